@@ -52,13 +52,13 @@ public struct ArchiveLimits: Hashable, Sendable {
   /// of its record.
   static let decodedByteCount = 1 << 26
 
-  /// Creates limits; each is at most what the format allows.
+  /// Creates limits; none can exceed the limits of the format.
   ///
   /// - Parameters:
   ///   - recordByteCount: The bytes of one record.
   ///   - stringByteCount: The bytes of one string or byte sequence.
   ///   - depth: How deep containers may be nested.
-  ///   - passphraseCost: What one try of a passphrase may cost.
+  ///   - passphraseCost: The most that one try of a passphrase may cost.
   public init(
     recordByteCount: Int = 1 << 24 - 1, stringByteCount: Int = 1 << 24 - 1, depth: Int = 128,
     passphraseCost: PassphraseCost = .moderate

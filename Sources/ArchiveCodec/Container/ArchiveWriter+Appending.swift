@@ -151,7 +151,7 @@ extension ArchiveWriter {
   /// A year: adding any longer duration to a time could trap.
   private static let longestDelay = Duration.seconds(365 * 24 * 3600)
 
-  /// Synchronizes what is due.
+  /// Synchronizes if a sync is due.
   ///
   /// A failure stays in the state; the next change throws it.
   private func synchronizeIfDue() {

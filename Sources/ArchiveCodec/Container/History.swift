@@ -15,7 +15,7 @@ struct History: Sendable {
   let snapshotRange: Range<Int>
   /// The names of all commits.
   var symbols = SymbolTable()
-  /// What the journal changed, by record.
+  /// The changes of the journal, by record.
   var changes: [UInt64: Change] = [:]
   /// The version after each commit, the snapshot's first.
   var versions: [ArchiveVersion]

@@ -1,7 +1,7 @@
 /// The classes whose objects may be stored and made.
 ///
-/// An archive can only select among these: the name of any other class is an
-/// error, even if the program has such a class.
+/// An archive can only select among the registered classes: the name of any other class
+/// is an error, even if the program has such a class.
 ///
 ///     var classes = ArchiveClasses()
 ///     try classes.register(Person.self, name: "Person", version: 2, aliases: ["Human"])
@@ -10,7 +10,7 @@ public struct ArchiveClasses {
     let type: any ArchiveObject.Type
     let name: String
     let version: UInt32
-    /// The class itself, and those whose slots it may fill.
+    /// The class itself, and the classes whose slots it may fill.
     let fills: Set<ObjectIdentifier>
     let make: Make
   }
@@ -31,9 +31,9 @@ public struct ArchiveClasses {
   /// - Parameters:
   ///   - type: The class; its subclasses need registrations of their own.
   ///   - name: The name in archives, for ever: 1 to 255 bytes of UTF-8.
-  ///   - version: The version that is written; an object of a newer one is refused.
+  ///   - version: The version that is written; an object of a newer version is refused.
   ///   - aliases: Names that the class had in earlier versions.
-  ///   - superclasses: Classes as which its objects may be decoded, too.
+  ///   - superclasses: Other classes that the objects may be decoded as.
   /// - Throws: ``ArchiveError`` with `classNameTaken` if a name is empty, too
   ///   long or another class's, or if the class has another name already.
   public mutating func register<Object: ImmutableArchiveObject>(
@@ -49,9 +49,9 @@ public struct ArchiveClasses {
   /// - Parameters:
   ///   - type: The class; its subclasses need registrations of their own.
   ///   - name: The name in archives, for ever: 1 to 255 bytes of UTF-8.
-  ///   - version: The version that is written; an object of a newer one is refused.
+  ///   - version: The version that is written; an object of a newer version is refused.
   ///   - aliases: Names that the class had in earlier versions.
-  ///   - superclasses: Classes as which its objects may be decoded, too.
+  ///   - superclasses: Other classes that the objects may be decoded as.
   /// - Throws: ``ArchiveError`` with `classNameTaken`, as the other form does.
   public mutating func register<Object: CyclicArchiveObject>(
     _ type: Object.Type, name: String, version: UInt32 = 1, aliases: [String] = [],

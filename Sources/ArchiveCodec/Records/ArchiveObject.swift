@@ -1,4 +1,4 @@
-/// An instance of a class that a record can hold, with others that it refers to.
+/// An instance of a class that a record can hold, with the objects that it refers to.
 ///
 /// An object that is met twice is stored once, and every reference to it yields the
 /// same instance. Conform to ``ImmutableArchiveObject`` or to
@@ -16,13 +16,13 @@ public protocol ArchiveObject: AnyObject {
 
 /// An object that is made in one step, from the objects that it refers to.
 ///
-/// The objects that it refers to are made before it. So it cannot refer to
-/// itself, directly or through others of this kind, and a chain of such objects
-/// has at most four times ``ArchiveLimits/depth`` of them.
+/// The objects that it refers to are made first. So an object cannot refer to itself,
+/// directly or through others of this kind, and a chain of such objects has at most
+/// four times ``ArchiveLimits/depth`` of them.
 public protocol ImmutableArchiveObject: ArchiveObject {
   /// Makes the object.
   ///
-  /// A ``CyclicArchiveObject`` that it refers to may not have its values yet.
+  /// A ``CyclicArchiveObject`` that this object refers to may not have its values yet.
   ///
   /// - Parameter decoder: The values that ``ArchiveObject/encode(to:)`` wrote.
   /// - Throws: Any error; no reference yields the object then.
@@ -31,7 +31,7 @@ public protocol ImmutableArchiveObject: ArchiveObject {
 
 /// An object that is made in two steps, so that it can be in a cycle.
 ///
-/// Other objects get references to it after the first step. Chains and cycles
+/// Other objects get references to the object after the first step. Chains and cycles
 /// of such objects may be of any length.
 public protocol CyclicArchiveObject: ArchiveObject {
   /// Makes the object without its values.
@@ -40,6 +40,6 @@ public protocol CyclicArchiveObject: ArchiveObject {
   /// Sets the values.
   ///
   /// - Parameter decoder: The values that ``ArchiveObject/encode(to:)`` wrote.
-  /// - Throws: Any error; all objects that are decoded with it fail then.
+  /// - Throws: Any error; then all objects that the same call decodes fail.
   func decode(from decoder: ObjectDecoder) throws
 }

@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A piece of what a record holds, for a tool that does not know the encoded types.
+/// A piece of a record's content, for a tool that does not know the encoded types.
 ///
 /// ``KeyedDecoder/forEachToken(_:)`` gives the tokens in stored order.
 public enum ArchiveToken: Hashable, Sendable {
@@ -42,9 +42,9 @@ public enum ArchiveToken: Hashable, Sendable {
   case string(String)
   /// Bytes.
   case bytes([UInt8])
-  /// A text that is stored as keys are.
+  /// A text that is stored like a key.
   case name(String)
-  /// The identifier of a record that is referred to; it need not exist.
+  /// The identifier of the record that a reference names; the record need not exist.
   case record(UInt64)
   /// The number of an object of the same record.
   case object(UInt64)
@@ -53,7 +53,7 @@ public enum ArchiveToken: Hashable, Sendable {
 }
 
 extension KeyedDecoder {
-  /// Gives all keys and values in stored order, whatever their types are.
+  /// Gives all keys and values of any type, in stored order.
   ///
   /// An array of numbers is given as any other array. The objects that values
   /// refer to are not given, only their numbers.
@@ -62,8 +62,8 @@ extension KeyedDecoder {
   ///       if case .key(let name) = token { names.insert(name) }
   ///     }
   ///
-  /// - Parameter body: Takes a token; what it throws ends the reading.
-  /// - Throws: What `body` throws. ``ArchiveError`` with `malformed` cannot come from
+  /// - Parameter body: Takes a token; an error of it ends the reading.
+  /// - Throws: The errors of `body`. ``ArchiveError`` with `malformed` cannot come from
   ///   a record that was opened.
   /// - Complexity: O(*n*) in the size of the record; no recursion. Memory for the
   ///   open containers and for one value.
@@ -120,13 +120,13 @@ extension KeyedDecoder {
     case .recordReference(let record): .record(record)
     case .localReference(let number): .object(number)
     case .extension(let type): .unknown(type: type)
-    // They have tokens for their beginnings and ends.
+    // Containers have tokens for their beginnings and ends instead.
     case .array, .map, .packedArray: .null
     }
   }
 }
 
-/// A container that is not at its end, and what is left of it.
+/// A container that was not read to its end, and the range of the rest.
 private struct TokenLevel {
   let isMap: Bool
   var range: Range<Int>

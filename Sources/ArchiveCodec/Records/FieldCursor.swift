@@ -1,22 +1,21 @@
-/// A place among the values of a record or container, which goes on with each
-/// value that is read.
+/// A place among the values of a record or container, which moves on with each value
+/// that is read.
 ///
-/// Who reads many records of one kind moves one cursor over them: the key that
-/// is asked for is compared with the next one that is there, and usually found
-/// (benchmark: restore nodes).
+/// A reader of many records of one kind moves one cursor over them: a key is compared
+/// with the next stored one, and usually found there (benchmark: restore nodes).
 @usableFromInline
 package struct FieldCursor: Sendable {
   /// The values that the cursor moves over.
   @usableFromInline package let values: KeyedDecoder
-  /// The same bytes once more: those of the decoder would be retained for each key.
+  /// The bytes of the record once more: the decoder would be retained for each key.
   @usableFromInline package let source: RecordSource
   @usableFromInline var position: EntryPosition
-  /// Whether the position is that of the value that was found last, and not after it.
+  /// Whether the position is at the value that was found last, and not after it.
   @usableFromInline var isBeforeValue = false
 
   /// How many entries were compared with a key, or passed.
   ///
-  /// A test holds with it that no record can make anybody search for long.
+  /// With this count a test proves that no record can make the search long.
   package private(set) var stepCount = 0
 
   /// A cursor before the first value.
@@ -29,15 +28,15 @@ package struct FieldCursor: Sendable {
   /// A cursor over no values.
   package init() { self.init(.empty) }
 
-  /// How many keys come before the last one that was found, in stored order; those
-  /// that are written inline come last.
+  /// How many keys come before the last one that was found, in stored order; keys that
+  /// are written inline come last.
   package var lastPlace: Int { position.place - 1 }
 
-  /// Finds where the value of a key begins, nil if there is none, and how many keys
-  /// come before it, see ``lastPlace``.
+  /// The offset of a key's value, nil if there is none, and the number of keys before
+  /// it, see ``lastPlace``.
   ///
-  /// ``decode(_:at:forKey:)`` reads it. The two are apart because a reader of the
-  /// value, given from one function to the next, took a tenth of a restore
+  /// ``decode(_:at:forKey:)`` reads the value. The two steps are apart because a reader
+  /// of the value, given from one function to the next, took a tenth of a restore
   /// (benchmark: restore nodes).
   ///
   /// - Complexity: O(1) for the value after the last one, otherwise O(log *k*) for
@@ -58,8 +57,8 @@ package struct FieldCursor: Sendable {
     return found
   }
 
-  /// Where the value of the next entry begins, if that has a key which is a literal
-  /// in the app and a symbol in the archive, as most are.
+  /// The offset of the next entry's value, if the key is a literal in the app and a
+  /// symbol in the archive, as most keys are.
   @inline(__always)
   private func valueAtPosition(of key: String) -> Int? {
     let bytes = source.bytes.span.extracting(source.record)
@@ -70,17 +69,17 @@ package struct FieldCursor: Sendable {
     return next.end
   }
 
-  /// Goes on after the value that was found, which ends at an offset.
+  /// Moves on behind the value that was found, which ends at an offset.
   @inlinable
   package mutating func advance(to end: Int) {
     position.offset = end
     isBeforeValue = false
   }
 
-  /// Reads the value that was found at an offset, and goes on after it.
+  /// Reads the value that was found at an offset, and moves on behind it.
   ///
-  /// The cursor has the bytes to itself meanwhile, so nobody counts a reference to
-  /// them (benchmark: restore nodes).
+  /// The cursor has the bytes to itself meanwhile, so no reference to them is counted
+  /// (benchmark: restore nodes).
   @inlinable
   package mutating func decode<Value: ArchiveValue>(
     _ type: Value.Type = Value.self, at offset: Int, forKey key: String
@@ -95,7 +94,7 @@ package struct FieldCursor: Sendable {
     }
   }
 
-  /// Goes past the value that was found, if nobody has said where it ends.
+  /// Moves behind the value that was found, if its end is not known yet.
   @inline(never)
   private mutating func finishValue() throws(ArchiveError) {
     let stored = source.bytes
@@ -106,7 +105,7 @@ package struct FieldCursor: Sendable {
     advance(to: cursor.offset)
   }
 
-  /// Finds the value of a key, nil if there is none, with its key.
+  /// Finds the field of a key, nil if there is none.
   ///
   /// - Complexity: As ``offset(of:place:)``.
   package mutating func field(of key: String) throws(ArchiveError) -> Field? {
@@ -149,7 +148,7 @@ package struct FieldCursor: Sendable {
 @usableFromInline
 package struct RecordSource: Sendable {
   @usableFromInline let bytes: [UInt8]
-  /// Where the record lies in the bytes.
+  /// The range of the record in the bytes.
   @usableFromInline let record: Range<Int>
 }
 
@@ -157,12 +156,12 @@ package struct RecordSource: Sendable {
 @usableFromInline
 package struct Field: Sendable {
   let key: ValueKey
-  /// How many keys are before it, in stored order.
+  /// The number of keys before this one, in stored order.
   package let place: Int
   @usableFromInline package let value: ValueReader
 
-  /// The number of the key in its archive, which ``KeyedDecoder/symbol(of:)`` tells
-  /// of a name; nil if it is written inline.
+  /// The number of the key in its archive, which ``KeyedDecoder/symbol(of:)`` gives for
+  /// a name; nil if the key is written inline.
   package var symbol: UInt32? {
     guard case .symbol(let number) = key else { return nil }
     return number
@@ -171,7 +170,7 @@ package struct Field: Sendable {
 
 // MARK: - Values of fields
 
-/// These belong to the fields of the same record and container.
+/// The methods below take fields of the same record and container only.
 extension KeyedDecoder {
   /// The number of a name in the archive, nil if no key and no name has it.
   package func symbol(of name: String) -> UInt32? { block.symbols.number(of: name) }
@@ -202,7 +201,7 @@ extension KeyedDecoder {
     try forEachField(in: entries.payload, body)
   }
 
-  /// The same for the values of the container that a field is.
+  /// Calls the body with each value of the container in a field.
   package func forEachField(
     of field: Field, _ body: (Field) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
@@ -228,10 +227,10 @@ extension KeyedDecoder {
     }
   }
 
-  /// Where the container begins that is the value of a field, for whoever opens it
-  /// later with ``VerifiedRecords/container(at:ofRecordAt:)``.
+  /// The offset of the container in a field, to be opened later with
+  /// ``VerifiedRecords/container(at:ofRecordAt:)``.
   ///
-  /// It is opened here, so that it can be opened then.
+  /// The container is opened here once, so that opening it later cannot fail.
   package func containerStart(of field: Field) throws(ArchiveError) -> Int {
     let stored = block.bytes
     do {
@@ -242,7 +241,7 @@ extension KeyedDecoder {
     return field.value.offset
   }
 
-  /// Opens the container that is the value of a field.
+  /// Opens the container in a field.
   package func container(of field: Field) throws(ArchiveError) -> KeyedDecoder {
     do {
       return try KeyedDecoder(field.value, in: self)
@@ -251,13 +250,13 @@ extension KeyedDecoder {
     }
   }
 
-  /// Reads the name that is the value of a field.
+  /// Reads the name in a field.
   package func name(of field: Field) throws(ArchiveError) -> String {
     text(of: try nameKey(of: field))
   }
 
-  /// Reads the number of the name that is the value of a field; nil if it has
-  /// none, because it is written inline.
+  /// Reads the number of the name in a field; nil if the name has none, because it is
+  /// written inline.
   package func nameSymbol(of field: Field) throws(ArchiveError) -> UInt32? {
     guard case .symbol(let number) = try nameKey(of: field) else { return nil }
     return number
@@ -270,7 +269,7 @@ extension KeyedDecoder {
     return name
   }
 
-  /// Reads the identifier of the record that a field refers to.
+  /// Reads the identifier of the record that the reference in a field names.
   package func reference(of field: Field) throws(ArchiveError) -> UInt64 {
     do {
       return try field.value.readReference()
@@ -282,7 +281,8 @@ extension KeyedDecoder {
   /// The number of references that a field has, before they are read.
   package func referenceCount(of field: Field) -> Int { field.value.header.count }
 
-  /// Reads the identifiers of the records that a field refers to, in order.
+  /// Reads the identifiers of the records that the references in a field name, in
+  /// order.
   package func forEachReference(
     of field: Field, _ body: (UInt64) -> Void
   ) throws(ArchiveError) {

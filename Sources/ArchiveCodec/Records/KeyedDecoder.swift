@@ -4,13 +4,13 @@
 /// nil; a value of another type throws.
 public struct KeyedDecoder: Sendable {
   @usableFromInline let block: RecordBlock
-  /// Where the record lies in the block; all other offsets count from there.
+  /// The range of the record in the block; all other offsets count from its start.
   @usableFromInline let record: Range<Int>
-  /// Where the objects of the record begin.
+  /// The offset of the record's objects.
   let objectsOffset: Int
   let entries: StoredMap
 
-  /// Opens the record whose map begins at the offset, after checking all of it.
+  /// Opens the record whose map begins at the offset, after checking the whole record.
   init(
     validating bytes: [UInt8], from offset: Int, symbols: SymbolTable, limits: ArchiveLimits
   ) throws(ArchiveError) {
@@ -21,7 +21,7 @@ public struct KeyedDecoder: Sendable {
       objectsOffset: objectsOffset)
   }
 
-  /// Opens a record that was checked.
+  /// Opens a record that was checked before.
   init(
     _ record: Range<Int>, of block: RecordBlock, mapOffset: Int, objectsOffset: Int
   ) throws(ArchiveError) {
@@ -130,7 +130,7 @@ public struct KeyedDecoder: Sendable {
   /// - Parameter key: The key that the container was encoded with.
   /// - Returns: A decoder for the values of the container, or nil.
   /// - Throws: ``ArchiveError`` with `typeMismatch` for another value.
-  /// - Complexity: O(*n*) in the number of its values.
+  /// - Complexity: O(*n*) in the number of the container's values.
   public func container(forKey key: String) throws(ArchiveError) -> KeyedDecoder? {
     try read(key) { value throws(ArchiveError) in
       try KeyedDecoder(value, in: self)
@@ -201,10 +201,10 @@ public struct KeyedDecoder: Sendable {
     return value
   }
 
-  /// Where the value of a key begins; the field after it is guessed next.
+  /// The offset of a key's value; the next search begins with the field behind it.
   func offset(of key: String) throws(ArchiveError) -> Int? { try reader(of: key)?.offset }
 
-  /// The entry of a key; it is guessed next.
+  /// The entry of a key; the next search begins behind it.
   private func find(_ key: String) -> StoredMap.Entry? {
     let stored = block.bytes
     let bytes = stored.span.extracting(record)
@@ -230,8 +230,9 @@ public struct KeyedDecoder: Sendable {
       forMapAt: record.lowerBound + entries.payload.lowerBound)
   }
 
-  /// Whether a key is that of a field, and not of a dictionary, as far as it was written by one
-  /// that had room for all names.
+  /// Whether a key is that of a field, and not of a dictionary.
+  ///
+  /// Reliable if the writer of the record had room for all names.
   func isField(_ key: String) -> Bool {
     guard case .symbol = find(key)?.key else { return false }
     return true

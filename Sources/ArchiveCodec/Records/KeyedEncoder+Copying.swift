@@ -1,9 +1,9 @@
 extension KeyedEncoder {
-  /// Copies the value of a key from another record, whatever its type.
+  /// Copies the value of a key, of any type, from another record.
   ///
-  /// Keys and names get the numbers that they have in this archive; everything
-  /// else is copied byte for byte. A reference for which `reference` returns
-  /// nil is left out, in an array too. If the key is absent, nothing is copied.
+  /// Keys and names get the numbers that they have in this archive; everything else is
+  /// copied byte for byte. A reference for which `reference` returns nil is left out,
+  /// in an array too. If the key is absent, nothing is copied.
   ///
   /// - Parameters:
   ///   - key: The key of the value in the other record.
@@ -48,13 +48,13 @@ extension KeyedEncoder {
 }
 
 extension KeyedDecoder {
-  /// A record that is only in memory, of what the body encodes.
+  /// Makes a record in memory from the values that the body encodes.
   ///
   /// - Parameters:
-  ///   - limits: What the record may hold.
+  ///   - limits: The limits of the record.
   ///   - body: Encodes the values.
   /// - Returns: The record.
-  /// - Throws: What the body throws; ``ArchiveError`` with `limitExceeded`.
+  /// - Throws: The errors of the body; ``ArchiveError`` with `limitExceeded`.
   package static func encoding(
     limits: ArchiveLimits = .standard, _ body: (KeyedEncoder) throws -> Void
   ) throws -> KeyedDecoder {

@@ -1,5 +1,5 @@
 extension KeyedEncoder {
-  /// Writes a reference to an object, and with the record the object itself.
+  /// Writes a reference to an object, and the object itself with the record.
   ///
   /// - Parameters:
   ///   - object: An object of a class that is registered with
@@ -29,7 +29,7 @@ extension KeyedEncoder {
   /// - Parameters:
   ///   - objects: As in ``encodeObject(_:forKey:)``; the names are data.
   ///   - key: At most 1 KiB of UTF-8.
-  /// - Complexity: O(*n* log *n*) in their number.
+  /// - Complexity: O(*n* log *n*) in the number of objects.
   public func encodeObjects(_ objects: [String: any ArchiveObject], forKey key: String) {
     guard begin(key) else { return }
     let start = writer.openContainer()
@@ -55,7 +55,7 @@ extension KeyedEncoder {
     writer.output.writeVarint(UInt64(objects.number(of: object)))
   }
 
-  /// Writes the objects that were met, and those that they refer to, in the
+  /// Writes the objects that were met, and then the objects that they refer to, in the
   /// order in which they are met; so a deep graph costs no call stack.
   func writeObjects() throws {
     defer { objects.truncate(to: 0) }

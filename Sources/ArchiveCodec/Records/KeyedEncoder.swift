@@ -15,8 +15,9 @@ public final class KeyedEncoder {
   let objects: WrittenObjects
   private let keys: ExpectedNames
   private let output: ByteBuffer
-  // It is changed in place only by what calls nothing else: then the compiler needs no check
-  // of its accesses at run time, which cost a fifth of a save of nodes. The rest changes a copy.
+  // Changed in place only by code that calls nothing else: then the compiler needs no
+  // exclusivity check at run time, which cost a fifth of a save of nodes. Other code
+  // changes a copy.
   fileprivate var map = OpenMap()
   var isOpen = false
 
@@ -27,8 +28,8 @@ public final class KeyedEncoder {
     output = writer.output
   }
 
-  // Inlinable, so that the type is known where it is called: three times as
-  // fast as asking it for its conformance (benchmark: encode and seal keyed records).
+  // Inlinable, so that the compiler knows the type: three times as fast as looking up
+  // its conformance (benchmark: encode and seal keyed records).
 
   /// Writes a value under a key; nil writes nothing.
   ///
@@ -44,7 +45,7 @@ public final class KeyedEncoder {
 
   /// Writes a string that many records repeat, such as the name of a kind.
   ///
-  /// After the first time it takes a few bytes, however long it is. Never pass
+  /// After the first time the string takes a few bytes, whatever its length. Never pass
   /// user data: names fill the table of keys.
   ///
   /// - Parameters:
@@ -84,7 +85,7 @@ public final class KeyedEncoder {
   /// - Parameters:
   ///   - key: At most 1 KiB of UTF-8.
   ///   - body: Encodes the values of the container.
-  /// - Throws: What `body` throws.
+  /// - Throws: The error of `body`.
   public func encodeContainer<Failure: Error>(
     forKey key: String, _ body: (KeyedEncoder) throws(Failure) -> Void
   ) throws(Failure) {
@@ -99,9 +100,9 @@ public final class KeyedEncoder {
     endContainer(container)
   }
 
-  /// Takes back the values of some keys of the record or container that is open.
+  /// Removes the values of some keys of the record or container that is open.
   ///
-  /// - Parameter keys: The keys; one that has no value is not an error.
+  /// - Parameter keys: The keys; a key without a value is not an error.
   /// - Complexity: O(*n*) in the bytes of the record or container.
   package func remove(_ keys: some Sequence<String>) {
     guard isOpen else { return }
@@ -110,23 +111,23 @@ public final class KeyedEncoder {
     self.map = map
   }
 
-  /// How many bytes were written so far, of this record and those before it.
+  /// How many bytes were written so far, for this record and the records before it.
   package var byteCount: Int { writer.output.count }
 
-  /// Says that something cannot be stored, which is thrown when the record or an
+  /// Notes that a value cannot be stored; the error is thrown when the record or an
   /// attempt ends.
   package func fail(_ error: ArchiveError) {
     writer.fail(error, at: map.headerStart)
   }
 
-  /// What a record may hold.
+  /// The limits of a record.
   package var limits: ArchiveLimits { writer.limits }
 
-  /// Runs the body; if it throws, nothing that it encoded remains.
+  /// Runs the body; if the body throws, nothing that it encoded remains.
   ///
   /// - Parameter body: Encodes values with this encoder.
-  /// - Throws: What `body` throws; ``ArchiveError`` with `limitExceeded` if
-  ///   something in it is too large, and in its path the keys from here on.
+  /// - Throws: The errors of `body`; ``ArchiveError`` with `limitExceeded` if a value
+  ///   of the attempt is too large, with the keys from here on in its path.
   public func attempt(_ body: () throws -> Void) throws {
     let attempt = beginAttempt()
     do {
@@ -160,14 +161,15 @@ public final class KeyedEncoder {
     map.close(in: writer)
   }
 
-  // Apart, as what records need that can be written is short then.
+  // In a function of its own, so that the code for values that can be written stays
+  // short.
   @inline(never)
   private func nameFailure() {
     writer.failure = writer.failure.map(named)
   }
 
-  /// The failure with the key of the open map in front of its path, if it is
-  /// in there.
+  /// The failure, with the key of the open map in front of its path if the failed value
+  /// lies in that map.
   fileprivate func named(_ failure: ValueWriter.Failure) -> ValueWriter.Failure {
     guard let place = failure.place, let key = map.key(containing: place, in: writer) else {
       return failure
@@ -181,7 +183,7 @@ public final class KeyedEncoder {
     isOpen = true
   }
 
-  /// Forgets the record; its bytes are the builder's to take back.
+  /// Forgets the record; the builder removes its bytes.
   func abandon() {
     objects.truncate(to: 0)
     isOpen = false
@@ -189,7 +191,7 @@ public final class KeyedEncoder {
 
   /// Writes the key; false if nothing may be written.
   ///
-  /// The way of nearly every key calls nothing, so it keeps no registers
+  /// The path of nearly every key calls no function, so it saves no registers
   /// (benchmark: encode and seal keyed records).
   @usableFromInline
   package func begin(_ key: String) -> Bool {
@@ -200,7 +202,8 @@ public final class KeyedEncoder {
     return true
   }
 
-  // Apart, so that the path of nearly every key needs no memory for errors.
+  // In a function of its own, so that the path of nearly every key needs no memory for
+  // errors.
   @inline(never)
   private func beginAnew(_ key: String) -> Bool {
     guard isOpen else {
@@ -213,23 +216,24 @@ public final class KeyedEncoder {
       self.map = map
       return true
     } catch {
-      // There is no entry of it, so it lies in the map and in none of its values.
+      // The key has no entry, so the failure is one of the map and not of a value in
+      // it.
       writer.fail(error.at(key), at: map.headerStart)
       return false
     }
   }
 }
 
-/// The closure forms cost a context for each, so whoever writes many containers
-/// begins and ends them (benchmark: save a tree of nodes). Whatever is begun
-/// last is ended or undone first.
+/// A closure costs a context for each container, so code that writes many containers
+/// begins and ends them (benchmark: save a tree of nodes). The container or attempt
+/// that was begun last is ended or undone first.
 extension KeyedEncoder {
-  /// A place in the record that one can go back to.
+  /// A place in the record to which the encoder can go back.
   package struct Mark {
     fileprivate let map: OpenMap
     fileprivate let writer: ValueWriter.Mark
     fileprivate let objectCount: Int
-    /// The first failure stays, so only one that came later is taken back.
+    /// The first failure stays, so only a failure after the mark is taken back.
     fileprivate let hadFailed: Bool
   }
 
@@ -245,18 +249,18 @@ extension KeyedEncoder {
     if !mark.hadFailed, writer.hasFailed { writer.failure = nil }
   }
 
-  /// A container that was begun.
+  /// A container that was begun and not ended yet.
   package struct Container {
     fileprivate let before: Mark
     fileprivate let outer: OpenMap
-    /// False if nothing can be written: the failure is noted then.
+    /// False if nothing can be written; the failure was noted before.
     package let isWritten: Bool
   }
 
-  /// Begins a container; what is encoded until its end goes there.
+  /// Begins a container; values that are encoded until its end go there.
   ///
   /// - Parameter key: At most 1 KiB of UTF-8.
-  /// - Returns: The container, to be ended or undone.
+  /// - Returns: The container, which has to be ended or undone.
   package func beginContainer(forKey key: String) -> Container {
     let before = mark
     let isWritten = begin(key)
@@ -265,38 +269,38 @@ extension KeyedEncoder {
     return container
   }
 
-  /// Ends a container, and goes on where it was begun.
+  /// Ends a container, and goes on in the container or record around it.
   package func endContainer(_ container: Container) {
     guard container.isWritten else { return }
     closeMap()
     map = container.outer
   }
 
-  /// The fingerprint of a container that was ended last, with its key.
+  /// The fingerprint of the container that was ended last, with its key.
   package func fingerprint(of container: Container) -> RecordFingerprint {
     writer.output.withBytes { bytes in
       RecordFingerprint(bytes.extracting(container.before.writer.byteCount..<bytes.count))
     }
   }
 
-  /// The size of a container that was ended last, with its key, in bytes.
+  /// The size of the container that was ended last, with its key, in bytes.
   package func byteCount(of container: Container) -> Int {
     writer.output.count - container.before.writer.byteCount
   }
 
-  /// Takes back a container with all that is in it, and its key.
+  /// Removes a container with its values and its key.
   package func undoContainer(_ container: Container) {
     guard container.isWritten else { return }
     goBack(to: container.before)
   }
 
-  /// Something that may be taken back.
+  /// A part of a record that may be taken back.
   package struct Attempt {
     fileprivate let before: Mark
     fileprivate let failureBefore: ValueWriter.Failure?
   }
 
-  /// Begins an attempt: what is encoded until its end stays or goes together.
+  /// Begins an attempt: the values that are encoded until its end stay or go together.
   package func beginAttempt() -> Attempt {
     let attempt = Attempt(before: mark, failureBefore: writer.hasFailed ? writer.failure : nil)
     if writer.hasFailed { writer.failure = nil }
@@ -305,9 +309,9 @@ extension KeyedEncoder {
 
   /// Ends an attempt.
   ///
-  /// - Throws: ``ArchiveError`` with `limitExceeded` if something since its
-  ///   beginning is too large, and in its path the keys from there on; nothing
-  ///   of it remains then.
+  /// - Throws: ``ArchiveError`` with `limitExceeded` if a value since the beginning of
+  ///   the attempt is too large, with the keys from there on in its path; nothing of
+  ///   the attempt remains then.
   package func endAttempt(_ attempt: Attempt) throws(ArchiveError) {
     guard writer.hasFailed, let failure = writer.failure else {
       if let failureBefore = attempt.failureBefore { writer.failure = failureBefore }
@@ -318,13 +322,13 @@ extension KeyedEncoder {
     throw error
   }
 
-  /// Takes back all that was encoded since the beginning of an attempt.
+  /// Removes all values that were encoded since the beginning of an attempt.
   package func undoAttempt(_ attempt: Attempt) {
     goBack(to: attempt.before)
     writer.failure = attempt.failureBefore
   }
 
-  /// A list of references that was begun.
+  /// A list of references that was begun and not ended yet.
   package struct References {
     fileprivate let start: Int
   }
@@ -332,7 +336,7 @@ extension KeyedEncoder {
   /// Begins a list of references.
   ///
   /// - Parameter key: At most 1 KiB of UTF-8.
-  /// - Returns: The list, to be ended; nil if nothing may be written.
+  /// - Returns: The list, which has to be ended; nil if nothing may be written.
   package func beginReferences(forKey key: String) -> References? {
     begin(key) ? References(start: writer.openContainer()) : nil
   }

@@ -1,16 +1,16 @@
 /// Reads the values of a record, or of an object in it, and the objects that
 /// they refer to.
 ///
-/// All references to one stored object give the same instance. The class is
-/// checked at every reference, before the object is made and when it was made
-/// already. When the outermost call returns, all objects that can be reached
-/// from its result have their values. If it throws, this decoder gives none of
-/// the objects that it made any more.
+/// All references to one stored object give the same instance. Every reference checks
+/// the class, before the object is made and also when it was made already. When the
+/// outermost call returns, all objects that can be reached from its result have their
+/// values. If that call throws, this decoder no longer gives the objects that the call
+/// made.
 ///
 ///     let objects = try record.objects(of: classes)
 ///     let owner = try objects.object(Person.self, forKey: "owner")
 public final class ObjectDecoder {
-  /// The plain values.
+  /// The values that are no objects.
   public let values: KeyedDecoder
 
   /// The version of the class that wrote the object; 0 for a record.
@@ -36,8 +36,8 @@ public final class ObjectDecoder {
   /// - Returns: The object, or nil if the key is absent.
   /// - Throws: ``ArchiveError`` with `classNotRegistered`, `classRefused`,
   ///   `classTooNew`, `objectCycle`, `objectFailed`, `limitExceeded` or
-  ///   `typeMismatch`, and the keys that lead to the object in its path; and what
-  ///   the object throws.
+  /// `typeMismatch`, and the keys that lead to the object in its path; and the errors
+  /// of the object's class.
   /// - Complexity: O(*n*) in the objects that were not made before.
   public func object<Object: ArchiveObject>(
     _ type: Object.Type = Object.self, forKey key: String
@@ -110,7 +110,7 @@ public final class ObjectDecoder {
   /// Opens a container, nil if there is none.
   ///
   /// - Parameter key: The key that the container was encoded with.
-  /// - Returns: A decoder for its values and objects, or nil.
+  /// - Returns: A decoder for the values and objects of the container, or nil.
   /// - Throws: ``ArchiveError`` with `typeMismatch` for another value.
   public func container(forKey key: String) throws(ArchiveError) -> ObjectDecoder? {
     guard let inner = try values.container(forKey: key) else { return nil }
@@ -133,7 +133,8 @@ extension ObjectDecoder: Sendable {}
 extension KeyedDecoder {
   /// Makes the objects of the record available.
   ///
-  /// Ask one decoder for all you need: two of them make two objects of one.
+  /// Use one decoder for all objects of a record: two decoders make two instances of
+  /// one object.
   ///
   /// - Parameter classes: The classes whose objects may be made.
   /// - Returns: A decoder for the values of this record and its objects.

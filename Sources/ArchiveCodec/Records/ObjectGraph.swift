@@ -1,23 +1,24 @@
-/// The objects of one record, each made when it is first asked for.
+/// The objects of one record, each made at the first request.
 final class ObjectGraph {
   let record: KeyedDecoder
   private let classes: ArchiveClasses
-  /// By the number of the object.
+  /// The entries by the numbers of the objects.
   private var entries: [Entry] = []
   private var isRunning = false
   /// How many objects are being made in one step, each for another.
   private var callDepth = 0
-  /// What the call made that is under way.
+  /// The objects that the present call has made.
   private var made: [Int] = []
-  /// How many of these have their values.
+  /// How many of the made objects have their values.
   private var finishedCount = 0
-  /// The last error that has its whole path.
+  /// The last error that has its whole path already.
   private var located: ArchiveError?
 
   private struct Entry {
-    /// Where its class name begins.
+    /// The offset of the object's class name.
     let offset: UInt32
-    /// Where the reference lies by which it was met first, and in which object.
+    /// The offset of the reference by which the object was met first, and the object
+    /// with that reference.
     var slot: UInt32 = 0
     var referrer: Int32 = -1
     var state = State.stored
@@ -30,7 +31,7 @@ final class ObjectGraph {
     case failed
   }
 
-  /// Notes where the objects of a record lie; makes none.
+  /// Notes the offsets of a record's objects; makes none.
   init(_ record: KeyedDecoder, classes: ArchiveClasses) throws(ArchiveError) {
     self.record = record
     self.classes = classes
@@ -51,8 +52,10 @@ final class ObjectGraph {
     }
   }
 
-  /// Runs what asks for objects; the outermost call gives all that it made
-  /// their values, or makes all of them unusable.
+  /// Runs code that asks for objects.
+  ///
+  /// The outermost call gives all objects that it made their values, or makes all of
+  /// them unusable.
   func run<Value>(_ body: () throws -> Value) throws -> Value {
     guard !isRunning else { return try body() }
     isRunning = true
@@ -69,7 +72,7 @@ final class ObjectGraph {
       }
       return value
     } catch {
-      // What has its values refers to what has none, so all of it is lost.
+      // Objects with values refer to objects without, so all made objects are lost.
       for number in made { entries[number].state = .failed }
       throw error
     }
@@ -77,8 +80,8 @@ final class ObjectGraph {
 
   /// The object that a reference names, for a slot of a class.
   ///
-  /// The reference lies at the slot in the values of the referrer, which is -1
-  /// for those of the record.
+  /// The reference lies at the slot in the values of the referrer, which is -1 for the
+  /// values of the record.
   func object<Object: ArchiveObject>(
     _ number: UInt64, as type: Object.Type, slot: Int, referrer: Int
   ) throws -> Object {
@@ -177,7 +180,7 @@ final class ObjectGraph {
 
   // MARK: Errors
 
-  /// Puts the way to an object before the path of an error in its values.
+  /// Puts the path of an object in front of the path of an error in its values.
   private func locate(_ error: any Error, _ number: Int) -> any Error {
     guard let error = error as? ArchiveError, error != located else { return error }
     let entry = entries[number]
@@ -187,7 +190,7 @@ final class ObjectGraph {
     return whole
   }
 
-  /// More than these are left out in the middle of a path.
+  /// More keys than these are left out in the middle of a path.
   private static let longestPath = 64
 
   /// The keys that lead to a reference, from the record's own values on.

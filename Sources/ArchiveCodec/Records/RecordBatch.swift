@@ -1,13 +1,13 @@
 /// Encoded records on their way into an archive.
 public struct RecordBatch: Sendable {
   let frames: RecordFrames
-  /// In the order of the record identifiers.
+  /// The entries in the order of the record identifiers.
   let index: RecordIndex
   /// The payload of the symbols frame.
   let symbols: [UInt8]
-  /// How many names the archive must have already; 0 for a new one.
+  /// How many names the archive must have already; 0 for a new archive.
   let knownSymbolCount: Int
-  /// The numbers that these names have.
+  /// The numbering of these names.
   let numbering: SymbolTable.Numbering
 
   /// The number of records.
@@ -33,15 +33,14 @@ extension RecordBatch {
     }
   }
 
-  /// Whether the records can be read with a table and the names they bring.
+  /// Whether the records can be read with the names of a table and their own.
   func continues(_ symbols: SymbolTable) -> Bool {
     guard knownSymbolCount == symbols.names.count else { return false }
     return knownSymbolCount == 0 || numbering === symbols.numbering
   }
 
-  /// What will be sealed of each record, its map and objects, and the payload
-  /// of the symbols frame; ``KeyedDecoder/init(unsealed:symbols:limits:)``
-  /// opens them.
+  /// The bytes of each record that will be sealed, its map and objects, and the payload
+  /// of the symbols frame; ``KeyedDecoder/init(unsealed:symbols:limits:)`` opens them.
   package var unsealed: (maps: [[UInt8]], symbols: [UInt8]) {
     let maps = index.entries.map { entry in
       Array(frames.bytes(of: entry).suffix(entry.byteCount - MemoryLayout<UInt64>.size))
@@ -53,8 +52,8 @@ extension RecordBatch {
 extension KeyedDecoder {
   /// Opens a map that was never sealed, with the payload of a symbols frame.
   ///
-  /// It is for values that are stored inside other records, and for fuzzing,
-  /// which reaches the decoder with bytes of its own only here.
+  /// The method is for values that are stored inside other records, and for fuzzing:
+  /// only here do any bytes reach the decoder.
   package init(
     unsealed map: [UInt8], symbols payload: [UInt8], limits: ArchiveLimits = .standard
   ) throws(ArchiveError) {
@@ -63,8 +62,8 @@ extension KeyedDecoder {
     try self.init(validating: map, from: 0, symbols: symbols, limits: limits)
   }
 
-  /// The frame that an archive holds of the record, and the names of its
-  /// symbols: what a second reader needs to say the same of it.
+  /// The frame that an archive has for the record, and the names of its symbols: a
+  /// second reader needs both to decode the record.
   package var unsealed: (frame: [UInt8], names: [String]) {
     (Array(block.bytes[record]), block.names)
   }

@@ -2,13 +2,13 @@ internal import Synchronization
 
 /// Memory in which checked records lie, and the names that they use.
 ///
-/// Decoders refer to it and say where in it they are. So opening a record or a
+/// Decoders refer to the block and to their offset in it. So opening a record or a
 /// container takes no memory (benchmark: open and decode keyed records).
 @usableFromInline
 final class RecordBlock: Sendable {
   @usableFromInline let bytes: [UInt8]
   let symbols: SymbolTable
-  /// The names of the symbols once more: looking one up there would count
+  /// The names of the symbols once more: reading a name from the table would count
   /// references.
   let names: [String]
   let callLimit: Int
@@ -25,20 +25,21 @@ final class RecordBlock: Sendable {
 // MARK: - Hints
 
 extension RecordBlock {
-  /// Where the entry begins that is likely to be asked for next.
+  /// The position of the entry that is likely to be asked for next.
   ///
-  /// It is shared by all decoders of the block and says of which map it is, so
-  /// the others do not mistake it for theirs. Since the bytes stay as they are,
-  /// what it says stays true; when several threads read, or one reads several
-  /// maps in turns, there is just none more often.
+  /// All decoders of the block share the hint, and it names its map, so decoders of
+  /// other maps ignore it. Since the bytes never change, a hint stays true; when
+  /// several threads read, or one reads several maps in turns, a hint is just missing
+  /// more often.
   func hint(forMapAt start: Int) -> EntryPosition? {
     let hint = hint.load(ordering: .relaxed)
     guard Int(hint >> 32) == start else { return nil }
     return EntryPosition(offset: start + Int(hint >> 8 & 0xFF_FFFF), place: Int(hint & 0xFF))
   }
 
-  /// Notes where the next entry begins; larger maps, and records after the
-  /// first 4 GiB, have no hints.
+  /// Notes the position of the next entry.
+  ///
+  /// Larger maps, and records after the first 4 GiB, have no hints.
   func note(_ next: EntryPosition, forMapAt start: Int) {
     guard next.offset - start < 1 << 24, next.place < 1 << 8, start < 1 << 32 else { return }
     hint.store(

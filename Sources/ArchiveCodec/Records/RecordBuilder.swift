@@ -1,13 +1,13 @@
 /// Collects the records of an archive before they are sealed.
 ///
-/// Records are encoded where the values live. The result is a value that can be
+/// Records are encoded where the values live. The finished batch is a value that can be
 /// sealed and written elsewhere.
 ///
 ///     let builder = RecordBuilder()
 ///     try builder.append(record: 1) { $0.encode("draft", forKey: "text") }
 ///     let records = try builder.finish()
 public final class RecordBuilder {
-  /// The limits that the records keep.
+  /// The limits of the records.
   public let limits: ArchiveLimits
 
   /// The classes whose objects records may hold; none by default.
@@ -17,50 +17,49 @@ public final class RecordBuilder {
   }
 
   private let writer: ValueWriter
-  /// Shared by all encoders, of which one at a time is open.
+  /// Shared by all encoders, of which only one is open at a time.
   private let objects = WrittenObjects()
-  /// The frames of the records so far, but for those that the writer has.
+  /// The frames of the finished blocks; the writer has the latest frames.
   private var frames = RecordFrames()
-  /// Where the first frame of the writer lies among those of all records.
+  /// The offset of the writer's first frame among the frames of all records.
   private var frameStart = 0
   private let index = RecordIndexWriter()
-  /// The encoder of the last record; the next one gets it too, unless somebody
+  /// The encoder of the last record; the next record gets the same one, unless the app
   /// kept it.
   private var encoder: KeyedEncoder
-  /// The encoder of the open record, if its owner uses it for many.
+  /// The encoder of the open record, if the caller made it for many records.
   private var lent: KeyedEncoder?
   private var isAppending = false
-  /// The open record, and the place before it.
+  /// The open record, and the mark before it.
   private var record: UInt64 = 0
   private var start: ValueWriter.Mark
-  /// The names that the archive has already.
+  /// The number of names that the archive has already.
   private let knownSymbolCount: Int
-  /// Called when the records so far are worth to be sealed.
+  /// Called when there are enough records to be sealed.
   var drainWhenLarge: (() throws(ArchiveError) -> Void)?
 
-  /// The writer's bytes become a block when there are more than these.
+  /// The writer's bytes become a block when they are more than this.
   private var fullByteCount = firstFullByteCount
 
   /// The first block grows from few bytes, enough for most changes.
   private static let firstCapacity = 1 << 9
   private static let firstFullByteCount = 1 << 14
-  /// Others have room for the last record too, if it is as small as most.
+  /// Later blocks also have room for the last record, if that is as small as most.
   private static let blockFullByteCount = BlockMemory.keptByteCount - 1 << 13
 
   /// Creates a builder without records.
   ///
   /// - Parameters:
-  ///   - limits: What a record may hold.
-  ///   - keys: Keys that records will have, in the order in which they will be
-  ///     encoded. Entries are stored in the order in which the archive first
-  ///     met their keys, so with these keys the entries of a record that leaves
-  ///     some out need no sorting.
+  ///   - limits: The limits of a record.
+  ///   - keys: Keys that records will have, in the order in which they will be encoded.
+  ///     Entries are stored in the order in which the archive first met their keys, so
+  ///     with these keys the entries of a record that leaves some out need no sorting.
   public convenience init(limits: ArchiveLimits = .standard, keys: [String] = []) {
     self.init(limits: limits, continuing: nil)
     for key in keys { _ = writer.symbols.intern(key) }
   }
 
-  /// Makes a builder without records that gives the names of this one the same numbers.
+  /// Makes an empty builder that gives the names of this builder the same numbers.
   package func emptied() -> RecordBuilder {
     RecordBuilder(limits: limits, continuing: writer.symbols.table)
   }
@@ -77,15 +76,15 @@ public final class RecordBuilder {
     knownSymbolCount = writer.symbols.count
   }
 
-  /// Adds a record; if this throws, nothing of the record remains.
+  /// Adds a record; after an error nothing of the record remains.
   ///
   /// - Parameters:
   ///   - record: The identifier, not 0 and used once in an archive.
-  ///   - body: Encodes the values; the encoder is closed when it returns.
-  /// - Throws: What `body` throws; ``ArchiveError`` with `malformed` if the
-  ///   identifier is 0, `limitExceeded` if a key, a value or the whole record
-  ///   is too large, with the path to the key or value; `encoderClosed` if
-  ///   `body` used the encoder of another record or called this.
+  ///   - body: Encodes the values; the encoder is closed when the body returns.
+  /// - Throws: The errors of `body`; ``ArchiveError`` with `malformed` if the
+  ///   identifier is 0, `limitExceeded` if a key, a value or the whole record is too
+  ///   large, with the path to the key or value; `encoderClosed` if `body` used the
+  ///   encoder of another record or called this method.
   /// - Complexity: O(*n*) in the size of the record, if keys come in the same
   ///   order for records of one kind; O(*n* log *n*) otherwise.
   public func append(record: UInt64, _ body: (KeyedEncoder) throws -> Void) throws {
@@ -111,7 +110,7 @@ public final class RecordBuilder {
     fullByteCount = Self.blockFullByteCount
   }
 
-  /// Takes the frames so far out.
+  /// Removes and returns the frames so far.
   func drain() -> ByteBlocks {
     takeBlock(leaving: Self.firstCapacity)
     let blocks = frames.blocks
@@ -119,7 +118,7 @@ public final class RecordBuilder {
     return blocks
   }
 
-  /// The entries of all records, also of those that were taken out.
+  /// The entries of all records, also of records that were drained.
   ///
   /// - Throws: ``ArchiveError`` with `malformed` if an identifier was used
   ///   twice.
@@ -130,7 +129,7 @@ public final class RecordBuilder {
     writer.symbols.table.encoded(from: first)
   }
 
-  /// The records so far, ready to be sealed.
+  /// Finishes the batch of all records so far.
   ///
   /// - Throws: ``ArchiveError`` with `malformed` if an identifier was used
   ///   twice.
@@ -143,30 +142,30 @@ public final class RecordBuilder {
   }
 }
 
-/// A closure costs a context for each record, so whoever writes many begins and
-/// ends them (benchmark: save a tree of nodes).
+/// A closure costs a context for each record, so code that writes many records begins
+/// and ends them (benchmark: save a tree of nodes).
 extension RecordBuilder {
-  /// Begins a record, which is to be ended or abandoned.
+  /// Begins a record, which has to be ended or abandoned.
   ///
   /// - Parameter record: The identifier, not 0 and used once in an archive.
-  /// - Returns: An encoder for its values, which is closed with it.
+  /// - Returns: An encoder for the record's values, which is closed with the record.
   /// - Throws: ``ArchiveError`` with `malformed` if the identifier is 0, or
   ///   `encoderClosed` if another record is open.
   package func begin(record: UInt64) throws(ArchiveError) -> KeyedEncoder {
     try check(record)
-    // One that somebody kept must not write into records of others.
+    // An encoder that the app kept must not write into later records.
     if !isKnownUniquelyReferenced(&encoder) { encoder = makeEncoder() }
     open(record, encoder)
     return encoder
   }
 
-  /// An encoder for somebody who keeps it for many records, and lets nobody
-  /// have it longer than one.
+  /// An encoder for a caller who uses it for many records, and who must not let anybody
+  /// keep it longer than for one.
   package func makeEncoder() -> KeyedEncoder {
     KeyedEncoder(writer, objects)
   }
 
-  /// Begins a record, which is to be ended or abandoned.
+  /// Begins a record, which has to be ended or abandoned.
   ///
   /// - Parameters:
   ///   - record: The identifier, not 0 and used once in an archive.
@@ -195,11 +194,11 @@ extension RecordBuilder {
     encoder.open()
   }
 
-  /// Ends the open record; if it throws, nothing of the record remains.
+  /// Ends the open record; after an error nothing of the record remains.
   ///
   /// - Returns: The size of the record in bytes.
-  /// - Throws: ``ArchiveError`` as ``append(record:_:)`` does, and what its
-  ///   objects throw.
+  /// - Throws: ``ArchiveError`` as ``append(record:_:)`` does, and the errors of the
+  ///   record's objects.
   @discardableResult
   package func end() throws -> Int {
     let byteCount = try close(lent ?? encoder)
@@ -207,10 +206,12 @@ extension RecordBuilder {
     return byteCount
   }
 
-  /// Ends the open record, of which nothing remains if it is what somebody has
-  /// already; if it throws, nothing remains either.
+  /// Ends the open record, and removes it if it is equal to the stored one.
   ///
-  /// - Parameter known: That of the stored record; nil writes this one anyway.
+  /// After an error nothing of the record remains, either.
+  ///
+  /// - Parameter known: The fingerprint of the stored record; nil writes this one
+  ///   anyway.
   /// - Returns: The fingerprint of the record, its size in bytes, and whether it is
   ///   written.
   /// - Throws: As ``end()``.
@@ -245,7 +246,8 @@ extension RecordBuilder {
     return try KeyedDecoder(validating: map, from: 0, symbols: symbols, limits: limits)
   }
 
-  /// Writes what belongs around the values; returns the bytes of the payload.
+  /// Writes the objects and the frame of the record; returns the size of the payload in
+  /// bytes.
   private func close(_ encoder: KeyedEncoder) throws -> Int {
     precondition(isAppending, "no record is open")
     do {
@@ -277,16 +279,17 @@ extension RecordBuilder {
   }
 }
 
-/// For whoever finds out later that records are to be built in another way.
+/// Marks, for a caller who may find out later that records have to be built in another
+/// way.
 extension RecordBuilder {
-  /// What was built so far.
+  /// The state of the builder at one moment.
   package struct Mark {
     fileprivate let frames: RecordFrames
     fileprivate let frameStart: Int
     fileprivate let index: RecordIndex
   }
 
-  /// The place after the last record, while none is open.
+  /// The mark after the last record, while none is open.
   ///
   /// - Throws: As ``finish()``.
   package func mark() throws(ArchiveError) -> Mark {

@@ -1,18 +1,18 @@
-/// A number by which somebody who keeps it finds out whether a record has changed.
+/// A number that shows whether a record has changed since the number was kept.
 ///
-/// It is the value of a polynomial modulo 2^61 − 1 whose coefficients are the bytes, seven
-/// at a time, and their count, at a place that is drawn anew in each process. Two
-/// records of *n* bytes that differ have the same one for at most *n* / 7 + 1 of the
-/// 2^61 − 2 places, and nobody who chooses values knows the place: for 200 bytes that is
-/// less than one chance in 2^55. A hash that hides its key from those who see its values
-/// took a seventh of the instructions of a save (benchmark: save nodes); these values
-/// nobody sees.
+/// The fingerprint is the value of a polynomial modulo 2^61 − 1 whose coefficients are
+/// the bytes, seven at a time, and their count, at a place that is drawn anew in each
+/// process. Two records of *n* bytes that differ have the same fingerprint for at most
+/// *n* / 7 + 1 of the 2^61 − 2 places, and nobody who chooses values knows the place:
+/// for 200 bytes that is less than one chance in 2^55. A hash that keeps its key secret
+/// even if its values are seen took a seventh of the instructions of a save (benchmark:
+/// save nodes); fingerprints are never shown.
 package struct RecordFingerprint: Hashable, Sendable {
   package let value: UInt64
 
-  /// That of nothing.
+  /// The fingerprint of nothing.
   package static let none = RecordFingerprint(value: 0)
-  /// That of a record which nobody has looked at; it is equal to that of no other.
+  /// The fingerprint of a record that was not read; it equals that of no record.
   package static let unknown = RecordFingerprint(value: 1)
 
   private init(value: UInt64) {
@@ -48,7 +48,7 @@ package struct RecordFingerprint: Hashable, Sendable {
   private static let modulus: UInt64 = 1 << 61 - 1
   private static let place = UInt64.random(in: 1..<modulus)
 
-  /// The product modulo 2^61 − 1, or that and a few times the modulus.
+  /// The product modulo 2^61 − 1, plus at most a few times the modulus.
   ///
   /// - Parameters:
   ///   - value: Less than 2^62.

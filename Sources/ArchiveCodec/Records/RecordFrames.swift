@@ -1,6 +1,6 @@
 /// The frames of encoded records, one after the other, in blocks.
 struct RecordFrames: Sendable {
-  /// No frame is in two blocks.
+  /// The blocks; no frame is in two of them.
   private(set) var blocks = ByteBlocks()
 
   var byteCount: Int { blocks.byteCount }
@@ -9,7 +9,7 @@ struct RecordFrames: Sendable {
     blocks.append(block)
   }
 
-  /// The frame of an entry of these records.
+  /// The frame of an entry.
   ///
   /// - Complexity: O(log *b* + *n*) for *b* blocks and *n* bytes of the frame.
   func bytes(of entry: IndexEntry) -> [UInt8] {

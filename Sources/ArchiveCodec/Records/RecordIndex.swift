@@ -1,6 +1,6 @@
 /// The entries of records, as they will lie in the index of a commit.
 struct RecordIndex: Sendable {
-  /// 16 bytes for each entry, and none in two blocks.
+  /// The entries of 16 bytes each; no entry is in two blocks.
   let blocks: ByteBlocks
   /// The payload bytes of all records.
   let recordByteCount: Int
@@ -12,7 +12,7 @@ struct RecordIndex: Sendable {
 
   /// All entries, in order.
   ///
-  /// - Complexity: O(*n*) in their number.
+  /// - Complexity: O(*n*) in the number of entries.
   var entries: [IndexEntry] {
     var entries: [IndexEntry] = []
     entries.reserveCapacity(count)
@@ -59,18 +59,18 @@ extension ByteBuffer {
 
 /// Notes the entries of records while they are written.
 ///
-/// They lie in blocks, because one growing array would hold up to three times
-/// as much at the moment it grows.
+/// The entries lie in blocks, because one growing array would hold up to three times as
+/// much at the moment it grows.
 final class RecordIndexWriter {
-  /// The bytes of the first block, which grows from few, and of all others;
-  /// multiples of those of an entry.
+  /// The size of the first block, which grows from a small one, and the size of all
+  /// others, in bytes; multiples of the size of an entry.
   private static let firstBlockByteCount = 1 << 15
   private static let blockByteCount = BlockMemory.keptByteCount
 
   private var blocks = ByteBlocks()
   /// The entries after these blocks.
   private let buffer = ByteBuffer()
-  /// The block is full with so many bytes.
+  /// The size at which the present block is full, in bytes.
   private var fullByteCount = firstBlockByteCount
   private(set) var recordByteCount = 0
   private var lastRecord: UInt64 = 0
@@ -87,16 +87,16 @@ final class RecordIndexWriter {
     if buffer.count >= fullByteCount { finishBlock(leaving: Self.blockByteCount) }
   }
 
-  /// Appends entries of records that lie behind others.
+  /// Appends entries of records that lie behind the earlier records.
   func append(_ index: RecordIndex, at offset: Int) {
     guard count == 0, offset == 0 else {
       return index.forEach { append($0.moved(by: offset)) }
     }
-    // They are what they will be, so they need not be written again.
+    // The entries need no other offset, so their blocks can be used as they are.
     replace(by: index)
   }
 
-  /// Takes other entries in the place of all that there are.
+  /// Replaces all entries by others.
   func replace(by index: RecordIndex) {
     buffer.truncate(to: 0)
     blocks = index.blocks
@@ -116,7 +116,7 @@ final class RecordIndexWriter {
   /// The entries so far, by record.
   ///
   /// - Throws: `malformed` if an identifier is 0 or was used twice.
-  /// - Complexity: O(*n* log *n*), or O(1) if they came in order.
+  /// - Complexity: O(*n* log *n*), or O(1) if the entries came in order.
   func finish() throws(ArchiveError) -> RecordIndex {
     if buffer.count > 0 { finishBlock(leaving: 64) }
     let index = RecordIndex(

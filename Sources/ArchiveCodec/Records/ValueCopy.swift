@@ -1,4 +1,4 @@
-/// Copies a value that was checked from one record to another.
+/// Copies a checked value from one record to another.
 ///
 /// The open containers are a list, so depth costs no call stack.
 struct ValueCopy {
@@ -13,7 +13,7 @@ struct ValueCopy {
 
   private struct Level {
     var container: Container
-    /// Where the next element or entry begins.
+    /// The offset of the next element or entry.
     var next: Int
     let end: Int
   }
@@ -26,7 +26,7 @@ struct ValueCopy {
     self.reference = reference
   }
 
-  /// False for a reference that names nothing any more.
+  /// False for a reference that is to be left out.
   func isKept(_ header: ValueHeader) -> Bool {
     guard case .recordReference(let record) = header.kind else { return true }
     return reference(record) != nil
@@ -55,8 +55,7 @@ struct ValueCopy {
     }
   }
 
-  /// Field names become symbols where there is room; keys of dictionaries stay
-  /// what they are.
+  /// Field names become symbols if there is room; keys of dictionaries stay inline.
   private func begin(_ key: ValueKey?, in container: inout Container) throws(ArchiveError) {
     switch container {
     case .array(let start, let count): container = .array(start: start, count: count + 1)

@@ -1,8 +1,8 @@
 extension ValueWriter {
-  // Not inlined, because the caller would then count references to all that
-  // these touch (benchmark: encode and seal keyed records).
+  // Not inlined, because the caller would then count references to all objects that
+  // these methods use (benchmark: encode and seal keyed records).
 
-  /// Begins the frame of a record; returns the place before it.
+  /// Begins the frame of a record; returns the mark before it.
   @inline(never)
   func openFrame(_ record: UInt64) -> Mark {
     if hasFailed { failure = nil }
@@ -12,11 +12,11 @@ extension ValueWriter {
     return before
   }
 
-  /// Puts the kind and the length before a record; returns the bytes of its
-  /// payload.
+  /// Puts the kind and the length in front of a record; returns the size of its payload
+  /// in bytes.
   ///
-  /// - Throws: What could not be written, or `limitExceeded` for a record that
-  ///   is too large as a whole.
+  /// - Throws: The noted failure of a value, or `limitExceeded` for a record that is
+  ///   too large as a whole.
   @inline(never)
   func closeFrame(from before: Mark) throws(ArchiveError) -> Int {
     if hasFailed, let failure { throw failure.error }

@@ -3,14 +3,14 @@
 final class WrittenObjects {
   var classes = ArchiveClasses()
   private var numbers: [ObjectIdentifier: Int] = [:]
-  /// Kept alive, so that identities stay unique.
+  /// Kept alive, so that no other object gets the same identity.
   private var objects: [any ArchiveObject] = []
-  /// Apart from the array, because every record asks for it.
+  /// A property of its own, because every record reads it.
   private(set) var count = 0
 
   subscript(number: Int) -> any ArchiveObject { objects[number] }
 
-  /// The number of an object, new if it was not met before.
+  /// The number of an object; a new one if the object was not met before.
   func number(of object: any ArchiveObject) -> Int {
     let identity = ObjectIdentifier(object)
     if let number = numbers[identity] { return number }
@@ -20,7 +20,7 @@ final class WrittenObjects {
     return count - 1
   }
 
-  /// Forgets all but the first objects; those that were met before stay.
+  /// Forgets all objects but the first ones.
   func truncate(to count: Int) {
     guard count < self.count else { return }
     for object in objects[count...] { numbers[ObjectIdentifier(object)] = nil }

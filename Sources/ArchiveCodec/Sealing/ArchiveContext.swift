@@ -1,8 +1,8 @@
-/// What an archive belongs to: an application, a state, a user.
+/// The owner of an archive: an application, a state, a user.
 ///
-/// The context is part of every key and is not stored. An archive opens only
-/// with the context that it was written with. So the archive of another app or
-/// user cannot be put in its place, even under the same key.
+/// The context is part of every key and is not stored. An archive opens only with the
+/// context that it was written with. So nobody can replace an archive by one of another
+/// app or user, even under the same key.
 public struct ArchiveContext: Hashable, Sendable {
   /// The fields, in the order that they were given.
   public let fields: [String]

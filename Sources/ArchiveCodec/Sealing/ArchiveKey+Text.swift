@@ -11,7 +11,7 @@ internal import CSodium
 
 /// Keys as operators store them: as text in a variable, or as bytes in a file.
 extension ArchiveKey {
-  /// Space around a key, as an editor leaves it.
+  /// Characters around a key, as an editor leaves them.
   private static let ignored = " \t\r\n"
 
   /// Reads a key of 64 hexadecimal digits, or in base64 with or without padding.
@@ -45,10 +45,11 @@ extension ArchiveKey {
       })
   }
 
-  /// Reads a file with 32 bytes, with a key as text, or of a ``KeyFile``; nil if there is none.
+  /// Reads a file with 32 bytes, a file with a key as text, or a ``KeyFile``; nil if
+  /// there is none.
   ///
-  /// - Throws: ``ArchiveError``: `keyDamaged`, `keyExposed` if everybody may read or change it,
-  ///   and what reading throws.
+  /// - Throws: ``ArchiveError``: `keyDamaged`, `keyExposed` if everybody may read or
+  ///   change the file, and the errors of reading.
   package static func read(fromFile path: String) throws(ArchiveError) -> ArchiveKey? {
     do throws(ArchiveError) {
       guard let file = try OpenFile.existing(path) else { return nil }

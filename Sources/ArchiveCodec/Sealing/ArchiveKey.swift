@@ -15,7 +15,9 @@ public final class ArchiveKey: Sendable {
     self.secret = secret
   }
 
-  /// Whether this is another copy of a key; takes as long if it is not.
+  /// Whether another key has the same bytes.
+  ///
+  /// The time of the comparison does not tell where they differ.
   package func isSame(as other: ArchiveKey) -> Bool {
     if self === other { return true }
     return unsafe secret.withBytes { own in
@@ -23,8 +25,8 @@ public final class ArchiveKey: Sendable {
     }
   }
 
-  /// Lends the bytes to another place that keeps secrets: a copy belongs into memory that is
-  /// locked and wiped.
+  /// Lends the bytes to code that puts them into another place for secrets: a copy
+  /// belongs into memory that is locked and wiped.
   package func withBytes<Result: ~Copyable, Failure: Error>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -33,7 +35,8 @@ public final class ArchiveKey: Sendable {
     }
   }
 
-  /// The same key in a page that it shares with others, for a process that has thousands.
+  /// The key in a page that it shares with others, for a process that has thousands of
+  /// keys.
   package func packed() throws(ArchiveError) -> ArchiveKey {
     ArchiveKey(try SecretBytes(packing: secret))
   }

@@ -1,10 +1,10 @@
-/// One way into an archive, as it can be seen without a key.
+/// One key or passphrase of an archive, as it can be seen without a key.
 ///
-/// None of this is authenticated before the archive is open. Two slots are
-/// equal if all of their bytes are, so a slot that was made anew for the same
-/// key is another one.
+/// Nothing of a slot is authenticated before the archive is open. Two slots are equal
+/// if all of their bytes are, so a slot that was made anew for the same key is another
+/// one.
 public struct ArchiveSlot: Hashable, Sendable {
-  /// What opens a slot.
+  /// The kind of credential that opens a slot.
   ///
   /// More kinds may come; handle unknown ones.
   public enum Kind: Hashable, Sendable {
@@ -14,16 +14,16 @@ public struct ArchiveSlot: Hashable, Sendable {
     /// A ``Passphrase``, at this cost.
     case passphrase(PassphraseCost)
 
-    /// Something that this version does not know.
+    /// A kind that this version does not know.
     case unknown
   }
 
-  /// What opens the slot.
+  /// The kind of credential that opens the slot.
   public let kind: Kind
 
   /// The number that the caller gave the slot to find its key by, 0 if none.
   ///
-  /// The number is a hint. The slot's commitment alone decides which key fits.
+  /// The number is a hint. Only the slot's commitment decides which key fits.
   public let keyReference: UInt64
 
   let encoded: [UInt8]
@@ -35,7 +35,7 @@ public struct ArchiveSlot: Hashable, Sendable {
   }
 }
 
-/// A way into an archive that is to be made; see ``ArchiveSlot``.
+/// A slot that is to be made, for a new key or passphrase; see ``ArchiveSlot``.
 public struct NewSlot: Sendable {
   let credential: ArchiveCredential
   let kind: ArchiveSlot.Kind
@@ -58,7 +58,7 @@ public struct NewSlot: Sendable {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - reference: A number by which to find the key again, 0 for none. It is
+  ///   - reference: A number by which to find the key again, 0 for none. The number is
   ///     stored in the clear.
   /// - Returns: The slot.
   public static func key(_ key: ArchiveKey, reference: UInt64 = 0) -> NewSlot {
@@ -69,9 +69,9 @@ public struct NewSlot: Sendable {
   ///
   /// - Parameters:
   ///   - passphrase: The passphrase.
-  ///   - cost: What a try of it costs.
-  ///   - reference: A number by which to find the passphrase again, 0 for none.
-  ///     It is stored in the clear.
+  ///   - cost: The cost of a try of the passphrase.
+  ///   - reference: A number by which to find the passphrase again, 0 for none. The
+  ///     number is stored in the clear.
   /// - Returns: The slot.
   public static func passphrase(
     _ passphrase: Passphrase, cost: PassphraseCost = .moderate, reference: UInt64 = 0
@@ -81,7 +81,7 @@ public struct NewSlot: Sendable {
   }
 }
 
-/// What opens an archive: a key or a passphrase.
+/// A key or a passphrase that opens an archive.
 public enum ArchiveCredential: Sendable {
   /// A random key, which is tried on every slot for keys.
   case key(ArchiveKey)

@@ -22,7 +22,7 @@ struct ChunkCipher: ~Copyable, Sendable {
     return nonce
   }
 
-  /// Seals bytes into memory, which may be their own, with the tag behind them.
+  /// Seals bytes into memory, which may be that of the bytes, with the tag behind them.
   @unsafe func seal(
     _ content: UnsafeRawBufferPointer, into sealed: UnsafeMutableRawBufferPointer, number: UInt64,
     isLast: Bool
@@ -39,8 +39,9 @@ struct ChunkCipher: ~Copyable, Sendable {
     }
   }
 
-  /// Opens the bytes from `start` on and appends the plaintext; false, and
-  /// nothing is appended, if a bit of it is not what was sealed.
+  /// Opens the bytes from `start` on and appends the plaintext.
+  ///
+  /// False if any bit differs from the sealed bytes; then nothing is appended.
   func open(
     _ sealed: [UInt8], from start: Int, number: UInt64, isLast: Bool,
     to plaintext: inout OutputSpan<UInt8>
@@ -51,12 +52,12 @@ struct ChunkCipher: ~Copyable, Sendable {
     let count = sealedCount - Self.tagByteCount
     guard count <= plaintext.freeCapacity else { return false }
     return unsafe plaintext.withUnsafeMutableBufferPointer { plaintext, opened in
-      // There is room for `count` after those that are there.
+      // The span has room for `count` bytes after the present ones.
       let place = unsafe plaintext.baseAddress.map { unsafe $0 + opened }
       let status = unsafe key.withBytes { key in
         unsafe sealed.withUnsafeBufferPointer { sealed in
           guard let base = sealed.baseAddress else { return CInt(-1) }
-          // From the start on there are `sealedCount` bytes.
+          // From `start` on there are `sealedCount` bytes.
           return unsafe crypto_aead_chacha20poly1305_ietf_decrypt(
             place, nil, nil, base + start, UInt64(sealedCount), nil, 0, nonce, key)
         }

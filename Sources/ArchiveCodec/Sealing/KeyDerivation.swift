@@ -16,14 +16,14 @@ enum KeyDerivation: String, Sendable {
   case salt = "RKA1 salt"
   case commitKey = "RKA1 commit key"
   case chainMAC = "RKA1 chain MAC"
-  // Those of values inside of records, which are no part of the format.
+  // Labels for values inside of records, which are not part of the format.
   case valueKeys = "RKA1 value keys"
   case valueNonce = "RKA1 value nonce"
   case subkeyWrap = "RKA1 subkey wrap"
-  // Those of keys that are sealed under other keys.
+  // Labels for keys that are sealed under other keys.
   case sealedKey = "RKA1 sealed key"
   case hiddenName = "RKA1 hidden name"
-  // Those of what lies beside an archive and is not secret.
+  // A label for files beside an archive that are not secret.
   case noteTag = "RKA1 note tag"
 
   static let saltByteCount = 16
@@ -31,7 +31,7 @@ enum KeyDerivation: String, Sendable {
 
   /// Fills `count` bytes, at most 64, which may be secret memory.
   ///
-  /// The key has 32 bytes; without one it is a plain hash.
+  /// The key has 32 bytes; without a key the function is a plain hash.
   func derive(
     into output: UnsafeMutableRawPointer, count: Int, key: UnsafeRawPointer?,
     salt: [UInt8] = zeroSalt, input: Span<UInt8>
@@ -54,7 +54,7 @@ enum KeyDerivation: String, Sendable {
     return label
   }
 
-  /// Derives something that is not secret: a MAC, a salt, a check.
+  /// Derives bytes that are not secret: a MAC, a salt, a check.
   func derivePublic(
     count: Int, key: UnsafeRawPointer?, salt: [UInt8] = zeroSalt, input: Span<UInt8>
   ) -> [UInt8] {

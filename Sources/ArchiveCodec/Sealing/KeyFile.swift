@@ -26,10 +26,9 @@ public struct KeyFile: Hashable, Sendable {
   /// Reads the key, nil if there is no file.
   ///
   /// - Returns: The key, or nil.
-  /// - Throws: ``ArchiveError``: `keyDamaged` if it is not an intact key file,
-  ///   `keyExposed` if another user owns it or may read or change it,
-  ///   `notAFile`, `permissionDenied`, `inputOutput`. An absent file is not an
-  ///   error.
+  /// - Throws: ``ArchiveError``: `keyDamaged` if the file is not an intact key file,
+  ///   `keyExposed` if another user owns the file or may read or change it, `notAFile`,
+  ///   `permissionDenied`, `inputOutput`. An absent file is not an error.
   public func load() throws(ArchiveError) -> ArchiveKey? {
     do throws(ArchiveError) {
       guard let file = try OpenFile.existing(path) else { return nil }
@@ -39,8 +38,8 @@ public struct KeyFile: Hashable, Sendable {
       }
       guard status.st_size == ArchiveKey.fileByteCount else { throw ArchiveError(.keyDamaged) }
       if status.st_nlink > 1 {
-        // Whoever made it was killed before its temporary name was gone. Who
-        // deletes the key file must have deleted the key.
+        // The process that made the file was killed before it removed the temporary
+        // name. The name goes, so that the key is gone once the key file is deleted.
         try directory.sweepTemporaries(of: name, linkedTo: status.st_ino)
       }
       return try ArchiveKey(readingKeyFile: file)
@@ -49,11 +48,12 @@ public struct KeyFile: Hashable, Sendable {
     }
   }
 
-  /// What tells a file that nobody has touched from one that was written or replaced.
+  /// A value that differs if the file was written or replaced.
   package struct Stamp: Equatable, Sendable {
     private let identity: FileIdentity
     private let byteCount: Int
-    /// When its content and when its name, owner or mode were changed last.
+    /// When the content of the file, and when its name, owner or mode were changed
+    /// last.
     private let times: [Int]
     private let mode: UInt32
 
@@ -70,7 +70,8 @@ public struct KeyFile: Hashable, Sendable {
     }
   }
 
-  /// The stamp of the file, nil if there is none; it costs a fraction of reading it.
+  /// The stamp of the file, nil if there is none; reading the file costs many times
+  /// more.
   ///
   /// - Throws: ``ArchiveError`` with `permissionDenied` or `inputOutput`.
   package func stamp() throws(ArchiveError) -> Stamp? {
@@ -108,10 +109,11 @@ public struct KeyFile: Hashable, Sendable {
 
   private var name: String { Directory.name(of: path) }
 
-  /// A link, unlike a rename, does not replace a key that another has made.
+  /// Gives the file its name with a link: unlike a rename, a link does not replace a
+  /// key that another process has made.
   ///
-  /// Some file systems have no links. There two processes that make the first
-  /// key in the same instant may end up with different ones.
+  /// Some file systems have no links. There two processes that make the first key in
+  /// the same instant may end up with different ones.
   private static func publish(_ temporary: String, _ final: String) -> CInt {
     if unsafe link(temporary, final) == 0 {
       _ = unsafe unlink(temporary)

@@ -12,7 +12,7 @@ struct KeySchedule: ~Copyable, Sendable {
   private let keys: SecretBytes
   private let head: [UInt8]
 
-  /// Where each key begins.
+  /// The offset of each key.
   private static let headerKey = 0
   private static let rootKey = 32
   private static let chainKey = 64
@@ -48,13 +48,13 @@ struct KeySchedule: ~Copyable, Sendable {
     derive(.headerMAC, count: 32, key: Self.headerKey, header.span)
   }
 
-  /// Where the chain of MACs begins.
+  /// The first value of the chain of MACs.
   var genesis: [UInt8] {
     derive(.genesis, count: 32, key: Self.rootKey, head.span)
   }
 
-  /// A salt that stays fresh even if the random source repeats itself, as long
-  /// as the witness says something of the content or of the moment.
+  /// A salt that stays fresh even if the random source repeats itself, as long as the
+  /// witness depends on the content or on the moment.
   func commitSalt(
     random: RandomSource, previousMAC: [UInt8], generation: UInt64,
     writingWitness writeWitness: (ByteBuffer) -> Void

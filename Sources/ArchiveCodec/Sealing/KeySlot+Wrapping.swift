@@ -1,9 +1,9 @@
 internal import CSodium
 
 extension KeySlot {
-  /// What a slot of one archive has in common with no slot of another.
+  /// The data that binds a slot to one archive.
   ///
-  /// The rest of the head is left out, so that the slots can go unchanged into
+  /// The rest of the head is left out, so that the slots can be copied unchanged into
   /// the file that follows this one.
   struct Binding: Sendable {
     let archive: [UInt8]
@@ -40,8 +40,8 @@ extension KeySlot {
 
   /// Opens the box if the commitment says that the credential fits.
   ///
-  /// The credential must be of the slot's kind. A passphrase costs what the
-  /// slot says.
+  /// The credential must be of the slot's kind. A passphrase costs as much as the slot
+  /// says.
   func open(_ credential: ArchiveCredential, _ binding: Binding) throws(ArchiveError) -> Opening {
     let masterKey = try Self.masterKey(credential, salt: salt, kind: kind)
     let keys = try Self.keys(masterKey, salt: salt, kind: kind, binding: binding)
@@ -73,7 +73,7 @@ extension KeySlot {
     }
   }
 
-  /// Where the commitment begins, after the wrapping key.
+  /// The offset of the commitment, after the wrapping key.
   private static let commitmentOffset = 32
 
   private static func commitment(in keys: borrowing SecretBytes) -> [UInt8] {

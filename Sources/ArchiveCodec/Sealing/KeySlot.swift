@@ -12,10 +12,10 @@
 ///     116  8   key check
 ///     124  4   zeros
 ///
-/// The commitment is compared before the box is opened. Without it, a box
-/// could be made that opens under two keys, and guesses could be tested many
-/// at a time. The key check covers all before it and leaves the context out; it
-/// only tells a wrong context from a wrong key and opens nothing.
+/// The commitment is compared before the box is opened. Without it, a box could be made
+/// that opens under two keys, and guesses could be tested many at a time. The key check
+/// covers all fields before it and leaves the context out; it only tells a wrong
+/// context from a wrong key and opens nothing.
 struct KeySlot: Sendable {
   static let byteCount = 128
   static let wrappedKeyByteCount = 48
@@ -28,7 +28,7 @@ struct KeySlot: Sendable {
   let commitment: [UInt8]
   let wrappedKey: [UInt8]
   let keyCheck: [UInt8]
-  /// All of it; what a slot of an unknown kind holds is kept here as it is.
+  /// All bytes of the slot, also the unknown bytes of a slot of an unknown kind.
   let encoded: [UInt8]
 
   var isForPassphrase: Bool {
@@ -77,7 +77,7 @@ extension ArchiveSlot.Kind {
   private static let passphraseType: UInt8 = 2
   private static let lanes: UInt8 = 1
 
-  /// The first 12 bytes of a slot; nothing for what is not known.
+  /// The first 12 bytes of a slot; empty for an unknown kind.
   var parameters: [UInt8] {
     let writer = ByteBuffer()
     switch self {
@@ -94,7 +94,7 @@ extension ArchiveSlot.Kind {
     return writer.bytes
   }
 
-  /// Refuses a cost outside of the limits here, long before it could be paid.
+  /// Refuses a cost outside of the limits here, long before the slow work for a try.
   fileprivate init(from reader: inout ByteReader) throws(ArchiveError) {
     let start = reader.offset
     let type = try reader.readByte()
@@ -107,7 +107,7 @@ extension ArchiveSlot.Kind {
       self = .passphrase(try PassphraseCost(passes: Int(passes), kibibytes: Int(kibibytes)))
     default: self = .unknown
     }
-    // Anything else would be a second encoding of the same slot.
+    // Any other bytes would be a second encoding of the same slot.
     guard self == .unknown || parameters.elementsEqual(reader.bytes[start..<reader.offset]) else {
       throw ArchiveError(.unsupportedFeature, offset: start, subject: "key slot")
     }

@@ -1,16 +1,16 @@
 internal import CSodium
 
-/// Says of numbers that they come from somebody who has a key: SipHash-2-4, cut to four bytes.
+/// Proves that numbers come from an owner of a key: SipHash-2-4, cut to four bytes.
 ///
-/// Whoever has not the key guesses the tag of a number once in 2^32 times, also if he has
-/// seen those of others. It is for few numbers that somebody checks soon, and needs no more
-/// room than they do.
+/// Without the key the tag of a number is guessed once in 2^32 times, also if tags of
+/// other numbers are known. The tags are for a few numbers that are checked soon, and
+/// need only as much room as the numbers.
 package struct NumberTag: Sendable {
   package static let keyByteCount = Int(crypto_shorthash_KEYBYTES)
 
   package let key: [UInt8]
 
-  /// Takes the key of tags that were made before; nil if it is none.
+  /// Takes the key of tags that were made before; nil if its size is wrong.
   package init?(key: [UInt8]) {
     guard key.count == Self.keyByteCount else { return nil }
     self.key = key
@@ -26,7 +26,7 @@ package struct NumberTag: Sendable {
     tag(of: (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) })
   }
 
-  /// The tag of a text, which tells it from the others of a few; see ``tag(of:)-(UInt32)``.
+  /// The tag of a text, to tell it from a few others; see ``tag(of:)-(UInt32)``.
   package func tag(of text: String) -> UInt32 { tag(of: Array(text.utf8)) }
 
   private func tag(of input: [UInt8]) -> UInt32 {

@@ -3,8 +3,8 @@ internal import CSodium
 extension Passphrase {
   /// The master key of a slot: Argon2id 1.3 of the passphrase, with one lane.
   ///
-  /// The algorithm is named, because libsodium's default may become another.
-  /// Its working memory goes back to the system, which clears it.
+  /// The algorithm is named, because libsodium's default may change. The working memory
+  /// goes back to the system, which clears it.
   func masterKey(salt: [UInt8], cost: PassphraseCost) throws(ArchiveError) -> ArchiveKey {
     precondition(salt.count == KeyDerivation.saltByteCount)
     let key = try unsafe SecretBytes(count: ArchiveKey.byteCount) { (key) throws(ArchiveError) in

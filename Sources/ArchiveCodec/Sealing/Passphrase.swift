@@ -20,14 +20,14 @@ public final class Passphrase: Sendable {
 
   /// Takes the UTF-8 of a text.
   ///
-  /// The text itself cannot be wiped. Its bytes, and those of the text that it
-  /// was made from, stay in memory until something else is written there. Where
-  /// that matters, read the passphrase into memory that you own and use
-  /// ``init(moving:)``.
+  /// The text itself cannot be wiped. Its bytes, and those of the text that it was made
+  /// from, stay in memory until they are overwritten. Where that matters, read the
+  /// passphrase into memory that you own and use ``init(moving:)``.
   ///
   /// - Parameter text: The passphrase, not empty.
-  /// - Throws: ``ArchiveError`` with `passphraseEmpty`, `limitExceeded` for one
-  ///   that is longer than ``largestByteCount``, or `cryptographyUnavailable`.
+  /// - Throws: ``ArchiveError`` with `passphraseEmpty`, `limitExceeded` for a
+  ///   passphrase that is longer than ``largestByteCount``, or
+  ///   `cryptographyUnavailable`.
   public convenience init(_ text: String) throws(ArchiveError) {
     let utf8 = text.utf8.span
     self.init(
@@ -40,8 +40,9 @@ public final class Passphrase: Sendable {
   ///
   /// - Parameter bytes: Any bytes, UTF-8 or not, zeros too; all zero
   ///   afterwards, also on error.
-  /// - Throws: ``ArchiveError`` with `passphraseEmpty`, `limitExceeded` for one
-  ///   that is longer than ``largestByteCount``, or `cryptographyUnavailable`.
+  /// - Throws: ``ArchiveError`` with `passphraseEmpty`, `limitExceeded` for a
+  ///   passphrase that is longer than ``largestByteCount``, or
+  ///   `cryptographyUnavailable`.
   public convenience init(moving bytes: UnsafeMutableRawBufferPointer) throws(ArchiveError) {
     defer { if let base = bytes.baseAddress { unsafe sodium_memzero(base, bytes.count) } }
     self.init(try unsafe Self.copy(UnsafeRawBufferPointer(bytes)))

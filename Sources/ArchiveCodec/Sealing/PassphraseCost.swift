@@ -1,13 +1,12 @@
-/// What one try of a passphrase costs, for its owner and for an attacker who
-/// guesses.
+/// The cost of one try of a passphrase, for its owner and for an attacker who guesses.
 ///
-/// Opening with the right passphrase costs this once, and so does every guess.
-/// The cost is stored in the archive, where anybody can read it.
+/// Opening with the right passphrase costs one try, and so does every guess. The cost
+/// is stored in the archive, where anybody can read it.
 public struct PassphraseCost: Hashable, Sendable {
-  /// How often the memory is filled; the time grows with it.
+  /// How often the memory is filled; the time grows with the passes.
   public let passes: Int
 
-  /// The memory that a try needs, in KiB; the time grows with it too.
+  /// The memory that a try needs, in KiB; the time grows with the memory, too.
   public let kibibytes: Int
 
   /// The passes that are allowed.

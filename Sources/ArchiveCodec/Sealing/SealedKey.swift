@@ -7,8 +7,9 @@ internal import CSodium
 ///     24   128  a key slot, as in an archive, with the key in place of the data key
 ///     152  8    checksum of all before it
 ///
-/// The slot is bound to the identifier and to a context, and not to an archive: none opens
-/// with it. The checksum has no key; it tells damage from another master key.
+/// The slot is bound to the identifier and to a context, and not to an archive: no
+/// archive opens with it. The checksum has no key; it tells damage from another master
+/// key.
 package struct SealedKey: Sendable {
   package static let byteCount = 160
 
@@ -16,7 +17,7 @@ package struct SealedKey: Sendable {
   private static let identifierRange = 8..<24
   private static let checksumOffset = 152
 
-  /// All of it.
+  /// All bytes of the sealed key.
   package let bytes: [UInt8]
   private let identifier: [UInt8]
   private let slot: KeySlot
@@ -56,7 +57,8 @@ package struct SealedKey: Sendable {
 
   /// The key; nil if it is sealed under another master key.
   ///
-  /// - Throws: ``ArchiveError`` with `wrongContext` if it belongs somewhere else.
+  /// - Throws: ``ArchiveError`` with `wrongContext` if the key belongs to another
+  ///   context.
   package func open(
     with master: ArchiveKey, context: ArchiveContext
   ) throws(ArchiveError) -> ArchiveKey? {
@@ -67,7 +69,9 @@ package struct SealedKey: Sendable {
     }
   }
 
-  /// Longer than that of an archive, so that no slot of one fits the other.
+  /// The binding.
+  ///
+  /// It is longer than that of an archive, so that no slot of one fits the other.
   private static func binding(
     _ identifier: [UInt8], _ context: ArchiveContext
   ) -> KeySlot.Binding {
@@ -80,7 +84,8 @@ package struct SealedKey: Sendable {
 }
 
 extension ArchiveKey {
-  /// A name that tells nothing of another one to those without the key, in 64 hexadecimal digits.
+  /// A name that reveals nothing of another one without the key, in 64 hexadecimal
+  /// digits.
   package func hiddenName(of name: String) -> String {
     let bytes = unsafe secret.withBytes { key in
       unsafe KeyDerivation.hiddenName.derivePublic(
@@ -89,7 +94,8 @@ extension ArchiveKey {
     return bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  /// The MAC of bytes that are no archive, in 32 bytes: nobody makes it without the key.
+  /// The MAC of bytes that are no archive, in 32 bytes: nobody can make it without the
+  /// key.
   package func tag(of bytes: [UInt8], context: ArchiveContext) -> [UInt8] {
     unsafe secret.withBytes { key in
       unsafe KeyDerivation.noteTag.derivePublic(
@@ -97,7 +103,9 @@ extension ArchiveKey {
     }
   }
 
-  /// Whether a tag is that of bytes; takes as long if it is not.
+  /// Whether a tag is that of the bytes.
+  ///
+  /// The time of the comparison does not tell where they differ.
   package func isTag(_ tag: [UInt8], of bytes: [UInt8], context: ArchiveContext) -> Bool {
     isEqualInConstantTime(tag, self.tag(of: bytes, context: context))
   }

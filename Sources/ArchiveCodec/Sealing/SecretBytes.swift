@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// Secret bytes in guarded memory, wiped when they go.
 ///
-/// The memory has guard pages around it, is kept out of swap and core dumps
-/// where the system allows it, and is read-only once that it is filled, but for
-/// the keys of commits. It is never copied into an array, Data or String.
+/// The memory has guard pages around it, is kept out of swap and core dumps where the
+/// system allows that, and is read-only once it is filled, except for the keys of
+/// commits. It is never copied into an array, Data or String.
 @safe
 struct SecretBytes: ~Copyable, @unchecked Sendable {
   private enum Place {
@@ -18,14 +18,14 @@ struct SecretBytes: ~Copyable, @unchecked Sendable {
   private let place: Place
   let count: Int
 
-  /// More than BLAKE2b, the deepest caller with secrets on the stack, uses.
+  /// More stack than BLAKE2b, the deepest function with secrets on the stack, uses.
   private static let wipedStackByteCount = 2048
 
   /// Takes memory and lets the body fill it.
   ///
-  /// To make memory read-only, and writable again when it goes, took most of the
-  /// time of a small commit (benchmark: append 1 changed record), so keys that
-  /// are there for one commit do without.
+  /// Making memory read-only, and writable again at its end, took most of the time of a
+  /// small commit (benchmark: append 1 changed record), so keys that are there for one
+  /// commit do without.
   init(
     count: Int, isReadOnly: Bool = true,
     _ fill: (UnsafeMutableRawPointer) throws(ArchiveError) -> Void
@@ -37,7 +37,7 @@ struct SecretBytes: ~Copyable, @unchecked Sendable {
       memory.giveBack(isReadOnly: false)
       throw error
     }
-    // What the body called may have left a copy on the stack.
+    // The functions that the body called may have left a copy on the stack.
     sodium_stackzero(Self.wipedStackByteCount)
     if isReadOnly { unsafe sodium_mprotect_readonly(memory.base) }
     unsafe base = memory.base
@@ -79,8 +79,8 @@ struct SecretBytes: ~Copyable, @unchecked Sendable {
 
 /// A guarded region, which one owner has at a time.
 ///
-/// Getting one from libsodium takes about 20 µs, most of what it costs to open
-/// an archive or to append to it, so a few are kept: wiped and writable.
+/// libsodium takes about 20 µs for a region, most of the time of opening an archive or
+/// appending to it. So a few regions are kept: wiped and writable.
 @safe
 private struct SecretMemory: @unchecked Sendable {
   let base: UnsafeMutableRawPointer

@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// Room for one key in a guarded page that many keys share.
 ///
-/// A region of its own takes 8 KiB of memory and four mappings. Linux lets a process have
-/// 65,530 of these, so there is no room for more than 16,377 such keys. A page has 127 keys.
-/// It is read-only but for the moment in which a key comes or goes.
+/// A region of its own takes 8 KiB of memory and four mappings. Linux lets a process
+/// have 65,530 mappings, so there is room for at most 16,377 such keys. A page has 127
+/// keys. The page is read-only except for the moment in which a key comes or goes.
 @safe
 final class SecretCell: @unchecked Sendable {
   let base: UnsafeMutableRawPointer
@@ -29,19 +29,19 @@ final class SecretCell: @unchecked Sendable {
     SecretPage.open.withLock { open in
       if page.isFull { open.append(page) }
       page.giveBack(number)
-      // One is left for the next key.
+      // One empty page is kept for the next key.
       if page.isEmpty, open.count > 1 { open.removeAll { $0 === page } }
     }
   }
 }
 
-/// A page of cells; all but the addresses is used under the lock of ``open``.
+/// A page of cells; everything but the addresses is used under the lock of ``open``.
 @safe
 private final class SecretPage: @unchecked Sendable {
   /// The pages with room.
   static let open = Mutex<[SecretPage]>([])
 
-  /// With the canary of libsodium, one page of memory.
+  /// The cells and the canary of libsodium fill one page of memory.
   private static let cellCount = 127
 
   private let base: UnsafeMutableRawPointer
@@ -55,7 +55,7 @@ private final class SecretPage: @unchecked Sendable {
   }
 
   deinit {
-    // It wipes what it frees.
+    // libsodium wipes the memory that it frees.
     unsafe sodium_free(base)
   }
 

@@ -1,16 +1,16 @@
 internal import CSodium
 
-/// Starts libsodium once, before anything of it is used.
+/// Starts libsodium once, before any other function of it is called.
 enum Sodium {
   private static let status = sodium_init()
 
   static func start() throws(ArchiveError) {
-    // 1 means that somebody else in the process started it before.
+    // 1 means that other code in the process started it before.
     guard status >= 0 else { throw ArchiveError(.cryptographyUnavailable) }
   }
 }
 
-/// Where keys and salts come from: the system, or a fixed stream in a test.
+/// The source of keys and salts: the system, or a fixed stream in a test.
 @safe
 package struct RandomSource: Sendable {
   let fill: @Sendable (UnsafeMutableRawPointer, _ count: Int) -> Void

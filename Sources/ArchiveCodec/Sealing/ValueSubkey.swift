@@ -2,9 +2,9 @@ internal import CSodium
 
 /// A random key for one value inside of a record, in guarded memory.
 ///
-/// What it has sealed opens with it alone: whoever has the archive and its key, and
-/// not the subkey, cannot read the value. When the last copy of the subkey is gone, the
-/// value is gone from every copy of the archive.
+/// Only the subkey opens the value: an owner of the archive and its key, but not of the
+/// subkey, cannot read the value. When the last copy of the subkey is gone, the value
+/// is gone from every copy of the archive.
 ///
 ///     encryption key ‖ nonce key = KDF("RKA1 value keys", subkey)
 ///     nonce 24                   = KDF("RKA1 value nonce", nonce key, value)
@@ -12,10 +12,11 @@ internal import CSodium
 ///
 /// The nonce follows from the value, so an equal value has equal bytes, and a record
 /// that has not changed need not be written again. Two values have one nonce only if
-/// BLAKE2b has a collision of 192 bits; what a reader of two sealed values learns is
+/// BLAKE2b has a collision of 192 bits. A reader of two sealed values learns only
 /// whether they are equal, and how long they are.
 ///
-/// It is wrapped in the same way, with keys that follow from the key of an archive:
+/// A subkey is wrapped in the same way, with keys that follow from the key of an
+/// archive:
 ///
 ///     wrapping keys = KDF("RKA1 subkey wrap", key, context)
 package final class ValueSubkey: Sendable {
@@ -47,15 +48,16 @@ package final class ValueSubkey: Sendable {
     return unsafe value.withUnsafeBytes { unsafe Self.seal($0, keys) }
   }
 
-  /// Opens what ``seal(_:)`` made; nil if a bit of it is not that, or another subkey
-  /// sealed it.
+  /// Opens bytes that ``seal(_:)`` made; nil if a bit of them was changed, or another
+  /// subkey sealed them.
   ///
   /// - Throws: ``ArchiveError`` with `cryptographyUnavailable`.
   package func open(_ sealed: [UInt8]) throws(ArchiveError) -> [UInt8]? {
     let count = sealed.count - Self.nonceByteCount - Self.tagByteCount
     guard count >= 0 else { return nil }
     let keys = try valueKeys()
-    // An empty array has no place; of an empty value nothing is written there.
+    // An empty array has no address, so it gets one byte; for an empty value nothing is
+    // written there.
     var value = [UInt8](repeating: 0, count: max(count, 1))
     let isOpen = unsafe Self.open(sealed, into: &value, keys)
     return isOpen ? Array(value.prefix(count)) : nil
@@ -77,7 +79,7 @@ package final class ValueSubkey: Sendable {
   ///
   /// - Parameters:
   ///   - key: The key.
-  ///   - context: What the subkey belongs to.
+  ///   - context: The context that the subkey belongs to.
   /// - Returns: 72 bytes, the same for the same key and context.
   /// - Throws: ``ArchiveError`` with `cryptographyUnavailable`.
   package func wrapped(
@@ -92,11 +94,11 @@ package final class ValueSubkey: Sendable {
   /// Unwraps a subkey.
   ///
   /// - Parameters:
-  ///   - wrapped: What ``wrapped(with:context:)`` returned.
+  ///   - wrapped: The bytes that ``wrapped(with:context:)`` returned.
   ///   - key: The key.
-  ///   - context: What the subkey belongs to.
-  /// - Throws: ``ArchiveError`` with `damaged` if it is of another key or context or
-  ///   was changed, or `cryptographyUnavailable`.
+  ///   - context: The context that the subkey belongs to.
+  /// - Throws: ``ArchiveError`` with `damaged` if the bytes are of another key or
+  ///   context or were changed, or `cryptographyUnavailable`.
   package convenience init(
     unwrapping wrapped: [UInt8], with key: ArchiveKey, context: ArchiveContext
   ) throws(ArchiveError) {
@@ -142,7 +144,8 @@ package final class ValueSubkey: Sendable {
     }
   }
 
-  /// Opens into memory that has room for the content; false if it is not what was sealed.
+  /// Opens into memory that has room for the content; false if the bytes are not the
+  /// sealed ones.
   @unsafe private static func open(
     _ sealed: [UInt8], into content: UnsafeMutableRawPointer, _ keys: borrowing SecretBytes
   ) -> Bool {

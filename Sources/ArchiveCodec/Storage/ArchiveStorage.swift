@@ -15,20 +15,20 @@ public protocol ArchiveStorage: Sendable {
 
   /// Opens the stored archive for reading; nil if there is none.
   ///
-  /// An open archive stays as it was while a new one replaces it.
+  /// An open archive stays as it was, also while a new one replaces it.
   ///
   /// - Throws: ``ArchiveError``: `notAFile`, `permissionDenied`, `inputOutput`.
   func open() throws(ArchiveError) -> (any ArchiveFile)?
 
   /// Replaces the stored archive by the bytes that the body writes, all or nothing.
   ///
-  /// When it returns, the new archive is on stable storage.
+  /// When the call returns, the new archive is on stable storage.
   ///
   /// - Parameter body: Writes the bytes in order.
-  /// - Throws: What `body` throws; ``ArchiveError``: `storageFull`,
-  ///   `permissionDenied`, `notAFile`, `inputOutput`. What was stored before is
-  ///   unchanged then. Only with `notDurable` the new archive is in its place,
-  ///   and a power cut may bring the old one back.
+  /// - Throws: The errors of `body`; ``ArchiveError``: `storageFull`,
+  ///   `permissionDenied`, `notAFile`, `inputOutput`. Then the earlier archive is
+  ///   unchanged. Only with `notDurable` the new archive is in its place, and a power
+  ///   cut may bring the old one back.
   func replace(
     _ body: (any ArchiveSink) throws(ArchiveError) -> Void
   ) throws(ArchiveError)
@@ -42,15 +42,15 @@ public protocol ArchiveStorage: Sendable {
   ///
   /// Readers need no lock, and neither does ``replace(_:)``.
   ///
-  /// - Throws: ``ArchiveError`` with `locked` at once if there is a writer,
-  ///   which is the subject of the error where it is known; `permissionDenied`,
-  ///   `notAFile`, `storageFull`, `inputOutput`.
+  /// - Throws: ``ArchiveError`` with `locked` at once if there is a writer, which is
+  ///   the subject of the error if it is known; `permissionDenied`, `notAFile`,
+  ///   `storageFull`, `inputOutput`.
   func lock() throws(ArchiveError) -> any ArchiveLock
 
   /// Whether a writer has the lock.
   ///
-  /// A reader asks this when the change at the end is not whole: while there is
-  /// a writer, that change is on its way.
+  /// A reader asks this when the change at the end is not whole: while there is a
+  /// writer, that change is on its way.
   ///
   /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`.
   func isLocked() throws(ArchiveError) -> Bool
@@ -61,54 +61,56 @@ public protocol ArchiveStorage: Sendable {
   ///   `notDurable` if the archive is gone, but a power cut may bring it back.
   func remove() throws(ArchiveError)
 
-  /// Puts on stable storage that an archive was removed, renamed or replaced here.
+  /// Puts the removal, the new name or the replacement of an archive on stable storage.
   ///
-  /// A process that was killed may have done so and not waited for the disk: what it has
-  /// removed is gone, and a power cut would bring it back. ``remove()`` does this, too. By
-  /// default it does nothing, as fits a storage that waits for no disk.
+  /// A process that was killed may have changed names and not waited for the disk: an
+  /// archive that it has removed is gone, and a power cut would bring it back.
+  /// ``remove()`` does this, too. By default the method does nothing, as fits a storage
+  /// that waits for no disk.
   ///
   /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`, `notDurable`.
   func synchronize() throws(ArchiveError)
 
   /// Moves the stored archive out of the way and keeps it.
   ///
-  /// Use it for an archive that could not be opened, so that the next one does
+  /// Use the method for an archive that could not be opened, so that the next one does
   /// not destroy it. If there is no archive, that is not an error.
   ///
-  /// - Returns: Where it is now, for a person to read; nil if there was none.
+  /// - Returns: Where the archive is now, for a person to read; nil if there was none.
   /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`.
   func setAside() throws(ArchiveError) -> String?
 
   /// Moves the stored archive out of the way, and notes why and when.
   ///
-  /// By default it does what ``setAside()`` does.
+  /// By default the method does what ``setAside()`` does.
   ///
   /// - Parameters:
-  ///   - reason: Why.
-  ///   - date: When, by the clock of the caller.
-  /// - Returns: Where it is now, for a person to read; nil if nothing was stored.
+  ///   - reason: The reason for setting the archive aside.
+  ///   - date: The time, by the clock of the caller.
+  /// - Returns: Where the archive is now, for a person to read; nil if nothing was
+  ///   stored.
   /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`.
   func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String?
 
   /// The archives that were set aside here and are still there, the oldest
   /// first; the ``generations()`` are not among them.
   ///
-  /// - Returns: All of them; none if the storage cannot tell, as by default.
+  /// - Returns: All archives; none if the storage cannot tell, as by default.
   /// - Throws: ``ArchiveError``: `permissionDenied`, `inputOutput`.
   func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive]
 
   /// Replaces the stored archive, and sets the old one aside.
   ///
-  /// The old archive is set aside at the last moment, when the new one is about
-  /// to take its place. So it has everything that was appended to it until
-  /// then, and whenever the process ends, one of the two is in its place. If a
-  /// generation cannot be kept, see ``SetAsideReason/isGeneration``, the call
-  /// still succeeds. By default no generation is kept, and for another reason
-  /// the old archive is set aside before the new one is written.
+  /// The old archive is set aside at the last moment, just before the new one replaces
+  /// it. So it has everything that was appended until then, and whenever the process
+  /// ends, one of the two is in its place. If a generation cannot be kept, see
+  /// ``SetAsideReason/isGeneration``, the call still succeeds. By default no generation
+  /// is kept, and for another reason the old archive is set aside before the new one is
+  /// written.
   ///
   /// - Parameters:
-  ///   - reason: Why.
-  ///   - date: When, by the clock of the caller.
+  ///   - reason: The reason for setting the old archive aside.
+  ///   - date: The time, by the clock of the caller.
   ///   - body: Writes the bytes in order.
   /// - Throws: As ``replace(_:)``.
   func replace(
@@ -118,16 +120,15 @@ public protocol ArchiveStorage: Sendable {
 
   /// The older generations that are kept here, the oldest first.
   ///
-  /// - Returns: All of them; none if the storage keeps none, as by default.
+  /// - Returns: All generations; none if the storage keeps none, as by default.
   /// - Throws: ``ArchiveError``: `permissionDenied`, `inputOutput`.
   func generations() throws(ArchiveError) -> [SetAsideArchive]
 
   /// Makes an archive that was set aside the stored one again.
   ///
-  /// It replaces the stored archive, so set that one aside before. Whenever the
-  /// process ends, the archive is in its place, or still set aside, or both. By
-  /// default its bytes are copied, and then it is removed from where it was set
-  /// aside.
+  /// The archive replaces the stored one, so set that one aside before. Whenever the
+  /// process ends, the archive is in its place, or still set aside, or both. By default
+  /// its bytes are copied, and then it is removed from where it was set aside.
   ///
   /// - Parameter archive: One of ``setAsideArchives()`` or ``generations()``.
   /// - Throws: ``ArchiveError`` as ``replace(_:)`` does.
@@ -135,14 +136,14 @@ public protocol ArchiveStorage: Sendable {
 
   /// Removes archives that were set aside, or generations.
   ///
-  /// One that is gone already is not an error. If one cannot be removed, it stays
-  /// in its list, and the others are removed all the same. By default each is
+  /// An archive that is gone already is not an error. If one cannot be removed, it
+  /// stays in its list, and the others are removed all the same. By default each is
   /// removed by its own storage.
   ///
   /// - Parameter archives: Some of ``setAsideArchives()`` and ``generations()``.
-  /// - Throws: ``ArchiveError`` of the first one that is still there:
-  ///   `permissionDenied`, `notAFile`, `inputOutput`; `notDurable` if all are gone,
-  ///   but a power cut may bring some back.
+  /// - Throws: ``ArchiveError`` of the first archive that is still there:
+  ///   `permissionDenied`, `notAFile`, `inputOutput`; `notDurable` if all are gone, but
+  ///   a power cut may bring some back.
   func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError)
 }
 
@@ -153,7 +154,7 @@ public protocol ArchiveFile: Sendable {
 
   /// Reads exactly `count` bytes.
   ///
-  /// - Throws: ``ArchiveError`` with `truncated` if there are fewer, or
+  /// - Throws: ``ArchiveError`` with `truncated` if there are fewer bytes, or
   ///   `inputOutput`.
   func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8]
 }
@@ -167,8 +168,8 @@ public protocol AppendableArchiveFile: ArchiveFile {
 
   /// Writes all of the bytes at an offset, which is the end of the file.
   ///
-  /// - Throws: ``ArchiveError`` with `storageFull` or `inputOutput`; some of the
-  ///   bytes may be there then.
+  /// - Throws: ``ArchiveError`` with `storageFull` or `inputOutput`; some of the bytes
+  ///   may be written then.
   func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError)
 
   /// Cuts off the bytes after an offset.
@@ -183,11 +184,11 @@ public protocol AppendableArchiveFile: ArchiveFile {
   func synchronize() throws(ArchiveError)
 }
 
-/// The right to be the only writer; it ends when the last reference goes.
+/// The right to be the only writer; the right ends when the last reference goes.
 public protocol ArchiveLock: AnyObject, Sendable {
   /// Whether the lock still keeps other writers out.
   ///
-  /// A lock whose file was removed does not.
+  /// A lock whose file was removed keeps nobody out.
   ///
   /// - Throws: ``ArchiveError`` with `inputOutput`.
   func isHeld() throws(ArchiveError) -> Bool
@@ -195,8 +196,8 @@ public protocol ArchiveLock: AnyObject, Sendable {
 
 /// Takes the bytes of an archive in order.
 public protocol ArchiveSink: AnyObject {
-  /// Makes room for bytes that will be written, where that saves time. By
-  /// default it makes none.
+  /// Makes room for bytes that will be written, where that saves time; makes none by
+  /// default.
   ///
   /// - Parameter byteCount: About how many bytes will be written.
   func reserve(byteCount: Int)
@@ -208,6 +209,6 @@ public protocol ArchiveSink: AnyObject {
 }
 
 extension ArchiveSink {
-  /// Makes no room in advance; each write takes what it needs.
+  /// Makes no room in advance; each write makes its own.
   public func reserve(byteCount: Int) {}
 }

@@ -36,7 +36,7 @@ package struct Directory: Sendable {
 
   /// Makes the directory and its parents, open to the owner alone.
   ///
-  /// What exists is left as it is; what is new is put on stable storage.
+  /// Existing directories stay as they are; new ones are put on stable storage.
   package func create() throws(ArchiveError) {
     var made = path.hasPrefix("/") ? "/" : ""
     for component in path.split(separator: "/") {
@@ -53,7 +53,8 @@ package struct Directory: Sendable {
       do {
         try Directory(made).parent.open().synchronize()
       } catch {
-        // Nothing is written yet that could be said to be there.
+        // The error must not be `notDurable`, which would say that something was
+        // written.
         throw ArchiveError(.inputOutput, systemError: error.systemError)
       }
     }
@@ -73,11 +74,11 @@ package struct Directory: Sendable {
 
     /// Puts new, renamed and removed entries on stable storage.
     ///
-    /// Some file systems have no such call for directories; there it does
+    /// Some file systems have no such call for directories; there the method does
     /// nothing, and the entries are as durable as the system makes them.
     ///
-    /// - Throws: ``ArchiveError`` with `notDurable`: the entries are changed,
-    ///   but a power cut may undo it.
+    /// - Throws: ``ArchiveError`` with `notDurable`: the entries are changed, but a
+    ///   power cut may undo the change.
     package func synchronize() throws(ArchiveError) {
       do throws(ArchiveError) {
         try SystemCall.check { call(file.descriptor) }
@@ -90,10 +91,10 @@ package struct Directory: Sendable {
     private static let notImplemented: [CInt?] = [EINVAL, ENOSYS, ENOTSUP, EOPNOTSUPP]
   }
 
-  /// Opens the directory, before anything in it changes: what fails here has
-  /// changed nothing.
+  /// Opens the directory, before anything in it changes: an error of this call leaves
+  /// everything as it was.
   package func open() throws(ArchiveError) -> Handle {
-    // With the dot, a link to a directory is as good as the directory.
+    // With the dot, a link to a directory works like the directory.
     Handle(try OpenFile(child("."), O_RDONLY | O_DIRECTORY), synchronize)
   }
 
@@ -119,14 +120,14 @@ package struct Directory: Sendable {
   /// gives it its name.
   ///
   /// If anything fails before the last step, no trace is left. The error is
-  /// `notDurable` if only what comes after it failed.
+  /// `notDurable` if only the sync after the last step failed.
   ///
   /// - Parameters:
   ///   - name: The final name.
-  ///   - durably: Whether to wait until it is on stable storage.
+  ///   - durably: Whether to wait until the file is on stable storage.
   ///   - write: Writes the content.
   ///   - publish: Gives the file at the first path the second path.
-  /// - Throws: What `write` throws, and what the system calls report.
+  /// - Throws: The errors of `write`, and of the system calls.
   package func place(
     _ name: String, durably: Bool = true,
     _ write: (borrowing OpenFile) throws(ArchiveError) -> Void,
@@ -136,7 +137,7 @@ package struct Directory: Sendable {
     let handle = durably ? try open() : nil
     let temporary = try TemporaryFile(in: self, for: name)
     do {
-      // Whatever the umask has taken away.
+      // Sets the mode, since the umask may have taken bits away.
       try SystemCall.check { fchmod(temporary.file.descriptor, 0o600) }
       try write(temporary.file)
       if durably { try temporary.file.synchronize() }
@@ -150,12 +151,12 @@ package struct Directory: Sendable {
     try handle?.synchronize()
   }
 
-  /// Removes what writers that were killed left behind, in one listing.
+  /// Removes temporary files that killed writers left behind, in one listing.
   ///
-  /// Only files of this user that nobody writes any more; see
-  /// ``TemporaryFile``. No directory is not an error.
+  /// Only files of this user that nobody writes any more are removed; see
+  /// ``TemporaryFile``. A missing directory is not an error.
   ///
-  /// - Parameter isOwn: Tells of the final name of a file whether to remove it.
+  /// - Parameter isOwn: Says for the final name of a file whether to remove the file.
   /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`.
   /// - Complexity: O(*n*) in the names in the directory.
   package func sweepTemporaries(
@@ -167,7 +168,7 @@ package struct Directory: Sendable {
     }
   }
 
-  /// Removes the temporary names of a file that has its final one already.
+  /// Removes the temporary names of a file that has its final name already.
   func sweepTemporaries(of name: String, linkedTo inode: ino_t) throws(ArchiveError) {
     try forEachName(beginningWith: ".") { candidate throws(ArchiveError) in
       guard TemporaryFile.finalName(of: candidate) == name,
@@ -177,11 +178,11 @@ package struct Directory: Sendable {
     }
   }
 
-  /// Calls a body for every name in the directory that begins so; for none if
-  /// there is no directory.
+  /// Calls a body for every name in the directory with a prefix; for none if there is
+  /// no directory.
   ///
-  /// - Throws: What the body throws, and what the system calls report. The body may have
-  ///   been called for some of the names then.
+  /// - Throws: The errors of the body, and of the system calls. The body may have been
+  ///   called for some of the names then.
   package func forEachName(
     beginningWith prefix: String, _ body: (String) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
@@ -191,7 +192,7 @@ package struct Directory: Sendable {
     }
     defer { unsafe closedir(stream) }
     while true {
-      // At its end it leaves that as it was.
+      // At the end of the directory `readdir` leaves `errno` as it was.
       errno = 0
       guard let entry = unsafe readdir(stream) else {
         guard errno == 0 else { throw ArchiveError(systemError: errno) }
@@ -201,7 +202,7 @@ package struct Directory: Sendable {
         unsafe pointer.withMemoryRebound(
           to: CChar.self, capacity: MemoryLayout.size(ofValue: entry.pointee.d_name)
         ) {
-          // Most names are of other files.
+          // Compared before a String is made, since most names are of other files.
           unsafe strncmp($0, prefix, prefix.utf8.count) == 0 ? String(cString: $0) : nil
         }
       }

@@ -14,19 +14,19 @@ internal import Foundation
 #endif
 internal import Synchronization
 
-/// A lock that a file carries, which says in plain text who has it.
+/// A lock that a file carries, with its holder in plain text.
 ///
-/// It belongs to the open file and not to the process, so that two writers of
-/// one process keep each other out, and anybody can ask whether it is taken
-/// without taking it. The system lets it go when the last process that has the
-/// file open ends, whatever ends it: a fork of the holder shares it.
+/// The lock belongs to the open file and not to the process. So two writers of one
+/// process keep each other out, and anybody can ask whether the lock is taken without
+/// taking it. However the holder ends, the system lets the lock go when the last
+/// process that has the file open ends: a fork of the holder shares it.
 final class FileLock: ArchiveLock {
   private let file: OpenFile
   private let path: String
   private let identity: FileIdentity
   private let process = SystemCall.processIdentifier
 
-  /// Makes the file if it is not there.
+  /// Opens and locks the file, and makes it if there is none.
   init(_ path: String) throws(ArchiveError) {
     for _ in 0..<Self.largestTryCount {
       let file = try OpenFile(path, O_RDWR | O_CREAT, mode: 0o600)
@@ -43,13 +43,13 @@ final class FileLock: ArchiveLock {
           .locked, subject: isOwn ? ArchiveError.thisProcess : try Self.holder(in: file))
       }
       let status = try file.status()
-      // Another name of a file that is somebody's own.
+      // A file with a second name may be one of the user's own.
       guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink <= 1 else {
         throw ArchiveError(.notAFile)
       }
       let identity = FileIdentity(status)
-      // Whoever had it before may have removed the file after it was opened
-      // here. Then nobody would find this lock.
+      // The last holder may have removed the file after it was opened here. Then nobody
+      // would find this lock.
       guard try Self.names(path, identity) else { continue }
       Self.write(holder: Self.ownName, to: file)
       self.file = file
@@ -66,8 +66,8 @@ final class FileLock: ArchiveLock {
 
   deinit {
     Self.held.withLock { _ = $0.remove(identity) }
-    // Removed while it is locked, so nobody else can have it now. A fork leaves
-    // it to the process that took it.
+    // The file is removed while it is locked, so nobody else can have the lock now. A
+    // fork leaves the removal to the process that took the lock.
     guard process == SystemCall.processIdentifier else { return }
     if (try? Self.names(path, identity)) == true { _ = unsafe unlink(path) }
   }
@@ -76,7 +76,7 @@ final class FileLock: ArchiveLock {
     try Self.names(path, identity)
   }
 
-  /// Whether anybody has the lock; it is not taken to find out.
+  /// Whether anybody has the lock; asking does not take it.
   static func isHeld(_ path: String) throws(ArchiveError) -> Bool {
     guard let file = try OpenFile.existing(path) else { return false }
     var region = wholeFile
@@ -93,16 +93,16 @@ final class FileLock: ArchiveLock {
 
   // MARK: Other locks
 
-  /// What came of trying to lock a file.
+  /// The result of trying to lock a file.
   enum Attempt {
     case locked
-    /// Somebody else has locked it.
+    /// Another open file has the lock.
     case refused
     /// The file system has no such locks.
     case unsupported
   }
 
-  /// Locks a file that is open for writing until it is closed; never waits.
+  /// Locks a file that is open for writing, until the file is closed; never waits.
   static func attempt(_ file: borrowing OpenFile) -> Attempt {
     do throws(ArchiveError) {
       try SystemCall.check {
@@ -117,18 +117,21 @@ final class FileLock: ArchiveLock {
 
   // MARK: The holder
 
-  /// The locks of this process: one of another container may have its number
-  /// and name.
+  /// The locks of this process.
+  ///
+  /// The text in the file does not tell: a process of another container may have the
+  /// same number and name.
   private static let held = Mutex<Set<FileIdentity>>([])
 
   private static let longestHolder = 100
 
-  /// Containers number processes each for itself, so the name is there too.
+  /// Containers count their processes each from 1, so the name stands there, too.
   private static var ownName: String {
     "process \(SystemCall.processIdentifier), \(ProcessInfo.processInfo.processName)"
   }
 
-  /// Whoever wants to free a full disk needs the lock more than its text.
+  /// Errors are ignored: an app that wants to free a full disk needs the lock more than
+  /// the text.
   private static func write(holder: String, to file: borrowing OpenFile) {
     _ = ftruncate(file.descriptor, 0)
     let text = Array(holder.utf8.prefix(longestHolder))
@@ -137,7 +140,7 @@ final class FileLock: ArchiveLock {
     }
   }
 
-  /// Nil if it was not written yet.
+  /// The holder in the text of a lock file; nil if it was not written yet.
   private static func holder(in file: borrowing OpenFile) throws(ArchiveError) -> String? {
     var text = [UInt8](repeating: 0, count: longestHolder)
     let count = try unsafe text.withUnsafeMutableBufferPointer { (text) throws(ArchiveError) in
@@ -157,7 +160,7 @@ final class FileLock: ArchiveLock {
 
   private static let unlocked = Int16(F_UNLCK)
 
-  // Locks of open files: the headers that Swift imports leave the names out.
+  // Locks of open files: the headers that Swift imports do not have these names.
   #if canImport(Darwin)
   private static let setLock: CInt = 90
   private static let getLock: CInt = 92
@@ -167,7 +170,7 @@ final class FileLock: ArchiveLock {
   #endif
 }
 
-/// Which file it is, whatever its name; not used again while it is open.
+/// The identity of a file under any name; no other file gets it while this one is open.
 struct FileIdentity: Hashable {
   private let device: dev_t
   private let inode: ino_t

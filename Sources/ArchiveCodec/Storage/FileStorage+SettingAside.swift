@@ -21,16 +21,17 @@ extension FileStorage {
 
   /// Renames the file to `NAME.REASON-SECONDS-NUMBER` beside it.
   ///
-  /// The seconds are counted from 1970. The name has them because a file itself
-  /// says only when it was written. The number begins with the fraction of the
-  /// second and goes on at random, so that the name is free without a look.
+  /// The seconds are counted from 1970. The name has them because a file itself says
+  /// only when it was written. The number begins with the fraction of the second and
+  /// goes on at random, so that the name is free without a check.
   public func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
     try located { () throws(ArchiveError) in
       guard try isStored() else { return nil }
-      // One rename, since somebody may put a good file there at any moment.
+      // Moved with one rename, since another process may put a good file there at any
+      // moment.
       let kept = "\(path).\(SetAsideName(reason, at: date))"
-      // Not synced: after a power cut it is under one of its names, and whoever
-      // writes a new file syncs the directory.
+      // Not synced: after a power cut the file is under one of its names, and the
+      // writer of the next file syncs the directory.
       try SystemCall.check { unsafe rename(path, kept) }
       return kept
     }
@@ -39,10 +40,9 @@ extension FileStorage {
   /// Writes a new file as ``replace(_:)`` does, and keeps the old one under the name
   /// that ``setAside(_:at:)`` would give it.
   ///
-  /// On a file system without hard links the old file is moved, so for a moment
-  /// it is there under the other name only. If the old file cannot be kept, a
-  /// generation is replaced all the same; for any other reason nothing is
-  /// replaced.
+  /// On a file system without hard links the old file is moved, so for a moment only
+  /// the other name exists. If the old file cannot be kept, a generation is replaced
+  /// all the same; for any other reason nothing is replaced.
   public func replace(
     settingAside reason: SetAsideReason, at date: Date,
     _ body: (any ArchiveSink) throws(ArchiveError) -> Void
@@ -68,18 +68,18 @@ extension FileStorage {
     case nothing, linked, moved, failed
   }
 
-  /// Gives a file a second name, or, where that cannot be, only that one.
+  /// Gives a file a second name, or, where that is not possible, only the new one.
   private func keep(_ path: String, as kept: String) -> Keeping {
-    // An interrupted call comes here again.
+    // EEXIST: an interrupted call had made the link already.
     if linking(path, kept) == 0 || errno == EEXIST { return .linked }
     if errno == ENOENT { return .nothing }
     return unsafe rename(path, kept) == 0 ? .moved : .failed
   }
 
-  /// The files beside it that were set aside, the oldest first.
+  /// The files beside this one that were set aside, the oldest first.
   ///
-  /// Earlier versions named every such file `NAME.unreadable-NUMBER`, so the
-  /// reason of those is unknown. Their date is that of the last change of the
+  /// Earlier versions named every file that was set aside `NAME.unreadable-NUMBER`, so
+  /// the reason of those files is unknown. Their date is that of the last change of the
   /// file's status.
   ///
   /// - Complexity: O(*n*) in the names in the directory, which are listed.
@@ -87,7 +87,7 @@ extension FileStorage {
     try archives { $0?.isGeneration != true }
   }
 
-  /// The older generations beside it, the oldest first.
+  /// The older generations beside this file, the oldest first.
   ///
   /// - Complexity: As ``setAsideArchives()``.
   public func generations() throws(ArchiveError) -> [SetAsideArchive] {
@@ -103,8 +103,8 @@ extension FileStorage {
       try directory.forEachName(beginningWith: prefix) { candidate throws(ArchiveError) in
         let identifier = String(candidate.dropFirst(prefix.count))
         guard let name = SetAsideName(identifier), isIncluded(name.reason) else { return }
-        // When a generation goes, nobody waits for the disk: with the state that comes or goes
-        // next it is gone for good.
+        // Removing a generation does not wait for the disk: the next sync of the
+        // state's directory covers it.
         let kept = FileStorage(
           path: "\(path).\(identifier)",
           isDurable: isDurable && name.reason?.isGeneration != true)
@@ -119,12 +119,12 @@ extension FileStorage {
     }
   }
 
-  /// Renames the file that was set aside, so that at any moment either it or
-  /// the file before it is in place.
+  /// Renames the file that was set aside, so that at any moment either that file or the
+  /// earlier one is in place.
   public func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
     try located { () throws(ArchiveError) in
       _ = try isStored()
-      // It is a part of a path, and comes from outside.
+      // The identifier is a part of a path, and comes from outside.
       guard SetAsideName(archive.identifier) != nil else { throw ArchiveError(.notAFile) }
       let handle = isDurable ? try directory.open() : nil
       try SystemCall.check { unsafe rename("\(path).\(archive.identifier)", path) }
@@ -134,13 +134,14 @@ extension FileStorage {
 
   /// Removes the files, and the temporary files that killed writers have left beside them.
   ///
-  /// Whatever their number, the directory is listed once, and the disk is waited for once.
+  /// For any number of files, the directory is listed once, and the disk is waited for
+  /// once.
   ///
   /// - Complexity: O(*n*) in the archives and in the names in the directory.
   public func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError) {
     guard !archives.isEmpty else { return }
     try located { () throws(ArchiveError) in
-      // They are parts of paths, and come from outside.
+      // The identifiers are parts of paths, and come from outside.
       guard archives.allSatisfy({ SetAsideName($0.identifier) != nil }) else {
         throw ArchiveError(.notAFile)
       }
@@ -173,7 +174,7 @@ extension FileStorage {
   }
 }
 
-/// What the name of a file that was set aside says behind the name of the file.
+/// The part of a file's name that setting aside adds.
 private struct SetAsideName: CustomStringConvertible {
   let description: String
   /// Nil in the names of earlier versions.
@@ -181,7 +182,7 @@ private struct SetAsideName: CustomStringConvertible {
   let date: Date?
 
   init(_ reason: SetAsideReason, at date: Date) {
-    // A date of an app can be anything.
+    // An app may give any date.
     let time = date.timeIntervalSince1970
     let seconds = max(0, Int64(exactly: time.rounded(.down)) ?? 0)
     let part = UInt64(UInt32(exactly: ((time - time.rounded(.down)) * 1e9).rounded(.down)) ?? 0)
@@ -192,10 +193,10 @@ private struct SetAsideName: CustomStringConvertible {
     self.date = date
   }
 
-  /// As long as the greatest number, so that numbers are in the order of their texts.
+  /// The length of the greatest number, so that texts have the order of their numbers.
   private static let numberLength = String(UInt64.max, radix: 36).count
 
-  /// Nil for anything else: what is found by its name may be removed.
+  /// Nil for any other text: a file that is found by its name may be removed.
   init?(_ text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     guard let first = parts.first, let reason = SetAsideReason(rawValue: String(first)),

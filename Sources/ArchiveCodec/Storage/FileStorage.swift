@@ -28,10 +28,10 @@ public struct FileStorage: ArchiveStorage {
   ///
   /// - Parameters:
   ///   - path: The path of the file.
-  ///   - isDurable: Whether a change is on stable storage when the call
-  ///     returns. If false, a change takes much less time, and a power cut may
-  ///     leave the old file, the new one, a part of it, or none. A crash of the
-  ///     process does no harm either way.
+  ///   - isDurable: Whether a change is on stable storage when the call returns. If
+  ///     false, a change takes much less time, and a power cut may leave the old file,
+  ///     the new one, a part of it, or none. A crash of the process does no harm in
+  ///     either case.
   public init(path: String, isDurable: Bool = true) {
     self.init(path: path, isDurable: isDurable, linking: { unsafe link($0, $1) })
   }
@@ -70,10 +70,10 @@ public struct FileStorage: ArchiveStorage {
     }
   }
 
-  /// Locks the file `.NAME.lock` beside it, and makes its directory if needed.
+  /// Locks the file `.NAME.lock` beside the archive, and makes its directory if needed.
   ///
-  /// The file is removed with the lock. A process that is killed leaves the
-  /// file behind, which then locks nothing.
+  /// The file is removed with the lock. A process that is killed leaves the file
+  /// behind, which then locks nothing.
   ///
   /// The archive's own file cannot carry the lock, because it is replaced.
   public func lock() throws(ArchiveError) -> any ArchiveLock {
@@ -87,8 +87,10 @@ public struct FileStorage: ArchiveStorage {
     }
   }
 
-  /// Asks without taking the lock, so that a reader is in no writer's way;
-  /// false if this user may not ask.
+  /// Whether a writer has the lock; asking does not take it, so that a reader is in no
+  /// writer's way.
+  ///
+  /// False if this user may not ask.
   public func isLocked() throws(ArchiveError) -> Bool {
     do throws(ArchiveError) {
       return try FileLock.isHeld(lockPath)
@@ -153,7 +155,7 @@ public struct FileStorage: ArchiveStorage {
     }
   }
 
-  /// Whether a regular file is there; throws if something else is.
+  /// Whether a regular file is there; throws if another kind of file is.
   func isStored() throws(ArchiveError) -> Bool {
     guard let status = try Directory.status(of: path) else { return false }
     guard status.st_mode & S_IFMT == S_IFREG else { throw ArchiveError(.notAFile) }
@@ -165,7 +167,7 @@ private final class StoredFile: AppendableArchiveFile {
   private let file: OpenFile
   private let path: String
   private let identity: FileIdentity
-  /// Where the name is, until it is known to be on stable storage.
+  /// The directory of the name, until the name is known to be on stable storage.
   private let unsynchronized: Mutex<Directory?>
   let byteCount: Int
 
@@ -212,8 +214,9 @@ extension StoredFile {
     try SystemCall.check { ftruncate(file.descriptor, off_t(byteCount)) }
   }
 
-  /// With the first sync also the name goes to stable storage: who put the file in place
-  /// may have been killed before that, and the file would go with a power cut.
+  /// The first sync also puts the name on stable storage: the process that put the file
+  /// in its place may have been killed before its sync, and a power cut would take the
+  /// file away.
   func synchronize() throws(ArchiveError) {
     try file.synchronizeData()
     try unsynchronized.withLock { (directory) throws(ArchiveError) in
@@ -228,7 +231,7 @@ extension StoredFile {
   }
 }
 
-/// Writes to a descriptor that its maker keeps open.
+/// Writes to a descriptor that another object owns and keeps open.
 private final class FileSink: ArchiveSink {
   private var descriptor: CInt
 
@@ -236,8 +239,8 @@ private final class FileSink: ArchiveSink {
     self.descriptor = descriptor
   }
 
-  /// The number may soon name another file, so a sink that is kept must not
-  /// write any more.
+  /// The number may soon stand for another file, so a sink that is kept must not write
+  /// any more.
   func close() {
     descriptor = -1
   }

@@ -163,8 +163,10 @@ public final class MemoryStorage: ArchiveStorage {
   }
 }
 
-/// The bytes of one archive, as a file has them: whoever has opened it goes on
-/// with it when another one takes its place.
+/// The bytes of one archive.
+///
+/// Like a file, they stay for readers that have opened them, also when another archive
+/// replaces them.
 private final class StoredBytes: Sendable {
   private let content: Mutex<[UInt8]>
 
@@ -221,7 +223,8 @@ private struct AppendableMemoryFile: AppendableArchiveFile {
   func synchronize() throws(ArchiveError) {}
 }
 
-/// Nobody can take it away, so it is held as long as it is there.
+/// The lock of a memory: nobody can take it away, so it is held as long as the object
+/// lives.
 private final class MemoryLock: ArchiveLock {
   private let storage: MemoryStorage
 
@@ -236,12 +239,12 @@ private final class MemoryLock: ArchiveLock {
   func isHeld() throws(ArchiveError) -> Bool { true }
 }
 
-/// Collects what is written in one piece.
+/// Collects the written bytes in one piece.
 final class MemorySink: ArchiveSink {
   private(set) var bytes: [UInt8] = []
 
-  // Growing step by step costs several copies of all bytes (benchmark: encode
-  // and seal keyed records).
+  // Growing step by step would copy all bytes several times (benchmark: encode and seal
+  // keyed records).
   func reserve(byteCount: Int) {
     bytes.reserveCapacity(byteCount)
   }
@@ -250,13 +253,13 @@ final class MemorySink: ArchiveSink {
     bytes += more
   }
 
-  /// Writes as many bytes as the body puts into the memory, all of which it fills.
+  /// Lets the body write bytes into the memory; the body must fill all of them.
   ///
-  /// So they need not be copied (benchmark: encode and seal keyed records).
+  /// So the bytes need not be copied (benchmark: encode and seal keyed records).
   @unsafe func write(byteCount: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void) {
     bytes.append(addingCapacity: byteCount) { span in
       unsafe span.withUnsafeMutableBufferPointer { memory, count in
-        // As many bytes as were asked for; there may be more.
+        // Exactly as many bytes as were asked for: the memory may have more.
         unsafe fill(UnsafeMutableRawBufferPointer(start: memory.baseAddress, count: byteCount))
         count = byteCount
       }

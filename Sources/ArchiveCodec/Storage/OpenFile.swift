@@ -16,8 +16,8 @@ package struct OpenFile: ~Copyable, Sendable {
     _ = close(descriptor)
   }
 
-  /// Opens a path; it never follows a link in the last place, and never waits
-  /// for the other end of a FIFO.
+  /// Opens a path; never follows a link in the last component, and never waits for the
+  /// other end of a FIFO.
   package init(_ path: String, _ flags: CInt, mode: mode_t = 0) throws(ArchiveError) {
     descriptor = try SystemCall.check {
       unsafe open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, mode)
@@ -77,7 +77,8 @@ package struct OpenFile: ~Copyable, Sendable {
     }
   }
 
-  /// Fills the buffer from an offset; returns fewer bytes at the end.
+  /// Fills the buffer from an offset; returns the number of bytes, which is smaller at
+  /// the end.
   package func read(
     into buffer: UnsafeMutableRawBufferPointer, at offset: Int
   ) throws(ArchiveError) -> Int {
@@ -93,7 +94,7 @@ package struct OpenFile: ~Copyable, Sendable {
     return position
   }
 
-  /// Puts what was written on stable storage, and of the status only the size.
+  /// Puts the written bytes on stable storage, and of the file's status only the size.
   package func synchronizeData() throws(ArchiveError) {
     #if canImport(Darwin)
     try synchronize()
@@ -102,17 +103,17 @@ package struct OpenFile: ~Copyable, Sendable {
     #endif
   }
 
-  /// Puts what was written on stable storage.
+  /// Puts the written bytes and the file's status on stable storage.
   package func synchronize() throws(ArchiveError) {
     #if canImport(Darwin)
-    // fsync leaves the data in the drive's cache there.
+    // On Darwin `fsync` leaves the data in the drive's cache.
     if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
     #endif
     try SystemCall.check { fsync(descriptor) }
   }
 }
 
-/// `write` alone would name the method inside the type.
+/// A function of its own: inside the type, `write` would name the method.
 private func systemWrite(_ descriptor: CInt, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
   unsafe write(descriptor, bytes, count)
 }

@@ -10,14 +10,14 @@ public enum SetAsideReason: String, Hashable, Codable, Sendable, CaseIterable {
   /// version.
   case unreadable
 
-  /// The archive had not been read when another one was to take its place.
+  /// The archive had not been read when another one was to replace it.
   case unread
 
   /// The archive can be read, but restoring it ended the process too often.
   case crashed
 
-  /// The archive was read, but the app could not decode all of it before another one was to take
-  /// its place.
+  /// The archive was read, but the app could not decode all of it before another one
+  /// was to replace it.
   case undecoded
 
   /// An archive that had been set aside before was put back in its place.
@@ -27,11 +27,11 @@ public enum SetAsideReason: String, Hashable, Codable, Sendable, CaseIterable {
   /// to stay.
   case conflict
 
-  /// A newer archive took its place; this one stands in if that is damaged one
+  /// A newer archive replaced it; this one stands in if the newer one is damaged one
   /// day.
   case previous
 
-  /// An archive that a newer version of the app wrote took its place.
+  /// An archive that a newer version of the app wrote replaced it.
   case upgraded
 
   /// Whether the archive was good when it was set aside, so that it can stand
@@ -41,26 +41,26 @@ public enum SetAsideReason: String, Hashable, Codable, Sendable, CaseIterable {
 
 /// An archive that was set aside.
 public struct SetAsideArchive: Sendable {
-  /// Tells it from others of its storage.
+  /// A text that no other set-aside archive of the storage has.
   public let identifier: String
 
-  /// Why it was set aside; nil if an earlier version did it, which did not note
-  /// that.
+  /// Why the archive was set aside; nil if an earlier version did it, which noted no
+  /// reason.
   public let reason: SetAsideReason?
 
-  /// When it was set aside.
+  /// When the archive was set aside.
   public let date: Date
 
-  /// Opens and removes it.
+  /// The storage that opens and removes the archive.
   public let storage: any ArchiveStorage
 
   /// Creates the description of an archive, in a storage of your own.
   ///
   /// - Parameters:
-  ///   - identifier: Tells it from others of its storage.
-  ///   - reason: Why it was set aside, if that is known.
-  ///   - date: When it was set aside.
-  ///   - storage: Opens and removes it.
+  ///   - identifier: A text that no other set-aside archive of the storage has.
+  ///   - reason: Why the archive was set aside; nil if it is not known.
+  ///   - date: When the archive was set aside.
+  ///   - storage: The storage that opens and removes the archive.
   public init(
     identifier: String, reason: SetAsideReason?, date: Date, storage: any ArchiveStorage
   ) {
@@ -79,7 +79,7 @@ extension ArchiveStorage {
     try setAside()
   }
 
-  /// None: a storage that does not say otherwise cannot tell.
+  /// None: by default a storage cannot tell.
   public func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] { [] }
 
   /// Keeps no generation; for any other reason, sets the old archive aside
@@ -121,7 +121,7 @@ extension ArchiveStorage {
       do throws(ArchiveError) {
         try archive.storage.remove()
       } catch {
-        // One that is still there says more than one that may come back.
+        // An archive that is still there says more than one that may come back.
         if failure == nil || failure?.code == .notDurable { failure = error }
       }
     }

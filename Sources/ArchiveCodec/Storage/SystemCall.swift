@@ -11,7 +11,7 @@ internal import Darwin
 package enum SystemCall {
   package static var processIdentifier: Int32 { getpid() }
 
-  /// Calls until the call is not interrupted; −1 is a failure.
+  /// Repeats a call until it is not interrupted; −1 is a failure.
   @discardableResult
   package static func check<Result: SignedInteger>(
     _ call: () -> Result
@@ -24,12 +24,11 @@ package enum SystemCall {
     }
   }
 
-  /// Runs a body whose writes may exceed the limit on the size of files
-  /// (RLIMIT_FSIZE): they give EFBIG, and the signal that would end the process
-  /// is taken away.
+  /// Runs a body whose writes may exceed the limit on the size of files (RLIMIT_FSIZE):
+  /// the writes give EFBIG, and the signal that would end the process is taken away.
   ///
-  /// The mask of this thread is put back, and what the process does about the
-  /// signal is not touched; one that was already waiting stays.
+  /// Afterwards the thread has its old mask. The process's handling of the signal is
+  /// not touched, and a signal that was already waiting stays.
   static func withoutFileSizeSignal<Result>(
     _ body: () throws(ArchiveError) -> Result
   ) throws(ArchiveError) -> Result {
@@ -51,8 +50,8 @@ package enum SystemCall {
     }
   }
 
-  /// Most processes have none: to ask is one call, and to hold off the signal
-  /// three (benchmark: append 1 changed record).
+  /// Most processes have no limit: asking is one call, and holding off the signal three
+  /// (benchmark: append 1 changed record).
   private static var hasFileSizeLimit: Bool {
     #if canImport(Glibc)
     let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
@@ -60,14 +59,14 @@ package enum SystemCall {
     let resource = CInt(RLIMIT_FSIZE)
     #endif
     var limit = rlimit()
-    // No offset in a file is as large as what stands for no limit.
+    // The value that stands for no limit is larger than any offset in a file.
     return unsafe getrlimit(resource, &limit) != 0 || limit.rlim_cur < rlim_t(Int64.max)
   }
 
   @unsafe private static func take(_ signal: UnsafeMutablePointer<sigset_t>) {
     #if canImport(Darwin)
-    // There is no wait with an end, so it is asked first whether it is there:
-    // one that the process ignores is not.
+    // Checked first, because `sigwait` has no timeout: a signal that the process
+    // ignores never becomes pending.
     var waiting = sigset_t()
     unsafe sigpending(&waiting)
     guard unsafe sigismember(&waiting, SIGXFSZ) == 1 else { return }
@@ -81,7 +80,7 @@ package enum SystemCall {
 }
 
 extension ArchiveError {
-  /// Says what the operating system's error number means for a stored file.
+  /// Translates the operating system's error number for a stored file.
   ///
   /// The code is `permissionDenied`, `storageFull`, `notAFile` or
   /// `inputOutput`.

@@ -10,9 +10,9 @@ internal import Darwin
 
 /// A file that is written under a name of its own, until it gets its final one.
 ///
-/// Its writer has it locked, and the system lets the lock go when the writer
-/// ends, whatever ends it, in whatever container it runs. So nobody goes on with
-/// a file that can be locked, and whoever has locked it may remove it.
+/// The writer has the file locked, and the system lets the lock go when the writer
+/// ends, in any way and in any container. So a file that can be locked has no writer
+/// any more, and the process that has locked it may remove it.
 package struct TemporaryFile: ~Copyable {
   package let path: String
   let file: OpenFile
@@ -20,11 +20,12 @@ package struct TemporaryFile: ~Copyable {
   /// Makes and locks a new file.
   ///
   /// - Parameters:
-  ///   - directory: Where to make it.
-  ///   - name: The name that it is to get.
-  ///   - pause: Called between the two; a test does there what others may do.
-  /// - Throws: ``ArchiveError``: what the system calls report, and `locked` if
-  ///   others remove what is made here again and again.
+  ///   - directory: The directory of the file.
+  ///   - name: The final name of the file.
+  ///   - pause: Called between making and locking; a test does there what other
+  ///     processes may do.
+  /// - Throws: ``ArchiveError``: the errors of the system calls, and `locked` if other
+  ///   processes remove the new file again and again.
   package init(
     in directory: Directory, for name: String, pause: () throws(ArchiveError) -> Void = {}
   ) throws(ArchiveError) {
@@ -32,9 +33,9 @@ package struct TemporaryFile: ~Copyable {
       let path = directory.child(Self.name(for: name))
       let file = try OpenFile(path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
       try pause()
-      // Until it is locked, others take it for one that was left behind. They
-      // lock it before they remove it: then either the lock is refused here, or
-      // the name is gone already.
+      // Until the file is locked, other processes take it for one that was left behind.
+      // They lock the file before they remove it: then either the lock is refused here,
+      // or the name is gone already.
       switch FileLock.attempt(file) {
       case .locked:
         guard try FileLock.names(path, FileIdentity(try file.status())) else { continue }
@@ -51,33 +52,34 @@ package struct TemporaryFile: ~Copyable {
     throw ArchiveError(.locked)
   }
 
-  /// Each try that fails has met another writer that looked at that moment.
+  /// Each try that fails has met another writer that checked the file at that moment.
   private static let largestTryCount = 100
 
   /// Removes a file of this user that nobody writes any more.
   ///
-  /// Where that cannot be asked, it is one that is older than any write can take.
+  /// Where the lock cannot be asked for, a file goes that is older than any write can
+  /// take.
   static func sweep(_ path: String) throws(ArchiveError) {
     guard let status = try Directory.status(of: path), status.st_uid == geteuid() else { return }
     do throws(ArchiveError) {
       let file = try OpenFile(path, O_WRONLY)
       switch FileLock.attempt(file) {
       case .locked:
-        // It may have got its final name before it was locked.
+        // The file may have got its final name before it was locked.
         if try FileLock.names(path, FileIdentity(try file.status())) { _ = unsafe unlink(path) }
-        // Held until the name is gone.
+        // The lock is held until the name is gone.
         _ = consume file
         return
       case .refused: return
       case .unsupported: break
       }
     } catch {
-      // What cannot be opened is told by its age.
+      // The age decides on a file that cannot be opened.
     }
     if status.modificationTime < time(nil) - longestWrite { _ = unsafe unlink(path) }
   }
 
-  /// In seconds.
+  /// Ten minutes, in seconds.
   private static let longestWrite = 600
 
   // MARK: Names

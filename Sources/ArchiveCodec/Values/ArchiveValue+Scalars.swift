@@ -149,10 +149,10 @@ extension UUID: ArchiveValue {
 }
 
 extension URL {
-  /// The URL of a text that stands for itself; nil for any other.
+  /// The URL of a text that stands for itself; nil for any other text.
   ///
-  /// Foundation makes URLs of parts that no text gives, such as an empty one, and repairs some
-  /// texts: what it would write then is not what is stored.
+  /// Foundation makes URLs of parts that no text gives, such as an empty one, and
+  /// repairs some texts: their text would differ from the stored one.
   init?(archived text: String) {
     self.init(string: text)
     guard absoluteString.utf8.elementsEqual(text.utf8) else { return nil }
@@ -162,8 +162,8 @@ extension URL {
 extension URL: ArchiveValue {
   /// Writes the absolute string; the base of a relative URL is merged in.
   ///
-  /// A URL that cannot be made of that string again, such as an empty one, is `malformed`, and
-  /// fails what is encoded as a value over a limit does.
+  /// A URL that cannot be made of that string again, such as an empty one, is
+  /// `malformed`. The record fails with it, as with a value over a limit.
   public func write(to writer: ValueWriter) { writer.write(self) }
 
   /// Reads a URL.
@@ -180,7 +180,7 @@ extension Data: ArchiveValue {
   /// Writes the bytes.
   public func write(to writer: ValueWriter) { writer.write(self) }
 
-  /// Reads bytes, in its usual form at once.
+  /// Reads bytes, in their usual form at once.
   public static func read(
     at offset: inout Int, in bytes: Span<UInt8>
   ) throws(ArchiveError) -> Data {

@@ -21,14 +21,14 @@ public protocol ArchiveValue: Codable, Sendable {
 
   /// Reads the value that begins at an offset of a record that was checked.
   ///
-  /// When it returns, the offset is where the value ends.
+  /// When the call returns, the offset is where the value ends.
   ///
   /// - Throws: ``ArchiveError`` as ``read(from:in:)`` does.
   static func read(
     at offset: inout Int, in bytes: Span<UInt8>
   ) throws(ArchiveError) -> Self
 
-  /// Reads what ``writeArray(_:to:)`` wrote.
+  /// Reads an array that ``writeArray(_:to:)`` wrote.
   ///
   /// - Throws: ``ArchiveError`` as ``read(from:in:)`` does.
   static func readArray(
@@ -52,7 +52,7 @@ extension ArchiveValue {
     try readAnyForm(at: &offset, in: bytes)
   }
 
-  /// The same for those that read their usual form at once.
+  /// Reads a value of any form, for types that read their usual form at once.
   @inlinable
   static func readAnyForm(
     at offset: inout Int, in bytes: Span<UInt8>
@@ -78,7 +78,7 @@ extension Array: ArchiveValue where Element: ArchiveValue {
     Element.writeArray(self, to: writer)
   }
 
-  // Inlinable, as it would else be the same code for all elements, which takes
+  // Inlinable, since it would otherwise be the same code for all elements, which takes
   // twice as long for a few numbers (benchmark: restore nodes).
   /// Reads the elements.
   @inlinable
@@ -126,7 +126,7 @@ extension Dictionary: ArchiveValue where Key == String, Value: ArchiveValue {
       else { throw reader.mismatch("dictionary") }
       let value = try ValueReader(bytes, at: cursor.offset)
       let key = bytes.text(range)
-      // The key is data here, so it is not named in an error.
+      // The key is data of the app here, so errors do not name it.
       if CombiningMarks.areTooMany(in: key) { throw CombiningMarks.error(at: range.lowerBound) }
       result[key] = try Value.read(from: value, in: bytes)
       cursor.offset = value.end

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Bytes that do not change any more, in the memory that they were written to.
+/// Bytes that no longer change, in the memory that they were written to.
 @safe final class ByteBlock: @unchecked Sendable {
   // Nobody writes to the memory any more, so threads may share it.
   private let memory: BlockMemory
@@ -28,17 +28,17 @@ internal import Synchronization
 
 /// Memory for bytes, which has one owner.
 ///
-/// Some that was given back is kept: the system clears every page that it gives,
-/// which takes longer than to encode what fills it (benchmark: encode and seal
-/// keyed records).
+/// Some returned memory is kept: the system clears every page that it gives, which
+/// takes longer than encoding the bytes for it (benchmark: encode and seal keyed
+/// records).
 @safe struct BlockMemory: @unchecked Sendable {
-  // Whoever has it from another thread got it from its last owner.
+  // Sendable since one owner at a time has the memory, and passes it on to the next.
   let base: UnsafeMutableRawPointer
   let byteCount: Int
 
-  /// The size of what is kept: it stays in the processor's cache.
+  /// The size in bytes of the memory that is kept: it stays in the processor's cache.
   static let keptByteCount = 9 << 13
-  /// As much as the state of ten thousand screens takes.
+  /// As many blocks as the state of ten thousand screens takes.
   private static let keptCount = 48
   private static let kept = Mutex<[BlockMemory]>([])
 
@@ -63,12 +63,13 @@ internal import Synchronization
 
 /// Bytes one after the other, in blocks.
 ///
-/// Blocks need not be moved when there are more of them. One array that grows
-/// is copied again and again, and each time the system clears the pages of the
-/// new place (benchmark: encode and seal keyed records).
+/// Blocks stay in place when there are more of them. One array that grows is copied
+/// again and again, and each time the system clears the pages of the new place
+/// (benchmark: encode and seal keyed records).
 struct ByteBlocks: Sendable {
   private(set) var blocks: [ByteBlock] = []
-  /// Where each block begins; the first one before 0 if bytes of it were removed.
+  /// The offset of each block; the first one is less than 0 if bytes of it were
+  /// removed.
   private var starts: [Int] = []
   private(set) var byteCount = 0
 
@@ -84,7 +85,7 @@ struct ByteBlocks: Sendable {
     for block in more.blocks { append(block) }
   }
 
-  /// Takes bytes out, and lets go of the blocks that have no others.
+  /// Removes and returns the first bytes, and lets go of blocks without other bytes.
   mutating func removeFirst(_ count: Int) -> ByteBlocks {
     precondition(count >= 0 && count <= byteCount, "outside of the bytes")
     var removed = self
@@ -107,7 +108,7 @@ struct ByteBlocks: Sendable {
     max(0, starts.countOfLeading { $0 <= offset } - 1)
   }
 
-  /// Gives a range of the bytes, in as many pieces as blocks have a part of it.
+  /// Gives a range of the bytes, in one piece for each block that has a part of it.
   func forEachPiece<Failure: Error>(
     of range: Range<Int>, _ body: (Span<UInt8>) throws(Failure) -> Void
   ) throws(Failure) {

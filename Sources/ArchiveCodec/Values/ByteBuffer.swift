@@ -1,10 +1,10 @@
 /// An append-only buffer of little-endian integers and bytes.
 ///
-/// It is one block of memory that grows: room is reserved once for a value,
-/// which is stored with one change of the count, because each has to wait for
-/// the one before it. It is a class, so that writers that share it need no
-/// exclusivity check for each byte. With an Array in a struct, records took
-/// ten times as long to build (benchmark: encode and seal keyed records).
+/// The buffer is one block of memory that grows: room is reserved once for a value,
+/// which is stored with one change of the count, because each change has to wait for
+/// the one before. It is a class, so that writers that share it need no exclusivity
+/// check for each byte. With an Array in a struct, records took ten times as long to
+/// build (benchmark: encode and seal keyed records).
 @safe final class ByteBuffer {
   /// Memory of `capacity` bytes, of which the first `count` are written.
   private var base: UnsafeMutableRawPointer
@@ -38,8 +38,8 @@
     return try body(unsafe Span(_unsafeBytes: bytes))
   }
 
-  /// Gives its memory away with what was written, and goes on with new memory
-  /// of `capacity` bytes.
+  /// Gives its memory away with the written bytes, and goes on with new memory of
+  /// `capacity` bytes.
   func take(leaving capacity: Int) -> ByteBlock {
     let block = ByteBlock(memory, count: count)
     use(.take(capacity))
@@ -75,7 +75,7 @@
     count = end + 1
   }
 
-  /// Writes the low one or two bytes of a word, unless memory may have to grow.
+  /// Writes the low one or two bytes of a word; false if memory may have to grow.
   @inline(__always)
   func writeIfThereIsRoom(_ word: UInt16, count byteCount: Int) -> Bool {
     let end = count
@@ -113,7 +113,7 @@
     count += byteCount
   }
 
-  /// Writes the low bytes of integers, each in as many.
+  /// Writes the low bytes of each integer, as many of each.
   func writeLowBytes<Integer: FixedWidthInteger>(of values: [Integer], count byteCount: Int) {
     precondition(byteCount >= 0 && byteCount <= 8, "more bytes than a value has")
     reserve(values.count * byteCount + 8)
@@ -158,7 +158,7 @@
     writeLowBytes(of: prefix.word, count: prefix.count)
   }
 
-  /// Writes a byte and a short text, which is in two words already.
+  /// Writes a byte and a short text, whose bytes are in two words already.
   @inline(__always)
   func write(_ byte: UInt8, _ text: ShortText) {
     reserve(1 + MemoryLayout<(UInt64, UInt64)>.size)
@@ -169,8 +169,10 @@
     count += 1 + text.byteCount
   }
 
-  /// Most texts are short, and a few words that overlap are stored faster than
-  /// memory is copied by a call (benchmark: encode and seal keyed records).
+  /// Appends bytes.
+  ///
+  /// Most texts are short, and storing a few words that overlap is faster than a call
+  /// that copies memory (benchmark: encode and seal keyed records).
   @unsafe @inline(never)
   private func append(_ prefix: Prefix, _ more: UnsafeRawBufferPointer) {
     let byteCount = more.count
@@ -197,7 +199,8 @@
     count = start + byteCount
   }
 
-  /// Stores one word of some bytes, where all of them have room behind a place.
+  /// Stores one word with some of the bytes, if there is room for the whole word behind
+  /// a place.
   @unsafe @inline(__always)
   private func store<Word: FixedWidthInteger & BitwiseCopyable>(
     _ bytes: UnsafeRawBufferPointer, at place: Int, behind start: Int, as type: Word.Type
@@ -215,7 +218,7 @@
     count = newCount
   }
 
-  /// Puts as many bytes in the place of others.
+  /// Replaces bytes by as many others.
   func replace(_ range: Range<Int>, with more: [UInt8]) {
     precondition(range.upperBound <= count && range.count == more.count, "another size")
     for (place, byte) in zip(range, more) {
@@ -223,20 +226,18 @@
     }
   }
 
-  /// The room that is left for a header: most have a tag and a length of two
-  /// bytes.
+  /// The room for a header: most headers have a tag and a length of two bytes.
   static let headerRoom = 3
 
-  /// Leaves room for the header of what is written next, which begins at the
-  /// offset that is returned.
+  /// Leaves room for the header of the next value; returns the offset of the value.
   @inline(__always)
   func openHeader() -> Int {
     writeLowBytes(of: 0, count: Self.headerRoom)
     return count
   }
 
-  /// Puts a tag and the length before what was written since `start`, in the
-  /// room that was left there; what follows is moved if it is not as large.
+  /// Puts a tag and the length in front of the bytes since `start`, in the room that
+  /// was left there; the bytes are moved if the header has another size.
   @inline(__always)
   func closeHeader(tag: UInt8, from start: Int) {
     let header = start - Self.headerRoom
@@ -257,8 +258,8 @@
     }
   }
 
-  /// Puts a tag, the number of elements and the length before what was written
-  /// since `start`, which is moved if they do not fit the room that was left.
+  /// Puts a tag, the number of elements and the length in front of the bytes since
+  /// `start`, which are moved if the header does not fit the room that was left.
   @inline(never)
   func closeHeader(tag: UInt8, elementCount: Int?, from start: Int) {
     let header = start - Self.headerRoom
@@ -282,7 +283,7 @@
   }
 }
 
-/// Up to eight bytes in front of others.
+/// Up to eight bytes that are written in front of others.
 struct Prefix {
   /// The bytes, the first one lowest.
   private(set) var word: UInt64 = 0

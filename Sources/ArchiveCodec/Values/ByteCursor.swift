@@ -4,11 +4,11 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A place in bytes that are passed to each step; it throws instead of going
-/// past their end.
+/// A place in bytes that are passed to each step; a step throws instead of going past
+/// their end.
 ///
-/// Passing a Span costs nothing, where a reader that owns its bytes counts
-/// references (benchmark: open and decode keyed records).
+/// Passing a Span costs nothing, while a reader that owns its bytes counts references
+/// (benchmark: open and decode keyed records).
 struct ByteCursor: Sendable {
   var offset: Int
   let end: Int
@@ -75,7 +75,7 @@ struct ByteCursor: Sendable {
     return value
   }
 
-  /// Reads the length of something that must lie in the rest of these bytes.
+  /// Reads the length of a part that must lie in the rest of these bytes.
   @inline(__always)
   mutating func readCount(_ bytes: Span<UInt8>) throws(ArchiveError) -> Int {
     let start = offset
@@ -109,7 +109,7 @@ extension Span<UInt8> {
     isASCII(range) || (try? UTF8Span(validating: extracting(range))) != nil
   }
 
-  /// Whether the range holds ASCII only, which is told eight bytes at a time.
+  /// Whether the range holds ASCII only, checked eight bytes at a time.
   @inline(__always)
   func isASCII(_ range: Range<Int>) -> Bool {
     precondition(range.lowerBound >= 0 && range.upperBound <= count, "outside of the bytes")
@@ -122,7 +122,7 @@ extension Span<UInt8> {
       if word & high != 0 { return false }
       place += 8
     }
-    // Some of these bytes may have been looked at before.
+    // The last word may overlap bytes that were checked before.
     let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: last, as: UInt64.self)
     return word & high == 0
   }

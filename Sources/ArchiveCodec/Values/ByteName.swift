@@ -1,8 +1,8 @@
 /// A key, name or symbol: it equals another one exactly if the UTF-8 does.
 ///
-/// Strings are equal also in other spellings of the same characters. Which
-/// these are depends on the version of Unicode, so two readers could disagree,
-/// and to tell takes time that an input can choose.
+/// Strings are equal also in other spellings of the same characters. The version of
+/// Unicode decides which spellings are the same, so two readers could disagree, and
+/// comparing takes time that an input can choose.
 struct ByteName: Hashable, Sendable {
   let text: String
 
@@ -20,14 +20,14 @@ struct ByteName: Hashable, Sendable {
 }
 
 extension String {
-  /// Whether the UTF-8 is the same.
+  /// Whether both texts have the same UTF-8.
   @inline(__always)
   func hasSameBytes(as other: String) -> Bool {
     hasSameRepresentation(as: other)
       || utf8.count == other.utf8.count && hasEqualBytes(as: other)
   }
 
-  /// Whether short texts or literals are the same; false says nothing.
+  /// Whether short texts or literals are the same; false proves nothing.
   ///
   /// Without it, records took twice as long to build (benchmark: encode and
   /// seal keyed records).
@@ -36,7 +36,7 @@ extension String {
     Self.hasRepresentation && representation == other.representation
   }
 
-  /// The bits of the string itself: the text if that is short, else where it is.
+  /// The bits of the string itself: the text if it is short, else its address.
   ///
   /// Zeros where strings have another size, see ``hasRepresentation``.
   @inline(__always)
@@ -59,21 +59,21 @@ extension String {
 
 /// A text of at most fifteen bytes, in the two words that its string consists of.
 ///
-/// To have the string write them to memory and to load them from there in other
+/// Having the string write these words to memory and loading them from there as other
 /// words makes the processor wait (benchmark: encode and seal keyed records).
 struct ShortText {
-  /// The bytes, and others behind them.
+  /// The bytes of the text, with other bytes behind them.
   let words: (UInt64, UInt64)
   let byteCount: Int
 
-  /// The bit that tells texts in the string from those elsewhere.
+  /// The bit that tells texts inside the string from texts at an address.
   private static let bit: UInt64 = 1 << 61
   private static let longest = "0123456789abcde"
 
-  /// Nil if the text lies elsewhere, or where strings are made in another way.
+  /// Nil if the text lies at an address, or where strings are made in another way.
   @inline(__always)
   init?(_ text: String) {
-    // The compiler knows the answer.
+    // The compiler computes the answer.
     guard Self.longest.representation == (0x3736_3534_3332_3130, 0xef65_6463_6261_3938) else {
       return nil
     }

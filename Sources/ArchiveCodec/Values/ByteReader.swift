@@ -38,7 +38,7 @@ struct ByteReader: Sendable {
     try step { (cursor, bytes) throws(ArchiveError) in try cursor.readVarint(bytes) }
   }
 
-  /// Reads the length of something that must lie in the rest of these bytes.
+  /// Reads the length of a part that must lie in the rest of these bytes.
   mutating func readCount() throws(ArchiveError) -> Int {
     try step { (cursor, bytes) throws(ArchiveError) in try cursor.readCount(bytes) }
   }

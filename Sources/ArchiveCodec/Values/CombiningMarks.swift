@@ -1,9 +1,9 @@
 /// Text that becomes a key of a Dictionary or an element of a Set.
 ///
-/// Swift hashes a String in a normalized form, for which it sorts the combining
-/// marks that follow each other: *n* of them take O(*n*²). So a key of 1 KiB took
-/// as long as a megabyte of others, and a long string for ever. More marks in a
-/// row than a stream-safe text has (UAX #15) are in no text that a person wrote.
+/// Swift hashes a String in a normalized form, for which it sorts the combining marks
+/// that follow each other: *n* of them take O(*n*²). So a key of 1 KiB took as long as
+/// a megabyte of other text, and a long string for ever. More marks in a row than a
+/// stream-safe text has (UAX #15) are in no text that a person wrote.
 enum CombiningMarks {
   static let longestRun = 30
 
@@ -27,6 +27,6 @@ enum CombiningMarks {
 }
 
 extension ValueReader {
-  /// The entries of a map are keys that Swift cannot tell apart.
+  /// The error for a map with keys that Swift cannot tell apart.
   var equalKeys: ArchiveError { mismatch("map of keys that are different in Swift") }
 }

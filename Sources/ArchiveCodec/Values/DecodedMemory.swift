@@ -4,11 +4,11 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// How much memory decoding one value may take, where a short record can
-/// promise many elements that are large in memory.
+/// The memory that decoding one value may take: a short record can promise many
+/// elements that are large in memory.
 ///
-/// The sizes are those of the elements, roughly; so the limit holds within a
-/// small factor.
+/// The sizes are roughly those of the elements, so the limit holds within a small
+/// factor.
 enum DecodedMemory {
   static func limit(recordByteCount: Int) -> Int {
     ArchiveLimits.decodedByteCount + 4 * recordByteCount
@@ -21,18 +21,18 @@ enum DecodedMemory {
   /// No value of so few bytes can take more than the limit.
   static let smallByteCount = 1 << 18
 
-  /// What the heap needs for an array besides its elements.
+  /// The bytes of the heap for an array besides its elements.
   static let array = 32
-  /// What the heap needs for an entry of a dictionary besides its value.
+  /// The bytes of the heap for an entry of a dictionary besides its value.
   static let entry = 64
-  /// What the heap needs for an instance of a class.
+  /// The bytes of the heap for an instance of a class.
   static let instance = 64
-  /// What Foundation keeps for a URL.
+  /// The bytes that Foundation keeps for a URL.
   static let url = 384
 }
 
 extension ValueReader {
-  /// Whether it may take more than any value may.
+  /// Whether the value may take more memory than any value may.
   @usableFromInline var isLarge: Bool { header.payload.count > DecodedMemory.smallByteCount }
 
   /// Refuses a collection that would take too much memory, before it is made.
@@ -47,7 +47,7 @@ extension ValueReader {
 
 /// A value that takes memory of its own, besides its place in another one.
 ///
-/// A stored value of another type takes none: it will be refused.
+/// A stored value of another type takes none, because reading refuses it.
 protocol CountsMemory {
   static func memory(of reader: ValueReader, in bytes: Span<UInt8>) throws(ArchiveError) -> Int
 }

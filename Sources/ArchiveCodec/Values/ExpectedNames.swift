@@ -1,12 +1,13 @@
-/// The names of an archive by symbol, each with the one that came after it.
+/// The names of an archive by symbol, each with the name that came after it.
 ///
-/// Records of one kind repeat their keys in order, so the name that followed the
-/// last one before is compared first: that is four times as fast as hashing. The
-/// memory is its own, because arrays in a class cost checks for each key
+/// Records of one kind repeat their keys in order, so the name that followed the last
+/// one before is compared first: that is four times as fast as hashing. The class
+/// allocates its own memory, because arrays in a class cost checks for each key
 /// (benchmark: encode and seal keyed records).
 @safe final class ExpectedNames {
   private struct Slot {
-    /// What the name is in memory; it stays there as long as the slot has it.
+    /// The bits of the name's string, which stay valid as long as the slot has the
+    /// name.
     let representation: (UInt64, UInt64)
     let name: String
     /// The symbol that came after this one the last time.
@@ -26,7 +27,7 @@
     unsafe slots.deallocate()
   }
 
-  /// Gives the next symbol to a name; the one after it is likely to follow it.
+  /// Gives the next symbol to a name, and expects the name that may follow.
   func append(_ name: String) {
     if count == capacity { grow() }
     let slot = Slot(
@@ -51,8 +52,8 @@
     count = newCount
   }
 
-  /// The expected symbol, if a short name or literal is its name; then the one
-  /// after it is expected, unless `use` returns false.
+  /// The expected symbol, if a short name or literal is its name; then the symbol after
+  /// it is expected, unless `use` returns false.
   @inline(__always)
   func next(ifItIs name: String, _ use: (UInt32) -> Bool = { _ in true }) -> UInt32? {
     let next = expected
@@ -67,7 +68,7 @@
     return symbol
   }
 
-  /// The same for a name of any length, wherever its bytes are.
+  /// The expected symbol, if a name of any length, at any address, is its name.
   func next(ifItHasTheBytesOf name: String) -> UInt32? {
     let next = expected
     guard next < count, unsafe slots[next].name.hasSameBytes(as: name) else { return nil }
@@ -76,10 +77,10 @@
     return UInt32(truncatingIfNeeded: next)
   }
 
-  /// Notes which symbol came instead of the one that was expected.
+  /// Notes the symbol that came instead of the expected one.
   func note(_ symbol: UInt32) {
     precondition(symbol < count, "not the symbol of a name")
-    // The last one may have been taken back.
+    // The last symbol may have been removed again.
     if last < count { unsafe slots[last].follower = symbol }
     last = Int(symbol)
     expected = unsafe Int(slots[last].follower)
@@ -88,11 +89,12 @@
 
 /// The names of values that were written last, each with its symbol.
 ///
-/// A parent and its children have classes of their own by turns, so there are
-/// several: each spares hashing a name.
+/// A parent and its children alternate with the names of their classes, so there are
+/// several slots: each spares hashing a name.
 @safe final class RecentNames {
   private struct Slot {
-    /// What the name is in memory; it stays there as long as the slot has it.
+    /// The bits of the name's string, which stay valid as long as the slot has the
+    /// name.
     var representation: (UInt64, UInt64)
     var name: String
     var symbol: UInt32
@@ -100,7 +102,7 @@
 
   private static let capacity = 8
 
-  /// Memory for as many slots, once that there is a name.
+  /// Memory for a fixed number of slots, allocated for the first name.
   private var slots = UnsafeMutablePointer<Slot>.allocate(capacity: 0)
   private var count = 0
   /// The slot that the next name gets.
@@ -122,7 +124,7 @@
     return nil
   }
 
-  /// The symbol of a name, wherever its bytes are.
+  /// The symbol of a name of any length, at any address.
   func number(ofTheBytesOf name: String) -> UInt32? {
     for place in 0..<count where unsafe slots[place].name.hasSameBytes(as: name) {
       return unsafe slots[place].symbol

@@ -1,7 +1,7 @@
-/// A field of a map: its symbol, and where its value begins.
+/// A field of a map: its symbol, and the offset of its value.
 struct RecordField: Sendable {
   let symbol: UInt32
-  /// Less than 2^24, as the record is.
+  /// Less than 2^24, as the record is no longer.
   private let place: UInt32
 
   var offset: Int { Int(place) }
@@ -12,20 +12,20 @@ struct RecordField: Sendable {
   }
 }
 
-/// Where the entries of a large map are.
+/// The offsets of the entries of a large map.
 ///
-/// Keys are stored in order, so one is found by halves where it lies, and none
-/// becomes a String or is hashed for it.
+/// Keys are stored in order, so a key is found by binary search in the record, and none
+/// becomes a String or is hashed for that.
 struct FieldOffsets: Sendable {
-  /// By symbol, ascending.
+  /// The fields with symbols, ascending by symbol.
   private(set) var symbolic: [RecordField] = []
-  /// Where the inline keys begin, ascending by their bytes; less than 2^24.
+  /// The offsets of the inline keys, ascending by their bytes; less than 2^24.
   private var inlineKeys: [UInt32] = []
 
   /// The entries of a map that was checked.
   init(of map: ValueReader, in bytes: Span<UInt8>, symbolCount: Int) throws(ArchiveError) {
     let payload = map.header.payload
-    // No symbol occurs twice.
+    // A symbol is the key of at most one entry.
     symbolic.reserveCapacity(min(map.header.count, symbolCount))
     var cursor = ByteCursor(bytes, from: payload.lowerBound, to: payload.upperBound)
     while !cursor.isAtEnd {
@@ -79,7 +79,9 @@ struct FieldOffsets: Sendable {
       key: .inline(stored))
   }
 
-  /// The record was checked, so the key can be read.
+  /// Reads an inline key.
+  ///
+  /// Reading cannot fail, since the record was checked.
   private func inlineKey(at start: UInt32, in bytes: Span<UInt8>) -> Range<Int>? {
     var cursor = ByteCursor(bytes, from: Int(start), to: bytes.count)
     guard case .inline(let range)? = try? cursor.readKey(bytes) else { return nil }
@@ -88,8 +90,8 @@ struct FieldOffsets: Sendable {
 }
 
 extension Array {
-  /// How many elements come before all others, in an array that begins with
-  /// those for which this holds.
+  /// How many elements come before all others, in an array that begins with the
+  /// elements for which the condition holds.
   ///
   /// - Complexity: O(log *n*).
   @inline(__always)

@@ -1,10 +1,10 @@
 /// A map whose entries are being written, at the end of a writer's bytes.
 struct OpenMap {
-  /// Where the first entry begins.
+  /// The offset of the first entry.
   let start: Int
   private(set) var count = 0
   private var lastSymbol = -1
-  /// False once that an entry did not follow its predecessor in key order.
+  /// False once an entry has come out of key order.
   private var isInOrder = true
 
   /// A map that was not opened.
@@ -12,7 +12,7 @@ struct OpenMap {
     start = 0
   }
 
-  /// Where the header of the map is.
+  /// The offset of the map's header.
   var headerStart: Int { start - ByteBuffer.headerRoom }
 
   @inline(__always)
@@ -23,7 +23,7 @@ struct OpenMap {
   /// Writes the key of an entry, as a symbol if the archive has room for it.
   @inline(__always)
   mutating func writeKey(_ key: String, to writer: ValueWriter) throws(ArchiveError) {
-    // A name that is known was not too long when it came first.
+    // A known name was not too long when it came first.
     if let symbol = writer.symbols.guess(key) {
       writeKey(symbol: symbol, to: writer)
     } else {
@@ -58,7 +58,7 @@ struct OpenMap {
     count += 1
   }
 
-  /// Writes the key of a dictionary; the keys come in order and none twice.
+  /// Writes the key of a dictionary; the keys must come in order, each once.
   mutating func writeKey(inline key: String, to writer: ValueWriter) throws(ArchiveError) {
     guard key.utf8.count <= writer.limits.keyByteCount else {
       throw ArchiveError(.limitExceeded, subject: "bytes of a key")
@@ -67,7 +67,7 @@ struct OpenMap {
     count += 1
   }
 
-  /// The key whose value has a place in the bytes; nil if no entry has it.
+  /// The key whose value contains an offset of the bytes; nil if no entry does.
   ///
   /// - Complexity: O(*n*) in the bytes of the map.
   func key(containing place: Int, in writer: ValueWriter) -> String? {
@@ -79,7 +79,7 @@ struct OpenMap {
     return nil
   }
 
-  /// Takes back the entries of some keys.
+  /// Removes the entries of some keys.
   ///
   /// - Complexity: O(*n*) in the bytes of the map.
   mutating func remove(_ keys: Set<ByteName>, in writer: ValueWriter) {
@@ -87,8 +87,8 @@ struct OpenMap {
       from: start, names: writer.symbols.names, where: keys.contains)
   }
 
-  /// Puts the entries in order, keeps the last of equal keys, and writes what
-  /// comes before them.
+  /// Puts the entries in order, keeps the last of equal keys, and writes the header in
+  /// front of them.
   func close(in writer: ValueWriter) {
     let kept =
       isInOrder ? count : writer.output.sortEntries(from: start, names: writer.symbols.names)
@@ -97,14 +97,14 @@ struct OpenMap {
 }
 
 extension ByteBuffer {
-  /// Puts the entries of a map in key order and drops all but the last of
-  /// equal keys; returns how many are left.
+  /// Puts the entries of a map in key order and drops all but the last of equal keys;
+  /// returns how many are left.
   fileprivate func sortEntries(from start: Int, names: [String]) -> Int {
     struct Entry {
       let key: ValueKey
       let bytes: Range<Int>
     }
-    // A copy of the map alone: a reference to all bytes would copy them all.
+    // A copy of the map alone: a second reference to the buffer would copy all bytes.
     var reader = ByteReader(bytes(from: start))
     var entries: [Entry] = []
     var entryStart = 0
@@ -143,7 +143,7 @@ extension ByteBuffer {
 }
 
 extension ByteBuffer {
-  /// Removes entries of a map; returns how many there were.
+  /// Removes entries of a map; returns the number of removed ones.
   fileprivate func removeEntries(
     from start: Int, names: [String], where isRemoved: (ByteName) -> Bool
   ) -> Int {
@@ -155,7 +155,7 @@ extension ByteBuffer {
       entryStart = reader.offset
       let isKept = !isRemoved(ByteName(reader.name(of: key, names)))
       if !isKept {
-        // Nothing is written again before the first one that goes.
+        // Entries before the first removed one stay where they are.
         if removedCount == 0 { truncate(to: start + entry.lowerBound) }
         removedCount += 1
       } else if removedCount > 0 {
@@ -169,7 +169,7 @@ extension ByteBuffer {
 extension ByteReader {
   /// Reads the key of an entry and skips the value; nil at the end.
   fileprivate mutating func readWrittenEntry() -> ValueKey? {
-    // These bytes were just written by this encoder, so they can be read.
+    // This encoder has just written these bytes, so they can be read.
     guard !isAtEnd, let key = try? readKey(limits: .standard, symbolCount: .max),
       (try? readValueHeader()) != nil
     else { return nil }

@@ -1,4 +1,4 @@
-/// The numbers of a packed array, where they lie.
+/// The numbers of a packed array, read in place.
 struct PackedIntegers {
   private let start: Int
   private let element: PackedElement
@@ -32,8 +32,8 @@ struct PackedIntegers {
     return .largeInteger(bits)
   }
 
-  /// Whether the canonical form of these integers has this width: one of them
-  /// does not fit into a narrower one.
+  /// Whether the canonical form of these integers has this width: one of the integers
+  /// does not fit into a narrower form.
   func isNarrowest(in bytes: Span<UInt8>) -> Bool {
     let narrower: ClosedRange<Int64>
     switch element {
@@ -41,7 +41,7 @@ struct PackedIntegers {
     case .int16: narrower = Int64(Int8.min)...Int64(Int8.max)
     case .int32: narrower = Int64(Int16.min)...Int64(Int16.max)
     case .int64: narrower = Int64(Int32.min)...Int64(Int32.max)
-    // Those over the greatest Int64 are the negative ones here.
+    // Numbers over the greatest Int64 look negative here.
     case .uint64: narrower = 0...Int64.max
     case .float, .double: return true
     }

@@ -1,8 +1,9 @@
-/// The forms that most values have, each read where it begins, without a look at all
-/// that a value can be (benchmark: restore nodes).
+/// The forms that most values have, each read at its offset, without a check for all
+/// other forms (benchmark: restore nodes).
 ///
-/// They are nil, and leave the offset as it is, for all other forms; those are left
-/// to ``ValueReader``. The record was checked, so the bytes are those of a value.
+/// For any other form the methods return nil and leave the offset as it is;
+/// ``ValueReader`` reads that form. The record was checked, so the bytes are those of a
+/// value.
 extension Span<UInt8> {
   @inline(__always)
   func plainInteger(at offset: inout Int) -> Int? {
@@ -19,7 +20,7 @@ extension Span<UInt8> {
     return number.value
   }
 
-  /// The bits of a number of eight bytes that has a tag.
+  /// The bits of a number of eight bytes with a tag.
   @inline(__always)
   func plainBits(_ tag: UInt8, at offset: inout Int) -> UInt64? {
     guard count - offset > 8, self[offset] == tag else { return nil }
@@ -35,7 +36,7 @@ extension Span<UInt8> {
     return self[offset - 1] == ValueTag.true
   }
 
-  /// Where the text of a string lies.
+  /// The range of a string's text.
   @inline(__always)
   func plainText(at offset: inout Int) -> Range<Int>? {
     guard offset < count else { return nil }
@@ -49,11 +50,11 @@ extension Span<UInt8> {
     return offset - byteCount..<offset
   }
 
-  /// Where the bytes of a byte sequence lie.
+  /// The range of the bytes in a byte sequence.
   @inline(__always)
   func plainBytes(at offset: inout Int) -> Range<Int>? { sized(ValueTag.bytes, at: &offset) }
 
-  /// Where the bytes lie that follow a tag and their number.
+  /// The range of the bytes that follow a tag and their number.
   @inline(__always)
   private func sized(_ tag: UInt8, at offset: inout Int) -> Range<Int>? {
     guard offset < count, self[offset] == tag,

@@ -38,7 +38,7 @@ extension ByteBuffer {
 }
 
 extension Span<UInt8> {
-  /// A varint of one or two bytes in its shortest form; nil if it is another one.
+  /// A varint of one or two bytes in its shortest form; nil for any other.
   @inline(__always)
   func shortVarint(at start: Int, before end: Int) -> (value: Int, end: Int)? {
     guard start < end else { return nil }

@@ -4,9 +4,9 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The processors that there are.
+/// The number of processors.
 package enum ProcessorCount {
-  /// Asked for once: the system reads files to find it out, which takes longer than to read a
-  /// small archive (benchmark: stores, restore of one scene).
+  /// Read once: the system reads files for the answer, which takes longer than reading
+  /// a small archive (benchmark: stores, restore of one scene).
   package static let value = ProcessInfo.processInfo.activeProcessorCount
 }

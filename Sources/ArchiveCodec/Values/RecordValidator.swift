@@ -1,16 +1,15 @@
 /// Checks that bytes are exactly one well-formed map, and objects after it.
 ///
-/// What passes has one encoding only: keys in order and no key twice, the
-/// shortest forms, valid UTF-8, no byte left over. Decoding can then rely on
-/// the structure. It keeps a stack of its own, so depth costs no call stack,
-/// and it makes a String only of an inline key beside symbols, which it may
-/// repeat. One validator checks many records, so that its stack takes memory
-/// once.
+/// A record that passes has only one encoding: keys in order and no key twice, the
+/// shortest forms, valid UTF-8, no byte left over. Decoding can then rely on the
+/// structure. The validator keeps a stack of its own, so depth costs no call stack, and
+/// it makes a String only of an inline key beside symbols, which may repeat one of
+/// them. One validator checks many records, so that its stack is allocated once.
 struct RecordValidator {
-  /// Where the record's map ends and its objects begin.
+  /// The offset at which the record's map ends and its objects begin.
   private var objectsOffset = 0
   private var objectCount: UInt64 = 0
-  /// One more than the greatest number that a reference has.
+  /// One more than the greatest number in a reference.
   private var referencedCount: UInt64 = 0
 
   private let symbols: SymbolTable
@@ -20,8 +19,8 @@ struct RecordValidator {
   /// The container whose elements are being checked, and those around it.
   private var current = Level(start: 0, end: 0, remaining: 0, isMap: false)
   private var outer: [Level] = []
-  /// The symbols that a map has as keys, by its start; filled when the first
-  /// inline key that is also a symbol comes.
+  /// The symbols that a map has as keys, by the map's start; filled at the first inline
+  /// key that is also a symbol.
   private var symbolsUsed: [Int: Set<UInt32>] = [:]
 
   private struct Level {
@@ -43,7 +42,7 @@ struct RecordValidator {
     self.limits = limits
   }
 
-  /// Checks all bytes from an offset on; returns where the objects begin.
+  /// Checks all bytes from an offset on; returns the offset of the objects.
   ///
   /// - Complexity: O(*n*) in the number of bytes.
   mutating func validate(
@@ -91,7 +90,7 @@ struct RecordValidator {
     enter(header)
   }
 
-  /// A name is inline only if it has no symbol.
+  /// Checks a name, which may be inline only if it has no symbol.
   private func checkName(
     _ name: ValueKey, _ bytes: Span<UInt8>, limit: Int, at start: Int
   ) throws(ArchiveError) {
@@ -145,7 +144,7 @@ struct RecordValidator {
     _ bytes: Span<UInt8>, _ key: ValueKey, at start: Int
   ) throws(ArchiveError) {
     guard case .inline(let range) = key else { return }
-    // They ascend, so none comes twice.
+    // Inline keys ascend, so no key comes twice.
     if current.lastSymbol == .max {
       guard bytes.extracting(current.lastInline).precedes(bytes.extracting(range)) else {
         throw cursor.malformed(at: start)
@@ -163,7 +162,7 @@ struct RecordValidator {
     }
   }
 
-  /// The symbols among the keys of the map, which come first.
+  /// The symbols among the keys of the map, which come before inline keys.
   private func symbolKeys(_ bytes: Span<UInt8>) throws(ArchiveError) -> Set<UInt32> {
     var cursor = ByteCursor(bytes, from: current.start, to: current.end)
     var symbols: Set<UInt32> = []
@@ -208,12 +207,13 @@ struct RecordValidator {
 // MARK: - The short path
 
 extension RecordValidator {
-  /// Goes past the elements of the current container that are plain, up to the
-  /// first one that is not.
+  /// Skips the elements of the current container that are plain, up to the first other
+  /// one.
   ///
-  /// Most are: a key that is a symbol, and a number, a date or a short text. They
-  /// need no header (benchmark: open and decode keyed records). What is anything
-  /// else, or wrong, is left to `checkKey` and `checkValue`, which say so.
+  /// Most elements are plain: a key that is a symbol, and a number, a date or a short
+  /// text. They need no header (benchmark: open and decode keyed records). An element
+  /// that is not plain, or wrong, is left to `checkKey` and `checkValue`, which report
+  /// errors.
   private mutating func skipPlainElements(_ bytes: Span<UInt8>) {
     let end = current.end
     let isMap = current.isMap
@@ -238,7 +238,7 @@ extension RecordValidator {
     current.lastSymbol = lastSymbol
   }
 
-  /// Where a plain value ends; nil if it is another one, or not right.
+  /// The end of a plain value; nil for any other value, and for a wrong one.
   @inline(__always)
   private func plainValueEnd(_ bytes: Span<UInt8>, at start: Int, before end: Int) -> Int? {
     guard start < end else { return nil }
@@ -252,7 +252,7 @@ extension RecordValidator {
       else { return nil }
       return next
     case ValueTag.positiveInteger:
-      // In two bytes it is always one that has no shorter form.
+      // A number of two bytes that is no small integer has no shorter form.
       guard let number = bytes.shortVarint(at: start + 1, before: end),
         number.value > ValueTag.smallIntegers.upperBound
       else { return nil }

@@ -1,9 +1,9 @@
-/// Where the entries of a map that was checked lie, and how one is found.
+/// The entries of a checked map in the record, and the search for one of them.
 ///
-/// Types ask for their keys in the order in which they were written, so the entry
-/// after the last one is tried first. If it is another one, those of a small map
-/// are looked at in turns, and a larger map has a table, so that no record can
-/// make anybody search for long.
+/// Types ask for their keys in the order in which they were written, so the entry after
+/// the last one is tried first. If that is another entry, those of a small map are
+/// compared one by one, and a larger map has a table, so that no record can make the
+/// search long.
 struct StoredMap: Sendable {
   /// The bytes of the entries.
   let payload: Range<Int>
@@ -15,7 +15,7 @@ struct StoredMap: Sendable {
   static let longestScan = 32
 
   struct Entry {
-    /// Where the key begins, and where the value does.
+    /// The offset of the key, and the offset of the value.
     let start: Int
     let value: Int
     /// How many entries come before this one.
@@ -23,7 +23,7 @@ struct StoredMap: Sendable {
     let key: ValueKey
   }
 
-  /// A map that is large and has no table yet.
+  /// Whether the map is large and has no table yet.
   var isWithoutTable: Bool { table == nil && count > Self.longestScan }
 
   /// A map without entries.
@@ -31,7 +31,7 @@ struct StoredMap: Sendable {
     (payload, count, table) = (0..<0, 0, nil)
   }
 
-  /// A map without a table, also if it is large.
+  /// A map without a table, even if it is large.
   init(_ map: ValueReader) {
     payload = map.header.payload
     count = map.header.count
@@ -51,7 +51,8 @@ struct StoredMap: Sendable {
 
   /// Finds an entry, which is likely to be the one at a position.
   ///
-  /// - Complexity: O(1) for that one, otherwise O(log *n*) in the entries.
+  /// - Complexity: O(1) for the entry at the position, otherwise O(log *n*) in the
+  ///   entries.
   @inline(__always)
   func find(
     _ name: String, from position: EntryPosition, in bytes: Span<UInt8>, _ symbols: SymbolTable,
@@ -90,8 +91,7 @@ struct StoredMap: Sendable {
       start: position.offset, value: cursor.offset, place: position.place, key: key)
   }
 
-  /// Finds an entry that need not be at a position; counts those that it looks
-  /// at.
+  /// Finds an entry that is not at the position; counts the compared entries.
   @inline(never)
   func search(
     _ name: String, from position: EntryPosition, in bytes: Span<UInt8>, _ symbols: SymbolTable,
@@ -127,8 +127,8 @@ struct StoredMap: Sendable {
   }
 }
 
-/// A place between the entries of a map: where one begins, and how many are
-/// before it.
+/// A place between the entries of a map: the offset of an entry, and the number of
+/// entries before it.
 @usableFromInline
 struct EntryPosition: Sendable {
   @usableFromInline var offset: Int
@@ -162,7 +162,7 @@ extension StoredMap {
     return last
   }
 
-  /// Calls the body with the keys and the places of their values, until it
+  /// Calls the body with the keys and the offsets of their values, until the body
   /// returns false.
   private func visit(_ bytes: Span<UInt8>, _ body: (ValueKey, Int) -> Bool) {
     var cursor = ByteCursor(bytes, from: payload.lowerBound, to: payload.upperBound)

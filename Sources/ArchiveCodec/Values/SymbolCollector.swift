@@ -1,7 +1,7 @@
 /// Gives field names their numbers while records are written.
 ///
-/// Several writers share one: nested containers of Codable values have bytes
-/// of their own until their place is known, and the names of the archive.
+/// Several writers share one collector: nested containers of Codable values have bytes
+/// of their own until their place is known, and share the names of the archive.
 final class SymbolCollector {
   private(set) var table: SymbolTable
   private let limits: ArchiveLimits
@@ -9,8 +9,8 @@ final class SymbolCollector {
   let keys = ExpectedNames()
   /// The names that were written last, since records of one kind repeat them.
   private let recent = RecentNames()
-  /// Whether all names are written inline, so that an encoding depends on the
-  /// value alone and not on what was written before.
+  /// Whether all names are written inline, so that an encoding depends on the value
+  /// alone and not on earlier ones.
   let isInline: Bool
 
   var count: Int { keys.count }
@@ -27,7 +27,8 @@ final class SymbolCollector {
     for name in table.names { keys.append(name) }
   }
 
-  /// The number of a name, new if needed; nil if it is to be written inline.
+  /// The number of a name, a new one if needed; nil if the name has to be written
+  /// inline.
   ///
   /// Records of one kind repeat their names in order, so the name that followed
   /// the last one before is tried first: comparing is four times as fast as
@@ -37,9 +38,9 @@ final class SymbolCollector {
     guess(name) ?? search(name)
   }
 
-  /// The number of a short name or literal that comes where it did before.
+  /// The number of a short name or literal that comes in the same order as before.
   ///
-  /// It calls nothing, so it counts no references either.
+  /// The method calls no function, so it counts no references.
   @inline(__always)
   func guess(_ name: String) -> UInt32? {
     keys.next(ifItIs: name)
@@ -53,7 +54,7 @@ final class SymbolCollector {
     return number
   }
 
-  /// The number of a name that is no key; the prediction of keys stays as it is.
+  /// The number of a name that is no key; the expected order of keys stays as it is.
   func internName(_ name: String) -> UInt32? {
     recent.number(of: name) ?? searchName(name)
   }
@@ -72,7 +73,7 @@ final class SymbolCollector {
     return number
   }
 
-  /// Takes back the newest names, so that what was abandoned leaves no trace.
+  /// Removes the newest names, so that an abandoned record leaves no trace.
   func truncate(to count: Int) {
     guard count < keys.count else { return }
     table.truncate(to: count)

@@ -1,6 +1,6 @@
 /// The field names of an archive in the order of their first use.
 ///
-/// It is one reference, because every decoder of a record has one.
+/// The table is one reference, because every decoder of a record has one.
 struct SymbolTable: Sendable {
   private var storage = Storage()
 
@@ -17,8 +17,8 @@ struct SymbolTable: Sendable {
       numbering = Numbering()
     }
 
-    /// Takes both out to be changed, so that reading them, which comes far
-    /// more often, needs no exclusivity check.
+    /// Moves both to local variables for the change, so that reading them, which is far
+    /// more frequent, needs no exclusivity check.
     func change(_ body: (inout [String], inout [ByteName: UInt32]) -> Void) {
       var (names, numbers) = (self.names, self.numbers)
       (self.names, self.numbers) = ([], [:])
@@ -34,8 +34,8 @@ struct SymbolTable: Sendable {
     }
   }
 
-  /// What a table and those that grew from it have in common: a name that one
-  /// of them had when they parted has one number in all.
+  /// The common origin of a table and the tables that grew from it: a name that one of
+  /// them had when they parted has one number in all.
   final class Numbering: Sendable {}
 
   var numbering: Numbering { storage.numbering }
@@ -51,7 +51,7 @@ struct SymbolTable: Sendable {
     storage.numbers[ByteName(name)]
   }
 
-  /// The number of a name, new if needed; nil when the table is full.
+  /// The number of a name, a new one if needed; nil when the table is full.
   ///
   /// A name that was once refused stays refused: the table only fills up.
   mutating func intern(_ name: String, limits: ArchiveLimits) -> UInt32? {
@@ -70,7 +70,7 @@ struct SymbolTable: Sendable {
     return number
   }
 
-  /// Takes back the newest names, so that an abandoned record leaves no trace.
+  /// Removes the newest names, so that an abandoned record leaves no trace.
   mutating func truncate(to count: Int) {
     guard count < storage.names.count else { return }
     makeUnique()

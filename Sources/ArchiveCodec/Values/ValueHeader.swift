@@ -1,4 +1,4 @@
-/// What kind of value starts at an offset, and where its payload lies.
+/// The kind of the value at an offset, and the range of its payload.
 struct ValueHeader: Sendable {
   enum Kind: Hashable, Sendable {
     case null
@@ -12,9 +12,10 @@ struct ValueHeader: Sendable {
     case recordReference(UInt64)
     /// The number of an object of the same record.
     case localReference(UInt64)
-    /// A type that a later version may know; it can be skipped.
+    /// A type that a later version may know; its values can be skipped.
     case `extension`(UInt64)
-    /// A string that is written as a key is: the payload, if it has no symbol.
+    /// A string that is written like a key: the payload is its text, if it has no
+    /// symbol.
     case name(symbol: UInt32?)
   }
 
@@ -30,7 +31,7 @@ struct ValueHeader: Sendable {
     self.count = count
   }
 
-  /// The key that a name is written as; nil for other values.
+  /// The key form of a name; nil for other values.
   var key: ValueKey? {
     guard case .name(let symbol) = kind else { return nil }
     return symbol.map(ValueKey.symbol) ?? .inline(payload)
@@ -38,8 +39,8 @@ struct ValueHeader: Sendable {
 
   var isContainer: Bool { kind == .array || kind == .map }
 
-  /// Tells kinds apart without what they carry, but packed arrays by their
-  /// elements.
+  /// A number for the kind, without its associated values; packed arrays differ by
+  /// their elements.
   var form: UInt8 {
     switch kind {
     case .null: 0
@@ -100,8 +101,8 @@ extension ByteCursor {
 
   /// Reads one value's tag and lengths; the cursor ends after the whole value.
   ///
-  /// Every length is checked against the bytes that are there, so the payload
-  /// lies inside them. The payload of a container is not looked at.
+  /// Every length is checked against the bytes that are there, so the payload lies
+  /// inside them. The elements of a container are not checked.
   mutating func readValueHeader(_ bytes: Span<UInt8>) throws(ArchiveError) -> ValueHeader {
     let start = offset
     let tag = try readByte(bytes)
@@ -185,8 +186,10 @@ extension ByteCursor {
     return try container(bytes, kind, count: count)
   }
 
-  /// An element takes at least a byte and an entry at least two, so a count
-  /// can never promise more than its bytes can hold.
+  /// A container.
+  ///
+  /// An element takes at least a byte and an entry at least two, so a count can never
+  /// promise more than its bytes can hold.
   private mutating func container(
     _ bytes: Span<UInt8>, _ kind: ValueHeader.Kind, count: Int
   ) throws(ArchiveError) -> ValueHeader {

@@ -1,7 +1,7 @@
 /// The key of a map entry: a symbol of the archive, or its own UTF-8 bytes.
 ///
-/// Field names are symbols. The keys of dictionaries are written inline, so
-/// that data cannot fill the symbol table; so are field names once it is full.
+/// Field names are symbols. The keys of dictionaries are written inline, so that data
+/// cannot fill the symbol table; field names are also inline once it is full.
 enum ValueKey: Hashable, Sendable {
   case symbol(UInt32)
   case inline(Range<Int>)
@@ -73,9 +73,10 @@ extension ByteBuffer {
     writeVarint(UInt64(symbol) << 1)
   }
 
-  /// Writes a key of one or two bytes, unless memory may have to grow.
+  /// Writes a key of one or two bytes; false for a longer one, or if memory may have to
+  /// grow.
   ///
-  /// It calls nothing, so nor does whoever calls it.
+  /// The method calls no function, so its callers need not call one either.
   @inline(__always)
   func writeShortKey(symbol: UInt32) -> Bool {
     guard symbol < 1 << 13 else { return false }

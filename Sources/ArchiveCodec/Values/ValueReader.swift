@@ -7,12 +7,13 @@ internal import Foundation
 /// One stored value, in the bytes of its record; handed to ``ArchiveValue``
 /// conformances.
 ///
-/// The bytes were validated with their record, so only the type can be wrong.
-/// They are passed beside it and not held, because counting references to them
-/// took as long as reading a number (benchmark: open and decode keyed records).
+/// The bytes were validated with their record, so only the type can be wrong. The
+/// reader gets the bytes with each call and does not hold them, because counting
+/// references took as long as reading a number (benchmark: open and decode keyed
+/// records).
 public struct ValueReader: Sendable {
   let header: ValueHeader
-  /// Where the value begins.
+  /// The offset of the value.
   let offset: Int
 
   @usableFromInline
@@ -27,7 +28,7 @@ public struct ValueReader: Sendable {
     offset = header.payload.lowerBound
   }
 
-  /// Where the next value begins.
+  /// The offset of the next value.
   @usableFromInline var end: Int { header.payload.upperBound }
 
   var isNull: Bool { header.kind == .null }
@@ -75,7 +76,7 @@ public struct ValueReader: Sendable {
         try element.readInteger()
       }
     }
-    // One loop for each width, so that none is asked for with each integer.
+    // One loop for each width, so that the width is not checked for each integer.
     return switch element {
     case .int8: try readIntegers(bytes, of: Int8.self)
     case .int16: try readIntegers(bytes, of: Int16.self)
@@ -91,7 +92,7 @@ public struct ValueReader: Sendable {
   ) throws(ArchiveError) -> [Integer] {
     let size = MemoryLayout<Stored>.size
     let payload = header.payload
-    // An array that is made with its capacity takes a third longer.
+    // Creating an array with its capacity takes a third longer than reserving it.
     var values: [Integer] = []
     values.reserveCapacity(payload.count / size)
     for start in stride(from: payload.lowerBound, to: payload.upperBound, by: size) {
@@ -104,7 +105,7 @@ public struct ValueReader: Sendable {
     return values
   }
 
-  /// A float is read as such; a double only if no bit is lost.
+  /// Reads a float; a double only if no bit is lost.
   func readFloat(_ bytes: Span<UInt8>) throws(ArchiveError) -> Float {
     if header.kind == .float { return Float(bitPattern: readBits(bytes)) }
     let value = try readDouble(bytes)
@@ -157,7 +158,7 @@ public struct ValueReader: Sendable {
     return readText(bytes)
   }
 
-  /// Where the bytes of a byte sequence lie.
+  /// The range of the bytes in a byte sequence.
   func byteRange() throws(ArchiveError) -> Range<Int> {
     guard header.kind == .bytes else { throw mismatch("bytes") }
     return header.payload
@@ -186,7 +187,7 @@ public struct ValueReader: Sendable {
     return values
   }
 
-  /// The record was checked, so this is UTF-8.
+  /// The text of the payload, which is UTF-8, since the record was checked.
   private func readText(_ bytes: Span<UInt8>) -> String { bytes.text(header.payload) }
 
   private func readBits<Bits: FixedWidthInteger>(_ bytes: Span<UInt8>) -> Bits {
@@ -211,8 +212,8 @@ extension ValueReader {
     packedElementByteCount.map { header.payload.count / $0 } ?? header.count
   }
 
-  /// A number of a packed array, or a byte; nil if this is neither, or has
-  /// fewer.
+  /// A number of a packed array, or a byte; nil for any other value, and behind the
+  /// last number.
   func packedElement(_ index: Int, in bytes: Span<UInt8>) -> ValueReader? {
     guard let size = packedElementByteCount, index < elementCount else { return nil }
     let start = header.payload.lowerBound + index * size

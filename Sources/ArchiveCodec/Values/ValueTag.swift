@@ -1,7 +1,7 @@
 /// The first byte of a value.
 ///
-/// Small integers, short strings and small containers carry their size in the
-/// tag. Everything that is not listed is refused.
+/// Small integers, short strings and small containers carry their size in the tag. Any
+/// tag that is not listed is refused.
 enum ValueTag {
   static let smallIntegers: ClosedRange<UInt8> = 0x00...0x3F
   static let smallNegatives: ClosedRange<UInt8> = 0x40...0x4F
@@ -24,13 +24,14 @@ enum ValueTag {
   static let map: UInt8 = 0xAD
   static let packedArray: UInt8 = 0xAE
   static let recordReference: UInt8 = 0xAF
-  /// Not a value: it begins an object, after the map of its record.
+  /// The beginning of an object, which is no value and comes after the map of its
+  /// record.
   static let object: UInt8 = 0xB0
   static let localReference: UInt8 = 0xB1
   static let `extension`: UInt8 = 0xB2
   static let name: UInt8 = 0xB3
 
-  /// The bytes of a value whose tag alone says how many it has; nil for others.
+  /// The bytes of a value whose tag alone determines their number; nil for other tags.
   @inline(__always)
   static func byteCount(_ tag: UInt8) -> Int? {
     switch tag {
@@ -44,7 +45,7 @@ enum ValueTag {
   }
 }
 
-/// The width of the numbers in a packed array; integers take the narrowest.
+/// The width of the numbers in a packed array; integers have the narrowest that fits.
 enum PackedElement: UInt8, Sendable {
   case int8 = 1
   case int16

@@ -1,5 +1,5 @@
 extension ValueWriter {
-  /// A place to come back to when what follows is abandoned.
+  /// A place to which the writer can go back when later values are abandoned.
   struct Mark {
     let byteCount: Int
     let symbolCount: Int
@@ -13,8 +13,8 @@ extension ValueWriter {
       depth: depth)
   }
 
-  /// Takes back all that was written since the mark, and the names that came
-  /// with it, except the first `keptSymbolCount`, which others use.
+  /// Removes all bytes since the mark, and the names that came with them, except the
+  /// first `keptSymbolCount`, which others use.
   func goBack(to mark: Mark, keptSymbolCount: Int = 0) {
     output.truncate(to: mark.byteCount)
     symbols.truncate(to: max(mark.symbolCount, keptSymbolCount))

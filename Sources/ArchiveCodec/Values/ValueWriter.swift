@@ -6,7 +6,7 @@ internal import Foundation
 
 /// Writes values in their one form; handed to ``ArchiveValue`` conformances.
 ///
-/// It is a class so that passing it on costs no exclusivity check: several
+/// The writer is a class so that passing it on costs no exclusivity check: several
 /// encoders write into one, in turns.
 public final class ValueWriter {
   let output: ByteBuffer
@@ -15,9 +15,9 @@ public final class ValueWriter {
   /// One more than the longest string whose length is in its tag.
   private let shortStringCount: Int
 
-  /// The first thing that could not be written; finishing the record throws it.
+  /// The first failure to write a value; finishing the record throws it.
   ///
-  /// Computed, as a stored one with an observer costs an exclusivity check each
+  /// Computed, since a stored property with an observer costs an exclusivity check each
   /// time.
   var failure: Failure? {
     get { storedFailure }
@@ -29,7 +29,7 @@ public final class ValueWriter {
 
   private var storedFailure: Failure?
 
-  /// Asked after every value, so it is a bit and not a look at the failure.
+  /// Read after every value, so this is a bit and not a comparison of the failure.
   private(set) var hasFailed = false
   /// How many containers are open.
   var depth: Int
@@ -164,14 +164,14 @@ public final class ValueWriter {
     output.writeVarint(UInt64(count * element.byteCount))
   }
 
-  /// Begins a container; returns where its first element is.
+  /// Begins a container; returns the offset of its first element.
   func openContainer() -> Int {
     depth += 1
     if depth > limits.depth { fail(ArchiveError(.limitExceeded, subject: "depth")) }
     return output.openHeader()
   }
 
-  /// Puts the tag, the count and the length before the elements since `start`.
+  /// Puts the tag, the count and the length in front of the elements since `start`.
   func closeContainer(_ kind: Container, count: Int, from start: Int) {
     depth -= 1
     if hasFailed { moveFailure(from: start) }
@@ -183,7 +183,7 @@ public final class ValueWriter {
     }
   }
 
-  /// Notes what cannot be written here.
+  /// Notes that the value at the end cannot be written.
   func fail(_ error: ArchiveError) {
     fail(error, at: output.count)
   }
@@ -192,17 +192,18 @@ public final class ValueWriter {
     if failure == nil { failure = Failure(error: error, place: place) }
   }
 
-  /// What could not be written.
+  /// A value that could not be written, with the error.
   struct Failure {
     var error: ArchiveError
-    /// Where it would be in the bytes; nil if it is of no record that is open.
+    /// The offset of the value in the bytes; nil if its record is not open.
     ///
-    /// The keys that lead to it are looked for when they are needed, so that
-    /// values that can be written need not say what key they have.
+    /// The keys that lead to the value are searched for when they are needed, so values
+    /// that can be written need not keep track of their keys.
     var place: Int?
   }
 
-  /// The elements of a container move when it is closed, but it stays itself.
+  /// Moves the failure: the elements of a container move when it is closed, but the
+  /// container does not.
   @inline(never)
   private func moveFailure(from start: Int) {
     guard let place = failure?.place, place >= start else { return }

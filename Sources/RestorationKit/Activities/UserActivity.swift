@@ -54,8 +54,7 @@ public final class UserActivity: Codable {
     didSet { if needsSave { needsSaveChanged?() } }
   }
 
-  /// Called when the activity begins to need saving, so that a host need not wait until
-  /// its next save.
+  /// Called when the activity needs saving, so that an autosave hears of that at once.
   var needsSaveChanged: (() -> Void)?
 
   /// Asked before the activity is saved; not kept alive.

@@ -39,7 +39,6 @@ extension RestorableObject where Self: ObjectRestoration {
 /// objects are of that class themselves, use
 /// ``StateKeeper/register(_:as:aliases:version:migrations:restoration:)``. For nodes
 /// conform to ``NodeRestoration``.
-/// nodes conform to ``NodeRestoration``.
 public protocol ObjectRestoration {
   /// Makes or finds the object of a path.
   ///

@@ -5,7 +5,7 @@ public struct RestorationPriority: RawRepresentable, Hashable, Comparable, Senda
   /// The priority as a number: a node with a larger one is left out later.
   public var rawValue: Int
 
-  /// Creates a priority between or beside those that have names.
+  /// Creates a priority between or beside the named ones.
   public init(rawValue: Int) {
     self.rawValue = rawValue
   }

@@ -135,7 +135,7 @@ public final class Autosave: Sendable {
     await turns.flush(within: limit)
   }
 
-  /// Stores what is unsaved before a signal ends the process.
+  /// Stores unsaved changes before a signal ends the process.
   ///
   /// When one of the signals comes, all autosaves that were asked for that signal are
   /// flushed at once. Then the signal is sent again and does what it did before the

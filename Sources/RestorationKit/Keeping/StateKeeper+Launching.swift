@@ -8,7 +8,7 @@ extension StateKeeper {
     restorationExtension.extend()
   }
 
-  /// Ends what one ``extendStateRestoration()`` announced.
+  /// Ends the work that one ``extendStateRestoration()`` announced.
   ///
   /// Without an announcement the call does nothing.
   public func completeStateRestoration() {
@@ -22,7 +22,6 @@ extension StateKeeper {
   /// launch the one after it. Without this call an element is tried again after 1, 2,
   /// 4, 8 and more launches, and by another version of the app. If nothing is left out,
   /// nothing changes.
-  /// launches, and by another version of the app. If nothing is left out, nothing changes.
   ///
   ///     try await keeper.retrySkippedNodes()
   ///     print(try await keeper.restore(into: [window]))

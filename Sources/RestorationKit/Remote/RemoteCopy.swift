@@ -76,7 +76,7 @@ final class RemoteCopy: Sendable {
   }
 
   struct Knowledge {
-    /// Whether the state of the store is known.
+    /// Whether the store was asked for its state, or need not be.
     var isFetched = false
     var base: Base? {
       didSet {

@@ -111,9 +111,8 @@ final class StateStorage: ArchiveStorage {
   func remove() throws(ArchiveError) {
     replacement.withLock { $0.generations = nil }
     var generations = try base.generations()
-    // If the state is missing, the newest generation takes its place and goes last.
-    // That generation is on stable storage when it is removed, and with it the removals
-    // before.
+    // Without a state a restore takes the newest generation, so that one has to go last: it
+    // takes the place of the state. Its removal is synced, and with it the removals before.
     if let last = generations.last, try base.open() == nil {
       try base.putBack(last)
       generations.removeLast()

@@ -2,7 +2,7 @@ internal import ArchiveCodec
 internal import Observation
 internal import Synchronization
 
-/// One value that is saved and restored, whatever its type is.
+/// One value of any type that is saved and restored.
 protocol RestorableValueBox: AnyObject, Sendable {
   /// The type of the value.
   var valueType: Any.Type { get }
@@ -40,7 +40,7 @@ protocol RestorableValueBox: AnyObject, Sendable {
   func forgetSecret()
 }
 
-/// The value of a field of a screen, whatever its type is.
+/// The value of any type in a field of a screen.
 protocol RestorableFieldBox: AnyObject, Sendable {
   /// The record of its own that the field has, once it is large.
   var record: FieldRecord? { get set }

@@ -119,7 +119,7 @@ private struct ValueRecords {
 }
 
 extension KeyedEncoder {
-  /// Writes the record of a value, with what the library has stored of the element.
+  /// Writes the record of a value, with the library's part of the stored record.
   fileprivate func encodeValue(
     _ content: ValueContent, of key: String, _ stored: KeyedDecoder?
   ) throws {

@@ -15,9 +15,9 @@ internal import Foundation
 public final class AppProcess {
   /// How a process has ended.
   public enum Ending: Hashable, Sendable {
-    /// It has ended by itself, with a status.
+    /// The process has ended by itself, with a status.
     case exited(status: Int32)
-    /// A signal has ended it.
+    /// A signal has ended the process.
     case killed(signal: Int32)
   }
 
