@@ -88,11 +88,9 @@ final class StateStorage: ArchiveStorage {
   ///
   /// A failure is left to the next save, which tries again.
   private func removeExcess() {
-    let replacement = replacement.withLock { replacement in
-      defer {
-        (replacement.reason, replacement.superseded, replacement.generations) = (.previous, [], nil)
-      }
-      return replacement
+    let replacement = replacement.withLock { next in
+      defer { (next.reason, next.superseded, next.generations) = (.previous, [], nil) }
+      return next
     }
     guard let all = listed() else { return }
     let bound = replacement.settingAside.generations
