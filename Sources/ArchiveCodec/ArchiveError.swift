@@ -223,8 +223,7 @@ extension ArchiveError {
       "keyMissing",
       "The key that opens this archive is not there. Put it in its place.")
 
-    /// The key exists but cannot be read yet, because the device or the keyring is
-    /// locked.
+    /// The key exists but cannot be read yet, because the device or the keyring is locked.
     public static let keyLocked = Code(
       "keyLocked", "The key is locked. Unlock the device or the keyring, then try again.")
 
@@ -264,8 +263,7 @@ extension ArchiveError {
       "classTooNew",
       "A newer version of the class wrote this. Update the app that reads it.")
 
-    /// The name is another class's, or empty or too long, or the class has another name
-    /// already.
+    /// The name is another class's, or empty or too long, or the class has another name already.
     public static let classNameTaken = Code(
       "classNameTaken", "The class cannot be registered under this name. Choose another.")
 

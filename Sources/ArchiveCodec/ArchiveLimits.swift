@@ -48,8 +48,8 @@ public struct ArchiveLimits: Hashable, Sendable {
   /// twice this limit.
   public let passphraseCost: PassphraseCost
 
-  /// The bytes of memory that decoding one value may take, besides four times the bytes
-  /// of its record.
+  /// The bytes of memory that decoding one value may take, besides four times
+  /// the bytes of its record.
   static let decodedByteCount = 1 << 26
 
   /// Creates limits; none can exceed the limits of the format.

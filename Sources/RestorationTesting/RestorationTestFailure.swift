@@ -1,5 +1,4 @@
-/// The expectation of a restoration test that did not hold, and the observation
-/// instead.
+/// The expectation of a restoration test that did not hold, and the observation instead.
 public struct RestorationTestFailure: Error, Hashable, Sendable {
   /// The kind of a failure.
   ///

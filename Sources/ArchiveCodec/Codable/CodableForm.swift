@@ -1,7 +1,6 @@
 /// How values of one type are stored when they come through Codable.
 enum CodableForm {
-  /// In the form that the keyed archive has for the type; the type's own coding is not
-  /// called.
+  /// In the form that the keyed archive has for the type; the type's own coding is not called.
   case direct(any ArchiveValue.Type)
   /// In a form of this library, because the type's own coding would lose or blur
   /// something: the order of a Set, the levels of an Optional. The type is nil if it
@@ -40,13 +39,11 @@ final class CodableForms {
 
   subscript<Value>(type: Value.Type) -> CodableForm {
     let identifier = ObjectIdentifier(type)
-    // Types are addresses of objects that take 16 bytes or more, so the low four bits
-    // say nothing.
+    // Types are addresses of objects that take 16 bytes or more, so the low four bits say nothing.
     let place = Int(UInt(bitPattern: identifier) >> 4 % UInt(known.count))
     if let entry = known[place], entry.type == identifier { return entry.form }
     let form = CodableForm(type)
-    // Moved to a local variable for the change, so that reading needs no exclusivity
-    // check.
+    // Moved to a local variable for the change, so that reading needs no exclusivity check.
     var changed = known
     known = []
     changed[place] = (identifier, form)
@@ -79,8 +76,7 @@ extension Array: DecodableArray where Element: Decodable {
   static func decodeElements(from decoder: ValueDecoder) throws -> Self {
     var elements = try decoder.elements()
     var array: Self = []
-    // Further memory is reserved while elements come, since each element is counted
-    // only then.
+    // Further memory is reserved while elements come, since each element is counted only then.
     array.reserveCapacity(
       Swift.min(elements.count ?? 0, 1 << 16 / Swift.max(1, MemoryLayout<Element>.stride)))
     while !elements.isAtEnd { array.append(try elements.decode(Element.self)) }

@@ -4,8 +4,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The state that all decoders of one Codable value share: the record that holds the
-/// value.
+/// The state that all decoders of one Codable value share: the record that holds the value.
 ///
 /// Decoders know their value by its offset. No coding path is carried along: the record
 /// is searched for the path when somebody asks for it.

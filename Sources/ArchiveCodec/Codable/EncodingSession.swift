@@ -6,8 +6,8 @@ final class EncodingSession {
   /// of their own until their place is known.
   private var writers: [ValueWriter]
   private var callDepth = 0
-  /// The writer that has written last, and the names that the others used then, if they
-  /// were counted.
+  /// The writer that has written last, and the names that the others used then,
+  /// if they were counted.
   private var writing: ValueWriter?
   private var knownUse: Int?
 
@@ -66,8 +66,7 @@ final class EncodingSession {
 
   /// The names that other writers use besides the present one.
   ///
-  /// There may be many writers, so they are asked once as long as the present writer
-  /// stays.
+  /// There may be many writers, so they are asked once as long as the present writer stays.
   private var symbolsUsedByOthers: Int {
     if let knownUse { return knownUse }
     let use = writers.lazy.filter { $0 !== self.writing }.map(\.symbolsUsed).max() ?? 0

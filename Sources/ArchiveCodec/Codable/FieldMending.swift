@@ -1,8 +1,7 @@
 /// A value that was read, with the fields that another value has lent.
 package struct MendedValue<Value> {
   package let value: Value
-  /// The fields of the value itself whose stored values do not fit, in order, with the
-  /// errors.
+  /// The fields of the value itself whose stored values do not fit, in order, with the errors.
   package var replaced: [(field: String, error: DecodingError)] = []
   /// The paths of the fields that are not stored, by the names that lead there.
   package var added: [[String]] = []
@@ -69,8 +68,7 @@ struct FieldMending {
     return !stored.contains(last) && other.isField(last)
   }
 
-  /// The two containers that a field lies in; nil if other values than fields lead
-  /// there.
+  /// The two containers that a field lies in; nil if other values than fields lead there.
   private func containers(
     of names: [String], in other: KeyedDecoder
   ) -> (stored: KeyedDecoder, other: KeyedDecoder)? {
@@ -122,8 +120,7 @@ struct FieldMending {
       isWhole: replaced.isEmpty && hasAllThatIsStored(value))
   }
 
-  /// Whether the value still has all stored fields in the containers to which fields
-  /// were added.
+  /// Whether the value still has all stored fields in the containers to which fields were added.
   ///
   /// A field that was renamed is missing under its new name and lost under its old one.
   private func hasAllThatIsStored(_ value: some Encodable) -> Bool {

@@ -19,8 +19,7 @@ final class MapEntries {
   private let record: Range<Int>
   /// Where the entries end.
   private let end: Int
-  /// Changed when the map gets a table, so the properties above hold what most fields
-  /// need.
+  /// Changed when the map gets a table, so the properties above hold what most fields need.
   private var map: StoredMap
   /// Where the last entry that came in order begins.
   private var last: EntryPosition

@@ -17,8 +17,7 @@ struct PathFinder {
   private var trail: [Element] = []
   /// The value that the path leads to.
   private var latest: Int
-  /// The landmarks of containers that were searched for an element far from the last
-  /// one.
+  /// The landmarks of containers that were searched for an element far from the last one.
   private var landmarks: [Int: Landmarks] = [:]
 
   private struct Element {

@@ -12,8 +12,7 @@ extension Set: ReshapedEncodable where Element: Encodable {
 }
 
 extension Set: ReshapedDecodable where Element: Decodable {
-  /// Reads a set as the standard library does, but refuses a text that takes too long
-  /// to hash.
+  /// Reads a set as the standard library does, but refuses a text that takes too long to hash.
   static func decodeReshaped(from decoder: ValueDecoder) throws -> Self {
     try decoder.session.checkTexts(of: try decoder.reader(), for: Self.self)
     return try Self(from: decoder)
@@ -49,8 +48,7 @@ extension Dictionary where Key == String, Value: Decodable {
     let block = session.bytes
     let bytes = block.span.extracting(session.record)
     self.init()
-    // Further memory is reserved while entries come, since each entry is counted only
-    // then.
+    // Further memory is reserved while entries come, since each entry is counted only then.
     reserveCapacity(Swift.min(map.header.count, 1 << 10))
     var cursor = ByteCursor(
       bytes, from: map.header.payload.lowerBound, to: map.header.payload.upperBound)

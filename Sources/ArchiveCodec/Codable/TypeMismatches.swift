@@ -37,16 +37,14 @@ final class TypeMismatches {
 
   func add(_ mismatch: TypeMismatch, _ type: Any.Type, _ header: ValueHeader) {
     let identifier = ObjectIdentifier(type)
-    // Moved to a local variable for the change, so that reading needs no exclusivity
-    // check.
+    // Moved to a local variable for the change, so that reading needs no exclusivity check.
     var changed = known.isEmpty ? Array(repeating: nil, count: Self.capacity) : known
     known = []
     changed[place(identifier, header.form)] = (identifier, header.form, mismatch)
     known = changed
   }
 
-  /// Types are addresses of objects that take 16 bytes or more, so the low four bits
-  /// say nothing.
+  /// Types are addresses of objects that take 16 bytes or more, so the low four bits say nothing.
   private func place(_ type: ObjectIdentifier, _ form: UInt8) -> Int {
     Int((UInt(bitPattern: type) >> 4 &+ UInt(form) &* 7) % UInt(Self.capacity))
   }

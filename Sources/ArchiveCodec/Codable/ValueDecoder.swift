@@ -3,8 +3,7 @@ struct ValueDecoder: Decoder {
   let session: DecodingSession
   /// The offset of the value, or of the packed array that it is an element of.
   ///
-  /// The header is read when it is needed, so that a decoder is small enough not to be
-  /// allocated.
+  /// The header is read when it is needed, so that a decoder is small enough not to be allocated.
   let offset: Int
   /// The place in a packed array, whose elements have no headers.
   var element: Int32?

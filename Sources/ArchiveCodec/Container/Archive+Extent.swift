@@ -7,8 +7,7 @@ extension Archive {
     /// The bytes of the snapshot, which was written as a whole.
     public let snapshotByteCount: Int
 
-    /// The records of the snapshot, including records that the journal has changed
-    /// since.
+    /// The records of the snapshot, including records that the journal has changed since.
     public let snapshotRecordCount: Int
 
     /// The changes that were appended to the snapshot.

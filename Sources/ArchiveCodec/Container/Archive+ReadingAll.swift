@@ -63,8 +63,7 @@ extension Archive {
         do {
           try body(record)
         } catch {
-          // The visitor can only throw archive errors; the error of `body` is thrown
-          // below.
+          // The visitor can only throw archive errors; the error of `body` is thrown below.
           failure = error
           throw ArchiveError(.inputOutput, subject: "reading")
         }

@@ -18,8 +18,7 @@ extension Archive {
         do {
           try body(record)
         } catch {
-          // The visitor can only throw archive errors; the error of `body` is thrown
-          // below.
+          // The visitor can only throw archive errors; the error of `body` is thrown below.
           failure = error
           throw ArchiveError(.inputOutput, subject: "reading")
         }
@@ -33,8 +32,7 @@ extension Archive {
     }
   }
 
-  /// Gives the records of the snapshot without the first ones, which came before the
-  /// damage.
+  /// Gives the records of the snapshot without the first ones, which came before the damage.
   private func salvageSnapshot(
     after count: Int, _ body: (Record) throws -> Void
   ) throws {

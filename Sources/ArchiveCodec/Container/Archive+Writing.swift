@@ -127,8 +127,7 @@ extension Archive {
         do {
           try body(builder)
         } catch {
-          // The storage can only throw archive errors; the error of `body` is thrown
-          // below.
+          // The storage can only throw archive errors; the error of `body` is thrown below.
           failure = error
           throw ArchiveError(.inputOutput, subject: "encoding")
         }

@@ -11,8 +11,8 @@ public final class Archive: Sendable {
   /// The number that the application gave its schema.
   public let schema: UInt32
 
-  /// Whether this library may replace the archive without losing data that only a newer
-  /// version knows.
+  /// Whether this library may replace the archive without losing data that only
+  /// a newer version knows.
   public let isWritable: Bool
 
   /// Why the end of the journal was left out; nil if nothing was left out, or

@@ -43,8 +43,7 @@ extension ArchiveWriter {
       version: version, byteCount: sink.bytes.count, recordCount: changes.count)
   }
 
-  /// Writes with one positioned write; bytes that an earlier write left behind are cut
-  /// off first.
+  /// Writes with one positioned write; bytes that an earlier write left behind are cut off first.
   private func write(
     _ bytes: [UInt8], to file: any AppendableArchiveFile, at end: Int, _ state: inout State
   ) throws(ArchiveError) {
@@ -129,8 +128,7 @@ extension ArchiveWriter {
     }
   }
 
-  /// Plans a sync, unless one is planned already: one is enough for all changes before
-  /// it.
+  /// Plans a sync, unless one is planned already: one is enough for all changes before it.
   private func synchronizeLater(_ delay: Duration, _ state: inout State) {
     let delay = min(max(delay, .zero), Self.longestDelay)
     let due = ContinuousClock.now + delay

@@ -77,13 +77,11 @@ extension ArchiveWriter {
 
   /// Replaces the file and goes on with the new one.
   ///
-  /// The writer also does so after `notDurable`. But a power cut may take the name of
-  /// that file, and with it later appends, so nothing is appended until a later
-  /// replacement.
+  /// The writer also does so after `notDurable`. But a power cut may take the name of that
+  /// file, and with it later appends, so nothing is appended until a later replacement.
   ///
-  /// If the new file cannot be opened, it was written all the same; the next change
-  /// tries again to open it. If another writer has replaced it meanwhile, that change
-  /// finds out.
+  /// If the new file cannot be opened, it was written all the same; the next change tries
+  /// again to open it. If another writer has replaced it meanwhile, that change finds out.
   func replaceStorage(
     by file: UnlockedHeader, _ state: inout State,
     _ body: (any ArchiveSink) throws(ArchiveError) -> Void

@@ -33,8 +33,7 @@ public final class ArchiveWriter: Sendable {
     var syncTask: Task<Void, Never>?
     /// Why the last rewrite after a change failed.
     var compactionFailure: ArchiveError?
-    /// The size of the file, or the number of its commits, from which a rewrite is
-    /// tried again.
+    /// The size of the file, or the number of its commits, from which a rewrite is tried again.
     var nextCompaction = (byteCount: 0, commitCount: 0)
     /// The file that was put in its place and could not be opened.
     var unopened: UnlockedHeader?
@@ -143,8 +142,7 @@ public final class ArchiveWriter: Sendable {
       state.syncTask?.cancel()
       guard let open = state.open else { return }
       if state.syncDue != nil { try? open.file.synchronize() }
-      // Bytes that could not be cut off after a failed write are not part of the
-      // archive.
+      // Bytes that could not be cut off after a failed write are not part of the archive.
       if open.hasLeftOver, (try? checkOwnership(state)) != nil {
         try? open.file.truncate(to: open.history.end)
       }
@@ -283,8 +281,7 @@ public final class ArchiveWriter: Sendable {
     }
   }
 
-  /// Checks that the next change would go on from the state that this writer has
-  /// stored.
+  /// Checks that the next change would go on from the state that this writer has stored.
   ///
   /// - Throws: ``ArchiveError`` with `outdated` if another writer has replaced or
   ///   removed the file or its lock, `forked`, and the errors of the storage.

@@ -30,9 +30,8 @@ struct ChunkSealer: ~Copyable, Sendable {
 
   /// Seals chunks that follow each other, of which all but the last are full.
   ///
-  /// Each chunk needs only its number and its content, so processors that are free take
-  /// one after the other; this thread is one of them and waits for none that has not
-  /// begun.
+  /// Each chunk needs only its number and its content, so processors that are free take one
+  /// after the other; this thread is one of them and waits for none that has not begun.
   ///
   /// - Parameters:
   ///   - content: The plaintext of all chunks.

@@ -1,8 +1,7 @@
 /// Finds the commits of a file by their lengths.
 ///
-/// Nothing here is authentic. The locator proposes where commits lie; the chain of MACs
-/// decides. Backwards is fast and works for an intact file, forwards works up to the
-/// first damage.
+/// Nothing here is authentic. The locator proposes where commits lie; the chain of MACs decides.
+/// Backwards is fast and works for an intact file, forwards works up to the first damage.
 struct CommitLocator {
   let file: any ArchiveFile
   /// Where the first commit begins.

@@ -164,8 +164,7 @@ final class CommitWriter {
     }
   }
 
-  /// Seals chunks in the sink's own memory if the sink has some, so that they are not
-  /// copied.
+  /// Seals chunks in the sink's own memory if the sink has some, so that they are not copied.
   private func write(frames content: ByteBlocks) throws(ArchiveError) {
     let memory = sink as? MemorySink ?? MemorySink()
     let frameByteCount = sealer.frameByteCount(of: content)

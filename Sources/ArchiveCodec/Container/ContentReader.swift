@@ -5,8 +5,7 @@ final class ContentReader: Sendable {
   private let commit: SealedCommit
   private let recent = Mutex<[Int: [UInt8]]>([:])
 
-  /// Enough for the first steps of a search through the index, and for the record
-  /// itself.
+  /// Enough for the first steps of a search through the index, and for the record itself.
   private static let recentChunkCount = 16
 
   init(_ commit: SealedCommit) {

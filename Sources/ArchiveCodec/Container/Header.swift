@@ -75,8 +75,7 @@ struct Header: Sendable {
     fixedByteCount + slotCount * KeySlot.byteCount + macByteCount
   }
 
-  /// The part of the header that every key of the file depends on, except the keys of
-  /// the slots.
+  /// The part of the header that every key of the file depends on, except the keys of the slots.
   ///
   /// The slots are left out, so that they can change while the body stays.
   var head: [UInt8] {

@@ -76,8 +76,7 @@ package struct VerifiedRecords: Sendable {
         frame.frameRange, of: blocks[Int(place.block)], mapOffset: start,
         objectsOffset: Int(place.objectsOffset))
     } catch {
-      // The same code has opened these bytes before, and has refused all other
-      // containers.
+      // The same code has opened these bytes before, and has refused all other containers.
       preconditionFailure("a container that was opened before does not open")
     }
   }

@@ -1,5 +1,4 @@
-/// A place among the values of a record or container, which moves on with each value
-/// that is read.
+/// A place among the values of a record or container, which moves on with each value that is read.
 ///
 /// A reader of many records of one kind moves one cursor over them: a key is compared
 /// with the next stored one, and usually found there (benchmark: restore nodes).
@@ -281,8 +280,7 @@ extension KeyedDecoder {
   /// The number of references that a field has, before they are read.
   package func referenceCount(of field: Field) -> Int { field.value.header.count }
 
-  /// Reads the identifiers of the records that the references in a field name, in
-  /// order.
+  /// Reads the identifiers of the records that the references in a field name, in order.
   package func forEachReference(
     of field: Field, _ body: (UInt64) -> Void
   ) throws(ArchiveError) {

@@ -161,8 +161,7 @@ public final class KeyedEncoder {
     map.close(in: writer)
   }
 
-  // In a function of its own, so that the code for values that can be written stays
-  // short.
+  // In a function of its own, so that the code for values that can be written stays short.
   @inline(never)
   private func nameFailure() {
     writer.failure = writer.failure.map(named)
@@ -202,8 +201,7 @@ public final class KeyedEncoder {
     return true
   }
 
-  // In a function of its own, so that the path of nearly every key needs no memory for
-  // errors.
+  // In a function of its own, so that the path of nearly every key needs no memory for errors.
   @inline(never)
   private func beginAnew(_ key: String) -> Bool {
     guard isOpen else {
@@ -216,8 +214,7 @@ public final class KeyedEncoder {
       self.map = map
       return true
     } catch {
-      // The key has no entry, so the failure is one of the map and not of a value in
-      // it.
+      // The key has no entry, so the failure is one of the map and not of a value in it.
       writer.fail(error.at(key), at: map.headerStart)
       return false
     }

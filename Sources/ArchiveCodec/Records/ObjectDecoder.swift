@@ -1,11 +1,10 @@
 /// Reads the values of a record, or of an object in it, and the objects that
 /// they refer to.
 ///
-/// All references to one stored object give the same instance. Every reference checks
-/// the class, before the object is made and also when it was made already. When the
-/// outermost call returns, all objects that can be reached from its result have their
-/// values. If that call throws, this decoder no longer gives the objects that the call
-/// made.
+/// All references to one stored object give the same instance. Every reference checks the
+/// class, before the object is made and also when it was made already. When the outermost
+/// call returns, all objects that can be reached from its result have their values. If
+/// that call throws, this decoder no longer gives the objects that the call made.
 ///
 ///     let objects = try record.objects(of: classes)
 ///     let owner = try objects.object(Person.self, forKey: "owner")
@@ -133,8 +132,7 @@ extension ObjectDecoder: Sendable {}
 extension KeyedDecoder {
   /// Makes the objects of the record available.
   ///
-  /// Use one decoder for all objects of a record: two decoders make two instances of
-  /// one object.
+  /// Use one decoder for all objects of a record: two decoders make two instances of one object.
   ///
   /// - Parameter classes: The classes whose objects may be made.
   /// - Returns: A decoder for the values of this record and its objects.

@@ -54,8 +54,7 @@ final class ObjectGraph {
 
   /// Runs code that asks for objects.
   ///
-  /// The outermost call gives all objects that it made their values, or makes all of
-  /// them unusable.
+  /// The outermost call gives all objects that it made their values, or makes all of them unusable.
   func run<Value>(_ body: () throws -> Value) throws -> Value {
     guard !isRunning else { return try body() }
     isRunning = true

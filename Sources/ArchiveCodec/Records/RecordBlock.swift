@@ -27,10 +27,9 @@ final class RecordBlock: Sendable {
 extension RecordBlock {
   /// The position of the entry that is likely to be asked for next.
   ///
-  /// All decoders of the block share the hint, and it names its map, so decoders of
-  /// other maps ignore it. Since the bytes never change, a hint stays true; when
-  /// several threads read, or one reads several maps in turns, a hint is just missing
-  /// more often.
+  /// All decoders of the block share the hint, and it names its map, so decoders of other
+  /// maps ignore it. Since the bytes never change, a hint stays true; when several
+  /// threads read, or one reads several maps in turns, a hint is just missing more often.
   func hint(forMapAt start: Int) -> EntryPosition? {
     let hint = hint.load(ordering: .relaxed)
     guard Int(hint >> 32) == start else { return nil }

@@ -246,8 +246,7 @@ extension RecordBuilder {
     return try KeyedDecoder(validating: map, from: 0, symbols: symbols, limits: limits)
   }
 
-  /// Writes the objects and the frame of the record; returns the size of the payload in
-  /// bytes.
+  /// Writes the objects and the frame of the record; returns the size of the payload in bytes.
   private func close(_ encoder: KeyedEncoder) throws -> Int {
     precondition(isAppending, "no record is open")
     do {
@@ -279,8 +278,7 @@ extension RecordBuilder {
   }
 }
 
-/// Marks, for a caller who may find out later that records have to be built in another
-/// way.
+/// Marks, for a caller who may find out later that records have to be built in another way.
 extension RecordBuilder {
   /// The state of the builder at one moment.
   package struct Mark {

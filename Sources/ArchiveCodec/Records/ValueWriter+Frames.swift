@@ -12,8 +12,7 @@ extension ValueWriter {
     return before
   }
 
-  /// Puts the kind and the length in front of a record; returns the size of its payload
-  /// in bytes.
+  /// Puts the kind and the length in front of a record; returns the size of its payload in bytes.
   ///
   /// - Throws: The noted failure of a value, or `limitExceeded` for a record that is
   ///   too large as a whole.

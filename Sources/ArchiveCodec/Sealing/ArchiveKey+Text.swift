@@ -45,8 +45,7 @@ extension ArchiveKey {
       })
   }
 
-  /// Reads a file with 32 bytes, a file with a key as text, or a ``KeyFile``; nil if
-  /// there is none.
+  /// Reads a file with 32 bytes, a file with a key as text, or a ``KeyFile``; nil if there is none.
   ///
   /// - Throws: ``ArchiveError``: `keyDamaged`, `keyExposed` if everybody may read or
   ///   change the file, and the errors of reading.

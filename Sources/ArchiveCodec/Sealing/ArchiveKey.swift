@@ -35,8 +35,7 @@ public final class ArchiveKey: Sendable {
     }
   }
 
-  /// The key in a page that it shares with others, for a process that has thousands of
-  /// keys.
+  /// The key in a page that it shares with others, for a process that has thousands of keys.
   package func packed() throws(ArchiveError) -> ArchiveKey {
     ArchiveKey(try SecretBytes(packing: secret))
   }

@@ -1,8 +1,7 @@
 /// One key or passphrase of an archive, as it can be seen without a key.
 ///
-/// Nothing of a slot is authenticated before the archive is open. Two slots are equal
-/// if all of their bytes are, so a slot that was made anew for the same key is another
-/// one.
+/// Nothing of a slot is authenticated before the archive is open. Two slots are equal if
+/// all of their bytes are, so a slot that was made anew for the same key is another one.
 public struct ArchiveSlot: Hashable, Sendable {
   /// The kind of credential that opens a slot.
   ///

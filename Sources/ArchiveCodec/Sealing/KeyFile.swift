@@ -52,8 +52,7 @@ public struct KeyFile: Hashable, Sendable {
   package struct Stamp: Equatable, Sendable {
     private let identity: FileIdentity
     private let byteCount: Int
-    /// When the content of the file, and when its name, owner or mode were changed
-    /// last.
+    /// When the content of the file, and when its name, owner or mode were changed last.
     private let times: [Int]
     private let mode: UInt32
 
@@ -70,8 +69,7 @@ public struct KeyFile: Hashable, Sendable {
     }
   }
 
-  /// The stamp of the file, nil if there is none; reading the file costs many times
-  /// more.
+  /// The stamp of the file, nil if there is none; reading the file costs many times more.
   ///
   /// - Throws: ``ArchiveError`` with `permissionDenied` or `inputOutput`.
   package func stamp() throws(ArchiveError) -> Stamp? {

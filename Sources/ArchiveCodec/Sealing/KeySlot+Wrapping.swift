@@ -40,8 +40,7 @@ extension KeySlot {
 
   /// Opens the box if the commitment says that the credential fits.
   ///
-  /// The credential must be of the slot's kind. A passphrase costs as much as the slot
-  /// says.
+  /// The credential must be of the slot's kind. A passphrase costs as much as the slot says.
   func open(_ credential: ArchiveCredential, _ binding: Binding) throws(ArchiveError) -> Opening {
     let masterKey = try Self.masterKey(credential, salt: salt, kind: kind)
     let keys = try Self.keys(masterKey, salt: salt, kind: kind, binding: binding)

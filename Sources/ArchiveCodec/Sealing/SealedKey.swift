@@ -7,9 +7,8 @@ internal import CSodium
 ///     24   128  a key slot, as in an archive, with the key in place of the data key
 ///     152  8    checksum of all before it
 ///
-/// The slot is bound to the identifier and to a context, and not to an archive: no
-/// archive opens with it. The checksum has no key; it tells damage from another master
-/// key.
+/// The slot is bound to the identifier and to a context, and not to an archive: no archive
+/// opens with it. The checksum has no key; it tells damage from another master key.
 package struct SealedKey: Sendable {
   package static let byteCount = 160
 
@@ -84,8 +83,7 @@ package struct SealedKey: Sendable {
 }
 
 extension ArchiveKey {
-  /// A name that reveals nothing of another one without the key, in 64 hexadecimal
-  /// digits.
+  /// A name that reveals nothing of another one without the key, in 64 hexadecimal digits.
   package func hiddenName(of name: String) -> String {
     let bytes = unsafe secret.withBytes { key in
       unsafe KeyDerivation.hiddenName.derivePublic(
@@ -94,8 +92,7 @@ extension ArchiveKey {
     return bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
-  /// The MAC of bytes that are no archive, in 32 bytes: nobody can make it without the
-  /// key.
+  /// The MAC of bytes that are no archive, in 32 bytes: nobody can make it without the key.
   package func tag(of bytes: [UInt8], context: ArchiveContext) -> [UInt8] {
     unsafe secret.withBytes { key in
       unsafe KeyDerivation.noteTag.derivePublic(

@@ -15,8 +15,7 @@ internal import CSodium
 /// BLAKE2b has a collision of 192 bits. A reader of two sealed values learns only
 /// whether they are equal, and how long they are.
 ///
-/// A subkey is wrapped in the same way, with keys that follow from the key of an
-/// archive:
+/// A subkey is wrapped in the same way, with keys that follow from the key of an archive:
 ///
 ///     wrapping keys = KDF("RKA1 subkey wrap", key, context)
 package final class ValueSubkey: Sendable {
@@ -56,8 +55,8 @@ package final class ValueSubkey: Sendable {
     let count = sealed.count - Self.nonceByteCount - Self.tagByteCount
     guard count >= 0 else { return nil }
     let keys = try valueKeys()
-    // An empty array has no address, so it gets one byte; for an empty value nothing is
-    // written there.
+    // An empty array has no address, so it gets one byte; for an empty value
+    // nothing is written there.
     var value = [UInt8](repeating: 0, count: max(count, 1))
     let isOpen = unsafe Self.open(sealed, into: &value, keys)
     return isOpen ? Array(value.prefix(count)) : nil
@@ -144,8 +143,7 @@ package final class ValueSubkey: Sendable {
     }
   }
 
-  /// Opens into memory that has room for the content; false if the bytes are not the
-  /// sealed ones.
+  /// Opens into memory that has room for the content; false if the bytes are not the sealed ones.
   @unsafe private static func open(
     _ sealed: [UInt8], into content: UnsafeMutableRawPointer, _ keys: borrowing SecretBytes
   ) -> Bool {

@@ -101,12 +101,11 @@ public protocol ArchiveStorage: Sendable {
 
   /// Replaces the stored archive, and sets the old one aside.
   ///
-  /// The old archive is set aside at the last moment, just before the new one replaces
-  /// it. So it has everything that was appended until then, and whenever the process
-  /// ends, one of the two is in its place. If a generation cannot be kept, see
-  /// ``SetAsideReason/isGeneration``, the call still succeeds. By default no generation
-  /// is kept, and for another reason the old archive is set aside before the new one is
-  /// written.
+  /// The old archive is set aside at the last moment, just before the new one replaces it. So
+  /// it has everything that was appended until then, and whenever the process ends, one of
+  /// the two is in its place. If a generation cannot be kept, see
+  /// ``SetAsideReason/isGeneration``, the call still succeeds. By default no generation is
+  /// kept, and for another reason the old archive is set aside before the new one is written.
   ///
   /// - Parameters:
   ///   - reason: The reason for setting the old archive aside.
@@ -196,8 +195,7 @@ public protocol ArchiveLock: AnyObject, Sendable {
 
 /// Takes the bytes of an archive in order.
 public protocol ArchiveSink: AnyObject {
-  /// Makes room for bytes that will be written, where that saves time; makes none by
-  /// default.
+  /// Makes room for bytes that will be written, where that saves time; makes none by default.
   ///
   /// - Parameter byteCount: About how many bytes will be written.
   func reserve(byteCount: Int)

@@ -53,8 +53,7 @@ package struct Directory: Sendable {
       do {
         try Directory(made).parent.open().synchronize()
       } catch {
-        // The error must not be `notDurable`, which would say that something was
-        // written.
+        // The error must not be `notDurable`, which would say that something was written.
         throw ArchiveError(.inputOutput, systemError: error.systemError)
       }
     }
@@ -178,8 +177,7 @@ package struct Directory: Sendable {
     }
   }
 
-  /// Calls a body for every name in the directory with a prefix; for none if there is
-  /// no directory.
+  /// Calls a body for every name in the directory with a prefix; for none if there is no directory.
   ///
   /// - Throws: The errors of the body, and of the system calls. The body may have been
   ///   called for some of the names then.

@@ -130,8 +130,7 @@ final class FileLock: ArchiveLock {
     "process \(SystemCall.processIdentifier), \(ProcessInfo.processInfo.processName)"
   }
 
-  /// Errors are ignored: an app that wants to free a full disk needs the lock more than
-  /// the text.
+  /// Errors are ignored: an app that wants to free a full disk needs the lock more than the text.
   private static func write(holder: String, to file: borrowing OpenFile) {
     _ = ftruncate(file.descriptor, 0)
     let text = Array(holder.utf8.prefix(longestHolder))

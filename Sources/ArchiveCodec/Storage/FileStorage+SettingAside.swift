@@ -27,8 +27,7 @@ extension FileStorage {
   public func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
     try located { () throws(ArchiveError) in
       guard try isStored() else { return nil }
-      // Moved with one rename, since another process may put a good file there at any
-      // moment.
+      // Moved with one rename, since another process may put a good file there at any moment.
       let kept = "\(path).\(SetAsideName(reason, at: date))"
       // Not synced: after a power cut the file is under one of its names, and the
       // writer of the next file syncs the directory.
@@ -134,8 +133,7 @@ extension FileStorage {
 
   /// Removes the files, and the temporary files that killed writers have left beside them.
   ///
-  /// For any number of files, the directory is listed once, and the disk is waited for
-  /// once.
+  /// For any number of files, the directory is listed once, and the disk is waited for once.
   ///
   /// - Complexity: O(*n*) in the archives and in the names in the directory.
   public func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError) {

@@ -87,8 +87,8 @@ public struct FileStorage: ArchiveStorage {
     }
   }
 
-  /// Whether a writer has the lock; asking does not take it, so that a reader is in no
-  /// writer's way.
+  /// Whether a writer has the lock; asking does not take it, so that a reader
+  /// is in no writer's way.
   ///
   /// False if this user may not ask.
   public func isLocked() throws(ArchiveError) -> Bool {
@@ -214,9 +214,8 @@ extension StoredFile {
     try SystemCall.check { ftruncate(file.descriptor, off_t(byteCount)) }
   }
 
-  /// The first sync also puts the name on stable storage: the process that put the file
-  /// in its place may have been killed before its sync, and a power cut would take the
-  /// file away.
+  /// The first sync also puts the name on stable storage: the process that put the file in its
+  /// place may have been killed before its sync, and a power cut would take the file away.
   func synchronize() throws(ArchiveError) {
     try file.synchronizeData()
     try unsynchronized.withLock { (directory) throws(ArchiveError) in
@@ -239,8 +238,7 @@ private final class FileSink: ArchiveSink {
     self.descriptor = descriptor
   }
 
-  /// The number may soon stand for another file, so a sink that is kept must not write
-  /// any more.
+  /// The number may soon stand for another file, so a sink that is kept must not write any more.
   func close() {
     descriptor = -1
   }

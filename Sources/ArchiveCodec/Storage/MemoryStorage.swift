@@ -165,8 +165,8 @@ public final class MemoryStorage: ArchiveStorage {
 
 /// The bytes of one archive.
 ///
-/// Like a file, they stay for readers that have opened them, also when another archive
-/// replaces them.
+/// Like a file, they stay for readers that have opened them, also when another
+/// archive replaces them.
 private final class StoredBytes: Sendable {
   private let content: Mutex<[UInt8]>
 
@@ -223,8 +223,7 @@ private struct AppendableMemoryFile: AppendableArchiveFile {
   func synchronize() throws(ArchiveError) {}
 }
 
-/// The lock of a memory: nobody can take it away, so it is held as long as the object
-/// lives.
+/// The lock of a memory: nobody can take it away, so it is held as long as the object lives.
 private final class MemoryLock: ArchiveLock {
   private let storage: MemoryStorage
 

@@ -77,8 +77,7 @@ package struct OpenFile: ~Copyable, Sendable {
     }
   }
 
-  /// Fills the buffer from an offset; returns the number of bytes, which is smaller at
-  /// the end.
+  /// Fills the buffer from an offset; returns the number of bytes, which is smaller at the end.
   package func read(
     into buffer: UnsafeMutableRawBufferPointer, at offset: Int
   ) throws(ArchiveError) -> Int {

@@ -44,8 +44,7 @@ public struct SetAsideArchive: Sendable {
   /// A text that no other set-aside archive of the storage has.
   public let identifier: String
 
-  /// Why the archive was set aside; nil if an earlier version did it, which noted no
-  /// reason.
+  /// Why the archive was set aside; nil if an earlier version did it, which noted no reason.
   public let reason: SetAsideReason?
 
   /// When the archive was set aside.

@@ -57,8 +57,7 @@ package struct TemporaryFile: ~Copyable {
 
   /// Removes a file of this user that nobody writes any more.
   ///
-  /// Where the lock cannot be asked for, a file goes that is older than any write can
-  /// take.
+  /// Where the lock cannot be asked for, a file goes that is older than any write can take.
   static func sweep(_ path: String) throws(ArchiveError) {
     guard let status = try Directory.status(of: path), status.st_uid == geteuid() else { return }
     do throws(ArchiveError) {

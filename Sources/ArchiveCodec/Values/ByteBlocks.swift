@@ -28,9 +28,8 @@ internal import Synchronization
 
 /// Memory for bytes, which has one owner.
 ///
-/// Some returned memory is kept: the system clears every page that it gives, which
-/// takes longer than encoding the bytes for it (benchmark: encode and seal keyed
-/// records).
+/// Some returned memory is kept: the system clears every page that it gives, which takes
+/// longer than encoding the bytes for it (benchmark: encode and seal keyed records).
 @safe struct BlockMemory: @unchecked Sendable {
   // Sendable since one owner at a time has the memory, and passes it on to the next.
   let base: UnsafeMutableRawPointer
@@ -68,8 +67,7 @@ internal import Synchronization
 /// (benchmark: encode and seal keyed records).
 struct ByteBlocks: Sendable {
   private(set) var blocks: [ByteBlock] = []
-  /// The offset of each block; the first one is less than 0 if bytes of it were
-  /// removed.
+  /// The offset of each block; the first one is less than 0 if bytes of it were removed.
   private var starts: [Int] = []
   private(set) var byteCount = 0
 

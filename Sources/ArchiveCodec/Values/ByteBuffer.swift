@@ -199,8 +199,7 @@
     count = start + byteCount
   }
 
-  /// Stores one word with some of the bytes, if there is room for the whole word behind
-  /// a place.
+  /// Stores one word with some of the bytes, if there is room for the whole word behind a place.
   @unsafe @inline(__always)
   private func store<Word: FixedWidthInteger & BitwiseCopyable>(
     _ bytes: UnsafeRawBufferPointer, at place: Int, behind start: Int, as type: Word.Type

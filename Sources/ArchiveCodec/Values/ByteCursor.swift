@@ -4,8 +4,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A place in bytes that are passed to each step; a step throws instead of going past
-/// their end.
+/// A place in bytes that are passed to each step; a step throws instead of going past their end.
 ///
 /// Passing a Span costs nothing, while a reader that owns its bytes counts references
 /// (benchmark: open and decode keyed records).

@@ -7,8 +7,7 @@ internal import Foundation
 /// The memory that decoding one value may take: a short record can promise many
 /// elements that are large in memory.
 ///
-/// The sizes are roughly those of the elements, so the limit holds within a small
-/// factor.
+/// The sizes are roughly those of the elements, so the limit holds within a small factor.
 enum DecodedMemory {
   static func limit(recordByteCount: Int) -> Int {
     ArchiveLimits.decodedByteCount + 4 * recordByteCount

@@ -6,8 +6,7 @@
 /// (benchmark: encode and seal keyed records).
 @safe final class ExpectedNames {
   private struct Slot {
-    /// The bits of the name's string, which stay valid as long as the slot has the
-    /// name.
+    /// The bits of the name's string, which stay valid as long as the slot has the name.
     let representation: (UInt64, UInt64)
     let name: String
     /// The symbol that came after this one the last time.
@@ -93,8 +92,7 @@
 /// several slots: each spares hashing a name.
 @safe final class RecentNames {
   private struct Slot {
-    /// The bits of the name's string, which stay valid as long as the slot has the
-    /// name.
+    /// The bits of the name's string, which stay valid as long as the slot has the name.
     var representation: (UInt64, UInt64)
     var name: String
     var symbol: UInt32

@@ -87,8 +87,8 @@ struct OpenMap {
       from: start, names: writer.symbols.names, where: keys.contains)
   }
 
-  /// Puts the entries in order, keeps the last of equal keys, and writes the header in
-  /// front of them.
+  /// Puts the entries in order, keeps the last of equal keys, and writes the
+  /// header in front of them.
   func close(in writer: ValueWriter) {
     let kept =
       isInOrder ? count : writer.output.sortEntries(from: start, names: writer.symbols.names)

@@ -1,9 +1,8 @@
 /// The forms that most values have, each read at its offset, without a check for all
 /// other forms (benchmark: restore nodes).
 ///
-/// For any other form the methods return nil and leave the offset as it is;
-/// ``ValueReader`` reads that form. The record was checked, so the bytes are those of a
-/// value.
+/// For any other form the methods return nil and leave the offset as it is; ``ValueReader``
+/// reads that form. The record was checked, so the bytes are those of a value.
 extension Span<UInt8> {
   @inline(__always)
   func plainInteger(at offset: inout Int) -> Int? {

@@ -207,13 +207,11 @@ struct RecordValidator {
 // MARK: - The short path
 
 extension RecordValidator {
-  /// Skips the elements of the current container that are plain, up to the first other
-  /// one.
+  /// Skips the elements of the current container that are plain, up to the first other one.
   ///
   /// Most elements are plain: a key that is a symbol, and a number, a date or a short
-  /// text. They need no header (benchmark: open and decode keyed records). An element
-  /// that is not plain, or wrong, is left to `checkKey` and `checkValue`, which report
-  /// errors.
+  /// text. They need no header (benchmark: open and decode keyed records). An element that
+  /// is not plain, or wrong, is left to `checkKey` and `checkValue`, which report errors.
   private mutating func skipPlainElements(_ bytes: Span<UInt8>) {
     let end = current.end
     let isMap = current.isMap

@@ -1,9 +1,8 @@
 /// The entries of a checked map in the record, and the search for one of them.
 ///
-/// Types ask for their keys in the order in which they were written, so the entry after
-/// the last one is tried first. If that is another entry, those of a small map are
-/// compared one by one, and a larger map has a table, so that no record can make the
-/// search long.
+/// Types ask for their keys in the order in which they were written, so the entry after the
+/// last one is tried first. If that is another entry, those of a small map are compared one
+/// by one, and a larger map has a table, so that no record can make the search long.
 struct StoredMap: Sendable {
   /// The bytes of the entries.
   let payload: Range<Int>

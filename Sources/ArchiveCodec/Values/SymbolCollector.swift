@@ -27,8 +27,7 @@ final class SymbolCollector {
     for name in table.names { keys.append(name) }
   }
 
-  /// The number of a name, a new one if needed; nil if the name has to be written
-  /// inline.
+  /// The number of a name, a new one if needed; nil if the name has to be written inline.
   ///
   /// Records of one kind repeat their names in order, so the name that followed
   /// the last one before is tried first: comparing is four times as fast as

@@ -14,8 +14,7 @@ struct ValueHeader: Sendable {
     case localReference(UInt64)
     /// A type that a later version may know; its values can be skipped.
     case `extension`(UInt64)
-    /// A string that is written like a key: the payload is its text, if it has no
-    /// symbol.
+    /// A string that is written like a key: the payload is its text, if it has no symbol.
     case name(symbol: UInt32?)
   }
 

@@ -73,8 +73,7 @@ extension ByteBuffer {
     writeVarint(UInt64(symbol) << 1)
   }
 
-  /// Writes a key of one or two bytes; false for a longer one, or if memory may have to
-  /// grow.
+  /// Writes a key of one or two bytes; false for a longer one, or if memory may have to grow.
   ///
   /// The method calls no function, so its callers need not call one either.
   @inline(__always)

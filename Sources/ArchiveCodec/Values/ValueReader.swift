@@ -7,10 +7,9 @@ internal import Foundation
 /// One stored value, in the bytes of its record; handed to ``ArchiveValue``
 /// conformances.
 ///
-/// The bytes were validated with their record, so only the type can be wrong. The
-/// reader gets the bytes with each call and does not hold them, because counting
-/// references took as long as reading a number (benchmark: open and decode keyed
-/// records).
+/// The bytes were validated with their record, so only the type can be wrong. The reader
+/// gets the bytes with each call and does not hold them, because counting references
+/// took as long as reading a number (benchmark: open and decode keyed records).
 public struct ValueReader: Sendable {
   let header: ValueHeader
   /// The offset of the value.
@@ -212,8 +211,7 @@ extension ValueReader {
     packedElementByteCount.map { header.payload.count / $0 } ?? header.count
   }
 
-  /// A number of a packed array, or a byte; nil for any other value, and behind the
-  /// last number.
+  /// A number of a packed array, or a byte; nil for any other value, and behind the last number.
   func packedElement(_ index: Int, in bytes: Span<UInt8>) -> ValueReader? {
     guard let size = packedElementByteCount, index < elementCount else { return nil }
     let start = header.payload.lowerBound + index * size

@@ -37,15 +37,13 @@ public enum PropertyListValue: Hashable, Codable, Sendable {
 extension PropertyListValue {
   /// How deep collections may be nested.
   ///
-  /// Deeper collections that are made of cases cannot be stored, which the report of
-  /// the save says.
+  /// Deeper collections that are made of cases cannot be stored, which the report of the save says.
   public static let deepestNesting = 32
 
   /// Takes a value of any type that a property list can have.
   ///
   /// The types are Bool, integers that fit Int, Float, Double, String, Data, Date, URL,
-  /// UUID, nil, and arrays, sets and dictionaries from String with values of these
-  /// types.
+  /// UUID, nil, and arrays, sets and dictionaries from String with values of these types.
   ///
   /// - Parameter value: The value.
   /// - Throws: ``RestorationError`` with `unsupportedValue`; the message names the

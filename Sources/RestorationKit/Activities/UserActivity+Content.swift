@@ -43,8 +43,7 @@ extension UserActivity {
 }
 
 extension UserActivity.Content {
-  /// The content with only the required keys of the user info, if the activity names
-  /// any.
+  /// The content with only the required keys of the user info, if the activity names any.
   var reducedToRequiredKeys: UserActivity.Content {
     guard !requiredUserInfoKeys.isEmpty else { return self }
     var reduced = self

@@ -34,8 +34,7 @@ public final class UserActivity: Codable {
   /// The text by which the host finds the scene for an activity that comes in.
   public var targetContentIdentifier: String?
 
-  /// The page that shows the same content in a browser; the host finds a scene by it,
-  /// too.
+  /// The page that shows the same content in a browser; the host finds a scene by it, too.
   public var webpageURL: URL?
 
   /// A name by which activities that are stored can be deleted.

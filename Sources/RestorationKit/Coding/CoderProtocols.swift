@@ -15,8 +15,7 @@ protocol StateEncoding: AnyObject {
   /// Makes an object of the library's own a target of references.
   func register(_ object: any RestorableObject, identifier: String)
 
-  /// Notes that a coder was used after its call. The path is that of a coder that was
-  /// kept.
+  /// Notes that a coder was used after its call. The path is that of a coder that was kept.
   func noteKeptCoder(of number: RowNumber?, _ path: RestorationPath?, key: String)
 }
 

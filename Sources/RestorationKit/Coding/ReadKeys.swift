@@ -28,8 +28,7 @@ struct ReadKeys {
   /// Whether no key beyond the first 64 and no container was asked for.
   var isPlain: Bool { others.isEmpty && containers.isEmpty }
 
-  /// The keys that are asked for in a container; every coder that opens it notes its
-  /// own there.
+  /// The keys that are asked for in a container; every coder that opens it notes its own there.
   mutating func container(forKey key: String, _ values: KeyedDecoder) -> ReadContainer {
     if let known = containers[key] { return known }
     let container = ReadContainer(values)

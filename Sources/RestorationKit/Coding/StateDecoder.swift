@@ -24,8 +24,7 @@ public final class StateDecoder {
   /// The number of keys of the values that are open.
   @safe @exclusivity(unchecked) private var keyCount = 0
   @safe @exclusivity(unchecked) private var ownReadKeys = ReadKeys()
-  /// The place of the element in the stored tree; nil for the application and for
-  /// containers.
+  /// The place of the element in the stored tree; nil for the application and for containers.
   @safe @exclusivity(unchecked) private var place: Int?
   /// The path, if the initializer got one or the app keeps the coder.
   private var ownPath: RestorationPath?
@@ -83,8 +82,7 @@ public final class StateDecoder {
     (ownBuiltIn ?? place.flatMap { restored.builtIn(at: $0) }).map(BuiltInState.init)
   }
 
-  /// The values of the element, opened at the first question: many elements are never
-  /// asked.
+  /// The values of the element, opened at the first question: many elements are never asked.
   private var values: KeyedDecoder? {
     if !isOpen { open() }
     return hasValues ? cursor.values : nil
@@ -116,8 +114,7 @@ public final class StateDecoder {
     state(with: key)?.contains(key) ?? false
   }
 
-  // Inlinable for the same reason as in the encoder: the type is known where it is
-  // called.
+  // Inlinable for the same reason as in the encoder: the type is known where it is called.
   /// Reads a value that must be there.
   ///
   /// - Parameters:
@@ -226,8 +223,7 @@ public final class StateDecoder {
     if let place { restored.note(fields, at: place) }
   }
 
-  /// Tells the report that a stored field does not fit, so that the object keeps its
-  /// value.
+  /// Tells the report that a stored field does not fit, so that the object keeps its value.
   func noteReplaced(_ field: String, _ error: any Error) {
     guard let place else { return }
     restored.note(MendedFields(replacing: field, error), at: place)
@@ -362,8 +358,7 @@ extension StateDecoder {
     hasValues && ownReadKeys.isPlain && ownReadKeys.places.nonzeroBitCount == keyCount
   }
 
-  /// Copies the path and the values, since the restore makes a new coder for the next
-  /// element.
+  /// Copies the path and the values, since the restore makes a new coder for the next element.
   func stay() {
     guard ownPath == nil else { return }
     ownPath = path

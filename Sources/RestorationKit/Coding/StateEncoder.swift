@@ -42,8 +42,7 @@ public final class StateEncoder {
     if sensitive != nil { sensitive = nil }
   }
 
-  /// Fixes the path: a coder that the app keeps no longer belongs to the walk's next
-  /// object.
+  /// Fixes the path: a coder that the app keeps no longer belongs to the walk's next object.
   func keepPath() { keptPath = path }
 
   // Inlinable, so that the compiler knows the type: looking up its conformance at run
@@ -250,8 +249,7 @@ extension StateEncoder {
       } catch let error as ArchiveError {
         throw error
       } catch {
-        // The app's error may hold the value, and a report repeats the words of an
-        // error.
+        // The app's error may hold the value, and a report repeats the words of an error.
         throw RestorationError(
           .secretNotEncodable,
           "The secret value of “\(key)” cannot be encoded: \(type(of: error)).")
@@ -272,8 +270,7 @@ extension StateEncoder {
     }
   }
 
-  /// Writes a reference to an object of the library's own, which the app need not
-  /// register.
+  /// Writes a reference to an object of the library's own, which the app need not register.
   func encodeOwn(_ object: any RestorableObject, forKey key: String) {
     walk.register(object, identifier: key)
     encode(object as (any StateRestoring)?, forKey: key)
@@ -310,8 +307,7 @@ extension StateEncoder {
     if sensitive != nil { sensitive?.remove(key) }
   }
 
-  /// Removes ordinary values whose keys got a sensitive value later: the last one
-  /// counts.
+  /// Removes ordinary values whose keys got a sensitive value later: the last one counts.
   func finishContainer() {
     if let sensitive { encoder.remove(sensitive.ownKeys) }
   }

@@ -5,8 +5,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Reads the records of elements one after the other, and then orders the elements as a
-/// tree.
+/// Reads the records of elements one after the other, and then orders the elements as a tree.
 struct OutlineReader {
   private(set) var rows = OutlineRows()
   private(set) var problems: [StoredState.Problem] = []

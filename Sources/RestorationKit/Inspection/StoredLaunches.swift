@@ -13,8 +13,7 @@ public struct StoredLaunches: Hashable, Sendable {
   /// next restore may try one of them again.
   public let skipped: [RestorationPath]
 
-  /// Reads the notes beside a state; a note that cannot be read counts as none, as in a
-  /// launch.
+  /// Reads the notes beside a state; a note that cannot be read counts as none, as in a launch.
   ///
   /// - Parameters:
   ///   - directory: Where the state is.

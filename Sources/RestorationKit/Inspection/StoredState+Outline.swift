@@ -32,8 +32,7 @@ extension StoredState {
     /// The size of the element's record in bytes.
     public let byteCount: Int
 
-    /// When a save first kept the element because it was not back; nil if it is not
-    /// kept.
+    /// When a save first kept the element because it was not back; nil if it is not kept.
     public let keptSince: Date?
 
     /// Whether the state of the element is from an earlier save, because a later one
@@ -135,8 +134,7 @@ extension StoredState {
   /// Reads the elements, and checks every byte on the way.
   ///
   /// Damage ends nothing: readable elements are there, and the rest is among the
-  /// problems. If the record that names the roots is among them, no element has a
-  /// place.
+  /// problems. If the record that names the roots is among them, no element has a place.
   ///
   /// - Parameter progress: Called now and then with the number of records that have
   ///   been read.

@@ -102,8 +102,7 @@ extension StoredState {
     /// The values that the element's hook wrote; nil if it was saved without state.
     public let state: KeyedDecoder?
 
-    /// The values that the library wrote for the element, such as the selected tab or
-    /// an offset.
+    /// The values that the library wrote for the element, such as the selected tab or an offset.
     public let builtIn: KeyedDecoder?
 
     /// The values that the library wrote for a scene: its activity and its values of

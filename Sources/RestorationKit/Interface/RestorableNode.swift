@@ -4,9 +4,8 @@
 /// ``restorationChildren`` and ``restorationPresented``. A node without an
 /// identifier is left out, and so is everything below it.
 ///
-/// A container conforms to ``RestorableStack``, ``RestorableTabs``, ``RestorableSplit``
-/// or ``RestorablePresenter``, through which a restore gives the container its children
-/// back.
+/// A container conforms to ``RestorableStack``, ``RestorableTabs``, ``RestorableSplit`` or
+/// ``RestorablePresenter``, through which a restore gives the container its children back.
 public protocol RestorableNode: StateRestoring {
   /// The type of the identifier: `String`, `String?`, or one of your own.
   associatedtype RestorationIdentifier: RestorationIdentifying = String?

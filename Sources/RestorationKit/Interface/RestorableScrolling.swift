@@ -28,8 +28,7 @@ public struct ScrollOffset: Hashable, Sendable {
     self.y = y
   }
 
-  /// The nearest offset from zero to a largest one; a coordinate that is NaN becomes
-  /// zero.
+  /// The nearest offset from zero to a largest one; a coordinate that is NaN becomes zero.
   func clamped(to largest: ScrollOffset) -> ScrollOffset {
     func clamp(_ value: Double, _ limit: Double) -> Double {
       value.isNaN ? 0 : max(0, min(value, limit))

@@ -9,8 +9,7 @@ public protocol RestorableView: StateRestoring {
 
   /// The name of the view among all views of its node, stable across launches.
   ///
-  /// A view whose identifier is nil or an empty string is left out, but not the views
-  /// in it.
+  /// A view whose identifier is nil or an empty string is left out, but not the views in it.
   var restorationIdentifier: RestorationIdentifier { get }
 
   /// The views in this view; none by default.

@@ -24,9 +24,8 @@ public protocol StateDelegate: AnyObject {
 
   /// Writes the application's own values, before any node is asked.
   ///
-  /// A node that the delegate refers to is saved too, even below a node that is left
-  /// out. If the method throws, the values that it wrote are dropped and the nodes are
-  /// saved.
+  /// A node that the delegate refers to is saved too, even below a node that is left out.
+  /// If the method throws, the values that it wrote are dropped and the nodes are saved.
   ///
   /// - Parameter coder: The application's coder, which the save gate wrote to.
   /// - Throws: Any error; the report shows it.

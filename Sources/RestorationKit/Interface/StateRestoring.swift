@@ -55,8 +55,7 @@ extension StateRestoring {
   /// Every save asks for the state.
   public static var stateTracking: StateTracking { .always }
 
-  /// Says that the state of this object has changed, or the list of its nodes and
-  /// views.
+  /// Says that the state of this object has changed, or the list of its nodes and views.
   ///
   /// The next save asks the object again. Objects whose ``stateTracking`` is
   /// ``StateTracking/invalidated`` call this after each change. For other objects, and

@@ -50,8 +50,7 @@ public final class Autosave: Sendable {
     /// Something was not stored, and is left until the next change. The reports say
     /// why: declined, locked, in use, or the delegate is gone.
     ///
-    /// The array is empty if the keeper has not restored yet; nothing is saved before
-    /// that.
+    /// The array is empty if the keeper has not restored yet; nothing is saved before that.
     case withheld([PreservationReport])
 
     /// Something could not be stored.
@@ -69,8 +68,7 @@ public final class Autosave: Sendable {
     let turns = held.turns
     self.turns = turns
     let wakes = turns.begin()
-    // An app that keeps the autosave keeps the owner through this; the loop alone does
-    // not.
+    // An app that keeps the autosave keeps the owner through this; the loop alone does not.
     let kept = Kept(owner)
     Task { [weak owner, weak held] in
       _ = isolation
@@ -163,8 +161,7 @@ public final class Autosave: Sendable {
     turns.flushOnSignals(signals, within: limit)
   }
 
-  /// Ends the autosave, which lets go of its closures; a save that is under way goes
-  /// on.
+  /// Ends the autosave, which lets go of its closures; a save that is under way goes on.
   ///
   /// ``StateKeeper/close()`` and ``SceneHost/close()`` stop it, too.
   public func stop() { turns.stop() }

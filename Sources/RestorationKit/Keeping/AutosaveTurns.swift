@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Decides when an autosave saves.
 ///
-/// The loop of the autosave, its owner and the listeners of changes share the turns, on
-/// any threads.
+/// The loop of the autosave, its owner and the listeners of changes share the
+/// turns, on any threads.
 final class AutosaveTurns: Sendable {
   /// The next step of the loop.
   enum Turn {
@@ -126,8 +126,7 @@ final class AutosaveTurns: Sendable {
 
   // MARK: The loop
 
-  /// An element whenever ``next()`` may have something to do; the sequence ends with
-  /// ``stop()``.
+  /// An element whenever ``next()`` may have something to do; the sequence ends with ``stop()``.
   func begin() -> AsyncStream<Void> {
     let listener = need.listen { [weak self] news in
       switch news {
@@ -215,8 +214,7 @@ final class AutosaveTurns: Sendable {
         state.failureCount = 0
       }
       beginPolling(isPolled, &state)
-      // Without a pause, nodes that change in every save would be asked again and
-      // again.
+      // Without a pause, nodes that change in every save would be asked again and again.
       let needsPause = problem != nil || event.hasStored || state.changeCount > turn
       if needsPause, !state.isStopped { state.pause = pause(&state) }
       let ended = state.flushes.filter(\.isCovered)
@@ -258,8 +256,7 @@ final class AutosaveTurns: Sendable {
 
   /// Notes that the app itself has saved.
   ///
-  /// A change that waits for another one is tried again, which also tells whether all
-  /// is stored.
+  /// A change that waits for another one is tried again, which also tells whether all is stored.
   private func goOn(isPolled: Bool) {
     state.withLock { state in
       let isWaiting = state.settledCount == state.changeCount
@@ -353,7 +350,6 @@ extension Autosave.Event {
 }
 
 extension Duration {
-  /// The duration, at most a year: a clock adds it to the time, and would trap for any
-  /// duration.
+  /// The duration, at most a year: a clock adds it to the time, and would trap for any duration.
   var bounded: Duration { min(max(self, .zero), .seconds(365 * 24 * 3600)) }
 }

@@ -68,8 +68,7 @@ enum EndSignals {
   private static let wire = SignalWire()
   /// Whether a signal is sent on: a handler that was set later may call ours.
   private static let isSending = Atomic<Bool>(false)
-  /// Only writes into a pipe: a signal handler may run anywhere, and must not lock or
-  /// allocate.
+  /// Only writes into a pipe: a signal handler may run anywhere, and must not lock or allocate.
   private static let handler: SignalHandler = { number in
     if !isSending.load(ordering: .acquiring) { wire?.tell(number) }
   }
@@ -84,8 +83,7 @@ enum EndSignals {
     }
   }
 
-  /// Begins to listen; false if the system gives no pipe, and then signals are not
-  /// held.
+  /// Begins to listen; false if the system gives no pipe, and then signals are not held.
   private static let isListening: Bool = {
     guard let wire else { return false }
     DispatchQueue(label: "RestorationKit.EndSignals").async {
@@ -129,8 +127,7 @@ enum EndSignals {
     }
   }
 
-  /// Sends a signal to this thread, and returns when its handler has: tasks block
-  /// signals.
+  /// Sends a signal to this thread, and returns when its handler has: tasks block signals.
   private static func send(_ number: Int32) {
     let before = unblock([number])
     isSending.store(true, ordering: .releasing)

@@ -24,25 +24,22 @@ public enum Restoration {
 
   /// The report of the restore, or the error that prevented it; nil before the restore.
   ///
-  /// A failure says why the stored state could not be read. The app has started with
-  /// its defaults then, and the first save that stores something sets the old state
-  /// aside.
+  /// A failure says why the stored state could not be read. The app has started with its
+  /// defaults then, and the first save that stores something sets the old state aside.
   public static var report: Result<RestorationReport, RestorationError>? { session.begun?.report }
 
   /// The problems with the use of ``Restored`` values that were seen in this launch;
   /// observation sees them change.
   ///
-  /// The report of the next save has these problems, too, and a strict keeper throws
-  /// them.
+  /// The report of the next save has these problems, too, and a strict keeper throws them.
   public static var problems: [ReportNote] { session.values.problems }
 
   private static var session: RestorationSession { .current }
 
   /// Restores the app, and saves it from then on.
   ///
-  /// Call the method once, before anything reads or sets a ``Restored`` value. An
-  /// unreadable state is no error: the app starts with its defaults, and ``report``
-  /// says why.
+  /// Call the method once, before anything reads or sets a ``Restored`` value. An unreadable
+  /// state is no error: the app starts with its defaults, and ``report`` says why.
   ///
   /// - Parameters:
   ///   - application: An identifier that is stable for ever, as `org.example.notes`;
@@ -77,10 +74,9 @@ public enum Restoration {
   ///       NotesApp.main()
   ///     }
   ///
-  /// The method does the same as ``begin(_:signals:roots:prepare:)``, and blocks the
-  /// main thread until the state is read. Other threads read the key and the file. The
-  /// autosave needs a main thread that runs the main queue, as the main threads of
-  /// toolkits do.
+  /// The method does the same as ``begin(_:signals:roots:prepare:)``, and blocks the main
+  /// thread until the state is read. Other threads read the key and the file. The autosave
+  /// needs a main thread that runs the main queue, as the main threads of toolkits do.
   ///
   /// - Parameters:
   ///   - application: An identifier that is stable for ever.
@@ -101,8 +97,7 @@ public enum Restoration {
   ) throws(RestorationError) -> StateKeeper {
     let begun = try session.begin(application, prepare, roots)
     let calls = FileCalls.blocking(until: .now + limit.bounded)
-    // The task begins at once and never suspends, so it has ended when the initializer
-    // returns.
+    // The task begins at once and never suspends, so it has ended when the initializer returns.
     Task.immediate { @MainActor in await begun.restore(calls) }
     return try begun.follow(signals)
   }

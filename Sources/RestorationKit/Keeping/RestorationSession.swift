@@ -7,8 +7,7 @@ internal import ArchiveCodec
 
 /// The app that ``Restoration`` has begun, and its values.
 ///
-/// A process has one session. A test can have one of its own for the code that runs in
-/// its task.
+/// A process has one session. A test can have one of its own for the code that runs in its task.
 package final class RestorationSession: Sendable {
   /// The directory of an app's states, the keys, and the facts that its saves carry.
   package struct Place: Sendable {

@@ -66,8 +66,7 @@ struct HeldSignal: @unchecked Sendable {
     }
   }
 
-  /// Puts back the handler that was there before, unless somebody has set another one
-  /// since.
+  /// Puts back the handler that was there before, unless somebody has set another one since.
   func letGo() {
     guard Self.handler(in: Self.action(of: number)) == handler else { return }
     var before = before

@@ -15,8 +15,7 @@ extension StateKeeper {
     restorationExtension.complete()
   }
 
-  /// Lets the next restore try again the elements that restores leave out after
-  /// crashes.
+  /// Lets the next restore try again the elements that restores leave out after crashes.
   ///
   /// Restores try one element at a time: the next restore the first one, and a later
   /// launch the one after it. Without this call an element is tried again after 1, 2,
@@ -42,8 +41,7 @@ extension StateKeeper {
   /// Lets the next launch show its usual first picture, and not the snapshot.
   ///
   /// The call counts only during a save: make it in an encoding method or in
-  /// `willEncodeRestorableState`. It counts for one launch, whether that launch saves
-  /// or not.
+  /// `willEncodeRestorableState`. It counts for one launch, whether that launch saves or not.
   public func ignoreSnapshotOnNextApplicationLaunch() {
     engine.ignoresSnapshot = true
   }

@@ -12,8 +12,7 @@ extension StateKeeper {
   /// when another machine has saved.
   public var remoteStatusChanges: AsyncStream<RemoteStatus> { engine.remoteStatusChanges }
 
-  /// Asks the store whether it has a newer state, and sends the changes that it does
-  /// not have.
+  /// Asks the store whether it has a newer state, and sends the changes that it does not have.
   ///
   /// - Returns: The status afterwards; nil with a directory that is no
   ///   ``RemoteStateDirectory``.

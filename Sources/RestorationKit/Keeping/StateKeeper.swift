@@ -17,15 +17,13 @@ public import Foundation
 public final class StateKeeper {
   /// Takes part in saving and restoring; both work without it.
   ///
-  /// The keeper does not keep the delegate alive. When the delegate is gone without
-  /// having been set to nil, nothing is saved or restored any more, and the reports say
-  /// so.
+  /// The keeper does not keep the delegate alive. When the delegate is gone without having
+  /// been set to nil, nothing is saved or restored any more, and the reports say so.
   public weak var delegate: (any StateDelegate)? {
     didSet {
       let wasGone = hadDelegate && oldValue == nil
       hadDelegate = delegate != nil
-      // While the delegate was gone, nothing was saved or polled, so all changes are
-      // still due.
+      // While the delegate was gone, nothing was saved or polled, so all changes are still due.
       if wasGone { engine.need.tell() }
     }
   }
@@ -36,8 +34,7 @@ public final class StateKeeper {
   var autosave: HeldAutosave?
   /// The autosaves of the hosts that were made with the keeper, while there are any.
   var besides: [() -> AutosaveTurns?] = []
-  /// Ends the hosts as ``SceneHost/endNow(within:isolation:)`` does, each within a time
-  /// limit.
+  /// Ends the hosts as ``SceneHost/endNow(within:isolation:)`` does, each within a time limit.
   var endsOfHosts: [(Duration) -> Bool] = []
   /// The signals before which the autosaves of the keeper and of its hosts save.
   var endSignals: Set<EndSignal> = []
@@ -80,8 +77,7 @@ public final class StateKeeper {
 
   /// How large a state may be; nil, the default, for no bound but ``limits``.
   ///
-  /// The budget holds for the state of the keeper and for that of each scene, each by
-  /// itself.
+  /// The budget holds for the state of the keeper and for that of each scene, each by itself.
   public var sizeBudget: SizeBudget? {
     get { engine.settings.bounds.size }
     set { engine.settings.bounds.size = newValue }
@@ -100,14 +96,12 @@ public final class StateKeeper {
   /// How many restores in a row may crash before a part of the state is left out; less
   /// than 1 is as 1.
   ///
-  /// The last of these restores notes which element it makes or decodes. The next
-  /// launch leaves out the element that crashed, with all below it. If that launch
-  /// crashes too, the next one leaves out the element above, and the one after that
-  /// sets the whole state aside and restores the generation before it, if there is one.
-  /// After a crash in no element the state is set aside at once. If the older
-  /// generation crashes as often, the next launch restores nothing and reports
-  /// ``RestorationReport/Outcome/crashed(setAsideAt:)``; ``setAsideStates()`` lists
-  /// both.
+  /// The last of these restores notes which element it makes or decodes. The next launch leaves
+  /// out the element that crashed, with all below it. If that launch crashes too, the next one
+  /// leaves out the element above, and the one after that sets the whole state aside and restores
+  /// the generation before it, if there is one. After a crash in no element the state is set aside
+  /// at once. If the older generation crashes as often, the next launch restores nothing and
+  /// reports ``RestorationReport/Outcome/crashed(setAsideAt:)``; ``setAsideStates()`` lists both.
   ///
   /// An element that was left out is kept, as a node that was not found. This version
   /// of the app leaves the element out as long as it is kept. The next save sets a copy
@@ -256,8 +250,7 @@ public final class StateKeeper {
   /// machine has them.
   ///
   /// A save that an autosave had due is not made; the next change is saved. If there is
-  /// an autosave, the nodes are asked for their present state, to recognize that
-  /// change.
+  /// an autosave, the nodes are asked for their present state, to recognize that change.
   ///
   /// - Parameter includingSetAside: Whether states that were set aside go, too.
   /// - Throws: ``RestorationError`` with `archive`, or `inUse` if another instance has
@@ -303,18 +296,16 @@ public final class StateKeeper {
   /// Waits for the restores and saves that are under way, and lets the state go,
   /// so that another keeper or another instance of the app can have it.
   ///
-  /// The end of the keeper and that of the process let the state go as well. An app
-  /// that launches its successor closes the keeper first: otherwise the successor would
-  /// have a state of its own, or none. Save nothing after that, since the next restore
-  /// or save takes the state again, if it is free. The call also ends a restore that
-  /// was announced to go on. Do not wait for the call in a hook that a restore or a
-  /// save calls.
+  /// The end of the keeper and that of the process let the state go as well. An app that
+  /// launches its successor closes the keeper first: otherwise the successor would have a
+  /// state of its own, or none. Save nothing after that, since the next restore or save
+  /// takes the state again, if it is free. The call also ends a restore that was announced
+  /// to go on. Do not wait for the call in a hook that a restore or a save calls.
   ///
-  /// A ``RemoteLease`` is let go as well, once the store has the saved state. As long
-  /// as the keeper is there, it goes on sending changes that the store does not have;
+  /// A ``RemoteLease`` is let go as well, once the store has the saved state. As long as
+  /// the keeper is there, it goes on sending changes that the store does not have;
   /// another machine that took the state meanwhile would be in conflict with them.
-  /// Without the keeper, or while the store cannot be reached, the lease ends by
-  /// itself.
+  /// Without the keeper, or while the store cannot be reached, the lease ends by itself.
   ///
   /// A keeper that was given to a ``SceneHost`` lets go of the scenes, too.
   public func close() async {

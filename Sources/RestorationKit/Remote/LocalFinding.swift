@@ -6,8 +6,7 @@ package struct LocalFinding: Hashable, Sendable {
 
   /// How the file relates to the note, which names the last state that was here.
   package enum Note: CaseIterable, Sendable {
-    /// The file is that state or a later one; or the file is missing and was removed
-    /// here.
+    /// The file is that state or a later one; or the file is missing and was removed here.
     case fits
     /// The file is an older state, or one of another history.
     case differs

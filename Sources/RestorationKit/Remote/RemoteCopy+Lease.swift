@@ -21,8 +21,7 @@ extension RemoteCopy {
     leasing?.lease.takesOver == true ? nil : otherOwner(of: state)
   }
 
-  /// Whether another process has the lease on the state that goes on here without the
-  /// store.
+  /// Whether another process has the lease on the state that goes on here without the store.
   var isInUseElsewhere: Bool {
     guard isLasting, let leasing, !leasing.lease.takesOver,
       let lease = content.withLock({ $0.lease })
@@ -93,8 +92,7 @@ extension RemoteCopy {
     return outgoing(lease, insteadOf: base, changes)
   }
 
-  /// A lease that has ended, which lets go of the lease of this process; nil if it has
-  /// none.
+  /// A lease that has ended, which lets go of the lease of this process; nil if it has none.
   func outgoingRelease() -> Outgoing? {
     guard hasLease, let leasing else { return nil }
     if let base = content.withLock({ $0.base }), base.isPlace { return removal(of: base) }

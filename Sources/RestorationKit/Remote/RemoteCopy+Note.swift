@@ -23,8 +23,7 @@ extension RemoteCopy {
     var rest: Rest
     /// The beginning of the archive, and its end as the store has it.
     ///
-    /// The sample shows whether the file continues the archive in the store, if the
-    /// file is whole.
+    /// The sample shows whether the file continues the archive in the store, if the file is whole.
     var sample: [UInt8]
     /// A sample of the subkeys, in a note without a tag.
     var secrets: [UInt8]?
@@ -36,8 +35,7 @@ extension RemoteCopy {
     var subkeys: ArchiveVersion?
     /// Whether the store may have subkeys that were lost here.
     var lacksSubkeys: Bool?
-    /// Whether the state went on without these subkeys, and is in conflict with the
-    /// store.
+    /// Whether the state went on without these subkeys, and is in conflict with the store.
     var opposes: Bool?
   }
 
@@ -75,8 +73,7 @@ extension RemoteCopy {
   /// The length of the samples, in bytes, at the beginning and at the end.
   static let sampleByteCount = 64
   private static let largestNote = 1 << 20
-  /// The largest number is more than any state has; a note with a larger one is no
-  /// note.
+  /// The largest number is more than any state has; a note with a larger one is no note.
   private static let parcelCounts = 0...(1 << 20)
 
   // MARK: Writing
@@ -136,8 +133,7 @@ extension RemoteCopy {
   }
 
   func writeNote() {
-    // While the file is doubted and nothing was saved since, the note keeps naming the
-    // right state.
+    // While the file is doubted and nothing was saved since, the note keeps naming the right state.
     guard isLasting, isProven, !finding.isDoubted || isUnsent else { return }
     do {
       let changes = changes
@@ -189,8 +185,7 @@ extension RemoteCopy {
     try note.replace { sink throws(ArchiveError) in try sink.write(Array(stored)) }
   }
 
-  /// The set-aside states that are here and in the store, and those to be removed from
-  /// the store.
+  /// The set-aside states that are here and in the store, and those to be removed from the store.
   private func notedAsides() throws(ArchiveError) -> [Aside] {
     let removed = hasRemovedAsides ? Set(try removedAsides().map(\.name)) : []
     return asides.withLock { $0.stored }
@@ -261,8 +256,7 @@ extension RemoteCopy {
 
   // MARK: Reading
 
-  /// Reads the unsent changes and the set-aside states; ``prove(orNothing:)`` finds out
-  /// the rest.
+  /// Reads the unsent changes and the set-aside states; ``prove(orNothing:)`` finds out the rest.
   func readNote() {
     guard isLasting else { return }
     // Set-aside states that are not in a note count as not sent.

@@ -79,8 +79,7 @@ extension RemoteCopy {
     guard let archive else { return .differs }
     guard let noted = note.archive else { return note.rest == .removal ? .removed : .fits }
     guard archive.verdict(against: noted) == .ok else { return .differs }
-    // A file that was written anew since then has a later number, whoever has written
-    // it.
+    // A file that was written anew since then has a later number, whoever has written it.
     return archive.comes(from: noted) ? .fits : .missing
   }
 
@@ -131,14 +130,12 @@ extension RemoteCopy {
   private struct Subkeys {
     /// Whether all subkeys of the noted archive are here.
     let areHere: Bool
-    /// Whether the subkeys of the store are to be merged with the local ones, not to
-    /// replace them.
+    /// Whether the subkeys of the store are to be merged with the local ones, not to replace them.
     var areToBeMerged = false
     var version: ArchiveVersion?
   }
 
-  /// Compares the local subkeys with the noted ones: they may be the same, later or
-  /// missing.
+  /// Compares the local subkeys with the noted ones: they may be the same, later or missing.
   private func subkeysHere(
     _ key: ArchiveKey, _ opener: Opener, _ note: Note?
   ) throws(ArchiveError) -> Subkeys {
@@ -183,12 +180,10 @@ extension RemoteCopy {
     }
   }
 
-  /// Goes on with a state that has lost subkeys, and forgets what was known of the
-  /// store.
+  /// Goes on with a state that has lost subkeys, and forgets what was known of the store.
   func oppose() {
     content.withLock { content in
-      // Set before the base changes, so that the store's state does not join the older
-      // ones.
+      // Set before the base changes, so that the store's state does not join the older ones.
       content.isFetched = false
       (content.base, content.opposes) = (nil, true)
       // Without a save nothing is in conflict, so nothing is unsent.
@@ -204,8 +199,7 @@ extension RemoteCopy {
     }
   }
 
-  /// Whether the store may have subkeys that are not here, or has forgotten some that
-  /// are.
+  /// Whether the store may have subkeys that are not here, or has forgotten some that are.
   var needsSubkeys: Bool {
     isLasting && content.withLock { $0.mergesSubkeys || $0.finding?.hasSubkeys == false }
   }

@@ -3,8 +3,7 @@ internal import Synchronization
 
 /// The writes to the store, and their results.
 extension RemoteCopy {
-  /// After so many parcels the whole state is sent: a load must not take longer and
-  /// longer.
+  /// After so many parcels the whole state is sent: a load must not take longer and longer.
   private static let largestParcelCount = 512
   /// More answers than are lost in a row before the first attempt is settled.
   private static let largestAttemptCount = 64
@@ -148,8 +147,7 @@ extension RemoteCopy {
   /// Notes that the store has stored an attempt; a nil version stands for a removal.
   func settle(_ attempt: Attempt, as version: RemoteVersion?) {
     content.withLock { content in
-      // If the store was compared since then, that result counts more than a late
-      // answer.
+      // If the store was compared since then, that result counts more than a late answer.
       guard content.attempts.contains(where: { $0.id == attempt.id }) else { return }
       // A later attempt may go on from another version.
       let isLast = content.attempts.last?.id == attempt.id
@@ -169,8 +167,7 @@ extension RemoteCopy {
     case asBefore
     /// The store has one of the attempts, which was settled.
     case settled
-    /// The store answers with a state from before the known one, as a replica that is
-    /// behind does.
+    /// The store answers with a state from before the known one, as a replica that is behind does.
     ///
     /// If the answer stays so for long, somebody has brought that state back.
     case older
@@ -227,8 +224,7 @@ extension RemoteCopy {
     return isOlder(nil) ? .older : .changed
   }
 
-  /// Ends a doubt about the local state if no note says that something was sent; false
-  /// if one does.
+  /// Ends a doubt about the local state if no note says that something was sent; false if one does.
   private func endsDoubt() -> Bool {
     guard finding.isDoubted else { return true }
     guard finding.note == .missing else { return false }
@@ -261,16 +257,14 @@ extension RemoteCopy {
   /// Whether an archive of this size, with which the local bytes begin, may have been
   /// sent from here.
   ///
-  /// The noted archive is a part of it then. A shorter archive was brought back by
-  /// somebody.
+  /// The noted archive is a part of it then. A shorter archive was brought back by somebody.
   private func couldHaveSent(_ byteCount: Int) -> Bool {
     content.withLock { content in
       content.needsWhole || byteCount >= content.base?.byteCount ?? 0
     }
   }
 
-  /// Goes on from another place, or from none: a place holds no state, so nothing is
-  /// lost.
+  /// Goes on from another place, or from none: a place holds no state, so nothing is lost.
   private func goOn(from place: Base?) -> Finding {
     content.withLock { content in
       (content.base, content.lease, content.attempts) = (place, nil, [])

@@ -20,8 +20,7 @@ extension RemoteCopy {
 
   /// A set-aside state that is only in the store.
   ///
-  /// There may be many, so the bytes are in memory only while something is done with
-  /// them.
+  /// There may be many, so the bytes are in memory only while something is done with them.
   final class RemoteAside: Sendable {
     let storage: TrackedStorage
     private let memory = MemoryStorage([])
@@ -74,8 +73,7 @@ extension RemoteCopy {
     return (reason, Date(timeIntervalSince1970: TimeInterval(moment) / 1000))
   }
 
-  /// The archive with its name in the store as its location, if only the store keeps
-  /// it.
+  /// The archive with its name in the store as its location, if only the store keeps it.
   func located(_ archive: SetAsideArchive) -> SetAsideArchive {
     guard !isLasting else { return archive }
     let place = "\(store.location), “\(asideName(archive.reason, archive.date))”"
@@ -166,8 +164,7 @@ extension RemoteCopy {
 
   struct Asides {
     var stored: [StoredAside] = []
-    /// The count of ``TrackedStorage/Changes/setAsideCount`` up to which the store has
-    /// all.
+    /// The count of ``TrackedStorage/Changes/setAsideCount`` up to which the store has all.
     var sentCount: UInt64 = 0
     var hasRemoved = false
     /// The identifiers of the states that the store does not take.

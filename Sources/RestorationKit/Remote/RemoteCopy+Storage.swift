@@ -71,8 +71,7 @@ extension RemoteCopy: ArchiveStorage {
     try archive.storage.remove()
   }
 
-  /// A state that is only in the store has no file here, so only its bytes in memory
-  /// go.
+  /// A state that is only in the store has no file here, so only its bytes in memory go.
   func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError) {
     let remote = Set(
       asides.withLock { asides in

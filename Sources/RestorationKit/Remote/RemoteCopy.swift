@@ -88,8 +88,8 @@ final class RemoteCopy: Sendable {
     }
     /// The last parcels of earlier states of the store; nil where it had nothing.
     private(set) var past: [RemoteParcel.ID?] = []
-    /// Whether the local archive no longer begins with the one in the store, so that it
-    /// is sent whole.
+    /// Whether the local archive no longer begins with the one in the store, so
+    /// that it is sent whole.
     var needsWhole = false
     /// The changes that the store has.
     var sent = Changes()
@@ -102,8 +102,8 @@ final class RemoteCopy: Sendable {
     var lease: StoredLease?
     /// Whether the lease is let go as soon as the store has the local state.
     var endsLease = false
-    /// The state that another machine has stored and that is in conflict; the inner nil
-    /// is a removal.
+    /// The state that another machine has stored and that is in conflict; the
+    /// inner nil is a removal.
     var theirs: RemoteState??
     /// The result of the proof; nil before it.
     var finding: LocalFinding?
@@ -113,8 +113,7 @@ final class RemoteCopy: Sendable {
     var opposes = false
     /// Whether the state goes on here from the store's, but with other subkeys.
     var mergesSubkeys = false
-    /// The local versions, as far as they are known, and the versions that the note
-    /// names.
+    /// The local versions, as far as they are known, and the versions that the note names.
     var here = Here()
     var noted: Here?
   }
@@ -181,8 +180,8 @@ final class RemoteCopy: Sendable {
 
   var version: RemoteVersion? { content.withLock { $0.base?.version } }
 
-  /// The state of another machine that is in conflict with the local one; the inner nil
-  /// is a removal.
+  /// The state of another machine that is in conflict with the local one; the
+  /// inner nil is a removal.
   var theirs: RemoteState?? { content.withLock { $0.theirs } }
 
   /// The counts of local changes.
@@ -190,8 +189,7 @@ final class RemoteCopy: Sendable {
     Changes(main: main.changes.count, secrets: secrets.changes.count)
   }
 
-  /// A moment, to find out whether anything has happened here while the store was
-  /// asked.
+  /// A moment, to find out whether anything has happened here while the store was asked.
   struct Moment: Equatable {
     let version: RemoteVersion?
     let changes: Changes
@@ -241,8 +239,7 @@ final class RemoteCopy: Sendable {
     writeNote()
   }
 
-  /// The content of the store's state, if this version of the software knows the
-  /// format.
+  /// The content of the store's state, if this version of the software knows the format.
   func read(_ state: RemoteState) throws(ArchiveError) -> RemoteContent {
     let stored = RemoteContent(state.bytes)
     guard !stored.isNewer else {

@@ -81,8 +81,7 @@ struct StoredLease: Equatable, Sendable {
 }
 
 extension Int64 {
-  /// The milliseconds since 1970, or the nearest number: a clock of an app can give any
-  /// date.
+  /// The milliseconds since 1970, or the nearest number: a clock of an app can give any date.
   init(millisecondsTo date: Date) {
     let milliseconds = (date.timeIntervalSince1970 * 1000).rounded(.towardZero)
     self = Int64(exactly: milliseconds) ?? (milliseconds > 0 ? .max : .min)

@@ -1,7 +1,6 @@
 internal import Synchronization
 
-/// Looks after copies when the store may have a newer state, or when their lease is
-/// due.
+/// Looks after copies when the store may have a newer state, or when their lease is due.
 ///
 /// A few copies are looked after at once, since a store cannot answer many. A copy that
 /// waits long for its answer leaves its place to another, so it holds up no other.
@@ -12,8 +11,7 @@ final class RemoteLookout: Sendable {
     /// The waiting copies, the next one last.
     var waiting: [RemoteCopy] = []
     var isWaiting: Set<ObjectIdentifier> = []
-    /// The copies that are looked after, and whether each has to be looked after once
-    /// more.
+    /// The copies that are looked after, and whether each has to be looked after once more.
     var underWay: [ObjectIdentifier: Bool] = [:]
     var count = 0
   }

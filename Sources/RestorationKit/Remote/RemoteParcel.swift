@@ -14,8 +14,7 @@
 ///               the process, 8 bytes for its end in milliseconds since 1970, and the
 ///               owner in UTF-8
 ///
-/// A whole parcel without an archive has the subkeys of set-aside states: the state is
-/// gone.
+/// A whole parcel without an archive has the subkeys of set-aside states: the state is gone.
 ///
 /// Another digit in place of the 1 says that a later format follows. Software that does
 /// not know that format reads nothing there and writes nothing.
@@ -72,8 +71,7 @@ struct RemoteParcel: Equatable, Sendable {
     return bytes
   }
 
-  /// Reads the parcel that begins a slice; nil if there is none, or not the whole of
-  /// it.
+  /// Reads the parcel that begins a slice; nil if there is none, or not the whole of it.
   init?(_ bytes: ArraySlice<UInt8>) {
     guard bytes.count >= Self.headerByteCount, bytes.starts(with: Self.mark) else { return nil }
     var rest = bytes.dropFirst(Self.mark.count)
@@ -87,8 +85,7 @@ struct RemoteParcel: Equatable, Sendable {
       archive: Array(rest.dropFirst(secretsCount).prefix(archiveCount)))
   }
 
-  /// Whether a later version of the software has written the parcel that begins a
-  /// slice.
+  /// Whether a later version of the software has written the parcel that begins a slice.
   static func isOfLaterFormat(_ bytes: ArraySlice<UInt8>) -> Bool {
     (2...9).contains { bytes.starts(with: "RKP\($0)".utf8) }
   }

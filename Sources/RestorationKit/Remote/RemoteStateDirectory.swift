@@ -8,8 +8,7 @@ internal import Synchronization
 
 /// States in a store that several machines share.
 ///
-/// A ``StateKeeper``, or through one a ``SceneHost``, takes this directory as any
-/// other:
+/// A ``StateKeeper``, or through one a ``SceneHost``, takes this directory as any other:
 ///
 ///     let states = RemoteStateDirectory(store)
 ///     let keeper = try StateKeeper(

@@ -1,19 +1,17 @@
 /// A place for states that several machines share: a database, a bucket, a service.
 ///
-/// A store keeps bytes under names and does not interpret them: a state is sealed
-/// before the store gets it. The version keeps two machines from overwriting each
-/// other: each write names the version that it changes, and is refused if another one
-/// is stored.
+/// A store keeps bytes under names and does not interpret them: a state is sealed before
+/// the store gets it. The version keeps two machines from overwriting each other: each
+/// write names the version that it changes, and is refused if another one is stored.
 ///
 /// A store of your own is four methods: ``load(_:)``, ``replace(_:with:expecting:)``,
 /// ``remove(_:expecting:)`` and ``names(prefix:)``. Check it with the conformance
 /// checks of `RestorationTesting`.
 ///
 /// **Errors.** An error never says whether a write took place: an answer can be lost on
-/// the way. The caller looks at the stored state before it tries again. So do not retry
-/// a write in a store, unless you know that it did not take place. Throw
-/// ``RemoteStoreError`` where the cause is known; any other error counts as
-/// `unavailable`.
+/// the way. The caller looks at the stored state before it tries again. So do not retry a
+/// write in a store, unless you know that it did not take place. Throw
+/// ``RemoteStoreError`` where the cause is known; any other error counts as `unavailable`.
 public protocol RemoteStateStore: Sendable {
   /// Where the store is, for a person to read, without passwords.
   var location: String { get }
@@ -68,8 +66,7 @@ public protocol RemoteStateStore: Sendable {
 
   /// All names under which something is stored.
   ///
-  /// If a service lists the names in pages, the store asks for the next page until the
-  /// last one.
+  /// If a service lists the names in pages, the store asks for the next page until the last one.
   ///
   /// - Parameter prefix: The beginning of the names, compared byte by byte; all if it
   ///   is empty.
@@ -91,8 +88,7 @@ public protocol RemoteStateStore: Sendable {
 }
 
 extension RemoteStateStore {
-  /// Loads the stored bytes, and replaces them by the same bytes with the new ones at
-  /// their end.
+  /// Loads the stored bytes, and replaces them by the same bytes with the new ones at their end.
   public func append(
     _ bytes: [UInt8], to name: String, expecting version: RemoteVersion
   ) async throws -> RemoteVersion? {
@@ -127,10 +123,9 @@ public struct RemoteState: Hashable, Sendable {
 
 /// Tells the bytes under a name from all earlier and later ones.
 ///
-/// The store makes the version, and only the store interprets it. No version comes
-/// twice under a name, also not after the state was removed. A version that the store
-/// has never made, or made for another name, is no error: it is just not the stored
-/// version.
+/// The store makes the version, and only the store interprets it. No version comes twice
+/// under a name, also not after the state was removed. A version that the store has
+/// never made, or made for another name, is no error: it is just not the stored version.
 public struct RemoteVersion: Hashable, Codable, Sendable {
   /// The version in the words of the store; up to 255 bytes.
   public let name: String
@@ -156,8 +151,7 @@ public struct RemoteChange: Hashable, Sendable {
   /// The name of the state; nil if any state may have changed.
   public let name: String?
 
-  /// The version that is stored now; nil if the state was removed, or the store does
-  /// not say.
+  /// The version that is stored now; nil if the state was removed, or the store does not say.
   public let version: RemoteVersion?
 
   /// Creates a change that a store announces.

@@ -6,15 +6,13 @@ public enum RemoteStatus: Hashable, Sendable {
   /// The store has the local state, as far as is known.
   case current
 
-  /// The store has a newer state, which a restore brings back; no local change is lost
-  /// then.
+  /// The store has a newer state, which a restore brings back; no local change is lost then.
   ///
   /// With ``RemoteConflict/takenOverBy`` another process has the state in use, and a
   /// save is in conflict as long as it has.
   case newer(RemoteConflict)
 
-  /// The store does not have the last save; it is sent again after a while, and with
-  /// the next save.
+  /// The store does not have the last save; it is sent again after a while, and with the next save.
   case unsent(RemoteStoreError)
 
   /// The store cannot be asked for its state.

@@ -32,8 +32,7 @@ public struct RemoteStoreError: Error, Hashable, Sendable {
     /// The state is larger than the store takes.
     public static let tooLarge = Code("tooLarge")
 
-    /// The stored state was made by a version of the software that this one does not
-    /// know.
+    /// The stored state was made by a version of the software that this one does not know.
     public static let incompatible = Code("incompatible")
 
     /// The bytes under the name are not those that this software stored there.
@@ -62,8 +61,7 @@ public struct RemoteStoreError: Error, Hashable, Sendable {
   /// Whether the store will never take or give the same bytes.
   var isAboutContent: Bool { [.tooLarge, .incompatible, .damaged].contains(code) }
 
-  /// The error of a store; any other error than a ``RemoteStoreError`` counts as
-  /// unavailable.
+  /// The error of a store; any other error than a ``RemoteStoreError`` counts as unavailable.
   init(_ error: any Error) {
     self =
       error as? RemoteStoreError

@@ -64,8 +64,7 @@ final class TrackedStorage: ArchiveStorage {
     return try file.read(at: offset, count: file.byteCount - offset)
   }
 
-  /// Stores bytes that are known elsewhere, which is no change; nil removes the stored
-  /// ones.
+  /// Stores bytes that are known elsewhere, which is no change; nil removes the stored ones.
   func adopt(_ bytes: [UInt8]?) throws(ArchiveError) {
     if let bytes {
       try base.replace { sink throws(ArchiveError) in try sink.write(bytes) }

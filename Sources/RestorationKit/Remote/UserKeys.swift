@@ -62,8 +62,7 @@ public final class UserKeys: Sendable {
   static let userPrefix = "user-"
   /// The placeholder that is stored before a key, and that the key replaces.
   ///
-  /// So a first write that gets to the store late, when the user was removed, brings no
-  /// key back.
+  /// So a first write that gets to the store late, when the user was removed, brings no key back.
   static let placeOfKey = Array("none".utf8)
   /// Another server may be faster so often.
   static let tryCount = 10
@@ -122,8 +121,7 @@ public final class UserKeys: Sendable {
   @discardableResult
   public func removeUser(_ user: String) async throws -> Bool {
     let name = try await row(of: user)
-    // Later callers must not get a key that was loaded before, even if the removal may
-    // have failed.
+    // Later callers must not get a key that was loaded before, even if the removal may have failed.
     defer {
       loaded.withLock { loaded in
         loaded.live[name] = nil
@@ -150,8 +148,7 @@ public final class UserKeys: Sendable {
     return key
   }
 
-  /// Makes a key of names only in an empty store: a new one would hide all keys that
-  /// are there.
+  /// Makes a key of names only in an empty store: a new one would hide all keys that are there.
   private func loadKeyOfNames() async throws -> ArchiveKey {
     for _ in 0..<Self.tryCount {
       if let key = try await key(at: Self.rowOfNames, creating: false) { return key }
@@ -321,8 +318,7 @@ struct MasterKeys: Sendable {
     throw .masterKeyWrong(name, in: location)
   }
 
-  /// The context has the name of the row, so that the key of one user opens under no
-  /// other name.
+  /// The context has the name of the row, so that the key of one user opens under no other name.
   private static func context(_ name: String) -> ArchiveContext {
     ArchiveContext(["RestorationKit.UserKeys", name])
   }

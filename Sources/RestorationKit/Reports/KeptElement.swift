@@ -18,8 +18,7 @@ public struct KeptElement: Hashable, Codable, Sendable {
   /// The outcome of the element in the restore.
   public let reason: RestorationReport.NodeOutcome
 
-  /// Whether only the state is kept: the element itself is back, but its state could
-  /// not be read.
+  /// Whether only the state is kept: the element itself is back, but its state could not be read.
   public let isStateAlone: Bool
 
   /// When a save kept the element for the first time; nil if none has yet.

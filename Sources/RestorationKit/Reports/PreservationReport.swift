@@ -68,8 +68,7 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     /// kept for longer than the others.
     case crowdedOut(since: Date, byteCount: Int)
 
-    /// The element was not back and kept; now another node is saved at its path and
-    /// replaces it.
+    /// The element was not back and kept; now another node is saved at its path and replaces it.
     case replaced
 
     /// The element is saved with the state that it was saved with last, since its new
@@ -79,8 +78,8 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     /// The element has no identifier, or one that is too long; then a note says so.
     case noIdentifier
 
-    /// A node above the element has no identifier or is a duplicate; the path of that
-    /// node is given.
+    /// A node above the element has no identifier or is a duplicate; the path
+    /// of that node is given.
     case excluded(by: RestorationPath)
 
     /// With the element the state would be larger than its budget. So the element is

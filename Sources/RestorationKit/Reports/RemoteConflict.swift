@@ -10,8 +10,7 @@ public struct RemoteConflict: Hashable, Codable, Sendable {
   /// there; nil if it is not known.
   public let savedBy: String?
 
-  /// When the state was saved, by the clock of that machine; nil if the time is not
-  /// known.
+  /// When the state was saved, by the clock of that machine; nil if the time is not known.
   public let savedAt: Date?
 
   /// Whether the state was removed, so that nothing is stored.
@@ -41,13 +40,11 @@ extension RemoteConflict: CustomStringConvertible {
 
 /// Which of two states stays when two machines have changed one.
 public enum ConflictChoice: Hashable, Sendable {
-  /// The state that the other machine has stored stays; the state saved here is set
-  /// aside.
+  /// The state that the other machine has stored stays; the state saved here is set aside.
   ///
   /// Restore afterwards to bring the other state back.
   case theirs
 
-  /// The state saved here stays; the state that the other machine has stored is set
-  /// aside.
+  /// The state saved here stays; the state that the other machine has stored is set aside.
   case ours
 }

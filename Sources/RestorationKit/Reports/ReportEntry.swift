@@ -10,8 +10,7 @@ public struct ReportEntry<Outcome: ReportOutcome>: Hashable, Codable, Sendable {
   /// no node of the tree.
   public let path: RestorationPath
 
-  /// The name of the element's class; in a report of the stored state the name that was
-  /// saved.
+  /// The name of the element's class; in a report of the stored state the name that was saved.
   public let className: String
 
   /// What happened to the element; for the application and a scene, the outcome of the report.
@@ -37,8 +36,7 @@ public protocol ReportOutcome: Hashable, Codable, Sendable, CustomStringConverti
 }
 
 extension ReportEntry {
-  /// Whether the developer should look at the element, because of its outcome or of a
-  /// note.
+  /// Whether the developer should look at the element, because of its outcome or of a note.
   public var isProblem: Bool { outcome.isProblem || notes.contains(where: \.isProblem) }
 
   /// The outcome of the element and its problems, in sentences.
@@ -77,8 +75,7 @@ extension ReportEntry: CustomStringConvertible {
 
   /// The outcome and the notes that follow it; nil if there is neither.
   ///
-  /// The outcome of the application and of a scene is that of the report, so it is left
-  /// out.
+  /// The outcome of the application and of a scene is that of the report, so it is left out.
   private var what: String? {
     let isOfAll = kind == .application || kind == .scene
     let parts =

@@ -39,9 +39,8 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// The save came before any restore, so it has set aside the stored state.
   case notRestoredBefore
 
-  /// Another keeper of this process has the state, so this one has a state with a
-  /// number, or none with ``InstancePolicy/single``. The note is also in reports of
-  /// restores.
+  /// Another keeper of this process has the state, so this one has a state with a number,
+  /// or none with ``InstancePolicy/single``. The note is also in reports of restores.
   case otherKeeper(stateName: String)
 
   /// In a stack, the node lies above a node that is not saved; the restored stack will
@@ -168,25 +167,21 @@ public enum ReportNote: Hashable, Codable, Sendable {
   // MARK: No problems
 
   /// The fields of `restorableState` that are not stored, and so keep their values from
-  /// before the restore; a field in another has the name of that one and a dot before
-  /// it.
+  /// before the restore; a field in another has the name of that one and a dot before it.
   ///
-  /// The note is no problem, since each new version of an app may add fields. But if a
-  /// field is stored in the same place that the state does not have any more, the
-  /// missing one may be that field under a new name: then the next save sets the stored
-  /// state aside.
+  /// The note is no problem, since each new version of an app may add fields. But if a field
+  /// is stored in the same place that the state does not have any more, the missing one may
+  /// be that field under a new name: then the next save sets the stored state aside.
   case missingFields([String])
 
   /// The state takes more bytes than it should. The smallest parts that take a tenth of
   /// the bytes or more are named, the largest first. See ``SizeBudget``.
   case overSoftBudget(byteCount: Int, soft: Int, largest: [StateSizes.Element])
 
-  /// The node was saved as a root of its own, because a node above that contains it was
-  /// left out.
+  /// The node was saved as a root of its own, because a node above that contains it was left out.
   case detached
 
-  /// The outcome of the element in the restore, if the element is saved as it was
-  /// stored.
+  /// The outcome of the element in the restore, if the element is saved as it was stored.
   case keptBecause(RestorationReport.NodeOutcome)
 
   /// The class of the object has inherited its conformance, and nobody used the coder.

@@ -1,7 +1,6 @@
 internal import ArchiveCodec
 
-// A table in a report holds the names of all paths once; entries refer to its rows by
-// number.
+// A table in a report holds the names of all paths once; entries refer to its rows by number.
 
 extension PreservationReport {
   private enum CodingKeys: String, CodingKey {
@@ -45,8 +44,7 @@ extension PreservationReport {
     }
   }
 
-  /// Reads a report from ``encode(to:)``, or from earlier versions, which wrote whole
-  /// paths.
+  /// Reads a report from ``encode(to:)``, or from earlier versions, which wrote whole paths.
   public init(from decoder: any Decoder) throws {
     self = try decoder.container(keyedBy: CodingKeys.self)
       .decodePaths(forKey: .paths, of: Self.init)
@@ -102,8 +100,7 @@ extension RestorationReport {
     }
   }
 
-  /// Reads a report from ``encode(to:)``, or from earlier versions, which wrote whole
-  /// paths.
+  /// Reads a report from ``encode(to:)``, or from earlier versions, which wrote whole paths.
   public init(from decoder: any Decoder) throws {
     self = try decoder.container(keyedBy: CodingKeys.self)
       .decodePaths(forKey: .paths, of: Self.init)
@@ -142,8 +139,7 @@ extension StoredStateReport {
     }
   }
 
-  /// Reads a report from ``encode(to:)``, or from earlier versions, which wrote whole
-  /// paths.
+  /// Reads a report from ``encode(to:)``, or from earlier versions, which wrote whole paths.
   public init(from decoder: any Decoder) throws {
     self = try decoder.container(keyedBy: CodingKeys.self)
       .decodePaths(forKey: .paths, of: Self.init)

@@ -11,15 +11,13 @@ extension RestorationReport {
     /// Where the archive is, for a person to read.
     public let location: String
 
-    /// Nil if the archive is the state that was saved last; else why an older one was
-    /// kept.
+    /// Nil if the archive is the state that was saved last; else why an older one was kept.
     public let generation: SetAsideReason?
 
     /// When the archive was saved; nil if the time is not known.
     public let savedAt: Date?
 
-    /// The age of the archive at the restore in seconds; negative if a clock was set
-    /// back.
+    /// The age of the archive at the restore in seconds; negative if a clock was set back.
     public let age: TimeInterval?
 
     /// The newer archives that were passed over, in order.

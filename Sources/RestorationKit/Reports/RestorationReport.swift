@@ -47,8 +47,7 @@ public struct RestorationReport: Hashable, Codable, Sendable {
 
   /// What happened to one node.
   public enum NodeOutcome: ReportOutcome {
-    /// The node is back, with its state. The delegate brings back the application's
-    /// values.
+    /// The node is back, with its state. The delegate brings back the application's values.
     case restored(by: Step)
 
     /// The node is back; it was saved without state, so nothing was decoded.
@@ -101,8 +100,7 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     /// The tabs have no tab with the node's identifier now.
     case tabNotFound
 
-    /// The object that was provided for the node had been provided before, for this
-    /// path.
+    /// The object that was provided for the node had been provided before, for this path.
     case providedTwice(RestorationPath)
 
     /// The node above, at this path, is not back.
@@ -111,8 +109,7 @@ public struct RestorationReport: Hashable, Codable, Sendable {
     /// The node's record cannot be read; the error is given.
     case unreadable(String)
 
-    /// Restoring the node, or a node below it, crashed too often, so no step was asked
-    /// for it.
+    /// Restoring the node, or a node below it, crashed too often, so no step was asked for it.
     case skipped
 
     /// The record of the element has a later state, which counts; this state is kept
@@ -126,8 +123,7 @@ public struct RestorationReport: Hashable, Codable, Sendable {
   /// The outcome of the restore as a whole.
   public internal(set) var outcome: Outcome
 
-  /// The application if the report has a note on it, then the nodes, parents before
-  /// children.
+  /// The application if the report has a note on it, then the nodes, parents before children.
   ///
   /// - Complexity: O(*n*) in the number of entries when they are asked for first.
   public var entries: [Entry] { lines.made }
@@ -205,8 +201,8 @@ extension RestorationReport: CustomStringConvertible {
     headline + (launchProblem.map { "\n  problem of the launch: \($0)" } ?? "")
   }
 
-  /// Why the restored state is not the last one, or not the whole of it, in sentences;
-  /// nil if it is.
+  /// Why the restored state is not the last one, or not the whole of it, in
+  /// sentences; nil if it is.
   var flaw: String? {
     guard launchProblem != nil || source?.passedOver.isEmpty == false || !problems.isEmpty else {
       return nil

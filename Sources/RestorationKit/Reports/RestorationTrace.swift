@@ -14,9 +14,8 @@ public struct RestorationTrace: Hashable, Codable, Sendable {
     /// The hook of a node, a view or an object that writes its state.
     case encodeRestorableState
 
-    /// Nothing was called: the use of a ``Restored`` value had a problem since the last
-    /// save. The path ends in the value's key, if it has one; ``Restoration/problems``
-    /// has the text.
+    /// Nothing was called: the use of a ``Restored`` value had a problem since the last save.
+    /// The path ends in the value's key, if it has one; ``Restoration/problems`` has the text.
     case valueProblem
 
     // MARK: In a restore

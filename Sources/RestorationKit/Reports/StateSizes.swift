@@ -1,7 +1,7 @@
 /// How large the records of a state are, by element.
 ///
-/// The sizes do not count names of keys, the structure of the tree, and the bytes that
-/// sealing adds.
+/// The sizes do not count names of keys, the structure of the tree, and the
+/// bytes that sealing adds.
 public struct StateSizes: Hashable, Codable, Sendable {
   /// The size of one element.
   public struct Element: Hashable, Codable, Sendable {
@@ -20,13 +20,11 @@ public struct StateSizes: Hashable, Codable, Sendable {
     /// written for a scene.
     public let ownByteCount: Int
 
-    /// The size in bytes with all below the element; for the application, of the whole
-    /// state.
+    /// The size in bytes with all below the element; for the application, of the whole state.
     public let byteCount: Int
   }
 
-  /// The application, then each element followed by the elements below it, the largest
-  /// first.
+  /// The application, then each element followed by the elements below it, the largest first.
   ///
   /// Empty if nothing was saved.
   public let elements: [Element]

@@ -24,8 +24,7 @@ public struct StoredStateReport: Hashable, Codable, Sendable {
     /// kept with all below it.
     case notARestorationClass(String)
 
-    /// The node above, at this path, would not be back; this node would be kept with
-    /// it.
+    /// The node above, at this path, would not be back; this node would be kept with it.
     case parentMissing(RestorationPath)
 
     /// The node's record cannot be read; the error is given.

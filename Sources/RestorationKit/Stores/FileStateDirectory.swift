@@ -27,10 +27,9 @@ public struct FileStateDirectory: StateDirectory {
 
   /// Names the application's directory in the user's directory for state.
   ///
-  /// The user's directory is `$XDG_STATE_HOME`, or `~/.local/state` if the variable is
-  /// not set or not absolute, and on Apple systems Application Support. The home
-  /// directory is `$HOME`, or that of the password database if `$HOME` is not set or
-  /// not absolute.
+  /// The user's directory is `$XDG_STATE_HOME`, or `~/.local/state` if the variable is not
+  /// set or not absolute, and on Apple systems Application Support. The home directory is
+  /// `$HOME`, or that of the password database if `$HOME` is not set or not absolute.
   ///
   /// - Parameter application: The identifier of the application.
   public init(application: String) {

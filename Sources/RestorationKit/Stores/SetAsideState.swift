@@ -7,8 +7,7 @@ public import Foundation
 
 /// A state that was set aside and can be put back.
 ///
-/// ``StateKeeper/setAsideStates()`` and ``StateKeeper/generations()`` list these
-/// states.
+/// ``StateKeeper/setAsideStates()`` and ``StateKeeper/generations()`` list these states.
 public struct SetAsideState: Hashable, Sendable, Identifiable {
   /// A text that no other set-aside state of the same name has.
   public let id: String

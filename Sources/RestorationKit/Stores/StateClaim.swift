@@ -57,8 +57,7 @@ extension [OtherInstance] {
 /// go, when nobody has the claim any more, and with the process.
 package final class StateClaim: Sendable {
   struct Taken: Sendable {
-    /// The name of the state: the name that was asked for, with a number if others have
-    /// it.
+    /// The name of the state: the name that was asked for, with a number if others have it.
     let name: String
     let lock: any ArchiveLock
     /// The instances that have the states with the lower numbers.
@@ -70,11 +69,10 @@ package final class StateClaim: Sendable {
     var taken: Taken?
     /// The name that was taken last.
     ///
-    /// A later claim takes that name again: an instance never goes on under the name of
-    /// another one.
+    /// A later claim takes that name again: an instance never goes on under
+    /// the name of another one.
     var lastName: String?
-    /// Whether a wait for the holder of the state was in vain; later claims do not wait
-    /// again.
+    /// Whether a wait for the holder of the state was in vain; later claims do not wait again.
     var hasWaited = false
     /// The number of restores and saves under way.
     var useCount = 0
@@ -85,8 +83,7 @@ package final class StateClaim: Sendable {
   package let name: String
   private let directory: any StateDirectory
   private let claiming = Mutex(Claiming())
-  /// Held while the directory is asked, which may take long; the other lock is never
-  /// held so.
+  /// Held while the directory is asked, which may take long; the other lock is never held so.
   private let taking = Mutex<Void>(())
 
   package init(directory: any StateDirectory, name: String) {
@@ -150,8 +147,7 @@ package final class StateClaim: Sendable {
       || name.contains(asideMark)
   }
 
-  /// Whether a file can have the name: one that comes from outside could lead
-  /// elsewhere.
+  /// Whether a file can have the name: one that comes from outside could lead elsewhere.
   static func canNameFile(_ name: String) -> Bool {
     !name.utf8.contains { $0 == UInt8(ascii: "/") || $0 < 0x20 }
   }
@@ -171,8 +167,7 @@ package final class StateClaim: Sendable {
   func take() async throws(ArchiveError) -> Taken {
     let deadline = ContinuousClock.now + (policy == .single ? .seconds(1) : .milliseconds(100))
     var tries = 0
-    // An instance that had a number does not want the first state, so it does not wait
-    // for that.
+    // An instance that had a number does not want the first state, so it does not wait for that.
     while !claiming.withLock({ $0.hasWaited || ($0.lastName ?? name) != name }) {
       do throws(ArchiveError) {
         return try take(numbers: 1)
@@ -195,8 +190,7 @@ package final class StateClaim: Sendable {
   private func take(numbers count: Int) throws(ArchiveError) -> Taken {
     let result: Result<Taken, ArchiveError> = taking.withLock { _ in
       do throws(ArchiveError) {
-        // Without its file the lock keeps nobody out any more, so the state is locked
-        // anew.
+        // Without its file the lock keeps nobody out any more, so the state is locked anew.
         if let taken, try taken.lock.isHeld() { return .success(taken) }
         claiming.withLock { $0.taken = nil }
         let taken: Taken
@@ -217,8 +211,7 @@ package final class StateClaim: Sendable {
     return try result.get()
   }
 
-  /// Locks the numbered state that was taken last; nil if there is none, or if it is in
-  /// use.
+  /// Locks the numbered state that was taken last; nil if there is none, or if it is in use.
   private func lockAgain(numbers count: Int) throws(ArchiveError) -> Taken? {
     guard count > 1, let last = claiming.withLock({ $0.lastName }), last != name else { return nil }
     do throws(ArchiveError) {
@@ -249,8 +242,7 @@ package final class StateClaim: Sendable {
 
   private static let fewestTries = 4
 
-  /// Waits as long as a write takes, a few milliseconds; false if the task is
-  /// cancelled.
+  /// Waits as long as a write takes, a few milliseconds; false if the task is cancelled.
   private static func pause() async -> Bool {
     do {
       try await Task.sleep(for: .milliseconds(5))

@@ -2,8 +2,7 @@ public import ArchiveCodec
 
 /// A place for the states of one application, each under a name.
 public protocol StateDirectory: Sendable {
-  /// The storage of one state, which need not exist; each name has a storage of its
-  /// own.
+  /// The storage of one state, which need not exist; each name has a storage of its own.
   ///
   /// The subkeys of the secrets of a state are in the storage named `NAME.secrets`; see
   /// ``Sensitivity/secret``.

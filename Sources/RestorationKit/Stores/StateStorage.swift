@@ -13,8 +13,7 @@ final class StateStorage: ArchiveStorage {
   private struct Replacement {
     var settingAside = SettingAside(generations: .none)
     var reason = SetAsideReason.previous
-    /// The generations of this version of the app that the next generation makes
-    /// superfluous.
+    /// The generations of this version of the app that the next generation makes superfluous.
     var superseded: Set<String> = []
     /// The generations, if they were listed.
     var generations: [SetAsideArchive]?

@@ -65,8 +65,8 @@ enum TrackedObjects {
 
   /// Marks the rows of an object by its address.
   ///
-  /// If the object is gone, another one at that address is asked once too often, which
-  /// does no harm.
+  /// If the object is gone, another one at that address is asked once too
+  /// often, which does no harm.
   static func invalidate(_ object: ObjectIdentifier) {
     let found = places.withLock { $0[object] ?? [] }
     for place in found { place.changes.insert(place.number) }

@@ -13,8 +13,8 @@ package struct KeptShare: Hashable, Sendable {
   package var byteCount: Int
   /// The record that has the share.
   package var record: UInt64
-  /// 0 for the state of the record itself; of the states beside it the newer ones have
-  /// lower numbers.
+  /// 0 for the state of the record itself; of the states beside it the newer
+  /// ones have lower numbers.
   package var index: Int
 
   package init(since: Date, rank: Int, byteCount: Int, record: UInt64, index: Int) {
@@ -25,8 +25,7 @@ package struct KeptShare: Hashable, Sendable {
     self.index = index
   }
 
-  /// Whether this share goes first: the oldest does, and among shares of one age the
-  /// largest.
+  /// Whether this share goes first: the oldest does, and among shares of one age the largest.
   fileprivate func goes(before other: KeptShare) -> Bool {
     (since, rank, other.byteCount, record, other.index)
       < (other.since, other.rank, byteCount, other.record, index)

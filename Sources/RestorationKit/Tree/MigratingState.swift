@@ -12,8 +12,7 @@ internal import Foundation
 /// that is renamed or encoded anew under its key keeps its age. Use the state only in
 /// the call that it is given to.
 public final class MigratingState {
-  /// The place of a value: under a key of a record, or in a container that is being
-  /// changed.
+  /// The place of a value: under a key of a record, or in a container that is being changed.
   private enum Entry {
     case stored(KeyedDecoder, key: String)
     case container(MigratingState)
@@ -29,8 +28,7 @@ public final class MigratingState {
     for key in state.keys { set(.stored(state, key: key), key) }
   }
 
-  /// The keys that have a value, in stored order, then in the order in which they were
-  /// added.
+  /// The keys that have a value, in stored order, then in the order in which they were added.
   ///
   /// - Complexity: O(*n* log *n*) in the number of keys.
   public var keys: [String] {

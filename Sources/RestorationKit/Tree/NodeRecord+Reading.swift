@@ -51,8 +51,7 @@ extension NodeRecord {
 
   /// Tells the forms of elements apart, without a text for each.
   ///
-  /// A name has the number of its symbol; a name that is written inline has a number
-  /// less than 0.
+  /// A name has the number of its symbol; a name that is written inline has a number less than 0.
   struct FormKey: Hashable {
     var className: Int32?
     var restorationClass: Int32?

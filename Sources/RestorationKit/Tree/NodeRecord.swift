@@ -53,8 +53,7 @@ struct NodeRecord: Sendable {
   var views: [UInt64] = []
   var children: [UInt64] = []
   var presented: UInt64?
-  /// Whether the state is that of an earlier save, because a later one could not be
-  /// encoded.
+  /// Whether the state is that of an earlier save, because a later one could not be encoded.
   var hasLastState = false
   /// When the element was first saved as it was stored, because it was not back or
   /// nobody could read its state; nil if it was there.

@@ -213,8 +213,7 @@ private final class PathComponent: @unchecked Sendable {
     return component
   }
 
-  /// Releases a long chain one by one, since recursive releases would overflow the
-  /// stack.
+  /// Releases a long chain one by one, since recursive releases would overflow the stack.
   deinit {
     var next = takeComponentAbove()
     while isKnownUniquelyReferenced(&next) { next = next?.takeComponentAbove() }

@@ -1,5 +1,4 @@
-/// The number of an element of a state; the number of its record is larger by a
-/// constant.
+/// The number of an element of a state; the number of its record is larger by a constant.
 struct RowNumber: Hashable {
   private let number: Int32
 

@@ -56,8 +56,7 @@ final class SaveNeed: Sendable {
     let number = listen { news in
       switch news {
       case .changed: continuation.yield()
-      // The end of a save is no element: an app that saves with each element would go
-      // on for ever.
+      // The end of a save is no element: an app that saves with each element would go on for ever.
       case .notStored, .stored, .discarded: break
       case .ended: continuation.finish()
       }

@@ -19,9 +19,8 @@ package struct SiblingCheck {
     }
 
     fileprivate var hash: Int {
-      // The hasher is seeded for each process and takes the whole name, so nobody can
-      // store names that collide: with a sum of products all names could be made to
-      // collide.
+      // The hasher is seeded for each process and takes the whole name, so nobody can store
+      // names that collide: with a sum of products all names could be made to collide.
       var hasher = Hasher()
       hasher.combine(identifier)
       hasher.combine(parentNumber)

@@ -8,8 +8,7 @@ enum SnapshotUse: String, Sendable {
   /// The app wanted the next launch not to show the picture.
   case ignoredOnce
 
-  /// The topmost node in the picture was not preserved, so no restore brings that node
-  /// back.
+  /// The topmost node in the picture was not preserved, so no restore brings that node back.
   case topIsNotPreserved
 
   private static let key = NodeRecord.snapshotKey
@@ -27,8 +26,7 @@ enum SnapshotUse: String, Sendable {
     if self != .matching { encoder.encode(rawValue, forKey: Self.key) }
   }
 
-  /// Whether the picture may be shown; `ignoredBefore` says that a launch went without
-  /// it.
+  /// Whether the picture may be shown; `ignoredBefore` says that a launch went without it.
   func isUsable(ignoredBefore: Bool) -> Bool {
     switch self {
     case .matching: true

@@ -32,8 +32,7 @@ extension StateMigration: Sendable {}
 
 /// The version of a class's state, and the steps from older versions.
 struct StateVersion {
-  /// The version of classes that are registered without one, and of states stored
-  /// without one.
+  /// The version of classes that are registered without one, and of states stored without one.
   static var first: StateVersion { StateVersion(unchecked: 1, []) }
 
   let number: Int
@@ -45,8 +44,7 @@ struct StateVersion {
     self.migrations = migrations
   }
 
-  /// Checks that there is one step from every version since the oldest one that can be
-  /// migrated.
+  /// Checks that there is one step from every version since the oldest one that can be migrated.
   init(_ number: Int, _ migrations: [StateMigration], className: String) throws(RestorationError) {
     let sorted = migrations.sorted { $0.from < $1.from }
     // Wrapping, since an app may give the largest Int as its version.

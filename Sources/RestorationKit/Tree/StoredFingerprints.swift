@@ -24,8 +24,7 @@ final class StoredFingerprints: Sendable {
     return records.byteCount(at: Int(outline.rows[place].recordPlace))
   }
 
-  /// Begins to compute the fingerprints; a reader waits for them, or computes them
-  /// itself.
+  /// Begins to compute the fingerprints; a reader waits for them, or computes them itself.
   func begin() {
     // Waking a thread takes longer than computing a few of them.
     guard outline.rows.count >= Self.fewestAhead else { return }

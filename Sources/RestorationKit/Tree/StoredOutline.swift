@@ -4,8 +4,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The facts about a stored element, without its values and without references to
-/// objects.
+/// The facts about a stored element, without its values and without references to objects.
 struct StoredRow: Sendable {
   let record: UInt64
   let kind: ElementKind

@@ -7,8 +7,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The records of a tree before the elements are ordered, by their places in the
-/// archive.
+/// The records of a tree before the elements are ordered, by their places in the archive.
 struct StoredRecords {
   private let all: VerifiedRecords
   private let parts: [RecordPart]
@@ -133,8 +132,7 @@ struct StoredRecords {
 /// The elements of a run of records in an archive.
 private struct RecordPart: Sendable {
   let range: Range<Int>
-  /// The row of each record; a record that is no element, or cannot be read, has the
-  /// number 0.
+  /// The row of each record; a record that is no element, or cannot be read, has the number 0.
   private(set) var rows: [StoredRow] = []
   /// The identifier and the sibling index of each element.
   private(set) var names: [(identifier: String, index: Int)] = []

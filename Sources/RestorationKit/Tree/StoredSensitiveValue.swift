@@ -11,12 +11,10 @@ struct StoredSensitiveValue: Codable, Sendable {
   let keys: [String]
   /// The bytes of a ``ValueContent``; sealed if the value is a secret.
   let content: Data
-  /// When a save first stored the value, and how many seconds the value lasts from then
-  /// on.
+  /// When a save first stored the value, and how many seconds the value lasts from then on.
   var since: Date?
   var seconds: Double?
-  /// The subkey that opens the value, see ``SecretKeys``; nil if the value is no
-  /// secret.
+  /// The subkey that opens the value, see ``SecretKeys``; nil if the value is no secret.
   var subkey: UInt64?
 
   /// The age of the value; nil if the value never expires.

@@ -7,8 +7,7 @@ internal import Foundation
 
 /// One value of any form, in bytes of its own.
 ///
-/// The bytes depend neither on the key nor on the record, so equal encodings have equal
-/// bytes.
+/// The bytes depend neither on the key nor on the record, so equal encodings have equal bytes.
 struct ValueContent {
   /// The length of the names, the names, and the map of a record.
   let bytes: [UInt8]

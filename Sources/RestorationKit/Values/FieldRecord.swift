@@ -1,7 +1,6 @@
 internal import Synchronization
 
-/// The record of a field that is too large to be written with each change of another
-/// field.
+/// The record of a field that is too large to be written with each change of another field.
 ///
 /// The field keeps the record, and the screen refers to it as to a registered object
 /// below the screen.

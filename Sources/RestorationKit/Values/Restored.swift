@@ -196,8 +196,7 @@ final class ValueSlot<Value: Codable & Sendable>: Sendable {
       return remember(Place(box: ValueBox(initial, sensitivity)))
     }
     let box = store.box(key, initial, sensitivity)
-    // If the key has a value of another type, this one has a box of its own, which is
-    // not stored.
+    // If the key has a value of another type, this one has a box of its own, which is not stored.
     return remember(Place(store: store, box: box ?? ValueBox(initial, sensitivity)))
   }
 

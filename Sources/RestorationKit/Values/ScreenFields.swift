@@ -49,8 +49,7 @@ struct ScreenFields: Sendable {
     return found
   }
 
-  /// Notes that a class has a field, so that a field which cannot be found becomes a
-  /// problem.
+  /// Notes that a class has a field, so that a field which cannot be found becomes a problem.
   static func noteUse(of type: AnyClass) {
     known.withLock { _ = $0.used.insert(ObjectIdentifier(type)) }
   }
@@ -66,8 +65,7 @@ struct ScreenFields: Sendable {
 
   // MARK: State
 
-  /// A field of more bytes has a record of its own, which is not written when others
-  /// change.
+  /// A field of more bytes has a record of its own, which is not written when others change.
   private static let largestByteCount = 4096
 
   /// The key of the references to the records of large fields.

@@ -16,15 +16,13 @@ protocol RestorableValueBox: AnyObject, Sendable {
   /// Whether the value was set, and not restored since.
   var isSet: Bool { get }
 
-  /// The stored value if it does not fit the type; nil if it fits, or a value was set
-  /// since.
+  /// The stored value if it does not fit the type; nil if it fits, or a value was set since.
   var unfitContent: RestoredContent? { get }
 
   /// How the value is kept.
   var sensitivity: Sensitivity? { get }
 
-  /// The value in its stored form; nil if it was neither set nor restored, or has a
-  /// sensitivity.
+  /// The value in its stored form; nil if it was neither set nor restored, or has a sensitivity.
   func plainContent() throws -> ValueContent?
 
   /// Writes the value under a key: as it was restored, unless it was set since.
@@ -329,8 +327,7 @@ extension Decodable where Self: Encodable {
 
   /// Whether readers could not tell another value from this one.
   ///
-  /// False where nobody can tell, as for an object, which may have been changed since
-  /// it was set.
+  /// False where nobody can tell, as for an object, which may have been changed since it was set.
   func isEqual(to other: Self) -> Bool {
     guard !(type(of: self) is any AnyObject.Type) else { return false }
     func equals<Value: Equatable>(_ value: Value) -> Bool { value == other as? Value }

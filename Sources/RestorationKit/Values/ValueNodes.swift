@@ -2,8 +2,7 @@ internal import ArchiveCodec
 
 /// The root below which the values of a store have their records, one for each key.
 ///
-/// The root announces keys that come and go, and reports the problems of the store in
-/// its line.
+/// The root announces keys that come and go, and reports the problems of the store in its line.
 final class ValuesNode: RestorableNode {
   static let className = "@values"
   static let stateTracking = StateTracking.invalidated
@@ -27,8 +26,8 @@ final class ValuesNode: RestorableNode {
 
   var restorationChildren: [any RestorableNode] {
     let known = nodes
-    // A node that was restored and has no value any more is met once more, to go with
-    // the next save.
+    // A node that was restored and has no value any more is met once more, to
+    // go with the next save.
     let keys = store.storedKeys + known.values.filter(\.isRestored).map(\.key)
     nodes = [:]
     for key in keys { add(known[key] ?? ValueNode(key)) }
@@ -86,8 +85,7 @@ final class ValuesNode: RestorableNode {
         ValueNode.self, as: ValueNode.className, aliases: [], version: 1, migrations: [],
         TypeTable.Making(
           factory: { path, coder in
-            // The value's time may be over, or its secret forgotten; then no node is
-            // needed.
+            // The value's time may be over, or its secret forgotten; then no node is needed.
             coder.contains(ValueStore.valueKey) ? path.identifier.map { ValueNode($0) } : nil
           }, isNamedBySaves: true, makesItsClass: true))
       try FieldRecord.register(in: types)
@@ -112,8 +110,7 @@ final class ValueNode: RestorableNode {
   /// Whether the value was restored and not saved since.
   var isRestored = false
 
-  /// The store of the value; nil for a node that a restore makes, until the root takes
-  /// it.
+  /// The store of the value; nil for a node that a restore makes, until the root takes it.
   var store: ValueStore? {
     didSet {
       guard let store, store !== oldValue else { return }
@@ -140,8 +137,7 @@ final class ValueNode: RestorableNode {
 }
 
 extension ValueStore {
-  /// Takes the values of a state that is being restored, before any hook of the app may
-  /// read one.
+  /// Takes the values of a state that is being restored, before any hook of the app may read one.
   ///
   /// - Parameters:
   ///   - outline: The elements of the state.
@@ -152,8 +148,7 @@ extension ValueStore {
     var found: [(key: String, stored: RestoredContent)] = []
     Self.forEachStored(in: outline, state: state) { found.append((key: $0, stored: $1)) }
     if isOfScene {
-      // The scene took the other values before its delegate was told that the scene
-      // connects.
+      // The scene took the other values before its delegate was told that the scene connects.
       fill(with: found.filter { $0.stored.sensitivity != nil })
     } else {
       restore(found)

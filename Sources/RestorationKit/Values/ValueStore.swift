@@ -28,8 +28,7 @@ package final class ValueStore: Sendable {
   private struct State {
     var entries: [String: Entry] = [:]
     var problems: [ReportNote] = []
-    /// The stored values that were replaced although they could not be decoded as a
-    /// whole.
+    /// The stored values that were replaced although they could not be decoded as a whole.
     var undecoded: Set<RecordFingerprint> = []
     /// Called when a key or a problem comes, or a key goes.
     var tell: (@Sendable () -> Void)?
@@ -59,8 +58,7 @@ package final class ValueStore: Sendable {
   /// The values of the running test; nil in an app.
   @TaskLocal static var ofTest: ValueStore?
 
-  /// The values of the scene whose part of the interface is made now; nil outside of
-  /// scopes.
+  /// The values of the scene whose part of the interface is made now; nil outside of scopes.
   @TaskLocal static var scope: ValueStore?
 
   /// The values of the app.
@@ -220,8 +218,7 @@ package final class ValueStore: Sendable {
     }
   }
 
-  /// The value of a key without a sensitivity in its stored form; nil if it cannot be
-  /// encoded.
+  /// The value of a key without a sensitivity in its stored form; nil if it cannot be encoded.
   func plainContent(of key: String) -> ValueContent? {
     let entry = state.withLock { $0.entries[key] }
     if let stored = entry?.stored { return stored.sensitivity == nil ? stored.content : nil }
@@ -267,8 +264,7 @@ package final class ValueStore: Sendable {
 
   /// Takes the values of a restore.
   ///
-  /// A value that somebody has read already changes to the stored one, which is a
-  /// problem.
+  /// A value that somebody has read already changes to the stored one, which is a problem.
   func restore(_ found: [(key: String, stored: RestoredContent)]) {
     let isFirst = state.withLock { state in
       defer { state.isRestored = true }
@@ -286,8 +282,7 @@ package final class ValueStore: Sendable {
     }
   }
 
-  /// Forgets secrets that were not set since they were restored; the app forgets the
-  /// others itself.
+  /// Forgets secrets that were not set since they were restored; the app forgets the others itself.
   func forgetSecrets(where isForgotten: (String) -> Bool) {
     let boxes = state.withLock { state in
       state.entries.compactMap { key, entry -> (any RestorableValueBox)? in

@@ -1,7 +1,7 @@
 /// One promise of a protocol with asynchronous calls, and a way to see whether a type keeps it.
 ///
-/// The check is as ``ConformanceCheck``, but the functions that make and open a place
-/// may wait, too:
+/// The check is as ``ConformanceCheck``, but the functions that make and open
+/// a place may wait, too:
 ///
 ///     for check in RemoteStoreConformance.checks {
 ///       try await check.run {

@@ -118,8 +118,7 @@ extension RemoteStoreConformance {
       for number in 1...24 {
         let (bytes, version) = ([UInt8].sample(number, count: 10_000), stored.version)
         await withTaskGroup(of: Void.self) { group in
-          // The first calls are cancelled before they begin, the others later and
-          // later.
+          // The first calls are cancelled before they begin, the others later and later.
           if number <= 6 { group.cancelAll() }
           group.addTask {
             switch number % 3 {
@@ -138,8 +137,7 @@ extension RemoteStoreConformance {
     },
   ]
 
-  /// Lets eight callers at once do a write in which only one may succeed, several
-  /// times.
+  /// Lets eight callers at once do a write in which only one may succeed, several times.
   private static func race(
     _ open: () async throws -> any RemoteStateStore,
     _ write:

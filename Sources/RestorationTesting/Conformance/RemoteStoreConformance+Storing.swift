@@ -55,8 +55,7 @@ extension RemoteStoreConformance {
       let earlier = try await store.store(.sample(5), as: "other")
       let first = try await store.store(.sample(1))
       let later = try await store.update(earlier, of: "other", with: .sample(6))
-      // If each name counts its versions for itself, the other name may have the same
-      // version.
+      // If each name counts its versions for itself, the other name may have the same version.
       for strange in [earlier, later, RemoteVersion("made up")] where strange != first {
         try await store.expectRefused(strange, "With a version that the name never had,")
       }
@@ -153,8 +152,7 @@ extension RemoteStoreConformance {
       let second = try await store.extend(first, by: .sample(2))
       try await store.clear(second)
       for round in 1...3 {
-        // The same bytes are stored in the same steps, so that only the version
-        // differs.
+        // The same bytes are stored in the same steps, so that only the version differs.
         var version = try await store.store(.sample(1))
         for old in [first, second] {
           try await store.expectRefused(old, "Stored anew, with a version of before,")

@@ -121,8 +121,7 @@ private final class Told: Sendable {
     return true
   }
 
-  /// Ends the check if the store does not tell of the name that the body writes to,
-  /// several times.
+  /// Ends the check if the store does not tell of the name that the body writes to, several times.
   ///
   /// The store may begin to listen late, and tell of an older version first. The body
   /// returns the version that is stored now; nil if the state was removed.

@@ -8,8 +8,8 @@ internal import Foundation
 
 /// The promises of ``/ArchiveCodec/ArchiveStorage``, as checks for one of your own.
 ///
-/// The checks look at a storage as a process sees it. They cannot check the state after
-/// a power cut.
+/// The checks look at a storage as a process sees it. They cannot check the
+/// state after a power cut.
 public enum StorageConformance: Sendable {
   /// The promises of every storage.
   public static let checks: [ConformanceCheck<any ArchiveStorage>] =

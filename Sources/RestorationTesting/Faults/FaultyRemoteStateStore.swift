@@ -68,8 +68,8 @@ public final class FaultyRemoteStateStore: RemoteStateStore {
   ///   - seed: The start of the random numbers.
   public convenience init(_ base: any RemoteStateStore, rates: RemoteFaultRates, seed: UInt64) {
     self.init(base) { call in
-      // The numbers depend on the number of the call, so that simultaneous calls do not
-      // exchange them.
+      // The numbers depend on the number of the call, so that simultaneous calls
+      // do not exchange them.
       var numbers = CallNumbers(seed: seed, call: call.number)
       let fault = rates.fault(at: numbers.next())
       guard rates.longestDelay > .zero else { return fault }
@@ -78,8 +78,8 @@ public final class FaultyRemoteStateStore: RemoteStateStore {
     }
   }
 
-  /// Whether any call reaches the store; while the property is false, each call throws
-  /// `unavailable`.
+  /// Whether any call reaches the store; while the property is false, each call
+  /// throws `unavailable`.
   ///
   /// No changes are told meanwhile. When the property becomes true again,
   /// ``/RestorationKit/RemoteChange/any`` is told, as by a store that has its
@@ -87,8 +87,7 @@ public final class FaultyRemoteStateStore: RemoteStateStore {
   public var isReachable: Bool {
     get { progress.withLock { $0.isReachable } }
     set {
-      // Told under the lock, so that a change which comes at the same time is told
-      // after it.
+      // Told under the lock, so that a change which comes at the same time is told after it.
       progress.withLock { progress in
         let isBack = newValue && !progress.isReachable
         progress.isReachable = newValue

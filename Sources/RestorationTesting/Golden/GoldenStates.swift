@@ -241,8 +241,7 @@ public struct GoldenStates {
     try makeTester().over(directory, keys: FixedKeyProvider(try Self.key()))
   }
 
-  /// Everybody knows the key, since a key beside the states would keep them from nobody
-  /// either.
+  /// Everybody knows the key, since a key beside the states would keep them from nobody either.
   private static func key() throws(ArchiveError) -> ArchiveKey {
     let bytes = UnsafeMutableRawBufferPointer.allocate(
       byteCount: ArchiveKey.byteCount, alignment: 1)

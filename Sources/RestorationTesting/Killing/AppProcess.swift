@@ -190,8 +190,7 @@ public final class AppProcess {
     return answers
   }
 
-  /// Waits until the process has ended or closed its output, so that no answer can
-  /// follow.
+  /// Waits until the process has ended or closed its output, so that no answer can follow.
   ///
   /// - Returns: All answers that were not read yet.
   /// - Throws: ``RestorationTestFailure`` with `process` if the output cannot be read.

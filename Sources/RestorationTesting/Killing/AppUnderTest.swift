@@ -91,8 +91,7 @@ public final class AppUnderTest: Sendable {
     }
   }
 
-  /// Answers that a save has returned, and kills the process if the test has named this
-  /// moment.
+  /// Answers that a save has returned, and kills the process if the test has named this moment.
   ///
   /// - Parameter line: The line that ``AppProcess/answer()`` gives to the test.
   public func acknowledgeSave(_ line: String = "saved") {

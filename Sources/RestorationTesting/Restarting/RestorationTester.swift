@@ -140,8 +140,7 @@ public final class RestorationTester {
   /// once. Code that runs elsewhere, as in a detached task or on a dispatch queue, has
   /// the values of the process.
   ///
-  /// ``prepareKeeper`` and ``makeDelegate`` do not count: the app prepares its keeper
-  /// itself.
+  /// ``prepareKeeper`` and ``makeDelegate`` do not count: the app prepares its keeper itself.
   ///
   /// - Parameters:
   ///   - isolation: The actor of the app.
