@@ -276,7 +276,7 @@ extension StateEncoder {
     encode(object as (any StateRestoring)?, forKey: key)
   }
 
-  /// How many bytes the object has written so far.
+  /// How many bytes were written so far, for this record and the records before it.
   var byteCount: Int { encoder.byteCount }
 
   /// Removes the value of a key again.

@@ -79,7 +79,7 @@ extension RemoteCopy {
     guard let archive else { return .differs }
     guard let noted = note.archive else { return note.rest == .removal ? .removed : .fits }
     guard archive.verdict(against: noted) == .ok else { return .differs }
-    // A file that was written anew since then has a later number, whoever has written it.
+    // A file that was written anew since then has a later number, no matter who wrote it.
     return archive.comes(from: noted) ? .fits : .missing
   }
 

@@ -44,8 +44,7 @@ package struct BaseDirectories: Sendable {
 
   /// The home in the password database.
   ///
-  /// Foundation does not look there: for a process without `HOME` it gives
-  /// `/var/empty`, also for a user who has a home.
+  /// Read here, since Foundation gives `/var/empty` for a process without `HOME`, for any user.
   private static var homeOfPasswordDatabase: String? {
     for byteCount in [1 << 10, 1 << 14, 1 << 20] {
       var strings = [CChar](repeating: 0, count: byteCount)

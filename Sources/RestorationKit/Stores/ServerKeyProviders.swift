@@ -16,10 +16,10 @@ internal import Darwin
 
 /// A key in a variable of the environment, for servers.
 ///
-/// The variable has 32 bytes, as 64 hexadecimal digits or in base64: `openssl rand
-/// -base64 32` makes one. The provider reads the key from the environment into guarded
-/// memory, and makes no other copy. But the environment itself stays readable, for
-/// programs of the same user and for programs that the process starts: a file or a
+/// The variable has 32 bytes, as 64 hexadecimal digits or in base64:
+/// `openssl rand -base64 32` makes one. The provider reads the key from the environment
+/// into guarded memory, and makes no other copy. But the environment itself stays readable,
+/// for programs of the same user and for programs that the process starts: a file or a
 /// ``CredentialKeyProvider`` keeps the key better.
 ///
 /// - Important: Do not change the environment on another thread meanwhile.
