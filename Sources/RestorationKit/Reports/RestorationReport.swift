@@ -290,8 +290,8 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
     }
   }
 
-  /// Whether a new state is saved beside the stored one, and does not replace it: no
-  /// version could read the stored one, or restoring it crashed.
+  /// Whether a new state is saved beside the stored one, and does not replace it:
+  /// the app could not read the stored one, or restoring it crashed.
   var staysBeside: Bool {
     switch self {
     case .newerVersion, .migrationFailed, .skipped: true

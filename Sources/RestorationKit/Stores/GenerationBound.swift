@@ -7,7 +7,7 @@ internal import ArchiveCodec
 /// crashed too often, a restore takes the newest generation that can be read. Generations go
 /// when the state is discarded.
 public struct GenerationBound: Hashable, Sendable {
-  /// How many generations that this version of the app has saved stay.
+  /// How many generations stay that were saved by this version of the app.
   public var previousCount: Int
 
   /// How many generations of other versions of the app stay: the last one of each version.

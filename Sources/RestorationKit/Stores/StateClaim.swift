@@ -83,7 +83,7 @@ package final class StateClaim: Sendable {
   package let name: String
   private let directory: any StateDirectory
   private let claiming = Mutex(Claiming())
-  /// Held while the directory is asked, which may take long; the other lock is never held so.
+  /// Held while the directory is asked, which may take long; the other lock is never held that long.
   private let taking = Mutex<Void>(())
 
   package init(directory: any StateDirectory, name: String) {

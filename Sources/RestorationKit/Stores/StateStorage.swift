@@ -13,7 +13,8 @@ final class StateStorage: ArchiveStorage {
   private struct Replacement {
     var settingAside = SettingAside(generations: .none)
     var reason = SetAsideReason.previous
-    /// The generations of this version of the app that the next generation makes superfluous.
+    /// The generations of the same version of the app as the replaced archive, which
+    /// makes them superfluous.
     var superseded: Set<String> = []
     /// The generations, if they were listed.
     var generations: [SetAsideArchive]?

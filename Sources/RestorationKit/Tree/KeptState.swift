@@ -7,8 +7,8 @@ internal import Foundation
 
 /// A state that stays stored beside a later one of the same element.
 ///
-/// No version of the app could read the state when the later one was saved. It lies in
-/// the record of the element, in a container that earlier versions of the library skip.
+/// The app could not read the state when the later one was saved. It lies in the record of
+/// the element, in a container that earlier versions of the library skip.
 struct KeptState: Sendable {
   /// Tells the state apart from all others in one stored tree.
   struct ID: Hashable, Sendable {
