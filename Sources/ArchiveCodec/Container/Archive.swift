@@ -44,9 +44,9 @@ public final class Archive: Sendable {
   /// - Returns: The archive, or nil if the storage is empty.
   /// - Throws: ``ArchiveError``: `notAnArchive`, `unsupportedVersion`,
   ///   `unsupportedFeature`, `truncated`, `damaged`, `wrongKey`,
-  /// `wrongPassphrase`, `wrongContext`, `malformed`, `limitExceeded`, and the errors of
-  /// the storage; `locked` if a writer changes the file so fast that it cannot be read.
-  /// An empty storage is not an error.
+  ///   `wrongPassphrase`, `wrongContext`, `malformed`, `limitExceeded`, and the errors of
+  ///   the storage; `locked` if a writer changes the file so fast that it cannot be read.
+  ///   An empty storage is not an error.
   /// - Complexity: O(*j* + *s*) in the sizes of the journal and of the symbol
   ///   table, not in the snapshot; and the cost of a passphrase.
   public static func open(

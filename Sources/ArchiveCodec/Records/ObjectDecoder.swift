@@ -35,8 +35,8 @@ public final class ObjectDecoder {
   /// - Returns: The object, or nil if the key is absent.
   /// - Throws: ``ArchiveError`` with `classNotRegistered`, `classRefused`,
   ///   `classTooNew`, `objectCycle`, `objectFailed`, `limitExceeded` or
-  /// `typeMismatch`, and the keys that lead to the object in its path; and the errors
-  /// of the object's class.
+  ///   `typeMismatch`, and the keys that lead to the object in its path; and the errors
+  ///   of the object's class.
   /// - Complexity: O(*n*) in the objects that were not made before.
   public func object<Object: ArchiveObject>(
     _ type: Object.Type = Object.self, forKey key: String

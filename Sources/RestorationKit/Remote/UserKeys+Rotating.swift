@@ -26,8 +26,9 @@ extension UserKeys {
   ///
   /// 1. Give all servers the new master key among the `former` ones.
   /// 2. Then make it the `master` of all, one after another, and the old one a `former` one.
-  /// 3. When all have it, call this method on one of them, until it seals no key anew
-  /// and has no problems. 4. Take the old one away from all, and destroy it.
+  /// 3. When all have it, call this method on one of them, until it seals no key anew and has
+  ///    no problems.
+  /// 4. Take the old one away from all, and destroy it.
   ///
   /// If the call is cancelled, throws or its process is killed, some keys are under the
   /// new master key and all others under the old one. Servers with both can read all of
