@@ -247,7 +247,7 @@ final class AutosaveTurns: Sendable {
     waking.yield()
   }
 
-  // MARK: Those who use it
+  // MARK: Changes and flushes
 
   func change() {
     state.withLock { $0.changeCount += 1 }

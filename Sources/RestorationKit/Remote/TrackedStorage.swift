@@ -124,7 +124,7 @@ final class TrackedStorage: ArchiveStorage {
     try base.openForAppending().map { TrackedFile(file: $0, storage: self) }
   }
 
-  // MARK: As it is
+  // MARK: Calls that are passed on
 
   func open() throws(ArchiveError) -> (any ArchiveFile)? { try base.open() }
 

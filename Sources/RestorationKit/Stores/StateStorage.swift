@@ -131,7 +131,7 @@ final class StateStorage: ArchiveStorage {
     try base.removeSetAside(archives)
   }
 
-  // MARK: As it is
+  // MARK: Calls that are passed on
 
   func open() throws(ArchiveError) -> (any ArchiveFile)? { try base.open() }
 

@@ -50,7 +50,7 @@ package final class ValueStore: Sendable {
     self.isOfScene = isOfScene
   }
 
-  // MARK: Whose values
+  // MARK: The values of an app, a test or a scene
 
   /// The values of the app in a process.
   static let ofProcess = ValueStore()
@@ -64,7 +64,7 @@ package final class ValueStore: Sendable {
   /// The values of the app.
   static var ofApp: ValueStore { ofTest ?? ofProcess }
 
-  // MARK: Those who use values
+  // MARK: Reading and setting
 
   /// The box of a key, the same for all readers with its type.
   ///
@@ -178,7 +178,7 @@ package final class ValueStore: Sendable {
     for note in finding.notes where note.isProblem { self.note(note) }
   }
 
-  // MARK: What is stored
+  // MARK: Saving and restoring
 
   /// The keys of all values that are to be stored, in order.
   var storedKeys: [String] {
