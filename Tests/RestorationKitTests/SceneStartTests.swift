@@ -1,5 +1,6 @@
 import ArchiveCodec
 import RestorationKit
+import Synchronization
 import TestSupport
 import XCTest
 
@@ -81,6 +82,54 @@ final class SceneStartTests: XCTestCase {
     XCTAssertEqual(
       host.openSessions.map(\.persistentIdentifier),
       [opened.session.persistentIdentifier] + stored.reversed())
+  }
+
+  // MARK: What is read
+
+  /// A host whose reads of the files of scenes are counted by the names of these.
+  private func countingHost() throws -> (host: SceneHost, counts: () -> [Int]) {
+    let counts = Counts()
+    let store = HookedStore(app.launch.store) { name, call in
+      let isState = name.contains(".scene-") && !name.hasSuffix(".launch")
+      if call == .readFirst, isState { counts.add(name) }
+    }
+    app.launch.endProcess()
+    let host = SceneHost(
+      try StateKeeper(application: Launch.application, directory: store, keys: app.launch.keys))
+    host.register(SceneConfiguration { [app] in app.makeDelegate() })
+    return (host, { counts.taken.values.sorted() })
+  }
+
+  private final class Counts: Sendable {
+    private let counts = Mutex<[String: Int]>([:])
+    func add(_ name: String) { counts.withLock { $0[name, default: 0] += 1 } }
+    var taken: [String: Int] { counts.withLock { $0 } }
+  }
+
+  func testAStartReadsEachFileOnce() async throws {
+    try await store(3)
+    app.prepare = { $0.roots = [TestNode("root")] }
+    let (host, counts) = try countingHost()
+    let start = try await host.start()
+    XCTAssertEqual(start.problems.map(\.description), [])
+    XCTAssertEqual(start.restoredScenes.map(\.testRoot?.value), ["3", "2", "1"])
+    XCTAssertEqual(counts(), [1, 1, 1])
+  }
+
+  func testAFileThatAnotherHostHasChangedSinceTheLaunchIsReadAnew() async throws {
+    try await store(1)
+    app.prepare = { $0.roots = [TestNode("root")] }
+    let (first, counts) = try countingHost()
+    try await first.launch()
+    await first.close()
+    let second = try await app.host()
+    await second.restoreScenes()
+    second.connectedScenes[0].testRoot?.value = "newer"
+    try await second.saveEverything(of: second.connectedScenes[0])
+    await second.close()
+    await first.restoreScenes()
+    XCTAssertEqual(first.connectedScenes.map(\.testRoot?.value), ["newer"])
+    XCTAssertEqual(counts(), [2])
   }
 
   // MARK: What cannot be read

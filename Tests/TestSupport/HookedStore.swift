@@ -1,6 +1,7 @@
 package import ArchiveCodec
 import Foundation
 package import RestorationKit
+import Synchronization
 
 /// A store that asks before it does anything; what throws does not happen.
 package struct HookedStore: StateDirectory {
@@ -9,6 +10,8 @@ package struct HookedStore: StateDirectory {
     case read, size, truncate, synchronize, list
     /// The new content is there when it throws, but not for good.
     case publish
+    /// Something of an archive is read that was opened, for the first time.
+    case readFirst
 
     package var isChange: Bool { Self.changes.contains(self) }
 
@@ -54,7 +57,7 @@ private struct HookedStorage: ArchiveStorage {
 
   func open() throws(ArchiveError) -> (any ArchiveFile)? {
     try before(.open)
-    return try storage.open()
+    return try storage.open().map { HookedReader($0, before) }
   }
 
   func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
@@ -128,6 +131,27 @@ private struct HookedStorage: ArchiveStorage {
     // Many callers have none to remove.
     if !archives.isEmpty { try before(.removeSetAside) }
     try storage.removeSetAside(archives)
+  }
+}
+
+private final class HookedReader: ArchiveFile {
+  private let file: any ArchiveFile
+  private let before: @Sendable (HookedStore.Call) throws(ArchiveError) -> Void
+  private let isRead = Atomic(false)
+
+  init(
+    _ file: any ArchiveFile,
+    _ before: @escaping @Sendable (HookedStore.Call) throws(ArchiveError) -> Void
+  ) {
+    self.file = file
+    self.before = before
+  }
+
+  var byteCount: Int { file.byteCount }
+
+  func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
+    if !isRead.exchange(true, ordering: .relaxed) { try before(.readFirst) }
+    return try file.read(at: offset, count: count)
   }
 }
 

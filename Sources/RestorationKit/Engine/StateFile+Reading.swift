@@ -55,9 +55,14 @@ extension StateFile {
     ) throws(ArchiveError) -> Loaded<Content>? {
       var reason = RestorationReport.PassedOver.Reason.missing
       do throws(ArchiveError) {
-        if let archive = try Archive.open(
-          storage, key: key, context: place.context, limits: limits, recovery: .recover)
-        {
+        let archive =
+          if generation == nil, let opened = place.storage.takeOpened(key) {
+            opened
+          } else {
+            try Archive.open(
+              storage, key: key, context: place.context, limits: limits, recovery: .recover)
+          }
+        if let archive {
           if let content = try body(archive, generation) {
             return Loaded(
               content: content, location: storage.location, generation: generation,
@@ -112,11 +117,17 @@ extension StateFile {
 
   /// Reads and verifies what was written in the name of a scene, and nothing
   /// else; nil if nothing was.
-  func readHostPart() async throws(ArchiveError) -> HostPart? {
+  ///
+  /// - Parameter isRestoredNext: Whether the state stays open for a restore, which reads the
+  ///   rest. A copy of what a store has does not: the restore asks the store first.
+  func readHostPart(isRestoredNext: Bool = false) async throws(ArchiveError) -> HostPart? {
     look()
     try await fetch(.toList)
     guard try isAnythingStored() else { return nil }
-    let part = try firstReadable(existingKey()) { (archive, generation) throws(ArchiveError) in
+    let key = try existingKey()
+    let keepsOpen = isRestoredNext && claim.taken != nil && place.remote == nil
+    let part = try firstReadable(key) { (archive, generation) throws(ArchiveError) in
+      if keepsOpen, generation == nil { place.storage.keepOpen(archive, key) }
       let record = try archive.record(NodeRecord.application)
       let facts = try record?.container(forKey: NodeRecord.factsKey)
         .map { (values) throws(ArchiveError) in try SaveFacts(values, of: archive) }
@@ -132,6 +143,9 @@ extension StateFile {
       values: values, contents: part.contents, savedAt: part.savedAt, version: part.version,
       byteCount: part.byteCount)
   }
+
+  /// Closes what ``readHostPart(isRestoredNext:)`` has left open: no restore follows.
+  func closeOpened() { place.storage.closeOpened() }
 
   /// Says that a version was read whole though it has no nodes.
   func know(_ version: ArchiveVersion) {

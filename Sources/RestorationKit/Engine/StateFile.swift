@@ -217,6 +217,7 @@ package actor StateFile {
   /// and closes what is open.
   func close() {
     open.close()
+    closeOpened()
     // Others may have the state, and forget them, before it is claimed again.
     secrets.removeAll()
     (storedSecrets, generationSecrets) = (nil, [:])

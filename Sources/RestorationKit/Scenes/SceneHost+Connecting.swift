@@ -86,7 +86,11 @@ extension SceneHost {
     var failures: [SceneSession: RestorationError] = [:]
     for session in openSessions where session.scene == nil {
       // It may have been discarded while others connected.
-      guard openSessions.contains(session), wants(session) else { continue }
+      guard openSessions.contains(session) else { continue }
+      guard wants(session) else {
+        await engine(of: session).file.closeOpened()
+        continue
+      }
       do throws(RestorationError) {
         _ = try await connect(session, nil, .place)
       } catch {

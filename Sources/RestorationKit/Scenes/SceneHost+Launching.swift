@@ -114,7 +114,9 @@ extension SceneHost {
     }
     var found = (stored?.scenes ?? []).map { SceneSession($0) }
     discarded = (stored?.discarded ?? []).map { SceneSession($0) }
-    for session in found { await load(session) }
+    for (place, session) in found.enumerated() {
+      await load(session, isRestoredNext: place < Self.largestOpenCount)
+    }
     var closed = (stored?.closed ?? []).map { SceneSession($0) }
     do {
       for lost in try await lostSessions(
@@ -138,6 +140,10 @@ extension SceneHost {
     }
     if let failure { throw failure }
   }
+
+  /// How many files stay open between a launch and the restores that read the rest of them: each
+  /// takes a descriptor and guarded memory. The restores of more windows open theirs again.
+  private static let largestOpenCount = 64
 
   private func setReason(_ stored: SceneList?, hasSessions: Bool) {
     restoreReason =
@@ -183,9 +189,9 @@ extension SceneHost {
   }
 
   /// Reads what is stored of a session beside its nodes.
-  func load(_ session: SceneSession) async {
+  func load(_ session: SceneSession, isRestoredNext: Bool = false) async {
     do {
-      let part = try await engine(of: session).file.readHostPart()
+      let part = try await engine(of: session).file.readHostPart(isRestoredNext: isRestoredNext)
       session.failure = nil
       var stored = try SceneContent(reading: part?.values)
       stored?.take(part?.contents ?? [:])

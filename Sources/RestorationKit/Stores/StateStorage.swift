@@ -18,6 +18,8 @@ final class StateStorage: ArchiveStorage {
     var superseded: Set<String> = []
     /// The generations, if they were listed.
     var generations: [SetAsideArchive]?
+    /// An archive whose rest the next reader needs, and the key that opens it.
+    var opened: (archive: Archive, key: ArchiveKey)?
   }
 
   private let base: any ArchiveStorage
@@ -46,7 +48,29 @@ final class StateStorage: ArchiveStorage {
     }
   }
 
+  /// Keeps an archive open for the next reader, until something changes here.
+  ///
+  /// Only the owner of the claim may do so, until the claim ends: nobody tells this storage
+  /// of a change by another process.
+  func keepOpen(_ archive: Archive, _ key: ArchiveKey) {
+    replacement.withLock { $0.opened = (archive, key) }
+  }
+
+  /// The archive that was kept open; nil if there is none, or if another key is to open it.
+  func takeOpened(_ key: ArchiveKey) -> Archive? {
+    replacement.withLock { content in
+      defer { content.opened = nil }
+      return content.opened.flatMap { $0.key.isSame(as: key) ? $0.archive : nil }
+    }
+  }
+
+  /// Closes an archive that was kept open and is out of date, or that nobody reads any more.
+  func closeOpened() {
+    replacement.withLock { $0.opened = nil }
+  }
+
   func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
+    closeOpened()
     let (settingAside, reason) = replacement.withLock { ($0.settingAside, $0.reason) }
     guard !reason.isGeneration || settingAside.generations.count(of: reason) > 0 else {
       try base.replace(body)
@@ -67,9 +91,9 @@ final class StateStorage: ArchiveStorage {
     return last.addingTimeInterval(0.001)
   }
 
-  /// Has the generations listed anew when they are needed next.
+  /// Reads and lists anew what is stored and kept when that is asked for next.
   func forgetGenerations() {
-    replacement.withLock { $0.generations = nil }
+    replacement.withLock { ($0.generations, $0.opened) = (nil, nil) }
   }
 
   /// The generations; nil if they cannot be listed, which is no reason to fail a save.
@@ -107,7 +131,7 @@ final class StateStorage: ArchiveStorage {
   /// Removes the generations first and the state last: whenever the process ends,
   /// no older state comes back when the state is gone.
   func remove() throws(ArchiveError) {
-    replacement.withLock { $0.generations = nil }
+    forgetGenerations()
     var generations = try base.generations()
     // Without a state a restore takes the newest generation, so that one has to go last: it
     // takes the place of the state. Its removal is synced, and with it the removals before.
@@ -122,7 +146,7 @@ final class StateStorage: ArchiveStorage {
   func generations() throws(ArchiveError) -> [SetAsideArchive] { try base.generations() }
 
   func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
-    replacement.withLock { $0.generations = nil }
+    forgetGenerations()
     try base.putBack(archive)
   }
 
@@ -136,7 +160,8 @@ final class StateStorage: ArchiveStorage {
   func open() throws(ArchiveError) -> (any ArchiveFile)? { try base.open() }
 
   func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
-    try base.openForAppending()
+    closeOpened()
+    return try base.openForAppending()
   }
 
   func lock() throws(ArchiveError) -> any ArchiveLock { try base.lock() }
@@ -145,10 +170,14 @@ final class StateStorage: ArchiveStorage {
 
   func synchronize() throws(ArchiveError) { try base.synchronize() }
 
-  func setAside() throws(ArchiveError) -> String? { try base.setAside() }
+  func setAside() throws(ArchiveError) -> String? {
+    closeOpened()
+    return try base.setAside()
+  }
 
   func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
-    try base.setAside(reason, at: date)
+    closeOpened()
+    return try base.setAside(reason, at: date)
   }
 
   func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
