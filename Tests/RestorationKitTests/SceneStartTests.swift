@@ -116,6 +116,17 @@ final class SceneStartTests: XCTestCase {
     XCTAssertEqual(counts(), [1, 1, 1])
   }
 
+  func testAStartWithoutAListReadsEachFileOnce() async throws {
+    let stored = try await store(2)
+    try app.launch.store.memory(named: "main.scenes").remove()
+    app.prepare = { $0.roots = [TestNode("root")] }
+    let (host, counts) = try countingHost()
+    let start = try await host.start()
+    XCTAssertEqual(Set(start.restoredScenes.map(\.session.persistentIdentifier)), Set(stored))
+    XCTAssertEqual(Set(start.restoredScenes.map(\.testRoot?.value)), ["1", "2"])
+    XCTAssertEqual(counts(), [1, 1])
+  }
+
   func testAFileThatAnotherHostHasChangedSinceTheLaunchIsReadAnew() async throws {
     try await store(1)
     app.prepare = { $0.roots = [TestNode("root")] }

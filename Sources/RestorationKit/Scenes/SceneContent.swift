@@ -40,7 +40,23 @@ struct SceneContent: Hashable, Codable, Sendable {
 extension SceneContent {
   private static let key = "scene"
 
-  init?(reading values: KeyedDecoder?) throws(ArchiveError) {
+  /// What a launch reads of a file; nil if nobody has written it in the name of a scene.
+  init?(reading part: StateFile.HostPart) throws(ArchiveError) {
+    try self.init(reading: part.values, part.contents)
+  }
+
+  /// The same of a state that is restored.
+  init?(reading tree: StoredTree) throws(ArchiveError) {
+    try self.init(reading: tree.host, ValueStore.plainContents(in: tree))
+  }
+
+  /// - Parameters:
+  ///   - values: The part of the scene's host.
+  ///   - contents: The values that are nodes of the scene; an earlier version has stored them in
+  ///     the part of the host.
+  private init?(
+    reading values: KeyedDecoder?, _ contents: [String: ValueContent]
+  ) throws(ArchiveError) {
     do {
       guard let content = try values?.decodeIfPresent(Self.self, forKey: Self.key) else {
         return nil
@@ -49,6 +65,7 @@ extension SceneContent {
     } catch {
       throw .content(error)
     }
+    for (key, content) in contents { storage[key] = StoredValue(content) }
   }
 
   func encode(with encoder: KeyedEncoder) throws {

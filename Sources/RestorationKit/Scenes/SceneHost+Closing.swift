@@ -65,16 +65,14 @@ extension SceneHost {
     } catch {
       failure = error
     }
-    while let underWay = connections[session.persistentIdentifier] { await underWay.end() }
+    await turnEnded(of: [session])
     // It may have been discarded meanwhile, or have another scene, which nobody closes.
     if let other = session.scene, other !== scene {
       session.content.closedAt = nil
       other.needsSave = true
     } else if openSessions.contains(session) {
       release(scene)
-      openSessions.removeAll { $0 == session }
-      session.closedAt = now
-      closedSessions.insert(session, at: 0)
+      sessions.change(session, .close(at: now))
       await engine(of: session).file.close()
       discardClosed()
       await writeList()
@@ -98,35 +96,12 @@ extension SceneHost {
   public func reopen(
     _ session: SceneSession, activity: UserActivity? = nil
   ) async throws(RestorationError) -> RestorableScene {
-    guard let place = closedSessions.firstIndex(where: { $0 === session }) else {
+    guard let row = sessions[session], row.session === session, row.state.closedAt != nil else {
       throw RestorationError(
         .notConnected, "The session is not closed. Use one of the host's closedSessions.")
     }
-    closedSessions.remove(at: place)
-    openSessions.insert(session, at: 0)
-    let closedAt = session.closedAt
-    session.closedAt = nil
-    await load(session)
-    do throws(RestorationError) {
-      let scene = try await connect(session, activity: activity)
-      await noteReopened(session)
-      return scene
-    } catch {
-      if error.code == .strict {
-        await noteReopened(session)
-      } else {
-        openSessions.removeAll { $0 == session }
-        session.closedAt = closedAt
-        closedSessions.insert(session, at: min(place, closedSessions.count))
-      }
-      throw error
-    }
-  }
-
-  private func noteReopened(_ session: SceneSession) async {
-    session.content.closedAt = nil
-    session.scene?.needsSave = true
-    await writeList()
+    sessions.change(session, .connect)
+    return try await connect(session, activity, .front)
   }
 
   /// Discards what is closed and over the bound; those who call it tell of it.
@@ -137,7 +112,6 @@ extension SceneHost {
     gone += closedSessions.prefix(max(0, bound.count)).filter { session in
       session.closedAt.map { now.timeIntervalSince($0) > bound.age } ?? false
     }
-    closedSessions.removeAll { gone.contains($0) }
-    discarded += gone
+    for session in gone { sessions.change(session, .discard) }
   }
 }

@@ -2,7 +2,7 @@ internal import ArchiveCodec
 
 extension SceneHost {
   /// How a scene is shown that connects.
-  private enum Presentation {
+  enum Presentation {
     /// As the one that was used last.
     case front
     /// In its place among the others.
@@ -36,18 +36,8 @@ extension SceneHost {
   func open(
     _ session: SceneSession, activity: UserActivity? = nil
   ) async throws(RestorationError) -> RestorableScene {
-    openSessions.insert(session, at: 0)
-    do throws(RestorationError) {
-      let scene = try await connect(session, activity: activity)
-      scene.needsSave = true
-      return scene
-    } catch {
-      // A strict keeper throws when all is done.
-      if error.code == .strict { throw error }
-      openSessions.removeAll { $0 == session }
-      forgetEngine(of: session)
-      throw error
-    }
+    sessions.connect(session, engine(ofScene: session.persistentIdentifier))
+    return try await connect(session, activity, .front)
   }
 
   /// Connects a session to a new scene, with the state that was stored.
@@ -146,83 +136,89 @@ extension SceneHost {
     return delegate?.host(self, shouldRestore: session) ?? true
   }
 
-  private func connect(
+  /// Connects a session to a scene, whether it is new, was stored or was closed. A session that
+  /// has a scene shows that one.
+  func connect(
     _ session: SceneSession, _ activity: UserActivity?, _ presentation: Presentation
   ) async throws(RestorationError) -> RestorableScene {
     endsCleanly = false
     keeper.engine.claim.beginUse()
     defer { keeper.engine.claim.endUse() }
     // A second call while the first one reads waits for the scene of that one.
-    while let underWay = connections[session.persistentIdentifier] { await underWay.end() }
-    guard openSessions.contains(where: { $0 === session }) else {
-      throw RestorationError(
-        .notConnected, "The session is not open. Use one of the host's openSessions.")
-    }
-    if let scene = session.scene {
-      if presentation == .front { moveToFront(session) }
-      if presentation != .background { activate(scene, with: activity) }
+    return try await inTurn(of: session) { () async throws(RestorationError) in
+      try checkIsKnown(session)
+      if let scene = session.scene {
+        if presentation == .front { sessions.moveToFront(session) }
+        if presentation != .background { activate(scene, with: activity) }
+        return scene
+      }
+      sessions.change(session, .connect)
+      let scene = try await makeScene(session, activity)
+      guard case .connecting(let before) = sessions[session]?.state else {
+        throw RestorationError(
+          .notConnected, "The session was discarded while its scene was made.")
+      }
+      await restore(scene, isShown: presentation != .background)
+      if presentation == .front { sessions.moveToFront(session) }
+      restoreInteractionState(of: scene)
+      if presentation != .background { becomeActive(scene) }
+      // No file has a new session, or says that a closed one is open, or what the user wants now.
+      if !before.isOpen || activity != nil { scene.needsSave = true }
+      if before.closedAt != nil {
+        session.content.closedAt = nil
+        await writeList()
+      }
+      if case .failure(let error) = scene.restoration, error.code == .strict { throw error }
       return scene
     }
-    let underWay = UnderWay()
-    connections[session.persistentIdentifier] = underWay
-    defer {
-      connections[session.persistentIdentifier] = nil
-      underWay.finish()
-    }
-    let scene = try await makeScene(session, activity)
-    guard openSessions.contains(where: { $0 === session }) else {
-      throw RestorationError(
-        .notConnected, "The session was discarded while its scene was made.")
-    }
-    await restore(scene, isShown: presentation != .background)
-    if presentation == .front { moveToFront(session) }
-    restoreInteractionState(of: scene)
-    if presentation != .background { becomeActive(scene) }
-    // What the user wants now is stored nowhere yet.
-    if activity != nil { scene.needsSave = true }
-    if case .failure(let error) = scene.restoration, error.code == .strict { throw error }
-    return scene
   }
 
-  /// Makes a scene that has no state yet and has made no call but the first.
+  /// Makes the scene of a session that connects; if that fails, the session is as it was before.
   private func makeScene(
     _ session: SceneSession, _ activity: UserActivity?
   ) async throws(RestorationError) -> RestorableScene {
     let options = SceneConnectionOptions(
       userActivities: [activity].compactMap(\.self), restoreReason: restoreReason)
-    let configuration = try chosenConfiguration(for: session, options)
+    do throws(RestorationError) {
+      if case .connecting(from: .closed) = sessions[session]?.state {
+        await load(session, engine(of: session))
+      }
+      let configuration = try chosenConfiguration(for: session, options)
+      let delegate = try await newDelegate(configuration)
+      session.configurationName = configuration.name
+      session.content.configurationName = configuration.name
+      let scene = RestorableScene(
+        session, engine: engine(of: session), options: options,
+        restoring: configuration.policy(for: session)[restoreReason] ?? .all)
+      scene.delegate = delegate
+      return scene
+    } catch {
+      sessions.change(session, .fail)
+      throw error
+    }
+  }
+
+  private func newDelegate(
+    _ configuration: SceneConfiguration
+  ) async throws(RestorationError) -> any SceneDelegate {
     let delegate: any SceneDelegate
     do {
       delegate = try await configuration.makeDelegate()
     } catch {
       throw RestorationError(.noDelegate, "The scene's delegate could not be made: \(error.reason)")
     }
-    guard !isFollowing(delegate) else {
+    guard !sessions.rows.contains(where: { $0.state.scene?.delegate === delegate }) else {
       throw RestorationError(
         .noDelegate, "The delegate follows another scene. Make a new one for every scene.")
     }
-    session.isNew = false
-    session.configurationName = configuration.name
-    session.content.configurationName = configuration.name
-    let scene = RestorableScene(
-      session, engine: engine(of: session), options: options,
-      restoring: configuration.policy(for: session)[restoreReason] ?? .all)
-    scene.delegate = delegate
-    return scene
+    return delegate
   }
 
   /// Brings back the state of a scene, which is connected in the midst of that.
   private func restore(_ scene: RestorableScene, isShown: Bool) async {
     let session = scene.session
     do {
-      let report = try await scene.engine.restore { report in
-        scene.restoration = .success(report)
-        if report.outcome == .restored { restoreInteractionState(of: scene) }
-      } with: { tree in
-        take(tree, in: scene)
-        connect(scene, isShown: isShown)
-        return participants(of: scene)
-      }
+      let report = try await restore(scene) { connect(scene, isShown: isShown) }
       scene.restoration = .success(report)
       switch report.outcome {
       case .locked: session.failure = RestorationError(.keyLocked())
@@ -246,6 +242,22 @@ extension SceneHost {
     connect(scene, isShown: isShown)
   }
 
+  /// Restores what is stored of a scene; a body shows the scene when all but the nodes is there.
+  private func restore(
+    _ scene: RestorableScene, showing show: () -> Void
+  ) async throws(RestorationError) -> RestorationReport {
+    try await scene.engine.restore { report in
+      scene.restoration = .success(report)
+      if report.outcome == .restored { restoreInteractionState(of: scene) }
+    } with: { tree in
+      // The scene may have been closed meanwhile.
+      guard scene.delegate != nil else { return nil }
+      take(tree, in: scene)
+      show()
+      return participants(of: scene)
+    }
+  }
+
   /// Who takes part in restoring the nodes of a scene; nil if they do not come back.
   private func participants(of scene: RestorableScene) -> RestorationParticipants? {
     guard scene.restoredParts.contains(.nodes), let delegate = scene.delegate else { return nil }
@@ -261,8 +273,7 @@ extension SceneHost {
   /// What is stored of the scene beside its nodes.
   private func take(_ tree: StoredTree, in scene: RestorableScene) {
     do {
-      var stored = try SceneContent(reading: tree.host)
-      stored?.take(ValueStore.plainContents(in: tree))
+      let stored = try SceneContent(reading: tree)
       scene.session.failure = nil
       scene.session.take(stored, version: tree.version)
     } catch {
@@ -272,7 +283,7 @@ extension SceneHost {
   }
 
   private func connect(_ scene: RestorableScene, isShown: Bool) {
-    setScene(scene, of: scene.session)
+    sessions.change(scene.session, .appear(scene))
     scene.activationState = .background
     tell(.willConnectTo, scene.session)
     scene.delegate?.scene(scene, willConnectTo: scene.session, options: scene.options)
@@ -284,16 +295,9 @@ extension SceneHost {
   /// Gives a scene what was locked when it connected.
   func unlock(_ scene: RestorableScene) async {
     do {
-      let report = try await scene.engine.restore { report in
-        scene.restoration = .success(report)
-        if report.outcome == .restored { restoreInteractionState(of: scene) }
-      } with: { tree in
-        // It may have been closed meanwhile.
-        guard scene.activationState != .unattached else { return nil }
-        take(tree, in: scene)
+      let report = try await restore(scene) {
         tell(.sceneStateDidBecomeAvailable, scene.session)
         scene.delegate?.sceneStateDidBecomeAvailable(scene)
-        return participants(of: scene)
       }
       if report.outcome == .locked { return }
       scene.restoration = .success(report)

@@ -16,17 +16,11 @@ extension SceneHost {
   ///   ignored.
   /// - Throws: As ``close(_:)``.
   public func discard(_ sessions: [SceneSession]) async throws(RestorationError) {
-    // While one ends, another one may begin.
-    func connecting() -> UnderWay? {
-      sessions.lazy.compactMap { self.connections[$0.persistentIdentifier] }.first
-    }
-    while let underWay = connecting() { await underWay.end() }
+    await turnEnded(of: sessions)
     let gone = (openSessions + closedSessions).filter { sessions.contains($0) }
     guard !gone.isEmpty else { return }
     for scene in gone.compactMap(\.scene) { release(scene) }
-    openSessions.removeAll { gone.contains($0) }
-    closedSessions.removeAll { gone.contains($0) }
-    discarded += gone
+    for session in gone { self.sessions.change(session, .discard) }
     // First the list: whatever happens now, no closed window comes back.
     await writeList()
     let failure = listFailure
@@ -38,28 +32,26 @@ extension SceneHost {
   /// Those whose file cannot be removed stay in the list for the next launch.
   @discardableResult
   func tellDiscarded() async -> RestorationError? {
-    // Those who come meanwhile would remove and tell of the same ones again.
-    while let telling { await telling.end() }
+    // A second removal would remove and tell of the same ones again.
+    while let removal { await removal.end() }
     let underWay = UnderWay()
-    telling = underWay
+    removal = underWay
     defer {
-      telling = nil
+      removal = nil
       underWay.finish()
     }
     var failure: RestorationError?
     var told: [SceneSession] = []
-    for session in discarded {
+    for row in sessions.rows where isDiscarded(row.session) {
       do throws(RestorationError) {
-        try await engine(of: session).discardState(includingSetAside: true)
-        forgetEngine(of: session)
-        told.append(session)
+        try await row.engine.discardState(includingSetAside: true)
+        if sessions.change(row.session, .forget) { told.append(row.session) }
       } catch {
         failure = error
       }
     }
-    discarded.removeAll { told.contains($0) }
     // Nor does a list that was set aside name windows when none is left.
-    if openSessions.isEmpty, closedSessions.isEmpty, discarded.isEmpty, isListRead {
+    if sessions.rows.isEmpty, isListRead {
       do throws(RestorationError) {
         try await list.removeSetAside()
       } catch {
@@ -74,6 +66,10 @@ extension SceneHost {
     return failure
   }
 
+  func isDiscarded(_ session: SceneSession) -> Bool {
+    sessions[session]?.state.isDiscarded == true
+  }
+
   /// Lets a scene go; its session stays.
   func release(_ scene: RestorableScene) {
     guard scene.activationState != .unattached else { return }
@@ -81,7 +77,7 @@ extension SceneHost {
     tell(.sceneDidDisconnect, scene.session)
     scene.delegate?.sceneDidDisconnect(scene)
     scene.delegate = nil
-    setScene(nil, of: scene.session)
+    sessions.change(scene.session, .leave)
     // What was written last, also if its save has failed after that.
     scene.session.version = scene.engine.rows.whole.version ?? scene.session.version
     scene.engine.forgetObjects()
@@ -124,7 +120,7 @@ extension SceneHost {
     stored.discarded += gone
     try await list.write { stored }
     for entry in gone {
-      try await engine(of: SceneSession(entry)).discardState(includingSetAside: true)
+      try await engine(ofScene: entry.identifier).discardState(includingSetAside: true)
     }
   }
 

@@ -54,11 +54,11 @@ extension SceneHost {
   /// - Complexity: O(*n*) in the sessions.
   public func retrySkippedNodes() async throws(RestorationError) {
     var failure: RestorationError?
-    for session in openSessions + closedSessions {
-      // It may have been discarded while others were asked.
-      guard openSessions.contains(session) || closedSessions.contains(session) else { continue }
+    for row in sessions.rows where !row.state.isDiscarded {
+      // The session may have been discarded while others were asked.
+      guard let state = sessions[row.session]?.state, !state.isDiscarded else { continue }
       do throws(RestorationError) {
-        try await engine(of: session).retrySkipped()
+        try await row.engine.retrySkipped()
       } catch {
         failure = failure ?? error
       }
@@ -87,7 +87,7 @@ extension SceneHost {
     var failure: RestorationError?
     for session in openSessions where session.isLocked {
       guard let scene = session.scene else {
-        await load(session)
+        await load(session, engine(of: session))
         continue
       }
       await unlock(scene)
@@ -112,33 +112,37 @@ extension SceneHost {
       }
       failure = .notRestored(error, makesKey: keeper.engine.settings.keys.makesKey)
     }
-    var found = (stored?.scenes ?? []).map { SceneSession($0) }
-    discarded = (stored?.discarded ?? []).map { SceneSession($0) }
-    for (place, session) in found.enumerated() {
-      await load(session, isRestoredNext: place < Self.largestOpenCount)
+    sessions.forgetListed()
+    var found = listed(in: stored ?? SceneList())
+    for (place, row) in found.enumerated() where row.state.isOpen {
+      await load(row.session, row.engine, isRestoredNext: place < Self.largestOpenCount)
     }
-    var closed = (stored?.closed ?? []).map { SceneSession($0) }
     do {
-      for lost in try await lostSessions(
-        besides: Set(found + closed + discarded), isOwner: isOwner)
-      {
-        if lost.closedAt == nil { found.append(lost) } else { closed.append(lost) }
-      }
+      found += try await lostSessions(besides: found.map(\.session), isOwner: isOwner)
     } catch {
       failure = failure ?? RestorationError(error)
     }
-    setReason(stored, hasSessions: !found.isEmpty)
-    // Those that were opened before the list was read are at the front.
-    found.removeAll { openSessions.contains($0) }
-    openSessions += found
-    closedSessions = closed
-    // Who only looks writes and discards nothing.
+    setReason(stored, hasSessions: found.contains(where: \.state.isOpen))
+    // Sessions that were opened before the list was read stay as they are, at the front.
+    found.removeAll { !sessions.add($0) }
+    // A host that only looks writes and discards nothing.
     (isListRead, isListLocked) = (isOwner, false)
     if isOwner {
       await keepSavedElsewhere()
-      await discardUnwanted(found)
+      await discardUnwanted(found.map(\.session))
     }
     if let failure { throw failure }
+  }
+
+  private func listed(in list: SceneList) -> [SessionTable.Row] {
+    func row(_ entry: SceneList.Entry, _ state: SessionState) -> SessionTable.Row {
+      SessionTable.Row(
+        session: SceneSession(entry), engine: engine(ofScene: entry.identifier), state: state)
+    }
+    let now = keeper.engine.settings.now()
+    return list.scenes.map { row($0, .stored) }
+      + (list.closed ?? []).map { row($0, .closed(at: $0.closedAt ?? now)) }
+      + list.discarded.map { row($0, .discarded) }
   }
 
   /// How many files stay open between a launch and the restores that read the rest of them: each
@@ -158,47 +162,50 @@ extension SceneHost {
 
   /// Sessions that have a file and are not in the list.
   private func lostSessions(
-    besides known: Set<SceneSession>, isOwner: Bool
-  ) async throws(ArchiveError) -> [SceneSession] {
-    let known = Set((known + openSessions).map(\.persistentIdentifier))
-    var found: [SceneSession] = []
+    besides listed: [SceneSession], isOwner: Bool
+  ) async throws(ArchiveError) -> [SessionTable.Row] {
+    let known = Set((listed + openSessions).map(\.persistentIdentifier))
+    var found: [SessionTable.Row] = []
     for identifier in try await keeper.engine.file.storedScenes() where !known.contains(identifier)
     {
-      let engine = keeper.engine.ofScene(identifier, telling: need)
+      let engine = engine(ofScene: identifier)
+      let isRestoredNext = known.count + found.count < Self.largestOpenCount
       do {
-        var content = try SceneContent(reading: await engine.file.readHostPart()?.values)
-        // The store may not know yet that it was discarded.
+        var part = try await engine.file.readHostPart(isRestoredNext: isRestoredNext)
+        var content = try part.flatMap(SceneContent.init(reading:))
+        // The store may not know yet that the scene was discarded.
         if content == nil, isOwner, try await takeBack(engine) {
-          content = try SceneContent(reading: await engine.file.readHostPart()?.values)
+          part = try await engine.file.readHostPart()
+          content = try part.flatMap(SceneContent.init(reading:))
         }
         guard let content else {
           if isOwner { await engine.file.removeOldPlace() }
           continue
         }
+        if content.closedAt != nil { await engine.file.closeOpened() }
         let session = SceneSession(
           SceneList.Entry(
             identifier: identifier, role: content.role,
-            configurationName: content.configurationName, closedAt: content.closedAt))
-        await load(session)
-        found.append(session)
+            configurationName: content.configurationName))
+        session.take(content, part, at: keeper.engine.settings.now())
+        let state = content.closedAt.map { SessionState.closed(at: $0) } ?? .stored
+        found.append(SessionTable.Row(session: session, engine: engine, state: state))
       } catch {
-        // What cannot be read stands for no window, and stays where it is.
+        // A file that cannot be read stands for no window, and stays where it is.
       }
     }
     return found
   }
 
   /// Reads what is stored of a session beside its nodes.
-  func load(_ session: SceneSession, isRestoredNext: Bool = false) async {
+  func load(
+    _ session: SceneSession, _ engine: StateEngine, isRestoredNext: Bool = false
+  ) async {
     do {
-      let part = try await engine(of: session).file.readHostPart(isRestoredNext: isRestoredNext)
+      let part = try await engine.file.readHostPart(isRestoredNext: isRestoredNext)
+      let content = try part.flatMap(SceneContent.init(reading:))
       session.failure = nil
-      var stored = try SceneContent(reading: part?.values)
-      stored?.take(part?.contents ?? [:])
-      session.take(stored, version: part?.version)
-      session.savedAt = part?.savedAt ?? session.savedAt
-      session.byteCount = part?.byteCount ?? session.byteCount
-      session.dropActivity { $0.isExpired(at: keeper.engine.settings.now()) }
+      session.take(content, part, at: keeper.engine.settings.now())
     } catch {
       session.failure = RestorationError(error)
     }
@@ -217,38 +224,34 @@ extension SceneHost {
   /// Brings back what was discarded, and what another machine has saved since: nobody has decided.
   private func keepSavedElsewhere() async {
     guard keeper.engine.settings.directory is RemoteStateDirectory else { return }
-    for session in discarded {
-      let engine = engine(of: session)
+    for row in sessions.rows where isDiscarded(row.session) {
       do {
-        if try await !takeBack(engine) {
-          guard let version = session.version,
-            let part = try await engine.file.readHostPart(), part.version != version
+        if try await !takeBack(row.engine) {
+          guard let version = row.session.version,
+            let part = try await row.engine.file.readHostPart(), part.version != version
           else { continue }
         }
       } catch {
         // Its discard says why, and is tried again.
         continue
       }
-      discarded.removeAll { $0 === session }
-      session.closedAt = nil
-      openSessions.append(session)
-      session.startAfresh()
-      await load(session)
+      sessions.change(row.session, .bringBack)
+      row.session.startAfresh()
+      await load(row.session, row.engine)
     }
   }
 
   /// Discards what does not come back, and tells of all that was discarded.
   private func discardUnwanted(_ found: [SceneSession]) async {
-    let unwanted = found.filter { session in
-      !session.isRestorable
-        || configuration(of: session).map { $0.policy(for: session)[restoreReason] == nil } ?? false
+    let count = sessions.discarded.count
+    for session in found where session.closedAt == nil {
+      let isWanted =
+        configuration(of: session).map { $0.policy(for: session)[restoreReason] != nil } ?? true
+      if !session.isRestorable || !isWanted { sessions.change(session, .discard) }
     }
-    openSessions.removeAll { unwanted.contains($0) }
-    discarded += unwanted
-    let closedCount = closedSessions.count
     discardClosed()
     // First the list, so that a launch that ends here goes on at the next one.
-    if !unwanted.isEmpty || closedSessions.count < closedCount { await writeList() }
+    if sessions.discarded.count > count { await writeList() }
     await tellDiscarded()
   }
 }

@@ -34,7 +34,7 @@ extension SceneHost {
   }
 
   private func knows(_ session: SceneSession) -> Bool {
-    (openSessions + closedSessions + discarded).contains(session)
+    sessions[session] != nil
   }
 
   /// Decides which of two states of a session stays, after a save that was in conflict with
@@ -59,12 +59,13 @@ extension SceneHost {
   public func resolveConflict(
     of session: SceneSession, keeping choice: ConflictChoice
   ) async throws(RestorationError) -> String? {
-    if discarded.contains(session) {
+    if isDiscarded(session) {
       try await resolveDiscard(of: session, keeping: choice)
       return nil
     }
     guard choice == .theirs else {
-      try await waitForConnection(of: session, orClosed: true)
+      await turnEnded(of: [session])
+      try checkIsKnown(session, orClosed: true)
       return try await engine(of: session).resolveConflict(keeping: choice)
     }
     return try await replacingState(
@@ -85,10 +86,9 @@ extension SceneHost {
     switch choice {
     case .ours: if let failure = await tellDiscarded() { throw failure }
     case .theirs:
-      discarded.removeAll { $0 == session }
-      openSessions.append(session)
+      sessions.change(session, .bringBack)
       session.startAfresh()
-      await load(session)
+      await load(session, engine(of: session))
       await writeList()
     }
   }

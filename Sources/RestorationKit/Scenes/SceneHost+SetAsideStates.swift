@@ -44,16 +44,12 @@ extension SceneHost {
     }
   }
 
-  /// Waits until nobody connects a session.
-  ///
-  /// - Throws: ``RestorationError`` with `notConnected` if it is not open then, nor closed if
-  ///   that will do.
-  func waitForConnection(
-    of session: SceneSession, orClosed: Bool = false
-  ) async throws(RestorationError) {
-    while let underWay = connections[session.persistentIdentifier] { await underWay.end() }
-    let sessions = orClosed ? openSessions + closedSessions : openSessions
-    guard sessions.contains(where: { $0 === session }) else {
+  /// Throws if a session is not open, nor closed if that will do.
+  func checkIsKnown(_ session: SceneSession, orClosed: Bool = false) throws(RestorationError) {
+    let row = sessions[session]
+    guard row?.session === session, let state = row?.state,
+      state.isOpen || orClosed && state.closedAt != nil
+    else {
       throw RestorationError(
         .notConnected, "The session is not open. Use one of the host's openSessions.")
     }
@@ -65,23 +61,19 @@ extension SceneHost {
     of session: SceneSession, orClosed: Bool = false,
     _ body: (StateEngine) async throws(RestorationError) -> Value
   ) async throws(RestorationError) -> Value {
-    try await waitForConnection(of: session, orClosed: orClosed)
-    guard session.scene == nil else {
-      throw RestorationError(
-        .connected,
-        "The session has a scene, which would save over its state. Disconnect the scene first.")
+    try await inTurn(of: session) { () async throws(RestorationError) in
+      try checkIsKnown(session, orClosed: orClosed)
+      guard session.scene == nil else {
+        throw RestorationError(
+          .connected,
+          "The session has a scene, which would save over its state. Disconnect the scene first.")
+      }
+      let engine = engine(of: session)
+      let value = try await body(engine)
+      await load(session, engine)
+      await writeList()
+      return value
     }
-    // Nobody connects it meanwhile.
-    let underWay = UnderWay()
-    connections[session.persistentIdentifier] = underWay
-    defer {
-      connections[session.persistentIdentifier] = nil
-      underWay.finish()
-    }
-    let value = try await body(engine(of: session))
-    await load(session)
-    await writeList()
-    return value
   }
 
   /// Removes a state of a session that was set aside.

@@ -38,7 +38,7 @@ public final class SceneHost {
   public var trace: ((RestorationTrace) -> Void)?
 
   /// All sessions, most recently used first.
-  public internal(set) var openSessions: [SceneSession] = []
+  public var openSessions: [SceneSession] { sessions.open }
 
   /// Which closed scenes can be opened again; nil, the default, if a scene that is closed
   /// is gone.
@@ -48,7 +48,7 @@ public final class SceneHost {
 
   /// Sessions whose scenes were closed and can be opened again with
   /// ``reopen(_:activity:)``, the one that was closed last first.
-  public internal(set) var closedSessions: [SceneSession] = []
+  public var closedSessions: [SceneSession] { sessions.closed }
 
   /// The scenes that are connected now, the one that was used last first.
   ///
@@ -82,16 +82,10 @@ public final class SceneHost {
   var isSession = false
   /// Whether the app said that it ends, and has done nothing since.
   var endsCleanly = false
-  /// Sessions that are being connected, by their identifiers.
-  var connections: [String: UnderWay] = [:]
-  /// Discarded, and the delegate has not been told.
-  var discarded: [SceneSession] = []
-  /// The removal of these, while it goes on.
-  var telling: UnderWay?
+  var sessions = SessionTable()
+  /// The removal of discarded sessions, while it goes on.
+  var removal: UnderWay?
   private var configurations: [SceneConfiguration] = []
-  private var engines: [String: StateEngine] = [:]
-  /// A scene lives as long as it is connected.
-  private var scenes: [String: RestorableScene] = [:]
 
   /// Creates a host of the scenes of an application.
   ///
@@ -146,7 +140,7 @@ public final class SceneHost {
   ) throws(RestorationError) -> SceneConfiguration {
     let known = configuration(of: session)
     var chosen = known
-    if session.isNew || known == nil {
+    if sessions[session]?.state.isFirstConnection == true || known == nil {
       tell(.configurationForConnecting, session)
       chosen = delegate?.host(self, configurationForConnecting: session, options: options) ?? known
     }
@@ -169,34 +163,38 @@ public final class SceneHost {
 
   // MARK: Sessions
 
-  func moveToFront(_ session: SceneSession) {
-    openSessions.removeAll { $0 == session }
-    openSessions.insert(session, at: 0)
+  /// The engine of a session that is known; a new one for any other.
+  func engine(of session: SceneSession) -> StateEngine {
+    sessions[session]?.engine ?? engine(ofScene: session.persistentIdentifier)
   }
 
-  func engine(of session: SceneSession) -> StateEngine {
-    let identifier = session.persistentIdentifier
-    if let known = engines[identifier] { return known }
-    let made = keeper.engine.ofScene(identifier, telling: need)
-    engines[identifier] = made
-    return made
+  func engine(ofScene identifier: String) -> StateEngine {
+    keeper.engine.ofScene(identifier, telling: need)
+  }
+
+  /// Lets a body have a session to itself, after all that had it before.
+  func inTurn<Value>(
+    of session: SceneSession, _ body: () async throws(RestorationError) -> Value
+  ) async throws(RestorationError) -> Value {
+    await turnEnded(of: [session])
+    let turn = UnderWay()
+    sessions.setTurn(turn, of: session)
+    defer {
+      sessions.setTurn(nil, of: session)
+      turn.finish()
+    }
+    return try await body()
+  }
+
+  /// Waits until none of some sessions connects or gets another state.
+  func turnEnded(of sessions: [SceneSession]) async {
+    func turn() -> UnderWay? { sessions.lazy.compactMap { self.sessions[$0]?.turn }.first }
+    // While one ends, another one may begin.
+    while let turn = turn() { await turn.end() }
   }
 
   func tell(_ call: RestorationTrace.Call, _ session: SceneSession? = nil) {
     trace?(RestorationTrace(call: call, session: session?.persistentIdentifier))
-  }
-
-  func forgetEngine(of session: SceneSession) {
-    engines[session.persistentIdentifier] = nil
-  }
-
-  func setScene(_ scene: RestorableScene?, of session: SceneSession) {
-    scenes[session.persistentIdentifier] = scene
-    session.scene = scene
-  }
-
-  func isFollowing(_ delegate: any SceneDelegate) -> Bool {
-    scenes.values.contains { $0.delegate === delegate }
   }
 
   // MARK: Other instances
@@ -209,9 +207,9 @@ public final class SceneHost {
     need.tell(.ended)
     autosave = nil
     await keeper.engine.claim.isUnused()
-    for engine in engines.values {
-      await engine.file.release()
-      await engine.file.close()
+    for row in sessions.rows {
+      await row.engine.file.release()
+      await row.engine.file.close()
     }
     await list.close()
     await keeper.close()
@@ -250,7 +248,7 @@ public final class SceneHost {
         SceneList(
           scenes: openSessions.map(\.entry),
           closed: closedSessions.isEmpty ? nil : closedSessions.map(\.entry),
-          discarded: discarded.map(\.discardedEntry), endedCleanly: endsCleanly)
+          discarded: sessions.discarded.map(\.discardedEntry), endedCleanly: endsCleanly)
       }
       listSetAsideAt = location ?? listSetAsideAt
       listFailure = nil

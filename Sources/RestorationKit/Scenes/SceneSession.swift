@@ -57,12 +57,9 @@ public final class SceneSession {
   var leftValues: ValueStore?
   /// What the list says was set after the file, until that is read.
   private var listed: SceneList.Change?
-  /// Whether it was opened in this launch and has had no scene.
-  var isNew: Bool
 
   /// A session that was stored, before its file is read.
   init(_ entry: SceneList.Entry) {
-    isNew = false
     persistentIdentifier = entry.identifier
     role = entry.role
     configurationName = entry.configurationName
@@ -78,7 +75,6 @@ public final class SceneSession {
 
   /// A new session.
   init(_ configuration: SceneConfiguration) {
-    isNew = true
     persistentIdentifier = UUID().uuidString.lowercased()
     role = configuration.role
     configurationName = configuration.name
@@ -190,6 +186,14 @@ public final class SceneSession {
     content.take(changes, from: own)
     title = content.activity?.title
     self.version = version
+  }
+
+  /// Takes all that the file says beside the nodes; nil for no file.
+  func take(_ stored: SceneContent?, _ part: StateFile.HostPart?, at now: Date) {
+    take(stored, version: part?.version)
+    savedAt = part?.savedAt ?? savedAt
+    byteCount = part?.byteCount ?? byteCount
+    dropActivity { $0.isExpired(at: now) }
   }
 
   private static let longestListedTitle = 256

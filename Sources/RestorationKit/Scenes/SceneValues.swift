@@ -31,10 +31,3 @@ extension ValueStore {
     return contents
   }
 }
-
-extension SceneContent {
-  /// Takes the values that are nodes of the scene; an earlier version has stored them here.
-  mutating func take(_ contents: [String: ValueContent]) {
-    for (key, content) in contents { storage[key] = StoredValue(content) }
-  }
-}
