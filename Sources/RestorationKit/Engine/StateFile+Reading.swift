@@ -120,6 +120,8 @@ extension StateFile {
   ///
   /// - Parameter isRestoredNext: Whether the state stays open for a restore, which reads the
   ///   rest. A copy of what a store has does not: the restore asks the store first.
+  /// - Returns: What was written, with where that lies; nil if nothing was.
+  /// - Throws: `ArchiveError` if what is stored cannot be read.
   func readHostPart(isRestoredNext: Bool = false) async throws(ArchiveError) -> HostPart? {
     look()
     try await fetch(.toList)
