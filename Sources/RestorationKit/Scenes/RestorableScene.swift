@@ -64,7 +64,6 @@ public final class RestorableScene {
   public var restorationExtension: RestorationExtension { engine.restorationExtension }
 
   let engine: StateEngine
-  let options: SceneConnectionOptions
   let restoredParts: SceneRestorationPolicy.Parts
   /// Whether the interaction state was restored.
   var hasInteractionState = false
@@ -75,12 +74,10 @@ public final class RestorableScene {
   let values = ValueStore(ofScene: true)
 
   init(
-    _ session: SceneSession, engine: StateEngine, options: SceneConnectionOptions,
-    restoring parts: SceneRestorationPolicy.Parts
+    _ session: SceneSession, engine: StateEngine, restoring parts: SceneRestorationPolicy.Parts
   ) {
     self.session = session
     self.engine = engine
-    self.options = options
     restoredParts = parts
     engine.setValues(values)
     values.listenToChanges { [changes, need = engine.need] in

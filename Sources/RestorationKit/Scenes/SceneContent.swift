@@ -72,3 +72,122 @@ extension SceneContent {
     try encoder.encode(self, forKey: Self.key)
   }
 }
+
+/// One value that cannot be stored must not keep the rest from it, nor other scenes.
+extension SceneContent {
+  /// The user info that cannot be stored, in the order of its keys.
+  var unstorableUserInfo: [(key: String, reason: String)] {
+    userInfo.sorted { $0.key < $1.key }.compactMap { key, value in
+      do throws(RestorationError) {
+        _ = try StoredValue(checking: [key: value], in: [value])
+        return nil
+      } catch {
+        return (key, error.description)
+      }
+    }
+  }
+
+  /// Takes out what cannot be stored.
+  ///
+  /// - Returns: What that is and why, in a sentence for each.
+  mutating func leaveOutUnstorable() -> [String] {
+    var problems: [String] = []
+    for (key, reason) in unstorableUserInfo {
+      userInfo[key] = nil
+      problems.append("The user info “\(key)” cannot be stored: \(reason)")
+    }
+    do throws(RestorationError) {
+      if let activity { _ = try StoredValue(checking: activity) }
+    } catch {
+      activity = nil
+      problems.append("The activity cannot be stored: \(error.description)")
+    }
+    return problems
+  }
+}
+
+extension StoredValue {
+  /// - Throws: ``RestorationError`` with `unsupportedValue` if it cannot be stored.
+  init(checking activity: UserActivity.Content) throws(RestorationError) {
+    try self.init(checking: activity, in: activity.userInfo.values)
+  }
+
+  /// - Parameters:
+  ///   - value: What is to be stored, also where it is deeper in a record than here.
+  ///   - values: The values in it that may be nested.
+  /// - Throws: As for an activity.
+  fileprivate init(
+    checking value: some Encodable, in values: some Sequence<PropertyListValue>
+  ) throws(RestorationError) {
+    guard !values.contains(where: { $0.isNested(deeperThan: PropertyListValue.deepestNesting) })
+    else { throw PropertyListValue.tooDeep }
+    do {
+      try self.init(value)
+    } catch {
+      throw RestorationError(.unsupportedValue, error.reason)
+    }
+  }
+}
+
+/// A Codable value in its stored form, for one whose type is known later.
+///
+/// It survives launches that do not ask for it, and equal values have equal
+/// forms.
+struct StoredValue: Hashable, Codable, Sendable {
+  private let map: [UInt8]
+  private let symbols: [UInt8]
+
+  private static let key = "value"
+
+  init(_ value: some Encodable) throws {
+    let builder = RecordBuilder()
+    try builder.append(record: 1) { try $0.encode(value, forKey: Self.key) }
+    let batch = try builder.finish().unsealed
+    map = batch.maps[0]
+    symbols = batch.symbols
+  }
+
+  init(_ content: ValueContent) {
+    (map, symbols) = (Array(content.map), Array(content.symbols))
+  }
+
+  var content: ValueContent { ValueContent(symbols: symbols, map: map) }
+
+  var byteCount: Int { map.count + symbols.count }
+
+  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    try KeyedDecoder(unsealed: map, symbols: symbols).decode(type, forKey: Self.key)
+  }
+}
+
+/// The values of one scene, which its session has while there is no scene.
+extension ValueStore {
+  /// Takes what is stored; what was set already stays.
+  func take(_ stored: [String: StoredValue]) {
+    fill(
+      with: stored.sorted { $0.key < $1.key }.map { key, value in
+        (key: key, stored: RestoredContent(value.content))
+      })
+  }
+
+  /// All values but those with a sensitivity, which the file of the scene alone may have.
+  var encoded: [String: StoredValue] {
+    var values: [String: StoredValue] = [:]
+    for key in storedKeys {
+      if let content = plainContent(of: key) { values[key] = StoredValue(content) }
+    }
+    return values
+  }
+
+  /// The values of a scene in its file, but for those with a sensitivity, and for those that
+  /// the restore leaves out.
+  static func plainContents(in tree: StoredTree) -> [String: ValueContent] {
+    var contents: [String: ValueContent] = [:]
+    forEachStored(in: tree.outline) { place in
+      tree.leftOut.contains(place) ? nil : tree.values.state(at: place)
+    } _: { key, stored in
+      if stored.sensitivity == nil { contents[key] = stored.content }
+    }
+    return contents
+  }
+}

@@ -1,31 +1,3 @@
-internal import ArchiveCodec
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
-
-/// Which closed scenes can be opened again.
-public struct ClosedSceneBound: Hashable, Sendable {
-  /// How many; the one that was closed first goes first.
-  public var count: Int
-
-  /// How long after they were closed, in seconds.
-  ///
-  /// A scene that was closed in the future, by a clock that was set back, stays.
-  public var age: TimeInterval
-
-  /// Creates a bound; by default ten scenes can be opened again for a day.
-  ///
-  /// - Parameters:
-  ///   - count: How many; less than 1 is none.
-  ///   - age: How long after they were closed, in seconds.
-  public init(count: Int = 10, age: TimeInterval = 24 * 3600) {
-    self.count = count
-    self.age = age
-  }
-}
-
 extension SceneHost {
   /// Closes a scene for good: its session, its file and its data key go, and the states
   /// that were set aside of it.
@@ -58,10 +30,7 @@ extension SceneHost {
     var failure: RestorationError?
     var report: PreservationReport?
     do throws(RestorationError) {
-      let state = scene.activationState
-      report = try await saveLeaving(scene, in: state) { () async throws(RestorationError) in
-        try await save(scene)
-      }
+      report = try await saveLeaving(scene, in: scene.activationState)
     } catch {
       failure = error
     }
@@ -78,40 +47,8 @@ extension SceneHost {
       await writeList()
     }
     failure = failure ?? listFailure
-    if let failed = await tellDiscarded() { failure = failure ?? failed }
-    if let failure { throw failure }
+    let untold = await tellDiscarded()
+    if let failure = failure ?? untold { throw failure }
     return report
-  }
-
-  /// Opens a scene again that was closed, as it was then.
-  ///
-  /// - Parameters:
-  ///   - session: One of ``closedSessions``.
-  ///   - activity: What the user wants to do in it.
-  /// - Returns: The scene, which is active.
-  /// - Throws: As ``connect(_:activity:)``; the session then stays closed, but for
-  ///   `strict`, when it is open. ``RestorationError`` with `notConnected` if it is not
-  ///   closed, or gone.
-  @discardableResult
-  public func reopen(
-    _ session: SceneSession, activity: UserActivity? = nil
-  ) async throws(RestorationError) -> RestorableScene {
-    guard let row = sessions[session], row.session === session, row.state.closedAt != nil else {
-      throw RestorationError(
-        .notConnected, "The session is not closed. Use one of the host's closedSessions.")
-    }
-    sessions.change(session, .connect)
-    return try await connect(session, activity, .front)
-  }
-
-  /// Discards what is closed and over the bound; those who call it tell of it.
-  func discardClosed() {
-    let now = keeper.engine.settings.now()
-    let bound = closedSceneBound ?? ClosedSceneBound(count: 0)
-    var gone = closedSessions.dropFirst(max(0, bound.count))
-    gone += closedSessions.prefix(max(0, bound.count)).filter { session in
-      session.closedAt.map { now.timeIntervalSince($0) > bound.age } ?? false
-    }
-    for session in gone { sessions.change(session, .discard) }
   }
 }

@@ -11,35 +11,6 @@ extension SceneHost {
     case background
   }
 
-  /// Opens a new scene.
-  ///
-  /// - Parameters:
-  ///   - role: What it is for.
-  ///   - configurationName: The configuration; the first of the role if nil.
-  ///   - activity: What the user wants to do in it.
-  /// - Returns: The scene, which is active. It comes back once it has been saved;
-  ///   ``RestorableScene/needsSave`` is true from the start.
-  /// - Throws: ``RestorationError`` with `noConfiguration` or `noDelegate`; then
-  ///   there is no new session.
-  @discardableResult
-  public func open(
-    _ role: SceneRole = .windowApplication, configurationName: String? = nil,
-    activity: UserActivity? = nil
-  ) async throws(RestorationError) -> RestorableScene {
-    guard let configuration = defaultConfiguration(role, configurationName) else {
-      throw .noConfiguration(role, configurationName)
-    }
-    return try await open(SceneSession(configuration), activity: activity)
-  }
-
-  /// Connects a session that is new.
-  func open(
-    _ session: SceneSession, activity: UserActivity? = nil
-  ) async throws(RestorationError) -> RestorableScene {
-    sessions.connect(session, engine(ofScene: session.persistentIdentifier))
-    return try await connect(session, activity, .front)
-  }
-
   /// Connects a session to a new scene, with the state that was stored.
   ///
   /// The calls: `willConnectTo`, `sceneWillEnterForeground`, the nodes are
@@ -113,14 +84,11 @@ extension SceneHost {
     }
     let saved: Result<PreservationReport, RestorationError>
     do throws(RestorationError) {
-      saved = .success(
-        try await saveLeaving(scene, in: .background) { () async throws(RestorationError) in
-          try await save(scene)
-        })
+      saved = .success(try await saveLeaving(scene, in: .background))
     } catch {
       saved = .failure(error)
     }
-    // Whoever let it go meanwhile may have saved it before the data changed.
+    // Another call that let the scene go meanwhile may have saved it before the data changed.
     if case .success(let report) = saved, report.outcome == .superseded,
       openSessions.contains(session)
     {
@@ -141,7 +109,7 @@ extension SceneHost {
   func connect(
     _ session: SceneSession, _ activity: UserActivity?, _ presentation: Presentation
   ) async throws(RestorationError) -> RestorableScene {
-    endsCleanly = false
+    list.endsCleanly = false
     keeper.engine.claim.beginUse()
     defer { keeper.engine.claim.endUse() }
     // A second call while the first one reads waits for the scene of that one.
@@ -153,12 +121,14 @@ extension SceneHost {
         return scene
       }
       sessions.change(session, .connect)
-      let scene = try await makeScene(session, activity)
+      let options = SceneConnectionOptions(
+        userActivities: [activity].compactMap(\.self), restoreReason: restoreReason)
+      let scene = try await makeScene(session, options)
       guard case .connecting(let before) = sessions[session]?.state else {
         throw RestorationError(
           .notConnected, "The session was discarded while its scene was made.")
       }
-      await restore(scene, isShown: presentation != .background)
+      await restore(scene, options, isShown: presentation != .background)
       if presentation == .front { sessions.moveToFront(session) }
       restoreInteractionState(of: scene)
       if presentation != .background { becomeActive(scene) }
@@ -175,20 +145,18 @@ extension SceneHost {
 
   /// Makes the scene of a session that connects; if that fails, the session is as it was before.
   private func makeScene(
-    _ session: SceneSession, _ activity: UserActivity?
+    _ session: SceneSession, _ options: SceneConnectionOptions
   ) async throws(RestorationError) -> RestorableScene {
-    let options = SceneConnectionOptions(
-      userActivities: [activity].compactMap(\.self), restoreReason: restoreReason)
     do throws(RestorationError) {
       if case .connecting(from: .closed) = sessions[session]?.state {
         await load(session, engine(of: session))
       }
       let configuration = try chosenConfiguration(for: session, options)
       let delegate = try await newDelegate(configuration)
-      session.configurationName = configuration.name
+      session.facts.configurationName = configuration.name
       session.content.configurationName = configuration.name
       let scene = RestorableScene(
-        session, engine: engine(of: session), options: options,
+        session, engine: engine(of: session),
         restoring: configuration.policy(for: session)[restoreReason] ?? .all)
       scene.delegate = delegate
       return scene
@@ -215,10 +183,12 @@ extension SceneHost {
   }
 
   /// Brings back the state of a scene, which is connected in the midst of that.
-  private func restore(_ scene: RestorableScene, isShown: Bool) async {
+  private func restore(
+    _ scene: RestorableScene, _ options: SceneConnectionOptions, isShown: Bool
+  ) async {
     let session = scene.session
     do {
-      let report = try await restore(scene) { connect(scene, isShown: isShown) }
+      let report = try await restoreNodes(of: scene) { show(scene, options, isShown) }
       scene.restoration = .success(report)
       switch report.outcome {
       case .locked: session.failure = RestorationError(.keyLocked())
@@ -239,12 +209,12 @@ extension SceneHost {
     guard scene.activationState == .unattached else { return }
     // Nothing was stored, or it cannot be read, but for what the launch read.
     scene.restrictContent()
-    connect(scene, isShown: isShown)
+    show(scene, options, isShown)
   }
 
   /// Restores what is stored of a scene; a body shows the scene when all but the nodes is there.
-  private func restore(
-    _ scene: RestorableScene, showing show: () -> Void
+  private func restoreNodes(
+    of scene: RestorableScene, showing show: () -> Void
   ) async throws(RestorationError) -> RestorationReport {
     try await scene.engine.restore { report in
       scene.restoration = .success(report)
@@ -282,11 +252,14 @@ extension SceneHost {
     scene.restrictContent()
   }
 
-  private func connect(_ scene: RestorableScene, isShown: Bool) {
+  private func show(
+    _ scene: RestorableScene, _ options: SceneConnectionOptions, _ isShown: Bool
+  ) {
     sessions.change(scene.session, .appear(scene))
     scene.activationState = .background
-    tell(.willConnectTo, scene.session)
-    scene.delegate?.scene(scene, willConnectTo: scene.session, options: scene.options)
+    tell(.willConnectTo, scene) {
+      $0.scene(scene, willConnectTo: scene.session, options: options)
+    }
     if isShown { enterForeground(scene) }
   }
 
@@ -295,9 +268,8 @@ extension SceneHost {
   /// Gives a scene what was locked when it connected.
   func unlock(_ scene: RestorableScene) async {
     do {
-      let report = try await restore(scene) {
-        tell(.sceneStateDidBecomeAvailable, scene.session)
-        scene.delegate?.sceneStateDidBecomeAvailable(scene)
+      let report = try await restoreNodes(of: scene) {
+        tell(.sceneStateDidBecomeAvailable, scene) { $0.sceneStateDidBecomeAvailable(scene) }
       }
       if report.outcome == .locked { return }
       scene.restoration = .success(report)
@@ -318,28 +290,26 @@ extension SceneHost {
       return
     }
     scene.hasInteractionState = true
-    tell(.restoreInteractionState, scene.session)
-    scene.delegate?.scene(scene, restoreInteractionStateWith: activity)
+    tell(.restoreInteractionState, scene) {
+      $0.scene(scene, restoreInteractionStateWith: activity)
+    }
   }
 
   private func enterForeground(_ scene: RestorableScene) {
     scene.activationState = .foregroundInactive
-    tell(.sceneWillEnterForeground, scene.session)
-    scene.delegate?.sceneWillEnterForeground(scene)
+    tell(.sceneWillEnterForeground, scene) { $0.sceneWillEnterForeground(scene) }
   }
 
   private func becomeActive(_ scene: RestorableScene) {
     scene.activationState = .foregroundActive
-    tell(.sceneDidBecomeActive, scene.session)
-    scene.delegate?.sceneDidBecomeActive(scene)
+    tell(.sceneDidBecomeActive, scene) { $0.sceneDidBecomeActive(scene) }
   }
 
   /// Shows a scene that is connected.
   private func activate(_ scene: RestorableScene, with activity: UserActivity?) {
     if scene.activationState == .background { enterForeground(scene) }
     if let activity {
-      tell(.continue, scene.session)
-      scene.delegate?.scene(scene, continue: activity)
+      tell(.continue, scene) { $0.scene(scene, continue: activity) }
       scene.needsSave = true
     }
     if scene.activationState != .foregroundActive { becomeActive(scene) }

@@ -32,13 +32,13 @@ extension SceneHost {
   /// Those whose file cannot be removed stay in the list for the next launch.
   @discardableResult
   func tellDiscarded() async -> RestorationError? {
-    // A second removal would remove and tell of the same ones again.
-    while let removal { await removal.end() }
-    let underWay = UnderWay()
-    removal = underWay
+    // A second removal would remove and tell of the same sessions again.
+    while let removal = sessions.removal { await removal.end() }
+    let removal = UnderWay()
+    sessions.removal = removal
     defer {
-      removal = nil
-      underWay.finish()
+      sessions.removal = nil
+      removal.finish()
     }
     var failure: RestorationError?
     var told: [SceneSession] = []
@@ -51,7 +51,7 @@ extension SceneHost {
       }
     }
     // Nor does a list that was set aside name windows when none is left.
-    if sessions.rows.isEmpty, isListRead {
+    if sessions.rows.isEmpty, ownsSessions {
       do throws(RestorationError) {
         try await list.removeSetAside()
       } catch {
@@ -66,22 +66,14 @@ extension SceneHost {
     return failure
   }
 
-  func isDiscarded(_ session: SceneSession) -> Bool {
-    sessions[session]?.state.isDiscarded == true
+  /// Discards closed sessions over the bound; the caller tells of them.
+  func discardClosed() {
+    sessions.discardClosed(
+      over: closedSceneBound ?? ClosedSceneBound(count: 0), at: keeper.engine.settings.now())
   }
 
-  /// Lets a scene go; its session stays.
-  func release(_ scene: RestorableScene) {
-    guard scene.activationState != .unattached else { return }
-    scene.activationState = .unattached
-    tell(.sceneDidDisconnect, scene.session)
-    scene.delegate?.sceneDidDisconnect(scene)
-    scene.delegate = nil
-    sessions.change(scene.session, .leave)
-    // What was written last, also if its save has failed after that.
-    scene.session.version = scene.engine.rows.whole.version ?? scene.session.version
-    scene.engine.forgetObjects()
-    scene.leaveValuesToSession()
+  func isDiscarded(_ session: SceneSession) -> Bool {
+    sessions[session]?.state.isDiscarded == true
   }
 
   /// Discards scenes of an app that does not run, as a window switcher may do.
@@ -122,34 +114,5 @@ extension SceneHost {
     for entry in gone {
       try await engine(ofScene: entry.identifier).discardState(includingSetAside: true)
     }
-  }
-
-  /// Ends the app properly: scenes that have changed are saved, also those of which only the
-  /// next poll of an autosave would have found it, the next launch knows that
-  /// this one did not crash, and other instances can have the scenes.
-  ///
-  /// - Parameter closingScenes: Whether all scenes are discarded, also closed ones, for
-  ///   users who do not want windows to come back.
-  /// - Throws: As ``saveChangedScenes()`` or ``close(_:)``, when all is done. With `conflict`
-  ///   another machine has saved a scene, too: ``remoteStatus(of:)`` says of which. Decide
-  ///   with ``resolveConflict(of:keeping:)``, and call ``close()`` after that.
-  public func terminate(closingScenes: Bool = false) async throws(RestorationError) {
-    var failure: RestorationError?
-    do throws(RestorationError) {
-      if closingScenes {
-        try await discard(openSessions + closedSessions)
-      } else {
-        if autosave != nil { _ = findsChange() }
-        for case .conflict(let conflict) in try await saveChangedScenes().values.map(\.outcome) {
-          throw RestorationError.conflict(conflict)
-        }
-      }
-    } catch {
-      failure = error
-    }
-    endsCleanly = true
-    await writeList()
-    await close()
-    if let failure = failure ?? listFailure { throw failure }
   }
 }

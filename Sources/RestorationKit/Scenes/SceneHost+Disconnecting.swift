@@ -8,17 +8,19 @@ extension SceneHost {
   public func background(_ scene: RestorableScene) async throws(RestorationError)
     -> PreservationReport
   {
+    enterBackground(scene)
+    return try await save(scene)
+  }
+
+  private func enterBackground(_ scene: RestorableScene) {
     if scene.activationState == .foregroundActive {
-      tell(.sceneWillResignActive, scene.session)
       scene.activationState = .foregroundInactive
-      scene.delegate?.sceneWillResignActive(scene)
+      tell(.sceneWillResignActive, scene) { $0.sceneWillResignActive(scene) }
     }
     if scene.activationState == .foregroundInactive {
       scene.activationState = .background
-      tell(.sceneDidEnterBackground, scene.session)
-      scene.delegate?.sceneDidEnterBackground(scene)
+      tell(.sceneDidEnterBackground, scene) { $0.sceneDidEnterBackground(scene) }
     }
-    return try await save(scene)
   }
 
   /// Lets a scene go to free its memory; its session stays.
@@ -38,9 +40,8 @@ extension SceneHost {
   public func disconnect(_ scene: RestorableScene) async throws(RestorationError)
     -> PreservationReport
   {
-    let report = try await saveLeaving(scene, in: .background) {
-      () async throws(RestorationError) in try await background(scene)
-    }
+    enterBackground(scene)
+    let report = try await saveLeaving(scene, in: .background)
     if !report.outcome.isPostponed { await letGo(scene) }
     return report
   }
@@ -48,17 +49,16 @@ extension SceneHost {
   /// Saves a scene that goes: also what changes while that is written, whether somebody tells it or
   /// not, and what another save has taken that may fail, as long as the scene stays in a state.
   func saveLeaving(
-    _ scene: RestorableScene, in state: RestorableScene.ActivationState,
-    _ save: () async throws(RestorationError) -> PreservationReport
+    _ scene: RestorableScene, in state: RestorableScene.ActivationState
   ) async throws(RestorationError) -> PreservationReport {
     scene.engine.turns.leavingCount += 1
     defer { scene.engine.turns.leavingCount -= 1 }
-    var report = try await save()
+    var report = try await save(scene)
     for _ in 0..<Self.largestRepetition {
       guard report.outcome == .saved, scene.activationState == state,
         scene.isChanged || findsChange(in: scene)
       else { break }
-      report = try await self.save(scene)
+      report = try await save(scene)
     }
     return report
   }
@@ -71,5 +71,18 @@ extension SceneHost {
     guard scene.activationState == .background else { return }
     release(scene)
     await writeList()
+  }
+
+  /// Lets a scene go; its session stays.
+  func release(_ scene: RestorableScene) {
+    guard scene.activationState != .unattached else { return }
+    scene.activationState = .unattached
+    tell(.sceneDidDisconnect, scene) { $0.sceneDidDisconnect(scene) }
+    scene.delegate = nil
+    sessions.change(scene.session, .leave)
+    // What was written last, also if its save has failed after that.
+    scene.session.facts.version = scene.engine.rows.whole.version ?? scene.session.facts.version
+    scene.engine.forgetObjects()
+    scene.leaveValuesToSession()
   }
 }

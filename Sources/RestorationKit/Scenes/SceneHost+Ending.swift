@@ -1,4 +1,49 @@
 extension SceneHost {
+  /// Ends the app properly: scenes that have changed are saved, also those of which only the
+  /// next poll of an autosave would have found it, the next launch knows that
+  /// this one did not crash, and other instances can have the scenes.
+  ///
+  /// - Parameter closingScenes: Whether all scenes are discarded, also closed ones, for
+  ///   users who do not want windows to come back.
+  /// - Throws: As ``saveChangedScenes()`` or ``close(_:)``, when all is done. With `conflict`
+  ///   another machine has saved a scene, too: ``remoteStatus(of:)`` says of which. Decide
+  ///   with ``resolveConflict(of:keeping:)``, and call ``close()`` after that.
+  public func terminate(closingScenes: Bool = false) async throws(RestorationError) {
+    var failure: RestorationError?
+    do throws(RestorationError) {
+      if closingScenes {
+        try await discard(openSessions + closedSessions)
+      } else {
+        if autosave != nil { _ = findsChange() }
+        for case .conflict(let conflict) in try await saveChangedScenes().values.map(\.outcome) {
+          throw RestorationError.conflict(conflict)
+        }
+      }
+    } catch {
+      failure = error
+    }
+    list.endsCleanly = true
+    await writeList()
+    await close()
+    if let failure = failure ?? listFailure { throw failure }
+  }
+
+  /// Waits for restores and saves that are under way, and lets the state and all scenes
+  /// go, so that another instance of the app can have them.
+  ///
+  /// ``terminate(closingScenes:)`` does this at its end; see ``StateKeeper/close()``.
+  public func close() async {
+    need.tell(.ended)
+    autosave = nil
+    await keeper.engine.claim.isUnused()
+    for row in sessions.rows {
+      await row.engine.file.release()
+      await row.engine.file.close()
+    }
+    await list.close()
+    await keeper.close()
+  }
+
   /// Saves the scenes that have changed and the list of them, and blocks the thread until they
   /// are stored, for toolkits that call `exit`.
   ///
@@ -22,7 +67,7 @@ extension SceneHost {
   ) -> Bool {
     if autosave != nil { _ = findsChange() }
     autosave = nil
-    guard isListRead else { return false }
+    guard ownsSessions else { return false }
     let save = BlockingSave(within: limit)
     Task.immediate {
       _ = isolation
@@ -33,7 +78,7 @@ extension SceneHost {
 
   private func isStored(_ calls: FileCalls) async -> Bool {
     let areStored = await areScenesStored(calls)
-    endsCleanly = true
+    list.endsCleanly = true
     await writeList(calls)
     return areStored && listFailure == nil
   }

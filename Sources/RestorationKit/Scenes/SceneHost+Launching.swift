@@ -21,9 +21,8 @@ extension SceneHost {
   ///   whose files can be read, and the next save sets the list aside. If the
   ///   directory itself fails, there are no sessions, and no list is written.
   public func launch(asSession: Bool = false) async throws(RestorationError) {
-    isSession = asSession
     let other = await otherOwner()
-    try await readSessions(isOwner: other == nil)
+    try await readSessions(isOwner: other == nil, asSession: asSession)
     if let other { throw .inUse(by: other.process) }
   }
 
@@ -37,33 +36,6 @@ extension SceneHost {
       guard error.code == .locked else { return nil }
       return OtherInstance(stateName: keeper.engine.claim.name, process: error.subject)
     }
-  }
-
-  /// Lets scenes try again what their restores leave out, since they crashed there.
-  ///
-  /// It does for the states of ``openSessions`` and ``closedSessions`` what
-  /// ``StateKeeper/retrySkippedNodes()`` does for that of a keeper: when a session connects next, in
-  /// this launch or a later one, its restore tries the first element that it leaves out.
-  ///
-  ///     try await host.launch()
-  ///     try await host.retrySkippedNodes()
-  ///     await host.restoreScenes()
-  ///
-  /// - Throws: As ``StateKeeper/retrySkippedNodes()``; the first error, when all sessions were
-  ///   asked.
-  /// - Complexity: O(*n*) in the sessions.
-  public func retrySkippedNodes() async throws(RestorationError) {
-    var failure: RestorationError?
-    for row in sessions.rows where !row.state.isDiscarded {
-      // The session may have been discarded while others were asked.
-      guard let state = sessions[row.session]?.state, !state.isDiscarded else { continue }
-      do throws(RestorationError) {
-        try await row.engine.retrySkipped()
-      } catch {
-        failure = failure ?? error
-      }
-    }
-    if let failure { throw failure }
   }
 
   /// Whether the key was locked when scenes were to be read.
@@ -83,7 +55,9 @@ extension SceneHost {
   /// - Throws: As ``launch(asSession:)``, and ``RestorationError`` with `strict` when
   ///   all is done. A key that is still locked is no error.
   public func protectedDataDidBecomeAvailable() async throws(RestorationError) {
-    if isListLocked { try await readSessions(isOwner: await otherOwner() == nil) }
+    if case .locked(let asSession) = launchState {
+      try await readSessions(isOwner: await otherOwner() == nil, asSession: asSession)
+    }
     var failure: RestorationError?
     for session in openSessions where session.isLocked {
       guard let scene = session.scene else {
@@ -99,13 +73,15 @@ extension SceneHost {
     if let failure { throw failure }
   }
 
-  private func readSessions(isOwner: Bool) async throws(RestorationError) {
+  private func readSessions(
+    isOwner: Bool, asSession: Bool
+  ) async throws(RestorationError) {
     var stored: SceneList?
     var failure: RestorationError?
     do {
       stored = try await list.read()
     } catch {
-      isListLocked = error.code == .keyLocked
+      launchState = error.code == .keyLocked ? .locked(asSession: asSession) : .before
       if isListLocked { return }
       guard error.isAboutContent || error.code == .keyMissing else {
         throw RestorationError(error)
@@ -122,11 +98,18 @@ extension SceneHost {
     } catch {
       failure = failure ?? RestorationError(error)
     }
-    setReason(stored, hasSessions: found.contains(where: \.state.isOpen))
+    let reason: RestoreReason =
+      if stored == nil, !found.contains(where: \.state.isOpen) {
+        .pristine
+      } else if asSession {
+        .session
+      } else {
+        stored?.endedCleanly == true ? .launch : .recover
+      }
     // Sessions that were opened before the list was read stay as they are, at the front.
     found.removeAll { !sessions.add($0) }
     // A host that only looks writes and discards nothing.
-    (isListRead, isListLocked) = (isOwner, false)
+    launchState = .known(reason, isOwner: isOwner)
     if isOwner {
       await keepSavedElsewhere()
       await discardUnwanted(found.map(\.session))
@@ -145,20 +128,10 @@ extension SceneHost {
       + list.discarded.map { row($0, .discarded) }
   }
 
-  /// How many files stay open between a launch and the restores that read the rest of them: each
-  /// takes a descriptor and guarded memory. The restores of more windows open theirs again.
+  /// How many files stay open between a launch and the restores that read the rest of them.
+  ///
+  /// Each takes a descriptor and guarded memory. The restores of more windows open theirs again.
   private static let largestOpenCount = 64
-
-  private func setReason(_ stored: SceneList?, hasSessions: Bool) {
-    restoreReason =
-      if stored == nil, !hasSessions {
-        .pristine
-      } else if isSession {
-        .session
-      } else {
-        stored?.endedCleanly == true ? .launch : .recover
-      }
-  }
 
   /// Sessions that have a file and are not in the list.
   private func lostSessions(
@@ -227,7 +200,7 @@ extension SceneHost {
     for row in sessions.rows where isDiscarded(row.session) {
       do {
         if try await !takeBack(row.engine) {
-          guard let version = row.session.version,
+          guard let version = row.session.facts.version,
             let part = try await row.engine.file.readHostPart(), part.version != version
           else { continue }
         }
@@ -246,7 +219,8 @@ extension SceneHost {
     let count = sessions.discarded.count
     for session in found where session.closedAt == nil {
       let isWanted =
-        configuration(of: session).map { $0.policy(for: session)[restoreReason] != nil } ?? true
+        configuration(of: session.role, named: session.configurationName)
+        .map { $0.policy(for: session)[restoreReason] != nil } ?? true
       if !session.isRestorable || !isWanted { sessions.change(session, .discard) }
     }
     discardClosed()

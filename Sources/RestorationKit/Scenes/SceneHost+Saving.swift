@@ -58,7 +58,7 @@ extension SceneHost {
     of scene: RestorableScene, everything: Bool = false, byItself: Bool = false,
     _ calls: FileCalls = .waiting
   ) async throws(RestorationError) -> PreservationReport {
-    endsCleanly = false
+    list.endsCleanly = false
     guard scene.activationState != .unattached else {
       throw RestorationError(
         .notConnected, "The scene is not connected, so it cannot be saved. Connect its session.")
@@ -118,7 +118,7 @@ extension SceneHost {
   private struct TakenContent {
     /// Why the stored state could not be read.
     let unreadable: ReportNote?
-    private let before: (content: SceneContent, changes: Set<SceneContent.Part>, title: String?)
+    private let before: (content: SceneContent, changes: Set<SceneContent.Part>)
     /// What is in no file until the save is stored.
     private var changes: Set<SceneContent.Part> = []
     private var problems: [ReportNote] = []
@@ -127,7 +127,7 @@ extension SceneHost {
       unreadable = session.failure.map {
         .unreadable($0.archive?.description ?? $0.description)
       }
-      before = (session.content, session.changes, session.title)
+      before = (session.content, session.changes)
     }
 
     var notes: [ReportNote] { [unreadable].compactMap(\.self) + problems }
@@ -143,7 +143,7 @@ extension SceneHost {
     /// What was to be stored is still to be; as a whole, also what the save has set is gone.
     func putBack(in session: SceneSession, whole: Bool) {
       session.changes.formUnion(changes)
-      if whole { (session.content, session.changes, session.title) = before }
+      if whole { (session.content, session.changes) = before }
     }
   }
 
@@ -248,32 +248,6 @@ extension SceneHost {
     tell(.didUpdate, scene.session)
     delegate.scene(scene, didUpdate: activity)
     activity.needsSave = false
-    return checked(activity, &problems)
-  }
-
-  private func checked(
-    _ activity: UserActivity, _ problems: inout [ReportNote]
-  ) -> UserActivity.Content? {
-    guard activity.isValid else {
-      problems.append(.invalidActivity(activity.activityType))
-      return nil
-    }
-    guard declaredActivityTypes.contains(activity.activityType) else {
-      problems.append(.undeclaredActivityType(activity.activityType))
-      return nil
-    }
-    let missing = activity.requiredUserInfoKeys.subtracting(activity.userInfo.keys)
-    if !missing.isEmpty { problems.append(.requiredKeysMissing(missing.sorted())) }
-    let content = activity.content.reducedToRequiredKeys
-    do throws(RestorationError) {
-      let byteCount = try StoredValue(checking: content).byteCount
-      if byteCount > activityByteLimit {
-        problems.append(.largeActivity(byteCount: byteCount, limit: activityByteLimit))
-      }
-    } catch {
-      problems.append(.activityEncodingFailed(activity.activityType, error.description))
-      return nil
-    }
-    return content
+    return activityRules.checked(activity, &problems)
   }
 }

@@ -26,10 +26,16 @@ public final class SceneHost {
   var autosave: HeldAutosave?
 
   /// The types of activities that are stored; any other is a problem in the report.
-  public var declaredActivityTypes: Set<String> = []
+  public var declaredActivityTypes: Set<String> {
+    get { activityRules.declaredTypes }
+    set { activityRules.declaredTypes = newValue }
+  }
 
   /// The bytes over which an activity is reported as large.
-  public var activityByteLimit = 1 << 16
+  public var activityByteLimit: Int {
+    get { activityRules.byteLimit }
+    set { activityRules.byteLimit = newValue }
+  }
 
   /// Told of every call that the host makes to delegates, in order.
   ///
@@ -58,16 +64,18 @@ public final class SceneHost {
   public var connectedScenes: [RestorableScene] { openSessions.compactMap(\.scene) }
 
   /// Why the app was brought back; known after ``launch(asSession:)``.
-  public internal(set) var restoreReason = RestoreReason.pristine
+  public var restoreReason: RestoreReason {
+    if case .known(let reason, _) = launchState { reason } else { .pristine }
+  }
 
   /// Why the list of scenes could not be stored; nil if it is.
   ///
   /// The scenes themselves have files of their own. The list is written again
   /// with the next save.
-  public private(set) var listFailure: RestorationError?
+  public var listFailure: RestorationError? { list.failure }
 
   /// Where a list was set aside that could not be read, when one was written.
-  public private(set) var listSetAsideAt: String?
+  public var listSetAsideAt: String? { list.setAsideAt }
 
   /// Whether there was a delegate that nobody has set to nil.
   var isDelegateGone: Bool { delegate == nil && hadDelegate }
@@ -76,15 +84,9 @@ public final class SceneHost {
   /// Is told when something of a scene may need saving.
   let need = SaveNeed()
   let list: SceneListFile
-  /// Whether it is known which scenes there are; before that no list is written.
-  var isListRead = false
-  var isListLocked = false
-  var isSession = false
-  /// Whether the app said that it ends, and has done nothing since.
-  var endsCleanly = false
   var sessions = SessionTable()
-  /// The removal of discarded sessions, while it goes on.
-  var removal: UnderWay?
+  var launchState = LaunchState.before
+  var activityRules = ActivityRules()
   private var configurations: [SceneConfiguration] = []
 
   /// Creates a host of the scenes of an application.
@@ -105,6 +107,25 @@ public final class SceneHost {
     }
   }
 
+  /// How far the launch of a host has come.
+  enum LaunchState {
+    /// It is not known which scenes there are, so no list is written.
+    case before
+    /// The same, since the key of the list is locked.
+    case locked(asSession: Bool)
+    /// The sessions are known; a host that does not own them only looks, and writes no list.
+    case known(RestoreReason, isOwner: Bool)
+  }
+
+  /// Whether the sessions are known and are those of this host.
+  var ownsSessions: Bool {
+    if case .known(_, isOwner: true) = launchState { true } else { false }
+  }
+
+  var isListLocked: Bool {
+    if case .locked = launchState { true } else { false }
+  }
+
   // MARK: Configurations
 
   /// Registers how scenes are made; the last configuration of a role and name counts.
@@ -121,14 +142,10 @@ public final class SceneHost {
     }
   }
 
-  /// The configuration of a session, nil if none has its role and name.
-  func configuration(of session: SceneSession) -> SceneConfiguration? {
-    defaultConfiguration(session.role, session.configurationName)
-  }
-
-  func defaultConfiguration(_ role: SceneRole, _ name: String?) -> SceneConfiguration? {
-    let ofRole = configurations.filter { $0.role == role }
-    return ofRole.first { $0.name == name } ?? (name == nil ? ofRole.first : nil)
+  /// The configuration of a role and a name, or the first one of the role; nil if there is none.
+  func configuration(of role: SceneRole, named name: String?) -> SceneConfiguration? {
+    configurations.first { $0.role == role && $0.name == name }
+      ?? configurations.first { name == nil && $0.role == role }
   }
 
   /// What makes the scene of a session; the delegate is asked for a new one, and
@@ -138,11 +155,11 @@ public final class SceneHost {
   func chosenConfiguration(
     for session: SceneSession, _ options: SceneConnectionOptions
   ) throws(RestorationError) -> SceneConfiguration {
-    let known = configuration(of: session)
-    var chosen = known
-    if sessions[session]?.state.isFirstConnection == true || known == nil {
+    var chosen = configuration(of: session.role, named: session.configurationName)
+    if sessions[session]?.state.isFirstConnection == true || chosen == nil {
       tell(.configurationForConnecting, session)
-      chosen = delegate?.host(self, configurationForConnecting: session, options: options) ?? known
+      chosen =
+        delegate?.host(self, configurationForConnecting: session, options: options) ?? chosen
     }
     guard let chosen else { throw .noConfiguration(session.role, session.configurationName) }
     guard chosen.role == session.role else {
@@ -193,26 +210,16 @@ public final class SceneHost {
     while let turn = turn() { await turn.end() }
   }
 
-  func tell(_ call: RestorationTrace.Call, _ session: SceneSession? = nil) {
-    trace?(RestorationTrace(call: call, session: session?.persistentIdentifier))
+  /// Calls the delegate of a scene, and tells the trace before.
+  func tell(
+    _ call: RestorationTrace.Call, _ scene: RestorableScene, _ body: (any SceneDelegate) -> Void
+  ) {
+    tell(call, scene.session)
+    if let delegate = scene.delegate { body(delegate) }
   }
 
-  // MARK: Other instances
-
-  /// Waits for restores and saves that are under way, and lets the state and all scenes
-  /// go, so that another instance of the app can have them.
-  ///
-  /// ``terminate(closingScenes:)`` does this at its end; see ``StateKeeper/close()``.
-  public func close() async {
-    need.tell(.ended)
-    autosave = nil
-    await keeper.engine.claim.isUnused()
-    for row in sessions.rows {
-      await row.engine.file.release()
-      await row.engine.file.close()
-    }
-    await list.close()
-    await keeper.close()
+  func tell(_ call: RestorationTrace.Call, _ session: SceneSession? = nil) {
+    trace?(RestorationTrace(call: call, session: session?.persistentIdentifier))
   }
 
   // MARK: The list
@@ -230,6 +237,26 @@ public final class SceneHost {
     }
   }
 
+  /// Deletes stored activities.
+  ///
+  /// Their sessions stay, with everything else that is stored of these. The next
+  /// save of their scenes takes the activities out of the files.
+  ///
+  /// - Parameter identifiers: Their ``UserActivity/persistentIdentifier``.
+  /// - Throws: As ``saveSessions()``.
+  /// - Complexity: O(*n*) in the sessions.
+  public func deleteSavedUserActivities(
+    withPersistentIdentifiers identifiers: Set<String>
+  ) async throws(RestorationError) {
+    for session in openSessions {
+      guard let identifier = session.content.activity?.persistentIdentifier,
+        identifiers.contains(identifier)
+      else { continue }
+      session.stateRestorationActivity = nil
+    }
+    try await saveSessions()
+  }
+
   /// Takes what another machine has set on sessions, and is in its list alone.
   private func take(_ theirs: SceneList) {
     let sessions = Dictionary(
@@ -242,18 +269,12 @@ public final class SceneHost {
 
   /// Stores the list of sessions if it says anything new.
   func writeList(_ calls: FileCalls = .waiting) async {
-    guard isListRead else { return }
-    do throws(RestorationError) {
-      let location = try await list.write(calls) {
-        SceneList(
-          scenes: openSessions.map(\.entry),
-          closed: closedSessions.isEmpty ? nil : closedSessions.map(\.entry),
-          discarded: sessions.discarded.map(\.discardedEntry), endedCleanly: endsCleanly)
-      }
-      listSetAsideAt = location ?? listSetAsideAt
-      listFailure = nil
-    } catch {
-      listFailure = error
+    guard ownsSessions else { return }
+    await list.store(calls) { endsCleanly in
+      SceneList(
+        scenes: openSessions.map(\.entry),
+        closed: closedSessions.isEmpty ? nil : closedSessions.map(\.entry),
+        discarded: sessions.discarded.map(\.discardedEntry), endedCleanly: endsCleanly)
     }
   }
 }

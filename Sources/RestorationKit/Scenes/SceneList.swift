@@ -64,6 +64,12 @@ final class SceneListFile {
   private var theirs: SceneList?
   /// Takes over what is only there.
   var take: (SceneList) -> Void = { _ in }
+  /// Whether the app said that it ends, and has done nothing since.
+  var endsCleanly = false
+  /// Why the last write has failed; nil if the list is stored.
+  private(set) var failure: RestorationError?
+  /// Where the last list was set aside that could not be read.
+  private(set) var setAsideAt: String?
 
   private static let key = "scenes"
 
@@ -100,6 +106,21 @@ final class SceneListFile {
       try await file.removeSetAsideStates()
     } catch {
       throw RestorationError(error)
+    }
+  }
+
+  /// Writes the list, and notes what became of that.
+  ///
+  /// - Parameters:
+  ///   - calls: How the file is called.
+  ///   - list: Gives the list when it is about to be written, with whether the app has ended
+  ///     cleanly.
+  func store(_ calls: FileCalls, _ list: (Bool) -> SceneList) async {
+    do throws(RestorationError) {
+      setAsideAt = try await write(calls) { list(endsCleanly) } ?? setAsideAt
+      failure = nil
+    } catch {
+      failure = error
     }
   }
 

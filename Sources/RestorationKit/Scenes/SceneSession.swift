@@ -11,28 +11,28 @@ public import Foundation
 /// ended, the session connects again to a new scene.
 public final class SceneSession {
   /// The name of the session, the same in every launch, and never used again.
-  public let persistentIdentifier: String
+  public var persistentIdentifier: String { facts.identifier }
 
   /// What the session's scenes are for.
-  public let role: SceneRole
+  public var role: SceneRole { facts.role }
 
   /// The name of the configuration that makes its scenes.
-  public internal(set) var configurationName: String?
+  public var configurationName: String? { facts.configurationName }
 
   /// The scene while there is one.
   public internal(set) weak var scene: RestorableScene?
 
   /// The title of the last stored activity, for a list of windows.
-  public internal(set) var title: String?
+  public var title: String? { content.activity?.title ?? facts.title }
 
   /// When the session was stored last; nil if it never was.
-  public internal(set) var savedAt: Date?
+  public var savedAt: Date? { facts.savedAt }
 
   /// The size of the stored state, in bytes.
-  public internal(set) var byteCount: Int
+  public var byteCount: Int { facts.byteCount }
 
   /// When its scene was closed; nil if it is not one of ``SceneHost/closedSessions``.
-  public internal(set) var closedAt: Date?
+  public var closedAt: Date? { facts.closedAt }
 
   /// Whether the session comes back at the next launch.
   ///
@@ -40,7 +40,10 @@ public final class SceneSession {
   /// save removes its stored state, and the next launch discards the session. It
   /// is false from the start if its configuration restores it for no reason; set
   /// it to true to let such a session come back for every reason.
-  public var isRestorable: Bool
+  public var isRestorable: Bool {
+    get { facts.isRestorable }
+    set { facts.isRestorable = newValue }
+  }
 
   /// Why the stored state of the session could not be read; nil if it could.
   ///
@@ -48,47 +51,36 @@ public final class SceneSession {
   /// While the key is locked, saves change nothing.
   public internal(set) var failure: RestorationError?
 
+  /// The facts in the list of sessions, with the version of the file that was read or written
+  /// last. The title and the change that the list has hold until the file is read.
+  var facts: SceneList.Entry
   var content: SceneContent
   /// What was set and is not in the file.
   var changes: Set<SceneContent.Part> = []
-  /// The file that was read or written last.
-  var version: ArchiveVersion?
   /// The values of the last scene, which somebody may go on to set.
   var leftValues: ValueStore?
-  /// What the list says was set after the file, until that is read.
-  private var listed: SceneList.Change?
 
   /// A session that was stored, before its file is read.
   init(_ entry: SceneList.Entry) {
-    persistentIdentifier = entry.identifier
-    role = entry.role
-    configurationName = entry.configurationName
-    title = entry.title
-    savedAt = entry.savedAt
-    byteCount = entry.byteCount
-    isRestorable = entry.isRestorable
-    closedAt = entry.closedAt
+    facts = entry
     content = SceneContent(entry.role, configurationName: entry.configurationName)
-    listed = entry.change
-    version = entry.version
   }
 
   /// A new session.
-  init(_ configuration: SceneConfiguration) {
-    persistentIdentifier = UUID().uuidString.lowercased()
-    role = configuration.role
-    configurationName = configuration.name
-    byteCount = 0
-    isRestorable = configuration.restoration != .never
-    content = SceneContent(configuration.role, configurationName: configuration.name)
+  convenience init(_ configuration: SceneConfiguration) {
+    self.init(
+      SceneList.Entry(
+        identifier: UUID().uuidString.lowercased(), role: configuration.role,
+        configurationName: configuration.name,
+        isRestorable: configuration.restoration != .never))
   }
 
   /// Takes what the report of a save says of what is stored now.
   func noteSave(_ report: PreservationReport, at now: Date) {
     failure = nil
-    savedAt = now
-    byteCount = report.byteCount
-    version = report.version
+    facts.savedAt = now
+    facts.byteCount = report.byteCount
+    facts.version = report.version
   }
 
   /// The activity that was stored last: what the user was doing.
@@ -100,7 +92,7 @@ public final class SceneSession {
     get { content.activity.map { UserActivity($0) } }
     set {
       change(.activity) { $0.activity = newValue?.content }
-      title = newValue?.title
+      facts.title = nil
     }
   }
 
@@ -142,36 +134,39 @@ public final class SceneSession {
   /// Takes what the list says was set, where there is no file to say more.
   func takeListed() {
     takeLeftValues()
-    guard let listed else { return }
-    content.take(listed.parts.subtracting(changes), from: listed.content)
-    changes.formUnion(listed.parts)
-    self.listed = nil
-    title = content.activity?.title
+    guard let listed = facts.change else { return }
+    takeParts(of: listed)
+    forgetListed()
   }
 
   /// Takes what the list of another machine says was set after the same file.
   ///
   /// What was set here stays, and a scene here has values of its own.
   func take(_ change: SceneList.Change) {
-    guard scene == nil, listed == nil, change.version == version else { return }
+    guard scene == nil, facts.change == nil, change.version == facts.version else { return }
+    takeParts(of: change)
+    facts.title = nil
+  }
+
+  private func takeParts(of change: SceneList.Change) {
     content.take(change.parts.subtracting(changes), from: change.content)
     changes.formUnion(change.parts)
-    title = content.activity?.title
   }
+
+  private func forgetListed() { (facts.change, facts.title) = (nil, nil) }
 
   /// Leaves out an activity that is stored and does not come back.
   func dropActivity(where isOut: (UserActivity.Content) -> Bool) {
     guard let activity = content.activity, isOut(activity) else { return }
     content.activity = nil
-    title = nil
+    facts.title = nil
   }
 
   /// Drops all that was stored.
   func startAfresh() {
     content = SceneContent(role, configurationName: configurationName)
     changes = []
-    listed = nil
-    title = nil
+    forgetListed()
   }
 
   /// Takes what the file says, but for what was set since; nil for no file.
@@ -179,20 +174,19 @@ public final class SceneSession {
     takeLeftValues()
     leftValues = nil
     // What was set after another file, or without knowing one, is not newer than this one.
-    if listed?.version == version { takeListed() }
-    listed = nil
+    if facts.change?.version == version { takeListed() }
+    forgetListed()
     let own = content
     content = stored ?? SceneContent(role, configurationName: configurationName)
     content.take(changes, from: own)
-    title = content.activity?.title
-    self.version = version
+    facts.version = version
   }
 
   /// Takes all that the file says beside the nodes; nil for no file.
   func take(_ stored: SceneContent?, _ part: StateFile.HostPart?, at now: Date) {
     take(stored, version: part?.version)
-    savedAt = part?.savedAt ?? savedAt
-    byteCount = part?.byteCount ?? byteCount
+    facts.savedAt = part?.savedAt ?? savedAt
+    facts.byteCount = part?.byteCount ?? byteCount
     dropActivity { $0.isExpired(at: now) }
   }
 
@@ -201,7 +195,7 @@ public final class SceneSession {
   /// What the list says of one that is discarded: which file that was.
   var discardedEntry: SceneList.Entry {
     var entry = entry
-    entry.version = version
+    entry.version = facts.version
     return entry
   }
 
@@ -216,20 +210,47 @@ public final class SceneSession {
   /// What the list says of it, without values that cannot be stored.
   var entry: SceneList.Entry {
     takeLeftValues()
-    var entry = SceneList.Entry(
-      identifier: persistentIdentifier, role: role, configurationName: configurationName,
-      isRestorable: isRestorable, savedAt: savedAt, byteCount: byteCount, closedAt: closedAt)
+    var entry = facts
+    (entry.title, entry.change, entry.version) = (nil, nil, nil)
     guard isRestorable else { return entry }
     // Titles of any length must not make the list of all windows too large.
     entry.title = title.map { String($0.prefix(Self.longestListedTitle)) }
+    let listed = facts.change
     guard !changes.isEmpty || listed != nil else { return entry }
     var changed = listed?.content ?? SceneContent(role, configurationName: configurationName)
     changed.take(changes, from: content)
     _ = changed.leaveOutUnstorable()
     entry.change = SceneList.Change(
       content: changed, parts: changes.union(listed?.parts ?? []),
-      version: listed.map { $0.version } ?? version)
+      version: listed.map { $0.version } ?? facts.version)
     return entry
+  }
+}
+
+extension SceneSession {
+  /// The value that the session shows.
+  ///
+  /// - Parameter type: Its type.
+  /// - Returns: The last value that was set; nil if there is none, or if it does
+  ///   not decode as this type any more.
+  public func windowValue<Value: Codable>(_ type: Value.Type = Value.self) -> Value? {
+    // What does not decode is as good as none here, and stays stored.
+    content.windowValue.flatMap { try? $0.decode(type) }
+  }
+
+  /// Replaces the value that the session shows; it is stored with the next save.
+  ///
+  /// - Parameter value: The new value.
+  /// - Throws: ``RestorationError`` with `unsupportedValue` if it cannot be
+  ///   encoded; nothing is changed then.
+  public func setWindowValue(_ value: some Codable) throws(RestorationError) {
+    do {
+      let stored = try StoredValue(value)
+      change(.windowValue) { $0.windowValue = stored }
+      scene?.needsSave = true
+    } catch {
+      throw RestorationError(.unsupportedValue, "The value cannot be stored: \(error.reason)")
+    }
   }
 }
 

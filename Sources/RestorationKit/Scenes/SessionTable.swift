@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-package import FoundationEssentials
+public import FoundationEssentials
 #else
-package import Foundation
+public import Foundation
 #endif
 
 /// How a host stands to one session.
@@ -75,6 +75,27 @@ package enum SessionState {
   }
 }
 
+/// Which closed scenes can be opened again.
+public struct ClosedSceneBound: Hashable, Sendable {
+  /// How many; the one that was closed first goes first.
+  public var count: Int
+
+  /// How long after they were closed, in seconds.
+  ///
+  /// A scene that was closed in the future, by a clock that was set back, stays.
+  public var age: TimeInterval
+
+  /// Creates a bound; by default ten scenes can be opened again for a day.
+  ///
+  /// - Parameters:
+  ///   - count: How many; less than 1 is none.
+  ///   - age: How long after they were closed, in seconds.
+  public init(count: Int = 10, age: TimeInterval = 24 * 3600) {
+    self.count = count
+    self.age = age
+  }
+}
+
 /// The sessions that a host knows, each in one state.
 ///
 /// The open ones stand in the order in which they were used, the closed ones in that in which they
@@ -89,6 +110,8 @@ struct SessionTable {
   }
 
   private(set) var rows: [Row] = []
+  /// The removal of what is discarded, while it goes on.
+  var removal: UnderWay?
 
   var open: [SceneSession] { sessions(where: \.isOpen) }
   var closed: [SceneSession] { sessions { $0.closedAt != nil } }
@@ -107,7 +130,7 @@ struct SessionTable {
   mutating func add(_ row: Row) -> Bool {
     guard self[row.session] == nil else { return false }
     rows.append(row)
-    row.session.closedAt = row.state.closedAt
+    row.session.facts.closedAt = row.state.closedAt
     return true
   }
 
@@ -127,7 +150,7 @@ struct SessionTable {
     let before = row.state
     row.state = state
     session.scene = state.scene
-    session.closedAt = state.closedAt
+    session.facts.closedAt = state.closedAt
     switch (event, before) {
     case (.forget, _), (.fail, .connecting(from: .unknown)): break
     case (.close, _), (.appear, .connecting(from: .closed)):
@@ -151,5 +174,13 @@ struct SessionTable {
   /// Forgets what a list said that is read again.
   mutating func forgetListed() {
     rows.removeAll { !$0.state.isOpen }
+  }
+
+  /// Discards closed sessions over a bound.
+  mutating func discardClosed(over bound: ClosedSceneBound, at now: Date) {
+    for (place, session) in closed.enumerated() {
+      let age = session.closedAt.map(now.timeIntervalSince) ?? 0
+      if place >= bound.count || age > bound.age { change(session, .discard) }
+    }
   }
 }

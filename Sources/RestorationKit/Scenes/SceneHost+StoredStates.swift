@@ -1,4 +1,74 @@
 extension SceneHost {
+  /// Says for each session which nodes would come back when it connects, and
+  /// restores nothing.
+  ///
+  /// As ``StateKeeper/checkStoredState()``, for every one of ``openSessions``; call
+  /// it after ``launch(asSession:)``. The delegate of a connected scene is asked for
+  /// current class names if it is a ``StateDelegate``.
+  ///
+  /// - Returns: A line for every node of each session, or why its state cannot be
+  ///   read; nothing stored is not an error.
+  /// - Complexity: O(*n*) in the nodes and bytes of all sessions.
+  public func checkStoredStates() async
+    -> [SceneSession: Result<StoredStateReport, RestorationError>]
+  {
+    var reports: [SceneSession: Result<StoredStateReport, RestorationError>] = [:]
+    for session in openSessions {
+      do throws(RestorationError) {
+        let delegate = session.scene?.delegate as? any StateDelegate
+        reports[session] = .success(
+          try await engine(of: session).checkStoredState(for: delegate))
+      } catch {
+        reports[session] = .failure(error)
+      }
+    }
+    return reports
+  }
+
+  /// Lets scenes try again what their restores leave out, since they crashed there.
+  ///
+  /// It does for the states of ``openSessions`` and ``closedSessions`` what
+  /// ``StateKeeper/retrySkippedNodes()`` does for that of a keeper: when a session connects next, in
+  /// this launch or a later one, its restore tries the first element that it leaves out.
+  ///
+  ///     try await host.launch()
+  ///     try await host.retrySkippedNodes()
+  ///     await host.restoreScenes()
+  ///
+  /// - Throws: As ``StateKeeper/retrySkippedNodes()``; the first error, when all sessions were
+  ///   asked.
+  /// - Complexity: O(*n*) in the sessions.
+  public func retrySkippedNodes() async throws(RestorationError) {
+    var failure: RestorationError?
+    for row in sessions.rows where !row.state.isDiscarded {
+      // The session may have been discarded while others were asked.
+      guard let state = sessions[row.session]?.state, !state.isDiscarded else { continue }
+      do throws(RestorationError) {
+        try await row.engine.retrySkipped()
+      } catch {
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  /// Forgets values with ``Sensitivity/secret`` that the nodes of a scene have encoded;
+  /// see ``StateKeeper/forgetSecrets(_:)``.
+  ///
+  /// - Parameters:
+  ///   - selection: Which secrets. If there are none, that is not an error.
+  ///   - session: One of ``openSessions`` or ``closedSessions``; any other is ignored. The
+  ///     secrets of a session that was discarded cannot be read any more.
+  /// - Throws: As ``StateKeeper/forgetSecrets(_:)``.
+  public func forgetSecrets(
+    _ selection: SecretSelection, of session: SceneSession
+  ) async throws(RestorationError) {
+    guard openSessions.contains(session) || closedSessions.contains(session) else { return }
+    try await engine(of: session).forgetSecrets(selection)
+  }
+
+  // MARK: What was set aside
+
   /// Lists the states of a session that were set aside, oldest first.
   ///
   /// They go with the session: a window that is closed leaves none behind.

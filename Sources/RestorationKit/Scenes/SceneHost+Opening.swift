@@ -1,0 +1,110 @@
+/// Opens windows, and brings the right one to the front.
+extension SceneHost {
+  /// Opens a new scene.
+  ///
+  /// - Parameters:
+  ///   - role: What it is for.
+  ///   - configurationName: The configuration; the first of the role if nil.
+  ///   - activity: What the user wants to do in it.
+  /// - Returns: The scene, which is active. It comes back once it has been saved;
+  ///   ``RestorableScene/needsSave`` is true from the start.
+  /// - Throws: ``RestorationError`` with `noConfiguration` or `noDelegate`; then
+  ///   there is no new session.
+  @discardableResult
+  public func open(
+    _ role: SceneRole = .windowApplication, configurationName: String? = nil,
+    activity: UserActivity? = nil
+  ) async throws(RestorationError) -> RestorableScene {
+    guard let configuration = configuration(of: role, named: configurationName) else {
+      throw .noConfiguration(role, configurationName)
+    }
+    return try await open(SceneSession(configuration), activity: activity)
+  }
+
+  /// Shows a value in the scene that already shows an equal one, or else in a new scene.
+  ///
+  /// - Parameters:
+  ///   - value: The value. It is stored with the scene.
+  ///   - role: What the scene is for.
+  ///   - configurationName: The configuration of scenes for such values.
+  /// - Returns: The scene, which is active.
+  /// - Throws: ``RestorationError`` with `noConfiguration`, `archive`, or
+  ///   `unsupportedValue` if the value cannot be encoded.
+  @discardableResult
+  public func open<Value: Hashable & Codable>(
+    showing value: Value, _ role: SceneRole = .windowApplication, configurationName: String? = nil
+  ) async throws(RestorationError) -> RestorableScene {
+    let shown = openSessions.first { session in
+      session.role == role
+        && (configurationName == nil || session.configurationName == configurationName)
+        && session.windowValue(Value.self) == value
+    }
+    if let shown { return try await connect(shown) }
+    guard let configuration = configuration(of: role, named: configurationName) else {
+      throw .noConfiguration(role, configurationName)
+    }
+    let session = SceneSession(configuration)
+    try session.setWindowValue(value)
+    return try await open(session)
+  }
+
+  /// Finds the scene for an activity that came in, and hands it over.
+  ///
+  /// Scenes that prefer it come first, then scenes that can take it, connected or
+  /// not, the most recently used first. If there is none, a new scene opens, of the
+  /// first configuration that handles it, or else of the first that handles
+  /// everything.
+  ///
+  /// - Parameter activity: The activity that came in. Scenes are matched with its
+  ///   target content identifier and its web page.
+  /// - Returns: The scene that has it now.
+  /// - Throws: As ``connect(_:activity:)`` and ``open(_:configurationName:activity:)``;
+  ///   `noConfiguration` if no configuration opens for it.
+  @discardableResult
+  public func continueActivity(_ activity: UserActivity) async throws(RestorationError)
+    -> RestorableScene
+  {
+    let content = activity.contentNames
+    let conditions = openSessions.map { ($0, $0.activationConditions) }
+    let session =
+      conditions.first { $0.1.prefersToActivate.matches(content) }?.0
+      ?? conditions.first { $0.1.canActivate == .all || $0.1.canActivate.matches(content) }?.0
+    if let session { return try await connect(session, activity: activity) }
+    guard let configuration = configuration(handling: content) else {
+      throw RestorationError(
+        .noConfiguration,
+        "No configuration opens for \(content)."
+          + " Register one that handles it, or one without handlesExternalEvents.")
+    }
+    return try await open(SceneSession(configuration), activity: activity)
+  }
+
+  /// Opens a scene again that was closed, as it was then.
+  ///
+  /// - Parameters:
+  ///   - session: One of ``closedSessions``.
+  ///   - activity: What the user wants to do in it.
+  /// - Returns: The scene, which is active.
+  /// - Throws: As ``connect(_:activity:)``; the session then stays closed, but for
+  ///   `strict`, when it is open. ``RestorationError`` with `notConnected` if it is not
+  ///   closed, or gone.
+  @discardableResult
+  public func reopen(
+    _ session: SceneSession, activity: UserActivity? = nil
+  ) async throws(RestorationError) -> RestorableScene {
+    guard let row = sessions[session], row.session === session, row.state.closedAt != nil else {
+      throw RestorationError(
+        .notConnected, "The session is not closed. Use one of the host's closedSessions.")
+    }
+    sessions.change(session, .connect)
+    return try await connect(session, activity, .front)
+  }
+
+  /// Connects a session that is new.
+  func open(
+    _ session: SceneSession, activity: UserActivity? = nil
+  ) async throws(RestorationError) -> RestorableScene {
+    sessions.connect(session, engine(ofScene: session.persistentIdentifier))
+    return try await connect(session, activity, .front)
+  }
+}
