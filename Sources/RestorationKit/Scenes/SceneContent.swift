@@ -54,6 +54,7 @@ extension SceneContent {
   ///   - values: The part of the scene's host.
   ///   - contents: The values that are nodes of the scene; an earlier version has stored them in
   ///     the part of the host.
+  /// - Throws: `ArchiveError` if the part is not that of a scene.
   private init?(
     reading values: KeyedDecoder?, _ contents: [String: ValueContent]
   ) throws(ArchiveError) {

@@ -35,7 +35,7 @@ extension SceneHost {
       failure = error
     }
     await turnEnded(of: [session])
-    // It may have been discarded meanwhile, or have another scene, which nobody closes.
+    // The session may have been discarded meanwhile, or have another scene, which nobody closes.
     if let other = session.scene, other !== scene {
       session.content.closedAt = nil
       other.needsSave = true

@@ -46,7 +46,7 @@ extension SceneHost {
   public func restoreScenes() async -> [SceneSession: RestorationError] {
     var failures: [SceneSession: RestorationError] = [:]
     for session in openSessions where session.scene == nil {
-      // It may have been discarded while others connected.
+      // The session may have been discarded while others connected.
       guard openSessions.contains(session) else { continue }
       guard wants(session) else {
         await engine(of: session).file.closeOpened()
@@ -104,8 +104,9 @@ extension SceneHost {
     return delegate?.host(self, shouldRestore: session) ?? true
   }
 
-  /// Connects a session to a scene, whether it is new, was stored or was closed. A session that
-  /// has a scene shows that one.
+  /// Connects a session to a scene, whether it is new, was stored or was closed.
+  ///
+  /// A session that has a scene shows that one.
   func connect(
     _ session: SceneSession, _ activity: UserActivity?, _ presentation: Presentation
   ) async throws(RestorationError) -> RestorableScene {

@@ -29,7 +29,7 @@ extension SceneHost {
 
   /// Removes the files of what was discarded, tells the delegate, and forgets it.
   ///
-  /// Those whose file cannot be removed stay in the list for the next launch.
+  /// Sessions whose file cannot be removed stay in the list for the next launch.
   @discardableResult
   func tellDiscarded() async -> RestorationError? {
     // A second removal would remove and tell of the same sessions again.

@@ -80,7 +80,7 @@ extension SceneHost {
     tell(.sceneDidDisconnect, scene) { $0.sceneDidDisconnect(scene) }
     scene.delegate = nil
     sessions.change(scene.session, .leave)
-    // What was written last, also if its save has failed after that.
+    // The version that was written last, also if its save has failed after the write.
     scene.session.facts.version = scene.engine.rows.whole.version ?? scene.session.facts.version
     scene.engine.forgetObjects()
     scene.leaveValuesToSession()

@@ -98,18 +98,13 @@ extension SceneHost {
     } catch {
       failure = failure ?? RestorationError(error)
     }
-    let reason: RestoreReason =
-      if stored == nil, !found.contains(where: \.state.isOpen) {
-        .pristine
-      } else if asSession {
-        .session
-      } else {
-        stored?.endedCleanly == true ? .launch : .recover
-      }
     // Sessions that were opened before the list was read stay as they are, at the front.
     found.removeAll { !sessions.add($0) }
     // A host that only looks writes and discards nothing.
-    launchState = .known(reason, isOwner: isOwner)
+    launchState = .known(
+      RestoreReason(
+        after: stored, hasSessions: found.contains(where: \.state.isOpen), asSession: asSession),
+      isOwner: isOwner)
     if isOwner {
       await keepSavedElsewhere()
       await discardUnwanted(found.map(\.session))
@@ -205,7 +200,7 @@ extension SceneHost {
           else { continue }
         }
       } catch {
-        // Its discard says why, and is tried again.
+        // The discard of the session says why, and is tried again.
         continue
       }
       sessions.change(row.session, .bringBack)
@@ -227,5 +222,18 @@ extension SceneHost {
     // First the list, so that a launch that ends here goes on at the next one.
     if sessions.discarded.count > count { await writeList() }
     await tellDiscarded()
+  }
+}
+
+extension RestoreReason {
+  fileprivate init(after list: SceneList?, hasSessions: Bool, asSession: Bool) {
+    self =
+      if list == nil, !hasSessions {
+        .pristine
+      } else if asSession {
+        .session
+      } else {
+        list?.endedCleanly == true ? .launch : .recover
+      }
   }
 }

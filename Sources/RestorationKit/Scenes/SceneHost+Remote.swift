@@ -73,7 +73,7 @@ extension SceneHost {
     ) { (engine) async throws(RestorationError) in
       let isInConflict = await engine.file.isInConflict
       let location = try await engine.resolveConflict(keeping: choice)
-      // What was set here since is in what was set aside.
+      // Values that were set here since are in the state that was set aside.
       if isInConflict { session.startAfresh() }
       return location
     }

@@ -64,7 +64,7 @@ extension SceneHost {
         .notConnected, "The scene is not connected, so it cannot be saved. Connect its session.")
     }
     try await scene.engine.otherRestoreEnded(calls)
-    // Whoever let it go meanwhile has saved or discarded it.
+    // The call that let the scene go meanwhile has saved or discarded it.
     guard scene.activationState != .unattached else { return PreservationReport(.superseded) }
     guard scene.session.isRestorable || scene.engine.isLocked else {
       return try await saveNothing(of: scene, byItself: byItself, calls)
@@ -85,16 +85,15 @@ extension SceneHost {
     do throws(RestorationError) {
       report = try await scene.engine.save(everything: everything, calls) {
         () throws(RestorationError) in
-        // Whoever let it go meanwhile has saved or discarded it.
+        // The call that let the scene go meanwhile has saved or discarded it.
         guard let delegate = scene.delegate else {
-          taken?.putBack(in: session, whole: false)
+          taken?.putBackChanges(in: session)
           return nil
         }
         return try take(&taken, of: scene, delegate)
       }
     } catch {
-      taken?.putBack(in: session, whole: error.code == .strict)
-      if taken != nil, error.code != .strict { session.keepValues(scene.values) }
+      taken?.putBack(in: scene, whole: error.code == .strict)
       scene.keepNeedingSave()
       throw error
     }
@@ -102,8 +101,7 @@ extension SceneHost {
     case .saved: session.noteSave(report, at: keeper.engine.settings.now())
     case .superseded: break
     case .declined, .locked, .inUse, .delegateGone, .conflict:
-      taken?.putBack(in: session, whole: false)
-      if taken != nil { session.keepValues(scene.values) }
+      taken?.putBack(in: scene)
       scene.keepNeedingSave()
     }
     report.add(ofScene: taken?.notes ?? [])
@@ -141,10 +139,13 @@ extension SceneHost {
     }
 
     /// What was to be stored is still to be; as a whole, also what the save has set is gone.
-    func putBack(in session: SceneSession, whole: Bool) {
-      session.changes.formUnion(changes)
-      if whole { (session.content, session.changes) = before }
+    func putBack(in scene: RestorableScene, whole: Bool = false) {
+      if whole { return (scene.session.content, scene.session.changes) = before }
+      putBackChanges(in: scene.session)
+      scene.session.keepValues(scene.values)
     }
+
+    func putBackChanges(in session: SceneSession) { session.changes.formUnion(changes) }
   }
 
   /// Brings up to date what a scene has beside its nodes, and says who takes part in its save.
@@ -159,14 +160,14 @@ extension SceneHost {
     let unstorable = session.content.unstorableUserInfo
     problems += unstorable.map { .userInfoEncodingFailed(key: $0.key, $0.reason) }
     if isDelegateGone { problems.append(.hostDelegateGone) }
-    // What could not be read is no mistake, and a save mends it.
+    // A state that could not be read is no mistake of the app, and a save mends it.
     if keeper.isStrict, !problems.isEmpty {
       let sentences = problems.map(\.description).joined(separator: "\n")
       throw RestorationError(.strict, "The keeper is strict, so nothing was saved. \(sentences)")
     }
     var content = taken ?? TakenContent(of: session)
     session.stateRestorationActivity = activity.map { UserActivity($0) }
-    // Its values are nodes of the scene.
+    // The values are nodes of the scene.
     session.content.storage = [:]
     _ = scene.values.takeHasChanged()
     for key in unstorable.map(\.key) { session.userInfo[key] = nil }

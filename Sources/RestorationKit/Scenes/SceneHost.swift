@@ -99,7 +99,6 @@ public final class SceneHost {
   public init(_ keeper: StateKeeper) {
     self.keeper = keeper
     list = SceneListFile(beside: keeper.engine)
-    list.take = { [weak self] in self?.take($0) }
     keeper.besides.append { [weak self] in self?.autosave?.turns }
     keeper.endsOfHosts.append { [weak self] limit in
       guard let self, autosave != nil else { return true }
@@ -259,18 +258,16 @@ public final class SceneHost {
 
   /// Takes what another machine has set on sessions, and is in its list alone.
   private func take(_ theirs: SceneList) {
-    let sessions = Dictionary(
-      (openSessions + closedSessions).map { ($0.persistentIdentifier, $0) },
-      uniquingKeysWith: { first, _ in first })
     for entry in theirs.scenes + (theirs.closed ?? []) {
-      if let change = entry.change { sessions[entry.identifier]?.take(change) }
+      guard let row = sessions.row(entry.identifier), !row.state.isDiscarded else { continue }
+      if let change = entry.change { row.session.take(change) }
     }
   }
 
   /// Stores the list of sessions if it says anything new.
   func writeList(_ calls: FileCalls = .waiting) async {
     guard ownsSessions else { return }
-    await list.store(calls) { endsCleanly in
+    await list.store(calls, taking: take) { endsCleanly in
       SceneList(
         scenes: openSessions.map(\.entry),
         closed: closedSessions.isEmpty ? nil : closedSessions.map(\.entry),

@@ -60,10 +60,6 @@ final class SceneListFile {
   /// What is stored; nil if that is not known.
   private var written: SceneList?
   private var underWay: UnderWay?
-  /// What another machine has listed, and was set aside for ours.
-  private var theirs: SceneList?
-  /// Takes over what is only there.
-  var take: (SceneList) -> Void = { _ in }
   /// Whether the app said that it ends, and has done nothing since.
   var endsCleanly = false
   /// Why the last write has failed; nil if the list is stored.
@@ -82,14 +78,10 @@ final class SceneListFile {
   /// The list, nil if none is stored.
   func read() async throws(ArchiveError) -> SceneList? {
     guard let part = try await file.readHostPart() else { return nil }
-    do {
-      let list = try part.values.decode(SceneList.self, forKey: Self.key)
-      written = list
-      await file.know(part.version)
-      return list
-    } catch {
-      throw .content(error)
-    }
+    let list = try Self.list(in: part)
+    written = list
+    await file.know(part.version)
+    return list
   }
 
   /// Lets go of what it has open.
@@ -113,42 +105,44 @@ final class SceneListFile {
   ///
   /// - Parameters:
   ///   - calls: How the file is called.
+  ///   - take: Takes over from a list of another machine, which was set aside for this one; the
+  ///     list is written again after that.
   ///   - list: Gives the list when it is about to be written, with whether the app has ended
   ///     cleanly.
-  func store(_ calls: FileCalls, _ list: (Bool) -> SceneList) async {
+  func store(
+    _ calls: FileCalls, taking take: (SceneList) -> Void, _ list: (Bool) -> SceneList
+  ) async {
     do throws(RestorationError) {
-      setAsideAt = try await write(calls) { list(endsCleanly) } ?? setAsideAt
+      let written = try await write(calls) { list(endsCleanly) }
+      setAsideAt = written.setAside ?? setAsideAt
+      if let theirs = written.theirs {
+        take(theirs)
+        setAsideAt = try await write(calls) { list(endsCleanly) }.setAside ?? setAsideAt
+      }
       failure = nil
     } catch {
       failure = error
     }
   }
 
+  /// Where a list was set aside that could not be read, and that of another machine; nil for none.
+  typealias Replaced = (setAside: String?, theirs: SceneList?)
+
   /// Writes the list unless it is stored already; writes follow one another.
   ///
   /// - Parameters:
   ///   - calls: How the file is called.
   ///   - list: Gives the list when it is about to be written.
-  /// - Returns: Where a list was set aside that could not be read; nil if there was none.
+  /// - Returns: What was replaced.
   /// - Throws: ``RestorationError`` with `archive`, also if the key is locked.
   @discardableResult
   func write(
     _ calls: FileCalls = .waiting, _ list: () -> SceneList
-  ) async throws(RestorationError) -> String? {
-    let location = try await writeOnce(calls, list)
-    guard let theirs else { return location }
-    self.theirs = nil
-    take(theirs)
-    return try await writeOnce(calls, list) ?? location
-  }
-
-  private func writeOnce(
-    _ calls: FileCalls, _ list: () -> SceneList
-  ) async throws(RestorationError) -> String? {
+  ) async throws(RestorationError) -> Replaced {
     // A write whose actor is blocked cannot end; this one has a higher number.
     while let underWay, !calls.isBlocking { await underWay.end() }
     let list = list()
-    guard !list.isSame(as: written) else { return nil }
+    guard !list.isSame(as: written) else { return (nil, nil) }
     let (write, before) = (UnderWay(), underWay)
     underWay = write
     defer {
@@ -170,63 +164,57 @@ final class SceneListFile {
     }
     // A later one may not have waited for it.
     if number == writeCount { written = list }
-    return try await sent(calls) ?? setAside
+    let sent = try await sent(calls)
+    return (sent.setAside ?? setAside, sent.theirs)
   }
 
   /// Waits until a store has the list.
   ///
   /// What another machine has listed is found by the states of its scenes.
   ///
-  /// - Returns: Where the list of another machine was set aside; nil if there was none.
-  private func sent(_ calls: FileCalls) async throws(RestorationError) -> String? {
+  /// - Returns: What the store had instead.
+  private func sent(_ calls: FileCalls) async throws(RestorationError) -> Replaced {
     let sent = await calls.first { [file, settingAside] in
       await Self.send(file, settingAside)
     }
     guard let sent else {
       guard settings.isCopyLasting else { throw RestorationError(ArchiveError(.inputOutput)) }
-      return nil
+      return (nil, nil)
     }
     do throws(ArchiveError) {
-      guard let conflict = try sent.get() else { return nil }
-      theirs = conflict.theirs.flatMap(Self.list)
-      return conflict.setAside
+      return try sent.get()
     } catch {
       throw RestorationError(error)
     }
   }
 
-  /// A list of another machine in the place of ours, and where it is now.
-  private struct Conflict: Sendable {
-    let theirs: StateFile.HostPart?
-    let setAside: String?
-  }
-
   private static func send(
     _ file: StateFile, _ settingAside: SettingAside
-  ) async -> Result<Conflict?, ArchiveError> {
+  ) async -> Result<Replaced, ArchiveError> {
     do throws(ArchiveError) {
       switch await file.send() {
-      case .sent: return .success(nil)
+      case .sent: return .success((nil, nil))
       case .unsent(let error):
         if await !file.isCopyLasting { throw .storeUnavailable(error) }
-        return .success(nil)
+        return .success((nil, nil))
       case .conflict:
         let part = await file.theirHostPart()
-        guard try await file.resolve(.ours, settingAside) else { return .success(nil) }
+        guard try await file.resolve(.ours, settingAside) else { return .success((nil, nil)) }
         await file.send()
-        return .success(Conflict(theirs: part, setAside: await file.reportSetAside()))
+        // A list that cannot be read, as that of a later version of the app, says nothing.
+        let theirs = part.flatMap { try? list(in: $0) }
+        return .success((await file.reportSetAside(), theirs))
       }
     } catch {
       return .failure(error)
     }
   }
 
-  /// Nil for one that cannot be read, as that of a later version of the app.
-  private static func list(_ part: StateFile.HostPart) -> SceneList? {
+  private static func list(in part: StateFile.HostPart) throws(ArchiveError) -> SceneList {
     do {
       return try part.values.decode(SceneList.self, forKey: key)
     } catch {
-      return nil
+      throw .content(error)
     }
   }
 

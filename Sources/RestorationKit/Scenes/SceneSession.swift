@@ -52,7 +52,9 @@ public final class SceneSession {
   public internal(set) var failure: RestorationError?
 
   /// The facts in the list of sessions, with the version of the file that was read or written
-  /// last. The title and the change that the list has hold until the file is read.
+  /// last.
+  ///
+  /// The title and the change that the list has hold until the file is read.
   var facts: SceneList.Entry
   var content: SceneContent
   /// What was set and is not in the file.
@@ -173,7 +175,7 @@ public final class SceneSession {
   func take(_ stored: SceneContent?, version: ArchiveVersion?) {
     takeLeftValues()
     leftValues = nil
-    // What was set after another file, or without knowing one, is not newer than this one.
+    // Values that were set after another file, or without knowing one, are not newer than this one.
     if facts.change?.version == version { takeListed() }
     forgetListed()
     let own = content
@@ -234,7 +236,7 @@ extension SceneSession {
   /// - Returns: The last value that was set; nil if there is none, or if it does
   ///   not decode as this type any more.
   public func windowValue<Value: Codable>(_ type: Value.Type = Value.self) -> Value? {
-    // What does not decode is as good as none here, and stays stored.
+    // A value of another type is as good as none here, and stays stored.
     content.windowValue.flatMap { try? $0.decode(type) }
   }
 

@@ -21,15 +21,10 @@ package enum SessionState {
 
   /// What happens to a session.
   package enum Event {
-    case connect
-    case appear(RestorableScene)
-    case fail
-    case leave
-    case close(at: Date)
-    case discard
+    case connect, appear(RestorableScene), fail, leave
+    case close(at: Date), discard, forget
     /// Another machine has saved what was discarded here.
     case bringBack
-    case forget
   }
 
   /// The state after an event; nil if the event changes nothing in this state.
@@ -124,7 +119,11 @@ struct SessionTable {
   /// The row of a session; nil for one that the host does not know.
   ///
   /// - Complexity: O(*n*) in the sessions, as all that follows.
-  subscript(session: SceneSession) -> Row? { rows.first { $0.session == session } }
+  subscript(session: SceneSession) -> Row? { row(session.persistentIdentifier) }
+
+  func row(_ identifier: String) -> Row? {
+    rows.first { $0.session.persistentIdentifier == identifier }
+  }
 
   /// Adds a session behind the others; false if it is known.
   mutating func add(_ row: Row) -> Bool {
