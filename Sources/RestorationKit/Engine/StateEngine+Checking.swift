@@ -22,10 +22,12 @@ extension StateEngine {
     var preparation = ElementPreparation(
       types: types, delegate: delegate, formerNames: tree.formerNames, clock: clock(of: tree),
       secrets: tree.secrets, trace: trace)
+    let prepared = preparation.prepare(tree)
     var missing: Set<Int> = []
     let entries = tree.elements.enumerated().map { place, stored in
-      let prepared = preparation.prepare(stored)
-      var outcome = outcome(of: prepared)
+      let names = prepared.names[Int(tree.outline.rows[place].form)]
+      let reading = prepared.reading(of: place)
+      var outcome = outcome(of: reading, restoredBy: names?.restorationClassName)
       if let above = stored.parent, missing.contains(above) {
         outcome = .parentMissing(tree.elements[above].path)
       }
@@ -33,7 +35,8 @@ extension StateEngine {
       return StoredStateReport.Entry(
         kind: stored.content.kind, path: stored.path, className: stored.content.className,
         outcome: outcome,
-        notes: notes(on: stored.content, prepared, outcome)
+        notes: notes(on: stored.content, nowNamed: names?.className, reading, outcome)
+          + (prepared.opened[place]?.notes ?? [])
           + stored.kept.map { .keptBeside(version: $0.version, since: $0.since) })
     }
     let unreadable = tree.unreadable.map { lost in
@@ -60,13 +63,15 @@ extension StateEngine {
     }
   }
 
-  private func outcome(of prepared: PreparedElement) -> StoredStateReport.NodeOutcome {
-    switch prepared.version {
+  private func outcome(
+    of reading: StateReading, restoredBy restorationClassName: String?
+  ) -> StoredStateReport.NodeOutcome {
+    switch reading {
     case .newer(let stored, let known): return .newerVersion(stored: stored, known: known)
     case .failed(let version, let error): return .migrationFailed(from: version, error)
     case .current, .migrated: break
     }
-    if let name = prepared.element.content.restorationClassName {
+    if let name = restorationClassName {
       switch types.restorationClass(named: name) {
       case .found: break
       case .notAFactory: return .notARestorationClass(name)
@@ -77,21 +82,20 @@ extension StateEngine {
   }
 
   private func notes(
-    on stored: NodeRecord, _ prepared: PreparedElement, _ outcome: StoredStateReport.NodeOutcome
+    on stored: NodeRecord, nowNamed className: String?, _ reading: StateReading,
+    _ outcome: StoredStateReport.NodeOutcome
   ) -> [ReportNote] {
     var notes: [ReportNote] = []
-    let className = prepared.element.content.className
-    if className != stored.className { notes.append(.renamed(to: className)) }
+    if let className, className != stored.className { notes.append(.renamed(to: className)) }
     switch outcome {
     // The outcome says the version.
     case .newerVersion: break
-    case .restorable where prepared.migratedFrom != nil:
+    case .restorable where reading.migratedFrom != nil:
       notes.append(.migrated(from: stored.version))
     default:
       if stored.version != 1 { notes.append(.version(stored.version)) }
     }
     if let date = stored.keptSince { notes.append(.keptSince(date)) }
-    if let opened = prepared.opened { notes += opened.notes }
     return notes
   }
 }

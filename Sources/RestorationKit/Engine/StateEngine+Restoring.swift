@@ -100,33 +100,24 @@ extension StateEngine {
     let start = ContinuousClock.now
     values?.store.noteDecoding(begun.valueNote)
     guard let participants = participants(tree) else { return RestorationReport(.declined) }
-    let run = RestorationRun(
-      tree, types: types, objects: objects, delegate: participants.delegate, now: settings.now(),
-      trace: trace)
-    run.roots = [values].compactMap(\.self) + participants.roots
-    run.values = values?.store
-    run.skipped = begun.skipped
-    run.need = need
     let progress = RestorationProgress(
-      tree, begun.note.map { note in { try note.reach($0) } }, settings.launching.watchdog)
-    run.progress = progress
-    if let delegate = participants.delegate {
-      run.note(.shouldRestoreApplicationState)
-      guard delegate.shouldRestoreApplicationState(with: run.applicationCoder) else {
-        return RestorationReport(.declined)
-      }
-    }
-    var report = run.run()
-    rows = run.rows ?? Rows(need)
-    found.undecoded = run.undecoded
+      tree.outline, begun.note.map { note in { try note.reach($0) } }, settings.launching.watchdog, trace)
+    let run = RestorationRun(
+      tree, types, objects, delegate: participants.delegate, now: settings.now(),
+      roots: [values].compactMap(\.self) + participants.roots, skipped: begun.skipped, progress)
+    let result = run.run(filling: values?.store, telling: need)
+    var report = result.report
+    guard report.outcome == .restored else { return report }
+    rows = result.rows ?? Rows(need)
+    found.undecoded = result.undecoded
     report.walkDuration = start.duration(to: .now)
-    if let problem = progress?.end() { report.launchProblem = problem }
-    try throwIfStrict(run)
+    if let problem = progress.end() { report.launchProblem = problem }
+    try throwIfStrict(report)
     return report
   }
 
-  func throwIfStrict(_ run: RestorationRun) throws(RestorationError) {
-    guard settings.isStrict, let problem = run.firstProblem else { return }
+  func throwIfStrict(_ report: RestorationReport) throws(RestorationError) {
+    guard settings.isStrict, let problem = report.problems.first?.description else { return }
     throw RestorationError(
       .strict, "The keeper is strict: the restore is complete, but not clean. \(problem)")
   }

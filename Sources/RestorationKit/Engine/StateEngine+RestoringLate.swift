@@ -10,18 +10,18 @@ extension StateEngine {
     let above = parent.map { rows.placed($0).map { rows.path(of: $0) } } ?? RestorationPath()
     let tree = kept.tree(below: place, in: above)
     let run = RestorationRun(
-      tree, types: types, objects: objects, delegate: delegate,
-      now: settings.now(),
-      trace: trace,
+      tree, types, objects, delegate: delegate, now: settings.now(),
+      skipped: kept.skippedPlaces(in: tree),
+      RestorationProgress(tree.outline, nil, nil, trace),
       late: LateNode(node: node, kept: kept, place: place))
-    run.skipped = kept.skippedPlaces(in: tree)
     // What it changes says nothing of it.
     if turns.save == nil { rows.whole.isRegular = false } else { rows = Rows(need) }
-    var report = run.run()
-    if rows.kept.records === kept { rows.claim(run.claimed) }
-    found.undecoded.formUnion(run.undecoded)
+    let result = run.run()
+    if rows.kept.records === kept { rows.claim(result.claimed) }
+    found.undecoded.formUnion(result.undecoded)
+    var report = result.report
     report.walkDuration = start.duration(to: .now)
-    try throwIfStrict(run)
+    try throwIfStrict(report)
     return report
   }
 

@@ -12,71 +12,115 @@
 ///
 /// A registered object by its restoration class as in step 1, or else by step 3.
 struct ObjectLookup {
-  let types: TypeTable
   let delegate: (any StateDelegate)?
-  let trace: ((RestorationTrace) -> Void)?
+  private let outline: StoredOutline
+  private let restored: RestoredObjects
+  private let progress: RestorationProgress
+  var classes: ElementClasses
+  var existing: ExistingElements
+
+  private var types: TypeTable { classes.types }
+
+  init(
+    _ outline: StoredOutline, _ restored: RestoredObjects, _ classes: ElementClasses,
+    _ existing: ExistingElements, delegate: (any StateDelegate)?, _ progress: RestorationProgress
+  ) {
+    self.delegate = delegate
+    self.outline = outline
+    self.restored = restored
+    self.progress = progress
+    self.classes = classes
+    self.existing = existing
+  }
 
   enum Result {
     case found(any StateRestoring, RestorationReport.Step)
     case missing(RestorationReport.NodeOutcome)
   }
 
-  /// The steps after the first, for a node that names no restoration class.
-  func findNode(
-    className: String, _ storyboard: StoryboardReference?, coder: StateDecoder,
-    existing: () -> (any RestorableNode)?
-  ) -> Result {
-    askDelegate(coder)
-      ?? existing().map { .found($0, .existing) }
-      ?? askStoryboard(storyboard, coder)
-      ?? askNodeClass(className, coder)
-      ?? .missing(.notFound)
+  mutating func find(_ place: Int, _ lookup: Lookup, _ coder: StateDecoder) -> Result {
+    switch lookup {
+    case .belowMissing:
+      return .missing(
+        .parentMissing(
+          outline.rows[place].parent.map { outline.path(of: $0) } ?? RestorationPath()))
+    case .leftOut: return .missing(.skipped)
+    case .onCutStack: return .missing(.stackCut)
+    case .inLoadedNode: return .missing(.viewNotFound)
+    case .late: return findExisting(place) ?? .missing(.notFound)
+    case .amongTabs: return findExisting(place) ?? .missing(.tabNotFound)
+    case .registered:
+      return existing.object(at: place, in: restored).map { .found($0, .existing) }
+        ?? .missing(.notRegistered)
+    case .restorationClass: return askRestorationClass(of: place, coder)
+    case .laterSteps:
+      return askDelegate(place, coder)
+        ?? findExisting(place)
+        ?? askStoryboard(place)
+        ?? askNodeClass(place, coder)
+        ?? .missing(.notFound)
+    }
   }
 
-  func findObject(
-    restorationClass: String?, coder: StateDecoder, registered: () -> (any StateRestoring)?
-  ) -> Result {
-    if let restorationClass { return askRestorationClass(restorationClass, coder) }
-    return registered().map { .found($0, .existing) } ?? .missing(.notRegistered)
+  /// The node that was there before, with exactly the path of an element.
+  mutating func existingNode(at place: Int) -> (any RestorableNode)? {
+    existing.node(at: place, below: outline.rows[place].parent.flatMap { restored.node(at: $0) })
+  }
+
+  private mutating func findExisting(_ place: Int) -> Result? {
+    existingNode(at: place).map { .found($0, .existing) }
   }
 
   /// The first step.
-  func askRestorationClass(_ name: String, _ coder: StateDecoder) -> Result {
-    ask(types.restorationClass(named: name), name, coder)
+  private mutating func askRestorationClass(of place: Int, _ coder: StateDecoder) -> Result {
+    let name = classes.restorationClassName(of: place) ?? ""
+    if let root = givenRoot(at: place, madeBy: name) { return .found(root, .existing) }
+    return ask(classes.factory(named: name, at: place), name, place, coder)
   }
 
-  /// The same for what was found under the name before.
-  func ask(_ factory: TypeTable.ResolvedClass, _ name: String, _ coder: StateDecoder) -> Result {
+  /// The root that was given for a place, if the record names its class because that is
+  /// registered with a closure, and not because the root names a restoration class.
+  private mutating func givenRoot(
+    at place: Int, madeBy name: String
+  ) -> (any RestorableNode)? {
+    guard outline.rows[place].parent == nil, outline.rows[place].kind == .node,
+      types.isMadeByClosure(classes.className(of: place), registeredAs: name),
+      let given = existingNode(at: place), given.restorationClass == nil,
+      classes.isSaved(given, at: place)
+    else { return nil }
+    return given
+  }
+
+  private func ask(
+    _ factory: TypeTable.ResolvedClass, _ name: String, _ place: Int, _ coder: StateDecoder
+  ) -> Result {
     switch factory {
     case .unknown: return .missing(.unknownRestorationClass(name))
     case .notAFactory: return .missing(.notARestorationClass(name))
     case .found(let make):
-      note(.restorationClass, coder)
+      progress.note(.restorationClass, place)
       return ask(.restorationClass) { try make(coder.path, coder) } ?? .missing(.vetoed)
     }
   }
 
-  private func askNodeClass(_ name: String, _ coder: StateDecoder) -> Result? {
-    types.makesItsObjects(name)
-      ? askRestorationClass(name, coder) : nil
-  }
-
-  private func askDelegate(_ coder: StateDecoder) -> Result? {
+  private func askDelegate(_ place: Int, _ coder: StateDecoder) -> Result? {
     guard let delegate else { return nil }
-    note(.delegate, coder)
+    progress.note(.delegate, place)
     return ask(.delegate) { try delegate.node(at: coder.path, coder: coder) }
   }
 
-  private func askStoryboard(_ reference: StoryboardReference?, _ coder: StateDecoder) -> Result? {
-    guard let reference else { return nil }
-    note(.storyboard, coder)
+  private func askStoryboard(_ place: Int) -> Result? {
+    guard let reference = outline.form(of: place).storyboard else { return nil }
+    progress.note(.storyboard, place)
     return ask(.storyboard) {
       try types.storyboard(named: reference.name)?.instantiate(reference.identifier)
     } ?? .missing(.notInStoryboard(reference.name, identifier: reference.identifier))
   }
 
-  private func note(_ call: RestorationTrace.Call, _ coder: StateDecoder) {
-    trace?(RestorationTrace(call: call, path: coder.path))
+  private func askNodeClass(_ place: Int, _ coder: StateDecoder) -> Result? {
+    let name = classes.className(of: place)
+    guard types.makesItsObjects(name) else { return nil }
+    return ask(types.restorationClass(named: name), name, place, coder)
   }
 
   private func ask(

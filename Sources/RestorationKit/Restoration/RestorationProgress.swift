@@ -26,33 +26,41 @@ public struct RestorationWatchdog: Sendable {
   }
 }
 
-/// Where a restore is, for whoever wants to know.
+/// Says where a restore is: to the launch after a crash, to a watchdog, and in a trace.
 final class RestorationProgress {
-  /// Notes it for the launch after a crash.
-  private let note: ((Int?) throws -> Void)?
+  let trace: ((RestorationTrace) -> Void)?
+  private let outline: StoredOutline
+  /// Notes the element for the launch after a crash.
+  private let mark: ((Int?) throws -> Void)?
   private let watch: ProgressWatch?
   private var problem: String?
 
-  /// Nil if nobody wants to know.
-  init?(
-    _ tree: StoredTree, _ note: ((Int?) throws -> Void)?, _ watchdog: RestorationWatchdog?
+  init(
+    _ outline: StoredOutline, _ mark: ((Int?) throws -> Void)?, _ watchdog: RestorationWatchdog?,
+    _ trace: ((RestorationTrace) -> Void)?
   ) {
-    guard note != nil || watchdog != nil else { return nil }
-    self.note = note
-    watch = watchdog.map { ProgressWatch($0, tree.outline) }
+    (self.outline, self.mark, self.trace) = (outline, mark, trace)
+    watch = watchdog.map { ProgressWatch($0, outline) }
   }
 
+  /// Says which element is made or decoded now; nil if that is none.
   func reach(_ place: Int?) {
     watch?.reach(place)
-    guard let note else { return }
+    guard let mark else { return }
     do {
-      try note(place)
+      try mark(place)
     } catch {
       problem = problem ?? error.reason
     }
   }
 
-  /// Says why not all could be noted; nil if it was.
+  /// Says which call is made next, about an element or about none.
+  func note(_ call: RestorationTrace.Call, _ place: Int? = nil) {
+    guard let trace else { return }
+    trace(RestorationTrace(call: call, path: place.map(outline.path) ?? RestorationPath()))
+  }
+
+  /// Says why not all could be marked; nil if all was.
   func end() -> String? {
     watch?.end()
     return problem

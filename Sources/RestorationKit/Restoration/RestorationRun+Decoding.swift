@@ -1,13 +1,13 @@
 extension RestorationRun {
   func decode() {
     eachRestored { object, place in
-      reach(place)
+      progress.reach(place)
       withCoder(place) { coder in
         restoreContent(object, coder, place)
         attempt(place) {
           if prepared.hasState(place) {
-            note(.decodeRestorableState, place)
-            try coder.decodeOwnState(of: object, traits[place])
+            progress.note(.decodeRestorableState, place)
+            try coder.decodeOwnState(of: object, outcomes.traits[place])
             try object.decodeRestorableState(with: coder)
           }
           try coder.builtIn?.restoreAfterDecoding(object)
@@ -18,21 +18,21 @@ extension RestorationRun {
 
   func restoreAfterLayout() {
     eachRestored { object, place in
-      reach(place)
+      progress.reach(place)
       withCoder(place) { coder in
         attempt(place) {
           try coder.builtIn?.restoreAfterLayout(object)
           guard prepared.hasState(place) else { return }
-          note(.restoreStateAfterLayout, place)
+          progress.note(.restoreStateAfterLayout, place)
           try object.restoreStateAfterLayout(with: coder)
         }
       }
     }
   }
 
-  /// Gives a container what is back of what it contained.
-  func restoreContent(_ object: any StateRestoring, _ coder: StateDecoder, _ place: Int) {
-    let traits = traits[place]
+  /// Gives a container the nodes that it contained and that are back.
+  private func restoreContent(_ object: any StateRestoring, _ coder: StateDecoder, _ place: Int) {
+    let traits = outcomes.traits[place]
     if traits.isDisjoint(with: .takesContent) { return }
     if traits.contains(.stack), let stack = object as? any RestorableStack {
       let nodes = coder.restoredChildren
@@ -58,12 +58,11 @@ extension RestorationRun {
     }
   }
 
-  func attempt(_ place: Int, _ body: () throws -> Void) {
+  private func attempt(_ place: Int, _ body: () throws -> Void) {
     do {
       try body()
     } catch {
-      guard let step = outcomes[place].step else { return }
-      outcomes[place] = .decodeFailed(by: step, error.reason)
+      outcomes.fail(place, error.reason)
     }
   }
 }

@@ -1,11 +1,31 @@
 internal import ArchiveCodec
 
 extension RestorationRun {
-  /// What decides what the saves that follow write back.
+  /// Keeps the elements that are not back for the saves that follow.
   ///
-  /// What a container would have taken in its decoding, which could not be
-  /// called, is kept with it.
-  func result(_ unattached: Set<UInt64>) -> KeptRecords.RestoreResult {
+  /// - Returns: A list of them for the report, or the objects that came late and are back.
+  func keep(
+    _ unattached: Set<UInt64>
+  ) -> ([KeptElement], claimed: [(place: Int, object: any StateRestoring)]) {
+    let result = result(unattached)
+    if let late {
+      let claimed = late.kept.settleLate(late.place, result)
+      rememberProbes(in: late.kept)
+      return ([], claimed)
+    }
+    objects.kept = KeptRecords(result)
+    guard let kept = objects.kept else { return ([], []) }
+    objects.ages.see(clock)
+    let list = kept.list(result)
+    rememberProbes(in: kept)
+    return (list, [])
+  }
+
+  /// The evidence by which it is decided what the saves that follow write back.
+  ///
+  /// If the decoding of a container could not be called, the nodes that it would have taken are
+  /// kept with it.
+  private func result(_ unattached: Set<UInt64>) -> KeptRecords.RestoreResult {
     let rows = tree.outline.rows
     let notTaken =
       unattached.isEmpty
@@ -13,27 +33,25 @@ extension RestorationRun {
       : rows.indices.filter { place in
         unattached.contains(rows[place].record)
           && rows[place].parent.map {
-            prepared.version(of: $0).isWithheld || !outcomes[$0].isDecodable
+            prepared.reading(of: $0).isWithheld || !outcomes[$0].isDecodable
           } == true
       }
     return KeptRecords.RestoreResult(
-      tree: tree, outcomes: outcomes,
-      unread: Set(
-        prepared.otherVersions.filter {
-          prepared.version(of: $0).isWithheld && outcomes[$0].isDecodable
-        }),
-      missing: unclaimed.union(notTaken), skipped: skipped,
+      tree: tree, outcomes: outcomes.all,
+      unread: Set(prepared.withheld.filter { outcomes[$0].isDecodable }),
+      missing: outcomes.kept.union(notTaken), skipped: skipped,
       knownVersions: Dictionary(
-        uniqueKeysWithValues: tree.kept.keys.map { ($0, prepared.knownVersion(of: $0)) }),
+        uniqueKeysWithValues: tree.kept.keys.map { ($0, lookup.classes.knownVersion(of: $0)) }),
       restored: restored)
   }
 
-  /// What the report says, made of it when somebody asks.
+  /// The lines of the report, made when somebody asks for them.
   func entries(
     _ unattached: Set<UInt64>, ofApplication notes: [ReportNote]
   ) -> ReportEntries<RestorationReport.NodeOutcome> {
     let elementNotes = self.notes(unattached)
-    return ReportEntries { [outline = tree.outline, unreadable = tree.unreadable, outcomes] in
+    return ReportEntries {
+      [outline = tree.outline, unreadable = tree.unreadable, outcomes = outcomes.all] in
       let application =
         notes.isEmpty
         ? []
@@ -57,16 +75,16 @@ extension RestorationRun {
     }
   }
 
-  /// What there is to say of elements besides their outcomes; most have none.
+  /// The notes on elements besides their outcomes; most have none.
   private func notes(_ unattached: Set<UInt64>) -> [Int: [ReportNote]] {
     var all: [Int: [ReportNote]] = [:]
     let kept = objects.kept
     for (place, row) in tree.outline.rows.enumerated() {
       var notes: [ReportNote] = []
-      if outcomes[place].isDecodable, let version = prepared.version(of: place).migratedFrom {
+      if outcomes[place].isDecodable, let version = prepared.reading(of: place).migratedFrom {
         notes.append(.migrated(from: version))
       }
-      if unusedRoots.contains(place) { notes.append(.givenRootNotUsed) }
+      if outcomes.unusedRoots.contains(place) { notes.append(.givenRootNotUsed) }
       if row.hasLastState { notes.append(.lastState) }
       if outcomes[place].wasAsked, let mended = restored.mended[place] { notes += mended.notes }
       if !prepared.opened.isEmpty, let opened = prepared.opened[place] { notes += opened.notes }
@@ -82,22 +100,20 @@ extension RestorationRun {
     return all
   }
 
-  /// Where something is stored that is not in the objects that are back, and that saves do not
-  /// keep either.
-  var undecodedPlaces: [Int] {
-    outcomes.indices.filter { place in
+  /// The states that are not in the objects that are back, and that saves do not keep either.
+  ///
+  /// The failure says why the delegate could not decode the state of the application; it is nil
+  /// if the delegate could.
+  func undecoded(_ failure: ReportNote?) -> Set<RecordFingerprint> {
+    let places = outcomes.all.indices.filter { place in
       switch outcomes[place] {
       case .decodeFailed, .classMismatch: true
       case .restored: !restored.mended.isEmpty && restored.mended[place]?.isWhole == false
       default: false
       }
     }
-  }
-
-  /// Why what is kept is not for a node that came late; nil if it is.
-  func mismatch(of node: any RestorableNode) -> RestorationReport.Entry? {
-    guard !tree.outline.rows.isEmpty, !isOfClass(of: 0, node) else { return nil }
-    return lateEntry(.classMismatch(by: .existing, found: types.className(of: node)))
+    return Set(places.map { tree.values[$0].fingerprint })
+      .union(failure == nil ? [] : [tree.applicationValues.fingerprint])
   }
 
   /// The line of a node that came late and did not get what is kept for it.

@@ -7,28 +7,10 @@ internal import Foundation
 
 /// Values with a sensitivity, which lie beside the state of a record.
 extension RestorationRun {
-  /// The application's own values, and what was found of those with a sensitivity.
-  func openApplication() -> (state: KeyedDecoder?, opened: OpenedValues?) {
-    guard let values = tree.applicationSensitive, let stored = tree.applicationState else {
-      return (tree.applicationState, nil)
-    }
-    let state = MigratingState(stored)
-    var opened = state.put(values, at: clock, tree.secrets)
-    do {
-      opened.aged = try state.agedValues()
-      return (try state.finish(), opened)
-    } catch {
-      // Without them, as if there were none.
-      opened.unreadable.append(NodeRecord.sensitiveKey)
-      opened.aged = []
-      return (stored, opened)
-    }
-  }
-
   /// Lets saves know since when the values are stored that are back, and with which
   /// subkeys.
   func rememberAges() {
-    if late == nil, let opened = openedApplication.opened {
+    if let opened = application?.opened {
       remember(opened, of: nil, ValueAges.Place(kind: .application, path: RestorationPath()))
     }
     for (place, opened) in prepared.opened where outcomes[place].isDecodable {

@@ -10,124 +10,116 @@ internal import Foundation
 /// The tree may be a part of one that was restored before, whose root came late.
 final class RestorationRun {
   let tree: StoredTree
-  /// What exists already; set before it runs.
-  var roots: [any RestorableNode] = []
-  /// What is left out, by its places; set before it runs, as the next.
-  var skipped: [Int: LeftOutPeriod] = [:]
-  /// Told of what changes after it.
-  var need: SaveNeed?
-  /// Told where it is.
-  var progress: RestorationProgress?
-  /// Takes the values that are restored.
-  var values: ValueStore?
-  let types: TypeTable
+  /// The elements that this launch leaves out, by their places.
+  let skipped: [Int: LeftOutPeriod]
   let objects: ObjectTable
-  let delegate: (any StateDelegate)?
-  let trace: ((RestorationTrace) -> Void)?
-  let now: Date
+  let progress: RestorationProgress
   let restored: RestoredObjects
+  /// Nil if the node came late.
+  let application: RestoredApplication?
   let late: LateNode?
+  /// The time by which values end.
+  let clock: Date
 
   // The run is at one element at a time, and these are read or changed for each.
-  /// By the place of the stored element, as all that follows.
   @safe @exclusivity(unchecked) var prepared: PreparedTree
-  @safe @exclusivity(unchecked) var classes: FormClasses
-  /// What the objects that are back can do.
-  @safe @exclusivity(unchecked) var traits: [TypeTraits]
+  @safe @exclusivity(unchecked) var lookup: ObjectLookup
   @safe @exclusivity(unchecked) var coders: ElementCoders
-  @safe @exclusivity(unchecked) var outcomes: [RestorationReport.NodeOutcome] = []
-  /// What a node contained before, made when first needed; roots are under nil.
-  var existing: [Int?: ExistingNodes] = [:]
-  /// Stacks of which a node is not back; what lay on it is left out.
-  var cutStacks: Set<Int> = []
-  /// Those of them that were cut at a node that is kept.
-  var keptStacks: Set<Int> = []
-  /// What is not back and is kept for the next save.
-  var unclaimed: Set<Int> = []
-  /// The places of roots that were given and not used.
-  var unusedRoots: Set<Int> = []
-  var scopedObjects = ScopedObjects()
-  /// What is stored of all that, for the next save.
-  private(set) var rows: Rows?
-  /// What came late and is back, with the places at which it was kept.
-  private(set) var claimed: [(place: Int, object: any StateRestoring)] = []
-  /// Tells what the app could not decode, so that a save does not replace the only copy of it.
-  private(set) var undecoded: Set<RecordFingerprint> = []
-  /// What the report says, when it has run.
-  private var lines = ReportEntries<RestorationReport.NodeOutcome> { [] }
+  @safe @exclusivity(unchecked) var outcomes: ElementOutcomes
 
+  /// Prepares a run, which asks nobody before it begins.
+  ///
+  /// - Parameters:
+  ///   - tree: The state, or the part of it that is kept for a late node.
+  ///   - types: The types of the app.
+  ///   - objects: The objects of the state.
+  ///   - delegate: The delegate; nil if there is none.
+  ///   - now: The time.
+  ///   - roots: The nodes that are there; none besides a late node.
+  ///   - skipped: The elements that are left out, by their places.
+  ///   - progress: Is told where the run is.
+  ///   - late: The node that came late; nil if the whole state is restored.
   init(
-    _ tree: StoredTree, types: TypeTable, objects: ObjectTable,
-    delegate: (any StateDelegate)?, now: Date, trace: ((RestorationTrace) -> Void)? = nil,
-    late: LateNode? = nil
+    _ tree: StoredTree, _ types: TypeTable, _ objects: ObjectTable,
+    delegate: (any StateDelegate)?, now: Date, roots: [any RestorableNode] = [],
+    skipped: [Int: LeftOutPeriod], _ progress: RestorationProgress, late: LateNode? = nil
   ) {
-    self.late = late
+    (self.tree, self.skipped, self.objects) = (tree, skipped, objects)
+    (self.progress, self.late) = (progress, late)
+    let (outline, facts) = (tree.outline, tree.facts)
     let restored = RestoredObjects(tree, earlier: late?.kept)
     self.restored = restored
-    prepared = PreparedTree(tree.outline)
-    classes = FormClasses(types, formCount: tree.outline.forms.count)
-    traits = Array(repeating: [], count: tree.outline.rows.count)
-    coders = ElementCoders(count: tree.outline.rows.count) { [facts = tree.facts] in
+    // A late node is as old by the clock of now; that of its save may have been set back.
+    clock = objects.ages.clock(at: late == nil ? max(now, tree.newestTime ?? now) : now)
+    prepared = PreparedTree(outline)
+    coders = ElementCoders(count: outline.rows.count) {
       StateDecoder(facts: facts, now: now, restored: restored)
     }
-    self.now = now
-    self.tree = tree
-    self.types = types
-    self.objects = objects
-    self.delegate = delegate
-    self.trace = trace
+    outcomes = ElementOutcomes(outline)
+    lookup = ObjectLookup(
+      outline, restored, ElementClasses(tree, types),
+      ExistingElements(outline, types, objects, roots: roots, late: late?.node),
+      delegate: delegate, progress)
+    guard late == nil else {
+      application = nil
+      return
+    }
+    application = RestoredApplication(tree, delegate, clock: clock, progress) { values in
+      StateDecoder(
+        path: RestorationPath(), values: values, facts: facts, now: now, restored: restored)
+    }
   }
 
-  /// The coder of the application's own values, for the gate and the delegate.
-  private(set) lazy var applicationCoder = StateDecoder(
-    path: RestorationPath(), values: openedApplication.state, facts: tree.facts, now: now,
-    restored: restored)
+  /// What a run leaves for the report and for the saves that follow.
+  struct Result {
+    var report: RestorationReport
+    /// Everything that is stored, for the next save; nil if that is not known.
+    var rows: Rows?
+    /// The objects that came late and are back, with the places at which they were kept.
+    var claimed: [(place: Int, object: any StateRestoring)] = []
+    /// Tells the states that the app could not decode, so that a save does not replace the only
+    /// copy of one.
+    var undecoded: Set<RecordFingerprint> = []
+  }
 
-  /// The application's own values, and what was found of those with a sensitivity.
-  lazy var openedApplication = openApplication()
-
-  /// The time by which values end: no earlier than any that was seen.
+  /// Runs from the first question to the last finished callback.
   ///
-  /// What comes late is as old by the clock of now; that of its save may have been set back.
-  var clock: Date { objects.ages.clock(at: late == nil ? max(now, tree.newestTime ?? now) : now) }
-
-  /// Runs from the first lookup to the last finished callback.
-  func run() -> RestorationReport {
-    prepare()
-    if let late, let entry = refuse(late) {
-      lines = ReportEntries { [entry] }
-      return report()
+  /// - Parameters:
+  ///   - values: Takes the values that are restored by their keys; nil if there are none.
+  ///   - need: Is told when an object that is back says that it has changed.
+  /// - Returns: The result, with the outcome that the delegate declined or that all was restored.
+  func run(filling values: ValueStore? = nil, telling need: SaveNeed? = nil) -> Result {
+    guard application?.letsRestore() ?? true else {
+      return Result(report: RestorationReport(.declined))
     }
-    restoreValues()
+    prepare()
+    var result = Result(report: RestorationReport(.restored))
+    if let late, let entry = refuse(late) {
+      result.report.lines = ReportEntries { [entry] }
+      return result
+    }
+    restoreValues(values)
     makeObjects()
     loadViews()
     findViews()
     decode()
-    reach(nil)
     layOut()
-    let failure = tellApplicationItsState()
+    let failure = application?.decode()
     tellAllItsEnd()
-    undecoded.formUnion(undecodedPlaces.map { tree.values[$0].fingerprint })
+    result.undecoded = undecoded(failure)
     let unattached = unattachedRecords()
-    let kept = keep(unattached)
-    reach(nil)
-    let notes = [failure].compactMap(\.self) + notesOfApplication()
+    (result.report.kept, result.claimed) = keep(unattached)
+    progress.reach(nil)
+    let notes = [failure].compactMap(\.self) + (application?.notes ?? [])
     rememberAges()
-    lines = entries(unattached, ofApplication: notes)
+    result.report.lines = entries(unattached, ofApplication: notes)
     if late == nil {
-      rows = Rows(tree.withFingerprints(), objects.kept, telling: need) {
+      result.rows = Rows(tree.withFingerprints(), objects.kept, telling: need) {
         restored.object(at: $0)
       }
     }
     restored.forget()
-    return report(keeping: kept)
-  }
-
-  private func report(keeping kept: [KeptElement] = []) -> RestorationReport {
-    var report = RestorationReport(.restored)
-    report.lines = lines
-    report.kept = kept
-    return report
+    return result
   }
 
   // MARK: Steps
@@ -136,118 +128,60 @@ final class RestorationRun {
   private func prepare() {
     if late == nil { tree.laterFingerprints.begin() }
     var preparation = ElementPreparation(
-      types: types, delegate: delegate, formerNames: tree.formerNames, clock: clock,
-      secrets: tree.secrets, trace: trace)
+      types: lookup.classes.types, delegate: lookup.delegate, formerNames: tree.formerNames,
+      clock: clock, secrets: tree.secrets, trace: progress.trace)
     prepared = preparation.prepare(tree)
+    lookup.classes.names = prepared.names
     restored.replacedValues = prepared.values
   }
 
   /// The line of a node that came late and gets nothing: it is of another class, or what is kept
   /// for it was left out since it crashed; nil if it gets its state.
   private func refuse(_ late: LateNode) -> RestorationReport.Entry? {
-    if let mismatch = mismatch(of: late.node) { return mismatch }
-    guard skipped[0] != nil else { return nil }
-    outcomes = tree.outline.rows.indices.map { place in
-      place == 0 ? .skipped : .parentMissing(tree.outline.path(of: 0))
+    if !tree.outline.rows.isEmpty, !lookup.classes.isSaved(late.node, at: 0) {
+      let found = lookup.classes.types.className(of: late.node)
+      return lateEntry(.classMismatch(by: .existing, found: found))
     }
+    guard skipped[0] != nil else { return nil }
+    outcomes.leaveOutAll()
     rememberProbes(in: late.kept)
     return lateEntry(.skipped)
   }
 
   /// Gives the values of the app what is stored of them, before any hook may read one.
-  private func restoreValues() {
-    guard late == nil else { return }
-    values?.restore(from: tree.outline) { [skipped] place in
+  private func restoreValues(_ values: ValueStore?) {
+    values?.restore(from: tree.outline) { [skipped, restored] place in
       skipped[place] != nil ? nil : restored.state(at: place)
     }
   }
 
   private func loadViews() {
-    for place in outcomes.indices where outcomes[place].isDecodable {
+    for place in outcomes.all.indices where outcomes[place].isDecodable {
       guard let node = restored.node(at: place) else { continue }
-      reach(place)
-      note(.loadViewIfNeeded, place)
+      progress.reach(place)
+      progress.note(.loadViewIfNeeded, place)
       node.loadViewIfNeeded()
     }
   }
 
   private func layOut() {
-    if let delegate {
-      note(.layOutRestoredInterface)
+    progress.reach(nil)
+    if let delegate = lookup.delegate {
+      progress.note(.layOutRestoredInterface)
       delegate.layOutRestoredInterface()
     }
     restoreAfterLayout()
-    reach(nil)
-  }
-
-  /// Lets the delegate decode the state of the application.
-  ///
-  /// - Returns: What is to be said if that failed.
-  private func tellApplicationItsState() -> ReportNote? {
-    guard late == nil, let delegate else { return nil }
-    do {
-      note(.didDecodeRestorableState)
-      try delegate.didDecodeRestorableState(with: applicationCoder)
-      return nil
-    } catch {
-      undecoded.insert(tree.applicationValues.fingerprint)
-      return .didDecodeFailed(error.reason)
-    }
+    progress.reach(nil)
   }
 
   /// Tells all that is back that the restore has ended.
   private func tellAllItsEnd() {
     eachRestored { object, place in
-      reach(place)
-      note(.applicationFinishedRestoringState, place)
+      progress.reach(place)
+      progress.note(.applicationFinishedRestoringState, place)
       object.applicationFinishedRestoringState()
     }
-    reach(nil)
-  }
-
-  /// Keeps what is not back for the saves that follow.
-  ///
-  /// - Returns: All of it, for the report; nothing if the node came late.
-  private func keep(_ unattached: Set<UInt64>) -> [KeptElement] {
-    let result = result(unattached)
-    if let late {
-      claimed = late.kept.settleLate(late.place, result)
-      rememberProbes(in: late.kept)
-      return []
-    }
-    objects.kept = KeptRecords(result)
-    guard let kept = objects.kept else { return [] }
-    objects.ages.see(clock)
-    let list = kept.list(result)
-    rememberProbes(in: kept)
-    return list
-  }
-
-  private func notesOfApplication() -> [ReportNote] {
-    guard late == nil else { return [] }
-    let unread = delegate == nil ? nil : applicationCoder.unreadNote
-    return [unread].compactMap(\.self) + (openedApplication.opened?.notes ?? [])
-  }
-
-  /// The first of what the developer should look at, when it has run.
-  var firstProblem: String? { lines.made.first(where: \.isProblem)?.description }
-
-  /// Says which element is made or decoded now; nil if it is none.
-  @inline(__always)
-  func reach(_ place: Int?) {
-    if let progress { progress.reach(place) }
-  }
-
-  @inline(__always)
-  func note(_ call: RestorationTrace.Call, _ place: Int? = nil) {
-    if let trace { tell(trace, call, place) }
-  }
-
-  @inline(never)
-  private func tell(
-    _ trace: (RestorationTrace) -> Void, _ call: RestorationTrace.Call, _ place: Int?
-  ) {
-    trace(RestorationTrace(call: call, path: place.map(tree.outline.path) ?? RestorationPath()))
+    progress.reach(nil)
   }
 
   /// Gives the coder of an element to a call.
@@ -259,10 +193,10 @@ final class RestorationRun {
     return value
   }
 
-  /// What is back and of its class, in order.
+  /// Calls the body with each object that is back and of the class that was saved, in order.
   @inline(__always)
   func eachRestored(_ body: (any StateRestoring, Int) -> Void) {
-    for place in outcomes.indices where outcomes[place].isDecodable {
+    for place in outcomes.all.indices where outcomes[place].isDecodable {
       if let object = restored.object(at: place) { body(object, place) }
     }
   }

@@ -5,44 +5,9 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// A stored element as this version of the app reads it.
-struct PreparedElement {
-  /// Its names are current ones, and its state is a migrated copy; it has none
-  /// if this version of the app cannot read it.
-  let element: StoredTree.Element
-  let version: Version
-  /// What was found of its values with a sensitivity; nil if it has none.
-  let opened: OpenedValues?
-
-  enum Version {
-    case current
-    case migrated(from: Int)
-    /// It was written by a newer version of the app.
-    case newer(stored: Int, known: Int)
-    /// The migration from this version threw, or there is none.
-    case failed(version: Int, error: String)
-  }
-
-  var migratedFrom: Int? { version.migratedFrom }
-}
-
-extension PreparedElement.Version {
-  /// Whether there is a state that nobody gets to see.
-  var isWithheld: Bool {
-    switch self {
-    case .current, .migrated: false
-    case .newer, .failed: true
-    }
-  }
-
-  var migratedFrom: Int? {
-    if case .migrated(let version) = self { version } else { nil }
-  }
-}
-
 /// The elements of a stored tree as this version of the app reads them.
 struct PreparedTree {
-  /// What the classes of elements are called now.
+  /// The names that the classes of elements have now.
   struct Names {
     let className: String
     let restorationClassName: String?
@@ -51,43 +16,31 @@ struct PreparedTree {
 
   private let outline: StoredOutline
   /// By the form of the element.
-  fileprivate(set) var forms: [Names?]
-  /// Of those whose state is of another version than the current one, by place.
-  fileprivate var versions: [Int: PreparedElement.Version] = [:]
+  fileprivate(set) var names: [Names?]
+  /// How states of another version than the current one are read, by the places of the elements.
+  fileprivate var readings: [Int: StateReading] = [:]
+  /// The states that are read in place of the stored ones: migrated copies, or none if nobody
+  /// gets to see the stored one.
   fileprivate(set) var values: [Int: StoredTree.Values] = [:]
-  /// What was found of values with a sensitivity, of those that have some.
+  /// The values with a sensitivity that were found, of the elements that have some.
   fileprivate(set) var opened: [Int: OpenedValues] = [:]
 
   init(_ outline: StoredOutline) {
     self.outline = outline
-    forms = Array(repeating: nil, count: outline.forms.count)
+    names = Array(repeating: nil, count: outline.forms.count)
   }
 
-  /// The places of those whose state is of another version, in order.
-  var otherVersions: [Int] { versions.keys.sorted() }
+  /// The places of the elements with a state that nobody gets to see, in order.
+  var withheld: [Int] { readings.filter(\.value.isWithheld).keys.sorted() }
 
-  func version(of place: Int) -> PreparedElement.Version {
-    versions.isEmpty ? .current : versions[place] ?? .current
+  func reading(of place: Int) -> StateReading {
+    readings.isEmpty ? .current : readings[place] ?? .current
   }
 
   /// Whether there is a state that somebody gets to see.
   func hasState(_ place: Int) -> Bool {
     outline.rows[place].state > 0
       && (values.isEmpty || values[place].map { $0.state != nil } ?? true)
-  }
-
-  func className(of place: Int) -> String {
-    let form = Int(outline.rows[place].form)
-    return forms[form]?.className ?? outline.forms[form].className
-  }
-
-  /// The version of the state that the class of an element has now.
-  func knownVersion(of place: Int) -> Int {
-    forms[Int(outline.rows[place].form)]?.version.number ?? StateVersion.first.number
-  }
-
-  func restorationClassName(of place: Int) -> String? {
-    forms[Int(outline.rows[place].form)]?.restorationClassName
   }
 }
 
@@ -97,13 +50,13 @@ struct PreparedTree {
 struct ElementPreparation {
   private let types: TypeTable
   private let delegate: (any StateDelegate)?
-  /// What classes were called before the save, by their names in it.
+  /// The names that classes had before the save, by their names in it.
   private let formerNames: [String: [String]]
   private let trace: ((RestorationTrace) -> Void)?
   /// The time by which values end.
   private let clock: Date
   private let secrets: SecretKeys?
-  /// What the hook was asked, so that it is asked once.
+  /// The answers of the hook, so that it is asked once for each name.
   private var currentNames: [String: String] = [:]
 
   init(
@@ -118,20 +71,6 @@ struct ElementPreparation {
     self.trace = trace
   }
 
-  mutating func prepare(_ stored: StoredTree.Element) -> PreparedElement {
-    let names = names(of: stored.content.className, stored.content.restorationClassName)
-    let (values, version, opened) = migrate(
-      stored.values, stored.content.version, known: names.version)
-    var content = stored.content
-    content.className = names.className
-    content.restorationClassName = names.restorationClassName
-    return PreparedElement(
-      element: StoredTree.Element(
-        record: stored.record, path: stored.path, parent: stored.parent, role: stored.role,
-        content: content, values: values),
-      version: version, opened: opened)
-  }
-
   /// Prepares all elements of a tree, in order.
   mutating func prepare(_ tree: StoredTree) -> PreparedTree {
     var prepared = PreparedTree(tree.outline)
@@ -139,38 +78,33 @@ struct ElementPreparation {
     var isOther: [Bool?] = Array(repeating: nil, count: tree.outline.forms.count)
     for (place, row) in tree.outline.rows.enumerated() where isOther[Int(row.form)] != false {
       let form = tree.outline.forms[Int(row.form)]
-      let known: StateVersion
-      if let names = prepared.forms[Int(row.form)] {
-        known = names.version
-      } else {
-        let names = names(of: form.className, form.restorationClassName)
-        prepared.forms[Int(row.form)] = names
-        known = names.version
-        isOther[Int(row.form)] = known.number != form.version
-      }
-      guard row.state > 0, form.version != known.number else { continue }
-      let (values, version, opened) = migrate(tree.values[place], form.version, known: known)
-      prepared.versions[place] = version
-      prepared.values[place] = values
-      prepared.opened[place] = opened
+      let names = prepared.names[Int(row.form)] ?? names(of: form)
+      prepared.names[Int(row.form)] = names
+      isOther[Int(row.form)] = names.version.number != form.version
+      guard row.state > 0, names.version.number != form.version else { continue }
+      prepare(place, of: tree, known: names.version, &prepared)
     }
-    for place in tree.outline.sensitive.keys where prepared.versions[place] == nil {
-      let version = tree.outline.form(of: place).version
-      guard let known = prepared.forms[Int(tree.outline.rows[place].form)]?.version else {
-        continue
-      }
-      let (values, _, opened) = migrate(tree.values[place], version, known: known)
-      prepared.values[place] = values
-      prepared.opened[place] = opened
+    for place in tree.outline.sensitive.keys where prepared.readings[place] == nil {
+      guard let names = prepared.names[Int(tree.outline.rows[place].form)] else { continue }
+      prepare(place, of: tree, known: names.version, &prepared)
     }
     return prepared
   }
 
-  private mutating func names(
-    of className: String, _ restorationClassName: String?
-  ) -> PreparedTree.Names {
-    let className = currentName(of: className)
-    let restorationClassName = restorationClassName.map { currentName(of: $0) }
+  /// Reads the state of an element.
+  private func prepare(
+    _ place: Int, of tree: StoredTree, known: StateVersion, _ prepared: inout PreparedTree
+  ) {
+    let (values, reading, opened) = migrate(
+      tree.values[place], tree.outline.form(of: place).version, known: known)
+    prepared.values[place] = values
+    prepared.opened[place] = opened
+    if reading != .current { prepared.readings[place] = reading }
+  }
+
+  private mutating func names(of form: StoredForm) -> PreparedTree.Names {
+    let className = currentName(of: form.className)
+    let restorationClassName = form.restorationClassName.map { currentName(of: $0) }
     return PreparedTree.Names(
       className: className, restorationClassName: restorationClassName,
       version: types.version(ofClass: className, restoredBy: restorationClassName))
@@ -198,7 +132,7 @@ struct ElementPreparation {
 
   private func migrate(
     _ values: StoredTree.Values, _ stored: Int, known: StateVersion
-  ) -> (StoredTree.Values, PreparedElement.Version, OpenedValues?) {
+  ) -> (StoredTree.Values, StateReading, OpenedValues?) {
     guard let state = values.state, stored != known.number || values.sensitive != nil else {
       return (values, .current, nil)
     }

@@ -1,0 +1,75 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// The application's own values in a restore, and the delegate that is given them.
+final class RestoredApplication {
+  private let tree: StoredTree
+  private let delegate: (any StateDelegate)?
+  /// The time by which values end.
+  private let clock: Date
+  private let progress: RestorationProgress
+  private let makeCoder: (KeyedDecoder?) -> StateDecoder
+
+  init(
+    _ tree: StoredTree, _ delegate: (any StateDelegate)?, clock: Date,
+    _ progress: RestorationProgress, coder: @escaping (KeyedDecoder?) -> StateDecoder
+  ) {
+    (self.tree, self.delegate, self.clock) = (tree, delegate, clock)
+    (self.progress, makeCoder) = (progress, coder)
+  }
+
+  /// The values, and what was found of those with a sensitivity.
+  private lazy var values: (state: KeyedDecoder?, opened: OpenedValues?) = open()
+
+  private lazy var coder = makeCoder(values.state)
+
+  /// The values with a sensitivity that were found; nil if there are none.
+  var opened: OpenedValues? { values.opened }
+
+  private func open() -> (KeyedDecoder?, OpenedValues?) {
+    guard let values = tree.applicationSensitive, let stored = tree.applicationState else {
+      return (tree.applicationState, nil)
+    }
+    let state = MigratingState(stored)
+    var opened = state.put(values, at: clock, tree.secrets)
+    do {
+      opened.aged = try state.agedValues()
+      return (try state.finish(), opened)
+    } catch {
+      // Without them, as if there were none.
+      opened.unreadable.append(NodeRecord.sensitiveKey)
+      opened.aged = []
+      return (stored, opened)
+    }
+  }
+
+  /// Asks the delegate whether anything is restored.
+  func letsRestore() -> Bool {
+    guard let delegate else { return true }
+    progress.note(.shouldRestoreApplicationState)
+    return delegate.shouldRestoreApplicationState(with: coder)
+  }
+
+  /// Lets the delegate decode the values.
+  ///
+  /// - Returns: A note on why that failed; nil if it did not.
+  func decode() -> ReportNote? {
+    guard let delegate else { return nil }
+    do {
+      progress.note(.didDecodeRestorableState)
+      try delegate.didDecodeRestorableState(with: coder)
+      return nil
+    } catch {
+      return .didDecodeFailed(error.reason)
+    }
+  }
+
+  /// The keys that the delegate did not ask for, and what was found of the values.
+  var notes: [ReportNote] {
+    [delegate == nil ? nil : coder.unreadNote].compactMap(\.self) + (opened?.notes ?? [])
+  }
+}
