@@ -21,6 +21,7 @@ extension Rows {
     guard tree.isWhole, largest - NodeRecord.firstNode < UInt64(stored.count) * 2 + 1024
     else { return nil }
     self.init(need)
+    let fingerprints = tree.fingerprints
     whole.version = tree.version
     self.kept = KeptRows(kept)
     numbers = AddressTable(minimumCapacity: stored.count)
@@ -29,7 +30,7 @@ extension Rows {
     for (place, element) in stored.enumerated() {
       let number = RowNumber(Int(element.record - NodeRecord.firstNode))
       rows[number.place].isFree = false
-      rows[number.place].stored.fingerprint = tree.fingerprints[place]
+      rows[number.place].stored.fingerprint = fingerprints[place]
       rows[number.place].stored.byteCount = UInt32(
         clamping: tree.laterFingerprints.byteCount(at: place) ?? 0)
       // A record that is kept is that of no object, although one was made for it which its
