@@ -90,20 +90,20 @@ struct OutlineReader {
       _ = try KeptState.all(in: kept, of: record.identifier)
     }
     let form = number(of: parts.form, lists, content)
-    guard rows.names.append(parts.identifier) else {
+    guard rows.names.append(parts.name.identifier) else {
       throw ArchiveError(.limitExceeded, subject: "identifiers")
     }
     var flags = takeReferences(parts, lists)
-    if parts.kind == .view { flags.insert(.isView) }
-    if parts.kind == .object { flags.insert(.isObject) }
+    if parts.name.kind == .view { flags.insert(.isView) }
+    if parts.name.kind == .object { flags.insert(.isObject) }
     if parts.hasLastState { flags.insert(.hasLastState) }
     if let date = parts.keptSince {
       flags.insert(.isKept)
       rows.keptSince[UInt32(rows.count)] = date
     }
-    if parts.siblingIndex != 0 || !rows.siblingIndices.isEmpty {
+    if parts.name.index != 0 || !rows.siblingIndices.isEmpty {
       while rows.siblingIndices.count < rows.count { rows.siblingIndices.append(0) }
-      rows.siblingIndices.append(Int32(clamping: parts.siblingIndex))
+      rows.siblingIndices.append(Int32(clamping: parts.name.index))
     }
     rows.records.append(record.identifier)
     rows.formNumbers.append(form)
@@ -119,19 +119,19 @@ struct OutlineReader {
   ) -> OutlineRows.Flags {
     var flags: OutlineRows.Flags = []
     starts.append(UInt32(references.count))
-    if !parts.views.isEmpty {
+    if !parts.connections.views.isEmpty {
       flags.insert(.hasViews)
-      references.append(UInt64(parts.views.count))
+      references.append(UInt64(parts.connections.views.count))
     }
-    for place in parts.views { references.append(lists.references[Int(place)]) }
-    for place in parts.children { references.append(lists.references[Int(place)]) }
-    if parts.presented != 0 {
+    for place in parts.connections.views { references.append(lists.references[Int(place)]) }
+    for place in parts.connections.children { references.append(lists.references[Int(place)]) }
+    if parts.connections.presented != 0 {
       flags.insert(.hasPresented)
-      references.append(parts.presented)
+      references.append(parts.connections.presented)
     }
-    if parts.referrer != 0 {
+    if parts.connections.referrer != 0 {
       flags.insert(.hasReferrer)
-      references.append(parts.referrer)
+      references.append(parts.connections.referrer)
     }
     return flags
   }

@@ -84,7 +84,7 @@ struct ElementPreparation {
       guard row.state > 0, names.version.number != form.version else { continue }
       prepare(place, of: tree, known: names.version, &prepared)
     }
-    for place in tree.outline.sensitive.keys where prepared.readings[place] == nil {
+    for place in tree.outline.sensitivePlaces where prepared.readings[place] == nil {
       guard let names = prepared.names[Int(tree.outline.rows[place].form)] else { continue }
       prepare(place, of: tree, known: names.version, &prepared)
     }

@@ -113,7 +113,7 @@ extension RestorationRun {
       }
     }
     return Set(places.map { tree.values[$0].fingerprint })
-      .union(failure == nil ? [] : [tree.applicationValues.fingerprint])
+      .union(failure == nil ? [] : [tree.application.values.fingerprint])
   }
 
   /// The line of a node that came late and did not get what is kept for it.
@@ -127,19 +127,20 @@ extension RestorationRun {
   func unattachedRecords() -> Set<UInt64> {
     var unattached: Set<UInt64> = []
     for (place, row) in tree.outline.rows.enumerated() {
-      guard !row.children.isEmpty || row.presented > 0, let parent = restored.node(at: place)
+      let (stored, shown) = (row.connections.children, row.connections.presented)
+      guard !stored.isEmpty || shown > 0, let parent = restored.node(at: place)
       else { continue }
       let children = parent.restorationChildren
       let presented = parent.restorationPresented
-      let records = tree.outline.records(row.children)
+      let records = tree.outline.records(stored)
       // Usually it contains what it did.
       let isSame =
         children.count == records.count
         && zip(children, records).allSatisfy { restored.node($1) === $0 }
-        && presented === (row.presented > 0 ? restored.node(row.presented) : nil)
+        && presented === (shown > 0 ? restored.node(shown) : nil)
       guard !isSame else { continue }
       let contained = Set((children + [presented].compactMap(\.self)).map { ObjectIdentifier($0) })
-      for record in records + (row.presented > 0 ? [row.presented] : []) {
+      for record in records + (shown > 0 ? [shown] : []) {
         if let node = restored[record], !contained.contains(ObjectIdentifier(node)) {
           unattached.insert(record)
         }

@@ -114,7 +114,7 @@ final class RestorationRun {
     rememberAges()
     result.report.lines = entries(unattached, ofApplication: notes)
     if late == nil {
-      result.rows = Rows(tree.withFingerprints(), objects.kept, telling: need) {
+      result.rows = Rows(tree, objects.kept, telling: need) {
         restored.object(at: $0)
       }
     }

@@ -31,8 +31,10 @@ final class RestoredApplication {
   var opened: OpenedValues? { values.opened }
 
   private func open() -> (KeyedDecoder?, OpenedValues?) {
-    guard let values = tree.applicationSensitive, let stored = tree.applicationState else {
-      return (tree.applicationState, nil)
+    guard let values = tree.application.values.sensitive,
+      let stored = tree.application.values.state
+    else {
+      return (tree.application.values.state, nil)
     }
     let state = MigratingState(stored)
     var opened = state.put(values, at: clock, tree.secrets)

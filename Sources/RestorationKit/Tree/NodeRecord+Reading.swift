@@ -29,18 +29,12 @@ struct NodeKeys {
 }
 
 extension NodeRecord {
-  /// The library's part of an element's record.
+  /// The content of the record of an element.
   struct Parts {
-    var kind = ElementKind.node
-    var identifier = ""
-    var siblingIndex = 0
+    var name = SiblingName()
     var form = FormKey()
-    var views: Range<Int32> = 0..<0
-    var children: Range<Int32> = 0..<0
-    /// The record of the presented node; 0 if there is none, as for the numbers below.
-    var presented: UInt64 = 0
-    var referrer: UInt64 = 0
-    /// The offset of each container in the record.
+    var connections = StoredConnections()
+    /// Where the containers begin in the record; 0 if there is none.
     var builtIn = 0
     var state = 0
     var sensitive = 0
@@ -112,9 +106,9 @@ extension NodeRecord.Parts {
     var identifier: String?
     try record.forEachField(of: node) { (field) throws(ArchiveError) in
       switch keys.key(of: field, in: record) {
-      case .kind: kind = try Self.kind(named: record.name(of: field))
+      case .kind: name.kind = try Self.kind(named: record.name(of: field))
       case .identifier: identifier = try record.decode(of: field)
-      case .siblingIndex: siblingIndex = try record.decode(of: field)
+      case .siblingIndex: name.index = try record.decode(of: field)
       case .className: form.className = try Self.name(of: field, in: record, &lists)
       case .version: form.version = try record.decode(of: field)
       case .restoresItself: form.restoresItself = try record.decode(of: field)
@@ -122,10 +116,10 @@ extension NodeRecord.Parts {
       case .storyboard: form.storyboard = try Self.name(of: field, in: record, &lists)
       case .storyboardIdentifier:
         form.storyboardIdentifier = try Self.name(of: field, in: record, &lists)
-      case .views: views = try Self.read(field, of: record, &lists)
-      case .children: children = try Self.read(field, of: record, &lists)
-      case .presented: presented = try record.reference(of: field)
-      case .referrer: referrer = try record.reference(of: field)
+      case .views: connections.views = try Self.read(field, of: record, &lists)
+      case .children: connections.children = try Self.read(field, of: record, &lists)
+      case .presented: connections.presented = try record.reference(of: field)
+      case .referrer: connections.referrer = try record.reference(of: field)
       case .hasLastState: hasLastState = try record.decode(of: field)
       case .keptSince: keptSince = try record.decode(of: field)
       case .node, .builtIn, .state, .sensitive, .kept, .leftOut, nil: break
@@ -136,7 +130,7 @@ extension NodeRecord.Parts {
     }
     guard form.className != nil else { throw Self.missing(.className) }
     guard let identifier else { throw Self.missing(.identifier) }
-    self.identifier = identifier
+    name.identifier = identifier
     if form.storyboard != nil, form.storyboardIdentifier == nil {
       throw Self.missing(.storyboardIdentifier)
     }

@@ -42,11 +42,9 @@ struct NodeRecord: Sendable {
     ] + Key.allCases.filter { !$0.isRare }.map(\.rawValue)
     + BuiltInKey.all
 
-  let kind: ElementKind
-  let identifier: String
-  let siblingIndex: Int
+  let name: SiblingName
   var className: String
-  /// The version of the state; 1 is not written.
+  /// The version of the state; if none is written, it is 1.
   var version = 1
   var restorationClassName: String?
   var storyboard: StoryboardReference?
@@ -63,11 +61,21 @@ struct NodeRecord: Sendable {
   var referrer: UInt64?
 
   init(_ kind: ElementKind, _ identifier: String, siblingIndex: Int, className: String) {
-    self.kind = kind
+    name = SiblingName(kind: kind, identifier: identifier, index: siblingIndex)
     self.className = className
-    self.identifier = identifier
-    self.siblingIndex = siblingIndex
   }
+
+  var kind: ElementKind { name.kind }
+  var identifier: String { name.identifier }
+  var siblingIndex: Int { name.index }
+}
+
+/// The name that tells an element apart from all others below the same one.
+struct SiblingName: Hashable, Sendable {
+  var kind = ElementKind.node
+  var identifier = ""
+  /// The number of the elements of this kind and identifier before it.
+  var index = 0
 }
 
 extension NodeRecord {

@@ -4,63 +4,67 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The facts about a stored element, without its values and without references to objects.
+/// A stored element without its values, in memory that refers to none.
 struct StoredRow: Sendable {
   let record: UInt64
   let kind: ElementKind
-  let hasLastState: Bool
+  var hasLastState = false
   var role = StoredTree.Role.root
   /// The place of the parent; less than 0 for a root.
   private var above: Int32 = -1
-  /// The index of the form in ``StoredOutline/forms``.
+  /// The form of the element, in ``StoredOutline/forms``.
   var form: Int32
-  /// The place of the record in the archive.
-  let recordPlace: UInt32
-  /// The offsets of the two containers in the record, which is less than 2^24 bytes
-  /// long; 0 for a container that is missing.
-  let builtIn: UInt32
-  let state: UInt32
-  /// The ranges of views and children in ``StoredOutline/references``.
-  private(set) var views: Range<Int32>
-  private(set) var children: Range<Int32>
-  /// The record of the presented node and of the referrer; 0 if there is none, as no
-  /// record has that number.
-  let presented: UInt64
-  let referrer: UInt64
+  /// The place of the record among those of the archive.
+  var recordPlace: UInt32 = 0
+  /// Where these begin in the record, which is less than 2^24 bytes long; 0 if they
+  /// are not there.
+  var builtIn: UInt32 = 0
+  var state: UInt32 = 0
+  var connections = StoredConnections()
 
   var parent: Int? {
     get { above < 0 ? nil : Int(above) }
     set { above = newValue.map { Int32($0) } ?? -1 }
   }
 
-  init(
-    record: UInt64, kind: ElementKind, hasLastState: Bool, form: Int32, recordPlace: UInt32,
-    builtIn: UInt32, state: UInt32, views: Range<Int32>, children: Range<Int32>,
-    presented: UInt64, referrer: UInt64
-  ) {
-    self.record = record
-    self.kind = kind
-    self.hasLastState = hasLastState
-    self.form = form
-    self.recordPlace = recordPlace
-    self.builtIn = builtIn
-    self.state = state
-    self.views = views
-    self.children = children
-    self.presented = presented
-    self.referrer = referrer
+  init(_ record: UInt64, _ kind: ElementKind, form: Int32) {
+    (self.record, self.kind, self.form) = (record, kind, form)
   }
 }
 
-extension StoredRow {
-  /// Moves the ranges, when the references are appended to those of other parts.
-  mutating func moveReferences(by distance: Int32) {
+/// The records that the record of an element names.
+struct StoredConnections: Sendable {
+  /// In ``StoredOutline/references``.
+  var views: Range<Int32> = 0..<0
+  var children: Range<Int32> = 0..<0
+  /// 0 if there is none, as no record has that number.
+  var presented: UInt64 = 0
+  var referrer: UInt64 = 0
+
+  /// Says that the views and children lie elsewhere among the references.
+  mutating func move(by distance: Int32) {
     views = views.lowerBound + distance..<views.upperBound + distance
     children = children.lowerBound + distance..<children.upperBound + distance
   }
 }
 
-/// The facts that stored elements share: most elements of a class are of one form.
+/// The parts that the records of few elements have, by the numbers of these records.
+struct RareParts: Sendable {
+  /// When the element was first saved without having been back.
+  var keptSince: [UInt64: Date] = [:]
+  /// Where the values with a sensitivity begin in the record.
+  var sensitive: [UInt64: UInt32] = [:]
+  /// Where the states begin that are kept beside that of the element; none in a part of a tree.
+  var kept: [UInt64: UInt32] = [:]
+
+  mutating func merge(_ other: RareParts) {
+    keptSince.merge(other.keptSince) { first, _ in first }
+    sensitive.merge(other.sensitive) { first, _ in first }
+    kept.merge(other.kept) { first, _ in first }
+  }
+}
+
+/// What stored elements have in common: most of a class are of one form.
 struct StoredForm: Sendable {
   let className: String
   let restorationClassName: String?
@@ -85,71 +89,53 @@ final class StoredOutline: Sendable {
   let forms: [StoredForm]
   let references: [UInt64]
   private let names: StoredNames
-  /// When elements that were not back were first saved so, by their records.
-  private let keptSince: [UInt64: Date]
-  /// The offsets of the values with a sensitivity in the records of the few elements
-  /// that have some, by the places of the elements.
-  let sensitive: [Int: UInt32]
-  /// The offsets of the kept states in the records, by the places of the elements; none
-  /// in a part of a tree.
-  let kept: [Int: UInt32]
-  /// The paths of the elements in a part of a tree, which does not begin with a root.
+  private let rare: RareParts
+  /// The paths of a part of a tree, which do not begin with it.
   private let paths: [RestorationPath]
 
   init(
     _ rows: [StoredRow], _ forms: [StoredForm], _ references: [UInt64],
-    _ names: [SiblingCheck.Name], keptSince: [UInt64: Date], sensitive: [Int: UInt32] = [:],
-    kept: [Int: UInt32] = [:]
+    _ names: [SiblingCheck.Name], _ rare: RareParts, paths: [RestorationPath] = []
   ) {
     self.rows = rows
     self.forms = forms
     self.references = references
     self.names = StoredNames(names)
-    self.keptSince = keptSince
-    self.sensitive = sensitive
-    self.kept = kept
-    paths = []
+    self.rare = rare
+    self.paths = paths
   }
 
   /// The outline of a part of a tree.
-  init(_ elements: [StoredTree.Element]) {
+  convenience init(_ elements: [StoredTree.Element]) {
     var rows: [StoredRow] = []
-    var forms: [StoredForm] = []
     var references: [UInt64] = []
-    for element in elements {
-      let content = element.content
-      func add(_ records: [UInt64]) -> Range<Int32> {
-        let start = Int32(references.count)
-        references += records
-        return start..<Int32(references.count)
-      }
-      var row = StoredRow(
-        record: element.record, kind: content.kind, hasLastState: content.hasLastState,
-        form: Int32(forms.count), recordPlace: 0, builtIn: element.values.builtIn == nil ? 0 : 1,
-        state: element.values.state == nil ? 0 : 1, views: add(content.views),
-        children: add(content.children), presented: content.presented ?? 0,
-        referrer: content.referrer ?? 0)
-      (row.parent, row.role) = (element.parent, element.role)
-      rows.append(row)
-      forms.append(StoredForm(content))
+    var rare = RareParts()
+    func add(_ records: [UInt64]) -> Range<Int32> {
+      let start = Int32(references.count)
+      references += records
+      return start..<Int32(references.count)
     }
-    self.rows = rows
-    self.forms = forms
-    self.references = references
-    names = StoredNames(
-      elements.map {
-        SiblingCheck.Name(
-          kind: $0.content.kind, parent: $0.parent, identifier: $0.content.identifier,
-          index: $0.content.siblingIndex)
-      })
-    keptSince = Dictionary(
-      elements.compactMap { element in element.content.keptSince.map { (element.record, $0) } },
-      uniquingKeysWith: { first, _ in first })
-    sensitive = Dictionary(
-      uniqueKeysWithValues: elements.indices.lazy
-        .filter { elements[$0].values.sensitive != nil }.map { ($0, 1) })
-    kept = [:]
-    paths = elements.map(\.path)
+    for (place, element) in elements.enumerated() {
+      let (content, values) = (element.content, element.values)
+      var row = StoredRow(element.record, content.kind, form: Int32(place))
+      row.hasLastState = content.hasLastState
+      (row.parent, row.role) = (element.parent, element.role)
+      (row.builtIn, row.state) = (values.builtIn == nil ? 0 : 1, values.state == nil ? 0 : 1)
+      row.connections = StoredConnections(
+        views: add(content.views), children: add(content.children),
+        presented: content.presented ?? 0, referrer: content.referrer ?? 0)
+      rows.append(row)
+      rare.keptSince[element.record] = content.keptSince
+      if values.sensitive != nil { rare.sensitive[element.record] = 1 }
+    }
+    let names = elements.map {
+      SiblingCheck.Name(
+        kind: $0.content.kind, parent: $0.parent, identifier: $0.content.identifier,
+        index: $0.content.siblingIndex)
+    }
+    self.init(
+      rows, elements.map { StoredForm($0.content) }, references, names, rare,
+      paths: elements.map(\.path))
   }
 }
 
@@ -169,25 +155,44 @@ extension StoredOutline {
     references[Int(range.lowerBound)..<Int(range.upperBound)]
   }
 
-  /// Whether the element was saved as it was stored, since it was not back.
-  func isKept(_ place: Int) -> Bool { keptSince[rows[place].record] != nil }
+  /// Whether an element was not back when it was saved.
+  func isKept(_ place: Int) -> Bool { rare.keptSince[rows[place].record] != nil }
+
+  /// Where the values with a sensitivity begin in the record of an element; nil if there are none.
+  func sensitive(_ place: Int) -> UInt32? {
+    rare.sensitive.isEmpty ? nil : rare.sensitive[rows[place].record]
+  }
+
+  /// The places of the elements that have values with a sensitivity.
+  var sensitivePlaces: [Int] { places(of: rare.sensitive) }
+
+  /// Where the states begin that are kept beside that of an element; nil if there are none.
+  func kept(_ place: Int) -> UInt32? { rare.kept[rows[place].record] }
+
+  /// The places of the elements beside whose states others are kept.
+  var keptPlaces: [Int] { places(of: rare.kept) }
+
+  private func places(of parts: [UInt64: UInt32]) -> [Int] {
+    parts.isEmpty ? [] : rows.indices.filter { parts[rows[$0].record] != nil }
+  }
 
   /// The library's part of the record of an element, as it was written.
   func content(of place: Int) -> NodeRecord {
     let row = rows[place]
     let form = form(of: place)
+    let connections = row.connections
     var content = NodeRecord(
       row.kind, identifier(of: place), siblingIndex: siblingIndex(of: place),
       className: form.className)
     content.version = form.version
     content.restorationClassName = form.restorationClassName
     content.storyboard = form.storyboard
-    content.views = Array(records(row.views))
-    content.children = Array(records(row.children))
-    content.presented = row.presented == 0 ? nil : row.presented
+    content.views = Array(records(connections.views))
+    content.children = Array(records(connections.children))
+    content.presented = connections.presented == 0 ? nil : connections.presented
     content.hasLastState = row.hasLastState
-    content.keptSince = keptSince[row.record]
-    content.referrer = row.referrer == 0 ? nil : row.referrer
+    content.keptSince = rare.keptSince[row.record]
+    content.referrer = connections.referrer == 0 ? nil : connections.referrer
     return content
   }
 }

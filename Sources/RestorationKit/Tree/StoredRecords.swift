@@ -52,26 +52,18 @@ struct StoredRecords {
     }
   }
 
-  /// Orders the elements: each parent, then its views, its children in order, its
-  /// presented node, and then the elements that it only refers to.
+  /// Orders the records: parents first, their views, the elements that they contain in order, the
+  /// one that they present, then the ones that only they refer to.
   func place(
     _ roots: [UInt64], _ unreadable: inout [StoredTree.Unreadable]
   ) throws(ArchiveError) -> StoredOutline {
     let common = try CommonParts(parts)
-    var places = RecordPlaces(count: all.count)
-    for part in parts {
-      for (place, row) in zip(part.range, part.rows) where row.record > 0 {
-        places[row.record] = place
-      }
-    }
+    let places = recordPlaces()
     var isPlaced = Array(repeating: false, count: all.count)
     var siblings = SiblingCheck(count: all.count)
     var placed: [StoredRow] = []
     placed.reserveCapacity(all.count)
-    var sensitive: [Int: UInt32] = [:]
-    var kept: [Int: UInt32] = [:]
-    var stack: [(record: UInt64, parent: Int?, role: StoredTree.Role)] =
-      roots.reversed().map { ($0, nil, .root) }
+    var stack: [Unplaced] = roots.reversed().map { ($0, nil, .root) }
     while let (record, parent, role) = stack.popLast() {
       guard let place = places[record], !isPlaced[place] else { continue }
       isPlaced[place] = true
@@ -79,39 +71,33 @@ struct StoredRecords {
       var row = parts[part].rows[index]
       common.adapt(&row, ofPart: part)
       (row.parent, row.role) = (parent, role)
+      let (identifier, siblingIndex) = parts[part].names[index]
       let name = SiblingCheck.Name(
-        kind: row.kind, parent: parent, identifier: parts[part].names[index].identifier,
-        index: parts[part].names[index].index)
+        kind: row.kind, parent: parent, identifier: identifier, index: siblingIndex)
       guard siblings.insert(name) else {
         unreadable.append(
           StoredTree.Unreadable(
             record: record, error: ArchiveError(.malformed, subject: "two nodes of one path")))
         continue
       }
-      let number = placed.count
+      common.push(row, placed.count, on: &stack)
       placed.append(row)
-      if !common.sensitive.isEmpty { sensitive[number] = common.sensitive[record] }
-      if !common.kept.isEmpty { kept[number] = common.kept[record] }
-      // A step that is pushed last comes next.
-      if !common.referred.isEmpty {
-        for next in (common.referred[record] ?? []).reversed() {
-          stack.append((next, number, .referred))
-        }
-      }
-      if row.presented != 0 { stack.append((row.presented, number, .presented)) }
-      for next in row.children.reversed() {
-        stack.append((common.references[Int(next)], number, .child))
-      }
-      for next in row.views.reversed() {
-        stack.append((common.references[Int(next)], number, .view))
+    }
+    if placed.count < all.count { noteUnplaced(isPlaced, &unreadable) }
+    return StoredOutline(placed, common.forms, common.references, siblings.names, common.rare)
+  }
+
+  /// A record that another one names, and the element above.
+  fileprivate typealias Unplaced = (record: UInt64, parent: Int?, role: StoredTree.Role)
+
+  private func recordPlaces() -> RecordPlaces {
+    var places = RecordPlaces(count: all.count)
+    for part in parts {
+      for (place, row) in zip(part.range, part.rows) where row.record > 0 {
+        places[row.record] = place
       }
     }
-    if placed.count < all.count {
-      noteUnplaced(isPlaced, &unreadable)
-    }
-    return StoredOutline(
-      placed, common.forms, common.references, siblings.names, keptSince: common.keptSince,
-      sensitive: sensitive, kept: kept)
+    return places
   }
 
   private func noteUnplaced(_ isPlaced: [Bool], _ unreadable: inout [StoredTree.Unreadable]) {
@@ -129,10 +115,10 @@ struct StoredRecords {
   }
 }
 
-/// The elements of a run of records in an archive.
+/// Some records that follow each other in an archive.
 private struct RecordPart: Sendable {
   let range: Range<Int>
-  /// The row of each record; a record that is no element, or cannot be read, has the number 0.
+  /// One for each record; if it is no element, or cannot be read, the number of its record is 0.
   private(set) var rows: [StoredRow] = []
   /// The identifier and the sibling index of each element.
   private(set) var names: [(identifier: String, index: Int)] = []
@@ -141,15 +127,9 @@ private struct RecordPart: Sendable {
   private(set) var tree: Int?
   private(set) var lists = NodeRecord.Lists()
   private(set) var referrers: [(record: UInt64, referrer: UInt64)] = []
-  private(set) var keptSince: [UInt64: Date] = [:]
-  /// The offsets of the values with a sensitivity, in the records that have some.
-  private(set) var sensitive: [UInt64: UInt32] = [:]
-  /// The offsets of the kept states, in the records that have some.
-  private(set) var kept: [UInt64: UInt32] = [:]
-  private(set) var forms: [(key: NodeRecord.FormKey, form: StoredForm)] = []
+  private(set) var rare = RareParts()
+  private(set) var forms = FormTable()
   private(set) var unreadable: [StoredTree.Unreadable] = []
-  private var formNumbers: [NodeRecord.FormKey: Int32] = [:]
-  private var lastForm: (key: NodeRecord.FormKey, number: Int32)?
   private var keys: NodeKeys?
 
   init(_ all: VerifiedRecords, _ range: Range<Int>) {
@@ -168,7 +148,10 @@ private struct RecordPart: Sendable {
           unreadable.append(StoredTree.Unreadable(record: record, error: error))
         }
       }
-      if rows.count == place - range.lowerBound { appendNone() }
+      if rows.count == place - range.lowerBound {
+        rows.append(StoredRow(0, .application, form: 0))
+        names.append(("", 0))
+      }
     }
   }
 
@@ -178,35 +161,36 @@ private struct RecordPart: Sendable {
     let keys = keys ?? NodeKeys(of: decoder)
     self.keys = keys
     let read = try NodeRecord.read(decoder, keys, &lists)
-    let form = number(of: read.form, decoder)
-    rows.append(
-      StoredRow(
-        record: record, kind: read.kind, hasLastState: read.hasLastState, form: form,
-        recordPlace: UInt32(place), builtIn: UInt32(read.builtIn), state: UInt32(read.state),
-        views: read.views, children: read.children, presented: read.presented,
-        referrer: read.referrer))
-    names.append((read.identifier, read.siblingIndex))
-    if let date = read.keptSince { keptSince[record] = date }
-    if read.sensitive != 0 { sensitive[record] = UInt32(read.sensitive) }
-    if read.kept != 0 { kept[record] = UInt32(read.kept) }
-    if read.referrer != 0 { referrers.append((record, read.referrer)) }
+    var row = StoredRow(record, read.name.kind, form: forms.number(of: read.form, lists, decoder))
+    row.hasLastState = read.hasLastState
+    row.recordPlace = UInt32(place)
+    (row.builtIn, row.state) = (UInt32(read.builtIn), UInt32(read.state))
+    row.connections = read.connections
+    rows.append(row)
+    names.append((read.name.identifier, read.name.index))
+    if let date = read.keptSince { rare.keptSince[record] = date }
+    if read.sensitive != 0 { rare.sensitive[record] = UInt32(read.sensitive) }
+    if read.kept != 0 { rare.kept[record] = UInt32(read.kept) }
+    let referrer = read.connections.referrer
+    if referrer != 0 { referrers.append((record, referrer)) }
   }
+}
 
-  private mutating func appendNone() {
-    rows.append(
-      StoredRow(
-        record: 0, kind: .application, hasLastState: false, form: 0, recordPlace: 0, builtIn: 0,
-        state: 0, views: 0..<0, children: 0..<0, presented: 0, referrer: 0))
-    names.append(("", 0))
-  }
+/// The forms of some elements, each with a number.
+private struct FormTable: Sendable {
+  private(set) var all: [(key: NodeRecord.FormKey, form: StoredForm)] = []
+  private var numbers: [NodeRecord.FormKey: Int32] = [:]
+  private var last: (key: NodeRecord.FormKey, number: Int32)?
 
-  private mutating func number(of key: NodeRecord.FormKey, _ decoder: KeyedDecoder) -> Int32 {
-    if let lastForm, lastForm.key == key { return lastForm.number }
-    if let number = formNumbers[key] {
-      lastForm = (key, number)
+  mutating func number(
+    of key: NodeRecord.FormKey, _ lists: NodeRecord.Lists, _ decoder: KeyedDecoder
+  ) -> Int32 {
+    if let last, last.key == key { return last.number }
+    if let number = numbers[key] {
+      last = (key, number)
       return number
     }
-    let number = Int32(forms.count)
+    let number = Int32(all.count)
     let className = lists.name(key.className, of: decoder) ?? ""
     let form = StoredForm(
       className: className,
@@ -217,25 +201,23 @@ private struct RecordPart: Sendable {
           name: $0, identifier: lists.name(key.storyboardIdentifier, of: decoder) ?? "")
       },
       version: key.version)
-    forms.append((key, form))
-    // Names that are written inline are not compared, so their form gets no number.
+    all.append((key, form))
+    // Names that are written inline are not compared.
     guard !key.hasInlineNames else { return number }
-    formNumbers[key] = number
-    lastForm = (key, number)
+    numbers[key] = number
+    last = (key, number)
     return number
   }
 }
 
-/// The parts of rows that several record parts share.
+/// The parts to which the rows of several parts refer, in one place for all.
 private struct CommonParts {
   private(set) var references: [UInt64] = []
   private(set) var forms: [StoredForm] = []
-  /// The records that name an element as their referrer, in order.
-  private(set) var referred: [UInt64: [UInt64]] = [:]
-  private(set) var keptSince: [UInt64: Date] = [:]
-  private(set) var sensitive: [UInt64: UInt32] = [:]
-  private(set) var kept: [UInt64: UInt32] = [:]
-  /// The index of the first reference of each part.
+  private(set) var rare = RareParts()
+  /// The records that an element is the referrer of, in their order.
+  private var referred: [UInt64: [UInt64]] = [:]
+  /// Where the references of each part begin.
   private var firstReferences: [Int32] = []
   /// The common numbers of the forms of each part.
   private var formNumbers: [[Int32]] = []
@@ -250,7 +232,7 @@ private struct CommonParts {
         throw ArchiveError(.limitExceeded, subject: "references")
       }
       formNumbers.append(
-        part.forms.map { key, form in
+        part.forms.all.map { key, form in
           if let number = known[key] { return number }
           let number = Int32(forms.count)
           forms.append(form)
@@ -258,15 +240,28 @@ private struct CommonParts {
           return number
         })
       for (record, referrer) in part.referrers { referred[referrer, default: []].append(record) }
-      keptSince.merge(part.keptSince) { first, _ in first }
-      sensitive.merge(part.sensitive) { first, _ in first }
-      kept.merge(part.kept) { first, _ in first }
+      rare.merge(part.rare)
     }
   }
 
   /// Changes the numbers in the row of a part to the common ones.
   func adapt(_ row: inout StoredRow, ofPart part: Int) {
     row.form = formNumbers[part][Int(row.form)]
-    row.moveReferences(by: firstReferences[part])
+    row.connections.move(by: firstReferences[part])
+  }
+
+  /// Puts the records that a row names on a stack, of which the last is placed next.
+  func push(_ row: StoredRow, _ place: Int, on stack: inout [StoredRecords.Unplaced]) {
+    if !referred.isEmpty {
+      for next in (referred[row.record] ?? []).reversed() { stack.append((next, place, .referred)) }
+    }
+    let connections = row.connections
+    if connections.presented != 0 { stack.append((connections.presented, place, .presented)) }
+    for next in connections.children.reversed() {
+      stack.append((references[Int(next)], place, .child))
+    }
+    for next in connections.views.reversed() {
+      stack.append((references[Int(next)], place, .view))
+    }
   }
 }

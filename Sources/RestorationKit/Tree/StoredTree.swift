@@ -65,6 +65,31 @@ struct StoredTree: Sendable {
     }
   }
 
+  /// The record of the application.
+  struct Application: Sendable {
+    let facts: SaveFacts?
+    /// The values that the application wrote itself.
+    let values: Values
+    /// The values that were written in the name of a scene.
+    let host: KeyedDecoder?
+
+    fileprivate init(facts: SaveFacts?) {
+      self.facts = facts
+      values = Values(builtIn: nil, state: nil)
+      host = nil
+    }
+
+    /// Reads the record; nil if the archive has none.
+    fileprivate init(_ record: KeyedDecoder?, of archive: Archive) throws(ArchiveError) {
+      facts = try record?.container(forKey: NodeRecord.factsKey)
+        .map { (values) throws(ArchiveError) in try SaveFacts(values, of: archive) }
+      values = Values(
+        builtIn: nil, state: try record?.container(forKey: NodeRecord.stateKey),
+        sensitive: try record?.container(forKey: NodeRecord.sensitiveKey))
+      host = try record?.container(forKey: NodeRecord.hostKey)
+    }
+  }
+
   struct Unreadable: Sendable {
     let record: UInt64
     let error: ArchiveError
@@ -72,22 +97,15 @@ struct StoredTree: Sendable {
 
   let version: ArchiveVersion
   let snapshot: SnapshotUse
-  let facts: SaveFacts?
-  let applicationState: KeyedDecoder?
-  /// The values with a sensitivity that the application wrote.
-  let applicationSensitive: KeyedDecoder?
-  /// The values that were written in the name of a scene.
-  let host: KeyedDecoder?
-  /// The names of classes before the save, by their names in the save.
+  let application: Application
+  /// The names that classes had before the save, by their names in it.
   let formerNames: [String: [String]]
   /// The elements, each after its parent and after its elder siblings.
   let outline: StoredOutline
   let values: StoredValues
   /// The states that are kept beside those of elements, by the places of the elements.
   private(set) var kept: [Int: [KeptState]] = [:]
-  /// The fingerprints of the records of the elements; none for a part of a tree.
-  private(set) var fingerprints: [RecordFingerprint] = []
-  /// The fingerprints, while nobody needs them yet.
+  /// The fingerprints of the records of the elements; none of a part of a tree.
   let laterFingerprints: StoredFingerprints
   private(set) var unreadable: [Unreadable] = []
   /// The subkeys that open the secrets among the values; nil if they were not read.
@@ -100,8 +118,12 @@ struct StoredTree: Sendable {
   /// The newest time that is known from the stored state.
   var newestTime: Date? { [facts?.timestamp, replacedAt].compactMap(\.self).max() }
 
-  /// The values that the application wrote itself.
-  var applicationValues: Values { Values(builtIn: nil, state: applicationState) }
+  var facts: SaveFacts? { application.facts }
+  var host: KeyedDecoder? { application.host }
+  var applicationValues: Values { application.values }
+
+  /// The fingerprints of the records of the elements; the first call waits for them.
+  var fingerprints: [RecordFingerprint] { laterFingerprints.all }
 
   /// Whether every record could be read and placed.
   var isWhole: Bool { unreadable.isEmpty }
@@ -110,20 +132,16 @@ struct StoredTree: Sendable {
     version = archive.version
     let all = try archive.verifiedRecords()
     let records = try StoredRecords(all)
-    let (application, tree) = (records.application, records.tree)
+    let tree = records.tree
     unreadable = records.unreadable
     snapshot = try SnapshotUse(reading: tree)
-    facts = try application?.container(forKey: NodeRecord.factsKey)
-      .map { (values) throws(ArchiveError) in try SaveFacts(values, of: archive) }
-    applicationState = try application?.container(forKey: NodeRecord.stateKey)
-    applicationSensitive = try application?.container(forKey: NodeRecord.sensitiveKey)
-    host = try application?.container(forKey: NodeRecord.hostKey)
+    application = try Application(records.application, of: archive)
     formerNames = try tree.map(Self.formerNames) ?? [:]
     let roots = try tree?.references(forKey: NodeRecord.rootsKey) ?? []
     outline = try records.place(roots, &unreadable)
     values = StoredValues(outline, in: all)
     laterFingerprints = StoredFingerprints(outline, in: all)
-    for place in outline.kept.keys.sorted() { readKept(at: place) }
+    for place in outline.keptPlaces { readKept(at: place) }
   }
 
   private mutating func readKept(at place: Int) {
@@ -153,7 +171,7 @@ struct StoredTree: Sendable {
     self.formerNames = formerNames
     self.secrets = secrets
     self.version = version
-    self.facts = facts
+    application = Application(facts: facts)
     outline = StoredOutline(elements)
     values = StoredValues(elements)
     for (place, element) in elements.enumerated() where !element.kept.isEmpty {
@@ -161,26 +179,17 @@ struct StoredTree: Sendable {
     }
     laterFingerprints = StoredFingerprints(StoredOutline([]), in: VerifiedRecords())
     snapshot = .matching
-    (applicationState, applicationSensitive) = (nil, nil)
-    host = nil
   }
 }
 
 // MARK: - Elements
 
 extension StoredTree {
-  /// The tree with the fingerprints of its records.
-  func withFingerprints() -> StoredTree {
-    var tree = self
-    tree.fingerprints = laterFingerprints.all
-    return tree
-  }
-
   var elements: Elements { Elements(tree: self) }
 
   /// All values with a sensitivity, also those of states that are kept beside others.
   var sensitiveValues: [KeyedDecoder] {
-    ([applicationSensitive] + elements.map(\.values.sensitive)
+    ([application.values.sensitive] + elements.map(\.values.sensitive)
       + kept.values.joined().map(\.values.sensitive)).compactMap(\.self)
   }
 
@@ -228,7 +237,7 @@ final class StoredValues: Sendable {
   /// The values with a sensitivity of an element; nil if there are none.
   private func sensitive(at place: Int) -> KeyedDecoder? {
     guard made.isEmpty else { return made[place].sensitive }
-    return outline.sensitive.isEmpty ? nil : container(outline.sensitive[place] ?? 0, at: place)
+    return container(outline.sensitive(place) ?? 0, at: place)
   }
 
   /// The state of an element; nil if the element was saved without state.
@@ -242,7 +251,7 @@ final class StoredValues: Sendable {
   }
 
   /// The states that are kept beside that of an element; nil if there are none.
-  func kept(at place: Int) -> KeyedDecoder? { container(outline.kept[place] ?? 0, at: place) }
+  func kept(at place: Int) -> KeyedDecoder? { container(outline.kept(place) ?? 0, at: place) }
 
   private func container(_ start: UInt32, at place: Int) -> KeyedDecoder? {
     guard start > 0 else { return nil }

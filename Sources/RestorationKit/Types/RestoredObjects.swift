@@ -100,11 +100,11 @@ extension RestoredObjects {
   }
 
   func children(at place: Int) -> [any RestorableNode] {
-    outline.records(outline.rows[place].children).compactMap { node($0) }
+    outline.records(outline.rows[place].connections.children).compactMap { node($0) }
   }
 
   func presented(at place: Int) -> (any RestorableNode)? {
-    let record = outline.rows[place].presented
+    let record = outline.rows[place].connections.presented
     return record > 0 ? node(record) : nil
   }
 }
