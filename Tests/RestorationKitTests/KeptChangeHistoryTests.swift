@@ -83,6 +83,20 @@ final class KeptChangeHistoryTests: XCTestCase {
     ProcessInfo.processInfo.environment["RESTORATION_HISTORY_COUNT"].flatMap { Int($0) } ?? 20
   private static let stepCount = 25
 
+  /// A file for what each step has stored and reported, to compare two versions of the library:
+  /// `RESTORATION_HISTORY_LOG=PATH`, with `TEST_SEED` for the first history.
+  private static let log = ProcessInfo.processInfo.environment["RESTORATION_HISTORY_LOG"]
+  private var lines: [String] = []
+
+  private func log(
+    _ seed: UInt64, _ step: Int, _ story: [String], _ report: PreservationReport, _ side: Side
+  ) throws {
+    guard Self.log != nil else { return }
+    lines.append("\(seed), \(step): \(story.suffix(2))")
+    lines += report.entries.map(\.description).sorted() + report.kept.map { "kept: \($0)" }.sorted()
+    lines += try side.launch.storedRecords()?.words ?? ["nothing"]
+  }
+
   /// Where the nodes are that later launches do not make at once.
   private static let parents = [
     "u1": "t2", "u2": "p3", "u3": "v5", "u4": "w6", "u5": "u1", "u6": "t1", "u7": "t9",
@@ -171,8 +185,9 @@ final class KeptChangeHistoryTests: XCTestCase {
 
   func testWhatSavesOfChangesKeepIsWhatSavesOfEverythingKeep() async throws {
     var changeCount = 0
-    for _ in 0..<Self.historyCount {
-      let seed = SeededGenerator()
+    let first = SeededGenerator().seed
+    for history in 0..<UInt64(Self.historyCount) {
+      let seed = SeededGenerator(seed: first &+ history)
       let sides = [try Side(), try Side()]
       var story: [String] = []
       for side in sides {
@@ -206,10 +221,14 @@ final class KeptChangeHistoryTests: XCTestCase {
         XCTAssertEqual(
           try sides[0].launch.storedRecords()?.words, try sides[1].launch.storedRecords()?.words,
           message)
+        try log(seed.seed, step, story, whole, sides[1])
         if testRun?.failureCount ?? 0 > 0 { return }
       }
     }
     XCTAssertGreaterThan(changeCount, Self.historyCount)
+    if let log = Self.log {
+      try Data(lines.joined(separator: "\n").utf8).write(to: URL(fileURLWithPath: log))
+    }
   }
 
   /// Lets two apps save all after a restore, then a change, one of them by asking everything, and

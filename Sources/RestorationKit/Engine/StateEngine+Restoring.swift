@@ -101,7 +101,8 @@ extension StateEngine {
     values?.store.noteDecoding(begun.valueNote)
     guard let participants = participants(tree) else { return RestorationReport(.declined) }
     let progress = RestorationProgress(
-      tree.outline, begun.note.map { note in { try note.reach($0) } }, settings.launching.watchdog, trace)
+      tree.outline, begun.note.map { note in { try note.reach($0) } }, settings.launching.watchdog,
+      trace)
     let run = RestorationRun(
       tree, types, objects, delegate: participants.delegate, now: settings.now(),
       roots: [values].compactMap(\.self) + participants.roots, skipped: begun.skipped, progress)

@@ -27,26 +27,38 @@ final class AutosaveTurns: Sendable {
     }
   }
 
-  private struct State {
-    /// Counts the changes that were announced.
-    ///
+  /// Counts the changes that were announced.
+  private struct Changes {
     /// The beginning is a change, too: only a save makes the objects known that say
     /// when they change.
-    var changeCount: UInt64 = 1
+    var announced: UInt64 = 1
     /// How many of the changes are stored.
-    var storedCount: UInt64 = 0
+    var stored: UInt64 = 0
     /// How many of the changes are settled: no save is tried for them any more.
-    var settledCount: UInt64 = 0
+    var settled: UInt64 = 0
+  }
+
+  private struct Polls {
+    /// Whether there are objects to poll.
+    var isNeeded = false
+    /// When the next poll is due, in the time since the beginning.
+    var next = Duration.zero
+    /// The wait for the next poll.
+    var wait: (number: UInt64, task: Task<Void, Never>)?
+
+    mutating func endWait() {
+      wait?.task.cancel()
+      wait = nil
+    }
+  }
+
+  private struct State {
+    var changes = Changes()
     var failureCount = 0
     /// The last problem that was told, until a save ends without one.
     var problem: Problem?
     var pause: (number: UInt64, task: Task<Void, Never>)?
-    /// Whether there are objects to poll.
-    var isPolled = false
-    /// When the next poll is due, in the time since the beginning.
-    var nextPoll = Duration.zero
-    /// The wait for the next poll.
-    var pollWait: (number: UInt64, task: Task<Void, Never>)?
+    var polls = Polls()
     var flushes: [Flush] = []
     var isStopped = false
     /// Whether only the keeper or host still keeps the autosave.
@@ -64,11 +76,6 @@ final class AutosaveTurns: Sendable {
       let taken = flushes.filter { !$0.isCovered }
       flushes.removeAll { !$0.isCovered }
       return taken
-    }
-
-    mutating func endPollWait() {
-      pollWait?.task.cancel()
-      pollWait = nil
     }
   }
 
@@ -120,7 +127,7 @@ final class AutosaveTurns: Sendable {
     return { start.duration(to: clock.now) }
   }
 
-  var needsSave: Bool { state.withLock { $0.storedCount < $0.changeCount } }
+  var needsSave: Bool { state.withLock { $0.changes.stored < $0.changes.announced } }
 
   var isLetGo: Bool { state.withLock(\.isLetGo) }
 
@@ -145,34 +152,34 @@ final class AutosaveTurns: Sendable {
   func next() -> Turn? {
     state.withLock { state in
       guard !state.isStopped else { return nil }
-      let isDue = state.pause == nil && state.settledCount < state.changeCount
+      let isDue = state.pause == nil && state.changes.settled < state.changes.announced
       guard isDue || state.flushes.contains(where: { !$0.isCovered }) else {
         return state.pause == nil ? nextPoll(&state) : nil
       }
-      state.endPollWait()
+      state.polls.endWait()
       state.pause?.task.cancel()
       state.pause = nil
       for place in state.flushes.indices { state.flushes[place].isCovered = true }
-      return .save(state.changeCount)
+      return .save(state.changes.announced)
     }
   }
 
   /// Waits for the next poll, unless it is due.
   private func nextPoll(_ state: inout State) -> Turn? {
-    guard let polling, state.isPolled, state.pollWait == nil else { return nil }
-    let duration = state.nextPoll - elapsed()
+    guard let polling, state.polls.isNeeded, state.polls.wait == nil else { return nil }
+    let duration = state.polls.next - elapsed()
     guard duration > .zero else { return .poll }
     let number = state.newNumber()
     let task = Task { [clock, weak self] in
       try? await clock.sleep(for: duration.bounded, tolerance: (polling / 4).bounded)
       self?.endPollWait(number)
     }
-    state.pollWait = (number, task)
+    state.polls.wait = (number, task)
     return nil
   }
 
   private func endPollWait(_ number: UInt64) {
-    state.withLock { if $0.pollWait?.number == number { $0.pollWait = nil } }
+    state.withLock { if $0.polls.wait?.number == number { $0.polls.wait = nil } }
     waking.yield()
   }
 
@@ -184,13 +191,13 @@ final class AutosaveTurns: Sendable {
   func endPoll(isPolled: Bool, hasChanged: Bool) {
     state.withLock { state in
       beginPolling(isPolled, &state)
-      if hasChanged { state.changeCount += 1 }
+      if hasChanged { state.changes.announced += 1 }
     }
   }
 
   private func beginPolling(_ isPolled: Bool, _ state: inout State) {
-    state.isPolled = isPolled
-    if let polling { state.nextPoll = elapsed() + polling.bounded }
+    state.polls.isNeeded = isPolled
+    if let polling { state.polls.next = elapsed() + polling.bounded }
   }
 
   /// Notes the result of a save.
@@ -206,16 +213,16 @@ final class AutosaveTurns: Sendable {
       let problem = Problem(event)
       defer { state.problem = problem }
       // A discard may have counted more changes as stored meanwhile.
-      if problem == nil { state.storedCount = max(state.storedCount, turn) }
+      if problem == nil { state.changes.stored = max(state.changes.stored, turn) }
       if event.isRetried {
         state.failureCount += 1
       } else {
-        state.settledCount = max(state.settledCount, turn)
+        state.changes.settled = max(state.changes.settled, turn)
         state.failureCount = 0
       }
       beginPolling(isPolled, &state)
       // Without a pause, nodes that change in every save would be asked again and again.
-      let needsPause = problem != nil || event.hasStored || state.changeCount > turn
+      let needsPause = problem != nil || event.hasStored || state.changes.announced > turn
       if needsPause, !state.isStopped { state.pause = pause(&state) }
       let ended = state.flushes.filter(\.isCovered)
       state.flushes.removeAll(where: \.isCovered)
@@ -250,7 +257,7 @@ final class AutosaveTurns: Sendable {
   // MARK: Changes and flushes
 
   func change() {
-    state.withLock { $0.changeCount += 1 }
+    state.withLock { $0.changes.announced += 1 }
     waking.yield()
   }
 
@@ -259,9 +266,9 @@ final class AutosaveTurns: Sendable {
   /// A change that waits for another one is tried again, which also tells whether all is stored.
   private func goOn(isPolled: Bool) {
     state.withLock { state in
-      let isWaiting = state.settledCount == state.changeCount
-      if isWaiting, state.storedCount < state.changeCount { state.changeCount += 1 }
-      if isPolled, !state.isPolled { beginPolling(true, &state) }
+      let isWaiting = state.changes.settled == state.changes.announced
+      if isWaiting, state.changes.stored < state.changes.announced { state.changes.announced += 1 }
+      if isPolled, !state.polls.isNeeded { beginPolling(true, &state) }
     }
     waking.yield()
   }
@@ -269,7 +276,9 @@ final class AutosaveTurns: Sendable {
   /// Cancels the save that is due.
   func takeBack() {
     let ended = state.withLock { state in
-      (state.storedCount, state.settledCount) = (state.changeCount, state.changeCount)
+      (state.changes.stored, state.changes.settled) = (
+        state.changes.announced, state.changes.announced
+      )
       state.failureCount = 0
       beginPolling(true, &state)
       return state.takeFlushes()
@@ -288,7 +297,7 @@ final class AutosaveTurns: Sendable {
     await withCheckedContinuation { waiting in
       let isStopped = state.withLock { state in
         guard !state.isStopped else { return true }
-        state.changeCount += 1
+        state.changes.announced += 1
         let number = state.newNumber()
         let limit = Task { [clock, weak self] in
           try? await clock.sleep(for: limit.bounded)
@@ -321,7 +330,7 @@ final class AutosaveTurns: Sendable {
       state.isStopped = true
       state.pause?.task.cancel()
       state.pause = nil
-      state.endPollWait()
+      state.polls.endWait()
       return (state.listener.take(), state.takeFlushes())
     }
     if let listener { need.forget(listener) }
