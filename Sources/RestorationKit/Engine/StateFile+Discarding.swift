@@ -24,13 +24,13 @@ extension StateFile {
         open.close()
       } else {
         // The newest may be a generation; with the key an older one would come back.
-        if let newest = try place.storage.generations().last, try place.storage.open() == nil {
-          try place.storage.putBack(newest)
+        if let newest = try files.storage.generations().last, try files.storage.open() == nil {
+          try files.storage.putBack(newest)
         }
         moved = try setAside(.unreadable, settingAside) ?? moved
       }
       try removeSecretsOfOne(secretsOfAsides)
-      try place.storage.remove()
+      try files.storage.remove()
       replacing = .previous
     }
     lastNumber = number
@@ -48,20 +48,20 @@ extension StateFile {
       guard number > lastNumber else { return }
       open.close()
       try removeSecrets()
-      try place.storage.remove()
-      place.remote?.wantNothing()
+      try files.storage.remove()
+      files.remote?.wantNothing()
       if includingSetAside { try removeAllSetAside() }
       // Crashes of what is gone are not counted for what comes after it.
-      note { try place.marker.storage.remove() }
+      note { try files.marker.storage.remove() }
     } else {
       // A save that was killed may have left something.
-      let name = place.name
+      let name = files.name
       try directory.removeLeftovers {
         $0 == name || $0 == name + StateClaim.launchSuffix
           || $0 == name + StateClaim.secretsSuffix
       }
       // Or removed something without waiting for the disk.
-      try place.storage.synchronize()
+      try files.storage.synchronize()
     }
     if includingSetAside, suffix.isEmpty { try removeNumberedStates { _ in true } }
     lastNumber = number
@@ -69,12 +69,12 @@ extension StateFile {
 
   /// A claim makes a directory and a file, which nothing to remove is not worth.
   private var isAnythingToClaim: Bool {
-    guard claim.taken == nil, place.remote == nil else { return true }
+    guard claim.taken == nil, files.remote == nil else { return true }
     do {
       move(to: try claim.free())
-      return try isAnythingStored() || place.marker.storage.open() != nil
-        || place.secrets.isStored
-        || !place.storage.setAsideArchives().isEmpty
+      return try isAnythingStored() || files.marker.storage.open() != nil
+        || files.secrets.isStored
+        || !files.storage.setAsideArchives().isEmpty
     } catch {
       // What cannot be opened is there.
       return true

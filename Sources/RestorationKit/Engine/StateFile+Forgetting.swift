@@ -9,10 +9,10 @@ extension StateFile {
   func forgetSecrets(_ selection: SecretSelection) async throws(ArchiveError) {
     if claim.taken == nil { move(to: try claim.free()) }
     if try !isCopyOfSecretsHere { try await fetch() }
-    let isStored = try place.secrets.isStored
+    let isStored = try files.secrets.isStored
     guard isStored || lacksSubkeys else {
       secrets.forget(selection)
-      return try place.secrets.storage.synchronize()
+      return try files.secrets.storage.synchronize()
     }
     try await take()
     do throws(ArchiveError) {
@@ -21,7 +21,7 @@ extension StateFile {
       // They are forgotten here, and the store hears of it later.
       guard error.code == .storeUnavailable, try isCopyOfSecretsHere else { throw error }
     }
-    guard selection != .all || place.remote != nil else { return try removeSecrets() }
+    guard selection != .all || files.remote != nil else { return try removeSecrets() }
     storedSecrets = nil
     let stored: Set<UInt64>
     do throws(ArchiveError) {
@@ -41,27 +41,27 @@ extension StateFile {
       try writeSecrets { stored.contains($0) }
     } else {
       // A process that was killed may have written them without these just now.
-      try place.secrets.storage.synchronize()
+      try files.secrets.storage.synchronize()
     }
   }
 
   /// Whether a copy that lasts has subkeys, or knows of some that were forgotten.
   private var isCopyOfSecretsHere: Bool {
     get throws(ArchiveError) {
-      guard place.remote?.isLasting == true else { return false }
-      return try place.secrets.isStored
+      guard files.remote?.isLasting == true else { return false }
+      return try files.secrets.isStored
     }
   }
 
   /// Whether the store may have subkeys that are lost here.
-  private var lacksSubkeys: Bool { place.remote.map { !$0.finding.hasSubkeys } ?? false }
+  private var lacksSubkeys: Bool { files.remote.map { !$0.finding.hasSubkeys } ?? false }
 
   /// The subkeys to which all refers that is here, as far as it can be read.
   ///
   /// Which subkeys are lost here nothing else tells.
   private func referredSecrets() throws(ArchiveError) -> Set<UInt64> {
-    let others = try place.storage.generations() + place.storage.setAsideArchives()
-    let storages = [place.storage] + others.map(\.storage)
+    let others = try files.storage.generations() + files.storage.setAsideArchives()
+    let storages = [files.storage] + others.map(\.storage)
     return storages.reduce(into: []) { ids, storage in ids.formUnion(secrets(of: storage) ?? []) }
   }
 
@@ -69,7 +69,7 @@ extension StateFile {
   ///
   /// Without the key nobody can say which they were.
   func unsentForgotten() throws(ArchiveError) -> (forgotten: Set<UInt64>, key: ArchiveKey)? {
-    guard let remote = place.remote, !remote.hasSentSubkeys else { return nil }
+    guard let remote = files.remote, !remote.hasSentSubkeys else { return nil }
     let key: ArchiveKey?
     do throws(ArchiveError) {
       key = try keys.key(creating: false)
@@ -97,7 +97,7 @@ extension StateFile {
   ///
   /// As long as it is little it stays: another machine may still have what was forgotten.
   func forgetSettled() {
-    guard let remote = place.remote else { return secrets.forgotten = [] }
+    guard let remote = files.remote else { return secrets.forgotten = [] }
     guard secrets.forgotten.count > Self.largestForgotten, remote.hasSentSubkeys else { return }
     secrets.forgotten = []
   }
@@ -109,7 +109,7 @@ extension StateFile {
   ///
   /// - Returns: `sent` only if the store has what is here, and nothing else.
   func sendForgotten() async -> RemoteOutcome {
-    guard let remote = place.remote else { return .sent }
+    guard let remote = files.remote else { return .sent }
     let isUnsent = remote.isUnsent
     let outcome = await send()
     guard case .sent = outcome, !isUnsent else { return outcome }

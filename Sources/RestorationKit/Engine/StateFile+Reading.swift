@@ -26,8 +26,8 @@ extension StateFile {
 
   /// Whether there is a state or a generation of one.
   func isAnythingStored() throws(ArchiveError) -> Bool {
-    if try place.storage.open() != nil { return true }
-    return try !place.storage.generations().isEmpty
+    if try files.storage.open() != nil { return true }
+    return try !files.storage.generations().isEmpty
   }
 
   /// What a body reads of the first archive that can be read; nil if nothing is stored.
@@ -56,11 +56,11 @@ extension StateFile {
       var reason = RestorationReport.PassedOver.Reason.missing
       do throws(ArchiveError) {
         let archive =
-          if generation == nil, let opened = place.storage.takeOpened(key) {
+          if generation == nil, let opened = files.storage.takeOpened(key) {
             opened
           } else {
             try Archive.open(
-              storage, key: key, context: place.context, limits: limits, recovery: .recover)
+              storage, key: key, context: files.context, limits: limits, recovery: .recover)
           }
         if let archive {
           if let content = try body(archive, generation) {
@@ -78,8 +78,8 @@ extension StateFile {
       passedOver.append(RestorationReport.PassedOver(location: storage.location, reason: reason))
       return nil
     }
-    if let loaded = try load(place.storage, nil) { return loaded }
-    for generation in try place.storage.generations().reversed() {
+    if let loaded = try load(files.storage, nil) { return loaded }
+    for generation in try files.storage.generations().reversed() {
       if let loaded = try load(generation.storage, generation) { return loaded }
     }
     if let failure { throw failure }
@@ -133,7 +133,7 @@ extension StateFile {
       let record = try archive.record(NodeRecord.application)
       let facts = try record?.container(forKey: NodeRecord.factsKey)
         .map { (values) throws(ArchiveError) in try SaveFacts(values, of: archive) }
-      let file = try (generation?.storage ?? place.storage).open()
+      let file = try (generation?.storage ?? files.storage).open()
       return (
         values: try record?.container(forKey: NodeRecord.hostKey),
         contents: try ValueStore.plainContents(of: archive), savedAt: facts?.timestamp,
@@ -159,13 +159,13 @@ extension StateFile {
     move(to: try claim.free())
     try await fetch()
     // What is restored then may be what the store has.
-    guard try isAnythingStored(), place.remote?.finding.isDoubted != true else { return false }
+    guard try isAnythingStored(), files.remote?.finding.isDoubted != true else { return false }
     let key = try existingKey()
     let stored = try firstReadable(key) { (archive, _) throws(ArchiveError) in
       (snapshot: try SnapshotUse(reading: try archive.record(NodeRecord.tree)), archive.version)
     }
     guard let (snapshot, version) = stored?.content else { return false }
     return try snapshot.isUsable(
-      ignoredBefore: place.marker.read(key).content.snapshotIgnored == version)
+      ignoredBefore: files.marker.read(key).content.snapshotIgnored == version)
   }
 }

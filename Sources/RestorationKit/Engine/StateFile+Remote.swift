@@ -23,7 +23,7 @@ extension StateFile {
   ///
   /// - Throws: `storeUnavailable` if nothing is here to go on with.
   func fetch(_ need: Need = .toLook) async throws(ArchiveError) {
-    guard let remote = place.remote else { return }
+    guard let remote = files.remote else { return }
     remote.onWake { [weak self] in await self?.check() }
     let isRestore = need == .toRestore
     if remote.isLasting {
@@ -49,7 +49,7 @@ extension StateFile {
 
   /// Finds out whether the store has what is here, as long as that is here to be compared.
   func learn() async {
-    guard let remote = place.remote, remote.isLasting else { return }
+    guard let remote = files.remote, remote.isLasting else { return }
     do {
       try remote.prove()
       while !remote.isFetched {
@@ -126,7 +126,7 @@ extension StateFile {
   ///
   /// Whoever went on from what the store has would be in conflict with what is sent later.
   func release() async {
-    guard let remote = place.remote else { return }
+    guard let remote = files.remote else { return }
     remote.endsLease = true
     guard remote.hasLease, !remote.isUnsent else { return }
     while let sending { _ = await sending.value }
@@ -154,7 +154,7 @@ extension StateFile {
     }
     let lock: any ArchiveLock
     do throws(ArchiveError) {
-      lock = try directory.storage(named: String(place.name.dropLast(suffix.count))).lock()
+      lock = try directory.storage(named: String(files.name.dropLast(suffix.count))).lock()
     } catch {
       guard error.code == .locked else { throw error }
       return false
@@ -194,7 +194,7 @@ extension StateFile {
     knowNothing()
     window = nil
     open.close()
-    place.storage.forgetGenerations()
+    files.storage.forgetGenerations()
     (storedSecrets, generationSecrets) = (nil, [:])
   }
 
@@ -203,7 +203,7 @@ extension StateFile {
   /// - Parameter claims: Whether to take a lease that nobody has: a restore that did not wait for
   ///   the store has begun to use the state.
   func check(claims: Bool = false) async {
-    guard let remote = place.remote else { return }
+    guard let remote = files.remote else { return }
     do { try remote.prove() } catch { return }
     let isOwn = remote.isUnsent || remote.isRenewalDue
     if remote.needsSending {
@@ -245,7 +245,7 @@ extension StateFile {
   }
 
   /// Whether what is here outlasts the process.
-  var isCopyLasting: Bool { place.remote?.isLasting ?? true }
+  var isCopyLasting: Bool { files.remote?.isLasting ?? true }
 }
 
 extension ArchiveError {

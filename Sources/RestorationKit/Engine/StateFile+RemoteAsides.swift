@@ -87,7 +87,7 @@ extension StateFile {
   /// - Parameter removesPlaces: Whether places of others go, too, to which nothing has come yet.
   /// - Throws: `storeUnavailable`.
   func fetchAsides(removesPlaces: Bool = false) async throws(ArchiveError) {
-    guard let remote = place.remote else { return }
+    guard let remote = files.remote else { return }
     try await sending(remote) {
       let names = try await remote.store.names(prefix: remote.name + StateClaim.asideMark)
       for name in names.sorted()
@@ -116,7 +116,7 @@ extension StateFile {
   func with<Value>(
     _ archive: SetAsideArchive, _ body: () throws(ArchiveError) -> Value
   ) async throws(ArchiveError) -> Value? {
-    guard let remote = place.remote, let aside = remote.remoteAside(archive) else {
+    guard let remote = files.remote, let aside = remote.remoteAside(archive) else {
       return try body()
     }
     var stored: RemoteState?
@@ -129,7 +129,7 @@ extension StateFile {
 
   /// Removes a place to which no scene has come for long.
   func removeOldPlace() async {
-    guard let remote = place.remote, !remote.hasLease else { return }
+    guard let remote = files.remote, !remote.hasLease else { return }
     do {
       guard let stored = try await remote.store.load(remote.name) else { return }
       try await remove(RemoteContent(stored.bytes), stored.version, as: remote.name, remote)
@@ -153,7 +153,7 @@ extension StateFile {
   /// The names of what the store has, as far as they can be those of files here; none if
   /// nothing is shared.
   func storedNames(prefix: String) async throws(ArchiveError) -> [String] {
-    guard let remote = place.remote else { return [] }
+    guard let remote = files.remote else { return [] }
     do {
       return try await remote.store.names(prefix: prefix).filter(StateClaim.canNameFile)
     } catch  where remote.isLasting {

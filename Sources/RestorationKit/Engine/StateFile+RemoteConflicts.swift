@@ -3,17 +3,17 @@ internal import ArchiveCodec
 /// Decides which of two states stays that two machines have stored.
 extension StateFile {
   /// Whether somebody has to decide.
-  var isInConflict: Bool { place.remote?.theirs != nil }
+  var isInConflict: Bool { files.remote?.theirs != nil }
 
   /// What another machine has written in the name of a scene, if it is in conflict with what is
   /// here; nil also if that cannot be read.
   func theirHostPart() -> HostPart? {
-    guard let state = place.remote?.theirs ?? nil else { return nil }
+    guard let state = files.remote?.theirs ?? nil else { return nil }
     do {
       guard
         let archive = try Archive.open(
           MemoryStorage(RemoteContent(state.bytes).archive), key: existingKey(),
-          context: place.context, limits: limits, recovery: .recover),
+          context: files.context, limits: limits, recovery: .recover),
         let values = try archive.record(NodeRecord.application)?
           .container(forKey: NodeRecord.hostKey)
       else { return nil }
@@ -29,7 +29,7 @@ extension StateFile {
   func resolve(
     _ choice: ConflictChoice, _ settingAside: SettingAside
   ) async throws(ArchiveError) -> Bool {
-    guard let remote = place.remote, remote.theirs != nil else { return false }
+    guard let remote = files.remote, remote.theirs != nil else { return false }
     while let sending { _ = await sending.value }
     try await take()
     // It may have changed since it was found.
@@ -44,7 +44,7 @@ extension StateFile {
     case .ours:
       // What is replaced is in the store under another name before, and its subkeys are here.
       let theirSecrets = try secrets(in: content?.secrets ?? [])
-      try keepSecrets(ofSetAside: theirSecrets.entries, forgottenBy: try place.storage.open())
+      try keepSecrets(ofSetAside: theirSecrets.entries, forgottenBy: try files.storage.open())
       try forgetAgain(theirSecrets.forgotten)
       if let theirs, let content, content.state != nil {
         let parcel = RemoteParcel(kind: .whole, secrets: [], archive: content.archive)
@@ -65,7 +65,7 @@ extension StateFile {
   ///
   /// What cannot be removed now is tried again when another one is set aside.
   func boundStoredAsides(_ settingAside: SettingAside) async {
-    guard let remote = place.remote else { return }
+    guard let remote = files.remote else { return }
     do {
       try await removeExcessAsides(remote, settingAside)
     } catch {
@@ -95,7 +95,7 @@ extension StateFile {
     to theirs: RemoteState?, _ remote: RemoteCopy, _ settingAside: SettingAside
   ) async throws(ArchiveError) {
     // A discard that is taken back has removed what was set aside, too.
-    if try place.storage.open() == nil { try remote.keepRemovedAsides() }
+    if try files.storage.open() == nil { try remote.keepRemovedAsides() }
     let before = setAsideIdentifiers() ?? []
     let content = try theirs.map { (state) throws(ArchiveError) in try remote.read(state) }
     let ours = try subkeys(in: try remote.secrets.bytes() ?? [])
@@ -107,9 +107,9 @@ extension StateFile {
     } catch {
       // On the disk of this machine it is kept well enough.
       if !remote.isLasting {
-        let archives = try place.storage.setAsideArchives()
+        let archives = try files.storage.setAsideArchives()
         if let ours = archives.first(where: { !before.contains($0.identifier) }) {
-          try place.storage.putBack(ours)
+          try files.storage.putBack(ours)
         }
         throw error
       }

@@ -19,8 +19,8 @@ extension StateFile {
     } catch {
       guard error.code == .storeUnavailable else { throw error }
       if finding.file == .damaged {
-        let here = try RemoteCopy.readable(remote.main, existingKey(), place.context)
-        let generations = try place.storage.generations()
+        let here = try RemoteCopy.readable(remote.main, existingKey(), files.context)
+        let generations = try files.storage.generations()
         guard here || !generations.isEmpty else { throw error }
       }
       guard finding.course(with: .unreachable) == .conflict else { return true }
@@ -70,7 +70,7 @@ extension StateFile {
     let content = RemoteContent(state.bytes)
     guard let archive = content.state else { return content.isNewer ? .unreadable : .empty }
     guard !content.isNewer else { return .unreadable }
-    let whole = try RemoteCopy.whole(MemoryStorage(archive), existingKey(), place.context)
+    let whole = try RemoteCopy.whole(MemoryStorage(archive), existingKey(), files.context)
     return whole == nil ? .unreadable : .holding
   }
 

@@ -18,7 +18,7 @@ extension StateFile {
   /// One thing is sent at a time; what came meanwhile is sent together.
   @discardableResult
   func send() async -> RemoteOutcome {
-    guard let remote = place.remote else { return .sent }
+    guard let remote = files.remote else { return .sent }
     // What is under way may be older than what was written before the call.
     if let sending, remote.isBeingSent { return await sending.value }
     while let sending { _ = await sending.value }
@@ -31,7 +31,7 @@ extension StateFile {
   /// Sends, and with a copy that lasts waits for the answer for a short time only: what was
   /// saved is on the disk.
   func sendSoon() async -> RemoteOutcome {
-    guard let remote = place.remote, remote.isLasting else { return await send() }
+    guard let remote = files.remote, remote.isLasting else { return await send() }
     return await withCheckedContinuation { continuation in
       let answer = FirstAnswer(continuation)
       let limit = Task {
@@ -196,14 +196,14 @@ extension StateFile {
   /// Who has stored something, by what is sealed in it.
   func conflict(with state: RemoteState?) -> RemoteConflict {
     guard let state else { return RemoteConflict(isRemoved: true) }
-    let owner = place.remote?.otherOwner(of: state)
+    let owner = files.remote?.otherOwner(of: state)
     let content = RemoteContent(state.bytes)
     if content.state == nil, owner == nil { return RemoteConflict(isRemoved: true) }
     do {
       guard
         let archive = try Archive.open(
           MemoryStorage(content.archive), key: existingKey(),
-          context: place.context, limits: limits, recovery: .recover),
+          context: files.context, limits: limits, recovery: .recover),
         let values = try archive.record(NodeRecord.application)?
           .container(forKey: NodeRecord.factsKey)
       else { return RemoteConflict(takenOverBy: owner) }
@@ -231,7 +231,7 @@ extension StateFile {
   /// Whether it has to be tried once more.
   private func sendAgain() async -> Bool {
     func needsSending() -> Bool {
-      place.remote.map { $0.needsSending && $0.theirs == nil } ?? false
+      files.remote.map { $0.needsSending && $0.theirs == nil } ?? false
     }
     if needsSending() { await send() }
     guard !needsSending() else { return true }

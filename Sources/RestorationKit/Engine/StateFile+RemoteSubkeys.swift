@@ -32,7 +32,7 @@ extension StateFile {
     // Where nothing is any more, all is forgotten.
     let isListed = content?.isPlace ?? true || forgotten.isSubset(of: theirs.forgotten)
     guard !kept.isEmpty || left.count < theirs.entries.count || !isListed else { return false }
-    try place.secrets.write(left + kept, forgotten: forgotten, key)
+    try files.secrets.write(left + kept, forgotten: forgotten, key)
     (storedSecrets, generationSecrets) = (nil, [:])
     return true
   }
@@ -67,7 +67,7 @@ extension StateFile {
   func secrets(in bytes: [UInt8]) throws(ArchiveError) -> SecretsFile.Content {
     guard !bytes.isEmpty else { return SecretsFile.Content() }
     do throws(ArchiveError) {
-      return try SecretsFile(storage: MemoryStorage(bytes), context: place.secrets.context)
+      return try SecretsFile(storage: MemoryStorage(bytes), context: files.secrets.context)
         .read(existingKey())
     } catch {
       // As in a restore, secrets whose subkeys are damaged are absent.

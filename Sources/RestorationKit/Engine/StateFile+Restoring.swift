@@ -91,7 +91,7 @@ extension StateFile {
       let loaded = try load(
         key, &evidence, threshold: threshold, mayChange: isClaimed && window == nil, settingAside)
     else {
-      if isClaimed { note { try place.marker.storage.remove() } }
+      if isClaimed { note { try files.marker.storage.remove() } }
       return evidence.crashed.map { .crashed(setAsideAt: $0.location) } ?? .nothing
     }
     var tree = loaded.content
@@ -166,9 +166,9 @@ extension StateFile {
   private func noteNothingStored(isClaimed: Bool) {
     if isClaimed {
       note {
-        try place.marker.storage.remove()
+        try files.marker.storage.remove()
         // Those of a state that somebody has removed go with a save.
-        if try place.secrets.isStored { try loadSecrets(existingKey()) }
+        if try files.secrets.isStored { try loadSecrets(existingKey()) }
       }
     }
     if !keys.makesKey { noteMissingKey() }
@@ -221,7 +221,7 @@ extension StateFile {
     marked?.snapshotIgnored = tree.snapshot == .ignoredOnce ? tree.version : nil
     marked?.isFirst = !hasBegun
     windowCount += 1
-    window = Window(
+    window = OpenRestore(
       number: windowCount, version: tree.version, isWhole: tree.isWhole, key: key,
       marked: marked)
     hasBegun = true
@@ -232,9 +232,9 @@ extension StateFile {
   func mark(_ key: ArchiveKey) throws {
     guard let marked = window?.marked else { return }
     window?.note = nil
-    guard let written = try place.marker.write(marked, key) else { return }
+    guard let written = try files.marker.write(marked, key) else { return }
     window?.note = try LaunchNote(
-      behind: written.summary, written.tags, in: place.marker.storage)
+      behind: written.summary, written.tags, in: files.marker.storage)
   }
 
   /// Lets the next restores try again what they leave out, one at a time.
@@ -246,9 +246,9 @@ extension StateFile {
         window?.marked?.skipped.retry()
         try mark(key)
       } else {
-        var content = try place.marker.read(key).content
+        var content = try files.marker.read(key).content
         content.skipped.retry()
-        try place.marker.write(content, key)
+        try files.marker.write(content, key)
       }
     } catch {
       throw .content(error)
@@ -262,7 +262,7 @@ extension StateFile {
   ) throws(ArchiveError) -> String? {
     if let generation {
       _ = try setAside(.unreadable, settingAside)
-      try place.storage.putBack(generation)
+      try files.storage.putBack(generation)
     }
     return try setAside(.crashed, settingAside)
   }
@@ -293,11 +293,11 @@ extension StateFile {
     guard let window, window.number == number else { return nil }
     self.window = nil
     // Whoever has the state now has its marker, too.
-    guard let taken = claim.taken, taken.name + suffix == place.name else { return nil }
+    guard let taken = claim.taken, taken.name + suffix == files.name else { return nil }
     note {
       guard try taken.lock.isHeld() else { return }
       let key = try existingKey()
-      try window.takeMark(from: place.marker, key, isNoted: hasUnread)
+      try window.takeMark(from: files.marker, key, isNoted: hasUnread)
       guard let settingAside, window.isWhole else { return }
       // As the restore chose: one that opens may have no tree.
       let stored = try firstReadable(key) { (archive, _) throws(ArchiveError) in
@@ -310,7 +310,7 @@ extension StateFile {
         moved = try setAside(reason, settingAside) ?? moved
       }
       try removeSecretsOfOne(secretsOfAsides)
-      try place.storage.remove()
+      try files.storage.remove()
     }
     return hasUnread ? window.note : nil
   }
@@ -318,7 +318,7 @@ extension StateFile {
   /// Nil if what is there must not be replaced, or cannot be.
   private func readMarker(_ key: ArchiveKey) -> LaunchMarker.Stored? {
     do {
-      return try place.marker.read(key)
+      return try files.marker.read(key)
     } catch {
       addLaunchProblem(error.description)
       return nil

@@ -93,11 +93,11 @@ extension StateFile {
   /// would find nothing.
   private func putBack(insteadOf reported: String?, after error: ArchiveError) {
     do throws(ArchiveError) {
-      guard error.code != .notDurable, try place.storage.open() == nil else { return }
-      let archives = try place.storage.setAsideArchives()
+      guard error.code != .notDurable, try files.storage.open() == nil else { return }
+      let archives = try files.storage.setAsideArchives()
       guard let archive = archives.first(where: { $0.storage.location == moved }) else { return }
       open.close()
-      try place.storage.putBack(archive)
+      try files.storage.putBack(archive)
       moved = reported
     } catch {
       // It stays set aside, and the next report says so.
@@ -129,16 +129,16 @@ extension StateFile {
   /// Says what becomes of what is replaced: of each other version of the app one stays.
   private func prepareGeneration(_ key: CurrentKey, _ settingAside: SettingAside) {
     if case .ofVersion(let version) = replacing {
-      place.storage.prepare(
+      files.storage.prepare(
         settingAside, as: .upgraded, superseding: generations(of: version, key))
     } else {
-      place.storage.prepare(settingAside, as: replacing.setAsideReason ?? .previous)
+      files.storage.prepare(settingAside, as: replacing.setAsideReason ?? .previous)
     }
   }
 
   private func generations(of version: String?, _ key: CurrentKey) -> Set<String> {
     do throws(ArchiveError) {
-      let all = try place.storage.generations()
+      let all = try files.storage.generations()
       return Set(
         all.filter { $0.reason == .upgraded && isSaved($0, by: version, key) }.map(\.identifier))
     } catch {
@@ -154,7 +154,7 @@ extension StateFile {
     do throws(ArchiveError) {
       guard
         let archive = try Archive.open(
-          generation.storage, key: key.key, context: place.context, limits: limits,
+          generation.storage, key: key.key, context: files.context, limits: limits,
           recovery: .recover),
         let facts = try archive.record(NodeRecord.application)?
           .container(forKey: NodeRecord.factsKey)
@@ -199,7 +199,7 @@ extension StateFile {
       // What is kept, as that of another version of the app, is written as a whole.
       guard known == version, replacing == .previous else { return }
       let writer = try open.open(
-        place.storage, try currentKey(creating: false), place.context, taken.lock, limits)
+        files.storage, try currentKey(creating: false), files.context, taken.lock, limits)
       if writer.version != version { open.close() }
     } catch {
       open.close()
@@ -227,9 +227,9 @@ extension StateFile {
     // The writer makes sure that the lock is held.
     guard known == change.version, change.version.generation < .max, replacing == .previous,
       settingAside.undecoded.isEmpty, let taken = claim.taken,
-      taken.name + suffix == place.name, let writer = try openWriter(taken.lock)
+      taken.name + suffix == files.name, let writer = try openWriter(taken.lock)
     else { throw ArchiveError(.outdated) }
-    place.storage.prepare(settingAside)
+    files.storage.prepare(settingAside)
     var writtenByteCount = 0
     try storeSecrets(change.secrets)
     do throws(ArchiveError) {
@@ -272,7 +272,7 @@ extension StateFile {
     _ key: CurrentKey, _ lock: any ArchiveLock, _ settingAside: SettingAside
   ) throws(ArchiveError) -> ArchiveWriter {
     func open() throws(ArchiveError) -> ArchiveWriter {
-      try self.open.open(place.storage, key, place.context, lock, limits)
+      try self.open.open(files.storage, key, files.context, lock, limits)
     }
     do throws(ArchiveError) {
       let writer = try open()
@@ -280,7 +280,7 @@ extension StateFile {
         guard let reason = try obstacle(to: archive) else { return writer }
         if canBeReplaced(archive) {
           replacing = .setAside(reason)
-          place.storage.prepare(settingAside, as: reason)
+          files.storage.prepare(settingAside, as: reason)
           return writer
         }
       } else if try !isAnyGenerationUnread() {
@@ -295,7 +295,7 @@ extension StateFile {
 
   /// Whether a generation stands in for a state of which nothing was read here.
   private func isAnyGenerationUnread() throws(ArchiveError) -> Bool {
-    guard known == nil, let newest = try place.storage.generations().last else { return false }
+    guard known == nil, let newest = try files.storage.generations().last else { return false }
     return newest.identifier != knownGeneration
   }
 
@@ -305,10 +305,10 @@ extension StateFile {
   ) throws(ArchiveError) {
     var isFound = false
     while !isFound, try isAnyGenerationUnread(),
-      let newest = try place.storage.generations().last
+      let newest = try files.storage.generations().last
     {
       isFound = isWhole(newest, key)
-      try place.storage.putBack(newest)
+      try files.storage.putBack(newest)
       moved = try setAside(isFound ? .unread : .unreadable, settingAside) ?? moved
     }
   }
@@ -317,7 +317,7 @@ extension StateFile {
     do throws(ArchiveError) {
       guard
         let archive = try Archive.open(
-          generation.storage, key: key.key, context: place.context, limits: limits,
+          generation.storage, key: key.key, context: files.context, limits: limits,
           recovery: .recover)
       else { return false }
       return try StoredTree(reading: archive).isWhole

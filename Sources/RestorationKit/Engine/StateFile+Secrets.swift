@@ -27,7 +27,7 @@ extension StateFile {
     // Not with those of this state: whoever has it may change them.
     let found = SecretKeys()
     do throws(ArchiveError) {
-      if try place.secrets.isStored { found.add(try place.secrets.read(key).entries) }
+      if try files.secrets.isStored { found.add(try files.secrets.read(key).entries) }
     } catch {
       // They are absent, as in a restore.
     }
@@ -40,7 +40,7 @@ extension StateFile {
   func readStoredSecrets() throws(ArchiveError) -> Set<UInt64> {
     if let storedSecrets { return storedSecrets }
     do throws(ArchiveError) {
-      return try place.secrets.isStored ? readSecrets(existingKey()) : readSecrets(nil)
+      return try files.secrets.isStored ? readSecrets(existingKey()) : readSecrets(nil)
     } catch {
       // Something else in their place must not be replaced.
       guard error.isAboutContent, error.code != .wrongContext else { throw error }
@@ -53,7 +53,7 @@ extension StateFile {
   @discardableResult
   private func readSecrets(_ key: ArchiveKey?) throws(ArchiveError) -> Set<UInt64> {
     var content = SecretsFile.Content()
-    if let key, try place.secrets.isStored { content = try place.secrets.read(key) }
+    if let key, try files.secrets.isStored { content = try files.secrets.read(key) }
     secrets.forgotten.formUnion(content.forgotten)
     secrets.add(content.entries)
     let ids = Set(content.entries.map(\.id)).subtracting(secrets.forgotten)
@@ -86,8 +86,8 @@ extension StateFile {
     let referred = use?.ids ?? []
     do throws(ArchiveError) {
       // Also what is only in the store may be put back.
-      if place.remote != nil, try !readStoredSecrets().isSubset(of: referred),
-        try place.storage.setAsideArchives().isEmpty
+      if files.remote != nil, try !readStoredSecrets().isSubset(of: referred),
+        try files.storage.setAsideArchives().isEmpty
       {
         try await fetchAsides()
       }
@@ -98,7 +98,7 @@ extension StateFile {
       // Without secrets nobody has read them since the state was let go and claimed again.
       let stored = use == nil ? try readStoredSecrets() : storedSecrets ?? []
       guard !stored.isSubset(of: referred) else { return }
-      guard try place.storage.setAsideArchives().isEmpty,
+      guard try files.storage.setAsideArchives().isEmpty,
         let kept = try secretsOfGenerations()
       else { return }
       let needed = referred.union(kept)
@@ -112,7 +112,7 @@ extension StateFile {
   ///
   /// Each is read once. One that cannot be read may be one day, so it needs all.
   private func secretsOfGenerations() throws(ArchiveError) -> Set<UInt64>? {
-    let generations = try place.storage.generations()
+    let generations = try files.storage.generations()
     var known: [String: Set<UInt64>?] = [:]
     for generation in generations {
       known[generation.identifier] =
@@ -136,7 +136,7 @@ extension StateFile {
     do {
       guard
         let archive = try Archive.open(
-          storage, key: existingKey(), context: place.context, limits: limits)
+          storage, key: existingKey(), context: files.context, limits: limits)
       else { return [] }
       let tree = try StoredTree(reading: archive)
       guard tree.isWhole else { return nil }
@@ -150,9 +150,9 @@ extension StateFile {
 
   func writeSecrets(where isStored: (UInt64) -> Bool) throws(ArchiveError) {
     let entries = secrets.entries.filter { isStored($0.id) }
-    let forgotten = place.remote == nil ? [] : secrets.forgotten
+    let forgotten = files.remote == nil ? [] : secrets.forgotten
     do throws(ArchiveError) {
-      try place.secrets.write(
+      try files.secrets.write(
         entries, forgotten: forgotten, try currentKey(creating: true).key)
       secrets.hasMoved = false
       storedSecrets = Set(entries.map(\.id))
@@ -173,9 +173,9 @@ extension StateFile {
     (storedSecrets, generationSecrets) = (nil, [:])
     if let unsent {
       secrets.forgotten = unsent.forgotten
-      try place.secrets.write([], forgotten: unsent.forgotten, unsent.key)
+      try files.secrets.write([], forgotten: unsent.forgotten, unsent.key)
     } else {
-      try place.secrets.storage.remove()
+      try files.secrets.storage.remove()
     }
     storedSecrets = []
   }
@@ -187,9 +187,9 @@ extension StateFile {
   /// The subkeys that are given stay, too; with nil all do.
   func removeSecretsOfOne(_ secretsOfAsides: Set<UInt64>?) throws(ArchiveError) {
     guard var needed = secretsOfAsides else { return }
-    let archives = try place.storage.setAsideArchives()
+    let archives = try files.storage.setAsideArchives()
     guard !archives.isEmpty else { return try removeSecrets() }
-    for archive in archives where place.remote?.remoteAside(archive) == nil {
+    for archive in archives where files.remote?.remoteAside(archive) == nil {
       guard let ids = secrets(of: archive) else { return }
       needed.formUnion(ids)
     }
@@ -204,7 +204,7 @@ extension StateFile {
   /// machines; nil if any of it cannot be read.
   func secretsOfStoredAsides() async -> Set<UInt64>? {
     do throws(ArchiveError) {
-      guard let remote = place.remote, try place.secrets.isStored else { return [] }
+      guard let remote = files.remote, try files.secrets.isStored else { return [] }
       try await fetchAsides()
       var all: Set<UInt64> = []
       for archive in remote.storedAsides {

@@ -5,14 +5,14 @@ extension StateFile {
   func setAsideStates() async throws(ArchiveError) -> [SetAsideState] {
     look()
     try await fetchAsides()
-    return try place.storage.setAsideArchives().map { SetAsideState($0, ofState: place.name) }
+    return try files.storage.setAsideArchives().map { SetAsideState($0, ofState: files.name) }
   }
 
   /// The generations of the state, the newest first.
   func generations() throws(ArchiveError) -> [SetAsideState] {
     look()
-    return try place.storage.generations().reversed().map {
-      SetAsideState($0, ofState: place.name)
+    return try files.storage.generations().reversed().map {
+      SetAsideState($0, ofState: files.name)
     }
   }
 
@@ -38,18 +38,18 @@ extension StateFile {
     // What cannot be read now must not take the place of what can be.
     guard
       let archive = try Archive.open(
-        stored.storage, key: existingKey(), context: place.context, limits: limits)
+        stored.storage, key: existingKey(), context: files.context, limits: limits)
     else { return false }
     _ = try StoredTree(reading: archive)
-    let replaced = try place.storage.setAside(.replaced, at: settingAside.date)
+    let replaced = try files.storage.setAside(.replaced, at: settingAside.date)
     lastNumber = max(lastNumber, number)
     knowNothing()
     window = nil
     open.close()
-    try place.storage.putBack(stored)
-    place.remote?.noteRemovedAsides()
+    try files.storage.putBack(stored)
+    files.remote?.noteRemovedAsides()
     // Crashes of another state are not counted for this one.
-    note { try place.marker.storage.remove() }
+    note { try files.marker.storage.remove() }
     if let replaced { removeExcess(settingAside, except: replaced) }
     return true
   }
@@ -57,13 +57,13 @@ extension StateFile {
   func removeSetAside(_ state: SetAsideState) async throws(ArchiveError) {
     try await takeAsLookedAt()
     try archive(of: state)?.storage.remove()
-    place.remote?.noteRemovedAsides()
+    files.remote?.noteRemovedAsides()
   }
 
   /// Nil if it is gone, or of another state.
   private func archive(of state: SetAsideState) throws(ArchiveError) -> SetAsideArchive? {
-    guard state.stateName == place.name else { return nil }
-    let all = try place.storage.setAsideArchives() + place.storage.generations()
+    guard state.stateName == files.name else { return nil }
+    let all = try files.storage.setAsideArchives() + files.storage.generations()
     return all.first { $0.identifier == state.id }
   }
 
@@ -77,14 +77,14 @@ extension StateFile {
   /// Removes what was set aside, in one sweep; what cannot be removed is still listed.
   func removeAllSetAside() throws(ArchiveError) {
     // Also if some of them are still there.
-    defer { place.remote?.noteRemovedAsides() }
-    try place.storage.removeSetAside(try place.storage.setAsideArchives())
+    defer { files.remote?.noteRemovedAsides() }
+    try files.storage.removeSetAside(try files.storage.setAsideArchives())
   }
 
   func setAside(
     _ reason: SetAsideReason, _ settingAside: SettingAside
   ) throws(ArchiveError) -> String? {
-    let location = try place.storage.setAside(reason, at: settingAside.date)
+    let location = try files.storage.setAside(reason, at: settingAside.date)
     if let location { removeExcess(settingAside, except: location) }
     return location
   }
@@ -92,7 +92,7 @@ extension StateFile {
   /// Nil if they cannot be listed, which is no reason to fail a save.
   func setAsideIdentifiers() -> Set<String>? {
     do throws(ArchiveError) {
-      return Set(try place.storage.setAsideArchives().map(\.identifier))
+      return Set(try files.storage.setAsideArchives().map(\.identifier))
     } catch {
       return nil
     }
@@ -101,7 +101,7 @@ extension StateFile {
   /// Reports what a save has replaced and set aside, if it has.
   func noteReplaced(besides before: Set<String>, _ settingAside: SettingAside) {
     do throws(ArchiveError) {
-      let archives = try place.storage.setAsideArchives()
+      let archives = try files.storage.setAsideArchives()
       guard
         let location = archives.first(where: { !before.contains($0.identifier) })?.storage.location
       else { return }
@@ -116,12 +116,12 @@ extension StateFile {
   /// is no reason to fail a save.
   private func removeExcess(_ settingAside: SettingAside, except location: String) {
     do throws(ArchiveError) {
-      let archives = try place.storage.setAsideArchives()
+      let archives = try files.storage.setAsideArchives()
       let excess = settingAside.bound.excess(of: archives, at: settingAside.date)
         .filter { $0.storage.location != location }
       guard !excess.isEmpty else { return }
-      defer { place.remote?.noteRemovedAsides() }
-      try place.storage.removeSetAside(excess)
+      defer { files.remote?.noteRemovedAsides() }
+      try files.storage.removeSetAside(excess)
     } catch {
     }
   }

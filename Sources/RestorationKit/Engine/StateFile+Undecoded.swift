@@ -12,7 +12,7 @@ extension StateFile {
     var rest = settingAside
     do throws(ArchiveError) {
       try await fetchAsides()
-      for archive in try place.storage.setAsideArchives() where archive.reason == .undecoded {
+      for archive in try files.storage.setAsideArchives() where archive.reason == .undecoded {
         rest.undecoded.subtract(await fingerprints(in: archive))
       }
     } catch {
@@ -27,7 +27,7 @@ extension StateFile {
       let tree = try await with(aside) { () throws(ArchiveError) -> StoredTree? in
         guard
           let archive = try Archive.open(
-            aside.storage, key: existingKey(), context: place.context, limits: limits,
+            aside.storage, key: existingKey(), context: files.context, limits: limits,
             recovery: .recover)
         else { return nil }
         return try StoredTree(reading: archive)

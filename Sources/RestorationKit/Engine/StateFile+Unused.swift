@@ -72,7 +72,7 @@ extension StateFile {
   ///
   /// Without leases nobody knows whether one has, on another machine, so nothing is removed.
   func removeNumberedStatesOfStore() async throws(ArchiveError) {
-    guard let remote = place.remote, remote.leasing != nil, suffix.isEmpty else { return }
+    guard let remote = files.remote, remote.leasing != nil, suffix.isEmpty else { return }
     try await sending(remote) {
       var states: [String: [String]] = [:]
       for stored in try await remote.store.names(prefix: "\(claim.name)\(StateClaim.numberMark)") {

@@ -21,7 +21,7 @@ extension StateFile {
   func store(
     _ change: ValueChange, of environment: ApplicationEnvironment, now: Date
   ) async throws(ArchiveError) -> Bool {
-    guard place.remote == nil, window == nil, replacing == .previous, lastNumber < .max else {
+    guard files.remote == nil, window == nil, replacing == .previous, lastNumber < .max else {
       return false
     }
     let taken = try await take()
@@ -37,7 +37,7 @@ extension StateFile {
     else { return false }
     do throws(any Error) {
       let archive = try Archive.open(
-        place.storage, key: existingKey(), context: place.context, limits: limits)
+        files.storage, key: existingKey(), context: files.context, limits: limits)
       guard let archive, archive.version == known else { return false }
       guard let removed = try change.append(to: builder, changing: archive) else { return true }
       try writer.append(

@@ -25,17 +25,17 @@ package actor StateFile {
   let limits: ArchiveLimits
 
   /// Where the state is, under the name that is claimed or looked at.
-  var place: Place
+  var files: StoredFiles
   /// The archive that was read whole, or written, here; only that is replaced.
   var known: ArchiveVersion? {
-    didSet { if let known { place.remote?.know(known) } }
+    didSet { if let known { files.remote?.know(known) } }
   }
   /// The generation that was read whole here in place of the state.
   var knownGeneration: String?
   /// What the next whole save sets the stored state aside as.
   var replacing = Replacing.previous
   /// What goes on with it, if somebody has begun to.
-  let open: OpenState
+  let open: OpenArchive
   /// The subkeys of its secrets that are known here.
   let secrets = SecretKeys()
   /// Those of them that are stored; nil if that was not read since the state is claimed.
@@ -50,7 +50,7 @@ package actor StateFile {
   var cleanedName: String?
 
   /// The restore that has begun here and not ended, with what the marker says.
-  var window: Window?
+  var window: OpenRestore?
   var windowCount: UInt64 = 0
   /// Whether a restore has begun in this launch, or since it was asked to try again what is
   /// left out.
@@ -69,66 +69,6 @@ package actor StateFile {
   /// Tries again to send what could not be sent.
   var retry: Task<Void, Never>?
 
-  struct Place {
-    let name: String
-    let storage: StateStorage
-    let context: ArchiveContext
-    let marker: LaunchMarker
-    let secrets: SecretsFile
-    /// What is known of the store that the state comes from; nil if it is only here.
-    let remote: RemoteCopy?
-
-    init(
-      _ name: String, directory: any StateDirectory, keys: any KeyProvider, application: String
-    ) {
-      self.name = name
-      remote = (directory as? RemoteStateDirectory)?.copy(of: name)
-      storage = StateStorage(directory.storage(named: name))
-      context = ArchiveContext([application, name])
-      marker = LaunchMarker(
-        storage: directory.launchStorage(ofStateNamed: name),
-        context: ArchiveContext(context.fields + ["launch"]),
-        isLasting: (directory as? RemoteStateDirectory)?.isInMemory != true)
-      secrets = SecretsFile(
-        storage: directory.storage(named: name + StateClaim.secretsSuffix),
-        context: ArchiveContext(context.fields + ["secrets"]))
-      remote?.use(
-        RemoteCopy.Opener(keys: keys, context: context, subkeysContext: secrets.context))
-    }
-  }
-
-  struct Window {
-    let number: UInt64
-    let version: ArchiveVersion
-    let isWhole: Bool
-    /// Whoever lets the state go must not wait for the provider.
-    let key: ArchiveKey
-    /// Nil if there is no marker that may be changed.
-    var marked: LaunchMarker.Content?
-    /// Where the restore is, for the launch after a crash.
-    var note: LaunchNote?
-
-    /// Takes the mark away; if there is no room for a new marker, its note says that the
-    /// restore has ended, or the next launch would count it as a crash.
-    ///
-    /// - Parameters:
-    ///   - marker: The marker.
-    ///   - key: The key that seals it.
-    ///   - isNoted: Whether its note says so at once, since it has to say more later.
-    /// - Throws: What the storage throws.
-    func takeMark(from marker: LaunchMarker, _ key: ArchiveKey, isNoted: Bool = false) throws {
-      guard var marked else { return }
-      if isNoted, let note { return note.endRestore() }
-      marked.endRestore()
-      do {
-        try marker.write(marked, key)
-      } catch {
-        note?.end()
-        throw error
-      }
-    }
-  }
-
   /// Creates the file of a state.
   ///
   /// - Parameters:
@@ -146,7 +86,7 @@ package actor StateFile {
   ) {
     let isInMemory = (directory as? RemoteStateDirectory)?.isInMemory ?? false
     thread = isInMemory ? nil : FileExecutor()
-    open = OpenState(takesDescriptor: !isInMemory)
+    open = OpenArchive(takesDescriptor: !isInMemory)
     self.claim = claim
     self.suffix = suffix
     self.directory = directory
@@ -155,7 +95,7 @@ package actor StateFile {
     applicationVersion = environment.applicationVersion
     bootSession = environment.bootSession
     self.limits = limits
-    place = Place(
+    files = StoredFiles(
       claim.name + suffix, directory: directory, keys: keys, application: application)
   }
 
@@ -168,7 +108,7 @@ package actor StateFile {
   func take() async throws(ArchiveError) -> StateClaim.Taken {
     let taken = try await claim.take()
     move(to: taken.name)
-    place.remote?.endsLease = false
+    files.remote?.endsLease = false
     return taken
   }
 
@@ -183,8 +123,8 @@ package actor StateFile {
   }
 
   func move(to name: String) {
-    guard place.name != name + suffix else { return }
-    place = Place(name + suffix, directory: directory, keys: keys, application: application)
+    guard files.name != name + suffix else { return }
+    files = StoredFiles(name + suffix, directory: directory, keys: keys, application: application)
     knowNothing()
     window = nil
     open.close()
@@ -204,10 +144,10 @@ package actor StateFile {
 
   /// The process goes on, so a restore that did not end is no crash.
   deinit {
-    guard let window, let taken = claim.taken, taken.name + suffix == place.name else { return }
+    guard let window, let taken = claim.taken, taken.name + suffix == files.name else { return }
     do {
       guard try taken.lock.isHeld() else { return }
-      try window.takeMark(from: place.marker, window.key)
+      try window.takeMark(from: files.marker, window.key)
     } catch {
       // Nobody is there any more who could be told.
     }

@@ -6,7 +6,7 @@ internal import Synchronization
 /// It takes guarded memory for keys, of which a process has little, and for a file a
 /// descriptor. So of all states only those are open that were saved last. It does not
 /// prolong the claim of the state.
-final class OpenState: Sendable {
+final class OpenArchive: Sendable {
   private struct Content {
     let writer: ArchiveWriter
     let key: ArchiveKey
@@ -16,7 +16,7 @@ final class OpenState: Sendable {
   }
 
   private struct Recent {
-    weak var state: OpenState?
+    weak var state: OpenArchive?
   }
 
   /// Those of one kind that were used, in any order.
@@ -105,7 +105,7 @@ final class OpenState: Sendable {
     let use = recents.useCount.wrappingAdd(1, ordering: .relaxed).newValue
     lastUse.store(use, ordering: .relaxed)
     guard !isListed.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    let last = recents.states.withLock { recent -> OpenState? in
+    let last = recents.states.withLock { recent -> OpenArchive? in
       recent.append(Recent(state: self))
       guard recent.count > recents.largestCount else { return nil }
       recent.removeAll { $0.state == nil }
