@@ -122,12 +122,6 @@ final class OpenArchive: Sendable {
   }
 }
 
-/// A key with what its provider said of it before it gave it.
-struct CurrentKey {
-  let key: ArchiveKey
-  let stamp: KeyFile.Stamp?
-}
-
 /// A lock that somebody else lets go.
 private final class BorrowedLock: ArchiveLock {
   weak let lock: (any ArchiveLock)?

@@ -13,25 +13,29 @@ extension StateFile {
       let settingAside = await withoutSetAside(settingAside)
       let secretsOfAsides = await secretsOfStoredAsides()
       guard number > lastNumber else { return nil }
-      replaceUndecoded(settingAside)
+      files.archive.replaceUndecoded(settingAside)
       if let key = try keys.key(creating: false) {
-        let writer = try writer(CurrentKey(key: key, stamp: nil), taken.lock, settingAside)
+        let writer = try files.archive.writer(
+          CurrentKey(key: key, stamp: nil), taken.lock, settingAside)
         if let archive = writer.archive,
-          let reason = try obstacle(to: archive) ?? replacing.setAsideReason
+          let reason = try files.archive.obstacle(to: archive)
+            ?? files.archive.replacing.setAsideReason
         {
-          moved = try setAside(reason, settingAside) ?? moved
+          try files.archive.setAside(reason, settingAside)
         }
         open.close()
       } else {
         // The newest may be a generation; with the key an older one would come back.
-        if let newest = try files.storage.generations().last, try files.storage.open() == nil {
-          try files.storage.putBack(newest)
+        if let newest = try files.archive.storage.generations().last,
+          try files.archive.storage.open() == nil
+        {
+          try files.archive.storage.putBack(newest)
         }
-        moved = try setAside(.unreadable, settingAside) ?? moved
+        try files.archive.setAside(.unreadable, settingAside)
       }
       try removeSecretsOfOne(secretsOfAsides)
-      try files.storage.remove()
-      replacing = .previous
+      try files.archive.storage.remove()
+      files.archive.replacing = .previous
     }
     lastNumber = number
     return reportSetAside()
@@ -43,16 +47,16 @@ extension StateFile {
     if isAnythingToClaim {
       try await take()
       try await fetch(.toReplace)
-      await learn()
+      await files.link?.learn()
       if includingSetAside { try await fetchAsides(removesPlaces: true) }
       guard number > lastNumber else { return }
       open.close()
       try removeSecrets()
-      try files.storage.remove()
-      files.remote?.wantNothing()
-      if includingSetAside { try removeAllSetAside() }
+      try files.archive.storage.remove()
+      files.link?.remote.wantNothing()
+      if includingSetAside { try files.archive.removeAllSetAside() }
       // Crashes of what is gone are not counted for what comes after it.
-      note { try files.marker.storage.remove() }
+      note { try files.launch.removeMarker() }
     } else {
       // A save that was killed may have left something.
       let name = files.name
@@ -61,20 +65,20 @@ extension StateFile {
           || $0 == name + StateClaim.secretsSuffix
       }
       // Or removed something without waiting for the disk.
-      try files.storage.synchronize()
+      try files.archive.storage.synchronize()
     }
-    if includingSetAside, suffix.isEmpty { try removeNumberedStates { _ in true } }
+    if includingSetAside, source.suffix.isEmpty { try removeNumberedStates { _ in true } }
     lastNumber = number
   }
 
   /// A claim makes a directory and a file, which nothing to remove is not worth.
   private var isAnythingToClaim: Bool {
-    guard claim.taken == nil, files.remote == nil else { return true }
+    guard claim.taken == nil, files.link == nil else { return true }
     do {
       move(to: try claim.free())
-      return try isAnythingStored() || files.marker.storage.open() != nil
-        || files.secrets.isStored
-        || !files.storage.setAsideArchives().isEmpty
+      return try files.archive.isAnythingStored || files.launch.isMarked
+        || files.secrets.file.isStored
+        || !files.archive.storage.setAsideArchives().isEmpty
     } catch {
       // What cannot be opened is there.
       return true

@@ -2,8 +2,8 @@ internal import ArchiveCodec
 
 /// Keeps what the app could not decode, before another state takes its place.
 extension StateFile {
-  /// The same without what was set aside by an earlier launch: a state that never decodes is
-  /// not set aside by each.
+  /// Leaves out what an earlier launch has set aside already: a state that never decodes is not
+  /// set aside by each launch.
   ///
   /// - Complexity: O(*n*) in the bytes of the states that were set aside as undecoded; nothing
   ///   if there is nothing to look for.
@@ -12,7 +12,8 @@ extension StateFile {
     var rest = settingAside
     do throws(ArchiveError) {
       try await fetchAsides()
-      for archive in try files.storage.setAsideArchives() where archive.reason == .undecoded {
+      for archive in try files.archive.storage.setAsideArchives() where archive.reason == .undecoded
+      {
         rest.undecoded.subtract(await fingerprints(in: archive))
       }
     } catch {
@@ -21,15 +22,13 @@ extension StateFile {
     return rest
   }
 
-  /// Those of all elements and of the application; none of what cannot be read.
+  /// The fingerprints of all elements and of the application; none of what cannot be read.
   private func fingerprints(in aside: SetAsideArchive) async -> Set<RecordFingerprint> {
     do throws(ArchiveError) {
       let tree = try await with(aside) { () throws(ArchiveError) -> StoredTree? in
-        guard
-          let archive = try Archive.open(
-            aside.storage, key: existingKey(), context: files.context, limits: limits,
-            recovery: .recover)
-        else { return nil }
+        guard let archive = try files.opener.open(aside.storage, recovery: .recover) else {
+          return nil
+        }
         return try StoredTree(reading: archive)
       }
       guard let tree = tree.flatMap(\.self) else { return [] }
@@ -38,13 +37,5 @@ extension StateFile {
     } catch {
       return []
     }
-  }
-
-  /// Lets the state be set aside that is replaced next, if the app could not decode all of it.
-  func replaceUndecoded(_ settingAside: SettingAside) {
-    guard !settingAside.undecoded.isEmpty, replacing.setAsideReason == nil else { return }
-    replacing = .setAside(.undecoded)
-    // A generation that stands in for the state goes as one that nobody has read.
-    if known == nil { knownGeneration = nil }
   }
 }

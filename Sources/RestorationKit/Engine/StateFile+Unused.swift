@@ -72,8 +72,10 @@ extension StateFile {
   ///
   /// Without leases nobody knows whether one has, on another machine, so nothing is removed.
   func removeNumberedStatesOfStore() async throws(ArchiveError) {
-    guard let remote = files.remote, remote.leasing != nil, suffix.isEmpty else { return }
-    try await sending(remote) {
+    guard let link = files.link, case let remote = link.remote, remote.leasing != nil,
+      source.suffix.isEmpty
+    else { return }
+    try await link.askStore {
       var states: [String: [String]] = [:]
       for stored in try await remote.store.names(prefix: "\(claim.name)\(StateClaim.numberMark)") {
         let name = stored.firstRange(of: StateClaim.asideMark).map { stored[..<$0.lowerBound] }
@@ -117,7 +119,7 @@ extension StateFile {
       guard
         let archive = try Archive.open(
           directory.storage(named: name), key: existingKey(),
-          context: ArchiveContext([application, name])),
+          context: ArchiveContext([source.application, name])),
         let facts = try archive.record(NodeRecord.application)?
           .container(forKey: NodeRecord.factsKey),
         let saved = try SaveFacts(facts, of: archive).timestamp, saved > .earliestSave

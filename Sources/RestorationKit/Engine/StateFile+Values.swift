@@ -21,28 +21,31 @@ extension StateFile {
   func store(
     _ change: ValueChange, of environment: ApplicationEnvironment, now: Date
   ) async throws(ArchiveError) -> Bool {
-    guard files.remote == nil, window == nil, replacing == .previous, lastNumber < .max else {
+    guard files.link == nil, files.launch.restore == nil, files.archive.replacing == .previous,
+      lastNumber < .max
+    else {
       return false
     }
     let taken = try await take()
-    guard try isAnythingStored() else {
-      guard known == nil, suffix.isEmpty, !change.contents.isEmpty else { return false }
-      let records = try change.records(of: environment, now: now, limits)
+    guard try files.archive.isAnythingStored else {
+      guard files.archive.known == nil, source.suffix.isEmpty, !change.contents.isEmpty else {
+        return false
+      }
+      let records = try change.records(of: environment, now: now, source.limits)
       return try await write(records, number: .max, time: SaveFacts.number(of: now)) != nil
     }
-    guard let known, known.generation < .max else { return false }
+    guard let known = files.archive.known, known.generation < .max else { return false }
     if open.builder(changing: known) == nil { await prepareChanges(of: known) }
     guard let builder = open.builder(changing: known),
       let writer = open.writer(with: try currentKey(creating: false), taken.lock)
     else { return false }
     do throws(any Error) {
-      let archive = try Archive.open(
-        files.storage, key: existingKey(), context: files.context, limits: limits)
+      let archive = try files.opener.open(files.archive.storage)
       guard let archive, archive.version == known else { return false }
       guard let removed = try change.append(to: builder, changing: archive) else { return true }
       try writer.append(
         try builder.finish(), removing: removed, schema: SaveFacts.number(of: now))
-      self.known = writer.version
+      files.archive.known = writer.version
       lastNumber = .max
       return true
     } catch {

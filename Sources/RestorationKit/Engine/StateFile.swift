@@ -14,60 +14,20 @@ package actor StateFile {
     unsafe thread?.asUnownedSerialExecutor() ?? sharedThreads.unownedExecutor
   }
 
-  let claim: StateClaim
-  let suffix: String
-  let directory: any StateDirectory
-  let keys: any KeyProvider
-  let application: String
-  let applicationVersion: String?
-  /// The start of the machine.
-  let bootSession: String?
-  let limits: ArchiveLimits
-
-  /// Where the state is, under the name that is claimed or looked at.
+  let source: StateSource
+  /// The parts of the state under the name that is claimed or looked at.
   var files: StoredFiles
-  /// The archive that was read whole, or written, here; only that is replaced.
-  var known: ArchiveVersion? {
-    didSet { if let known { files.remote?.know(known) } }
-  }
-  /// The generation that was read whole here in place of the state.
-  var knownGeneration: String?
-  /// What the next whole save sets the stored state aside as.
-  var replacing = Replacing.previous
   /// What goes on with it, if somebody has begun to.
   let open: OpenArchive
-  /// The subkeys of its secrets that are known here.
+  /// The subkeys of its secrets that are known here, whatever its name.
   let secrets = SecretKeys()
-  /// Those of them that are stored; nil if that was not read since the state is claimed.
-  var storedSecrets: Set<UInt64>?
-  /// The subkeys to which its generations refer, by the identifiers of these; nil for one
-  /// that cannot be read.
-  var generationSecrets: [String: Set<UInt64>?] = [:]
-  /// Not reported yet, because what came after it failed.
-  var moved: String?
+  /// The number of the last call that changed what is stored.
   var lastNumber: UInt64 = 0
   /// The claimed state that was cleaned up.
   var cleanedName: String?
 
-  /// The restore that has begun here and not ended, with what the marker says.
-  var window: OpenRestore?
-  var windowCount: UInt64 = 0
-  /// Whether a restore has begun in this launch, or since it was asked to try again what is
-  /// left out.
-  var hasBegun = false
   /// Why the marker, the end of a state or one that was used up is not as it should be.
   var launchProblem: String?
-  /// What became of a local copy that was not as it was left, until it is reported.
-  var copyProblem: String?
-
-  /// Why the store did not take what was set aside, until it is reported.
-  var refusal: RemoteStoreError?
-  /// Why the store still has what was removed of that; nil if it does not.
-  var removalFailure: RemoteStoreError?
-  /// What is sent to the store, while the answer is awaited.
-  var sending: Task<RemoteOutcome, Never>?
-  /// Tries again to send what could not be sent.
-  var retry: Task<Void, Never>?
 
   /// Creates the file of a state.
   ///
@@ -87,17 +47,16 @@ package actor StateFile {
     let isInMemory = (directory as? RemoteStateDirectory)?.isInMemory ?? false
     thread = isInMemory ? nil : FileExecutor()
     open = OpenArchive(takesDescriptor: !isInMemory)
-    self.claim = claim
-    self.suffix = suffix
-    self.directory = directory
-    self.keys = keys
-    self.application = application
-    applicationVersion = environment.applicationVersion
-    bootSession = environment.bootSession
-    self.limits = limits
-    files = StoredFiles(
-      claim.name + suffix, directory: directory, keys: keys, application: application)
+    source = StateSource(
+      claim: claim, suffix: suffix, directory: directory, keys: keys, application: application,
+      environment: environment, limits: limits)
+    files = StoredFiles(source, as: claim.name, open, secrets, after: nil)
+    files.link?.file = self
   }
+
+  var claim: StateClaim { source.claim }
+  var directory: any StateDirectory { source.directory }
+  var keys: any KeyProvider { source.keys }
 
   // MARK: The claim
 
@@ -108,7 +67,7 @@ package actor StateFile {
   func take() async throws(ArchiveError) -> StateClaim.Taken {
     let taken = try await claim.take()
     move(to: taken.name)
-    files.remote?.endsLease = false
+    files.link?.remote.endsLease = false
     return taken
   }
 
@@ -123,34 +82,16 @@ package actor StateFile {
   }
 
   func move(to name: String) {
-    guard files.name != name + suffix else { return }
-    files = StoredFiles(name + suffix, directory: directory, keys: keys, application: application)
-    knowNothing()
-    window = nil
+    guard files.claimed.name != name else { return }
+    // The subkeys that a save has made before it was known whose they are stay.
+    files = StoredFiles(source, as: name, open, secrets, after: files)
+    files.link?.file = self
     open.close()
-    // Those that a save has made before it was known whose they are stay.
-    (storedSecrets, generationSecrets) = (nil, [:])
-  }
-
-  /// Whatever is stored, it was neither read nor written here.
-  func knowNothing() {
-    (known, knownGeneration, replacing) = (nil, nil, .previous)
   }
 
   /// Goes on under the name that is looked at now.
   func look() {
     move(to: claim.lookedAt)
-  }
-
-  /// The process goes on, so a restore that did not end is no crash.
-  deinit {
-    guard let window, let taken = claim.taken, taken.name + suffix == files.name else { return }
-    do {
-      guard try taken.lock.isHeld() else { return }
-      try window.takeMark(from: files.marker, window.key)
-    } catch {
-      // Nobody is there any more who could be told.
-    }
   }
 
   /// Lets a restore end that was announced to go on, since nobody could from now on,
@@ -159,19 +100,17 @@ package actor StateFile {
     open.close()
     closeOpened()
     // Others may have the state, and forget them, before it is claimed again.
-    secrets.removeAll()
-    (storedSecrets, generationSecrets) = (nil, [:])
-    if let window { endRestore(window: window.number) }
+    files.secrets.close()
+    if let restore = files.launch.restore { endRestore(window: restore.number) }
   }
 
   /// Returns when the thread of the file does nothing else.
   func takeTurn() {}
 
-  func existingKey() throws(ArchiveError) -> ArchiveKey {
-    guard let key = try keys.key(creating: false) else {
-      throw ArchiveError(.keyMissing, location: keys.location)
-    }
-    return key
+  func existingKey() throws(ArchiveError) -> ArchiveKey { try files.opener.existingKey() }
+
+  func currentKey(creating: Bool) throws(ArchiveError) -> CurrentKey {
+    try files.opener.currentKey(creating: creating)
   }
 
   /// Launches go on without a marker: it must never stop a restore.

@@ -1,30 +1,86 @@
 internal import ArchiveCodec
 
-/// The files of the state with one name.
-struct StoredFiles {
-  let name: String
-  let storage: StateStorage
-  let context: ArchiveContext
-  let marker: LaunchMarker
-  let secrets: SecretsFile
-  /// What is known of the store that the state comes from; nil if it is only here.
-  let remote: RemoteCopy?
+/// Where the states of a claim are, and of which app.
+struct StateSource: Sendable {
+  let claim: StateClaim
+  /// What follows the name that is claimed in the name of the state.
+  let suffix: String
+  let directory: any StateDirectory
+  let keys: any KeyProvider
+  /// With the name of a state it is the context.
+  let application: String
+  /// Says the version of the application, and since when the machine runs.
+  let environment: ApplicationEnvironment
+  /// What the records of a state may hold; not for the launches.
+  let limits: ArchiveLimits
+}
 
+/// One of the names that a claim may have: the one that was asked for, or one with a number.
+struct ClaimedName: Sendable {
+  let claim: StateClaim
+  let name: String
+
+  /// What is taken under this name; nil if others may have the state.
+  var taken: StateClaim.Taken? {
+    guard let taken = claim.taken, taken.name == name else { return nil }
+    return taken
+  }
+}
+
+/// The files of the state with one name, each with the one who looks after it.
+struct StoredFiles {
+  let claimed: ClaimedName
+  let name: String
+  let archive: StoredArchive
+  let launch: LaunchGuard
+  let secrets: SecretStore
+  var opener: ArchiveOpener { archive.opener }
+  /// Nil if the state is only here.
+  let link: StoreLink?
+
+  /// Finds the files of a state.
+  ///
+  /// - Parameters:
+  ///   - source: Where the state is.
+  ///   - claimedName: Its name without the suffix.
+  ///   - open: What goes on with an archive.
+  ///   - subkeys: Those that the app has made secrets with, whose state ever that was to be.
+  ///   - earlier: The files of the state before this one; nil if there was none.
   init(
-    _ name: String, directory: any StateDirectory, keys: any KeyProvider, application: String
+    _ source: StateSource, as claimedName: String, _ open: OpenArchive, _ subkeys: SecretKeys,
+    after earlier: StoredFiles?
   ) {
+    let (name, directory) = (claimedName + source.suffix, source.directory)
+    let context = ArchiveContext([source.application, name])
+    let shared = directory as? RemoteStateDirectory
+    let remote = shared?.copy(of: name)
+    claimed = ClaimedName(claim: source.claim, name: claimedName)
     self.name = name
-    remote = (directory as? RemoteStateDirectory)?.copy(of: name)
-    storage = StateStorage(directory.storage(named: name))
-    context = ArchiveContext([application, name])
-    marker = LaunchMarker(
+    let opener = ArchiveOpener(keys: source.keys, context: context, limits: source.limits)
+    archive = StoredArchive(
+      in: StateStorage(directory.storage(named: name)), opener, open, listener: remote)
+    archive.moved = earlier?.archive.moved
+    let marker = LaunchMarker(
       storage: directory.launchStorage(ofStateNamed: name),
       context: ArchiveContext(context.fields + ["launch"]),
-      isLasting: (directory as? RemoteStateDirectory)?.isInMemory != true)
-    secrets = SecretsFile(
+      isLasting: shared?.isInMemory != true)
+    launch = LaunchGuard(
+      marker, claimed, source.environment, after: earlier?.launch)
+    let secretsFile = SecretsFile(
       storage: directory.storage(named: name + StateClaim.secretsSuffix),
       context: ArchiveContext(context.fields + ["secrets"]))
+    let hasSentAll = remote.map { remote in
+      { @Sendable () -> Bool in remote.hasSentSubkeys }
+    }
+    secrets = SecretStore(subkeys, in: secretsFile, opener, hasSentAll: hasSentAll)
     remote?.use(
-      RemoteCopy.Opener(keys: keys, context: context, subkeysContext: secrets.context))
+      RemoteCopy.Opener(
+        keys: source.keys, context: context, subkeysContext: secretsFile.context))
+    link =
+      if let shared, let remote {
+        StoreLink(remote, in: shared, claimed, archive, launch, secrets)
+      } else {
+        nil
+      }
   }
 }

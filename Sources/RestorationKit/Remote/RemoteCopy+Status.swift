@@ -1,5 +1,15 @@
 internal import Synchronization
 
+/// What became of a state that was to be sent to a store.
+enum RemoteOutcome: Sendable {
+  /// The store has all that is here.
+  case sent
+  /// Something is only here; it is tried again.
+  case unsent(RemoteStoreError)
+  /// The store has what another machine has stored, and nothing was changed.
+  case conflict(RemoteConflict)
+}
+
 /// The status of the copy, and its listeners.
 extension RemoteCopy {
   /// The last status with the newer state, and the listeners.
@@ -9,6 +19,7 @@ extension RemoteCopy {
     var listeners: [UInt64: AsyncStream<RemoteStatus>.Continuation] = [:]
     var listenerCount: UInt64 = 0
     var wake: (@Sendable () async -> Void)?
+    var sending: Task<RemoteOutcome, Never>?
   }
 
   /// Sets the work that is done when the lease is due, or the store may have changed.
@@ -20,6 +31,12 @@ extension RemoteCopy {
   func wake() async {
     let body = told.withLock { $0.wake }
     await body?()
+  }
+
+  /// What is sent to the store, while the answer is awaited: one thing at a time.
+  var sending: Task<RemoteOutcome, Never>? {
+    get { told.withLock { $0.sending } }
+    set { told.withLock { $0.sending = newValue } }
   }
 
   /// A newer state of the store; nil if it was removed.

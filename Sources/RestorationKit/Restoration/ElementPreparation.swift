@@ -55,13 +55,13 @@ struct ElementPreparation {
   private let trace: ((RestorationTrace) -> Void)?
   /// The time by which values end.
   private let clock: Date
-  private let secrets: SecretKeys?
+  private let secrets: (any Subkeys)?
   /// The answers of the hook, so that it is asked once for each name.
   private var currentNames: [String: String] = [:]
 
   init(
     types: TypeTable, delegate: (any StateDelegate)?, formerNames: [String: [String]],
-    clock: Date, secrets: SecretKeys?, trace: ((RestorationTrace) -> Void)? = nil
+    clock: Date, secrets: (any Subkeys)?, trace: ((RestorationTrace) -> Void)? = nil
   ) {
     self.clock = clock
     self.secrets = secrets

@@ -8,7 +8,7 @@ internal import Foundation
 extension MigratingState {
   /// Puts values with a sensitivity where they were encoded, without values whose time
   /// is over, and without forgotten secrets.
-  func put(_ values: KeyedDecoder, at clock: Date, _ secrets: SecretKeys?) -> OpenedValues {
+  func put(_ values: KeyedDecoder, at clock: Date, _ secrets: (any Subkeys)?) -> OpenedValues {
     var opened = OpenedValues()
     let stored: [StoredSensitiveValue]
     do {

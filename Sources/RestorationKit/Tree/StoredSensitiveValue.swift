@@ -5,6 +5,12 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
+/// The subkeys that open the secrets of a state.
+protocol Subkeys: Sendable {
+  /// The subkey that a stored value names; nil if it is forgotten.
+  subscript(id: UInt64) -> ValueSubkey? { get }
+}
+
 /// A value with a sensitivity, as it lies in a record beside the state.
 struct StoredSensitiveValue: Codable, Sendable {
   /// The keys that lead to the value in the state.
@@ -14,7 +20,7 @@ struct StoredSensitiveValue: Codable, Sendable {
   /// When a save first stored the value, and how many seconds the value lasts from then on.
   var since: Date?
   var seconds: Double?
-  /// The subkey that opens the value, see ``SecretKeys``; nil if the value is no secret.
+  /// The subkey that opens the value, see ``Subkeys``; nil if the value is no secret.
   var subkey: UInt64?
 
   /// The age of the value; nil if the value never expires.
@@ -92,4 +98,13 @@ struct OpenedValues {
   var forgotten: [String] = []
   /// The keys of values that cannot be read.
   var unreadable: [String] = []
+}
+
+extension StoredTree {
+  /// The subkeys to which the values of the tree refer.
+  ///
+  /// - Throws: Why a record cannot be read.
+  func referredSubkeys() throws -> Set<UInt64> {
+    Set(try sensitiveValues.flatMap { try StoredSensitiveValue.all(in: $0) }.compactMap(\.subkey))
+  }
 }

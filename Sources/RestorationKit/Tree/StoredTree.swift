@@ -109,7 +109,7 @@ struct StoredTree: Sendable {
   let laterFingerprints: StoredFingerprints
   private(set) var unreadable: [Unreadable] = []
   /// The subkeys that open the secrets among the values; nil if they were not read.
-  var secrets: SecretKeys?
+  var secrets: (any Subkeys)?
   /// The places of the elements that a restore leaves out after crashes.
   var leftOut: Set<Int> = []
   /// When another state replaced this one; nil if this one is no generation.
@@ -166,7 +166,7 @@ struct StoredTree: Sendable {
   /// A part of a tree, for a node that comes late.
   init(
     _ elements: [Element], version: ArchiveVersion, facts: SaveFacts?,
-    formerNames: [String: [String]], secrets: SecretKeys?
+    formerNames: [String: [String]], secrets: (any Subkeys)?
   ) {
     self.formerNames = formerNames
     self.secrets = secrets

@@ -74,7 +74,7 @@ final class KeptRecords {
   struct Source {
     let version: ArchiveVersion
     let facts: SaveFacts?
-    let secrets: SecretKeys?
+    let secrets: (any Subkeys)?
     /// What classes were called before the save that was restored.
     let formerNames: [String: [String]]
   }

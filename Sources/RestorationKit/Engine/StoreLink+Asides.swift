@@ -6,12 +6,12 @@ internal import Foundation
 #endif
 
 /// What was set aside, in the store that several machines share.
-extension StateFile {
+extension StoreLink {
   /// Stores what was set aside under names of its own, before what took its place.
   ///
   /// What the store refuses must not keep all that follows from it, so that is reported, unless
   /// it is to be thrown.
-  func sendAsides(_ remote: RemoteCopy, throwsRefusals: Bool = false) async throws {
+  func sendAsides(throwsRefusals: Bool = false) async throws {
     guard remote.hasUnsentAsides else { return }
     let count = remote.main.changes.setAsideCount
     var sendsAll = true
@@ -22,8 +22,7 @@ extension StateFile {
       guard let bytes = parcel.bytes else { continue }
       do {
         try await store(
-          bytes, asAside: remote.asideName(archive.reason, archive.date), archive.identifier,
-          remote)
+          bytes, asAside: remote.asideName(archive.reason, archive.date), archive.identifier)
       } catch let error as RemoteStoreError where error.isRefusal && !throwsRefusals {
         refusal = error
         if error.isAboutContent { remote.refuse(archive) } else { sendsAll = false }
@@ -43,11 +42,11 @@ extension StateFile {
   /// Without an identifier it is only in the store.
   @discardableResult
   func store(
-    _ bytes: [UInt8], asAside name: String, _ identifier: String?, _ remote: RemoteCopy
+    _ bytes: [UInt8], asAside name: String, _ identifier: String?
   ) async throws -> RemoteCopy.StoredAside {
     for number in 1...Self.largestRoundCount {
       let name = number == 1 ? name : "\(name)-\(number)"
-      guard let version = try await store(bytes, at: name, in: remote) else { continue }
+      guard let version = try await store(bytes, at: name) else { continue }
       let aside =
         identifier.map {
           RemoteCopy.StoredAside(name: name, version: version, identifier: $0, stored: nil)
@@ -63,7 +62,7 @@ extension StateFile {
   ///
   /// As with a state, a place comes first.
   private func store(
-    _ bytes: [UInt8], at name: String, in remote: RemoteCopy
+    _ bytes: [UInt8], at name: String,
   ) async throws -> RemoteVersion? {
     let empty = StoredLease.place(at: remote.now()).parcel(.random()).bytes ?? []
     var place = try await remote.store.replace(name, with: empty, expecting: nil)
@@ -87,8 +86,7 @@ extension StateFile {
   /// - Parameter removesPlaces: Whether places of others go, too, to which nothing has come yet.
   /// - Throws: `storeUnavailable`.
   func fetchAsides(removesPlaces: Bool = false) async throws(ArchiveError) {
-    guard let remote = files.remote else { return }
-    try await sending(remote) {
+    try await askStore {
       let names = try await remote.store.names(prefix: remote.name + StateClaim.asideMark)
       for name in names.sorted()
       where StateClaim.canNameFile(name) && !remote.knows(asideNamed: name) {
@@ -101,7 +99,7 @@ extension StateFile {
           if removesPlaces {
             _ = try await remote.store.remove(name, expecting: stored.version)
           } else {
-            try await remove(content, stored.version, as: name, remote)
+            try await remove(content, stored.version, as: name)
           }
           continue
         }
@@ -116,11 +114,11 @@ extension StateFile {
   func with<Value>(
     _ archive: SetAsideArchive, _ body: () throws(ArchiveError) -> Value
   ) async throws(ArchiveError) -> Value? {
-    guard let remote = files.remote, let aside = remote.remoteAside(archive) else {
+    guard let aside = remote.remoteAside(archive) else {
       return try body()
     }
     var stored: RemoteState?
-    try await sending(remote) { stored = try await remote.store.load(archive.identifier) }
+    try await askStore { stored = try await remote.store.load(archive.identifier) }
     guard let stored else { return nil }
     aside.hold(RemoteContent(stored.bytes).archive)
     defer { aside.hold([]) }
@@ -129,17 +127,17 @@ extension StateFile {
 
   /// Removes a place to which no scene has come for long.
   func removeOldPlace() async {
-    guard let remote = files.remote, !remote.hasLease else { return }
+    guard !remote.hasLease else { return }
     do {
       guard let stored = try await remote.store.load(remote.name) else { return }
-      try await remove(RemoteContent(stored.bytes), stored.version, as: remote.name, remote)
+      try await remove(RemoteContent(stored.bytes), stored.version, as: remote.name)
     } catch {
       // It goes after a later look.
     }
   }
 
   private func remove(
-    _ content: RemoteContent, _ version: RemoteVersion, as name: String, _ remote: RemoteCopy
+    _ content: RemoteContent, _ version: RemoteVersion, as name: String
   ) async throws {
     guard content.isPlace, let end = content.lease?.end,
       remote.now().timeIntervalSince(end) > Self.longestPlace
@@ -153,7 +151,6 @@ extension StateFile {
   /// The names of what the store has, as far as they can be those of files here; none if
   /// nothing is shared.
   func storedNames(prefix: String) async throws(ArchiveError) -> [String] {
-    guard let remote = files.remote else { return [] }
     do {
       return try await remote.store.names(prefix: prefix).filter(StateClaim.canNameFile)
     } catch  where remote.isLasting {
@@ -168,11 +165,11 @@ extension StateFile {
   /// Removes from the store what was set aside and is gone here.
   ///
   /// What cannot be removed is tried again in a while; the state is stored all the same.
-  func sendRemovedAsides(_ remote: RemoteCopy) async {
+  func sendRemovedAsides() async {
     removalFailure = nil
     guard remote.hasRemovedAsides else { return }
     do {
-      try await removeAsides(remote)
+      try await removeAsides()
       remote.markRemovedAsidesSent()
     } catch {
       removalFailure = RemoteStoreError(error)
@@ -180,7 +177,7 @@ extension StateFile {
     }
   }
 
-  private func removeAsides(_ remote: RemoteCopy) async throws {
+  private func removeAsides() async throws {
     var gone = try remote.removedAsides()
     while !gone.isEmpty {
       for aside in gone {

@@ -1,44 +1,38 @@
 internal import ArchiveCodec
 internal import Synchronization
 
-/// What became of a state that was to be sent to a store.
-enum RemoteOutcome: Sendable {
-  /// The store has all that is here.
-  case sent
-  /// Something is only here; it is tried again.
-  case unsent(RemoteStoreError)
-  /// The store has what another machine has stored, and nothing was changed.
-  case conflict(RemoteConflict)
-}
-
 /// Sends a state to the store that several machines share.
-extension StateFile {
+extension StoreLink {
   /// Sends what the store does not have, and waits for the answer.
   ///
   /// One thing is sent at a time; what came meanwhile is sent together.
   @discardableResult
-  func send() async -> RemoteOutcome {
-    guard let remote = files.remote else { return .sent }
+  func send(isolation: isolated (any Actor)? = #isolation) async -> RemoteOutcome {
     // What is under way may be older than what was written before the call.
-    if let sending, remote.isBeingSent { return await sending.value }
-    while let sending { _ = await sending.value }
+    if let sending = remote.sending, remote.isBeingSent { return await sending.value }
+    await sent()
     guard remote.needsSending else { return .sent }
-    let task = Task { await sendAll(remote) }
-    sending = task
+    let task = Task {
+      _ = isolation
+      return await sendAll()
+    }
+    remote.sending = task
     return await task.value
   }
 
   /// Sends, and with a copy that lasts waits for the answer for a short time only: what was
   /// saved is on the disk.
-  func sendSoon() async -> RemoteOutcome {
-    guard let remote = files.remote, remote.isLasting else { return await send() }
+  func sendSoon(isolation: isolated (any Actor)? = #isolation) async -> RemoteOutcome {
+    guard remote.isLasting else { return await send() }
     return await withCheckedContinuation { continuation in
       let answer = FirstAnswer(continuation)
       let limit = Task {
+        _ = isolation
         do { try await Task.sleep(for: Self.patience) } catch { return }
-        giveUp(answer, remote)
+        giveUp(answer)
       }
       Task {
+        _ = isolation
         _ = answer.give(await send())
         limit.cancel()
       }
@@ -54,18 +48,23 @@ extension StateFile {
   }
 
   /// Sends a save, and removes what was set aside too long ago, if it has set something aside.
-  func sendSaved(_ settingAside: SettingAside?) async -> Sent {
+  func sendSaved(
+    _ settingAside: SettingAside?, isolation: isolated (any Actor)? = #isolation
+  ) async -> Sent {
     let outcome = await sendSoon()
     if case .sent = outcome, let settingAside {
-      let bounding = Task { await boundStoredAsides(settingAside) }
+      let bounding = Task {
+        _ = isolation
+        await boundStoredAsides(settingAside)
+      }
       // With a copy that lasts, nothing waits for the store for long.
-      if !isCopyLasting { await bounding.value }
+      if !remote.isLasting { await bounding.value }
     }
-    return Sent(outcome: outcome, isCopyLasting: isCopyLasting, refusal: takeRefusal())
+    return Sent(outcome: outcome, isCopyLasting: remote.isLasting, refusal: takeRefusal())
   }
 
   /// Goes on without an answer; what has come meanwhile counts.
-  private func giveUp(_ answer: FirstAnswer, _ remote: RemoteCopy) {
+  private func giveUp(_ answer: FirstAnswer) {
     guard remote.isUnsent else {
       _ = answer.give(.sent)
       return
@@ -79,25 +78,25 @@ extension StateFile {
 
   private static let patience = Duration.seconds(2)
 
-  private func sendAll(_ remote: RemoteCopy) async -> RemoteOutcome {
-    defer { sending = nil }
+  private func sendAll() async -> RemoteOutcome {
+    defer { remote.sending = nil }
     // Without anything to send the store is not asked.
     let asksStore = remote.isUnsent || remote.isRenewalDue
     let outcome: RemoteOutcome
     do {
-      outcome = try await exchange(remote)
+      outcome = try await exchange()
     } catch {
       outcome = .unsent(RemoteStoreError(error))
     }
     switch outcome {
     case .sent:
       if asksStore { remote.tell(.current) }
-      do { try dropForgotten(remote) } catch {
+      do { try dropForgotten() } catch {
         // It goes when something is sent again.
       }
-      await endLease(remote)
+      await endLease()
       // What was put back is in the store before it goes from where it was.
-      await sendRemovedAsides(remote)
+      await sendRemovedAsides()
     case .unsent(let error):
       remote.tell(.unsent(error))
       tryAgain()
@@ -107,18 +106,18 @@ extension StateFile {
   }
 
   /// Writes until the store has all, or somebody else's.
-  private func exchange(_ remote: RemoteCopy) async throws -> RemoteOutcome {
+  private func exchange() async throws -> RemoteOutcome {
     if let theirs = remote.theirs { return .conflict(conflict(with: theirs)) }
     try remote.prove()
     remote.noteIfBehind()
-    try await sendAsides(remote)
-    if let outcome = try await lookForOthers(remote) { return outcome }
+    try await sendAsides()
+    if let outcome = try await lookForOthers() { return outcome }
     for round in 0..<Self.largestRoundCount {
       if remote.needsSubkeys {
-        try loadSubkeys(of: try await remote.store.load(remote.name), remote)
+        try loadSubkeys(of: try await remote.store.load(remote.name))
       }
       guard let outgoing = try remote.outgoing() else { return .sent }
-      if try await write(outgoing, remote) {
+      if try await write(outgoing) {
         // The state comes after its place.
         if outgoing.attempt.isPlace { continue }
         return .sent
@@ -127,9 +126,9 @@ extension StateFile {
       switch try remote.compare(state) {
       case .settled where !remote.isUnsent: return .sent
       case .settled: break
-      case .older where round == Self.largestRoundCount - 1: return oppose(state, remote)
+      case .older where round == Self.largestRoundCount - 1: return oppose(state)
       case .asBefore, .older: try await Self.pause(round)
-      case .changed: return oppose(state, remote)
+      case .changed: return oppose(state)
       }
     }
     throw RemoteStoreError(
@@ -141,20 +140,20 @@ extension StateFile {
   /// Looks whether another machine has the state or has written it, where that is not known.
   ///
   /// - Returns: What comes of it; nil if nothing is in the way of what is sent.
-  private func lookForOthers(_ remote: RemoteCopy) async throws -> RemoteOutcome? {
+  private func lookForOthers() async throws -> RemoteOutcome? {
     if !remote.isFetched || remote.isUnclear || remote.mayBeThere {
       let state = try await remote.store.load(remote.name)
       if case .changed = try remote.compare(state) {
         // What is newer there is in the way of nothing.
         guard remote.isUnsent else { return .sent }
-        try loadSubkeys(of: state, remote)
-        return oppose(state, remote)
+        try loadSubkeys(of: state)
+        return oppose(state)
       }
       remote.markFetched()
     }
     if remote.isUnsent, remote.isInUseElsewhere {
       let state = try await remote.store.load(remote.name)
-      if remote.obstacle(in: state) != nil { return oppose(state, remote) }
+      if remote.obstacle(in: state) != nil { return oppose(state) }
     }
     return nil
   }
@@ -169,7 +168,7 @@ extension StateFile {
 
   /// False if the store has another version than is expected.
   func write(
-    _ outgoing: RemoteCopy.Outgoing, _ remote: RemoteCopy
+    _ outgoing: RemoteCopy.Outgoing
   ) async throws -> Bool {
     let version: RemoteVersion?
     switch outgoing.write {
@@ -184,11 +183,11 @@ extension StateFile {
     }
     guard let version else { return false }
     remote.settle(outgoing.attempt, as: version)
-    if remote.hasLease { (directory as? RemoteStateDirectory)?.renewLeases() }
+    if remote.hasLease { directory.renewLeases() }
     return true
   }
 
-  private func oppose(_ state: RemoteState?, _ remote: RemoteCopy) -> RemoteOutcome {
+  private func oppose(_ state: RemoteState?) -> RemoteOutcome {
     remote.oppose(state)
     return .conflict(conflict(with: state))
   }
@@ -196,14 +195,12 @@ extension StateFile {
   /// Who has stored something, by what is sealed in it.
   func conflict(with state: RemoteState?) -> RemoteConflict {
     guard let state else { return RemoteConflict(isRemoved: true) }
-    let owner = files.remote?.otherOwner(of: state)
+    let owner = remote.otherOwner(of: state)
     let content = RemoteContent(state.bytes)
     if content.state == nil, owner == nil { return RemoteConflict(isRemoved: true) }
     do {
       guard
-        let archive = try Archive.open(
-          MemoryStorage(content.archive), key: existingKey(),
-          context: files.context, limits: limits, recovery: .recover),
+        let archive = try archive.opener.open(MemoryStorage(content.archive), recovery: .recover),
         let values = try archive.record(NodeRecord.application)?
           .container(forKey: NodeRecord.factsKey)
       else { return RemoteConflict(takenOverBy: owner) }
@@ -218,20 +215,21 @@ extension StateFile {
 
   /// Sends again in a while, and in ever longer ones.
   func tryAgain() {
-    guard retry == nil, let clock = (directory as? RemoteStateDirectory)?.clock else { return }
-    retry = Task { [weak self] in
+    guard retry == nil else { return }
+    let clock = directory.clock
+    retry = Task { [weak file] in
       var pause = Duration.seconds(1)
       repeat {
         do { try await clock.sleep(for: pause) } catch { return }
         pause = min(pause * 2, .seconds(60))
-      } while await self?.sendAgain() == true
+      } while await file?.sendAgain() == true
     }
   }
 
   /// Whether it has to be tried once more.
-  private func sendAgain() async -> Bool {
+  func sendAgain() async -> Bool {
     func needsSending() -> Bool {
-      files.remote.map { $0.needsSending && $0.theirs == nil } ?? false
+      remote.needsSending && remote.theirs == nil
     }
     if needsSending() { await send() }
     guard !needsSending() else { return true }

@@ -10,19 +10,11 @@ struct ValuePlace: Hashable, Sendable {
   let keys: [String]
 }
 
-/// The subkeys that a save refers to.
-struct SecretUse: Sendable {
-  let ids: Set<UInt64>
-  /// How often all subkeys had been forgotten when the save began; see
-  /// ``SecretKeys/clearCount``.
-  let clearCount: Int
-}
-
 /// The subkeys of the secrets of one state, as far as they were read or made.
 ///
 /// All code that opens or seals secrets of the state shares this object, so nobody can
 /// open a secret that is forgotten here.
-final class SecretKeys: Sendable {
+final class SecretKeys: Subkeys {
   struct Entry: Sendable {
     let id: UInt64
     let place: ValuePlace
@@ -48,7 +40,6 @@ final class SecretKeys: Sendable {
     content.withLock { $0.entries.values.sorted { $0.id < $1.id } }
   }
 
-  /// The subkey that a stored value names; nil if it is forgotten.
   subscript(id: UInt64) -> ValueSubkey? { content.withLock { $0.entries[id]?.subkey } }
 
   /// The subkey for the value at a place, which is made if there is none.

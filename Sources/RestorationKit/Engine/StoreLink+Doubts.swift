@@ -1,26 +1,27 @@
 internal import ArchiveCodec
 
 /// Goes on where the local copy of a state is damaged, or is not what was left here.
-extension StateFile {
+extension StoreLink {
   /// Asks the store before what is doubted is used; false if that need not be, or cannot.
   ///
   /// Without the store what can be read here is restored. It is never sent after that: the
   /// store's state is in conflict with the next save.
   ///
   /// - Throws: `storeUnavailable` if nothing of what is here can be read.
-  func loadDoubted(_ remote: RemoteCopy, _ need: Need) async throws(ArchiveError) -> Bool {
+  func loadDoubted(_ need: Need) async throws(ArchiveError) -> Bool {
     let finding = remote.finding
     // Whoever only looks has no lock that keeps others from the files until the store answers.
-    guard need != .toLook, claim.taken != nil, finding.asksStore, finding.file != .missing,
+    guard need != .toLook, claimed.claim.taken != nil, finding.asksStore, finding.file != .missing,
       !finding.isDoubted || !remote.isUnsent
     else { return false }
     do throws(ArchiveError) {
-      try await load(remote, claims: need.isUse)
+      try await load(claims: need.isUse)
     } catch {
       guard error.code == .storeUnavailable else { throw error }
       if finding.file == .damaged {
-        let here = try RemoteCopy.readable(remote.main, existingKey(), files.context)
-        let generations = try files.storage.generations()
+        let here = try RemoteCopy.readable(
+          remote.main, archive.opener.existingKey(), archive.opener.context)
+        let generations = try archive.storage.generations()
         guard here || !generations.isEmpty else { throw error }
       }
       guard finding.course(with: .unreachable) == .conflict else { return true }
@@ -40,15 +41,15 @@ extension StateFile {
   /// Makes what the store has what is here, if the local copy is not to be trusted; false if it
   /// is, or has nothing.
   func adoptForDoubted(
-    _ state: RemoteState?, _ remote: RemoteCopy
+    _ state: RemoteState?
   ) throws(ArchiveError) -> Bool {
     let finding = remote.finding
     guard finding.asksStore, finding.file != .missing else { return false }
     switch finding.course(with: try standing(of: state)) {
     case .load:
-      if let state { try replaceDoubted(with: state, remote) }
+      if let state { try replaceDoubted(with: state) }
     case .loadSubkeys:
-      try loadSubkeys(of: state, remote)
+      try loadSubkeys(of: state)
       return false
     case .goOn where finding.isDoubted: remote.endDoubt()
     case .goOn: return false
@@ -68,23 +69,24 @@ extension StateFile {
   private func standing(of state: RemoteState?) throws(ArchiveError) -> LocalFinding.Store {
     guard let state else { return .empty }
     let content = RemoteContent(state.bytes)
-    guard let archive = content.state else { return content.isNewer ? .unreadable : .empty }
+    guard let bytes = content.state else { return content.isNewer ? .unreadable : .empty }
     guard !content.isNewer else { return .unreadable }
-    let whole = try RemoteCopy.whole(MemoryStorage(archive), existingKey(), files.context)
+    let whole = try RemoteCopy.whole(
+      MemoryStorage(bytes), archive.opener.existingKey(), archive.opener.context)
     return whole == nil ? .unreadable : .holding
   }
 
   /// Takes the state of the store, and sets aside what is here unless the store has it.
   private func replaceDoubted(
-    with state: RemoteState, _ remote: RemoteCopy
+    with state: RemoteState
   ) throws(ArchiveError) {
     let finding = remote.finding
     let stored = try remote.read(state)
     let isKept = try remote.main.bytes().map { !stored.archive.starts(with: $0) } ?? false
-    let ours =
-      isKept && finding.hasSubkeys ? try subkeys(in: try remote.secrets.bytes() ?? []) : []
-    let hasSubkeys = try mergeSubkeys(of: stored, keeping: ours, remote)
-    open.close()
+    let ours = isKept && finding.hasSubkeys ? try remote.secrets.bytes() ?? [] : []
+    let hasSubkeys = try mergeSubkeys(
+      of: stored, keeping: try secrets.content(of: ours).entries)
+    archive.open.close()
     if isKept {
       let reason = finding.file == .damaged ? SetAsideReason.unreadable : .unread
       let location = try remote.main.setAside(reason, at: remote.now())
@@ -95,7 +97,7 @@ extension StateFile {
     }
     try remote.take(state, hasSubkeys: hasSubkeys)
     forgetStored()
-    secrets.removeAll()
+    secrets.subkeys.removeAll()
     if !remote.isUnsent { remote.tell(.current) }
   }
 

@@ -1,0 +1,221 @@
+internal import ArchiveCodec
+
+/// Knows which restores of a state began and did not end: in this launch, and by its marker in
+/// those before it.
+final class LaunchGuard {
+  private let marker: LaunchMarker
+  /// The name under which the marker is ours.
+  private let claimed: ClaimedName
+  let environment: ApplicationEnvironment
+
+  /// The restore that has begun and not ended.
+  private(set) var restore: OpenRestore?
+  private var restoreCount: UInt64
+  /// Whether a restore has begun in this launch, or since it was asked to try again what is
+  /// left out.
+  private var hasBegun: Bool
+
+  /// Creates the guard of a state, in a launch that may have had another one before.
+  init(
+    _ marker: LaunchMarker, _ claimed: ClaimedName, _ environment: ApplicationEnvironment,
+    after earlier: LaunchGuard?
+  ) {
+    (self.marker, self.claimed) = (marker, claimed)
+    self.environment = environment
+    (restoreCount, hasBegun) = (earlier?.restoreCount ?? 0, earlier?.hasBegun ?? false)
+  }
+
+  /// The process goes on, so a restore that did not end is no crash.
+  deinit {
+    guard let restore, let taken = claimed.taken else { return }
+    do {
+      guard try taken.lock.isHeld() else { return }
+      try restore.takeMark(from: marker, restore.key)
+    } catch {
+      // Nobody is there any more who could be told.
+    }
+  }
+
+  /// Whether a marker is stored.
+  var isMarked: Bool {
+    get throws(ArchiveError) { try marker.storage.open() != nil }
+  }
+
+  /// Reads what the launches before this one have left.
+  ///
+  /// - Throws: Why the marker must not be replaced, or cannot be read.
+  func read(_ key: ArchiveKey) throws(ArchiveError) -> LaunchMarker.Stored {
+    try marker.read(key)
+  }
+
+  /// What a restore asks that looks for its state.
+  func trial(_ stored: LaunchMarker.Stored?, threshold: Int) -> LaunchTrial {
+    LaunchTrial(
+      marker: stored, threshold: threshold, environment: environment, isFirst: !hasBegun)
+  }
+
+  /// Removes the marker: crashes of what is gone are not counted for what comes after it.
+  func removeMarker() throws(ArchiveError) { try marker.storage.remove() }
+
+  // MARK: The restore under way
+
+  /// Marks that a restore has begun.
+  ///
+  /// - Throws: Why there is no mark; the restore has begun all the same.
+  func begin(_ tree: StoredTree, _ marked: LaunchMarker.Content?, _ key: ArchiveKey) throws {
+    var marked = marked
+    // Those of another state, or by another version of the app, say nothing about this one.
+    if marked?.begunVersion != tree.version
+      || marked?.applicationVersion != environment.applicationVersion
+    {
+      marked?.begunRestores = 0
+    }
+    // A restore of this launch that has not ended is not counted twice.
+    if restore == nil, let begun = marked?.begunRestores {
+      marked?.begunRestores = min(max(0, begun), .max - 1) + 1
+    }
+    marked?.begunVersion = tree.version
+    marked?.applicationVersion = environment.applicationVersion
+    marked?.bootSession = environment.bootSession
+    marked?.snapshotIgnored = tree.snapshot == .ignoredOnce ? tree.version : nil
+    marked?.isFirst = !hasBegun
+    restoreCount += 1
+    restore = OpenRestore(
+      number: restoreCount, version: tree.version, isWhole: tree.isWhole, key: key,
+      marked: marked)
+    hasBegun = true
+    try mark(key)
+  }
+
+  /// Counts the restore under way as one of what was saved meanwhile: that would be restored
+  /// next.
+  func noteSaved(
+    _ version: ArchiveVersion, _ key: () throws(ArchiveError) -> ArchiveKey
+  ) throws {
+    guard restore?.marked != nil else { return }
+    restore?.marked?.begunVersion = version
+    try mark(try key())
+  }
+
+  /// Writes the marker of the restore that is under way, and begins a note behind it.
+  private func mark(_ key: ArchiveKey) throws {
+    guard let marked = restore?.marked else { return }
+    restore?.note = nil
+    guard let written = try marker.write(marked, key) else { return }
+    restore?.note = try LaunchNote(
+      behind: written.summary, written.tags, in: marker.storage)
+  }
+
+  /// Lets the next restores try again what they leave out, one at a time.
+  func retrySkipped(_ key: ArchiveKey) throws {
+    if restore?.marked != nil {
+      restore?.marked?.skipped.retry()
+      try mark(key)
+    } else {
+      var content = try marker.read(key).content
+      content.skipped.retry()
+      try marker.write(content, key)
+    }
+  }
+
+  /// Counts the next restore as the first of a launch.
+  func beginAnew() { hasBegun = false }
+
+  /// Forgets the restore under way: what it has restored is not stored any more.
+  func forgetRestore() { restore = nil }
+
+  /// Ends a restore.
+  ///
+  /// - Returns: The restore, whose mark is still there; nil if it has ended, or others have the
+  ///   state now, with its marker.
+  func end(_ number: UInt64) -> (restore: OpenRestore, lock: any ArchiveLock)? {
+    guard let restore, restore.number == number else { return nil }
+    self.restore = nil
+    guard let taken = claimed.taken else { return nil }
+    return (restore, taken.lock)
+  }
+
+  /// Takes the mark of a restore away that has ended; see ``OpenRestore/takeMark(from:_:isNoted:)``.
+  func takeMark(of restore: OpenRestore, _ key: ArchiveKey, isNoted: Bool) throws {
+    try restore.takeMark(from: marker, key, isNoted: isNoted)
+  }
+}
+
+/// What a restore that looks for its state knows of those before it.
+struct LaunchTrial {
+  /// Nil if nothing may be noted.
+  private(set) var marker: LaunchMarker.Stored?
+  /// What has given way to an older one since restores of it crashed too often; nil if nothing has.
+  private(set) var gaveWay: GaveWay?
+  private let threshold: Int
+  private let environment: ApplicationEnvironment
+  private let isFirst: Bool
+  /// Whether something that is left out may be tried again.
+  private var mayTry = false
+
+  struct GaveWay {
+    /// Where it was set aside; nil if somebody has removed it.
+    let location: String?
+    /// Whether it was an older one itself.
+    let isLast: Bool
+  }
+
+  init(
+    marker: LaunchMarker.Stored?, threshold: Int, environment: ApplicationEnvironment,
+    isFirst: Bool
+  ) {
+    (self.marker, self.threshold) = (marker, threshold)
+    (self.environment, self.isFirst) = (environment, isFirst)
+  }
+
+  /// Whether nothing older is tried, since more than one state has given way.
+  var isOver: Bool { gaveWay?.isLast == true }
+
+  /// The tree of an archive; nil if it gives way to an older one, since restores of it crashed.
+  mutating func tree(in archive: Archive) throws(ArchiveError) -> StoredTree? {
+    let verdict = marker?.take(
+      evidenceBefore: archive.version, threshold, by: environment.applicationVersion,
+      at: environment.bootSession)
+    mayTry = verdict?.mayTry == true && isFirst
+    switch verdict?.action {
+    case .restore, nil: return try StoredTree(reading: archive)
+    case .giveWay: return nil
+    case .leaveOut(let place, let count):
+      let tree = try StoredTree(reading: archive)
+      let isAnyLeft = marker?.content.skipped.add(
+        place, of: tree, after: count, by: environment.applicationVersion)
+      return isAnyLeft == true ? tree : nil
+    }
+  }
+
+  /// Notes that the state that was asked about last has given way.
+  mutating func giveWay(setAsideAt location: String?) {
+    gaveWay = GaveWay(location: location, isLast: marker?.content.gaveWay == true)
+    marker = LaunchMarker.Stored(content: LaunchMarker.Content(gaveWay: true))
+  }
+
+  /// What a restore of a state leaves out.
+  struct LeftOut {
+    /// Whether the snapshot that was taken with the state may be shown.
+    let usesSnapshot: Bool
+    /// Whether the last crash of a restore was in this very state.
+    let hasCrashed: Bool
+    var periods: [Int: LeftOutPeriod]
+    /// The one of these that is tried again.
+    let tried: Int?
+  }
+
+  /// Decides what of a state is left out.
+  mutating func leaveOut(of tree: StoredTree) -> LeftOut {
+    marker?.leaveOutCrashedValue(
+      of: tree, threshold, by: environment.applicationVersion, at: environment.bootSession)
+    let usesSnapshot = tree.snapshot.isUsable(
+      ignoredBefore: marker?.content.snapshotIgnored == tree.version)
+    let (periods, tried) =
+      marker?.content.skipped.take(
+        in: tree, by: environment.applicationVersion, mayTry: mayTry) ?? ([:], nil)
+    return LeftOut(
+      usesSnapshot: usesSnapshot, hasCrashed: marker?.content.skipped.isOf(tree) == true,
+      periods: periods, tried: tried)
+  }
+}
