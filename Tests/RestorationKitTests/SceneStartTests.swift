@@ -127,6 +127,27 @@ final class SceneStartTests: XCTestCase {
     XCTAssertEqual(counts(), [1, 1])
   }
 
+  func testOfManyFilesAStartLeavesNoMoreOpenThanAProcessCanHave() async throws {
+    try await store(66)
+    let (host, counts) = try countingHost()
+    try await host.start()
+    XCTAssertEqual(host.connectedScenes.count, 66)
+    XCTAssertEqual(counts(), Array(repeating: 1, count: 64) + [2, 2])
+  }
+
+  func testAFileOfAWindowThatIsNotWantedIsReadAgainWhenTheWindowConnects() async throws {
+    app.hostDelegate.skipped = Set(try await store(1))
+    app.prepare = { $0.roots = [TestNode("root")] }
+    let (host, counts) = try countingHost()
+    host.delegate = app.hostDelegate
+    try await host.launch()
+    await host.restoreScenes()
+    XCTAssertEqual(counts(), [1])
+    let scene = try await host.connect(host.openSessions[0])
+    XCTAssertEqual(scene.testRoot?.value, "1")
+    XCTAssertEqual(counts(), [2])
+  }
+
   func testAFileThatAnotherHostHasChangedSinceTheLaunchIsReadAnew() async throws {
     try await store(1)
     app.prepare = { $0.roots = [TestNode("root")] }

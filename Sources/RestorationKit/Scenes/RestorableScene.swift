@@ -94,13 +94,6 @@ public final class RestorableScene {
     values.take(session.content.storage)
   }
 
-  /// Nobody saves the scene any more, so its values are the session's from now
-  /// on, until another scene has them.
-  func leaveValuesToSession() {
-    session.leftValues = values
-    session.takeLeftValues()
-  }
-
   /// Makes an object of this scene known, so that its nodes can refer to it.
   ///
   /// As ``StateKeeper/registerObject(_:restorationIdentifier:)``. An object that is

@@ -48,7 +48,8 @@ extension SceneHost {
     for session in openSessions where session.scene == nil {
       // The session may have been discarded while others connected.
       guard openSessions.contains(session) else { continue }
-      guard wants(session) else {
+      tell(.shouldRestore, session)
+      guard delegate?.host(self, shouldRestore: session) ?? true else {
         await engine(of: session).file.closeOpened()
         continue
       }
@@ -97,11 +98,6 @@ extension SceneHost {
     if !isConnected { await letGo(scene) }
     if let failure { throw failure }
     return try saved.get()
-  }
-
-  private func wants(_ session: SceneSession) -> Bool {
-    tell(.shouldRestore, session)
-    return delegate?.host(self, shouldRestore: session) ?? true
   }
 
   /// Connects a session to a scene, whether it is new, was stored or was closed.

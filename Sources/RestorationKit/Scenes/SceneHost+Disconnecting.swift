@@ -83,6 +83,8 @@ extension SceneHost {
     // The version that was written last, also if its save has failed after the write.
     scene.session.facts.version = scene.engine.rows.whole.version ?? scene.session.facts.version
     scene.engine.forgetObjects()
-    scene.leaveValuesToSession()
+    // Nobody saves the scene any more: its values are the session's until another scene has them.
+    scene.session.leftValues = scene.values
+    scene.session.takeLeftValues()
   }
 }

@@ -77,19 +77,16 @@ extension SceneHost {
   }
 
   private func isStored(_ calls: FileCalls) async -> Bool {
-    let areStored = await areScenesStored(calls)
-    list.endsCleanly = true
-    await writeList(calls)
-    return areStored && listFailure == nil
-  }
-
-  private func areScenesStored(_ calls: FileCalls) async -> Bool {
+    let areStored: Bool
     do throws(RestorationError) {
-      return try await saveChangedScenes(byItself: true, calls).allSatisfy { session, report in
+      areStored = try await saveChangedScenes(byItself: true, calls).allSatisfy { session, report in
         report.outcome == .saved || report.outcome == .superseded || !session.isRestorable
       }
     } catch {
-      return false
+      areStored = false
     }
+    list.endsCleanly = true
+    await writeList(calls)
+    return areStored && listFailure == nil
   }
 }

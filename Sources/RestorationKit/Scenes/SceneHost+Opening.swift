@@ -70,7 +70,10 @@ extension SceneHost {
       conditions.first { $0.1.prefersToActivate.matches(content) }?.0
       ?? conditions.first { $0.1.canActivate == .all || $0.1.canActivate.matches(content) }?.0
     if let session { return try await connect(session, activity: activity) }
-    guard let configuration = configuration(handling: content) else {
+    let configuration =
+      configurations.first { $0.handlesExternalEvents?.matches(content) ?? false }
+      ?? configurations.first { $0.handlesExternalEvents == nil }
+    guard let configuration else {
       throw RestorationError(
         .noConfiguration,
         "No configuration opens for \(content)."

@@ -6,8 +6,7 @@ extension SceneHost {
   /// - Returns: The status; nil with any other directory, and for another session.
   /// - Complexity: O(*n*) in the sessions; the store is not asked.
   public func remoteStatus(of session: SceneSession) -> RemoteStatus? {
-    guard knows(session) else { return nil }
-    return engine(of: session).remoteStatus
+    sessions[session]?.engine.remoteStatus
   }
 
   /// The status of a session now, and each one that follows, as
@@ -18,8 +17,7 @@ extension SceneHost {
   ///   empty where the status is nil.
   /// - Complexity: As ``remoteStatus(of:)``.
   public func remoteStatusChanges(of session: SceneSession) -> AsyncStream<RemoteStatus> {
-    guard knows(session) else { return AsyncStream { $0.finish() } }
-    return engine(of: session).remoteStatusChanges
+    sessions[session]?.engine.remoteStatusChanges ?? AsyncStream { $0.finish() }
   }
 
   /// Asks the store whether it has something newer of a session, and sends what it does not
@@ -29,12 +27,7 @@ extension SceneHost {
   /// - Returns: As ``remoteStatus(of:)``, after that.
   @discardableResult
   public func checkRemoteState(of session: SceneSession) async -> RemoteStatus? {
-    guard knows(session) else { return nil }
-    return await engine(of: session).checkRemoteState()
-  }
-
-  private func knows(_ session: SceneSession) -> Bool {
-    sessions[session] != nil
+    await sessions[session]?.engine.checkRemoteState()
   }
 
   /// Decides which of two states of a session stays, after a save that was in conflict with

@@ -87,7 +87,7 @@ public final class SceneHost {
   var sessions = SessionTable()
   var launchState = LaunchState.before
   var activityRules = ActivityRules()
-  private var configurations: [SceneConfiguration] = []
+  private(set) var configurations: [SceneConfiguration] = []
 
   /// Creates a host of the scenes of an application.
   ///
@@ -168,13 +168,6 @@ public final class SceneHost {
           + " and the session for “\(session.role.rawValue)”.")
     }
     return chosen
-  }
-
-  /// The first configuration that says that it handles it, else the first that
-  /// says nothing.
-  func configuration(handling content: [String]) -> SceneConfiguration? {
-    configurations.first { $0.handlesExternalEvents?.matches(content) ?? false }
-      ?? configurations.first { $0.handlesExternalEvents == nil }
   }
 
   // MARK: Sessions
