@@ -12,10 +12,10 @@ struct AddressTable {
 
   private var slots: [Slot]
   private(set) var count = 0
-  /// Where the address is, or would be, that was looked for last; 0 if none was since
-  /// the table has changed.
+  /// The slot of the address that was looked up last; the address is 0 if the table has changed
+  /// since.
   private var found: (address: UInt, place: Int) = (0, 0)
-  /// The number that the object which is met next is likely to have.
+  /// A guess at the number of the next object, since objects come in the order of the walk before.
   var likely = 0
 
   /// Makes room for as many addresses at least.
@@ -35,7 +35,8 @@ struct AddressTable {
     return slot.address == address ? slot.number : nil
   }
 
-  /// The number of an object or a type, for whoever will give it one if it has none.
+  /// The number of an object or a type, nil if it has none; a `set` that follows finds the slot
+  /// without another search.
   @inline(__always)
   mutating func find(_ identity: ObjectIdentifier) -> Int? {
     let address = Self.address(of: identity)
@@ -44,7 +45,7 @@ struct AddressTable {
     return slot.address == address ? slot.number : nil
   }
 
-  /// Gives a number; the last one stays.
+  /// Gives an object or a type a number, instead of the one that it had.
   mutating func set(_ number: Int, for identity: ObjectIdentifier) {
     let address = Self.address(of: identity)
     let place = found.address == address ? found.place : place(of: address)
@@ -60,7 +61,7 @@ struct AddressTable {
     guard slots[free].address != 0 else { return }
     found = (0, 0)
     count -= 1
-    // What was put behind it because it was in the way moves up.
+    // An address that lies behind the free slot because that slot was taken moves up.
     var next = free
     let mask = slots.count - 1
     while true {
@@ -80,7 +81,7 @@ struct AddressTable {
     Int(truncatingIfNeeded: (address &* 0x9e37_79b9_7f4a_7c15) >> 20)
   }
 
-  /// Where an address is, or would be.
+  /// The slot of an address, or the slot that the address would get.
   @inline(__always)
   private func place(of address: UInt) -> Int {
     let mask = slots.count - 1

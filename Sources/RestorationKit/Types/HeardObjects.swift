@@ -1,4 +1,4 @@
-/// The objects of rows that say when they change, or that saves ask without those above them.
+/// The objects that say when they change, or that saves ask without asking the objects above them.
 struct HeardObjects {
   struct WeakObject {
     weak var object: (any StateRestoring)?
@@ -7,16 +7,17 @@ struct HeardObjects {
   let changes: ChangedRows
   /// How many objects say when they change.
   var trackedCount = 0
-  /// By the places of their rows.
+  /// The held objects, by the places of their rows.
   var objects: [WeakObject] = []
-  /// The rows that every save asks although none asks those above them; some may not be there any
-  /// more.
+  /// The rows that each save asks although it does not ask the rows above them.
+  ///
+  /// A row that has gone stays in the list until the next save of changes removes it.
   var entries: [RowNumber] = []
   /// The rows that have said that they changed before this save, or in it.
   var changed: Set<RowNumber> = []
   /// The rows of a save that was not stored, whose objects go on saying when they change.
   var before: Rows?
-  /// What a poll compares with; nil if nobody polls.
+  /// The hashes of what objects said last, with which a poll compares; nil if nobody polls.
   var said: LastSaid?
 
   init(_ changes: ChangedRows) { self.changes = changes }

@@ -11,16 +11,16 @@ extension KeptRecords {
   /// The size in bytes of a state that is kept alone.
   func byteCount(of state: KeptState) -> Int { sizes[state.id] }
 
-  /// The size of what has a place, with all below it.
+  /// The size in bytes of a kept element with all below it.
   func byteCount(below top: Int) -> Int {
     subtree(of: top).reduce(0) { sum, place in
       sum + (unclaimed[place].flatMap { sizes.ofRecords[$0.element.record] } ?? 0)
     }
   }
 
-  /// All that is kept of a restore that has just run.
+  /// The elements and states that are kept of a restore that has just run.
   ///
-  /// - Complexity: O(*n*) in what is kept.
+  /// - Complexity: O(*n*) in the kept elements and states.
   func list(_ result: RestoreResult) -> [KeptElement] {
     let below = Set(unclaimed.compactMap(\.self).flatMap(\.children))
     let elements = result.tree.elements
@@ -47,18 +47,18 @@ extension KeptRecords {
 }
 
 extension KeptRecords.State {
-  /// All states, newest first, each with why nobody got it.
+  /// All kept states, newest first, each with the reason why no object got it.
   var all: [(state: KeptState, reason: RestorationReport.NodeOutcome)] {
     (withheld.map { [(KeptState(of: $0), outcome)] } ?? [])
       + beside.map { ($0.state, $0.reason) }
   }
 
-  /// Puts the state that the record has beside the one that it will have.
+  /// Keeps the state that the record has beside the state that it will have.
   ///
-  /// One that was saved while the element was left out gives way to that, since no restore has
-  /// decoded it: otherwise each launch would add one. What has crashed stays.
+  /// A state that was saved while the element was left out is not kept, since no restore has
+  /// decoded it: otherwise each launch would add one. The state that crashed stays.
   ///
-  /// - Returns: The state that gives way; nil if none does.
+  /// - Returns: The state that is not kept; nil if all states are.
   mutating func putBeside() -> KeptState.ID? {
     guard let withheld else { return nil }
     self.withheld = nil
@@ -72,12 +72,12 @@ extension KeptRecords.State {
 // MARK: - Coming late
 
 extension KeptRecords {
-  /// What has a place and all below it, as a tree of its own.
+  /// A kept element and all below it, as a tree of its own.
   ///
   /// - Parameters:
-  ///   - top: The place.
-  ///   - parent: Where the element lies now that contains the first one; nil if that is not known,
-  ///     so that the tree lies where it was.
+  ///   - top: The place of the element.
+  ///   - parent: The present path of the element that contains `top`; nil if the path is not known,
+  ///     so that the tree keeps its stored paths.
   /// - Returns: The tree.
   /// - Complexity: O(*n*) in its elements.
   func tree(below top: Int, in parent: RestorationPath?) -> StoredTree {
@@ -90,7 +90,7 @@ extension KeptRecords {
       var content = kept.element.content
       let above = parents[place].map { elements[$0].path } ?? parent
       let path = above?.appending(content.identifier, siblingIndex: content.siblingIndex)
-      // What is not back this time goes on counting.
+      // An element that does not come back this time either keeps the time since when it is kept.
       content.keptSince = firstSave(keeping: kept.element) ?? since
       elements.append(
         StoredTree.Element(
@@ -103,9 +103,9 @@ extension KeptRecords {
       secrets: source.secrets)
   }
 
-  /// Goes on without what came late, and keeps what of it is not back.
+  /// Ends keeping a subtree that was restored late, but keeps the elements of it that are not back.
   ///
-  /// - Returns: What is back, with the places at which it was kept.
+  /// - Returns: The objects that are back, with the places at which their elements were kept.
   func settleLate(
     _ top: Int, _ result: RestoreResult
   ) -> [(place: Int, object: any StateRestoring)] {
@@ -122,11 +122,11 @@ extension KeptRecords {
 // MARK: - Changing
 
 extension KeptRecords {
-  /// What a save changes of what is kept, when it has been written.
+  /// The changes of a save to the kept elements and states; they count once the save is stored.
   struct Settlement {
     var replaced: [(place: Int, object: any StateRestoring)] = []
     var dropped: [Int] = []
-    /// The states that are kept of objects by now.
+    /// The states that each object keeps from now on.
     var states: [(object: any StateRestoring, state: State)] = []
   }
 
@@ -141,7 +141,8 @@ extension KeptRecords {
   /// Remembers what an object says of its state, before somebody changes it.
   func remember(_ probe: StateProbe?, of object: any StateRestoring) { probes[object] = probe }
 
-  /// What was kept below it is kept below the object from now on.
+  /// Ends keeping an element that an object has replaced; the elements that were kept below it are
+  /// kept below the object from now on.
   private func replace(_ place: Int, by object: any StateRestoring) {
     guard let kept = unclaimed[place] else { return }
     unclaimed[place] = nil

@@ -8,7 +8,8 @@ internal import Foundation
 extension KeptRecords {
   func state(of object: any StateRestoring) -> State? { states[object] }
 
-  /// The states that an object keeps which takes a place; nil if it replaces all.
+  /// The states that an object keeps if it claims the element at a place; nil if the object
+  /// replaces all of them.
   func state(of place: Int) -> State? {
     guard let kept = unclaimed[place] else { return nil }
     let element = kept.element
@@ -20,10 +21,12 @@ extension KeptRecords {
       kind: element.content.kind, path: element.path, outcome: kept.outcome, leftOut: kept.leftOut)
   }
 
-  /// What an object said of its state when the restore had ended; nil if it was not there.
+  /// The state that an object gave when the restore had ended; nil if the object was not there
+  /// then.
   func probe(of object: any StateRestoring) -> StateProbe? { probes[object] }
 
-  /// What is left out of a part of the tree, since restoring it crashed, by its places.
+  /// The elements of a part of the tree that are left out because restoring them crashed, by their
+  /// places.
   func skippedPlaces(in tree: StoredTree) -> [Int: LeftOutPeriod] {
     var periods: [Int: LeftOutPeriod] = [:]
     for (place, row) in tree.outline.rows.enumerated() {
@@ -32,33 +35,33 @@ extension KeptRecords {
     return periods
   }
 
-  /// How many of the objects live to which something refers that is kept.
+  /// How many objects are alive to which kept states refer.
   ///
-  /// - Complexity: O(*n*) in these.
+  /// - Complexity: O(*n*) in the objects to which kept states refer.
   var livingReferenceCount: Int { objects.values.count { $0.object != nil } }
 
-  /// Whether states of objects are kept that are back.
+  /// Whether states are kept of objects that are back.
   var hasStates: Bool { !states.isEmpty }
 
   /// Whether nothing is kept any more.
   var isEmpty: Bool { unclaimed.allSatisfy { $0 == nil } && states.isEmpty }
 
-  /// The places of what is not back and is kept below nothing.
+  /// The places of the kept elements that have no element above them.
   var roots: [Int] { rootTops.places.filter { unclaimed[$0] != nil } }
 
-  /// The places of what is not back directly below an object.
+  /// The places of the elements that are kept directly below an object.
   func tops(below parent: any StateRestoring) -> [Int] {
     topsBelow[parent]?.places.filter { unclaimed[$0] != nil } ?? []
   }
 
-  /// The place of what is kept under a name directly below an object, or below
-  /// nothing.
+  /// The place of the kept element with a name directly below an object, or of one with no element
+  /// above it.
   func place(of name: Name, below parent: (any StateRestoring)?) -> Int? {
     let tops = parent.map { topsBelow[$0] } ?? rootTops
     return tops?.named[name].flatMap { unclaimed[$0] == nil ? nil : $0 }
   }
 
-  /// What has a place; nil if it is not kept any more.
+  /// The element at a place; nil if the element is kept no more.
   subscript(place: Int) -> Unclaimed? { unclaimed[place] }
 
   /// The place of a record of the restored archive; nil if it is not kept.
@@ -66,10 +69,10 @@ extension KeptRecords {
     places[record].flatMap { unclaimed[$0] == nil ? nil : $0 }
   }
 
-  /// What a record that is referred to stands for.
+  /// The object of a record to which kept states refer.
   func object(_ record: UInt64) -> (any StateRestoring)? { objects[record]?.object }
 
-  /// A place and all below it; those above come first.
+  /// The places of a kept element and of all below it; an element comes after the one above it.
   func subtree(of top: Int) -> [Int] {
     var subtree: [Int] = []
     var stack = [top]
@@ -85,9 +88,9 @@ extension KeptRecords {
 // MARK: - Time
 
 extension KeptRecords {
-  /// When it was kept in a save for the first time; nil if it never was.
+  /// When a save kept an element for the first time; nil if none did.
   ///
-  /// A clock that was not set does not count.
+  /// The time of a clock that was not set does not count.
   func firstSave(keeping element: StoredTree.Element) -> Date? {
     firstSave(keeping: KeptState(of: element))
   }
@@ -96,10 +99,10 @@ extension KeptRecords {
     (state.since ?? firstSaves[state.id]).flatMap { $0 > .earliestSave ? $0 : nil }
   }
 
-  /// The same; that is now if it never was.
+  /// When a save kept an element for the first time; now if none did.
   ///
-  /// It cannot have been before the save in which it was there, whatever the
-  /// clock says: when that is right again, nothing must have grown old.
+  /// The time is not before the save that was restored, in which the element was there, whatever
+  /// the clock says: once the clock is right again, the element must not have grown old.
   func firstSave(keeping element: StoredTree.Element, now: Date) -> Date {
     firstSave(keeping: KeptState(of: element), now: now)
   }
@@ -115,9 +118,9 @@ extension KeptRecords {
 // MARK: - Ages of values
 
 extension KeptRecords {
-  /// Makes the values older that end, since the clock was set back by so many seconds.
+  /// Makes values that end older by the seconds by which the clock was set back.
   ///
-  /// - Complexity: O(*n*) in what is kept.
+  /// - Complexity: O(*n*) in the kept elements and states.
   func makeOlder(by seconds: TimeInterval) {
     for place in unclaimed.indices { unclaimed[place]?.element.makeValuesOlder(by: seconds) }
     states.update { state in
@@ -142,7 +145,7 @@ extension StoredTree.Values {
     do {
       self.sensitive = try StoredSensitiveValue.older(sensitive, by: seconds)
     } catch {
-      // Nobody can open what cannot be read.
+      // A value that cannot be read can be opened by nobody, so its age does not matter.
     }
   }
 }

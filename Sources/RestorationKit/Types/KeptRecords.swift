@@ -5,23 +5,23 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What a restore could not bring back, for the saves that follow: they write it
-/// back as it was stored.
+/// The elements and states that a restore could not bring back, which the saves that follow write
+/// as they were stored.
 ///
-/// The states of an object that is back are kept for as long as the object lives.
-/// An element that is not back is kept with all below it, while the one above it
-/// is saved. The next restore begins anew.
+/// The states of an object that is back are kept for as long as the object lives. An element that
+/// is not back is kept with all below it, while the element above it is saved. The next restore
+/// begins anew.
 final class KeptRecords {
   /// The states of an object that are kept.
   struct State {
-    /// Its element, if its record has the state that nobody could read: the object has
-    /// said nothing else yet.
+    /// The stored element of the object, if nobody could read the state of its record; nil once the
+    /// object has said another state.
     var withheld: StoredTree.Element?
-    /// Those beside the state of the record, newest first.
+    /// The states beside the state of the record, newest first.
     var beside: [Beside] = []
     let kind: ElementKind
     let path: RestorationPath
-    /// What became of the element in the restore.
+    /// The outcome of the element in the restore.
     let outcome: RestorationReport.NodeOutcome
     /// The launches that leave the element out since it crashed; nil if it is not left out.
     var leftOut: LeftOutPeriod?
@@ -37,22 +37,23 @@ final class KeptRecords {
   struct Unclaimed {
     var element: StoredTree.Element
     let outcome: RestorationReport.NodeOutcome
-    /// Whether what takes its place is saved beside it, and does not replace it.
+    /// Whether the state of an object that claims the element is saved beside the stored state, and
+    /// does not replace it.
     let staysBeside: Bool
-    /// The launches that leave it out, or what is above it; nil if it is not left out.
+    /// The launches that leave out the element, or an element above it; nil if neither is left out.
     let leftOut: LeftOutPeriod?
-    /// What is kept directly below it.
+    /// The places of the elements that are kept directly below this one.
     var children: [Int] = []
   }
 
-  /// What tells apart what is kept directly below one object.
+  /// The name that tells apart the elements that are kept directly below one object.
   struct Name: Hashable {
     let kind: ElementKind
     let identifier: String
     let siblingIndex: Int
   }
 
-  /// What is kept directly below one object, in stored order.
+  /// The elements that are kept directly below one object, in stored order.
   struct Tops {
     var places: [Int] = []
     var named: [Name: Int] = [:]
@@ -70,36 +71,39 @@ final class KeptRecords {
     weak var object: (any StateRestoring)?
   }
 
-  /// Where all of it was stored.
+  /// The archive in which the kept elements and states were stored.
   struct Source {
     let version: ArchiveVersion
     let facts: SaveFacts?
     let secrets: (any Subkeys)?
-    /// What classes were called before the save that was restored.
+    /// The former names of each class, as the restored save knew them.
     let formerNames: [String: [String]]
   }
 
   let source: Source
   var states = WeakTable<State>()
-  /// By their places, which stay; nil for what is not kept any more.
+  /// The elements that are not back, by their places.
+  ///
+  /// A place never changes; nil stands for an element that is kept no more.
   var unclaimed: [Unclaimed?] = []
   var places: [UInt64: Int] = [:]
   var topsBelow = WeakTable<Tops>()
   var rootTops = Tops()
-  /// The first saves that kept what no save had kept before.
+  /// The times of the first saves that kept a state which no save before had kept.
   var firstSaves: [KeptState.ID: Date] = [:]
   private(set) var sizes = KeptSizes()
-  /// What objects said of their states when the restore had ended.
+  /// The states that objects gave when the restore had ended, to see later whether they have
+  /// changed.
   var probes = WeakTable<StateProbe>()
-  /// What the restore has left out since it crashed there, by its records.
+  /// The elements that the restore has left out because it had crashed in them, by their records.
   var skippedRecords: [UInt64: LeftOutPeriod] = [:]
-  /// What the stored records that something kept refers to stand for.
+  /// The objects of the stored records to which kept states refer.
   var objects: [UInt64: Reference] = [:]
   var referredRecords: Set<UInt64> = []
 
-  /// Nil if there is nothing to keep.
+  /// Keeps the elements and states that a restore could not bring back; nil if there are none.
   ///
-  /// - Parameter result: What became of all that was stored.
+  /// - Parameter result: The outcomes of all stored elements.
   init?(_ result: RestoreResult) {
     guard !result.unread.isEmpty || !result.missing.isEmpty || !result.tree.kept.isEmpty else {
       return nil
@@ -111,19 +115,19 @@ final class KeptRecords {
     if isEmpty { return nil }
   }
 
-  /// What the saves need to know of a restore.
+  /// The result of a restore, as far as saves need it.
   struct RestoreResult {
-    /// As it was stored.
+    /// The tree as it was stored.
     let tree: StoredTree
     let outcomes: [RestorationReport.NodeOutcome]
-    /// The places of those that are back without their state.
+    /// The places of the elements that are back without their state.
     let unread: Set<Int>
-    /// The places of those that are not back, or that nothing took.
+    /// The places of the elements that are not back, or whose objects nothing took.
     let missing: Set<Int>
-    /// Those that were left out since they crashed, by their places.
+    /// The elements that were left out because they had crashed, by their places.
     let skipped: [Int: LeftOutPeriod]
-    /// The versions of states that are known, of the elements beside whose states others are
-    /// kept.
+    /// The known version of the state of each element that has other states kept beside its own, by
+    /// place.
     let knownVersions: [Int: Int]
     let restored: RestoredObjects
   }
@@ -149,7 +153,7 @@ final class KeptRecords {
 
   /// Keeps the elements that are not back, with all below them.
   ///
-  /// - Returns: Their places in the tree.
+  /// - Returns: The places of the kept elements in the tree.
   private func keepMissing(_ result: RestoreResult) -> Set<Int> {
     let elements = result.tree.elements
     var keptPlaces: [Int: Int] = [:]
@@ -231,19 +235,19 @@ final class KeptRecords {
         byteCount = encoder.byteCount(of: container)
       }
     } catch {
-      // What cannot be copied cannot be written back; the save reports that.
+      // Values that cannot be copied cannot be written back; the save reports the loss.
     }
     return byteCount
   }
 }
 
-/// The sizes of what is kept, in bytes.
+/// The sizes of kept records and states, in bytes.
 struct KeptSizes {
   /// The sizes of whole stored records.
   var ofRecords: [UInt64: Int] = [:]
   /// The sizes of the states that are kept beside others.
   private var besides: [KeptState.ID: Int] = [:]
-  /// The same of all beside the state of one record.
+  /// The sizes of all states that are kept beside the state of one record, added up.
   private var besidesOfRecords: [UInt64: Int] = [:]
 
   /// Notes the size of a state beside another one, once.
@@ -252,7 +256,7 @@ struct KeptSizes {
     besidesOfRecords[state.record, default: 0] += byteCount
   }
 
-  /// The size of a state that is kept alone.
+  /// The size of a state without the states that are kept beside it.
   subscript(state: KeptState.ID) -> Int {
     guard state.index == 0, let byteCount = ofRecords[state.record] else {
       return besides[state] ?? 0

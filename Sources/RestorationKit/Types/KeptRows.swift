@@ -4,48 +4,51 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What the last save through everything has kept, and the rows that stand for it.
+/// The elements and states that the last walk through everything has kept, and their rows.
 ///
-/// A save of what has changed leaves all of it as it is stored. As soon as something happens to
-/// it, or to its bound, everything is asked again.
+/// A save of changes leaves their records as they are stored. As soon as something happens to a
+/// kept element or state, or the bound is another one, everything is asked again.
 struct KeptRows {
-  /// What is kept below an object, which its record names after what it contains now.
+  /// The elements that are kept below an object; its record names them after the elements that the
+  /// object contains now.
   typealias Below = [(role: StoredTree.Role, number: RowNumber)]
 
-  /// What a restore could not bring back; nil if that is nothing.
+  /// The elements and states that a restore could not bring back; nil if there are none.
   private(set) var records: KeptRecords?
-  /// The rows of elements that are not back, by their places.
+  /// The rows of elements that are not back, by their places in `records`.
   var numbers: [Int: RowNumber] = [:]
-  /// What the records of objects name that is not back.
+  /// The elements that are not back, by the rows whose records name them.
   var below: [RowNumber: Below] = [:]
   /// The rows directly above elements that are not back.
   private var parents: Set<RowNumber> = []
-  /// These, and the rows of objects of which states are kept.
+  /// The `parents`, and the rows of objects of which states are kept.
   private var concerned: Set<RowNumber> = []
-  /// The same in the walk before.
+  /// The `concerned` rows of the walk before.
   private var formerlyConcerned: Set<RowNumber> = []
-  /// What the report of each save says that is kept.
+  /// The kept elements that the report of each save lists.
   private(set) var elements: [KeptElement] = []
   private var bound: KeptBound?
-  /// How many of the objects live to which kept states refer: none says when it goes.
+  /// How many objects live to which kept states refer.
+  ///
+  /// No object says when it goes, so saves compare the count.
   private var livingReferenceCount = 0
-  /// The rows beside whose states others are kept.
+  /// The rows that have states kept beside their own.
   var besides: Set<RowNumber> = []
 
   init(_ records: KeptRecords? = nil) { self.records = records }
 
-  /// Begins to ask everything.
+  /// Begins a walk through everything.
   mutating func beginWalk(_ kept: KeptRecords?) {
     if records !== kept { self = KeptRows(kept) }
     formerlyConcerned = concerned
     (below, parents, concerned, elements, besides) = ([:], [], [], [], [])
   }
 
-  /// Notes what a save through everything has kept.
+  /// Notes the elements and states that a walk through everything has kept.
   ///
   /// - Parameters:
-  ///   - elements: All that is kept.
-  ///   - bound: What has bounded it.
+  ///   - elements: The kept elements and states.
+  ///   - bound: The bound that was applied to them.
   ///   - parents: The rows directly above elements that are not back.
   ///   - owners: The rows of objects of which states are kept.
   mutating func note(
@@ -57,7 +60,7 @@ struct KeptRows {
     livingReferenceCount = records?.livingReferenceCount ?? 0
   }
 
-  /// Whether all that is kept goes on to be so, if nothing happens to what is above it.
+  /// Whether all kept elements and states stay, if nothing happens to the rows above them.
   func stays(_ kept: KeptRecords?, _ bound: KeptBound?, at now: Date) -> Bool {
     guard let kept else { return true }
     guard records === kept, bound == self.bound,
@@ -70,10 +73,10 @@ struct KeptRows {
   /// Whether an element that is not back lies directly below a row.
   func isParent(_ number: RowNumber) -> Bool { parents.contains(number) }
 
-  /// Whether a row is one of these, or its object has states that are kept.
+  /// Whether an element that is not back lies directly below a row, or its object has kept states.
   func isConcerned(_ number: RowNumber) -> Bool { concerned.contains(number) }
 
-  /// Whether what is stored of a row may change because of what is kept, and not because its
+  /// Whether the record of a row may change because of kept elements or states, and not because its
   /// object has changed.
   func changesRecord(of number: RowNumber) -> Bool {
     formerlyConcerned.contains(number) || below[number] != nil

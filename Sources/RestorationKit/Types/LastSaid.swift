@@ -1,13 +1,13 @@
 internal import ArchiveCodec
 
-/// Remembers what the objects that never say when they change said in the last walk.
+/// Hashes of what the objects that never say when they change said in the last walk.
 ///
-/// A poll asks them again and compares hashes of what they say. What was stored is not compared,
-/// so what a walk leaves out, keeps or seals anew is no difference.
-/// Every walk begins anew, since the bytes of a state depend on the names that its builder
-/// knows.
+/// A poll asks these objects again and compares the hashes. Stored records are not compared, so an
+/// element that a walk leaves out, keeps or seals anew is no difference. Every walk begins with no
+/// hashes, since the bytes of a state depend on the names that its builder knows.
 final class LastSaid {
-  /// Has the names of the walk; a poll encodes with it, and abandons what it has encoded.
+  /// A builder with the names of the walk; a poll encodes with the builder, and abandons what it
+  /// has encoded.
   private(set) var builder = RecordBuilder()
   /// Encodes what the library stores of an object.
   private let scratch = RecordBuilder()
@@ -19,9 +19,9 @@ final class LastSaid {
   private(set) var shapes: [RowNumber: Int] = [:]
   /// Hashes of what each object encoded.
   private(set) var states: [RowNumber: Int] = [:]
-  /// What objects said whose records have states beside their own, or stay as they are stored.
+  /// The states of objects whose records have states beside their own, or stay as they are stored.
   private(set) var probes: [RowNumber: StateProbe] = [:]
-  /// Whether the walk has left something out to keep to a size.
+  /// Whether the walk has left an object out to keep the state within its budget.
   var hasLeftOut = false
 
   init(viewLimit: Int) {
@@ -51,13 +51,13 @@ final class LastSaid {
     _ fingerprint: RecordFingerprint, _ sensitive: SensitiveValues?, _ number: RowNumber
   ) {
     states[number] = Self.hash(fingerprint, sensitive)
-    // A poll need not ask it twice.
+    // The hash suffices, so a poll need not ask the object twice.
     probes[number] = nil
   }
 
   func note(_ probe: StateProbe, _ number: RowNumber) { probes[number] = probe }
 
-  /// Notes that an object threw, unless that came after what it said for its record.
+  /// Notes that an object threw, unless the object had given the state for its record before.
   func noteFailure(_ number: RowNumber) {
     if states[number] == nil { states[number] = Self.failure }
     probes[number] = nil
@@ -65,7 +65,7 @@ final class LastSaid {
 
   // MARK: Hashing
 
-  /// That of an object that threw.
+  /// The hash of an object that threw.
   static let failure = 0
 
   static func hash(of roots: [any RestorableNode], _ objects: ObjectTable) -> Int {
@@ -90,7 +90,7 @@ final class LastSaid {
     return hasher.finalize()
   }
 
-  /// What an object contains, with a hash of that and of what the library stores of it.
+  /// The contents of an object, with a hash of them and of what the library stores of the object.
   struct Shape {
     var children: [any RestorableNode] = []
     var presented: (any RestorableNode)?
@@ -151,9 +151,9 @@ final class LastSaid {
 }
 
 extension Hasher {
-  /// Combines what is stored of a node in the one that contains it.
+  /// Combines what is stored of a node in the record of the node that contains it.
   ///
-  /// Not the object itself: a node may be made anew whenever it is asked for.
+  /// The object itself does not count: a container may make a new node whenever it is asked.
   fileprivate mutating func combine(_ node: any RestorableNode, _ objects: ObjectTable) {
     combine(objects.identifier(of: node))
     combine(ObjectIdentifier(type(of: node)))

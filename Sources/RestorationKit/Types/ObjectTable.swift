@@ -1,7 +1,7 @@
-/// What is known of the objects of one state besides what they say themselves:
-/// what they were restored by, and what they were registered as.
+/// The facts about the objects of one state that the objects do not say themselves: what each was
+/// restored by, and what it was registered as.
 final class ObjectTable {
-  /// What a restored node keeps, if it says nothing else.
+  /// The names under which a node was restored, which saves use where the node names none itself.
   struct RestoredAs {
     let identifier: String
     let restorationClassName: String?
@@ -17,26 +17,25 @@ final class ObjectTable {
   }
 
   let types: TypeTable
-  /// Whose registered objects count where there is none here.
+  /// The table whose registered objects count for an identifier that has none here.
   private let outer: ObjectTable?
   private var entries = WeakTable<Entry>()
-  /// Whether a node was restored under another identifier than the name of its class, which is
-  /// all that it says itself.
+  /// Whether a node that has the name of its class was restored under another identifier.
   private var hasRestoredClassNames = false
   private var registered: [String: RegisteredObjects] = [:]
-  /// What the last restore could not bring back.
+  /// The elements and states that the last restore could not bring back.
   var kept: KeptRecords?
   private var keptCoders = KeptCoders()
-  /// Since when values are stored that end some day.
+  /// The times since when values that end are stored.
   let ages = ValueAges()
   /// The subkeys of the secrets of objects.
   private var subkeys = WeakTable<[UInt64]>()
-  /// Who had them last.
+  /// The object that had each subkey last.
   private var subkeyOwners: [UInt64: SubkeyOwner] = [:]
   private var ownerCountToSweep = 16
   private var ownChangeCount = 0
 
-  /// Counts what was said of objects that may be saved otherwise by that.
+  /// Counts the changes of this table after which an object may be saved otherwise.
   var changeCount: Int { ownChangeCount + (outer?.changeCount ?? 0) }
 
   init(_ types: TypeTable, outer: ObjectTable? = nil) {
@@ -49,7 +48,8 @@ final class ObjectTable {
   /// The identifier to save the node under; nil leaves it out.
   func identifier(of node: any RestorableNode) -> String? {
     guard let own = node.restorationName else { return entries[node]?.restored?.identifier }
-    // One that was made from its path would be a second one of its name.
+    // A node that was restored under another identifier keeps it: under the name of its class it
+    // could be the second node of that name.
     if hasRestoredClassNames, types.info(of: node).isNamedByClass,
       let restored = entries[node]?.restored
     {
@@ -58,7 +58,7 @@ final class ObjectTable {
     return own.isEmpty ? nil : own
   }
 
-  /// Remembers what an object was restored by, unless it says that itself.
+  /// Remembers the names under which an object was restored, unless the object says them itself.
   func remember(
     _ object: any StateRestoring, _ info: TypeInfo, _ node: (any RestorableNode)?,
     identifier: String, restorationClass: String?
@@ -139,8 +139,9 @@ final class ObjectTable {
     ownerCountToSweep = max(16, subkeyOwners.count * 2)
   }
 
-  /// Whether another object that is still there has a subkey: it may only come later in
-  /// a walk.
+  /// Whether another object that is still there has a subkey.
+  ///
+  /// The walk may come to that object only later.
   func isSubkey(_ id: UInt64, ofOtherThan object: (any StateRestoring)?) -> Bool {
     guard let owner = subkeyOwners[id]?.object, owner !== object else { return false }
     return subkeys[owner]?.contains(id) ?? false
@@ -167,7 +168,7 @@ final class ObjectTable {
     return keptCoders
   }
 
-  /// For a save that reported nothing.
+  /// Puts back coders that were taken for a save which reported nothing.
   func putBack(_ taken: KeptCoders) {
     let since = keptCoders
     keptCoders = taken

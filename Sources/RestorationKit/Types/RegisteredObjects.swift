@@ -1,5 +1,5 @@
-/// The objects that were registered under one identifier, in the order in which
-/// they were, for as long as they live.
+/// The objects that were registered under one identifier, in the order of their registration, for
+/// as long as they live.
 struct RegisteredObjects {
   struct Entry {
     weak var object: (any RestorableObject)?
@@ -16,7 +16,7 @@ struct RegisteredObjects {
   }
 
   mutating func append(_ object: any RestorableObject) {
-    // Those that are gone are dropped when the array would grow.
+    // Entries of objects that are gone are dropped when the array would grow.
     if entries.count == entries.capacity { remove { $0.object == nil } }
     entries.append(Entry(object: object))
   }

@@ -1,25 +1,27 @@
 internal import ArchiveCodec
 
-/// What is back, by the places of the stored elements and by their records.
+/// The objects that are back, by the places of the stored elements and by their records.
 final class RestoredObjects: RestoredReferences {
-  // They belong to the run, which is at one element at a time.
+  // The tables belong to the run, which is at one element at a time, so the check whether two
+  // accesses meet is not needed.
   @safe @exclusivity(unchecked) private var objects: [(any StateRestoring)?]
-  /// The same as nodes: a cast takes longer than most of what is done with one.
+  /// The objects of `objects` as nodes: a cast takes longer than most of what is done with a node.
   @safe @exclusivity(unchecked) private var nodes: [(any RestorableNode)?]
   @safe @exclusivity(unchecked) private var places: RecordPlaces
   @safe @exclusivity(unchecked) private var placesOfObjects: AddressTable
-  /// What an earlier restore brought back.
+  /// The records of an earlier restore, with the objects that it brought back.
   private var earlier: KeptRecords?
   private let outline: StoredOutline
-  /// What is read, for as long as the restore takes.
+  /// The stored values, for as long as the restore takes.
   @safe @exclusivity(unchecked) private var values: StoredValues?
-  /// What is read in its place, of those that were migrated or are withheld.
+  /// The values that are read instead of the stored ones, for elements that were migrated or are
+  /// withheld.
   @safe @exclusivity(unchecked) var replacedValues: [Int: StoredTree.Values] = [:]
-  /// Of those whose state is not in all fields what is stored.
+  /// The elements whose state is not in all fields the stored one, by place.
   private(set) var mended: [Int: MendedFields] = [:]
 
-  /// Makes room for the elements of a tree; an earlier restore may have brought
-  /// back what this one adds to.
+  /// Makes room for the elements of a tree; this restore may add to the objects that an earlier one
+  /// brought back.
   init(_ tree: StoredTree, earlier: KeptRecords? = nil) {
     self.earlier = earlier
     outline = tree.outline
@@ -50,8 +52,9 @@ final class RestoredObjects: RestoredReferences {
     place < nodes.count ? nodes[place] : nil
   }
 
-  /// Takes an object for a place; returns the place for which it was taken before,
-  /// if it was.
+  /// Claims an object for the element at a place.
+  ///
+  /// If the object was claimed before, nothing changes, and the place of that claim is returned.
   func claim(
     _ object: any StateRestoring, _ node: (any RestorableNode)?, at place: Int
   ) -> Int? {
@@ -62,7 +65,7 @@ final class RestoredObjects: RestoredReferences {
     return nil
   }
 
-  /// Takes a view, which its node may have for several places.
+  /// Sets the view of an element; a node may have one view for several elements.
   func setView(_ view: any RestorableView, at place: Int) { objects[place] = view }
 
   /// Whether an object was claimed.

@@ -1,86 +1,88 @@
 internal import ArchiveCodec
 
-/// One element of the trees that are saved: a node, a view, a registered object,
-/// or what is kept of one that is not back.
+/// One element of the trees that are saved: a node, a view, a registered object, or a kept element
+/// whose object is not back.
 struct Row {
-  /// What a walk has found out about an element when it met it.
+  /// The findings of a walk about an element that it met.
   struct Meeting {
     enum Status: UInt8 {
-      /// It is referred to, and has no place yet.
+      /// A reference reaches the element, which has no place yet.
       case unplaced
-      /// It has its place in the tree.
+      /// The element has its place in the tree.
       case placed
-      /// It is left out with one above it, or in favour of another of its name; a
+      /// The element is left out with one above it, or in favour of another of its name; a
       /// reference may still give it a place.
       case excluded
     }
 
-    /// The walk through everything that met it last.
+    /// The last walk through everything that met the element.
     var walk: UInt32 = 0
-    /// The save that asked it last.
+    /// The last save that asked the element.
     var save: UInt32 = 0
     var status = Status.unplaced
-    /// Whether it came second under its identifier; a reference does not help it.
+    /// Whether the element came second under its identifier; a reference does not give it a place
+    /// then.
     var isDuplicate = false
-    /// Whether something that it contains is left out or lies elsewhere, which it need not
-    /// know although it changes its record.
+    /// Whether something that the element contains is left out or lies elsewhere.
+    ///
+    /// That changes the record of the element, although its object need not know.
     var isIncomplete = false
-    /// Whether it had another name when it got its place before.
+    /// Whether the element had another name or sibling index at its place before.
     var hasMoved = false
-    /// Whether its class or restoration class was called otherwise before.
+    /// Whether the class or restoration class of the element had another name before.
     var isRenamed = false
   }
 
   /// How references reach an element.
   struct Reach {
-    /// Whether only references reach it.
+    /// Whether only references reach the element.
     var isReferred = false
-    /// Whether only references reach it or one above it.
+    /// Whether only references reach the element or one above it.
     var isBelowReference = false
-    /// Whether somebody refers to it, or has its place below it by a reference.
+    /// Whether something refers to the element, or has its place below the element by a reference.
     var isReferredTo = false
   }
 
   /// How saves hear that an object has changed.
   struct Hearing {
-    /// Whether its object says when it has changed.
+    /// Whether the object of the element says when it has changed.
     var isTracked: Bool
-    /// Whether every save asks it, although none asks the one above it.
+    /// Whether every save asks the element, although none asks the one above it.
     var isEntry = false
-    /// Whether its object can mark it.
+    /// Whether the object of the element can mark the row as changed.
     var isRegistered = false
-    /// Whether saves see that its object is another one at the same address.
+    /// Whether the object is held, so that saves see when another one is at its address.
     var isHeld = false
-    /// Whether it is observed since it was asked last.
+    /// Whether the object is observed since it was asked last.
     var isObserved = false
 
     init(_ type: TypeInfo?) { isTracked = type.map { $0.tracking != .always } ?? false }
   }
 
-  /// What lies directly below an element.
+  /// The elements that lie directly below an element.
   struct Below {
     /// The contained nodes that have a place, in ``Rows/contents``.
     var children: Range<Int32> = 0..<0
-    /// The views, there as well.
+    /// The views, in ``Rows/contents`` as well.
     var views: Range<Int32> = 0..<0
     var presented: RowNumber?
 
     var isEmpty: Bool { children.isEmpty && views.isEmpty && presented == nil }
   }
 
-  /// What is stored as the record of an element.
+  /// The record of an element as it is stored.
   struct Stored {
     var fingerprint = RecordFingerprint.none
-    /// What a record may hold at most is less.
+    /// The size in bytes; the limit of a record is less than `UInt32.max`.
     var byteCount: UInt32 = 0
-    /// Whether the fingerprint is that of what the object said itself, and not what an
+    /// Whether the fingerprint is that of what the object itself said, and not of a record that an
     /// earlier launch has stored.
     var isAsked = false
   }
 
-  /// As what the element was met first; its place says as what it is saved.
+  /// The kind as which the element was met first; its place sets the kind as which it is saved.
   var kind: ElementKind
-  /// The one above; nil for a root.
+  /// The row above; nil for a root.
   var parent: RowNumber?
   var identifier = ""
   var siblingIndex: Int32 = 0
@@ -89,14 +91,14 @@ struct Row {
   var met = Meeting()
   var hearing: Hearing
   var stored = Stored()
-  /// Its class; nil for an element that is not back.
+  /// The class of the element's object; nil for an element that is not back.
   var type: TypeInfo?
-  /// The object whose row it is.
+  /// The address of the row's object.
   var identity: ObjectIdentifier?
-  /// Whether it waits for another element.
+  /// Whether the row has no element, and waits for another one.
   var isFree = false
 
-  /// Whether its record names others.
+  /// Whether the record of the element names others.
   var isConnected: Bool { !below.isEmpty || reach.isReferred }
 
   init(
@@ -109,7 +111,7 @@ struct Row {
     hearing = Hearing(type)
   }
 
-  /// Is met by another walk, of which nothing is known but whose record it has.
+  /// Begins another walk for the row: the stored record is all that is known of the element.
   mutating func begin(_ kind: ElementKind, _ type: TypeInfo?, walk: UInt32) {
     self.kind = kind
     self.type = type
@@ -118,22 +120,23 @@ struct Row {
     met.walk = walk
     met.status = .unplaced
     (met.isDuplicate, met.isIncomplete) = (false, false)
-    // Its record names the one that refers to it, who may contain it now.
+    // The stored record names the element that referred to this one and may contain it now, so
+    // another record is no change of the object.
     if reach.isReferred { stored.isAsked = false }
     (reach.isReferred, reach.isReferredTo) = (false, false)
     parent = nil
     below = Below()
   }
 
-  /// Is reached by references alone.
+  /// Notes that only references reach the element.
   mutating func refer() {
     reach = Reach(isReferred: true, isBelowReference: true, isReferredTo: true)
   }
 
-  /// Gets its place.
+  /// Gives the element its place.
   ///
-  /// - Returns: Whether only its address says that it is whose record is stored, and that
-  ///   under another name.
+  /// - Returns: Whether the stored record has another name, and only the address says that it is
+  ///   that of this object.
   mutating func place(
     _ kind: ElementKind, below parent: RowNumber?, _ identifier: String, siblingIndex: Int,
     isBelowReference: Bool

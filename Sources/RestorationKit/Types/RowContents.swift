@@ -1,7 +1,9 @@
-/// The contained nodes and views of all rows, those of one next to each other.
+/// The contained nodes and views of all rows.
+///
+/// The nodes of one row lie next to each other, and so do its views.
 struct RowContents {
   private var numbers: [RowNumber] = []
-  /// How many of these no row has any more.
+  /// How many of the numbers belong to no row any more.
   private var unusedCount = 0
 
   var end: Int32 { Int32(numbers.count) }
@@ -13,7 +15,7 @@ struct RowContents {
     numbers[Int(range.lowerBound)..<Int(range.upperBound)]
   }
 
-  /// Begins the contents of a row, which has others no more.
+  /// Begins new contents of a row, which has its former ones no more.
   mutating func begin(insteadOf before: Range<Int32>) -> Range<Int32> {
     forget(before)
     return end..<end

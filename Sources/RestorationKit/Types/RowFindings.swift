@@ -1,10 +1,10 @@
-/// What there is to say of rows, also of the application, which has no row.
+/// The notes and outcomes of rows, and the notes of the application, which has no row.
 struct RowFindings {
   var notes: [RowNumber?: [ReportNote]] = [:]
-  /// What has become of those that are not just saved.
+  /// The outcomes of the rows that are not just saved.
   var outcomes: [RowNumber: PreservationReport.NodeOutcome] = [:]
-  /// The classes of the elements that are not back, for a report that somebody keeps: their values
-  /// are not for it.
+  /// The class names of the elements that are not back: a report that somebody keeps must not hold
+  /// the values of these elements.
   var classNames: [RowNumber: String] = [:]
 
   mutating func note(_ note: ReportNote, _ number: RowNumber?) {

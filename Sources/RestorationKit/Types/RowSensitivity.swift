@@ -4,16 +4,17 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What saves must know of the values with a sensitivity in the record of one row.
+/// The values with a sensitivity in the record of one row, as far as saves must know them.
 struct RowSensitivity {
-  /// When the first of them ends.
+  /// When the first of the values ends; nil if none does.
   var end: Date?
-  /// Those of the secrets.
+  /// The subkeys of the secrets.
   var subkeys: [UInt64] = []
-  /// Those that end, or have ended.
+  /// The ages of values that end, or have ended.
   var ages: ValueAges.Values?
-  /// Who encoded them: another may have the row by now, which was at the same address.
+  /// The object that encoded the values: another one, which is at the same address, may have the
+  /// row by now.
   weak var object: AnyObject?
-  /// Whether they are kept as they were stored, and nobody has encoded them.
+  /// Whether the values are kept as they were stored, and no object has encoded them.
   var isKept = false
 }

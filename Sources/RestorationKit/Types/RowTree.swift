@@ -1,12 +1,12 @@
 /// The rows that have their place in a state, each followed by all below it.
 ///
-/// The order does not depend on the numbers of rows: siblings lie by their names.
+/// The order does not depend on the numbers of rows: siblings are sorted by their names.
 struct RowTree {
-  /// By place, as all that follows.
+  /// The rows in this order; a place in it is also one in the other arrays.
   private(set) var rows: [RowNumber] = []
   /// The place of the row above; less than 0 for a root.
   private(set) var parents: [Int] = []
-  /// Where what is below ends.
+  /// The place behind the last row below each row.
   private(set) var ends: [Int] = []
 
   /// - Complexity: O(*n* log *n*) in the rows.
@@ -16,7 +16,8 @@ struct RowTree {
       placed.append(RowNumber(place))
     }
     placed.sort { all.comes($1, before: $0) }
-    // What lies below each, as lists; those that come first are put in last.
+    // Lists of the rows below each row. A new row is put in front, so the rows are sorted
+    // backwards.
     var first: [RowNumber?: RowNumber] = [:]
     var next: [RowNumber: RowNumber] = [:]
     for number in placed {
@@ -39,7 +40,7 @@ struct RowTree {
     while let place = open.popLast() { ends[place] = rows.count }
   }
 
-  /// What is below each, and it itself, added up.
+  /// The counts of each row and of all below it, added up.
   func sums(of counts: [Int]) -> [Int] {
     var before = [0]
     before.reserveCapacity(counts.count + 1)
@@ -54,7 +55,7 @@ extension Rows {
     self[number].met.walk == run.walk && self[number].met.status == .placed && !self[number].isFree
   }
 
-  /// Whether a name comes before another one.
+  /// Whether the name of a row comes before that of another row.
   fileprivate func comes(_ left: RowNumber, before right: RowNumber) -> Bool {
     let (left, right) = (self[left], self[right])
     if left.identifier != right.identifier { return left.identifier < right.identifier }
@@ -62,7 +63,7 @@ extension Rows {
     return left.kind.rawValue < right.kind.rawValue
   }
 
-  /// The size of the state that is saved in bytes.
+  /// The size of the saved state in bytes.
   ///
   /// - Complexity: O(*n*) in the rows.
   var byteCount: Int {

@@ -5,9 +5,10 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Whom a save asks, and who went.
+/// Which objects a save asks, and which rows have gone.
 extension Rows {
-  /// Counts those as changed that have said so since they were asked.
+  /// Counts the rows as changed whose objects have said so since they were asked, or whose values
+  /// have ended.
   func takeChanges() {
     for number in hearing.changes.take() where number.place < rows.count {
       self[number].hearing.isObserved = false
@@ -16,15 +17,15 @@ extension Rows {
     hearing.changed.formUnion(sensitive.due)
   }
 
-  /// Holds the object of a row that saves ask without the one above it, or that says
-  /// itself when it has changed.
+  /// Holds the object of a row if saves ask the object without the row above it, or if the object
+  /// says itself when it has changed.
   func hold(_ object: any StateRestoring, _ number: RowNumber) {
     let isNeeded = self[number].hearing.isTracked || !isReached(number)
     guard isNeeded || self[number].hearing.isHeld else { return }
     recognize(object, number)
     guard isNeeded else { return }
     if !self[number].hearing.isTracked {
-      // One that moves is held again.
+      // A row that moves is held again, and is in the list already.
       if !self[number].hearing.isEntry { hearing.entries.append(number) }
       self[number].hearing.isEntry = true
     } else if !self[number].hearing.isRegistered {
@@ -36,8 +37,8 @@ extension Rows {
 
   /// Finds out whether the object of a row is the one that had it before.
   ///
-  /// Most that say nothing of their changes are not held: a weak reference to each object
-  /// takes longer than to ask it.
+  /// Most objects that say nothing of their changes are not held: a weak reference to an object
+  /// takes longer than to ask the object.
   func recognize(_ object: any StateRestoring, _ number: RowNumber) {
     while hearing.objects.count <= number.place { hearing.objects.append(.init()) }
     if hearing.objects[number.place].object !== object {
@@ -70,8 +71,8 @@ extension Rows {
     self[number].hearing.isHeld = false
   }
 
-  /// The rows that a save of what has changed asks first: those that said that they
-  /// have changed, and those that never say it; none of them twice.
+  /// The rows that a save of changes asks first, each once: the rows whose objects said that they
+  /// have changed, and the rows that each save asks without the rows above them.
   func rowsToAsk() -> [RowNumber] {
     hearing.entries.removeAll { !self[$0].hearing.isEntry || self[$0].met.walk != run.walk }
     takeChanges()
@@ -82,7 +83,7 @@ extension Rows {
 
   // MARK: Leaving
 
-  /// Takes the places of a row and of all that has its place below it.
+  /// Takes away the place of a row and of all rows that have their place below it.
   func loosen(_ top: RowNumber) {
     var stack = [top]
     while let number = stack.popLast() {
@@ -95,7 +96,8 @@ extension Rows {
     }
   }
 
-  /// Whoever asks it again finds out what it contains then.
+  /// Forgets the contents of a row; the next save that asks its object finds out what the object
+  /// contains then.
   func forgetContents(of number: RowNumber) {
     contents.forget(self[number].below.children)
     contents.forget(self[number].below.views)
@@ -103,19 +105,19 @@ extension Rows {
     self[number].below.presented = nil
   }
 
-  /// Takes the place of a row that will get it again with all that is below it.
+  /// Takes away the place of a row that will get it again with all that is below it.
   func unplaceAlone(_ number: RowNumber) { unplace(number, .unplaced) }
 
-  /// Lets go of what was not met in a walk through everything.
+  /// Removes the rows that a walk through everything has not met.
   ///
-  /// What was met and has no place keeps its row, since somebody may refer to that.
+  /// A row that was met and has no place stays, since something may refer to it.
   ///
-  /// - Returns: The records that are stored of what has no place.
+  /// - Returns: The stored records of rows that have no place.
   func removeUnplaced() -> [UInt64] {
     var records: [UInt64] = []
     for place in rows.indices
     where rows[place].met.walk == run.walk && rows[place].met.status != .placed {
-      // The save before this one may have stored some.
+      // The save before this one may have stored values with a sensitivity in the record.
       sensitive.forget(RowNumber(place))
       guard rows[place].stored.fingerprint != .none else { continue }
       records.append(RowNumber(place).record)
@@ -126,7 +128,7 @@ extension Rows {
         rows.indices.lazy.map { RowNumber($0) }.filter { [self] in self[$0].met.walk != run.walk })
   }
 
-  /// The same after a save of what has changed.
+  /// Removes the rows that lost their place in a save of changes, and returns their stored records.
   func removeLoose() -> [UInt64] {
     defer { run.loose = [] }
     compactContents()

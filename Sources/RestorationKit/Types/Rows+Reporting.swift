@@ -1,9 +1,9 @@
-/// What a report says of rows.
+/// The paths, notes and outcomes of rows, for reports.
 extension Rows {
   /// The path of a row; empty for the application.
   ///
-  /// - Complexity: O(1) on average over all rows; O(*n*) in the depth of the row
-  ///   where few are asked for.
+  /// - Complexity: O(1) on average over all rows; O(*n*) in the depth of the row where few paths
+  ///   are asked for.
   func path(of number: RowNumber?) -> RestorationPath { paths.path(of: number, in: rows) }
 
   func note(_ note: ReportNote, _ number: RowNumber?) { findings.note(note, number) }
@@ -12,7 +12,7 @@ extension Rows {
     findings.outcomes[number] ?? .saved
   }
 
-  /// Says that a row is written as it was stored, and why.
+  /// Notes that a row is written as it was stored, and why.
   func keep(_ number: RowNumber, because outcome: RestorationReport.NodeOutcome) {
     findings.setOutcome(.keptAsStored, number)
     note(.keptBecause(outcome), number)
@@ -22,12 +22,12 @@ extension Rows {
     self[number].type?.name ?? findings.classNames[number] ?? ""
   }
 
-  /// The rows as they are, for a report: whatever saves do later, it says the same.
+  /// A copy of the rows for a report, which says the same whatever saves do later.
   func copy() -> Rows {
     let copy = Rows()
     (copy.rows, copy.run, copy.findings) = (rows, run, findings)
     copy.whole.applicationByteCount = whole.applicationByteCount
-    // Also the paths: that of what was left out is the one that it had then.
+    // The paths are copied, too: the path of a row that was left out is the one that it had then.
     copy.paths = paths
     return copy
   }
@@ -60,7 +60,8 @@ struct RowPaths {
     }
     guard !unknown.isEmpty else { return path }
     stepCount += unknown.count
-    // By now that costs more than to remember them; a deep tree would cost its square.
+    // So many steps cost more than to remember the paths; in a deep tree they would cost the square
+    // of its depth.
     if stepCount > rows.count { remembersAll = true }
     if remembersAll, known.count < rows.count {
       known.append(contentsOf: repeatElement(nil, count: rows.count - known.count))

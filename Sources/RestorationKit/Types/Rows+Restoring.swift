@@ -1,17 +1,16 @@
 internal import ArchiveCodec
 
 extension Rows {
-  /// The rows of what was restored: the next save asks everything, and finds out
-  /// what is stored already.
+  /// Makes the rows of a restored tree, so that the next save, which asks everything, finds out
+  /// which records are stored already.
   ///
-  /// Nil if it is not known what is stored, or if the records have numbers with large
-  /// gaps.
+  /// Nil if the stored records are not known, or if their numbers have large gaps.
   ///
   /// - Parameters:
-  ///   - tree: What was stored.
-  ///   - kept: What of it is kept and not back.
+  ///   - tree: The stored tree.
+  ///   - kept: The elements and states of the tree that are kept.
   ///   - need: Is told when an object of a row says that it has changed.
-  ///   - object: What is back at a place.
+  ///   - object: Gives the object that is back at a place.
   convenience init?(
     _ tree: StoredTree, _ kept: KeptRecords?, telling need: SaveNeed?,
     object: (Int) -> (any StateRestoring)?
@@ -33,13 +32,13 @@ extension Rows {
       rows[number.place].stored.fingerprint = fingerprints[place]
       rows[number.place].stored.byteCount = UInt32(
         clamping: tree.laterFingerprints.byteCount(at: place) ?? 0)
-      // A record that is kept is that of no object, although one was made for it which its
-      // container could not take: that may be anywhere now, or have another at its address.
+      // A kept record is that of no object, even if an object was made for it that its container
+      // could not take: that object may be anywhere now, or another one may have its address.
       if let place = kept?.place(ofRecord: element.record) {
         self.kept.numbers[place] = number
       } else if let object = object(place) {
         let identity = ObjectIdentifier(object)
-        // One that came back at two places has one row.
+        // An object that came back at two places has one row.
         if let other = numbers.find(identity) { rows[other].identity = nil }
         rows[number.place].identity = identity
         numbers.set(number.place, for: identity)
@@ -48,8 +47,8 @@ extension Rows {
     free = rows.indices.lazy.filter { [rows] in rows[$0].isFree }.map { RowNumber($0) }
   }
 
-  /// Gives objects that came late the rows of what was kept of them, so that it is known what is
-  /// stored of each.
+  /// Gives objects that came late the rows of their kept elements, so that saves know what is
+  /// stored of each object.
   func claim(_ claimed: [(place: Int, object: any StateRestoring)]) {
     for (place, object) in claimed {
       let identity = ObjectIdentifier(object)

@@ -1,10 +1,9 @@
 internal import ArchiveCodec
 
-/// The rows of a state, and what is wrong with them.
+/// The rows of a state, and the findings about them.
 ///
-/// A row stands for its object, its record and its entry in a report, so nothing
-/// else maps one of these to another. They live on between saves, so that a save
-/// finds out what has changed.
+/// A row stands for its object, its record and its entry in a report, so nothing else maps one of
+/// the three to another. Rows live on between saves, so that a save finds out what has changed.
 final class Rows {
   // The rows belong to the walk, which is at one row at a time; the check whether two change them
   // at once would take a tenth of a save (benchmark: save nodes).
@@ -12,7 +11,7 @@ final class Rows {
   @safe @exclusivity(unchecked) var numbers = AddressTable()
   @safe @exclusivity(unchecked) var free: [RowNumber] = []
   @safe @exclusivity(unchecked) var contents = RowContents()
-  /// Made when somebody asks; not for the few rows of a small save.
+  /// A path is made when somebody asks for it; a small save remembers none, since it needs few.
   @safe @exclusivity(unchecked) var paths = RowPaths()
   @safe @exclusivity(unchecked) var findings = RowFindings()
   @safe @exclusivity(unchecked) var run = SaveRun()
@@ -20,7 +19,7 @@ final class Rows {
   @safe @exclusivity(unchecked) var references = RowReferences()
   /// The rows with values that have a sensitivity.
   @safe @exclusivity(unchecked) var sensitive = SensitiveRows()
-  /// What is kept, and the rows of the elements of it that are not back.
+  /// The kept elements and states, and the rows of the elements that are not back.
   var kept = KeptRows()
   @safe @exclusivity(unchecked) var hearing: HeardObjects
 
@@ -44,9 +43,9 @@ final class Rows {
     hearing.changed = []
   }
 
-  /// Begins to ask everything; what is not met is gone.
+  /// Begins a walk through everything; a row that the walk does not meet has gone.
   func beginWalk(_ kept: KeptRecords?) {
-    // What a walk through changes remembered may lie elsewhere.
+    // An element whose path a walk through changes remembered may lie elsewhere now.
     paths = RowPaths()
     run.beginWalk()
     takeChanges()
@@ -58,7 +57,7 @@ final class Rows {
     hearing.entries = []
   }
 
-  /// Notes what was written as a whole.
+  /// Notes the fingerprints of a state that was written as a whole.
   func note(_ fingerprints: [(record: UInt64, fingerprint: RecordFingerprint)]) {
     for (record, fingerprint) in fingerprints {
       switch record {
@@ -78,7 +77,7 @@ final class Rows {
   // MARK: Rows
 
   subscript(number: RowNumber) -> Row {
-    // Not the coroutine that reads, which takes memory for each call.
+    // A getter, and no coroutine that reads: a coroutine takes memory for each call.
     @inline(__always) get { rows[number.place] }
     @inline(__always) _modify { yield &rows[number.place] }
   }
@@ -102,7 +101,7 @@ final class Rows {
     return numbers.find(identity)
   }
 
-  /// The row of an object that has its place, nil for all others.
+  /// The row of an object that has its place; nil for any other object.
   func placed(_ object: AnyObject) -> RowNumber? {
     number(of: object).flatMap { self[$0].met.status == .placed ? $0 : nil }
   }
@@ -114,13 +113,13 @@ final class Rows {
     return RowNumber(Int(record - NodeRecord.firstNode))
   }
 
-  /// Whether what is stored of a row is of its object, as far as that is known.
+  /// Whether the stored record of a row is that of its object, as far as is known.
   func isOwn(_ number: RowNumber) -> Bool { run.foreign.isEmpty || !run.foreign.contains(number) }
 
-  /// Notes that what is stored of a row is that of another object.
+  /// Notes that the stored record of a row is that of another object.
   func noteForeign(_ number: RowNumber) { run.foreign.insert(number) }
 
-  /// All objects that have their place.
+  /// The rows of all objects that have their place.
   var placed: some Sequence<RowNumber> {
     rows.indices.lazy.map { RowNumber($0) }
       .filter { [self] in
@@ -128,9 +127,10 @@ final class Rows {
       }
   }
 
-  /// A row for an object that the walk meets: that of the saves before, or another.
+  /// The row of an object that the walk meets: the row of its address from the saves before, or a
+  /// new one.
   ///
-  /// Whatever was at the address then, the record is compared before it stays.
+  /// Another object may have been at the address then, so the record is compared before it stays.
   @inline(__always)
   func meet(_ object: any StateRestoring, _ kind: ElementKind, _ type: TypeInfo) -> RowNumber {
     let identity = ObjectIdentifier(object)
@@ -139,7 +139,7 @@ final class Rows {
       let number = RowNumber(place)
       if type !== rows[place].type {
         stopTracking(number)
-        // What is registered makes another description of the same class.
+        // A registration makes another description of the same class, which is no other object.
         if let before = rows[place].type, before.type != type.type { run.foreign.insert(number) }
       }
       rows[place].begin(kind, type, walk: run.walk)
@@ -170,7 +170,7 @@ final class Rows {
     return number
   }
 
-  /// Gives a row its place; one that was left out has another line and path then.
+  /// Gives a row its place; a row that was left out gets another line and path by this.
   func place(
     _ number: RowNumber, _ kind: ElementKind, below parent: RowNumber?, _ identifier: String,
     siblingIndex: Int
@@ -190,7 +190,7 @@ final class Rows {
     if isDoubtful { run.foreign.insert(number) }
   }
 
-  /// Says where a row would be that is left out.
+  /// Notes where a row that is left out would have its place.
   func exclude(
     _ number: RowNumber, below parent: RowNumber?, _ identifier: String, siblingIndex: Int
   ) {
@@ -218,12 +218,13 @@ final class Rows {
 
   func views(of number: RowNumber) -> ArraySlice<RowNumber> { contents[self[number].below.views] }
 
-  /// What a row contains and presents.
+  /// The rows that a row contains and presents.
   func contained(in number: RowNumber) -> [RowNumber] {
     children(of: number) + [self[number].below.presented].compactMap(\.self)
   }
 
-  /// Begins what a node contains; until the next one begins, children are its.
+  /// Begins the children of a node; children that are added belong to it until the next node
+  /// begins.
   func beginChildren(of number: RowNumber) {
     self[number].below.children = contents.begin(insteadOf: self[number].below.children)
   }
@@ -241,9 +242,9 @@ final class Rows {
     self[number].below.views = start..<contents.end
   }
 
-  /// Takes the memory of contents that no row has any more.
+  /// Frees the memory of contents that no row has any more.
   ///
-  /// - Complexity: O(*n*) in the rows, when there are more of those than of others.
+  /// - Complexity: O(*n*) in the rows, when most of the contents belong to none.
   func compactContents() {
     guard contents.isSparse else { return }
     var compact = RowContents()
@@ -256,7 +257,8 @@ final class Rows {
 
   // MARK: What is not back
 
-  /// The row of what is kept, the same in every save; it has no place until it is kept.
+  /// The row of a kept element, the same in every save; it has no place until the save keeps the
+  /// element.
   func row(ofKept place: Int, _ element: StoredTree.Element) -> RowNumber {
     if let number = kept.numbers[place], self[number].met.walk == run.walk { return number }
     let number = kept.numbers[place] ?? add(Row(element.content.kind, nil, walk: run.walk))
@@ -268,7 +270,7 @@ final class Rows {
     return number
   }
 
-  /// Gives the row of what is kept its place.
+  /// Gives the row of a kept element its place.
   func placeKept(_ number: RowNumber, below parent: RowNumber?) {
     self[number].parent = parent
     guard self[number].met.status != .placed else { return }

@@ -4,22 +4,22 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The rows whose records have values with a sensitivity, and what saves must know of these.
+/// The rows whose records have values with a sensitivity, as far as saves must know the values.
 struct SensitiveRows {
-  /// Nil is the application.
+  /// The values by row; nil stands for the application.
   var uses: [RowNumber?: RowSensitivity] = [:]
   /// The values of rows that went in this save.
   var goneAges: [ValueAges.Values] = []
-  /// The rows that use subkeys; some may do so no more.
+  /// The row that used each subkey last; some rows may use theirs no more.
   var subkeyUsers: [UInt64: RowNumber?] = [:]
-  /// The one of ``SecretKeys/lossCount`` that was seen last.
+  /// The ``SecretKeys/lossCount`` that was seen last.
   private var lossCount = 0
   /// The rows that a save asks because a value has ended.
   private(set) var due: [RowNumber] = []
 
-  /// Lets the next save ask those whose records refer to subkeys that are forgotten.
+  /// Lets the next save ask the rows whose records refer to subkeys that are forgotten.
   ///
-  /// They may be forgotten by what has failed, too.
+  /// An attempt that has failed may have forgotten subkeys, too.
   mutating func noteForgotten(_ secrets: SecretKeys) {
     let lossCount = secrets.lossCount
     guard lossCount != self.lossCount else { return }
@@ -29,8 +29,8 @@ struct SensitiveRows {
     }
   }
 
-  /// Finds the rows that are asked because a value of theirs has ended; all that have one if the
-  /// clock was set back.
+  /// Finds the rows that are asked because a value of theirs has ended; if the clock was set back,
+  /// all rows that have a value with an end.
   mutating func findDue(at clock: Date, isSetBack: Bool, isAskable: (RowNumber) -> Bool) {
     due = []
     for case (let number?, let use) in uses where isAskable(number) {

@@ -1,10 +1,10 @@
 internal import ArchiveCodec
 
-/// What an object said of its state at one moment, to find out later whether it says
-/// something else.
+/// The state that an object gave at one moment, to find out later whether the object says something
+/// else.
 ///
-/// Nothing of it is stored. Values with a sensitivity count by their fingerprints, and what
-/// the library itself stores, such as a scroll offset, does not count: layout changes it.
+/// Nothing of a probe is stored. Values with a sensitivity count by their fingerprints. Values that
+/// the library itself stores, such as a scroll offset, do not count: layout changes them.
 struct StateProbe {
   private struct Target {
     weak var object: (any StateRestoring)?
@@ -12,18 +12,19 @@ struct StateProbe {
 
   private struct SensitiveValue: Equatable {
     let keys: [String]
-    /// Nil if it is not stored.
+    /// Nil if the value is not stored.
     let fingerprint: RecordFingerprint?
   }
 
   private let state: RecordFingerprint
   private let sensitive: [SensitiveValue]
-  /// What it referred to, in that order.
+  /// The objects to which the state referred, in the order of the references.
   private let targets: [Target]
 
   /// Asks an object.
   ///
-  /// - Throws: What it throws, and ``ArchiveError`` for what is too large.
+  /// - Throws: The error that the object throws, and ``ArchiveError`` for a state that is too
+  ///   large.
   init(
     _ object: any StateRestoring, at path: RestorationPath, _ traits: TypeTraits,
     _ limits: ArchiveLimits = .standard
@@ -54,7 +55,7 @@ struct StateProbe {
     targets = references.objects.map { Target(object: $0) }
   }
 
-  /// Whether another one says the same, of the same objects.
+  /// Whether another probe has the same values, with references to the same objects.
   func isSame(as other: StateProbe) -> Bool {
     state == other.state && sensitive == other.sensitive
       && targets.count == other.targets.count
@@ -62,7 +63,7 @@ struct StateProbe {
   }
 }
 
-/// Numbers what a probe refers to by the order in which it is met.
+/// Numbers the objects to which a probe refers in the order in which they are met.
 private final class ProbedReferences: StateEncoding {
   private let path: RestorationPath
   private(set) var objects: [any StateRestoring] = []
@@ -80,7 +81,7 @@ private final class ProbedReferences: StateEncoding {
 
   func register(_ object: any RestorableObject, identifier: String) {}
 
-  // What there is to say, the save says that stores it.
+  // Notes are left to the save that stores the state.
   func note(_ note: ReportNote, _ number: RowNumber?) {}
 
   func noteKeptCoder(of number: RowNumber?, _ path: RestorationPath?, key: String) {}

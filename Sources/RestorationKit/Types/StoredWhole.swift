@@ -1,21 +1,21 @@
 internal import ArchiveCodec
 
-/// What the rows know of a stored state besides its elements.
+/// The parts of a stored state besides its elements, as far as the rows know them.
 struct StoredWhole {
-  /// The version of the archive that holds what the rows say; nil if none does.
+  /// The version of the archive that holds the records of the rows; nil if none does.
   var version: ArchiveVersion?
   /// The rows of the roots, in the order in which they were given.
   var roots: [RowNumber] = []
-  /// The rows of all roots that are stored, also of what only references reach.
+  /// The rows of all roots that are stored, also of elements that only references reach.
   var storedRoots: [RowNumber] = []
-  /// What the classes that are saved were called before.
+  /// The former names of the classes that are saved.
   var formerNames: [String: [String]] = [:]
-  /// What is stored of the application, but for the facts of the save.
+  /// The fingerprints of the application's record, without the facts of the save.
   var application: [RecordFingerprint] = []
-  /// The size of that in bytes.
+  /// The size of the application's record without the facts of the save, in bytes.
   var applicationByteCount = 0
   var tree = RecordFingerprint.none
-  /// Whether all that somebody contains or refers to has its place and its state.
+  /// Whether everything that is contained or referred to has its place and its state.
   var isRegular = false
   /// How often something was registered before the last walk through everything.
   var registrationCount = 0
@@ -26,13 +26,13 @@ struct StoredWhole {
   }
 }
 
-/// Who refers to rows that nothing contains.
+/// The references to rows that nothing contains.
 struct RowReferences {
-  /// Of each row that refers to what only references reach, to what; nil is the application.
+  /// The rows that only references reach, by the row that refers to them; nil is the application.
   var all: [RowNumber?: Set<RowNumber>] = [:]
-  /// To what the application referred in the save before this one.
+  /// The rows to which the application referred in the save before this one.
   var ofApplicationBefore: Set<RowNumber> = []
-  /// The objects that scope others and had no place when these got theirs.
+  /// The objects that scope other objects and had no place when the others got theirs.
   var missingScopes: Set<ObjectIdentifier> = []
 
   mutating func beginSave() { ofApplicationBefore = all.removeValue(forKey: nil) ?? [] }

@@ -1,22 +1,22 @@
-/// What is known of the types of an app: their names in archives, what they can
-/// do, what makes their objects, and the storyboards.
+/// The types of an app: their names in archives, their abilities, what makes their objects, and the
+/// storyboards.
 ///
-/// All states of an app share one.
+/// All states of an app share one table.
 final class TypeTable {
   /// Makes or finds the object of a path; nil is a veto.
   typealias Factory = (RestorationPath, StateDecoder) throws -> (any StateRestoring)?
 
-  /// How what is saved under a name is made.
+  /// How the objects that are saved under a name are made.
   struct Making {
     /// Nil if only the name is known.
     let factory: Factory?
-    /// Whether saves name it for objects that name no restoration class.
+    /// Whether saves name the registration for objects that name no restoration class.
     let isNamedBySaves: Bool
-    /// Whether it makes what is of the registered class, and not of another.
+    /// Whether the factory makes objects of the registered class, and not of another one.
     let makesItsClass: Bool
   }
 
-  /// What an app said of a type.
+  /// The facts that an app registered about a type.
   struct Registration {
     let name: String
     let type: Any.Type
@@ -24,10 +24,10 @@ final class TypeTable {
     let version: StateVersion
   }
 
-  /// By names and aliases.
+  /// The registrations by names and aliases.
   private var registrations: [String: Registration] = [:]
 
-  // Asked for every object, and changed by calls on the actor of the app alone, so
+  // The tables are asked for every object, and changed by calls on the actor of the app alone, so
   // the check whether both happen at once would take longer than the answer.
   /// The names that classes had before they got theirs.
   @safe @exclusivity(unchecked) private(set) var formerNames: [String: [String]] = [:]
@@ -35,7 +35,7 @@ final class TypeTable {
   @safe @exclusivity(unchecked) private var infos: [TypeInfo] = []
   @safe @exclusivity(unchecked) private var numbers = AddressTable()
 
-  /// Counts what was registered.
+  /// Counts the registrations.
   @safe @exclusivity(unchecked) private(set) var changeCount = 0
 
   // MARK: Registering
@@ -60,7 +60,7 @@ final class TypeTable {
     }
     if !aliases.isEmpty { formerNames[name] = aliases }
     names[ObjectIdentifier(type)] = name
-    // What was asked before may be otherwise now.
+    // The registration may change answers that were given before.
     (infos, numbers) = ([], AddressTable())
     changeCount += 1
   }
@@ -70,7 +70,7 @@ final class TypeTable {
 
   // MARK: Asking
 
-  /// What is known of an object's type; asked once for each.
+  /// The description of an object's type, made once for each type.
   func info(of object: any StateRestoring) -> TypeInfo {
     let type = type(of: object)
     if let number = numbers[ObjectIdentifier(type)] { return infos[number] }
@@ -116,8 +116,8 @@ final class TypeTable {
     return false
   }
 
-  /// The version of an object's state: that of its class, or if that is not
-  /// registered, that of its restoration class.
+  /// The version of an object's state: the version of its class, or that of its restoration class
+  /// if the class is not registered.
   func version(ofClass name: String, restoredBy restorationClass: String?) -> StateVersion {
     (registrations[name] ?? restorationClass.flatMap { registrations[$0] })?.version ?? .first
   }
@@ -143,7 +143,7 @@ final class TypeTable {
     case unknown
   }
 
-  /// What an archive names as a restoration class.
+  /// The restoration class that an archive names.
   func restorationClass(named name: String) -> ResolvedClass {
     guard let registration = registrations[name] else { return .unknown }
     return registration.making.factory.map(ResolvedClass.found) ?? .notAFactory
@@ -174,12 +174,12 @@ final class TypeTable {
   }
 }
 
-/// What is known of one type.
+/// The description of one type.
 ///
-/// Reports hold it for as long as somebody keeps them, so it holds nothing of the
-/// app: no closure that makes objects or migrates states.
+/// Reports hold a description for as long as somebody keeps them, so a description holds nothing of
+/// the app: no closure that makes objects or migrates states.
 final class TypeInfo {
-  /// What is registered under a name.
+  /// The registration of a name.
   struct Registered {
     let name: String
     let version: Int
@@ -192,11 +192,11 @@ final class TypeInfo {
   let name: String
   let traits: TypeTraits
   let tracking: StateTracking
-  /// What is registered under its name.
+  /// The registration of the type's name; nil if the name is not registered.
   let registered: Registered?
-  /// Whether its nodes declare no identifier, so that they have the name of the class.
+  /// Whether nodes of the type declare no identifier, so that they have the name of the class.
   let isNamedByClass: Bool
-  /// Says of an object of the type that it is a node; nil if those are none.
+  /// Casts an object of the type to a node; nil if objects of the type are no nodes.
   private let cast: ((AnyObject) -> any RestorableNode)?
 
   init(
@@ -219,7 +219,8 @@ final class TypeInfo {
 
   /// An object of exactly this type as a node; nil if it is none.
   ///
-  /// To ask the object itself takes longer than to make it (benchmark: restore nodes).
+  /// To ask the object itself for the conformance takes longer than to make the object (benchmark:
+  /// restore nodes).
   func node(_ object: any StateRestoring) -> (any RestorableNode)? {
     precondition(type == Swift.type(of: object), "the object of another type")
     return cast?(object)

@@ -1,7 +1,7 @@
-/// What the library does for the objects of one type.
+/// The conformances of one type for which the library does something.
 ///
-/// Asking an object for its conformances takes longer than writing its state,
-/// so it is asked once for each type.
+/// Asking an object for its conformances takes longer than writing its state, so one object of each
+/// type is asked.
 struct TypeTraits: OptionSet, Sendable {
   let rawValue: UInt16
 
@@ -12,23 +12,23 @@ struct TypeTraits: OptionSet, Sendable {
   static let list = TypeTraits(rawValue: 1 << 4)
   static let scrolling = TypeTraits(rawValue: 1 << 5)
   static let textSelection = TypeTraits(rawValue: 1 << 6)
-  /// Its superclass conforms, too.
+  /// The superclass of the type conforms, too.
   static let inheritsConformance = TypeTraits(rawValue: 1 << 7)
 
   static let stateful = TypeTraits(rawValue: 1 << 8)
-  /// It has an identifier that is not that of its conformance, which declares none.
+  /// The class stores a property with the name of an identifier, but its conformance declares none.
   static let shadowsIdentifier = TypeTraits(rawValue: 1 << 9)
 
-  /// Its fields with ``Restored`` are its state.
+  /// The fields of an object with ``Restored`` are its state.
   static let screen = TypeTraits(rawValue: 1 << 10)
 
-  /// Children of these may have equal identifiers.
+  /// Children of containers with these traits may have equal identifiers.
   static let tellsEqualChildrenApart: TypeTraits = [.stack, .split]
 
-  /// These are given what they contained.
+  /// Objects with these traits are given the nodes that they contained.
   static let takesContent: TypeTraits = [.stack, .split, .presenter, .tabs]
 
-  /// The library writes something for these.
+  /// The library writes something of its own for objects with these traits.
   static let hasBuiltInState: TypeTraits = [.tabs, .list, .scrolling, .textSelection]
 
   init(rawValue: UInt16) {
@@ -65,7 +65,7 @@ struct TypeTraits: OptionSet, Sendable {
     return isFound
   }
 
-  /// As it is declared, observed and lazy.
+  /// The names of the property if it is as declared, observed, or lazy.
   private static let identifierNames: Set = [
     "restorationIdentifier", "_restorationIdentifier",
     "$__lazy_storage_$_restorationIdentifier",

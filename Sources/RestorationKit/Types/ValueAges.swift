@@ -5,11 +5,11 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// When the values that are stored for some time only were stored first.
+/// The times at which values that end were stored first.
 ///
-/// It outlives the rows: a save that writes everything anew must not make a value
-/// younger. A value is known by its object, wherever that lies, and by its path, since
-/// another object may be there.
+/// The table outlives the rows: a save that writes everything anew must not make a value younger. A
+/// value is known by its object, wherever the object lies, and by its path, since another object
+/// may have the path by now.
 final class ValueAges {
   /// Where an object is saved.
   struct Place: Hashable {
@@ -22,11 +22,11 @@ final class ValueAges {
     var since: Date
   }
 
-  /// Those of one object, by the keys that lead to them.
+  /// The values of one object, by the keys that lead to them.
   final class Values {
     fileprivate(set) var known: [[String]: Known]
     fileprivate(set) var place: Place
-    /// The walk through everything that met them last.
+    /// The last walk through everything that met the values.
     fileprivate var walk: UInt64
 
     fileprivate init(_ known: [[String]: Known], at place: Place, walk: UInt64) {
@@ -37,29 +37,29 @@ final class ValueAges {
   private var objects = WeakTable<Values>()
   private var places: [Place: Values] = [:]
   private var walk: UInt64 = 0
-  /// The last one that came to its end.
+  /// The last walk that came to its end.
   private var endedWalk: UInt64 = 0
   /// The newest time that was seen; nil as long as there is no value that ends.
   private var newest: Date?
 
-  /// A clock that was set back by less stands still for so long.
+  /// In seconds: while the clock is behind by no more than this, time stands still for values.
   private static let smallestSetBack: TimeInterval = 60
 
   var isEmpty: Bool { newest == nil }
 
   // MARK: Time
 
-  /// The time by which values end: no earlier than any that was seen.
+  /// The time by which values end: no earlier than any time that was seen.
   func clock(at now: Date) -> Date { max(now, newest ?? now) }
 
   /// Begins a save.
   ///
-  /// Where the clock was set back, nobody knows how much time has passed since. Ages go
-  /// on from those that were seen then, so no value lives longer than its duration
-  /// counted from the newest time that was seen.
+  /// When the clock was set back, nobody knows how much time has passed since. Each age goes on
+  /// from what it was at the newest time that was seen, so no value lives longer than its duration
+  /// counted from that time.
   ///
-  /// - Returns: By how many seconds values are older by this clock; nil if it was not set
-  ///   back.
+  /// - Returns: By how many seconds the clock was set back, and values became older by it; nil if
+  ///   the clock was not set back.
   func beginSave(at now: Date) -> TimeInterval? {
     guard let newest else { return nil }
     let setBack = newest.timeIntervalSince(now)
@@ -74,8 +74,8 @@ final class ValueAges {
     return setBack
   }
 
-  /// Says that there are values that end though none is known here, or that somebody
-  /// else has seen a time.
+  /// Notes that there are values that end although none is known here, or a time that somebody else
+  /// has seen.
   func see(_ time: Date) { newest = clock(at: time) }
 
   // MARK: Values
@@ -85,12 +85,12 @@ final class ValueAges {
     return places[place]?.known ?? [:]
   }
 
-  /// Notes those of an object; returns them, nil if there are none.
+  /// Notes the values of an object; returns them, or nil if there are none.
   @discardableResult
   func set(
     _ known: [[String]: Known], of object: (any StateRestoring)?, at place: Place, clock: Date
   ) -> Values? {
-    // Whoever comes to where it was has nothing of it.
+    // An object that comes to the former place of this one has none of its values.
     if let before = object.flatMap({ objects[$0] }), places[before.place] === before {
       places[before.place] = nil
     }
@@ -106,7 +106,7 @@ final class ValueAges {
     return values
   }
 
-  /// What is known of an object and of its place.
+  /// The values that are known of an object and of its place.
   struct Before {
     fileprivate let own: Values?
     fileprivate let atOwnPlace: Values?
@@ -114,7 +114,7 @@ final class ValueAges {
     fileprivate let newest: Date?
   }
 
-  /// What ``set(_:of:at:clock:)`` may change.
+  /// The values that ``set(_:of:at:clock:)`` may change.
   func before(_ object: (any StateRestoring)?, at place: Place) -> Before {
     let own = object.flatMap { objects[$0] }
     return Before(
@@ -122,7 +122,7 @@ final class ValueAges {
       newest: newest)
   }
 
-  /// Takes back what was set since then.
+  /// Takes back the changes that were made since `before` was asked for.
   func goBack(to before: Before, _ object: (any StateRestoring)?, at place: Place) {
     places[place] = before.atPlace
     if let own = before.own { places[own.place] = before.atOwnPlace }
@@ -130,7 +130,7 @@ final class ValueAges {
     newest = before.newest
   }
 
-  /// Says where an object is now: it need not have been asked when one above it got
+  /// Notes where an object is now: the object need not have been asked when an element above it got
   /// another place.
   func move(_ values: Values, to place: Place) {
     guard values.place != place else { return }
@@ -139,8 +139,8 @@ final class ValueAges {
     places[place] = values
   }
 
-  /// Forgets those of objects that are not stored any more; what has taken the place of
-  /// one has its own.
+  /// Forgets the values of objects that are not stored any more; an object that has taken the place
+  /// of one keeps its own.
   func forget(_ gone: [Values]) {
     for values in gone {
       values.known = [:]
@@ -148,19 +148,20 @@ final class ValueAges {
     }
   }
 
-  /// Says that an object is there, and what is stored of it is as before.
+  /// Notes that an object is there, and that its stored values are as before.
   func keep(_ object: any StateRestoring, at place: Place) {
     (objects[object] ?? places[place])?.walk = walk
   }
 
-  /// Forgets all, since nothing is stored any more.
+  /// Forgets all values, since nothing is stored any more.
   func forget() { (objects, places) = (WeakTable(), [:]) }
 
   /// Begins a walk through everything.
   func beginWalk() { walk += 1 }
 
-  /// Forgets those of objects that the walk has not met, or that encode none any more;
-  /// the application is asked before it begins.
+  /// Forgets the values of objects that the walk has not met, or that encode none any more.
+  ///
+  /// The values of the application stay, since it is asked before the walk begins.
   func endWalk() {
     endedWalk = walk
     guard !places.isEmpty else { return }

@@ -1,19 +1,19 @@
 /// The views of one node.
 enum ViewTree {
-  /// Those that have an identifier, outer ones before inner ones.
+  /// The views of a node that have an identifier, outer ones before inner ones.
   ///
-  /// Views of the nodes that the node contains or presents belong to those.
+  /// The views of a node that this one contains or presents belong to that node.
   ///
-  /// - Returns: The views; nil if there are more than `most`, as of one that makes
-  ///   another whenever it is asked.
+  /// - Returns: The views; nil if there are more than `most`, as when a view makes another one
+  ///   whenever it is asked.
   static func views(
     _ own: [any RestorableView], of node: any RestorableNode, besides below: [any RestorableNode],
     most: Int
   ) -> [(identifier: String, view: any RestorableView)]? {
     var stack = Array(own.reversed())
     guard !stack.isEmpty else { return [] }
-    // One that contains itself keeps its own.
-    // Whose address is among those that were visited must live until the end.
+    // A node that contains itself keeps its own views. All views that were met live until the end,
+    // so that no new view gets the address of one that was visited.
     var met = below.filter { $0 !== node }.flatMap(\.restorationViews)
     var visited = Set(met.map { ObjectIdentifier($0) })
     let most = min(most, .max - met.count) + met.count
@@ -31,7 +31,7 @@ enum ViewTree {
     return views
   }
 
-  /// The same by identifier; the first of equal ones counts.
+  /// The views of a node by identifier; of views with equal identifiers the first counts.
   static func viewsByIdentifier(of node: any RestorableNode) -> [String: any RestorableView] {
     let below = node.restorationChildren + [node.restorationPresented].compactMap(\.self)
     let views = views(node.restorationViews, of: node, besides: below, most: .max) ?? []
