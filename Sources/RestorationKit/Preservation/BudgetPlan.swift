@@ -1,4 +1,5 @@
-/// What of a state that is too large is left out, decided by values alone; see ``SizeBudget``.
+/// Decides from values alone which elements of a state that is too large are left out; see
+/// ``SizeBudget``.
 package struct BudgetPlan {
   /// An element of the state as the plan counts it.
   package struct Share: Hashable, Sendable {
@@ -9,11 +10,12 @@ package struct BudgetPlan {
     /// Whether the element can be left out by itself, and not only with the one above it: it is
     /// a node, or a root.
     package var isAlone: Bool
-    /// Nil if the element has none; then that of the element above counts.
+    /// Nil if the element has none; then the priority of the element above counts.
     package var priority: RestorationPriority?
-    /// Whether something is kept in the element that nobody else has, so that it stays.
+    /// Whether the element keeps something that nobody else has, so that the element stays.
     package var isKept: Bool
-    /// The size of the record that would keep what is stored of the element; nil if nothing is.
+    /// The size of the record that would keep the stored state of the element; nil if nothing is
+    /// stored.
     package var lastByteCount: Int?
 
     package init(
@@ -29,14 +31,14 @@ package struct BudgetPlan {
     }
   }
 
-  /// What becomes of an element for which there is no room.
+  /// The fate of an element for which there is no room.
   package enum Fate: Hashable, Sendable {
     case leftOut
-    /// What is stored of the element stays.
+    /// The stored state of the element stays.
     case lastState
   }
 
-  /// An element that is left out with all below it, or keeps what is stored.
+  /// An element that is left out with all below it, or keeps its stored state.
   package struct Top: Hashable, Sendable {
     package let place: Int
     /// The size of the element with all below it.
@@ -50,12 +52,12 @@ package struct BudgetPlan {
 
   /// The elements that have no room, the most important last.
   package private(set) var tops: [Top] = []
-  /// What becomes of the tops and of the elements below them, by their places.
+  /// The fates of the tops and of the elements below them, by their places.
   package private(set) var fates: [Int: Fate] = [:]
 
   private let shares: [Share]
   private let hard: Int
-  /// Where the elements below each one end.
+  /// The place behind the last element below each one.
   private let ends: [Int]
   /// The size of the state with all that is not left out.
   private var byteCount: Int
@@ -64,7 +66,7 @@ package struct BudgetPlan {
   /// The turn in which an element was left out; nil if it is in.
   private var outSince: [Int?]
 
-  /// Decides what is left out.
+  /// Decides which elements are left out.
   ///
   /// - Parameters:
   ///   - shares: All elements, each followed by the elements below it.
@@ -144,8 +146,10 @@ package struct BudgetPlan {
     shares[place].parent.map { outSince[$0] == nil } ?? true
   }
 
-  /// Tries the last that went first, since they are the most important, and a node before those
-  /// below it that went by themselves.
+  /// Takes back elements that have room after all.
+  ///
+  /// The element that went last is tried first, since it is the most important, and a node before
+  /// those below it that went by themselves.
   private mutating func takeBackWhatHasRoom() {
     for (number, turn) in turns.enumerated().reversed()
     where isTop(turn.place) && byteCount + turn.byteCount <= hard {
@@ -158,7 +162,7 @@ package struct BudgetPlan {
       .map { Top(place: $0.place, byteCount: before[ends[$0.place]] - before[$0.place]) }
   }
 
-  /// Lets the elements that have no room keep what is stored of them, as far as that has room.
+  /// Lets the elements that have no room keep their stored state, as far as that state has room.
   private mutating func keepLast() {
     for index in tops.indices.reversed() {
       let range = tops[index].place..<ends[tops[index].place]

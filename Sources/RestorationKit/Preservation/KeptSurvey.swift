@@ -5,11 +5,11 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What a save finds out, while it asks the app, about elements and states that a restore could
+/// The findings of a save, while it asks the app, about elements and states that a restore could
 /// not bring back.
 ///
-/// What becomes of them is decided when all that the app has is in its place: only then is it
-/// known which kept elements nobody has claimed, and so which of them have room.
+/// The fate of these elements is decided when all objects of the app are in their places: only then
+/// is it known which kept elements nobody has claimed, and so which of the elements have room.
 struct KeptSurvey {
   /// Something to decide about.
   enum Undecided {
@@ -25,16 +25,16 @@ struct KeptSurvey {
   private var unclaimed: [Sibling: Int] = [:]
   /// The objects that have claimed kept elements.
   private(set) var claims: [Int: any StateRestoring] = [:]
-  /// The same by these objects.
+  /// The places of the claimed elements, by the objects that have claimed them.
   private var places: [ObjectIdentifier: Int] = [:]
   /// The names of kept elements that are claimed, or go on being kept.
   private var names: Set<Sibling> = []
   private var undecided: [Undecided] = []
   /// Elements below nothing, and those that only a reference reaches, come after all others.
   private var last: [Undecided] = []
-  /// All that is kept, as far as it is decided.
+  /// All elements and states that are kept, as far as it is decided.
   var items: [KeptItem] = []
-  /// What the keeper has to change when the save is written.
+  /// The changes that the keeper makes when the save is written.
   var settlement = KeptRecords.Settlement()
   /// The states that are kept beside states that were stored last.
   var besideLast: [RowNumber: (container: KeyedDecoder, states: [KeptState])] = [:]
@@ -57,7 +57,8 @@ struct KeptSurvey {
 
   /// Lets an object claim the kept element of its name.
   ///
-  /// - Returns: What is kept below that element, and goes on to be kept below the object.
+  /// - Returns: The places of the elements that are kept below the claimed one, and are kept below
+  ///   the object from now on.
   mutating func claim(_ name: Sibling, by object: any StateRestoring) -> [Int] {
     guard let place = unclaimed.removeValue(forKey: name) else { return [] }
     names.insert(name)
@@ -66,8 +67,11 @@ struct KeptSurvey {
     return records[place]?.children ?? []
   }
 
-  /// Takes the name of an element that goes on being kept; false if another kept element has had
-  /// it, as where an object has claimed the place of one and had some below itself.
+  /// Takes the name of an element that goes on being kept; false if another kept element has the
+  /// name.
+  ///
+  /// Two kept elements can have one name where an object has claimed a kept element and had kept
+  /// elements below itself.
   mutating func takeName(_ name: Sibling) -> Bool { names.insert(name).inserted }
 
   mutating func add(_ record: DeferredRecord) { undecided.append(.object(record)) }
@@ -94,7 +98,7 @@ struct KeptSurvey {
 
   mutating func letGo() { (claims, places, undecided, settlement) = ([:], [:], [], .init()) }
 
-  /// Of some items those that have no room beside what is decided already.
+  /// The candidates that have no room beside the items that are decided already.
   ///
   /// - Complexity: O(*n* log *n*) in all items.
   func crowdedOut(of candidates: [KeptItem]) -> Set<KeptState.ID> {
@@ -104,15 +108,16 @@ struct KeptSurvey {
       bound.crowdedOut(of: all.map(\.share)).filter { $0 >= items.count }.map { all[$0].id })
   }
 
-  /// What the keeper changes when the save is written, once all objects have their records.
+  /// The changes that the keeper makes when the save is written, once all objects have their
+  /// records.
   ///
-  /// What is kept goes when another is stored in its place, and not before: an object that could
-  /// not be encoded has replaced nothing.
+  /// A kept element goes when an object is stored in its place, and not before: an object that
+  /// could not be encoded has replaced nothing.
   func settlement(isSaved: (any StateRestoring) -> Bool) -> KeptRecords.Settlement {
     KeptRecords.Settlement(
       replaced: claims.filter { isSaved($0.value) }.map { (place: $0.key, object: $0.value) },
       dropped: settlement.dropped,
-      // Of an object that has claimed no place after all nothing has changed.
+      // For an object that is not saved after all, the kept states stay as they were.
       states: settlement.states.filter { isSaved($0.object) })
   }
 }
@@ -121,9 +126,9 @@ struct KeptSurvey {
 struct KeptItem {
   let id: KeptState.ID
   let element: KeptElement
-  /// Since when it counts as kept where more is kept than may be.
+  /// Since when the item counts as kept, if more is kept than may be.
   let since: Date
-  /// What goes later than others of one age has a greater one.
+  /// Of items of one age, the item with the greater rank goes later.
   var rank = 0
 
   var share: KeptShare {
@@ -132,16 +137,16 @@ struct KeptItem {
   }
 }
 
-/// The record of an object that is written when it is decided what is kept in it and below it.
+/// The record of an object that waits until it is decided what is kept in and below the object.
 struct DeferredRecord {
-  /// What the object said.
+  /// The answer of the object.
   enum Said {
-    /// Its record without the library's part.
+    /// The record of the object without the library's part.
     case state(KeyedDecoder)
     case failed(any Error)
-    /// The same as when the restore had ended.
+    /// The object says the same as when the restore had ended.
     case asBefore
-    /// Nobody has asked it, since there is no room for what it would say.
+    /// Nobody has asked the object, since there is no room for its state.
     case nothing
   }
 
@@ -152,20 +157,19 @@ struct DeferredRecord {
   var said = Said.nothing
   /// The states that are kept of the object; nil if none were.
   var states: KeptRecords.State?
-  /// One for each of these states.
+  /// One item for each kept state.
   var items: [KeptItem] = []
 
-  /// Whether no state is kept of the object.
   var keepsNothing: Bool { states?.all.isEmpty ?? true }
 
-  /// Whether the object must be asked after all, since the state is not kept that would have
-  /// stayed instead of what it says.
+  /// Whether the object must be asked after all: the stored state that would have stayed, since the
+  /// object said nothing else, is not kept.
   var isUnasked: Bool {
     guard case .asBefore = said else { return false }
     return states?.withheld == nil
   }
 
-  /// The states that are kept beside the one of the record.
+  /// The states that are kept beside the state of the record.
   var beside: [KeptState] {
     var beside = (states?.beside ?? []).map(\.state)
     if states?.withheld == nil, !beside.isEmpty { beside[0].leftOut = states?.leftOut }
@@ -181,7 +185,7 @@ struct DeferredRecord {
     items.removeAll { gone.contains($0.id) }
   }
 
-  /// Puts the state that the record has beside what the object says.
+  /// Keeps the state that the record has beside the state that the object says.
   mutating func putBeside() {
     if let replaced = states?.putBeside() { items.removeAll { $0.id == replaced } }
   }

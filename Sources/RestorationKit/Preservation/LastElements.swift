@@ -2,19 +2,19 @@ internal import ArchiveCodec
 
 /// Which elements of the stored tree the rows of a walk stand for.
 ///
-/// As long as the rows say what is stored, an element is that of its object, wherever that
-/// is by now: another one may have its path. What no object had, and all if nobody knows
-/// whose it was, is that of what has its path now.
+/// As long as the rows say what is stored, an element is that of its object, wherever the object is
+/// by now: another object may have the path of the element. An element that no object had, and
+/// every element if nobody knows whose it was, is that of the object with its path now.
 struct LastElements {
   let tree: StoredTree
   private let rows: Rows
   private var places: RecordPlaces
-  /// By the places of the elements; nil for those that have gone.
+  /// The rows of the elements, by place; nil for elements that have gone.
   private var numbers: [RowNumber?]
   private var placesByPath: [RowNumber: Int] = [:]
 
-  /// Finds out what has become of the elements; with `knowsObjects` the rows say what is
-  /// stored.
+  /// Finds the rows that the elements have now; with `knowsObjects` the rows say which record was
+  /// stored of each object.
   ///
   /// - Complexity: O(*n*) in the elements and the rows.
   init(_ tree: StoredTree, _ rows: Rows, knowsObjects: Bool) {
@@ -37,7 +37,7 @@ struct LastElements {
     if !others.isEmpty { match(others) }
   }
 
-  /// Finds what has the paths of some elements now.
+  /// Finds the rows that have the paths of some elements now.
   ///
   /// Names are compared from the roots on, and not paths, which are as long as the tree is
   /// deep.
@@ -67,19 +67,20 @@ struct LastElements {
     }
   }
 
-  /// The record that stands now for one that was stored; nil if none does.
+  /// The record that an object with a stored record has now; nil if the object has gone.
   func record(_ stored: UInt64) -> UInt64? {
     places[stored].flatMap { numbers[$0]?.record }
   }
 
-  /// The places of what may be kept for a row, its own first.
+  /// The places of the elements whose state may stay for a row, the row's own element first.
   func places(of number: RowNumber) -> [Int] {
     [ownPlace(of: number), placesByPath[number]].compactMap(\.self)
   }
 
   private func ownPlace(of number: RowNumber) -> Int? {
     guard let place = places[number.record], numbers[place] == number else { return nil }
-    // What was at the address when the rows were made may have gone before they saw it.
+    // The object that was at the address when the rows were made may have gone before the first
+    // save, so the name is compared, too.
     guard rows.run.save > 1 || tree.outline.identifier(of: place) == rows[number].identifier else {
       return nil
     }

@@ -3,8 +3,8 @@ internal import ArchiveCodec
 /// Asks the objects that never say when they change, and them alone, whether they say
 /// something else than in the last walk.
 ///
-/// It changes nothing: no row, no record, no subkey. It goes down through what the rows know,
-/// and stops at the first difference, since the save after it finds the others.
+/// A poll changes nothing: no row, no record, no subkey. It goes down through the nodes that the
+/// rows know, and stops at the first difference, since the save after it finds the others.
 final class PreservationPoll: StateEncoding {
   private struct Asked {
     let object: any StateRestoring
@@ -26,9 +26,9 @@ final class PreservationPoll: StateEncoding {
     encoder = said.builder.makeEncoder()
   }
 
-  /// Whether a save would find something else.
+  /// Whether a save would find a difference.
   ///
-  /// - Complexity: O(*n*) in what never says when it changes.
+  /// - Complexity: O(*n*) in the objects that never say when they change.
   func findsChange(below roots: [any RestorableNode]) -> Bool {
     guard said.roots == LastSaid.hash(of: roots, objects), add(roots, rows.whole.roots[...]) else {
       return true
@@ -54,7 +54,7 @@ final class PreservationPoll: StateEncoding {
     guard info.type == rows[number].type?.type else { return true }
     let shape = said.shape(of: object, rows[number].kind, info, objects)
     if let last = said.shapes[number], last != shape.hash { return true }
-    // An object without one is not asked by saves either.
+    // Saves do not ask an object without a hash either.
     if let last = said.states[number], last != state(of: object, number, info) { return true }
     if let last = said.probes[number], !isSame(last, object, number, info) { return true }
     let presented = [rows[number].below.presented].compactMap(\.self)
@@ -64,12 +64,12 @@ final class PreservationPoll: StateEncoding {
     return !addViews(shape.views, of: number)
   }
 
-  /// Goes on to nodes that have a place; false if one that says when it changes is another
-  /// object, whose state nobody has heard.
+  /// Goes on to nodes that have a place; false if a node that says when it changes is another
+  /// object now, whose state nobody has heard.
   private func add(_ nodes: [any RestorableNode], _ known: ArraySlice<RowNumber>) -> Bool {
     var known = known
     for node in nodes {
-      // The nodes between them were left out.
+      // Nodes without a row of their name were left out.
       guard let number = known.first, rows[number].identifier == objects.identifier(of: node)
       else { continue }
       known.removeFirst()
@@ -99,7 +99,7 @@ final class PreservationPoll: StateEncoding {
 
   // MARK: State
 
-  /// A save finds out why an object throws, and then it is asked no more.
+  /// An object that throws counts as changed: the save that follows finds out why.
   private func isSame(
     _ last: StateProbe, _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo
   ) -> Bool {
@@ -122,7 +122,7 @@ final class PreservationPoll: StateEncoding {
       coder.open(number)
       defer {
         coder.close()
-        // A node that has kept it may use it when the rows are those of another save.
+        // A node that has kept the coder may use it when the rows are those of another save.
         if !isKnownUniquelyReferenced(&coder) { coder.keepPath() }
       }
       try coder.encodeAll(of: object, info)
@@ -136,7 +136,7 @@ final class PreservationPoll: StateEncoding {
 
   func path(of number: RowNumber?) -> RestorationPath { rows.path(of: number) }
 
-  /// The number that the walk gave, or one that it gave to nothing.
+  /// The number that the walk gave to the object, or a number that the walk gave to no object.
   func reference(
     to object: any StateRestoring, from number: RowNumber?, key: String
   ) -> UInt64? {

@@ -1,9 +1,9 @@
 internal import ArchiveCodec
 
-/// The bound of a state: what has no room is left out in a second walk, so that all that
-/// is stored is as if it were not there.
+/// The bound of a state: objects that have no room are left out in a second walk, so that
+/// everything is stored as if these objects were not there.
 extension PreservationWalk {
-  /// Whether what is stored of an object is to stay, since there is no room for more.
+  /// Whether the stored state of an object is to stay, since there is no room for another.
   func hasLastState(_ object: any StateRestoring) -> Bool {
     !fates.isEmpty && fates[ObjectIdentifier(object)] == .lastState
   }
@@ -14,7 +14,8 @@ extension PreservationWalk {
 
   var isWithinBudget: Bool { conditions.budget?.hard.map { rows.byteCount <= $0 } ?? true }
 
-  /// Asks everything, and again without that for which there is no room.
+  /// Asks everything, and if the state is too large, asks again without the objects that have no
+  /// room.
   func walkEverythingWithinBudget(_ roots: [any RestorableNode]) throws {
     guard let hard = conditions.budget?.hard else { return try walkEverything(roots) }
     let mark = try builder.mark()
@@ -36,7 +37,7 @@ extension PreservationWalk {
     report(plan, before)
   }
 
-  /// What is said of an element that has no place any more.
+  /// The facts about an element for its line, if the element has no place in the second walk.
   private struct Entry {
     let number: RowNumber
     let kind: ElementKind
@@ -52,7 +53,7 @@ extension PreservationWalk {
     }
   }
 
-  /// What the plan counts of each element.
+  /// The elements as the plan counts them.
   private func shares(of tree: RowTree) -> [BudgetPlan.Share] {
     var priorities: [RowNumber: RestorationPriority] = [:]
     agenda.forEachSeenNode { node in
@@ -78,7 +79,8 @@ extension PreservationWalk {
         add(entry, top.byteCount)
       }
     }
-    // What nothing refers to now that is not there.
+    // Elements that only left out elements referred to have no place any more, and are left out
+    // with them.
     for (place, entry) in entries.enumerated() where plan.fates[place] == nil {
       guard
         rows[entry.number].met.walk != rows.run.walk || rows[entry.number].met.status != .placed,
@@ -95,7 +97,8 @@ extension PreservationWalk {
         outcome: .overBudget(byteCount: byteCount)))
   }
 
-  /// Says how large the state is, when all has its record.
+  /// Adds a note if the state is larger than its budget allows, once all elements have their
+  /// records.
   func noteSize() {
     guard let budget = conditions.budget else { return }
     let byteCount = rows.byteCount
@@ -110,7 +113,8 @@ extension PreservationWalk {
 
   // MARK: What is stored
 
-  /// The bytes that records take which keep what is stored, as far as something is.
+  /// The most bytes that a record takes which keeps the stored state of its row, for all rows that
+  /// have one.
   private func lastByteCounts() -> [RowNumber: Int] {
     var counts: [RowNumber: Int] = [:]
     func note(_ stored: RecordFingerprint, _ byteCount: UInt32, _ number: RowNumber) {
@@ -138,7 +142,7 @@ extension PreservationWalk {
     return counts
   }
 
-  /// Such a record says that it keeps what is stored, and may name others by longer
-  /// numbers.
+  /// A record with a kept state is larger than the stored one: it says that it keeps the state, and
+  /// may name others by longer numbers.
   private static func mostBytes(_ stored: Int) -> Int { stored + stored / 64 + 64 }
 }

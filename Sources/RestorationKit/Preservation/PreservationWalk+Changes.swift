@@ -1,20 +1,20 @@
 internal import ArchiveCodec
 
-/// A save of what has changed: it asks those that have said so and those that never
-/// do, and what came with them.
+/// A save of changes: it asks the objects that have said that they changed, the objects that never
+/// say so, and the objects that came with them.
 ///
-/// Where something has happened that only the whole tree can explain, such as a node
-/// that two contain or that only a reference still reaches, everything is asked; so
-/// what is stored is the same as if that were done always.
+/// Where something has happened that only the whole tree can explain, such as a node that two
+/// contain or that only a reference still reaches, everything is asked. So the stored state is the
+/// same as if everything were asked always.
 extension PreservationWalk {
-  /// Only the whole tree can explain what has happened, so everything is asked.
+  /// Thrown when only the whole tree can explain a change, so that everything is asked.
   struct NeedsEverything: Error {}
 
   /// An object that is asked again.
   private struct Asked {
     let object: any StateRestoring
     let number: RowNumber
-    /// The same object, if it is saved as a node.
+    /// The object as a node; nil if the object is saved as something else.
     let node: (any RestorableNode)?
   }
 
@@ -25,9 +25,9 @@ extension PreservationWalk {
     let contents: Contents
   }
 
-  /// Asks what may have changed.
+  /// Asks the objects that may have changed.
   ///
-  /// - Throws: ``NeedsEverything``, and what ends the save.
+  /// - Throws: ``NeedsEverything``, and errors that end the save.
   func walkChanges(_ roots: [any RestorableNode]) throws {
     let references = rows.references.ofApplicationBefore
     var (asked, gone) = try objectsToAsk(roots)
@@ -44,7 +44,8 @@ extension PreservationWalk {
     var unchecked: [(number: RowNumber, references: Set<RowNumber>)] = []
     for asked in asked where rows[asked.number].met.save == rows.run.save {
       let references = try askAgain(asked)
-      // States that are kept beside its own are written last.
+      // A record with kept states beside its own is written last, so its references are compared
+      // later.
       if rows.kept.besides.contains(asked.number) { unchecked.append((asked.number, references)) }
     }
     try drain()
@@ -61,8 +62,9 @@ extension PreservationWalk {
 
   private func isPlaced(_ number: RowNumber) -> Bool { rows[number].met.status == .placed }
 
-  /// The objects that saves ask first, and the rows of objects that are not there any more: they
-  /// lose their place with what contained them, or only asking everything tells where they went.
+  /// The objects that saves ask first, and the rows of objects that are not there any more: these
+  /// rows lose their place with the row that contained them, or only asking everything tells where
+  /// the objects went.
   private func objectsToAsk(
     _ roots: [any RestorableNode]
   ) throws(NeedsEverything) -> (asked: [Asked], gone: [RowNumber]) {
@@ -92,7 +94,7 @@ extension PreservationWalk {
     asked.append(Asked(object: node, number: number, node: node))
   }
 
-  /// Whether a row is that of an object, and not of one that was at its address.
+  /// Whether a row is that of an object, and not of another one that was at its address.
   private func isSame(_ object: any StateRestoring, _ number: RowNumber) -> Bool {
     rows.number(of: object) == number
       && (!rows[number].hearing.isTracked || rows.object(of: number) === object)
@@ -100,7 +102,7 @@ extension PreservationWalk {
 
   // MARK: Structure
 
-  /// Finds out whether what is asked is where it was, and what is below it.
+  /// Finds out whether an object that is asked is where it was, and which objects are below it.
   private func compare(
     _ next: Asked, _ asked: inout [Asked], _ changed: inout [ChangedParent]
   ) throws(NeedsEverything) {
@@ -117,7 +119,7 @@ extension PreservationWalk {
       guard let parent = object.restorationParent else {
         return try need(rows[number].parent == nil)
       }
-      // Another parent that has no place yet may get one, as a registered object does.
+      // A parent that has no place yet may get one later, as a registered object does.
       try need(
         rows.placed(parent).map { _ in scopingRow(parent) == rows[number].parent }
           ?? (rows[number].parent == nil
@@ -132,7 +134,7 @@ extension PreservationWalk {
   ) throws(NeedsEverything) {
     guard let identifier = objects.identifier(of: node), identifier == rows[number].identifier
     else { throw NeedsEverything() }
-    // Equal names may be of different bytes.
+    // Equal names may have different bytes; the record gets the bytes of this name.
     rows[number].identifier = identifier
     let contents = contents(of: node, number)
     let children = rows.children(of: number)
@@ -177,8 +179,8 @@ extension PreservationWalk {
     }
   }
 
-  /// Gives what came below some nodes its place; what went and comes nowhere else
-  /// has none then.
+  /// Gives nodes that came below some parents their places; a node that went and comes nowhere else
+  /// has none after this.
   private func place(
     _ changed: [ChangedParent], _ asked: inout [Asked]
   ) throws(NeedsEverything) {
@@ -190,7 +192,7 @@ extension PreservationWalk {
         rows.loosen(child)
       }
     }
-    // One that lost its place is asked anew where it gets another.
+    // A parent that lost its place is asked anew where it gets another.
     for parent in changed where rows[parent.number].met.save == rows.run.save {
       guard let info = rows[parent.number].type else { throw NeedsEverything() }
       let staying = Set(
@@ -211,15 +213,15 @@ extension PreservationWalk {
           visits.append(visit)
           continue
         }
-        // Its index is a part of what is stored.
+        // The index of a node is a part of its record.
         if rows[number].met.hasMoved { add(visit.node, number, to: &asked) }
       }
       agenda.stack.replaceSubrange(first..., with: visits.reversed())
     }
   }
 
-  /// Whether a node lies below the first of several that refer to it; who that is
-  /// says the order of the tree.
+  /// Whether several rows refer to one node that only references reach: the node lies below the
+  /// first of them, and only the order of the tree says which one that is.
   private var isOrderOfReferrersTold: Bool {
     var nodes: Set<RowNumber> = []
     return rows.references.all.values.contains { references in
@@ -227,8 +229,8 @@ extension PreservationWalk {
     }
   }
 
-  /// Whether something that went was reached by others, too, or may have been the last
-  /// of a class whose former names are stored.
+  /// Whether an element that went was reached by others, too, or may have been the last of a class
+  /// whose former names are stored.
   private func isMissed(_ number: RowNumber) -> Bool {
     rows[number].met.status != .placed
       && (rows[number].reach.isReferredTo || rows[number].met.isRenamed
@@ -237,10 +239,11 @@ extension PreservationWalk {
 
   // MARK: State
 
-  /// Writes the record of what is asked again, which must refer to the same as before
-  /// where nothing else reaches that.
+  /// Writes the record of an object that is asked again.
   ///
-  /// - Returns: To what it has referred before, of what only references reach.
+  /// Where only references reach an element, the object must refer to the element as before.
+  ///
+  /// - Returns: The elements to which the object referred before, and that only references reach.
   private func askAgain(_ asked: Asked) throws -> Set<RowNumber> {
     let (number, object) = (asked.number, asked.object)
     guard let info = rows[number].type else { throw NeedsEverything() }
@@ -259,7 +262,7 @@ extension PreservationWalk {
     return references
   }
 
-  /// Whether the roots that only the application refers to are in its order.
+  /// Whether the roots that only the application refers to are in the order of its references.
   private var isApplicationInOrder: Bool {
     var met: Set<RowNumber> = []
     let nodes = agenda.referrals.lazy.filter { $0.referrer == nil }
@@ -272,8 +275,11 @@ extension PreservationWalk {
     row.kind == .node && row.reach.isReferred && row.parent == nil
   }
 
-  /// Whether all that is reached by references alone is reached as before: it lies
-  /// below the first node that refers to it.
+  /// Whether a referrer still refers to the elements that it referred to before and that only
+  /// references reach.
+  ///
+  /// Besides, it may refer to more registered objects, but to no other node: a node lies below the
+  /// first row that refers to it.
   func refers(_ referrer: RowNumber?, asBefore before: Set<RowNumber>) -> Bool {
     let now = rows.references.all[referrer] ?? []
     return before.isSubset(of: now)

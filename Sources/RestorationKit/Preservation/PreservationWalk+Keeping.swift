@@ -7,7 +7,7 @@ internal import Foundation
 
 /// Elements that are not back, and states that nobody could read, while the app is asked.
 extension PreservationWalk {
-  /// What a restore could not bring back; nil if that is nothing.
+  /// The elements and states that a restore could not bring back; nil if there are none.
   var kept: KeptRecords? { keeping?.records }
 
   func meetKeptRoots() {
@@ -18,7 +18,7 @@ extension PreservationWalk {
   /// that are kept below it.
   ///
   /// - Returns: Whether something may be kept below the object.
-  /// - Throws: ``NeedsEverything`` if something is in a save of what has changed.
+  /// - Throws: ``NeedsEverything`` if something may be, in a save of changes.
   func meetKept(
     below object: any StateRestoring, _ number: RowNumber
   ) throws(NeedsEverything) -> Bool {
@@ -30,18 +30,18 @@ extension PreservationWalk {
     }
     let row = rows[number]
     let name = Sibling(row.kind, below: row.parent, row.identifier, index: Int(row.siblingIndex))
-    // Its own come first: of two that have one name the later one is not kept.
+    // The object's own kept elements come first: of two with one name the later one is not kept.
     let below = tops + (keeping?.claim(name, by: object) ?? [])
     for place in below { keeping?.meet(place, below: number) }
     return !below.isEmpty
   }
 
-  /// Asks an object whose record is written when it is decided what is kept in it and below it.
+  /// Asks an object whose record waits until it is decided what is kept in and below the object.
   func deferRecord(
     of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin,
     keeping states: KeptRecords.State?
   ) throws {
-    // An object of a save of what has changed that has another place now, or was not there before.
+    // In a save of changes, the object has another place now, or was not there before.
     if !asksEverything, states?.withheld != nil || !rows.kept.isConcerned(number) {
       throw NeedsEverything()
     }
@@ -51,10 +51,10 @@ extension PreservationWalk {
     keeping?.add(record)
   }
 
-  /// Lets an object keep its states but for those that are over their age.
+  /// Lets an object keep its states, without the states that are over their age.
   ///
   /// Of the states of an object that is left out the newest is given up first where there is no
-  /// room: the oldest is what was there before anything crashed.
+  /// room: the oldest state is the one from before anything crashed.
   private func keepOn(_ states: KeptRecords.State, in record: inout DeferredRecord) {
     guard let kept else { return }
     record.states = states
@@ -78,7 +78,7 @@ extension PreservationWalk {
     }
   }
 
-  /// Keeps some states of an object no more, and says so.
+  /// Ends keeping some states of an object, and notes each of them.
   private func drop(_ gone: Set<KeptState.ID>, of record: inout DeferredRecord) {
     for (state, _) in record.states?.all ?? [] where gone.contains(state.id) {
       noteDropped(state, of: record.number)
@@ -111,7 +111,7 @@ extension PreservationWalk {
     if record.info.tracking == .always { rows.hearing.said?.noteFailure(record.number) }
   }
 
-  /// What an object has to say, as a record without the library's part.
+  /// The answer of an object, as a record without the library's part.
   private func encodeApart(_ record: DeferredRecord) throws -> KeyedDecoder {
     let (object, number, info) = (record.object, record.number, record.info)
     try builder.begin(record: number.record, with: encoder)
@@ -128,7 +128,8 @@ extension PreservationWalk {
     return try builder.takeOpen()
   }
 
-  /// Whether an object says something else than when the restore had ended, or came later.
+  /// Whether an object says something else than when the restore had ended, or came after the
+  /// restore.
   func isChanged(
     _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo
   ) throws -> Bool {
@@ -158,7 +159,7 @@ extension PreservationWalk {
     case object(DeferredRecord)
   }
 
-  /// Decides what is kept of all that was met so far, and writes it.
+  /// Decides which elements and states stay of all that were met so far, and writes them.
   func settleKept() throws {
     guard let undecided = keeping?.takeUndecided(), !undecided.isEmpty else { return }
     let candidates = undecided.flatMap(items)
@@ -175,7 +176,7 @@ extension PreservationWalk {
     }
   }
 
-  /// What counts where more is kept than may be.
+  /// The items of an element or object that compete for room if more is kept than may be.
   private func items(of undecided: KeptSurvey.Undecided) -> [KeptItem] {
     switch undecided {
     case .object(let record): return record.items
@@ -197,7 +198,8 @@ extension PreservationWalk {
     }
   }
 
-  /// What is to be written; nil for an element that is not kept any more, which is said.
+  /// The part that is to be written; nil for an element that is kept no more, which gets a line in
+  /// the report.
   private func part(
     of undecided: KeptSurvey.Undecided, without crowded: Set<KeptState.ID>
   ) -> Part? {
@@ -237,7 +239,7 @@ extension PreservationWalk {
         outcome: outcome))
   }
 
-  /// Gives an element that is kept its place and its line, and all below it theirs.
+  /// Gives a kept element and all below it their places and lines.
   private func place(_ top: KeptTop) {
     guard let kept else { return }
     var parents: [Int: RowNumber] = [:]
@@ -249,7 +251,7 @@ extension PreservationWalk {
       rows.keep(number, because: entry.outcome)
       report.add(number)
       guard place == top.place else { continue }
-      // Nothing that comes later can have its name.
+      // No element that comes later can have the name of a kept one.
       names.take(ofKept: Sibling(entry.element.content, below: top.parent))
       if let parent = top.parent {
         rows.kept.below[parent, default: []].append((entry.element.role, number))
@@ -259,7 +261,7 @@ extension PreservationWalk {
     }
   }
 
-  /// What the keeper does when the save is written; the objects are let go of.
+  /// The changes that the keeper makes when the save is written; the survey lets go of the objects.
   func settlement() -> KeptRecords.Settlement {
     defer { keeping?.letGo() }
     let settlement = keeping?.settlement { [rows] object in
@@ -276,12 +278,12 @@ extension PreservationWalk {
 
   // MARK: Records
 
-  /// The record that stands now for one that is kept; nil if none does.
+  /// The record that a kept element, or the object that claimed it, has now; nil if there is none.
   private func keptRecord(_ stored: UInt64) -> UInt64? {
     guard let place = kept?.place(ofRecord: stored) else { return nil }
     if let object = keeping?.claims[place] {
       guard let number = rows.number(of: object) else { return nil }
-      // When it goes, what is kept must not name the one that gets its number.
+      // When the object goes, kept states must not name the element that gets its number.
       rows[number].reach.isReferredTo = true
       return number.record
     }
@@ -289,14 +291,14 @@ extension PreservationWalk {
     return number.record
   }
 
-  /// What a stored reference names from now on, nil if that is not there any more.
+  /// The record that a stored reference names from now on; nil if its object is not there any more.
   private func reference(storedAs stored: UInt64, in number: RowNumber) -> UInt64? {
     if let record = keptRecord(stored) { return record }
     guard let object = kept?.object(stored), objects.canBeReferred(object) else { return nil }
     return reference(to: object, from: number, key: "")
   }
 
-  /// Writes an element that is not back, and all below it, as they were stored.
+  /// Writes an element that is not back, and all below it, as the elements were stored.
   private func write(_ top: KeptTop) throws {
     guard let kept else { return }
     for place in kept.subtree(of: top.place) {
@@ -413,7 +415,7 @@ extension PreservationWalk {
     }
   }
 
-  /// Writes them beside a state that was stored last.
+  /// Writes the states that are kept beside a state that was stored last.
   func encodeBeside(of number: RowNumber, with encoder: KeyedEncoder) throws {
     guard let (container, _) = keeping?.besideLast[number] else { return }
     try encoder.copyAll(from: container)

@@ -1,9 +1,10 @@
 internal import ArchiveCodec
 
-/// What is kept, in a save of what has changed: it stays as the last save through everything has
-/// stored it, and where something happens to it, everything is asked.
+/// Kept elements and states in a save of changes: they stay as the last walk through everything has
+/// stored them, and where something happens to one of them, everything is asked.
 extension PreservationWalk {
-  /// Notes what a walk through everything has kept, for the saves of what has changed after it.
+  /// Notes the elements and states that a walk through everything has kept, for the saves of
+  /// changes after it.
   func noteKept() {
     let withheld = rows.findings.outcomes.lazy.filter { $0.value == .keptAsStored }.map(\.key)
     rows.kept.note(
@@ -12,9 +13,10 @@ extension PreservationWalk {
       of: rows.kept.besides.union(withheld))
   }
 
-  /// Whether a change of what some nodes contain may be one of what is kept: an element that is
-  /// not back may give its place away or go with the one above it, and a record that stays as it
-  /// is stored names other children or another index.
+  /// Whether a change of the contents of some nodes may be a change of kept elements or states.
+  ///
+  /// An element that is not back may give its place away or go with the row above it, and a record
+  /// that stays as it is stored may name other children or another index.
   func isKeptConcerned(by changed: [ChangedParent]) -> Bool {
     guard let kept, !changed.isEmpty else { return false }
     return changed.map(\.number).contains(where: rows.kept.isParent)
@@ -28,8 +30,8 @@ extension PreservationWalk {
   /// Asks an object whose stored state nobody could read, which stays as long as the object says
   /// what it said when the restore had ended.
   ///
-  /// - Returns: Whether the object is one of these.
-  /// - Throws: ``NeedsEverything`` if it says something else, or cannot say it.
+  /// - Returns: Whether the stored state of the object stays.
+  /// - Throws: ``NeedsEverything`` if the object says something else, or cannot say it.
   func askWithheld(
     _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo
   ) throws(NeedsEverything) -> Bool {
@@ -41,7 +43,7 @@ extension PreservationWalk {
       throw NeedsEverything()
     }
     guard !isOther else { throw NeedsEverything() }
-    // A secret that is forgotten was the reason to ask it.
+    // A forgotten secret may have been the reason to ask the object, which has been asked now.
     rows.sensitive.uses[number]?.end = nil
     if info.tracking == .always {
       rows.hearing.said?.noteShape(of: object, rows[number].kind, info, number, objects)

@@ -5,20 +5,21 @@ struct LostState {
   let object: any StateRestoring
   let record: NodeRecord
   let number: RowNumber
-  /// Its record without a state.
+  /// The record of the object without a state.
   let ownPart: KeyedDecoder
 }
 
 extension PreservationWalk {
-  /// Writes what could not be encoded, with the state that is stored of it.
+  /// Writes the records of objects whose state could not be encoded or was not asked for, with
+  /// their stored state.
   ///
-  /// - Parameter tree: What is stored; nil if nothing is, or if it cannot be read.
+  /// - Parameter tree: The stored tree; nil if there is none, or if it cannot be read.
   /// - Throws: ``ArchiveError`` if a record cannot be built.
   /// - Complexity: O(*n*) in the stored and the preserved elements.
   func keepLastStates(from tree: StoredTree?) throws {
     guard !records.lost.isEmpty else { return }
     defer { records.lost = [] }
-    // The next save asks them again.
+    // The next save asks these objects again, since it asks everything.
     rows.whole.isRegular = false
     let elements = tree.map { LastElements($0, rows, knowsObjects: !records.rewrites) }
     let inKeptPlaces = rowsInKeptPlaces
@@ -46,10 +47,11 @@ extension PreservationWalk {
     Set((keeping?.claims ?? [:]).values.compactMap { rows.number(of: $0) })
   }
 
-  /// Whether what is stored of an element can stay for an object, whatever its class is
-  /// called by now.
+  /// Whether the stored state of an element can stay for an object, whatever its class is called by
+  /// now.
   ///
-  /// What is kept is not replaced by one that has no state, whatever its class.
+  /// A kept element that an object has claimed is not replaced by an object without a state,
+  /// whatever the class of the object.
   func canKeep(
     _ place: Int, of tree: StoredTree, as type: TypeInfo, _ isInKeptPlace: Bool
   ) -> Bool {
@@ -58,8 +60,9 @@ extension PreservationWalk {
     return types.registration(named: knownName(of: stored, in: tree))?.type == type.type
   }
 
-  /// A name that is registered, if there is one for a stored name: a later version of the
-  /// app may have saved it.
+  /// A registered name of the class with a stored name; the stored name if there is none.
+  ///
+  /// A later version of the app may have saved a name that this version does not know.
   private func knownName(of stored: String, in tree: StoredTree) -> String {
     if types.isRegistered(stored) { return stored }
     return tree.formerNames[stored]?.first(where: types.isRegistered) ?? stored
@@ -90,7 +93,8 @@ extension PreservationWalk {
       try encodeBeside(of: lost.number, with: encoder)
     }
     rows.findings.setOutcome(.savedWithLastState, lost.number)
-    // What it is by now it has not said for this record.
+    // The object has not said its present state for this record, so another record is no change
+    // that it kept silent about.
     rows[lost.number].stored.isAsked = false
   }
 }

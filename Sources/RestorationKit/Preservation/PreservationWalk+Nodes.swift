@@ -58,14 +58,14 @@ extension PreservationWalk {
         node,
         Exclusion(parent: parent, identifier: identifier, siblingIndex: siblingIndex, gap: nil))
     }
-    // It has taken its name, so that nothing else is in its place.
+    // A node that is left out has taken its name, so that nothing else is in its place.
     if isLeftOut(node) {
       if let parent { rows[parent].met.isIncomplete = true }
       return nil
     }
     let info = types.info(of: node)
     let number = known ?? rows.meet(node, .node, info)
-    // The row may be that of one that went and was at the same address.
+    // The row may be that of another object, which went and was at the same address.
     if rows[number].type !== info { rows.whole.isRegular = false }
     place(number, .node, below: parent, identifier, siblingIndex: siblingIndex)
     switch role {
@@ -94,8 +94,8 @@ extension PreservationWalk {
       if isDetached { rows.note(.detached, number) }
     case .contained(let contained):
       number = contained
-      // What comes back is all that the user had; that it comes back lower is for
-      // the developer to mend.
+      // The node comes back with all that the user had in it, but lower in the stack: the note lets
+      // the developer mend that.
       if !agenda.gaps.isEmpty, let gap = agenda.gaps[number] { rows.note(.aboveGap(gap), number) }
     case .referred(let referred): number = referred
     case .excluded: return
@@ -110,7 +110,7 @@ extension PreservationWalk {
     let first = agenda.stack.count
     placeContents(contents, number, info)
     let views = try placeViews(of: node, number, besides: contents)
-    // The first of them comes to lie on top.
+    // The first of the new visits comes to lie on top.
     agenda.stack.reverse(from: first)
     let references = asksEverything ? [] : rows.references.all.removeValue(forKey: number) ?? []
     try write(node, number, info, origin, isAbove: try meetKept(below: node, number))
@@ -121,7 +121,7 @@ extension PreservationWalk {
     }
   }
 
-  /// What a node contains and presents.
+  /// The nodes that a node contains and presents.
   struct Contents {
     let children: [any RestorableNode]
     let presented: (any RestorableNode)?
@@ -137,14 +137,14 @@ extension PreservationWalk {
   func contents(of node: any RestorableNode, _ number: RowNumber) -> Contents {
     read(node, number) {
       if rows[number].type?.tracking == .observed {
-        // Others ask for these, who do not observe it.
+        // Code that does not observe the node asks for these properties elsewhere.
         _ = (node.restorationIdentifier, node.restorationClass, node.restorationViews)
       }
       return Contents(of: node)
     }
   }
 
-  /// Gives what a node contains and presents its places, in order, to be visited.
+  /// Gives the nodes that a node contains and presents their places, in order, to be visited.
   func placeContents(_ contents: Contents, _ number: RowNumber, _ info: TypeInfo) {
     let children = contents.children
     guard !children.isEmpty || contents.presented != nil else { return }
@@ -167,7 +167,7 @@ extension PreservationWalk {
   }
 
   private func placeChildren(_ children: [any RestorableNode], _ number: RowNumber) {
-    // What is presented comes after them.
+    // The presented node comes after the children, and takes one name more.
     names.contained.begin(most: children.count + 1)
     rows.beginChildren(of: number)
     for child in children {
@@ -182,7 +182,7 @@ extension PreservationWalk {
     }
   }
 
-  /// Children that may have equal identifiers.
+  /// Gives places to children that may have equal identifiers.
   private func placeCounting(
     _ children: [any RestorableNode], _ number: RowNumber, isStack: Bool
   ) {
@@ -197,7 +197,7 @@ extension PreservationWalk {
       let visit = place(
         child, identifier, siblingIndex: index, below: number, .contained
       ) { identifier in
-        // Only the first of a name has what else could have it.
+        // Only the first child of a name can have the name and index of the presented node.
         index > 0 || names.contained.insert(identifier)
       }
       guard case .contained(let placed)? = visit?.place else {
@@ -208,16 +208,16 @@ extension PreservationWalk {
         continue
       }
       rows.addChild(placed, of: number)
-      // Another one often has the name and the address of one that went.
+      // A new child often has the name and the address of one that went.
       rows.recognize(child, placed)
       if let gap { agenda.gaps[placed] = gap }
       agenda.stack.append(Visit(node: child, place: .contained(placed)))
     }
   }
 
-  /// Preserves a node that nothing contains, or that is below one left out.
+  /// Preserves a node that nothing contains, or that lies below one that is left out.
   func follow(_ referral: WalkAgenda.Referral, to node: any RestorableNode) throws {
-    // Who refers to it first says only the whole tree.
+    // Only the whole tree says which row refers to the node first.
     guard asksEverything else { return rows.whole.isRegular = false }
     let isBelowGap = rows.number(of: node).map(report.isExcluded) ?? false
     let visit =
@@ -235,12 +235,12 @@ extension PreservationWalk {
 
   // MARK: Leaving out
 
-  /// Reports a node that is left out, and goes on to what is below it.
+  /// Reports a node that is left out, and goes on to the nodes below it.
   func leaveOut(_ node: any RestorableNode, _ exclusion: Exclusion) {
     let number = row(of: node, .node)
     guard rows[number].met.status != .placed else { return }
     if report.isExcluded(number) {
-      // It was referred to, and its path was taken there, too.
+      // The node was reached by a reference, and its path was taken there, too.
       if rows[number].met.isDuplicate { rows.findings.setOutcome(.duplicate, number) }
       return
     }
@@ -248,7 +248,7 @@ extension PreservationWalk {
     rows.exclude(
       number, below: exclusion.parent, exclusion.identifier, siblingIndex: exclusion.siblingIndex)
     report.addExcluded(number)
-    // Its path is that of now, also if a reference gives one above it a place later.
+    // The line has the path of now, also if a reference gives a node above it a place later.
     let path = rows.path(of: number)
     let gap: RestorationPath
     if let above = exclusion.gap {
@@ -278,7 +278,7 @@ extension PreservationWalk {
 
   // MARK: Entries
 
-  /// A line of something that has no row, or its row elsewhere.
+  /// Adds a line for an element that has no row, or whose row is elsewhere.
   func addEntry(
     _ kind: ElementKind, _ object: any StateRestoring, below parent: RowNumber?,
     _ identifier: String, siblingIndex: Int = 0, _ outcome: PreservationReport.NodeOutcome,
@@ -291,8 +291,9 @@ extension PreservationWalk {
         className: types.className(of: object), outcome: outcome, notes: notes))
   }
 
-  /// Says what became of all; what makes that later needs nothing of this walk but its
-  /// rows.
+  /// Says in a report what became of all elements.
+  ///
+  /// Lines that are made later need nothing of this walk but a copy of its rows.
   func describe(in report: inout PreservationReport) {
     report.kept = kept == nil ? [] : rows.kept.elements
     let rows = rows.copy()
@@ -305,10 +306,11 @@ extension PreservationWalk {
     report.lines = ReportEntries { [lines = self.report] in lines.entries(of: rows) }
   }
 
-  /// How many elements are stored that nobody was asked for.
+  /// How many elements are stored that this save did not ask.
   var unaskedCount: Int { asksEverything ? 0 : max(0, rows.run.placedCount - report.count) }
 
-  /// The first entry with a problem; those of one path, since it belongs to both.
+  /// The first entry with a problem, with all entries of its path, since the problem belongs to
+  /// each of them.
   var firstProblem: String? {
     let entries = report.entries(of: rows)
     guard let first = entries.first(where: \.isProblem) else { return nil }
@@ -318,7 +320,7 @@ extension PreservationWalk {
 }
 
 extension Array {
-  /// Reverses what lies from a place on, without a count of references.
+  /// Reverses the elements from a place on, without a count of references.
   fileprivate mutating func reverse(from first: Int) {
     var (low, high) = (first, count - 1)
     guard low < high else { return }

@@ -1,5 +1,5 @@
 extension PreservationWalk {
-  /// Preserves a registered object, and before it those that scope it.
+  /// Preserves a registered object, and before it the objects that scope it.
   func preserveObject(_ object: any RestorableObject) throws {
     var chain = [object]
     var inChain: Set = [ObjectIdentifier(object)]
@@ -14,8 +14,8 @@ extension PreservationWalk {
     while let next = chain.popLast() { try writeObject(next) }
   }
 
-  /// The row that scopes the objects of a parent; nil for a view, which is not back when a
-  /// restore finds them.
+  /// The row that scopes the objects of a parent; nil for a view, which is not back when a restore
+  /// looks for the objects.
   func scopingRow(_ parent: any StateRestoring) -> RowNumber? {
     rows.placed(parent).flatMap { rows[$0].kind == .view ? nil : $0 }
   }
@@ -44,7 +44,7 @@ extension PreservationWalk {
     let origin = origin(
       of: object, number, info, restorationClass: object.objectRestorationClass)
     if scope == nil { rows.whole.storedRoots.append(number) }
-    // One that is not back may have the name.
+    // A kept element that is not back may have the name.
     if !asksEverything, kept != nil { throw NeedsEverything() }
     try write(object, number, info, origin, isAbove: try meetKept(below: object, number))
   }

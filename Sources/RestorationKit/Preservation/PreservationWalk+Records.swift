@@ -6,7 +6,7 @@ internal import Observation
 extension PreservationWalk {
   /// Opens the coder for the hooks of one object.
   ///
-  /// One that somebody has kept stays his, and closed.
+  /// A coder that somebody has kept stays closed, and the next object gets another one.
   func openCoder(_ number: RowNumber?) -> StateEncoder {
     if !isKnownUniquelyReferenced(&coder) { letGoOfCoder() }
     let opened = coder ?? StateEncoder(self, encoder)
@@ -15,7 +15,8 @@ extension PreservationWalk {
     return opened
   }
 
-  /// Whoever has kept it may use it when the rows are those of another save.
+  /// Lets go of a coder that somebody has kept, who may use it when the rows are those of another
+  /// save.
   func letGoOfCoder() {
     coder?.keepPath()
     coder = nil
@@ -38,14 +39,14 @@ extension PreservationWalk {
     }
   }
 
-  /// How an object is made again, which its record says besides its row.
+  /// The way to make an object again, which its record says besides the facts of its row.
   struct Origin {
     var restorationClassName: String?
     var storyboard: StoryboardReference?
   }
 
-  /// The origin of an object but for its storyboard; a restoration class that nobody
-  /// knows is noted.
+  /// The origin of an object but for its storyboard; a restoration class that is not registered is
+  /// noted.
   func origin(
     of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo,
     restorationClass: Any.Type?
@@ -94,14 +95,14 @@ extension PreservationWalk {
       case .child, .root: connections.children.append(number.record)
       case .view: connections.views.append(number.record)
       case .presented where connections.presented == nil: connections.presented = number.record
-      // It names the one above itself.
+      // The record of a presented or referred element names the row above it by itself.
       case .presented, .referred: break
       }
     }
     return connections
   }
 
-  /// What the library has to say of an object, as a value for what is written later.
+  /// The library's part of an object's record, as a value for a record that is written later.
   func nodeRecord(
     _ number: RowNumber, _ info: TypeInfo, _ origin: Origin
   ) -> NodeRecord {
@@ -123,8 +124,8 @@ extension PreservationWalk {
       ?? StateVersion.first.number
   }
 
-  /// Writes the record of an object that has its place, or lets it wait where something may be
-  /// kept in it or below it.
+  /// Writes the record of an object that has its place, or lets the record wait where something may
+  /// be kept in or below the object.
   func write(
     _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin,
     isAbove mayKeepBelow: Bool = false
@@ -160,7 +161,7 @@ extension PreservationWalk {
     }
   }
 
-  /// Reads what an object says; one that is observed marks its row when that changes.
+  /// Reads what an object says; an object that is observed marks its row when its answer changes.
   func read<Value, Failure: Error>(
     _ object: any StateRestoring, _ number: RowNumber, _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
@@ -176,12 +177,12 @@ extension PreservationWalk {
     return try result.get()
   }
 
-  /// Ends the record of a row, which is written if it is stored otherwise.
+  /// Ends the record of a row, which is written if another one is stored.
   private func end(_ number: RowNumber) throws {
     if try records.end(number), asksEverything { noteUnannounced(number) }
   }
 
-  /// What changes and does not say so is stored by chance.
+  /// An object that changes and does not say so is stored only by chance, so the developer is told.
   private func noteUnannounced(_ number: RowNumber) {
     guard !rows[number].reach.isReferred, !rows.hearing.changed.contains(number),
       !rows.kept.changesRecord(of: number), !rows.kept.besides.contains(number),
@@ -190,7 +191,7 @@ extension PreservationWalk {
     rows.note(.notInvalidated, number)
   }
 
-  /// Writes a record of an element that nobody is asked for.
+  /// Writes a record for which no object is asked.
   func append(_ number: RowNumber, _ body: (KeyedEncoder) throws -> Void) throws {
     try builder.begin(record: number.record, with: encoder)
     do {
@@ -208,7 +209,7 @@ extension PreservationWalk {
     if let trace {
       trace(RestorationTrace(call: .encodeRestorableState, path: rows.path(of: number)))
     }
-    // The keys in an error are those of the object, without ours around them.
+    // An error has the keys of the object, without the library's keys around them.
     let attempt = encoder.beginAttempt()
     let coder = openCoder(number)
     defer { coder.close() }
@@ -227,8 +228,8 @@ extension PreservationWalk {
     if info.traits.contains(.shadowsIdentifier) { rows.note(.identifierShadowed, number) }
   }
 
-  /// It threw, or a value was too large for any archive: the node is kept, and what
-  /// is stored of it.
+  /// Goes on after an object threw, or after a value was too large for any archive: the object is
+  /// kept, with its stored state.
   func lose(
     _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin,
     _ error: any Error
@@ -237,17 +238,17 @@ extension PreservationWalk {
     try goOnWithoutState(object, number, info, origin)
   }
 
-  /// Keeps an object without asking it, and what is stored of its state.
+  /// Keeps an object with its stored state, without asking it.
   func leaveUnasked(
     _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin
   ) throws {
     rows.findings.setOutcome(.savedWithoutState, number)
-    // That this is stored otherwise is no change of its own.
+    // Another record is no change of the object, which was not asked.
     rows[number].stored.isAsked = false
     try goOnWithoutState(object, number, info, origin)
   }
 
-  /// Keeps an object without its state, and what is stored of that.
+  /// Keeps an object without its present state; its stored state is added when the save is written.
   private func goOnWithoutState(
     _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin
   ) throws {
@@ -261,7 +262,7 @@ extension PreservationWalk {
         }))
   }
 
-  /// Writes what an object is and what its record names.
+  /// Writes the library's part of a record: what the object is, and which records it names.
   func encodeOwnPart(
     of number: RowNumber, _ info: TypeInfo, _ origin: Origin, with encoder: KeyedEncoder
   ) {
@@ -280,14 +281,14 @@ extension PreservationWalk {
     encoder.endContainer(container)
   }
 
-  /// Writes what the library stores of an object besides what its hook says.
+  /// Writes the values that the library stores of an object besides those of its hook.
   func encodeBuiltInState(
     of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo,
     with encoder: KeyedEncoder
   ) {
     guard !info.traits.isDisjoint(with: .hasBuiltInState) else { return }
     encoder.encodeContainer(forKey: NodeRecord.builtInKey) { encoder in
-      // What is shown is one of the tabs; any other may have its place only later.
+      // The selected tab is one of the children; any other node may get its place only later.
       BuiltInState.encode(object, with: encoder) { tab in
         rows.placed(tab).flatMap { rows[$0].parent == number ? $0.record : nil }
       }

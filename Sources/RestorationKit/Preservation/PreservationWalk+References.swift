@@ -1,4 +1,4 @@
-/// Who refers to whom.
+/// References from objects to objects.
 extension PreservationWalk {
   private func kind(of object: any StateRestoring) -> ElementKind {
     switch object {
@@ -8,11 +8,12 @@ extension PreservationWalk {
     }
   }
 
-  /// The record of what is referred to; nil if it cannot be, which is noted.
+  /// The record of an object that is referred to; nil if it is left out, or if it cannot be
+  /// referred to, which is noted.
   func reference(
     to object: any StateRestoring, from referrer: RowNumber?, key: String
   ) -> UInt64? {
-    // The application comes first, before it is known what has its place.
+    // The application is asked first, before it is known which objects have their place.
     if let referrer, let placed = rows.placed(object) {
       noteReference(to: placed, from: referrer)
       return placed.record
@@ -24,7 +25,7 @@ extension PreservationWalk {
     guard objects.canBeReferred(object) else {
       let className = types.className(of: object)
       rows.note(.referenceWithoutIdentifier(key: key, className: className), referrer)
-      // It may get one.
+      // The object may get an identifier later.
       rows.whole.isRegular = false
       return nil
     }
@@ -33,7 +34,7 @@ extension PreservationWalk {
     return row(of: object, kind(of: object)).record
   }
 
-  /// Remembers who refers to what nothing contains.
+  /// Remembers which row refers to an element that nothing contains.
   func noteReference(to target: RowNumber, from referrer: RowNumber?) {
     rows[target].reach.isReferredTo = true
     if rows[target].reach.isBelowReference {

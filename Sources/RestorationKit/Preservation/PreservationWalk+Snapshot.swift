@@ -1,6 +1,7 @@
 extension PreservationWalk {
-  /// Whether what the user sees above all others is preserved in its place: of
-  /// the last root what it presents, or else the selected tab, or else the last
+  /// Whether the node that the user sees above all others is preserved in its place.
+  ///
+  /// From the last root on, this is the presented node, or else the selected tab, or else the last
   /// child, and so on.
   func isTopPreserved(_ roots: [any RestorableNode]) -> Bool {
     var next = roots.last
@@ -13,11 +14,11 @@ extension PreservationWalk {
     return true
   }
 
-  /// The same where all that anything contains is preserved, which leaves only a
-  /// selected tab to ask for.
+  /// Whether the topmost node is preserved, if all contained nodes are: only selected tabs remain
+  /// to be asked for.
   func isTopPreserved() -> Bool {
     var next = rows.whole.roots.last
-    // Tabs may name one above them.
+    // Tabs may name a node above them.
     var visited: Set<RowNumber> = []
     while let number = next, visited.insert(number).inserted {
       if let presented = rows[number].below.presented {

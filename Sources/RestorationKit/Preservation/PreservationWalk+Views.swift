@@ -7,7 +7,7 @@ extension PreservationWalk {
 
   /// Finds the views of a node that have an identifier, outer ones first.
   ///
-  /// Those of the nodes that it contains or presents are theirs.
+  /// The views of a node that this one contains or presents belong to that node.
   func placeViews(
     of node: any RestorableNode, _ number: RowNumber, besides contents: Contents
   ) throws(RestorationError) -> [PlacedView] {

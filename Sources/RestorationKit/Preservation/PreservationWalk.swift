@@ -7,25 +7,25 @@ internal import Foundation
 
 /// Goes through the trees once and writes a record for all there is to preserve.
 ///
-/// Parents come before what they contain, and that in order, and what they
-/// present last; a node's views follow it directly. Then comes what only
-/// references reach, and last what is kept and not back. The stack is a list, so
-/// a deep tree costs no call stack; every node is visited once. A save of what has
-/// changed asks fewer of them, in the same order.
+/// A parent comes before its children, which come in order, and the node that it presents comes
+/// last; the views of a node follow it directly. Then come the elements that only references reach,
+/// and last the kept elements that are not back. The stack is a list, so a deep tree costs no call
+/// stack; every node is visited once. A save of changes asks fewer nodes, in the same order.
 final class PreservationWalk: StateEncoding {
   /// How a save goes, as its caller has decided.
   struct Conditions {
-    /// More entries than these end the walk.
+    /// A walk with more entries ends with an error.
     let nodeLimit: Int
     /// When the save began.
     let now: Date
-    /// What bounds the state.
+    /// The bound of the state.
     var budget: SizeBudget?
-    /// What bounds what is kept.
+    /// The bound of kept elements and states.
     var keptBound: KeptBound? = KeptBound()
-    /// What is stored, if the rows do not know it and the budget may ask for it.
+    /// The stored tree, if the rows do not know it and the budget may ask for it.
     var stored: StoredTree?
-    /// Whether the walk is only about who is there and what they say, and nothing is stored.
+    /// Whether the walk only finds out which objects are there and what they say, and nothing is
+    /// stored.
     var isRehearsal = false
     /// Whether a poll may compare with what objects say now.
     var remembersSaid = false
@@ -36,14 +36,15 @@ final class PreservationWalk: StateEncoding {
   let objects: ObjectTable
   let rows: Rows
   let records: RecordWriting
-  /// Nil if nothing is stored.
+  /// Nil in a rehearsal, which stores nothing.
   let sensitive: SensitiveSurvey?
   @safe @exclusivity(unchecked) var report = WalkReport()
   @safe @exclusivity(unchecked) var agenda = WalkAgenda()
   @safe @exclusivity(unchecked) var names = SiblingNames(meetsObjects: false)
-  /// What is found out about what a restore could not bring back; nil if that is nothing.
+  /// The findings about elements and states that a restore could not bring back; nil if there are
+  /// none.
   var keeping: KeptSurvey?
-  /// What becomes of the objects for which there is no room.
+  /// The fates of the objects for which there is no room.
   @safe @exclusivity(unchecked) var fates: [ObjectIdentifier: BudgetPlan.Fate] = [:]
   /// The coder of the last object; the next one gets it too, unless somebody kept it.
   @safe @exclusivity(unchecked) var coder: StateEncoder?
@@ -58,12 +59,12 @@ final class PreservationWalk: StateEncoding {
   var trace: ((RestorationTrace) -> Void)? { conditions.trace }
   /// Whether every object is asked.
   var asksEverything: Bool { agenda.isWhole }
-  /// Whether nothing was left out: all that somebody contains or refers to has its place and
+  /// Whether nothing was left out: everything that is contained or referred to has its place and
   /// its state.
   var isRegular: Bool { rows.whole.isRegular && !report.hasProblems }
 
-  /// Begins a walk that writes with a builder of what changes the rows' archive; nil
-  /// writes all anew.
+  /// Begins a walk that writes with a builder of changes to the rows' archive; nil writes all
+  /// records anew.
   init(
     _ rows: Rows, changing builder: RecordBuilder? = nil, objects: ObjectTable,
     limits: ArchiveLimits, secrets: SecretKeys, _ conditions: Conditions
@@ -83,7 +84,7 @@ final class PreservationWalk: StateEncoding {
     sensitive?.begin(objects.kept)
   }
 
-  /// Nothing of this walk is reported any more; a coder that is kept holds no nodes
+  /// Ends the walk, of which nothing is reported any more; a coder that is kept holds no nodes
   /// after this.
   func end() {
     hasEnded = true
@@ -96,7 +97,7 @@ final class PreservationWalk: StateEncoding {
 
   // MARK: The whole
 
-  /// Writes the application's record; if a body throws, there is none.
+  /// Writes the application's record; if a body throws, no record is written.
   func encodeApplication(
     facts: (KeyedEncoder) -> Void, host: ((KeyedEncoder) throws -> Void)?,
     notes: [ReportNote], state: (StateEncoder) throws -> Void
@@ -105,7 +106,7 @@ final class PreservationWalk: StateEncoding {
     try builder.begin(record: NodeRecord.application, with: encoder)
     let written: [RecordFingerprint]
     do {
-      // Without the facts, which say when it was saved.
+      // The facts say when the state was saved, so they are not compared.
       var fingerprints: [RecordFingerprint] = []
       rows.whole.applicationByteCount = 0
       func encode(forKey key: String, _ body: () throws -> Void) throws {
@@ -135,8 +136,7 @@ final class PreservationWalk: StateEncoding {
     try records.endApplication(written, time: time)
   }
 
-  /// Values with a sensitivity of the application; if something of one cannot be stored, nothing
-  /// is.
+  /// Writes the application's values with a sensitivity; if one of them cannot be stored, none is.
   private func encodeSensitiveOfApplication(
     _ values: SensitiveValues?
   ) -> StoredSensitiveValue.Written? {
@@ -152,13 +152,13 @@ final class PreservationWalk: StateEncoding {
     return written
   }
 
-  /// What the commit says of the time of the save.
+  /// The time of the save as its commit says it.
   var time: UInt32 { SaveFacts.number(of: now) }
 
-  /// Visits the roots, all below them, and all that is referred to.
+  /// Visits the roots, all nodes below them, and all objects that are referred to.
   ///
-  /// Whether the snapshot is ignored is asked when every node has been called. With
-  /// `everything` also those are asked that say when they change.
+  /// Whether the snapshot is ignored is asked when every node has been called. With `everything`,
+  /// objects that say when they change are asked, too.
   func walk(
     _ roots: [any RestorableNode], everything asksAll: Bool, isSnapshotIgnored: () -> Bool
   ) throws {
@@ -171,7 +171,7 @@ final class PreservationWalk: StateEncoding {
         try walkChanges(roots)
         return try encodeTree(isTopPreserved: isTopPreserved(), isIgnored: isSnapshotIgnored())
       } catch is NeedsEverything {
-        // What happened to them is found out by asking all of them.
+        // Only asking all objects tells what happened to some of them.
         records.forgetWasAsked()
         beginAnew(from: mark, notes)
       }
@@ -197,7 +197,8 @@ final class PreservationWalk: StateEncoding {
     keeping = kept.map { KeptSurvey($0, conditions.keptBound) }
   }
 
-  /// Whether those that never say when they change can be asked alone.
+  /// Whether a save can do without asking the objects that say when they change and have not said
+  /// so.
   private var canTellChanges: Bool {
     !records.rewrites && rows.tellChanges && rows.whole.registrationCount == registrationCount
       && rows.run.placedCount < nodeLimit && rows.kept.stays(kept, conditions.keptBound, at: now)
@@ -210,7 +211,8 @@ final class PreservationWalk: StateEncoding {
     names = SiblingNames(meetsObjects: true)
     records.keepsUndo = conditions.budget?.hard != nil
     sensitive?.keepsUndo = records.keepsUndo
-    // What a hook registers comes too late for those that were asked before it.
+    // The count is taken before any hook runs: an object that a hook registers comes too late for
+    // the objects that were asked before, so the next save asks everything.
     rows.whole.registrationCount = registrationCount
     rows.beginWalk(kept)
     if !conditions.isRehearsal { objects.ages.beginWalk() }
@@ -232,21 +234,21 @@ final class PreservationWalk: StateEncoding {
         try follow(agenda.referrals[next])
         next += 1
       }
-      // What is kept may refer to what nothing else reaches.
+      // Kept states may refer to objects that nothing else reaches.
       try settleKept()
     } while next < agenda.referrals.count
     for referral in agenda.referrals {
       if let number = rows.placed(referral.object) {
         noteReference(to: number, from: referral.referrer)
       } else {
-        // Another one may get its record.
+        // Another object may get the record that was named.
         rows.whole.isRegular = false
       }
     }
   }
 
-  /// The roots in order, and the objects among them in one that does not depend on who
-  /// referred to them first.
+  /// The roots in order; the registered objects among them are in an order that does not depend on
+  /// which row referred to them first.
   private var orderedRoots: [RowNumber] {
     var objects = rows.whole.storedRoots.filter { rows[$0].kind == .object }
     objects.sort { $0.place > $1.place }
@@ -256,7 +258,7 @@ final class PreservationWalk: StateEncoding {
   }
 
   private func encodeTree(isTopPreserved: Bool, isIgnored: Bool) throws {
-    // What is kept may be of classes that only other versions of the app know.
+    // Kept elements may be of classes that only other versions of the app know.
     let formerNames = rows.whole.formerNames.merging(kept?.source.formerNames ?? [:]) { own, _ in
       own
     }
@@ -272,7 +274,8 @@ final class PreservationWalk: StateEncoding {
         }
       }
     }
-    // A wish to ignore the snapshot is for the version that is written with it.
+    // A wish to ignore the snapshot is for the version that is written with it, so the tree is
+    // written.
     try records.endTree(ifOtherThan: snapshot == .ignoredOnce ? nil : rows.whole.tree)
   }
 
@@ -287,7 +290,7 @@ final class PreservationWalk: StateEncoding {
     }
   }
 
-  /// Makes sure that there is room for one more; a walk through everything says whether
+  /// Makes sure that there is room for one more element; a walk through everything says whether
   /// there is.
   func checkCount(_ path: @autoclosure () -> RestorationPath) throws {
     guard report.count >= nodeLimit || !asksEverything && rows.run.placedCount > nodeLimit else {
@@ -297,8 +300,9 @@ final class PreservationWalk: StateEncoding {
     throw RestorationError.tooManyNodes(path(), nodeLimit)
   }
 
-  /// The records, and those to remove; first ``keepLastStates(from:)`` must have
-  /// written what was lost.
+  /// The records to write, and the numbers of the records to remove.
+  ///
+  /// Before, ``keepLastStates(from:)`` must have written the objects that were lost.
   func finish() throws(ArchiveError) -> (records: RecordBatch, removed: [UInt64]) {
     let removed = asksEverything ? rows.removeUnplaced() : rows.removeLoose()
     rows.hearing.said?.noteNames(of: builder)
@@ -311,7 +315,7 @@ final class PreservationWalk: StateEncoding {
   func row(of object: any StateRestoring, _ kind: ElementKind) -> RowNumber {
     let info = types.info(of: object)
     let number = rows.number(of: object) ?? rows.meet(object, kind, info)
-    // The row may be that of one that went and was at the same address.
+    // The row may be that of another object, which went and was at the same address.
     if rows[number].type !== info { rows.whole.isRegular = false }
     return number
   }
@@ -325,6 +329,6 @@ final class PreservationWalk: StateEncoding {
     rows.place(number, kind, below: parent, identifier, siblingIndex: siblingIndex)
   }
 
-  /// Notes what belongs to no element.
+  /// Adds a note that belongs to no element.
   func noteApplication(_ note: ReportNote) { rows.note(note, nil) }
 }

@@ -1,6 +1,7 @@
 internal import ArchiveCodec
 
-/// The records of a save, each of which is written if it is stored otherwise, or if all are.
+/// The records of a save; a record is written if another one is stored, or if all records are
+/// written.
 final class RecordWriting {
   let builder: RecordBuilder
   /// The encoder of all records; the coder of the objects keeps it.
@@ -14,10 +15,11 @@ final class RecordWriting {
   /// Whether the application has something to store that is not stored.
   private(set) var isApplicationChanged = false
   private(set) var isTreeChanged = false
-  /// The objects that have no record yet, because their state could not be encoded.
+  /// The objects that have no record yet, because their state could not be encoded or was not asked
+  /// for.
   var lost: [LostState] = []
 
-  /// What the rows said of the records that are written, for a walk that may begin anew.
+  /// The entries of the rows before their records were written, for a walk that may begin anew.
   private(set) var undo: [Undo] = []
   /// Whether the walk may begin anew.
   @safe @exclusivity(unchecked) var keepsUndo = true
@@ -29,7 +31,7 @@ final class RecordWriting {
     let wasAsked: Bool
   }
 
-  /// Writes with a builder of what changes the archive of the rows; nil writes all anew.
+  /// Writes with a builder of changes to the archive of the rows; nil writes all records anew.
   init(_ rows: Rows, changing builder: RecordBuilder?, _ limits: ArchiveLimits) {
     self.rows = rows
     rewrites = builder == nil
@@ -41,12 +43,12 @@ final class RecordWriting {
 
   /// Ends the open record, which is that of a row.
   ///
-  /// Where all are written, their fingerprints are made while nobody waits.
+  /// Where all records are written, their fingerprints are made while nobody waits.
   ///
   /// - Returns: Whether the row's object, asked before, says something else now.
   func end(_ number: RowNumber) throws -> Bool {
     let wasAsked = rows[number].stored.isAsked && !rows[number].met.isIncomplete
-    // What has a note may be stored otherwise when others have changed.
+    // An object with a note may get another record when other objects have changed.
     rows[number].stored.isAsked =
       rows[number].hearing.isRegistered && !rows[number].met.isIncomplete
       && !rows.findings.hasNotes(number)
@@ -70,7 +72,8 @@ final class RecordWriting {
 
   // MARK: The application, and the whole
 
-  /// Ends the open record of the application, or abandons it if it is stored so.
+  /// Ends the open record of the application, or abandons it if the stored one has the same
+  /// fingerprints.
   func endApplication(_ fingerprints: [RecordFingerprint], time: UInt32) throws {
     isApplicationChanged = fingerprints != rows.whole.application
     rows.whole.application = fingerprints
@@ -102,12 +105,13 @@ final class RecordWriting {
     (undo, lost, hasWritten) = ([], [], false)
   }
 
-  /// Forgets that this walk has asked, for one that asks all the same again.
+  /// Forgets that this walk has asked objects, for a walk that asks the same objects again.
   func restoreWasAsked() {
     for undo in undo.reversed() { rows[undo.number].stored.isAsked = undo.wasAsked }
   }
 
-  /// Lets nobody be blamed who was asked so far, for a walk that asks everybody.
+  /// Forgets who was asked so far, so that a walk through everything blames none of these objects
+  /// for a change that it did not announce.
   func forgetWasAsked() {
     for undo in undo { rows[undo.number].stored.isAsked = false }
   }

@@ -5,8 +5,8 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Values with a sensitivity, which lie beside the state of a record: what a save writes of them,
-/// and what is known of them after it.
+/// The values with a sensitivity, which lie beside the state of a record: a save writes them here,
+/// and notes for later saves what is known of them.
 final class SensitiveSurvey {
   private let rows: Rows
   private let objects: ObjectTable
@@ -17,7 +17,7 @@ final class SensitiveSurvey {
   private let now: Date
   /// The subkeys that were made in this walk.
   private var madeSubkeys: Set<UInt64> = []
-  /// What was known of the values that are written, for a walk that may begin anew.
+  /// The facts about written values from before the change, for a walk that may begin anew.
   private var undo: [Undo] = []
   /// Whether the walk may begin anew.
   var keepsUndo = true
@@ -27,13 +27,13 @@ final class SensitiveSurvey {
     clearCount = secrets.clearCount
   }
 
-  /// Finds out what has ended since the last save.
+  /// Finds the values that have ended since the last save.
   func begin(_ kept: KeptRecords?) {
     guard !rows.sensitive.uses.isEmpty || !objects.ages.isEmpty else { return }
     let setBack = objects.ages.beginSave(at: now)
     if let setBack, let kept {
       kept.makeOlder(by: setBack)
-      // All of it is stored otherwise then.
+      // The kept values have other times now, so their records change.
       rows.whole.isRegular = false
     }
     rows.sensitive.noteForgotten(secrets)
@@ -50,9 +50,9 @@ final class SensitiveSurvey {
       kind: number.map { rows[$0].kind } ?? .application, path: rows.path(of: number))
   }
 
-  /// Writes what a coder took; values whose time is over are left out.
+  /// Writes the values that a coder took; a value whose time is over is left out.
   ///
-  /// - Returns: What was written; nil if nothing was.
+  /// - Returns: The fingerprint and the size of the written values; nil if there are none.
   @discardableResult
   func encode(
     _ values: SensitiveValues?, of object: (any StateRestoring)?, _ number: RowNumber?,
@@ -65,7 +65,8 @@ final class SensitiveSurvey {
     var ages: [[String]: ValueAges.Known] = [:]
     var use = RowSensitivity(object: object)
     var stored: [StoredSensitiveValue] = []
-    // The row may be that of one that was at the same address.
+    // The row may be that of another object, which was at the same address, so the object's own
+    // subkeys count.
     let earlier = object.flatMap(objects.subkeys) ?? []
     for (keys, value) in values?.all ?? [] {
       switch value {
@@ -81,7 +82,7 @@ final class SensitiveSurvey {
       case .expiring(let duration, let content):
         let fingerprint = content.fingerprint
         guard let age = age(of: fingerprint, lasting: duration, known[keys]) else { continue }
-        // Also of one that has ended: it must not begin anew.
+        // The age of a value that has ended stays, too: the value must not begin anew.
         ages[keys] = ValueAges.Known(fingerprint: fingerprint, since: age.since)
         guard age.end > clock else { continue }
         use.end = min(age.end, use.end ?? age.end)
@@ -94,12 +95,13 @@ final class SensitiveSurvey {
       use.ages = objects.ages.set(ages, of: object, at: place, clock: clock)
     }
     if let object, use.subkeys != earlier { objects.setSubkeys(use.subkeys, of: object) }
-    // Also of what has ended, so that it is known when it is not encoded any more.
+    // A use stays also if all its values have ended, so that a save sees when they are not encoded
+    // any more.
     rows.sensitive.uses[number] = stored.isEmpty && ages.isEmpty ? nil : use
     return try StoredSensitiveValue.encode(stored, with: encoder)
   }
 
-  /// The subkey of a secret: its own of earlier saves, or a new one.
+  /// The subkey of a secret: the secret's own of earlier saves, or a new one.
   private func subkey(
     for place: ValuePlace, of object: (any StateRestoring)?, _ number: RowNumber?,
     earlier: [UInt64]
@@ -122,8 +124,9 @@ final class SensitiveSurvey {
     return ValueAge(since: before ?? clock, seconds: seconds)
   }
 
-  /// Whether no other object that has its place uses a subkey, which would be forgotten
-  /// under the path of one of both alone.
+  /// Whether no other object that has its place uses a subkey.
+  ///
+  /// A subkey of two objects would be forgotten under the path of one of them alone.
   private func isFree(_ subkey: UInt64, for number: RowNumber?) -> Bool {
     guard let user = rows.sensitive.subkeyUsers[subkey], user != number,
       let use = rows.sensitive.uses[user],
@@ -134,7 +137,7 @@ final class SensitiveSurvey {
       || rows[user].met.status != .placed
   }
 
-  /// Writes those of the state that was stored last, but for those that have ended.
+  /// Writes the values of the state that was stored last, but for values that have ended.
   func encodeLast(
     _ values: KeyedDecoder, of object: any StateRestoring, _ number: RowNumber,
     with encoder: KeyedEncoder
@@ -143,7 +146,7 @@ final class SensitiveSurvey {
     let stored = try StoredSensitiveValue.all(in: values)
       .map { value in
         var value = value
-        // The clock may have been set back since.
+        // The clock may have been set back since the value was stored.
         if let since = value.since { value.since = min(since, known[value.keys]?.since ?? since) }
         return value
       }
@@ -152,22 +155,22 @@ final class SensitiveSurvey {
     try StoredSensitiveValue.encode(stored, with: encoder)
   }
 
-  /// Says that what is kept as it is stored goes on to refer to its subkeys.
+  /// Notes that a record which is kept as it is stored goes on to refer to its subkeys.
   func noteSubkeys(ofStored values: KeyedDecoder, _ number: RowNumber) {
     do {
       noteSubkeys(of: try StoredSensitiveValue.all(in: values), number)
     } catch {
-      // Nobody can open what cannot be read.
+      // Values that cannot be read can be opened by nobody, so their subkeys do not matter.
     }
   }
 
-  /// The same of states that are kept beside that of a row.
+  /// Notes that states which are kept beside that of a row go on to refer to their subkeys.
   func noteSubkeys(ofKept states: [KeptState], _ number: RowNumber) {
     let stored = states.compactMap(\.values.sensitive).flatMap { values in
       do {
         return try StoredSensitiveValue.all(in: values)
       } catch {
-        // Nobody can open what cannot be read.
+        // Values that cannot be read can be opened by nobody, so their subkeys do not matter.
         return []
       }
     }
@@ -188,10 +191,10 @@ final class SensitiveSurvey {
     for subkey in subkeys { setUser(number, of: subkey) }
   }
 
-  /// The subkeys to which all that is stored refers; nil if there are no secrets and
-  /// none that are known.
+  /// The subkeys to which the stored state refers; nil if there are none and no other subkey is
+  /// known.
   ///
-  /// From now on values are known where their objects are by now.
+  /// From now on, values and subkeys are known under the places that their objects have now.
   func finish() -> SecretUse? {
     for (number, sensitivity) in rows.sensitive.uses {
       let place = place(of: number)
@@ -208,14 +211,14 @@ final class SensitiveSurvey {
     return SecretUse(ids: subkeys, clearCount: clearCount)
   }
 
-  /// An object whose state could not be encoded keeps that of an earlier save.
+  /// Keeps the ages of an object whose state of an earlier save stays.
   func keepAges(of object: any StateRestoring, _ number: RowNumber) {
     forget(number)
     guard !objects.ages.isEmpty else { return }
     objects.ages.keep(object, at: place(of: number))
   }
 
-  /// Says that the record of a row has no values with a sensitivity, or others.
+  /// Forgets the values of a row, whose record has none or gets others.
   func forget(_ number: RowNumber) {
     guard rows.sensitive.uses[number] != nil else { return }
     noteUndo(of: nil, number, place(of: number))
@@ -224,8 +227,8 @@ final class SensitiveSurvey {
 
   // MARK: Beginning anew
 
-  /// What was known before a change, for a walk that may begin anew: in that an object
-  /// may have no room, another place, or the state that was stored last.
+  /// The facts before a change, for a walk that may begin anew: in that walk an object may have no
+  /// room, another place, or the state that was stored last.
   private enum Undo {
     case values(
       RowNumber, RowSensitivity?, object: (any StateRestoring)?, subkeys: [UInt64]?,
@@ -236,7 +239,7 @@ final class SensitiveSurvey {
   private func noteUndo(
     of object: (any StateRestoring)?, _ number: RowNumber?, _ place: ValueAges.Place
   ) {
-    // The application is asked once.
+    // The application is asked once, so its values are not taken back.
     guard keepsUndo, let number else { return }
     undo.append(
       .values(

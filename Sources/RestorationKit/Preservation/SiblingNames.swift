@@ -1,4 +1,4 @@
-/// What tells apart all that lies below one row.
+/// The name that tells an element apart from all others below one row.
 struct Sibling: Hashable {
   let kind: ElementKind
   let parent: RowNumber?
@@ -17,22 +17,24 @@ struct Sibling: Hashable {
   }
 }
 
-/// The names that are taken in a walk: below one parent no two elements of a kind have the same.
+/// The names that are taken in a walk: below one parent no two elements of a kind have the same
+/// name.
 struct SiblingNames {
-  /// The names of what the visited node contains and presents; most names are compared here alone.
+  /// The names of the nodes that the visited node contains and presents; most names are compared
+  /// with these alone.
   var contained = NameCheck()
-  /// The names of all that comes to its place otherwise.
+  /// The names of all elements that come to their place otherwise.
   private var others: Set<Sibling> = []
-  /// The rows whose contained nodes are among these.
+  /// The rows whose contained nodes are among `others`.
   private var parents: Set<RowNumber> = []
-  /// Whether the objects that had their place before this save are among these.
+  /// Whether the objects that had their place before this save are among `others`.
   private var hasObjects: Bool
 
   /// - Parameter meetsObjects: Whether the walk comes to all objects by itself.
   init(meetsObjects: Bool) { hasObjects = meetsObjects }
 
-  /// Takes a name for what comes after the contained nodes, or from elsewhere; false if another
-  /// one has it.
+  /// Takes a name for an element that comes after the contained nodes, or from elsewhere; false if
+  /// another element has the name.
   mutating func take(_ name: Sibling, _ rows: Rows) -> Bool {
     if name.kind == .node, let parent = name.parent, parents.insert(parent).inserted {
       for child in rows.contained(in: parent) {
@@ -50,7 +52,7 @@ struct SiblingNames {
     return others.insert(name).inserted
   }
 
-  /// Takes a name for a kept element, which stays whoever has the name.
+  /// Takes a name for a kept element, which stays even if another element has the name.
   mutating func take(ofKept name: Sibling) { others.insert(name) }
 }
 

@@ -1,9 +1,8 @@
-/// The lines of a save's report, in the order in which they came: rows, and what
-/// has none.
+/// The lines of a save's report, in the order in which they came: rows, and entries without a row.
 struct WalkReport {
   private enum Line {
     case row(RowNumber)
-    /// One of those that were made at once.
+    /// An entry that was made at once, by its index in `entries`.
     case entry(Int32)
     /// The element has another line since.
     case obsolete
@@ -11,13 +10,13 @@ struct WalkReport {
 
   private var lines: [Line] = []
   private var entries: [PreservationReport.Entry] = []
-  /// Where the rows are that were left out and may find a place after all.
+  /// The lines of the rows that were left out and may find a place after all.
   private var linesOfExcluded: [RowNumber: Int] = [:]
 
   var count: Int { lines.count }
 
-  /// Whether something has a line and no row, as what is left out in favour of
-  /// something else.
+  /// Whether something has a line and no row, as an element that is left out in favour of another
+  /// one.
   var hasProblems: Bool { !entries.isEmpty }
 
   mutating func add(_ number: RowNumber) { lines.append(.row(number)) }
@@ -32,10 +31,9 @@ struct WalkReport {
     entries.append(entry)
   }
 
-  /// Whether a row was left out.
   func isExcluded(_ number: RowNumber) -> Bool { linesOfExcluded[number] != nil }
 
-  /// A row that was left out has a place now, where it will have another line.
+  /// Gives up the line of a row that was left out and has a place now, where it gets another line.
   mutating func forget(_ number: RowNumber) {
     guard !linesOfExcluded.isEmpty, let line = linesOfExcluded.removeValue(forKey: number) else {
       return
@@ -43,8 +41,8 @@ struct WalkReport {
     lines[line] = .obsolete
   }
 
-  /// The application first, if there is something to say of it, then the rest in the
-  /// order of the walk.
+  /// The entry of the application, if there is something to say of it, then the others in the order
+  /// of the walk.
   ///
   /// - Complexity: O(*n*) in the number of lines.
   func entries(of rows: Rows) -> [PreservationReport.Entry] {
