@@ -77,7 +77,8 @@ struct AddressTable {
 
   @inline(__always)
   private static func firstPlace(of address: UInt) -> Int {
-    // The low bits of an address are those of its alignment.
+    // The low bits of an address are zero because of its alignment, so higher bits of the product
+    // count.
     Int(truncatingIfNeeded: (address &* 0x9e37_79b9_7f4a_7c15) >> 20)
   }
 

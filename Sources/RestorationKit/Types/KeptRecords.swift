@@ -189,7 +189,6 @@ final class KeptRecords {
     return Set(keptPlaces.keys)
   }
 
-  /// Keeps the states of an object that is back.
   private func keepStates(of object: any StateRestoring, at place: Int, _ result: RestoreResult) {
     let element = result.tree.elements[place]
     let outcome = result.outcomes[place]

@@ -37,7 +37,6 @@ struct KeptRows {
 
   init(_ records: KeptRecords? = nil) { self.records = records }
 
-  /// Begins a walk through everything.
   mutating func beginWalk(_ kept: KeptRecords?) {
     if records !== kept { self = KeptRows(kept) }
     formerlyConcerned = concerned

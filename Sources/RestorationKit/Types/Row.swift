@@ -25,7 +25,7 @@ struct Row {
     var isDuplicate = false
     /// Whether something that the element contains is left out or lies elsewhere.
     ///
-    /// That changes the record of the element, although its object need not know.
+    /// The record of the element changes by this, although its object need not know.
     var isIncomplete = false
     /// Whether the element had another name or sibling index at its place before.
     var hasMoved = false

@@ -34,7 +34,6 @@ final class Rows {
       rows.lazy.filter(\.hearing.isRegistered).compactMap(\.identity), hearing.changes)
   }
 
-  /// Begins a save.
   func beginSave() {
     run.beginSave()
     paths = RowPaths(remembersAll: false)

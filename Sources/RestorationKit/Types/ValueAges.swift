@@ -11,7 +11,7 @@ internal import Foundation
 /// value is known by its object, wherever the object lies, and by its path, since another object
 /// may have the path by now.
 final class ValueAges {
-  /// Where an object is saved.
+  /// The kind and the path under which an object is saved.
   struct Place: Hashable {
     let kind: ElementKind
     let path: RestorationPath
@@ -156,7 +156,6 @@ final class ValueAges {
   /// Forgets all values, since nothing is stored any more.
   func forget() { (objects, places) = (WeakTable(), [:]) }
 
-  /// Begins a walk through everything.
   func beginWalk() { walk += 1 }
 
   /// Forgets the values of objects that the walk has not met, or that encode none any more.
