@@ -111,7 +111,7 @@ extension PreservationWalk {
     }
   }
 
-  // MARK: What is stored
+  // MARK: Sizes of stored states
 
   /// The most bytes that a record takes which keeps the stored state of its row, for all rows that
   /// have one.

@@ -144,7 +144,7 @@ extension PreservationWalk {
   }
 }
 
-// MARK: - When all that the app has is in its place
+// MARK: - When all objects of the app are in their places
 
 extension PreservationWalk {
   /// An element that is not back, and goes on being stored with all below it.

@@ -254,7 +254,7 @@ final class Rows {
     contents = compact
   }
 
-  // MARK: What is not back
+  // MARK: Kept elements
 
   /// The row of a kept element, the same in every save; it has no place until the save keeps the
   /// element.
