@@ -42,7 +42,7 @@ final class SecretKeys: Subkeys {
 
   subscript(id: UInt64) -> ValueSubkey? { content.withLock { $0.entries[id]?.subkey } }
 
-  /// The subkey for the value at a place, which is made if there is none.
+  /// Finds the subkey for the value at a place, or makes one.
   ///
   /// - Parameters:
   ///   - place: The place.
@@ -112,7 +112,8 @@ final class SecretKeys: Subkeys {
 
   /// Changes the path of subkeys to that of their object.
   ///
-  /// An object need not be asked when one above it has moved, so this is done apart.
+  /// When an element moves, the objects below it move too, and a save need not ask them. So their
+  /// paths are changed apart from the asking.
   func move(_ ids: [UInt64], to kind: ElementKind, _ path: RestorationPath) {
     content.withLock { content in
       for id in ids {

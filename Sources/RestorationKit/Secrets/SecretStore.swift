@@ -2,18 +2,21 @@ internal import ArchiveCodec
 
 /// The subkeys of the secrets of one state, in memory and beside the state.
 ///
-/// They are stored before a state that needs them, and go before a state that had them.
+/// The subkeys are stored before a state that needs them, so that each secret that can be restored
+/// has its subkey. They go before a state that had them, so that none outlives its state.
 final class SecretStore {
   let subkeys: SecretKeys
   let file: SecretsFile
   private let opener: ArchiveOpener
-  /// Whether a store of several machines has all that is here; nil if the state is only here.
+  /// Whether the store has all that this machine has; nil if the state is only on this machine.
   ///
-  /// What was forgotten stays on record until then, or it would come back from there.
+  /// Until the store has all, the numbers of forgotten subkeys stay on record, or the subkeys would
+  /// come back from the store.
   private let hasSentAll: (@Sendable () -> Bool)?
-  /// Which are stored; nil if nobody has read that since the state was claimed.
+  /// The stored subkeys; nil if the file was not read since the state was claimed.
   private var stored: Set<UInt64>?
-  /// To which the generations refer, by their identifiers; nil for one that cannot be read.
+  /// The subkeys to which each generation refers, by its identifier; nil for a generation
+  /// that cannot be read.
   private var ofGenerations: [String: Set<UInt64>?] = [:]
 
   init(
@@ -28,38 +31,39 @@ final class SecretStore {
 
   /// Reads the subkeys of a state that is claimed and restored.
   ///
-  /// Those that a save has made which is not written yet stay.
+  /// The subkeys of a save that is not written yet stay.
   ///
-  /// - Throws: What the storage throws: a later read may succeed, and the save after a restore
-  ///   without the subkeys would lose the secrets. Also why they are damaged: secrets without
-  ///   subkeys are absent.
+  /// - Throws: The errors of the storage: a later read may succeed, and the save after a restore
+  ///   without the subkeys would lose the secrets. Also the reason why the subkeys are damaged: the
+  ///   secrets are absent then.
   func load(_ key: ArchiveKey) throws(ArchiveError) {
     stored = nil
     try read(key)
   }
 
-  /// What opens the secrets of a state that is only looked at.
+  /// The subkeys that open the secrets of a state that is only looked at.
   func toLookAt(_ key: ArchiveKey) -> SecretKeys {
     guard stored == nil else { return subkeys }
-    // Not with those of this state: whoever has it may change them.
+    // Without a claim, the instance that has the state may change its subkeys, so subkeys that are
+    // read here stay out of the object that saves use.
     let found = SecretKeys()
     do throws(ArchiveError) {
       if try file.isStored { found.add(try file.read(key).entries) }
     } catch {
-      // They are absent, as in a restore.
+      // The secrets are absent, as in a restore.
     }
     return found
   }
 
-  /// Reads which subkeys are stored, if that was not done under the claim.
+  /// Reads which subkeys are stored, unless the file was read under this claim.
   ///
-  /// Damaged ones are as good as none; the next write replaces them.
+  /// Damaged subkeys are as good as none; the next write replaces them.
   func readStored() throws(ArchiveError) -> Set<UInt64> {
     if let stored { return stored }
     do throws(ArchiveError) {
       return try file.isStored ? read(opener.existingKey()) : read(nil)
     } catch {
-      // Something else in their place must not be replaced.
+      // An archive of another context in the place of the file must not be replaced.
       guard error.isAboutContent, error.code != .wrongContext else { throw error }
       stored = []
       return []
@@ -78,15 +82,15 @@ final class SecretStore {
     return ids
   }
 
-  /// Reads the subkeys anew when they are needed next: what was read before is too old.
+  /// Reads the subkeys anew when they are needed next, since the known ones are too old.
   func readAgain() { stored = nil }
 
-  /// Goes on as if nobody had read what is stored.
+  /// Forgets which subkeys are stored, so that the next use reads the file.
   func forgetStored() {
     (stored, ofGenerations) = (nil, [:])
   }
 
-  /// Forgets all that is known here, before others may have the state.
+  /// Forgets all subkeys, before another instance may have the state.
   func close() {
     subkeys.removeAll()
     forgetStored()
@@ -94,10 +98,11 @@ final class SecretStore {
 
   // MARK: With a state that is written
 
-  /// Makes sure that the subkeys are stored to which a state refers that is about to be
-  /// written; nil if it has no secrets and none are known.
+  /// Stores the subkeys to which a state refers, before the state is written.
   ///
-  /// - Throws: `outdated` if all were forgotten since the save began.
+  /// The use is nil for a state without secrets of which no subkeys are known.
+  ///
+  /// - Throws: `outdated` if all subkeys were forgotten since the save began.
   func store(_ use: SecretUse?) throws(ArchiveError) {
     guard let use else { return }
     guard use.clearCount == subkeys.clearCount else { throw ArchiveError(.outdated) }
@@ -109,13 +114,13 @@ final class SecretStore {
     try write(ids)
   }
 
-  /// Lets the subkeys go to which neither the state that was written refers any more nor
-  /// one of its generations.
+  /// Removes the subkeys to which neither the state that was written nor one
+  /// of its generations refers.
   ///
-  /// While another state is set aside, all stay: it may be put back. What cannot be
-  /// removed now goes with a later save.
+  /// While an archive is set aside, all subkeys stay, since the archive may be put back. Subkeys
+  /// that cannot be removed now go with a later save.
   func drop(besides use: SecretUse?, _ storage: any ArchiveStorage) throws(ArchiveError) {
-    // Without secrets nobody has read them since the state was let go and claimed again.
+    // A save without secrets reads no subkeys, so after a new claim the stored ones are unknown.
     let need = SubkeyNeed(
       stored: use == nil ? try readStored() : stored ?? [], referred: use?.ids ?? [])
     guard need.hasUnreferred, try storage.setAsideArchives().isEmpty else { return }
@@ -142,7 +147,7 @@ final class SecretStore {
     return .subkeys(all)
   }
 
-  /// The subkeys to which an archive refers; nil if it cannot be read whole.
+  /// The subkeys to which an archive refers; nil if the archive cannot be read whole.
   func referred(in storage: any ArchiveStorage) -> Set<UInt64>? {
     do {
       guard let archive = try opener.open(storage) else { return [] }
@@ -153,7 +158,7 @@ final class SecretStore {
     }
   }
 
-  /// Stores those that have one of some identifiers and are known here.
+  /// Stores the subkeys with these identifiers that are known here.
   func write(_ ids: Set<UInt64>) throws(ArchiveError) {
     try write(subkeys.entries.filter { ids.contains($0.id) })
   }
@@ -165,7 +170,7 @@ final class SecretStore {
       subkeys.hasMoved = false
       stored = Set(entries.map(\.id))
     } catch {
-      // Which of both is there, somebody has to look at.
+      // The stored file may be the old one or the new one, so the next use reads it.
       stored = nil
       throw error
     }
@@ -173,7 +178,7 @@ final class SecretStore {
 
   // MARK: With a state that goes
 
-  /// What was forgotten and a store may have, with the key that seals it.
+  /// The forgotten subkeys that the store may have, with the key that seals their record.
   struct Unsent {
     let forgotten: Set<UInt64>
     let key: ArchiveKey
@@ -181,8 +186,8 @@ final class SecretStore {
 
   /// Removes all subkeys, before the state goes.
   ///
-  /// Those that were forgotten stay on record until the store has forgotten them, too: the state
-  /// may come back from there.
+  /// The numbers of forgotten subkeys stay on record until the store has forgotten them, too: the
+  /// state may come back from the store.
   func removeAll(_ unsent: Unsent?) throws(ArchiveError) {
     close()
     if let unsent {
@@ -194,8 +199,8 @@ final class SecretStore {
     stored = []
   }
 
-  /// What becomes of the subkeys of a state that goes while archives are set aside, which need
-  /// theirs, as others do that are set aside elsewhere.
+  /// Decides what becomes of the subkeys of a state that goes: archives that are set aside need
+  /// theirs, here and elsewhere.
   func removal(
     besides archives: [SetAsideArchive], _ elsewhere: Set<UInt64>
   ) throws(ArchiveError) -> SubkeyNeed.Change {
@@ -207,7 +212,7 @@ final class SecretStore {
     return SubkeyNeed(stored: try readStored(), referred: []).beforeRemoval(.subkeys(needed))
   }
 
-  /// Removes all but some.
+  /// Removes all subkeys but the needed ones.
   func removeAll(besides needed: Set<UInt64>) throws(ArchiveError) {
     subkeys.removeAll(besides: needed)
     try write(needed)
@@ -215,13 +220,13 @@ final class SecretStore {
 
   // MARK: Forgetting
 
-  /// Forgets subkeys here, durably.
+  /// Forgets subkeys on this machine, durably.
   ///
   /// - Parameters:
-  ///   - selection: Which of them.
-  ///   - lost: To which all refers that is here, where the store may have subkeys that are lost
-  ///     here. Nothing else tells which these are.
-  /// - Throws: What the storage throws, and why the key cannot be had.
+  ///   - selection: The subkeys.
+  ///   - lost: The subkeys to which the archives on this machine refer. The store may have subkeys
+  ///     that are lost here, and nothing else names them.
+  /// - Throws: The errors of the storage, and the reason why there is no key.
   func forget(
     _ selection: SecretSelection, lost: () throws(ArchiveError) -> Set<UInt64>
   ) throws(ArchiveError) {
@@ -230,31 +235,31 @@ final class SecretStore {
     let isAnyGone = subkeys.forget(selection)
     if selection == .all { subkeys.forgotten.formUnion(try lost()) }
     if stored.isEmpty {
-      // They are damaged: those that are known here are written again, the others are gone.
+      // No stored subkey could be read: the known ones are written again, damaged ones are gone.
       try write(subkeys.entries)
     } else if isAnyGone {
       try write(stored)
     } else {
-      // A process that was killed may have written them without these just now.
+      // A process that was killed may just have written the file without the forgotten subkeys.
       try file.storage.synchronize()
     }
   }
 
-  /// Drops the record of what was forgotten, if the store has that and it is much.
+  /// Drops the record of forgotten subkeys, if the store has it and it is large.
   ///
-  /// As long as it is little it stays: another machine may still have what was forgotten.
+  /// A small record stays: another machine may still have the forgotten subkeys.
   private func forgetSettled() {
     guard let hasSentAll else { return subkeys.forgotten = [] }
     guard subkeys.forgotten.count > Self.largestForgotten, hasSentAll() else { return }
     subkeys.forgotten = []
   }
 
-  /// Of 8 bytes each.
+  /// Counts numbers of 8 bytes each.
   private static let largestForgotten = 4096
 
   // MARK: Of a store
 
-  /// Reads subkeys of either side, and which are forgotten there.
+  /// Reads the file of subkeys that this machine or the store has.
   func content(of bytes: [UInt8]) throws(ArchiveError) -> SecretsFile.Content {
     guard !bytes.isEmpty else { return SecretsFile.Content() }
     do throws(ArchiveError) {
@@ -267,10 +272,11 @@ final class SecretStore {
     }
   }
 
-  /// Stores the subkeys of a state that a conflict sets aside with those of the one that
-  /// stays, so that it has its secrets when it is put back.
+  /// Adds the subkeys of a state that a conflict sets aside to the stored ones, so that the state
+  /// has its secrets when it is put back.
   ///
-  /// A subkey to which the one that stays refers, and that it does not have, was forgotten.
+  /// If the state that stays refers to a subkey that is not stored, the subkey was forgotten,
+  /// and is not added.
   func keep(
     _ entries: [SecretKeys.Entry], besides state: (any ArchiveFile)?
   ) throws(ArchiveError) {
@@ -288,7 +294,8 @@ final class SecretStore {
     try write(stored.union(kept.map(\.id)))
   }
 
-  /// Forgets in a state of another machine what was forgotten here before it came.
+  /// Forgets subkeys also in a state of another machine, if they were forgotten here
+  /// before the state came.
   func forgetAgain(_ forgotten: Set<UInt64>) throws(ArchiveError) {
     guard !forgotten.isEmpty else { return }
     let stored = try readStored()
@@ -298,7 +305,7 @@ final class SecretStore {
     try write(stored)
   }
 
-  /// Lets go of the record of what was forgotten, where a store has nothing of the state.
+  /// Drops the record of forgotten subkeys, since the store has nothing of the state.
   func dropForgotten() {
     subkeys.forgotten = []
     stored = []

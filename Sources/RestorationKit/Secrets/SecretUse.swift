@@ -1,23 +1,24 @@
-/// The subkeys to which all refers that is stored with a save.
+/// The subkeys to which the records of a save refer.
 struct SecretUse: Sendable {
   let ids: Set<UInt64>
-  /// How often all were forgotten when the save began; see ``SecretKeys/clearCount``.
+  /// How often all subkeys had been forgotten when the save began; see ``SecretKeys/clearCount``.
   let clearCount: Int
 }
 
-/// Which subkeys of a state are stored, and which are referred to; decides which are stored next.
+/// Decides which subkeys of a state are stored next, from the stored ones and the references.
 ///
-/// A subkey is stored before the first state that refers to it, and goes after the last one that
+/// A subkey is stored before the first state that refers to it, and goes after the last state that
 /// did. Whenever the process ends, each secret that can be restored has its subkey.
 package struct SubkeyNeed: Hashable, Sendable {
-  /// The subkeys to which all else refers that may come back: generations, and what was set aside.
+  /// The subkeys to which other archives refer that may come back: generations, and archives
+  /// that are set aside.
   package enum Others: Hashable, Sendable {
     case subkeys(Set<UInt64>)
-    /// Not all of it can be read now, and one day it may be.
+    /// An archive cannot be read now, and one day it may be.
     case unknown
   }
 
-  /// What becomes of the stored subkeys.
+  /// The change of the stored subkeys.
   package enum Change: Hashable, Sendable {
     case none
     case keep(Set<UInt64>)
@@ -25,7 +26,7 @@ package struct SubkeyNeed: Hashable, Sendable {
   }
 
   package var stored: Set<UInt64>
-  /// Those to which the state refers that is written.
+  /// The subkeys to which the state refers that is written.
   package var referred: Set<UInt64>
 
   package init(stored: Set<UInt64>, referred: Set<UInt64>) {
@@ -38,10 +39,10 @@ package struct SubkeyNeed: Hashable, Sendable {
   /// Decides which subkeys are stored before the state is written.
   ///
   /// - Parameters:
-  ///   - isKnown: Whether a subkey is known here. Values that are kept as they are stored may refer
-  ///     to some that are forgotten.
-  ///   - hasMoved: Whether some belong to another place than is stored.
-  /// - Returns: All that are stored then; nil if they are stored already.
+  ///   - isKnown: Whether a subkey is known here. Values that are kept as they are stored may
+  ///     refer to forgotten subkeys.
+  ///   - hasMoved: Whether a subkey belongs to another place than the file says.
+  /// - Returns: All subkeys to store; nil if they are stored already.
   package func beforeState(
     isKnown: (UInt64) -> Bool, hasMoved: Bool
   ) -> Set<UInt64>? {
@@ -51,14 +52,14 @@ package struct SubkeyNeed: Hashable, Sendable {
     return stored.union(referred)
   }
 
-  /// What becomes of the subkeys after the state was written.
+  /// Decides what becomes of the subkeys after the state was written.
   package func afterState(_ others: Others) -> Change {
     guard case .subkeys(let kept) = others else { return .none }
     let needed = referred.union(kept)
     return stored.isSubset(of: needed) ? .none : .keep(needed)
   }
 
-  /// What becomes of the subkeys before the state goes, while something else may come back.
+  /// Decides what becomes of the subkeys before the state goes, while other archives may come back.
   package func beforeRemoval(_ others: Others) -> Change {
     guard case .subkeys(let needed) = others else { return .none }
     if stored.isDisjoint(with: needed) { return .removeAll }

@@ -27,7 +27,6 @@ struct SecretsFile: Sendable {
     get throws(ArchiveError) { try storage.open() != nil }
   }
 
-  /// The content of the file.
   struct Content: Sendable {
     var entries: [SecretKeys.Entry] = []
     /// The forgotten subkeys that the store may still have.
