@@ -1,7 +1,7 @@
-/// What is known of the classes that stored elements and their objects have.
+/// The classes of stored elements and of their objects, as they were found.
 ///
-/// Most elements of one form are of one class and made by one factory, which are asked
-/// for once and not for each (benchmark: restore nodes).
+/// Most elements of one form have one class and one factory, so both are looked up once for each
+/// form (benchmark: restore nodes).
 struct ElementClasses {
   /// The class of an object that was found for an element.
   struct Known {
@@ -14,12 +14,12 @@ struct ElementClasses {
   private let outline: StoredOutline
   /// The names that classes had before the save, by their names in it.
   private let formerNames: [String: [String]]
-  /// The names that the classes have now, by the form of the element as all that follows.
+  /// The names that the classes have now, by the form of the element, as are the next two arrays.
   var names: [PreparedTree.Names?]
-  /// The class of the object that came last.
+  /// The class of the last object of each form.
   private var known: [Known?]
   private var factories: [TypeTable.ResolvedClass?]
-  /// The registrations when these were found.
+  /// The change count of the type table when the classes and factories were found.
   private var changeCount: Int
 
   init(_ tree: StoredTree, _ types: TypeTable) {
@@ -64,7 +64,7 @@ struct ElementClasses {
     return new
   }
 
-  /// The factory of the restoration class of an element, which has this name.
+  /// The factory of an element's restoration class, which has this name.
   mutating func factory(named name: String, at place: Int) -> TypeTable.ResolvedClass {
     forgetIfRegistered()
     let form = form(of: place)
@@ -74,7 +74,7 @@ struct ElementClasses {
     return factory
   }
 
-  /// A hook may register a class.
+  /// A hook may register a class, so that another one is found from then on.
   private mutating func forgetIfRegistered() {
     guard types.changeCount != changeCount else { return }
     known = Array(repeating: nil, count: known.count)

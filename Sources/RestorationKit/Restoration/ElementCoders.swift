@@ -1,14 +1,14 @@
 /// The coders of the elements of a restore.
 ///
-/// There is one, which is given to one element after the other. Whoever keeps it has
-/// it for itself from then on, and another is made for the others.
+/// One coder is given to one element after the other. If a hook keeps the coder, it belongs to that
+/// element from then on, and a new one is made for the other elements.
 struct ElementCoders {
   private let make: () -> StateDecoder
-  /// Out while it is used, so that nobody but who keeps it refers to it.
+  /// Nil while an element uses the coder, so that a second reference shows that a hook has kept it.
   private var common: StateDecoder?
   private var kept: [Int: StateDecoder] = [:]
-  /// What the common one was asked for, by place: the first keys, and the rest of
-  /// those that asked for more.
+  /// The first keys that each element asked the common coder for, by place; `otherRead` has the
+  /// keys of elements that asked for more.
   private var readPlaces: [UInt64]
   private var otherRead: [Int: ReadKeys] = [:]
   private var isReadWhole: [Bool]
@@ -43,7 +43,7 @@ struct ElementCoders {
 
   /// The keys of an element that nobody asked for; nil if there are none.
   mutating func unreadNote(_ place: Int) -> ReportNote? {
-    // Of most there are none.
+    // Most elements are read whole, and need no coder again.
     if isReadWhole[place] { return nil }
     let coder = take(place)
     let note = coder.unreadNote

@@ -1,9 +1,9 @@
-/// What has become of the stored elements of a restore so far, by their places.
+/// The outcomes of the stored elements of a restore so far, by their places.
 struct ElementOutcomes {
   private let outline: StoredOutline
-  /// One for each element that was looked for.
+  /// One outcome for each element that was looked for.
   private(set) var all: [RestorationReport.NodeOutcome] = []
-  /// What the objects that are back can do.
+  /// The traits of the objects that are back.
   private(set) var traits: [TypeTraits]
   /// The elements that saves keep, each with all below it.
   private(set) var kept: Set<Int> = []
@@ -24,8 +24,8 @@ struct ElementOutcomes {
   /// Whether an element is one of the tabs of the node that contains it.
   func isTab(_ place: Int) -> Bool { container(of: place, that: .tabs) != nil }
 
-  /// Whether saves keep the node that is not back and on which an element lay in a stack; nil if
-  /// the element lay on none.
+  /// Whether saves keep the missing node on which an element lay in a stack; nil if no node of the
+  /// stack is missing so far.
   func keepsNode(below place: Int) -> Bool? {
     cutStacks.isEmpty ? nil : container(of: place, that: .stack).flatMap { cutStacks[$0] }
   }
@@ -41,8 +41,8 @@ struct ElementOutcomes {
   /// Adds the verdict on the next element.
   ///
   /// - Parameters:
-  ///   - verdict: What becomes of it.
-  ///   - traits: What its object can do; none if it is not back.
+  ///   - verdict: The verdict.
+  ///   - traits: The traits of the object; none if the object is not back.
   mutating func append(_ verdict: ElementVerdict, _ traits: TypeTraits = []) {
     let place = all.count
     all.append(verdict.outcome)

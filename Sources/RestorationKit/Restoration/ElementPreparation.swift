@@ -15,7 +15,7 @@ struct PreparedTree {
   }
 
   private let outline: StoredOutline
-  /// By the form of the element.
+  /// The current names, by the form of the element.
   fileprivate(set) var names: [Names?]
   /// How states of another version than the current one are read, by the places of the elements.
   fileprivate var readings: [Int: StateReading] = [:]
@@ -37,7 +37,7 @@ struct PreparedTree {
     readings.isEmpty ? .current : readings[place] ?? .current
   }
 
-  /// Whether there is a state that somebody gets to see.
+  /// Whether an element has a state that an object gets to see.
   func hasState(_ place: Int) -> Bool {
     outline.rows[place].state > 0
       && (values.isEmpty || values[place].map { $0.state != nil } ?? true)
@@ -46,7 +46,8 @@ struct PreparedTree {
 
 /// Finds the current names of stored elements and migrates copies of their state.
 ///
-/// It calls the migrations and the delegate's rename hook, and nothing else.
+/// Of the app, the preparation calls the migrations and the delegate's rename
+/// hook, and nothing else.
 struct ElementPreparation {
   private let types: TypeTable
   private let delegate: (any StateDelegate)?
@@ -74,7 +75,8 @@ struct ElementPreparation {
   /// Prepares all elements of a tree, in order.
   mutating func prepare(_ tree: StoredTree) -> PreparedTree {
     var prepared = PreparedTree(tree.outline)
-    // By form, whether there is something to migrate; of most of its kind there is not.
+    // Whether a form is of another version than its class now; most are not, and
+    // their elements are skipped.
     var isOther: [Bool?] = Array(repeating: nil, count: tree.outline.forms.count)
     for (place, row) in tree.outline.rows.enumerated() where isOther[Int(row.form)] != false {
       let form = tree.outline.forms[Int(row.form)]
@@ -116,7 +118,7 @@ struct ElementPreparation {
     if let known = currentNames[stored] { return known }
     var name = stored
     if let former = formerNames[stored]?.first(where: types.isRegistered) {
-      // A later version of the app saved it, which calls it something else.
+      // A later version of the app, in which the class has another name, saved the element.
       name = former
     } else if let delegate {
       trace?(RestorationTrace(call: .currentClassName))

@@ -1,20 +1,20 @@
-/// What becomes of a stored element when its object has been looked for.
+/// The decision on a stored element whose object has been looked for.
 package struct ElementVerdict: Hashable, Sendable {
   /// The line in the report.
   package let outcome: RestorationReport.NodeOutcome
-  /// Whether the saves that follow keep the element for its own sake, and not for that of the
-  /// one above.
+  /// Whether the saves that follow keep the element for its own sake, and not because the
+  /// element above is kept.
   package let isKept: Bool
 
   /// The object of an element.
   package enum Object: Hashable, Sendable {
-    /// A step has provided it; its class is named if that is not the one that was saved.
+    /// A step has provided the object; `otherClass` is its class if another class was saved.
     case found(by: RestorationReport.Step, otherClass: String?)
-    /// There is none, for a reason.
+    /// There is no object, for a reason.
     case missing(RestorationReport.NodeOutcome)
   }
 
-  /// Decides by what is found of an element, and by nothing else.
+  /// Decides by the arguments and nothing else.
   ///
   /// - Parameters:
   ///   - object: The object, or why there is none.
@@ -38,7 +38,7 @@ package struct ElementVerdict: Hashable, Sendable {
     case .missing(.stackCut): (outcome, isKept) = (.stackCut, isOnKeptNode)
     case .missing(.viewNotFound) where isAwaited: (outcome, isKept) = (.viewNotFound, false)
     case .missing(let reason):
-      // A nil is a veto only of somebody who has seen the state.
+      // A factory that did not see the state cannot veto it, so a withheld state goes first.
       outcome = reading.withheld(by: nil) ?? reason
       isKept = outcome != .vetoed
     }

@@ -1,4 +1,4 @@
-/// The objects that are there for stored elements, without anybody being asked to make one.
+/// The objects of stored elements that exist already; nobody is asked to make one.
 ///
 /// Each node is asked once for what it contains.
 struct ExistingElements {
@@ -8,7 +8,7 @@ struct ExistingElements {
   private let roots: [any RestorableNode]
   /// The node that came late; nil if the whole state is restored.
   private let late: (any RestorableNode)?
-  /// By the place of the node that contains them; roots are under nil.
+  /// The nodes that exist, by the place of the node that contains them; roots are under nil.
   private var nodes: [Int?: ExistingNodes] = [:]
   private var views: [Int: [String: any RestorableView]] = [:]
   private var scopedObjects = ScopedObjects()
@@ -51,7 +51,7 @@ struct ExistingElements {
       outline.identifier(of: place), scope: scope, in: objects, isScope: restored.contains)
   }
 
-  /// Forgets what nodes contained, since hooks may have changed that.
+  /// Forgets the nodes and views that were found, since hooks may have changed what contains them.
   mutating func lookAgain() { (nodes, views) = ([:], [:]) }
 }
 
@@ -68,7 +68,7 @@ private struct ExistingNodes {
     add(roots, tellsEqualsApart: false, objects)
   }
 
-  /// What the parent contains and presents; the first of equal ones counts,
+  /// Collects the nodes that the parent contains and presents; the first of equal ones counts,
   /// unless the parent tells them apart.
   init(below parent: any RestorableNode, _ types: TypeTable, _ objects: ObjectTable) {
     let tellsApart = !types.traits(of: parent).isDisjoint(with: .tellsEqualChildrenApart)

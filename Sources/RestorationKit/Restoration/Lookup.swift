@@ -1,6 +1,6 @@
 /// Where the object of a stored element is looked for.
 package enum Lookup: Hashable, Sendable {
-  /// Nowhere: the element goes or stays with the one above, which is not back.
+  /// Nowhere: the element goes or stays with the element above, which is not back.
   case belowMissing
   /// Nowhere: restoring the element crashed.
   case leftOut
@@ -19,7 +19,7 @@ package enum Lookup: Hashable, Sendable {
   /// In the steps that follow that of the restoration class.
   case laterSteps
 
-  /// Decides by what is known of an element before anybody is asked, and by nothing else.
+  /// Decides by the arguments and nothing else, before any hook is asked.
   ///
   /// - Parameters:
   ///   - kind: The kind of the element.

@@ -1,16 +1,16 @@
 /// Finds or makes the object of a record.
 ///
-/// A node in four steps and in this order:
+/// A node is looked for in four steps and in this order:
 /// 1. The restoration class that the record names. Its nil is a veto; nobody
 ///    else is asked. A class that cannot be found is never a silent way to the
 ///    next step, either. A root that the app gave to the restore goes before the
 ///    closure that makes its class.
 /// 2. The delegate, if the record names no class. Its nil is no opinion.
 /// 3. An existing node with exactly this path.
-/// 4. The storyboard that the record names, or else what makes nodes of the saved
-///    class now, though the record names no class.
+/// 4. The storyboard that the record names, or else the factory that makes nodes of the saved class
+///    now, though the record names no class.
 ///
-/// A registered object by its restoration class as in step 1, or else by step 3.
+/// A registered object is looked for by its restoration class as in step 1, or else by step 3.
 struct ObjectLookup {
   let delegate: (any StateDelegate)?
   private let outline: StoredOutline
@@ -71,7 +71,7 @@ struct ObjectLookup {
     existingNode(at: place).map { .found($0, .existing) }
   }
 
-  /// The first step.
+  /// Asks the restoration class of the record, in the first step.
   private mutating func askRestorationClass(of place: Int, _ coder: StateDecoder) -> Result {
     let name = classes.restorationClassName(of: place) ?? ""
     if let root = givenRoot(at: place, madeBy: name) { return .found(root, .existing) }

@@ -7,9 +7,8 @@ internal import Synchronization
 ///       logger.error("Restoring \(path) takes long.")
 ///     }
 ///
-/// A restore occupies its actor, so no code there can say which node it is. The watchdog
-/// does not end the restore. If the process is killed meanwhile, it counts as crashed in
-/// that node.
+/// A restore occupies its actor, so no code there can say which node it is. The watchdog does not
+/// end the restore. If the process is killed meanwhile, the restore counts as crashed in that node.
 public struct RestorationWatchdog: Sendable {
   let limit: Duration
   let tell: @Sendable (RestorationPath) -> Void
@@ -43,7 +42,7 @@ final class RestorationProgress {
     watch = watchdog.map { ProgressWatch($0, outline) }
   }
 
-  /// Says which element is made or decoded now; nil if that is none.
+  /// Says which element is made or decoded now; nil outside of all elements.
   func reach(_ place: Int?) {
     watch?.reach(place)
     guard let mark else { return }
@@ -60,14 +59,14 @@ final class RestorationProgress {
     trace(RestorationTrace(call: call, path: place.map(outline.path) ?? RestorationPath()))
   }
 
-  /// Says why not all could be marked; nil if all was.
+  /// Ends the watch, and says why an element could not be marked; nil if all were marked.
   func end() -> String? {
     watch?.end()
     return problem
   }
 }
 
-/// Looks from time to time whether a restore is where it was.
+/// Checks at intervals whether a restore is still at the same element.
 private final class ProgressWatch: Sendable {
   private struct Seen {
     var step: UInt64 = 0
@@ -78,7 +77,7 @@ private final class ProgressWatch: Sendable {
   private let outline: StoredOutline
   /// Grows with each element that is reached.
   private let step = Atomic<UInt64>(0)
-  /// Less than 0 outside of all.
+  /// The place of the element; less than 0 outside of all elements.
   private let place = Atomic<Int>(-1)
   private let isOver = Atomic<Bool>(false)
   private let seen = Mutex(Seen())

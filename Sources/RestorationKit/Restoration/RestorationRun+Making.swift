@@ -56,7 +56,7 @@ extension RestorationRun {
     let identifier = tree.outline.identifier(of: place)
     objects.remember(
       object, known.info, node, identifier: identifier,
-      // The closure of its class may have made one of another class.
+      // The closure of the saved class may have made an object of another class.
       restorationClass: restorationClass
         ?? (step == .restorationClass ? lookup.classes.className(of: place) : nil))
     if kind == .object, let object = object as? any RestorableObject {
@@ -64,7 +64,8 @@ extension RestorationRun {
     }
   }
 
-  /// Notes a root that was given for a place where another one is back, or none by a veto.
+  /// Notes a given root that is not used, since another root is back at its place, or
+  /// none by a veto.
   private func noteGivenRoot(_ place: Int) {
     let row = tree.outline.rows[place]
     guard row.parent == nil, row.kind == .node, late == nil,

@@ -1,12 +1,12 @@
-/// Remembers what objects say of their states when a restore has ended, if they did not get the
-/// stored ones: only what they say later than that counts as changed.
+/// Remembers, at the end of a restore, the states of objects that did not get their stored ones:
+/// only states that differ later count as changed.
 extension RestorationRun {
   func rememberProbes(in kept: KeptRecords) {
     for place in prepared.withheld where outcomes[place].isDecodable {
       if let object = restored.object(at: place) { remember(object, place, in: kept) }
     }
     guard !skipped.isEmpty else { return }
-    // The app may have made itself an object that is left out, and others below that.
+    // The app itself may have made an object that is left out, and others below that object.
     var made: [Int: any StateRestoring] = [:]
     lookup.existing.lookAgain()
     for place in tree.outline.rows.indices {
@@ -31,11 +31,11 @@ extension RestorationRun {
           object, at: tree.outline.path(of: place), lookup.classes.types.traits(of: object)),
         of: object)
     } catch {
-      // Then the first state that it can encode counts as changed.
+      // Without a probe, the first state that the object can encode counts as changed.
     }
   }
 
-  /// The object that is there now for an element, without anybody being asked to make one.
+  /// The object of an element that exists now; nobody is asked to make one.
   private func existingObject(
     at place: Int, below parent: (any StateRestoring)?
   ) -> (any StateRestoring)? {

@@ -3,7 +3,8 @@ internal import ArchiveCodec
 extension RestorationRun {
   /// Keeps the elements that are not back for the saves that follow.
   ///
-  /// - Returns: A list of them for the report, or the objects that came late and are back.
+  /// - Returns: A list of the kept elements for the report, or the objects that came
+  ///   late and are back.
   func keep(
     _ unattached: Set<UInt64>
   ) -> ([KeptElement], claimed: [(place: Int, object: any StateRestoring)]) {
@@ -21,10 +22,10 @@ extension RestorationRun {
     return (list, [])
   }
 
-  /// The evidence by which it is decided what the saves that follow write back.
+  /// The evidence that decides which elements the saves that follow write back.
   ///
-  /// If the decoding of a container could not be called, the nodes that it would have taken are
-  /// kept with it.
+  /// If the decoding of a container could not be called, the nodes that the container would have
+  /// taken are kept with it.
   private func result(_ unattached: Set<UInt64>) -> KeptRecords.RestoreResult {
     let rows = tree.outline.rows
     let notTaken =
@@ -75,7 +76,7 @@ extension RestorationRun {
     }
   }
 
-  /// The notes on elements besides their outcomes; most have none.
+  /// The notes on elements besides their outcomes; most elements have none.
   private func notes(_ unattached: Set<UInt64>) -> [Int: [ReportNote]] {
     var all: [Int: [ReportNote]] = [:]
     let kept = objects.kept
@@ -100,7 +101,7 @@ extension RestorationRun {
     return all
   }
 
-  /// The states that are not in the objects that are back, and that saves do not keep either.
+  /// The states that objects which are back did not get whole, and that saves do not keep either.
   ///
   /// The failure says why the delegate could not decode the state of the application; it is nil
   /// if the delegate could.
@@ -116,7 +117,7 @@ extension RestorationRun {
       .union(failure == nil ? [] : [tree.application.values.fingerprint])
   }
 
-  /// The line of a node that came late and did not get what is kept for it.
+  /// The line of a node that came late and did not get the state that is kept for it.
   func lateEntry(_ outcome: RestorationReport.NodeOutcome) -> RestorationReport.Entry {
     RestorationReport.Entry(
       kind: .node, path: tree.outline.path(of: 0), className: tree.outline.form(of: 0).className,
@@ -133,7 +134,8 @@ extension RestorationRun {
       let children = parent.restorationChildren
       let presented = parent.restorationPresented
       let records = tree.outline.records(stored)
-      // Usually it contains what it did.
+      // Usually a node contains the nodes that it contained in the save, and no set
+      // has to be built.
       let isSame =
         children.count == records.count
         && zip(children, records).allSatisfy { restored.node($1) === $0 }

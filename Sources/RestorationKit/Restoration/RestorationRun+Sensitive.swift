@@ -7,8 +7,7 @@ internal import Foundation
 
 /// Values with a sensitivity, which lie beside the state of a record.
 extension RestorationRun {
-  /// Lets saves know since when the values are stored that are back, and with which
-  /// subkeys.
+  /// Tells saves since when the values that are back are stored, and with which subkeys.
   func rememberAges() {
     if let opened = application?.opened {
       remember(opened, of: nil, ValueAges.Place(kind: .application, path: RestorationPath()))
@@ -25,7 +24,8 @@ extension RestorationRun {
   private func remember(
     _ opened: OpenedValues, of object: (any StateRestoring)?, _ place: ValueAges.Place
   ) {
-    // It may be elsewhere in the first save, and what is older has its secrets under these.
+    // The object may be elsewhere in the first save, and older states have its
+    // secrets under these subkeys.
     if let object, !opened.subkeys.isEmpty { objects.setSubkeys(opened.subkeys, of: object) }
     let known = opened.aged.map {
       ($0.keys, ValueAges.Known(fingerprint: $0.fingerprint, since: $0.since))

@@ -21,13 +21,14 @@ final class RestorationRun {
   /// The time by which values end.
   let clock: Date
 
-  // The run is at one element at a time, and these are read or changed for each.
+  // The run is at one element at a time, so accesses to these variables never overlap. They are
+  // read or changed for each element.
   @safe @exclusivity(unchecked) var prepared: PreparedTree
   @safe @exclusivity(unchecked) var lookup: ObjectLookup
   @safe @exclusivity(unchecked) var coders: ElementCoders
   @safe @exclusivity(unchecked) var outcomes: ElementOutcomes
 
-  /// Prepares a run, which asks nobody before it begins.
+  /// Prepares a run; the app is asked nothing before the run begins.
   ///
   /// - Parameters:
   ///   - tree: The state, or the part of it that is kept for a late node.
@@ -49,7 +50,8 @@ final class RestorationRun {
     let (outline, facts) = (tree.outline, tree.facts)
     let restored = RestoredObjects(tree, earlier: late?.kept)
     self.restored = restored
-    // A late node is as old by the clock of now; that of its save may have been set back.
+    // If a state was saved later than now, the clock was set back, and the later time counts. For a
+    // late node the time of now counts.
     clock = objects.ages.clock(at: late == nil ? max(now, tree.newestTime ?? now) : now)
     prepared = PreparedTree(outline)
     coders = ElementCoders(count: outline.rows.count) {
@@ -70,15 +72,15 @@ final class RestorationRun {
     }
   }
 
-  /// What a run leaves for the report and for the saves that follow.
+  /// The result of a run, for the report and for the saves that follow.
   struct Result {
     var report: RestorationReport
-    /// Everything that is stored, for the next save; nil if that is not known.
+    /// The rows of the stored state, for the next save; nil if they are not known.
     var rows: Rows?
     /// The objects that came late and are back, with the places at which they were kept.
     var claimed: [(place: Int, object: any StateRestoring)] = []
-    /// Tells the states that the app could not decode, so that a save does not replace the only
-    /// copy of one.
+    /// The fingerprints of the states that the app could not decode, so that a save does not
+    /// replace the only copy of one.
     var undecoded: Set<RecordFingerprint> = []
   }
 
@@ -124,7 +126,7 @@ final class RestorationRun {
 
   // MARK: Steps
 
-  /// Finds the classes of all that is stored, and migrates its states.
+  /// Finds the classes of all stored elements, and migrates their states.
   private func prepare() {
     if late == nil { tree.laterFingerprints.begin() }
     var preparation = ElementPreparation(
@@ -135,8 +137,8 @@ final class RestorationRun {
     restored.replacedValues = prepared.values
   }
 
-  /// The line of a node that came late and gets nothing: it is of another class, or what is kept
-  /// for it was left out since it crashed; nil if it gets its state.
+  /// The line of a late node that gets no state: the node is of another class, or the state crashed
+  /// before and is left out; nil if the node gets its state.
   private func refuse(_ late: LateNode) -> RestorationReport.Entry? {
     if !tree.outline.rows.isEmpty, !lookup.classes.isSaved(late.node, at: 0) {
       let found = lookup.classes.types.className(of: late.node)
@@ -148,7 +150,7 @@ final class RestorationRun {
     return lateEntry(.skipped)
   }
 
-  /// Gives the values of the app what is stored of them, before any hook may read one.
+  /// Restores the values of the app, before any hook may read one.
   private func restoreValues(_ values: ValueStore?) {
     values?.restore(from: tree.outline) { [skipped, restored] place in
       skipped[place] != nil ? nil : restored.state(at: place)
@@ -174,7 +176,7 @@ final class RestorationRun {
     progress.reach(nil)
   }
 
-  /// Tells all that is back that the restore has ended.
+  /// Tells all objects that are back that the restore has ended.
   private func tellAllItsEnd() {
     eachRestored { object, place in
       progress.reach(place)
@@ -202,7 +204,7 @@ final class RestorationRun {
   }
 }
 
-/// A node that came after the restore, and what is kept for it.
+/// A node that came after the restore, and the records that are kept for it.
 struct LateNode {
   let node: any RestorableNode
   let kept: KeptRecords

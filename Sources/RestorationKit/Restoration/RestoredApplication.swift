@@ -22,7 +22,7 @@ final class RestoredApplication {
     (self.progress, makeCoder) = (progress, coder)
   }
 
-  /// The values, and what was found of those with a sensitivity.
+  /// The values, and which of the values with a sensitivity were found.
   private lazy var values: (state: KeyedDecoder?, opened: OpenedValues?) = open()
 
   private lazy var coder = makeCoder(values.state)
@@ -42,7 +42,7 @@ final class RestoredApplication {
       opened.aged = try state.agedValues()
       return (try state.finish(), opened)
     } catch {
-      // Without them, as if there were none.
+      // The state is read without its sensitive values, as if there were none.
       opened.unreadable.append(NodeRecord.sensitiveKey)
       opened.aged = []
       return (stored, opened)
@@ -58,7 +58,7 @@ final class RestoredApplication {
 
   /// Lets the delegate decode the values.
   ///
-  /// - Returns: A note on why that failed; nil if it did not.
+  /// - Returns: A note on why the delegate failed; nil if it did not.
   func decode() -> ReportNote? {
     guard let delegate else { return nil }
     do {
@@ -70,7 +70,7 @@ final class RestoredApplication {
     }
   }
 
-  /// The keys that the delegate did not ask for, and what was found of the values.
+  /// Notes on the keys that the delegate did not ask for, and on the values with a sensitivity.
   var notes: [ReportNote] {
     [delegate == nil ? nil : coder.unreadNote].compactMap(\.self) + (opened?.notes ?? [])
   }

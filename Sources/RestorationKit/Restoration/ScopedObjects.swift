@@ -1,7 +1,7 @@
 /// Finds registered objects by identifier and parent during a restore.
 ///
-/// Each object is looked at once, so that many of one identifier cost linear
-/// time; those that are registered meanwhile are added.
+/// Each object is looked at once, so that many objects of one identifier cost linear time. Objects
+/// that are registered meanwhile are added.
 struct ScopedObjects {
   private struct Index {
     var version: Int
@@ -14,8 +14,7 @@ struct ScopedObjects {
 
   /// The object with a parent; the first one that was registered counts.
   ///
-  /// Without a scope, it is one that has no parent, or else one whose parent
-  /// scopes nothing.
+  /// Without a scope, an object without a parent counts, or else one whose parent scopes nothing.
   mutating func object(
     _ identifier: String, scope: (any StateRestoring)?, in table: ObjectTable,
     isScope: (any StateRestoring) -> Bool
