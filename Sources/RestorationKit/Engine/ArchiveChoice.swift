@@ -2,22 +2,23 @@ package import ArchiveCodec
 
 /// Decides which of the archives of a state is read: the newest one that can be.
 ///
-/// They are looked at one by one, from the state to its oldest generation.
+/// The archives are looked at one by one, from the state to its oldest generation.
 package struct ArchiveChoice: Hashable, Sendable {
-  /// What is found where an archive may be.
+  /// What a look at the location of an archive finds.
   package enum Finding: Hashable, Sendable {
-    /// It can be read; what is missing at its end was never said to be stored, or is reported.
+    /// The archive can be read. A part that is missing at its end was never said to be
+    /// stored, or is reported.
     case readable
     case missing
-    /// Restores of it crashed too often, so it has been set aside.
+    /// Restores of the archive crashed too often, so it has been set aside.
     case crashed
-    /// It cannot be read.
+    /// The archive cannot be read.
     case unreadable(ArchiveError)
   }
 
-  /// Those that are passed over, with the reason.
+  /// The archives that are passed over, with the reason.
   package private(set) var passedOver: [RestorationReport.PassedOver] = []
-  /// Why the newest one cannot be read that is there.
+  /// Why the newest archive that is there cannot be read.
   private var failure: ArchiveError?
   private var hasCrashed = false
 
@@ -25,13 +26,14 @@ package struct ArchiveChoice: Hashable, Sendable {
 
   /// Decides whether an archive is the one to read.
   ///
-  /// What is missing, empty or damaged is passed over.
+  /// A missing, empty or damaged archive is passed over.
   ///
   /// - Parameters:
-  ///   - finding: What is found of the archive.
-  ///   - location: Where.
-  /// - Returns: Whether it is chosen; if not, the next older one is looked at.
-  /// - Throws: A failure on the way to the archive: it may pass, so no older one takes its place.
+  ///   - finding: What was found of the archive.
+  ///   - location: Where the archive is.
+  /// - Returns: Whether the archive is chosen; if not, the next older one is looked at.
+  /// - Throws: A failure on the way to the archive. The failure may pass, so no older archive takes
+  ///   the place of this one.
   package mutating func take(
     _ finding: Finding, at location: String
   ) throws(ArchiveError) -> Bool {
@@ -51,10 +53,10 @@ package struct ArchiveChoice: Hashable, Sendable {
     return false
   }
 
-  /// Ends the search where none was chosen.
+  /// Ends the search where no archive was chosen.
   ///
-  /// - Throws: Why the newest one that is there cannot be read; nothing if one of them crashed
-  ///   too often, which is said instead.
+  /// - Throws: Why the newest archive that is there cannot be read. If restores of an archive
+  ///   crashed too often, nothing: the outcome says that instead.
   package func endWithoutAny() throws(ArchiveError) {
     if let failure, !hasCrashed { throw failure }
   }

@@ -5,7 +5,7 @@ struct CrashedValue {
   let applicationVersion: String?
   let bootSession: String?
 
-  /// Whether it is the one with a key.
+  /// Whether the launch crashed in the value with a key.
   func isValue(of key: String) -> Bool { tags.number(ofValue: key) == number }
 
   func isValue(at path: RestorationPath) -> Bool {
@@ -15,7 +15,7 @@ struct CrashedValue {
 }
 
 extension LaunchMarker.Stored {
-  /// What a launch leaves behind whose restore has ended.
+  /// Creates the content that a launch leaves behind whose restore has ended.
   init(
     _ content: LaunchMarker.Content, endedIn value: LaunchNote.ValueNumber?,
     _ tags: LaunchNote.Tags

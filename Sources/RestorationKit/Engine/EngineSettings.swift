@@ -5,10 +5,9 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What a keeper was made with and told, for its own state and for those of all
-/// scenes.
+/// The settings of a keeper, for its own state and for those of all scenes.
 final class EngineSettings {
-  /// What bounds a state and what is kept of it.
+  /// The bounds of a state, of the rows that are kept in it and of the archives beside it.
   struct Bounds {
     var size: SizeBudget?
     var kept: KeptBound? = KeptBound()
@@ -16,7 +15,7 @@ final class EngineSettings {
     var generations = GenerationBound()
   }
 
-  /// What a launch does about crashes of earlier ones, and with the state that it restores.
+  /// The rules of a launch: for crashes of earlier launches, and for the state that it restores.
   struct Launching {
     var crashThreshold = 2
     var watchdog: RestorationWatchdog?
@@ -30,7 +29,7 @@ final class EngineSettings {
   let limits: ArchiveLimits
   let now: () -> Date
 
-  // What a keeper says of its properties holds for these.
+  // The properties of a keeper with these names say what the variables mean.
   var trace: ((RestorationTrace) -> Void)?
   var isStrict = false
   var nodeLimit = 1 << 22

@@ -1,9 +1,9 @@
 internal import ArchiveCodec
 
-/// What runs in an engine, and in which order it was called.
+/// The work that runs in an engine, and in which order it was called.
 struct EngineTurns {
-  /// Counts the calls that change what is stored, so that an older one never changes
-  /// what a newer one has left.
+  /// Counts the calls that change the stored state, so that an older call never changes what a
+  /// newer one has left.
   private(set) var callCount: UInt64 = 0
   /// Set while a restore runs; saves wait for its end.
   var restore: UnderWay?
@@ -11,25 +11,26 @@ struct EngineTurns {
   var save: UnderWay?
   /// A save that has begun to walk and is not written, for which a restore waits.
   var write: UnderWay?
-  /// How many calls let the objects go after their saves, and ask them until then whether they
-  /// have changed.
+  /// How many calls save and then let the objects go; until then they ask the objects
+  /// whether they have changed.
   var leavingCount = 0
 
   /// Whether something is under way between whose parts a poll must not come.
   var isBusy: Bool { restore != nil || save != nil || write != nil }
 
-  /// The number of a call that changes what is stored.
+  /// Gives out the number of a call that changes the stored state.
   mutating func newNumber() -> UInt64 {
     callCount += 1
     return callCount
   }
 }
 
-/// What the restores of one launch have found.
+/// The findings of the restores of one launch.
 struct RestoreFindings {
-  /// Tells what of the state the app could not decode, until another state has taken its place.
+  /// The fingerprints of the states that the app could not decode, until another state has taken
+  /// the place of the stored one.
   var undecoded: Set<RecordFingerprint> = []
-  /// Whether it was tried to restore what is stored, or that was discarded.
+  /// Whether a restore of the stored state was tried, or the state was discarded.
   var hasTriedToRestore = false
   var lastStatus = RestorationStatus.notRestoredYet
   /// Whether the key was locked.
@@ -43,7 +44,7 @@ struct RestoreFindings {
 
 /// Something that has begun, for those who wait for its end.
 ///
-/// It belongs to the keeper's actor, as all that uses it does.
+/// The object belongs to the keeper's actor, as all code does that uses it.
 final class UnderWay {
   private var waiting: [CheckedContinuation<Void, Never>] = []
   private var isFinished = false

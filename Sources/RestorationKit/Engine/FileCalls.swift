@@ -5,7 +5,8 @@ internal import Synchronization
 /// How a save calls files: its actor is free meanwhile, or blocked until they have answered.
 enum FileCalls {
   case waiting
-  /// Nothing that runs on the actor can be awaited, and nobody else runs there.
+  /// The caller blocks the actor: nothing that runs there can be awaited, and no
+  /// other task runs there.
   case blocking(until: ContinuousClock.Instant)
 
   var isBlocking: Bool {
@@ -14,7 +15,8 @@ enum FileCalls {
 
   /// Calls a file.
   ///
-  /// - Throws: What the call throws; `inputOutput` if it has not ended in time. It goes on then.
+  /// - Throws: What the call throws; `inputOutput` if the call has not ended in time. The
+  ///   call goes on then.
   func callAsFunction<Value: Sendable>(
     _ call: @escaping @Sendable () async throws(ArchiveError) -> Value
   ) async throws(ArchiveError) -> Value {
@@ -30,18 +32,18 @@ enum FileCalls {
     return try result.get()
   }
 
-  /// The same for a call that throws nothing; nil if it has not ended in time.
+  /// Calls a file where the call throws nothing; nil if the call has not ended in time.
   func first<Value: Sendable>(_ call: @escaping @Sendable () async -> Value) async -> Value? {
     guard case .blocking(let end) = self else { return await call() }
     return Self.block(until: end, call)
   }
 
-  /// Blocks the thread until a call has ended; nil if it has not in time.
+  /// Blocks the thread until a call has ended; nil if the call has not ended in time.
   static func block<Value: Sendable>(
     until end: ContinuousClock.Instant, _ call: @escaping @Sendable () async -> Value
   ) -> Value? {
     let answer = Answer<Value>()
-    // The blocked thread may be the only one of those that tasks share.
+    // The blocked thread may be the only one of the threads that tasks share.
     Task.detached(executorPreference: OwnThread(), priority: .high) {
       answer.give(await call())
     }
@@ -51,15 +53,15 @@ enum FileCalls {
 
 /// A save that its caller waits for, on the thread and on the actor of the caller.
 ///
-/// A task that begins at once runs it. Blocking calls never suspend, so it has ended when the
-/// beginning of the task returns.
+/// A task that begins at once runs the save. Blocking calls never suspend, so the save has ended
+/// when the beginning of the task returns.
 final class BlockingSave {
   let calls: FileCalls
   /// Whether everything is stored.
   var isStored = false
-  /// Whether the caller waits no more.
+  /// Whether the caller has stopped waiting.
   ///
-  /// Off the actor the task would begin then.
+  /// If the caller is not on the actor, the task begins only then, and must not save.
   private(set) var isOver = false
 
   init(within limit: Duration) {
@@ -90,7 +92,7 @@ private final class Answer<Value: Sendable>: Sendable {
   }
 }
 
-/// A thread for tasks that must not wait for one of those that tasks share.
+/// A thread for tasks that must not wait for one of the threads that tasks share.
 private final class OwnThread: TaskExecutor {
   private let queue = DispatchQueue(label: "RestorationKit.FileCalls", qos: .userInitiated)
 

@@ -16,5 +16,5 @@ final class FileExecutor: SerialExecutor {
 /// Runs an actor that waits for no disk where actors run, on the thread of the caller if
 /// that may leave its own actor.
 ///
-/// It takes longer to wake another thread than to do it.
+/// Waking another thread takes longer than work that waits for no disk.
 actor SharedThreads {}

@@ -4,15 +4,15 @@ internal import ArchiveCodec
 /// those before it.
 final class LaunchGuard {
   private let marker: LaunchMarker
-  /// The name under which the marker is ours.
+  /// The name under which the marker belongs to this claim.
   private let claimed: ClaimedName
   let environment: ApplicationEnvironment
 
   /// The restore that has begun and not ended.
   private(set) var restore: OpenRestore?
   private var restoreCount: UInt64
-  /// Whether a restore has begun in this launch, or since it was asked to try again what is
-  /// left out.
+  /// Whether a restore has begun in this launch, or since the app asked to try again
+  /// what restores leave out.
   private var hasBegun: Bool
 
   /// Creates the guard of a state, in a launch that may have had another one before.
@@ -32,7 +32,7 @@ final class LaunchGuard {
       guard try taken.lock.isHeld() else { return }
       try restore.takeMark(from: marker, restore.key)
     } catch {
-      // Nobody is there any more who could be told.
+      // Nobody is left to be told.
     }
   }
 
@@ -41,20 +41,20 @@ final class LaunchGuard {
     get throws(ArchiveError) { try marker.storage.open() != nil }
   }
 
-  /// Reads what the launches before this one have left.
+  /// Reads the marker that the launches before this one have left.
   ///
   /// - Throws: Why the marker must not be replaced, or cannot be read.
   func read(_ key: ArchiveKey) throws(ArchiveError) -> LaunchMarker.Stored {
     try marker.read(key)
   }
 
-  /// What a restore asks that looks for its state.
+  /// The knowledge of earlier restores, for a restore that looks for its state.
   func trial(_ stored: LaunchMarker.Stored?, threshold: Int) -> LaunchTrial {
     LaunchTrial(
       marker: stored, threshold: threshold, environment: environment, isFirst: !hasBegun)
   }
 
-  /// Removes the marker: crashes of what is gone are not counted for what comes after it.
+  /// Removes the marker, since crashes of a state that is gone are not counted for the next one.
   func removeMarker() throws(ArchiveError) { try marker.storage.remove() }
 
   // MARK: The restore under way
@@ -64,7 +64,7 @@ final class LaunchGuard {
   /// - Throws: Why there is no mark; the restore has begun all the same.
   func begin(_ tree: StoredTree, _ marked: LaunchMarker.Content?, _ key: ArchiveKey) throws {
     var marked = marked
-    // Those of another state, or by another version of the app, say nothing about this one.
+    // Restores of another state, or by another version of the app, say nothing about this one.
     if marked?.begunVersion != tree.version
       || marked?.applicationVersion != environment.applicationVersion
     {
@@ -87,8 +87,8 @@ final class LaunchGuard {
     try mark(key)
   }
 
-  /// Counts the restore under way as one of what was saved meanwhile: that would be restored
-  /// next.
+  /// Counts the restore under way as one of the state that was saved meanwhile, since the next
+  /// launch would restore that state.
   func noteSaved(
     _ version: ArchiveVersion, _ key: () throws(ArchiveError) -> ArchiveKey
   ) throws {
@@ -106,7 +106,7 @@ final class LaunchGuard {
       behind: written.summary, written.tags, in: marker.storage)
   }
 
-  /// Lets the next restores try again what they leave out, one at a time.
+  /// Lets the next restores try the left-out elements again, one at a time.
   func retrySkipped(_ key: ArchiveKey) throws {
     if restore?.marked != nil {
       restore?.marked?.skipped.retry()
@@ -121,13 +121,13 @@ final class LaunchGuard {
   /// Counts the next restore as the first of a launch.
   func beginAnew() { hasBegun = false }
 
-  /// Forgets the restore under way: what it has restored is not stored any more.
+  /// Forgets the restore under way, since the state that it has restored is not stored any more.
   func forgetRestore() { restore = nil }
 
   /// Ends a restore.
   ///
-  /// - Returns: The restore, whose mark is still there; nil if it has ended, or others have the
-  ///   state now, with its marker.
+  /// - Returns: The restore, whose mark is still there; nil if the restore has ended, or another
+  ///   instance has the state now, with its marker.
   func end(_ number: UInt64) -> (restore: OpenRestore, lock: any ArchiveLock)? {
     guard let restore, restore.number == number else { return nil }
     self.restore = nil
@@ -141,22 +141,23 @@ final class LaunchGuard {
   }
 }
 
-/// What a restore that looks for its state knows of those before it.
+/// The knowledge of earlier restores that a restore has while it looks for its state.
 struct LaunchTrial {
-  /// Nil if nothing may be noted.
+  /// The marker as found; nil if the marker must not be changed.
   private(set) var marker: LaunchMarker.Stored?
-  /// What has given way to an older one since restores of it crashed too often; nil if nothing has.
+  /// The state that has given way to an older one, since restores of it crashed too often;
+  /// nil if none has.
   private(set) var gaveWay: GaveWay?
   private let threshold: Int
   private let environment: ApplicationEnvironment
   private let isFirst: Bool
-  /// Whether something that is left out may be tried again.
+  /// Whether an element that is left out may be tried again.
   private var mayTry = false
 
   struct GaveWay {
-    /// Where it was set aside; nil if somebody has removed it.
+    /// Where the state was set aside; nil if somebody has removed it.
     let location: String?
-    /// Whether it was an older one itself.
+    /// Whether the state itself stood in for a newer one.
     let isLast: Bool
   }
 
@@ -168,10 +169,11 @@ struct LaunchTrial {
     (self.environment, self.isFirst) = (environment, isFirst)
   }
 
-  /// Whether nothing older is tried, since more than one state has given way.
+  /// Whether no older state is tried, since more than one state has given way.
   var isOver: Bool { gaveWay?.isLast == true }
 
-  /// The tree of an archive; nil if it gives way to an older one, since restores of it crashed.
+  /// The tree of an archive; nil if the archive gives way to an older one, since
+  /// restores of it crashed.
   mutating func tree(in archive: Archive) throws(ArchiveError) -> StoredTree? {
     let verdict = marker?.take(
       evidenceBefore: archive.version, threshold, by: environment.applicationVersion,
@@ -194,18 +196,18 @@ struct LaunchTrial {
     marker = LaunchMarker.Stored(content: LaunchMarker.Content(gaveWay: true))
   }
 
-  /// What a restore of a state leaves out.
+  /// The elements that a restore of a state leaves out, and what else its marker says.
   struct LeftOut {
     /// Whether the snapshot that was taken with the state may be shown.
     let usesSnapshot: Bool
     /// Whether the last crash of a restore was in this very state.
     let hasCrashed: Bool
     var periods: [Int: LeftOutPeriod]
-    /// The one of these that is tried again.
+    /// The left-out element that is tried again.
     let tried: Int?
   }
 
-  /// Decides what of a state is left out.
+  /// Decides which elements of a state are left out.
   mutating func leaveOut(of tree: StoredTree) -> LeftOut {
     marker?.leaveOutCrashedValue(
       of: tree, threshold, by: environment.applicationVersion, at: environment.bootSession)

@@ -5,26 +5,27 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What this launch and those before it leave behind, sealed beside the state.
+/// The record of restores that began and did not end, which launches leave behind beside the state.
 ///
-/// It says how many restores in a row began and never ended, and what a restore leaves
-/// out because of that. It is sealed as the state is, so that nobody without the key can
-/// say that a restore has crashed, or what is left out.
+/// The marker says how many restores in a row began and never ended, and what a restore leaves out
+/// because of that. The marker is sealed as the state is, so that nobody without the key can say
+/// that a restore has crashed, or what is left out.
 struct LaunchMarker: Sendable {
   struct Content: Equatable, Sendable {
     /// The restores in a row that began and did not end, with the one under way.
     var begunRestores = 0
-    /// What they restored; an old marker says nothing about another state.
+    /// The version that these restores brought back; an old marker says
+    /// nothing about another state.
     var begunVersion: ArchiveVersion?
-    /// The version of the app that began them.
+    /// The version of the app that began the restores.
     var applicationVersion: String?
-    /// The start of the machine at which the last of them began.
+    /// The start of the machine at which the last of the restores began.
     var bootSession: String?
     /// The version that a launch without snapshot has used up its wish of.
     var snapshotIgnored: ArchiveVersion?
-    /// Whether what they restored stands in for a newer state that crashed.
+    /// Whether the restored state stands in for a newer state that crashed.
     var gaveWay = false
-    /// What restores leave out, since they crashed in it.
+    /// The elements that restores leave out, since they crashed in them.
     var skipped = SkippedElements()
     /// Whether the restore was the first one of its launch.
     var isFirst = false
@@ -34,7 +35,7 @@ struct LaunchMarker: Sendable {
     /// Forgets that a restore has begun; the first one of a launch counts for what it has
     /// left out.
     ///
-    /// - Parameter hasCrashed: Says whether something that was tried again has crashed.
+    /// - Parameter hasCrashed: Says whether an element that was tried again has crashed.
     mutating func endRestore(hasCrashed: (RestorationPath) -> Bool = { _ in false }) {
       (begunRestores, begunVersion, applicationVersion) = (0, nil, nil)
       (bootSession, gaveWay) = (nil, false)
@@ -43,14 +44,14 @@ struct LaunchMarker: Sendable {
     }
   }
 
-  /// What is stored, and where the last restore was when its process ended.
+  /// The stored marker, and where the last restore was when its process ended.
   struct Stored {
     var content = Content()
     var note: LaunchNote.Place?
     /// The value in which the launch crashed after its restore.
     var crashedValue: CrashedValue?
 
-    /// Decides what a restore of a state does about those before it, and notes that.
+    /// Decides what a restore of a state does about earlier restores, and notes the decision.
     mutating func take(
       evidenceBefore version: ArchiveVersion, _ threshold: Int, by applicationVersion: String?,
       at bootSession: String?
@@ -62,7 +63,7 @@ struct LaunchMarker: Sendable {
       return verdict
     }
 
-    /// What a restore of a state finds of those before it.
+    /// The evidence of earlier restores that a restore of a state finds.
     func evidence(
       before version: ArchiveVersion, by applicationVersion: String?, at bootSession: String?
     ) -> LaunchEvidence {
@@ -93,16 +94,16 @@ struct LaunchMarker: Sendable {
 
   let storage: any ArchiveStorage
   let context: ArchiveContext
-  /// Whether what is stored outlasts the process; else nobody would ever read it.
+  /// Whether the marker outlasts the process; else nobody would ever read it.
   var isLasting = true
 
-  /// Reads what is stored.
+  /// Reads the marker.
   ///
-  /// Damage is as good as nothing: it must not stop a restore, and whoever can
+  /// A damaged marker is as good as none: damage must not stop a restore, and anybody who can
   /// damage the marker could remove it as well.
   ///
-  /// - Throws: `ArchiveError` with `wrongContext` if something else is in its
-  ///   place, which must not be replaced, and what the storage throws.
+  /// - Throws: `ArchiveError` with `wrongContext` if an archive of another context is in the place
+  ///   of the marker, which must not be replaced, and what the storage throws.
   func read(_ key: ArchiveKey) throws(ArchiveError) -> Stored {
     guard isLasting else { return Stored() }
     do throws(ArchiveError) {
@@ -121,8 +122,8 @@ struct LaunchMarker: Sendable {
       switch note {
       case .restore(let place): return Stored(content: content, note: place)
       case .decoding(let value): return Stored(content, endedIn: value, tags)
-      // Of a marker without a key, which an earlier version of the library wrote, a note that
-      // is missing counts as it did there.
+      // A marker without a key is of an earlier version of the library, where a missing note meant
+      // that the restore was outside of all elements.
       case nil: return Stored(content: content, note: tag == nil ? .outside : nil)
       }
     } catch  where error.code != .wrongContext && error.isAboutContent {
@@ -150,9 +151,9 @@ struct LaunchMarker: Sendable {
     return content
   }
 
-  /// Stores what is to be known; nothing to be known leaves no file.
+  /// Stores the marker; a content that says nothing leaves no file.
   ///
-  /// - Returns: What was written, with the tags of its note; nil if nothing was.
+  /// - Returns: The written archive, with the tags of its note; nil if no file was written.
   @discardableResult
   func write(
     _ content: Content, _ key: ArchiveKey

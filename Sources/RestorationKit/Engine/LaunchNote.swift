@@ -10,33 +10,34 @@ internal import Darwin
 #endif
 internal import Synchronization
 
-/// Where a restore is, in 8 bytes behind the sealed marker of the launch; after it, which of the
-/// values is decoded that nobody had asked for.
+/// Where a restore is, in 8 bytes behind the sealed marker of the launch; after the restore, which
+/// value is decoded that nobody had asked for before.
 ///
-/// They lie in the same file, so a marker never comes with the note of another one. They are
-/// written where they are: that takes no room on a full disk. A memory mapped file would
-/// take less time, but end the process there.
+/// The bytes lie in the same file, so a marker never comes with the note of another one. They are
+/// written in place, which takes no room on a full disk. A memory mapped file would take less time,
+/// but end the process there.
 ///
-/// They have a tag of four bytes, whose key is sealed in the marker. A note that somebody
-/// without the key writes counts as none, so that he can neither choose what is left out nor
-/// make a keeper give up a state as soon as noted crashes would. He can still put back what
-/// he has seen in this file since the marker was written, or remove all files.
+/// The note has a tag of four bytes, whose key is sealed in the marker. A note that somebody
+/// without the key writes counts as none: its author can neither choose what is left out nor make a
+/// keeper give up a state as soon as noted crashes would. An attacker can still put back a note
+/// that stood in this file since the marker was written, or remove all files.
 package final class LaunchNote: DecodingNote {
-  /// What the note of a launch that has ended says.
+  /// The place that the note of a launch that has ended names.
   package enum Place: Hashable, Sendable {
     /// In none of the elements of the state.
     case outside
-    /// In one that is made or decoded, by its place in the tree.
+    /// In an element that is made or decoded, by its place in the tree.
     case element(Int)
     /// The restore has ended, or the app by itself.
     case ended
   }
 
-  /// What the note of a launch says.
+  /// The content of the note of a launch.
   enum Reached: Hashable, Sendable {
-    /// How far its restore has come.
+    /// The restore of the launch has come this far.
     case restore(Place)
-    /// Its restore has ended; which value it decoded when it crashed, nil if none.
+    /// The restore has ended. The value is the one that the launch decoded when it crashed; nil
+    /// if it decoded none.
     case decoding(ValueNumber?)
   }
 
@@ -50,10 +51,10 @@ package final class LaunchNote: DecodingNote {
   private static let ended = UInt32.max
   private static let restored = UInt32.max - 1
 
-  /// What says of a note that it belongs to a marker.
+  /// The proof that a note belongs to a marker.
   struct Tags: Sendable {
     private let tag: NumberTag?
-    /// What stood for it in markers without a key: a part of what authenticates them.
+    /// The tag in markers without a key: a part of what authenticates the marker.
     private let seal: UInt32
 
     init(_ tag: NumberTag?, _ marker: ArchiveVersion) {
@@ -61,7 +62,7 @@ package final class LaunchNote: DecodingNote {
       seal = marker.mac.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
     }
 
-    /// Nil in a marker without a key, which notes no values.
+    /// The number of a value in notes; nil for a marker without a key, which notes no values.
     func number(ofValue key: String) -> ValueNumber? {
       tag.map { tag in
         ValueNumber(
@@ -79,13 +80,13 @@ package final class LaunchNote: DecodingNote {
   private let offset: Int
   private let tags: Tags
 
-  /// What is written, from the least to the most that is known.
+  /// The bytes that a note may have, from the least to the most that is known.
   private struct Written {
-    /// What an end of the process that is no crash writes; made before it is needed.
+    /// The bytes for an end of the process that is no crash, made before they are needed.
     var end: [UInt8]
     /// Where the restore is, or that it has ended.
     var restore: [UInt8]
-    /// The values that are decoded now, the last of which has begun last.
+    /// The values that are decoded now; the last of them has begun last.
     var values: [[UInt8]] = []
 
     var bytes: [UInt8] { values.last ?? restore }
@@ -95,7 +96,7 @@ package final class LaunchNote: DecodingNote {
 
   /// Begins a note outside of all elements.
   ///
-  /// - Throws: `ArchiveError` if there is no room for it, or no such marker any more.
+  /// - Throws: `ArchiveError` if there is no room for the note, or the marker has been replaced.
   init(
     behind marker: Archive.Summary, _ tags: Tags, in storage: any ArchiveStorage
   ) throws(ArchiveError) {
@@ -111,7 +112,7 @@ package final class LaunchNote: DecodingNote {
     Self.remember(self)
   }
 
-  /// Says which element is made or decoded now; nil if it is none.
+  /// Says which element is made or decoded now; nil outside of all elements.
   func reach(_ place: Int?) throws(ArchiveError) {
     let number = place.map { min(UInt32(clamping: $0 + 1), ValueNumber.first - 1) } ?? 0
     try write { $0.restore = tags.bytes(of: number) }
@@ -124,14 +125,14 @@ package final class LaunchNote: DecodingNote {
     writeIfPossible { $0.values.append(bytes) }
     defer {
       writeIfPossible { written in
-        // Others may have begun on other threads.
+        // Other values may have begun on other threads.
         if let index = written.values.lastIndex(of: bytes) { written.values.remove(at: index) }
       }
     }
     return body()
   }
 
-  /// Says that the restore has ended: only values may still be decoded.
+  /// Says that the restore has ended, and only values may still be decoded.
   func endRestore() {
     let bytes = tags.bytes(of: Self.restored)
     writeIfPossible { written in
@@ -150,7 +151,7 @@ package final class LaunchNote: DecodingNote {
         try file.write(written.bytes, at: offset)
       }
     } catch {
-      // Then the next launch counts a crash.
+      // Without the note the next launch counts a crash.
     }
   }
 
@@ -165,11 +166,11 @@ package final class LaunchNote: DecodingNote {
     do throws(ArchiveError) {
       try write(change)
     } catch {
-      // Then the next launch counts a crash that was none, or none in a value.
+      // Without the note the next launch may count a crash that was none, or miss one in a value.
     }
   }
 
-  /// Reads the note of a marker; nil if there is none, or one that does not belong to it.
+  /// Reads the note of a marker; nil if there is none, or the note belongs to another marker.
   static func read(in file: any ArchiveFile, with tags: Tags) throws(ArchiveError) -> Reached? {
     guard file.byteCount >= byteCount else { return nil }
     let bytes = try file.read(at: file.byteCount - byteCount, count: byteCount)
@@ -192,7 +193,7 @@ package final class LaunchNote: DecodingNote {
 
   private static let open = Mutex<[Weak]>([])
 
-  /// An app that ends by itself in the midst of a restore has not crashed in it.
+  /// An app that ends by itself in the midst of a restore has not crashed, so its exit is noted.
   private static let isExitNoted: Bool = atexit { LaunchNote.noteExit() } == 0
 
   private static func remember(_ note: LaunchNote) {
@@ -203,9 +204,9 @@ package final class LaunchNote: DecodingNote {
     }
   }
 
-  /// Notes the end of the process in all that are open.
+  /// Notes the end of the process in all notes that are open.
   package static func noteExit() {
-    // Whoever ends the process may have the lock.
+    // The thread that ends the process may have the lock.
     _ = open.withLockIfAvailable { open in
       for weak in open { weak.note?.end() }
     }

@@ -1,17 +1,16 @@
-/// What a launch finds of the restores that began before it and did not end.
+/// What a launch finds of earlier restores that began and did not end.
 package struct LaunchEvidence: Hashable, Sendable {
-  /// How many in a row began and did not end.
+  /// How many restores in a row began and did not end.
   package var begunRestores: Int
-  /// Whether they were restores of the state that is there now.
+  /// Whether the restores were of the state that is there now.
   package var isOfState: Bool
-  /// Whether they were restores by this version of the app: another one may have mended what
-  /// crashed.
+  /// Whether this version of the app began the restores: another one may have mended the crash.
   package var isOfApplication: Bool
-  /// Whether the last of them tried something that was left out before.
+  /// Whether the last restore tried an element that was left out before.
   package var isTrial: Bool
-  /// Where the last of them was; nil if nothing says so.
+  /// Where the last restore was; nil if no note says so.
   package var note: LaunchNote.Place?
-  /// Whether the machine was started since.
+  /// Whether the machine was started after the last restore began.
   package var hasRestarted: Bool
 
   package init(
@@ -35,30 +34,31 @@ package struct LaunchEvidence: Hashable, Sendable {
   }
 }
 
-/// What a launch does about the restores before it.
+/// The decision of a launch on the restores before it.
 package struct LaunchVerdict: Hashable, Sendable {
   package enum Action: Hashable, Sendable {
-    /// It restores, without what is left out already.
+    /// The launch restores the state without the elements that are left out already.
     case restore
-    /// It leaves out an element more, after so many crashes that were answered so before.
+    /// The launch leaves out one more element, after so many crashes in a row that were answered
+    /// the same way before.
     case leaveOut(Int, after: Int)
-    /// It restores an older state, or none.
+    /// The launch restores an older state, or none.
     case giveWay
   }
 
   package var action = Action.restore
-  /// How many restores in a row began and did not end, that count from now on.
+  /// How many restores in a row count from now on as begun and not ended.
   package var begunRestores = 0
-  /// Whether what was tried again has crashed again, and is left out for longer.
+  /// Whether the element that was tried again has crashed again, and is left out for longer.
   package var hasTrialFailed = false
-  /// Whether something that is left out may be tried again: no crash is near that it could
-  /// be taken for.
+  /// Whether an element that is left out may be tried again: no other crash is near for which its
+  /// own could be taken.
   package var mayTry = false
 
-  /// Decides by what is there, and by nothing else.
+  /// Decides by the evidence and nothing else.
   ///
-  /// A note that is missing may be one that somebody has written over. So it gives up nothing
-  /// before as many crashes as noted ones could have been answered by leaving out.
+  /// Somebody may have written over a missing note. So without a note a launch gives up nothing
+  /// until there are as many crashes as leaving out could have answered.
   package init(_ evidence: LaunchEvidence, threshold: Int) {
     let crashCount = evidence.crashCount
     hasTrialFailed =
@@ -68,7 +68,7 @@ package struct LaunchVerdict: Hashable, Sendable {
       mayTry = !hasTrialFailed
       return
     }
-    // What was tried is to blame for the last one.
+    // The element that was tried again is to blame for the last crash.
     guard crashCount > 0, !hasTrialFailed else {
       begunRestores = max(1, evidence.begunRestores) - 1
       mayTry = begunRestores == 0 && !hasTrialFailed

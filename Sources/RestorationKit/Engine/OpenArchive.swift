@@ -1,16 +1,16 @@
 internal import ArchiveCodec
 internal import Synchronization
 
-/// What goes on with a stored archive, for as long as a file has it.
+/// Keeps a stored archive open for the changes that follow, for as long as a file has it.
 ///
-/// It takes guarded memory for keys, of which a process has little, and for a file a
-/// descriptor. So of all states only those are open that were saved last. It does not
-/// prolong the claim of the state.
+/// An open archive takes guarded memory for keys, of which a process has little, and a descriptor
+/// if the archive is a file. So of all states only the ones are open that were saved last. An open
+/// archive does not prolong the claim of the state.
 final class OpenArchive: Sendable {
   private struct Content {
     let writer: ArchiveWriter
     let key: ArchiveKey
-    /// What the provider said of the key before it gave it.
+    /// The provider's stamp of the key, asked for before the key itself.
     var stamp: KeyFile.Stamp?
     let lock: BorrowedLock
   }
@@ -19,7 +19,7 @@ final class OpenArchive: Sendable {
     weak var state: OpenArchive?
   }
 
-  /// Those of one kind that were used, in any order.
+  /// The open archives of one kind, in any order.
   private final class Recents: Sendable {
     let states = Mutex<[Recent]>([])
     let useCount = Atomic<UInt64>(0)
@@ -31,12 +31,12 @@ final class OpenArchive: Sendable {
   }
 
   private static let inFiles = Recents(largestCount: 8)
-  /// Many servers have more sessions than this that save at once only when they end.
+  /// Many servers have more sessions than this, but their sessions save at once only when they end.
   private static let inMemory = Recents(largestCount: 1024)
 
   private let content = Mutex<Content?>(nil)
   private let takesDescriptor: Bool
-  /// The number of its last use among those of all states.
+  /// The number of the last use, counted over all states of the kind.
   private let lastUse = Atomic<UInt64>(0)
   private let isListed = Atomic(false)
 
@@ -46,7 +46,8 @@ final class OpenArchive: Sendable {
 
   func close() { content.withLock { $0 = nil } }
 
-  /// Opens what is stored, or will be; the first change cuts off an end that is not whole.
+  /// Opens the stored archive, or one that is still to be written; the first change cuts off an end
+  /// that is not whole.
   ///
   /// - Throws: As ``ArchiveWriter/open(_:with:context:limits:recovery:)``.
   func open(
@@ -63,7 +64,7 @@ final class OpenArchive: Sendable {
     return writer
   }
 
-  /// What is open, if it writes what a key opens under a lock.
+  /// The open writer, if it writes with this key and under this lock.
   func writer(with key: CurrentKey, _ lock: any ArchiveLock) -> ArchiveWriter? {
     writer(under: lock) { content in
       guard content.key.isSame(as: key.key) else { return false }
@@ -72,7 +73,7 @@ final class OpenArchive: Sendable {
     }
   }
 
-  /// The same, if the key is still what it was.
+  /// The open writer, if its key is still the provider's current one and it writes under this lock.
   func writer(withKeyOf stamp: KeyFile.Stamp, _ lock: any ArchiveLock) -> ArchiveWriter? {
     writer(under: lock) { $0.stamp == stamp }
   }
@@ -89,7 +90,7 @@ final class OpenArchive: Sendable {
     return writer
   }
 
-  /// A builder of what changes a version; nil if that is not what is open.
+  /// A builder for changes of a version; nil if another version is open, or none.
   func builder(changing version: ArchiveVersion) -> RecordBuilder? {
     content.withLock { content in
       guard let writer = content?.writer, writer.version == version else { return nil }
@@ -97,9 +98,9 @@ final class OpenArchive: Sendable {
     }
   }
 
-  /// Notes a use, and closes the one that was used least recently if there are too many.
+  /// Notes a use, and closes the archive that was used least recently if too many are open.
   ///
-  /// - Complexity: O(1), and O(*n*) in those that are open when there are too many.
+  /// - Complexity: O(1), and O(*n*) in the open archives when too many are open.
   private func comeFirst() {
     let recents = takesDescriptor ? Self.inFiles : Self.inMemory
     let use = recents.useCount.wrappingAdd(1, ordering: .relaxed).newValue
@@ -122,7 +123,7 @@ final class OpenArchive: Sendable {
   }
 }
 
-/// A lock that somebody else lets go.
+/// A lock whose owner lets it go; the archive does not hold it.
 private final class BorrowedLock: ArchiveLock {
   weak let lock: (any ArchiveLock)?
 

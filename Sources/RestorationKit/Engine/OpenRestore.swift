@@ -5,20 +5,21 @@ struct OpenRestore {
   let number: UInt64
   let version: ArchiveVersion
   let isWhole: Bool
-  /// Whoever lets the state go must not wait for the provider.
+  /// The key, since letting the state go must not wait for the provider.
   let key: ArchiveKey
   /// Nil if there is no marker that may be changed.
   var marked: LaunchMarker.Content?
   /// Where the restore is, for the launch after a crash.
   var note: LaunchNote?
 
-  /// Takes the mark away; if there is no room for a new marker, its note says that the
-  /// restore has ended, or the next launch would count it as a crash.
+  /// Takes the mark away; if there is no room for a new marker, its note says that the restore has
+  /// ended, or the next launch would count a crash.
   ///
   /// - Parameters:
   ///   - marker: The marker.
   ///   - key: The key that seals it.
-  ///   - isNoted: Whether its note says so at once, since it has to say more later.
+  ///   - isNoted: Whether only the note of the marker says that the restore has ended, since the
+  ///     note is needed for values that are decoded later.
   /// - Throws: What the storage throws.
   func takeMark(from marker: LaunchMarker, _ key: ArchiveKey, isNoted: Bool = false) throws {
     guard var marked else { return }

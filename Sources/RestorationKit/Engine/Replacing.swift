@@ -1,29 +1,30 @@
 package import ArchiveCodec
 
-/// What becomes of the stored state when another one takes its place.
+/// The fate of the stored state when another one takes its place.
 package enum Replacing: Hashable, Sendable {
-  /// It is kept as the generation before.
+  /// The state is kept as the generation before.
   case previous
-  /// Another version of the app has saved it; nil if that had no name.
+  /// The state is kept as the generation of another version of the app, which has saved it; nil if
+  /// that version had no name.
   case ofVersion(String?)
-  /// It is set aside: nobody has read it, a part of it crashed or cannot be read, or its
-  /// end is damaged.
+  /// The state is set aside: nobody has read it, a part of it crashed or cannot be read, or
+  /// its end is damaged.
   case setAside(SetAsideReason)
 
-  /// Why it is set aside; nil if it is a generation.
+  /// Why the state is set aside; nil if it becomes a generation.
   var setAsideReason: SetAsideReason? {
     if case .setAside(let reason) = self { reason } else { nil }
   }
 }
 
-/// What a restore has found of the state that the next save replaces.
+/// The findings of a restore about the state that the next save replaces.
 package struct RestoredEvidence: Hashable, Sendable {
   /// How the stored state ends.
   package enum End: Hashable, Sendable, CaseIterable {
     case whole
     /// The last change is cut off, so nobody was told that it is stored.
     case truncated
-    /// What was said to be stored cannot be read.
+    /// A change that was reported as stored cannot be read.
     case damaged
   }
 
@@ -51,7 +52,7 @@ extension Replacing {
   /// Decides what becomes of a state that was restored.
   ///
   /// - Parameters:
-  ///   - evidence: What the restore has found.
+  ///   - evidence: The findings of the restore.
   ///   - applicationVersion: The version of the app that runs.
   package init(_ evidence: RestoredEvidence, by applicationVersion: String?) {
     if evidence.end == .damaged {
@@ -66,15 +67,15 @@ extension Replacing {
   }
 }
 
-/// What a writer finds in the place of the state that it is about to write.
+/// The archive that a writer finds where it is about to write.
 package struct FoundArchive: Hashable, Sendable {
-  /// Whether no other archive can follow it, since its version is the last one.
+  /// Whether no other archive can follow this one, since its version is the last one.
   package var isLast: Bool
-  /// Whether it is the one that was restored or written here.
+  /// Whether the archive was restored or written here.
   package var isKnown: Bool
-  /// Whether a part of it was dropped.
+  /// Whether a part of the archive was dropped.
   package var isDamaged: Bool
-  /// Whether all of its tree can be read; nil as long as that is not known.
+  /// Whether the whole tree of the archive can be read; nil as long as the tree was not read.
   package var isWhole: Bool?
 
   package init(isLast: Bool, isKnown: Bool, isDamaged: Bool, isWhole: Bool? = nil) {
@@ -82,19 +83,19 @@ package struct FoundArchive: Hashable, Sendable {
     (self.isDamaged, self.isWhole) = (isDamaged, isWhole)
   }
 
-  /// What stands in the way of replacing it.
+  /// The obstacle to replacing an archive.
   package enum Obstacle: Hashable, Sendable {
     case none
-    /// It has to be set aside first.
+    /// The archive has to be set aside first.
     case setAside(SetAsideReason)
-    /// Its tree has to be read first.
+    /// The tree of the archive has to be read first.
     case needsTree
   }
 
-  /// Decides whether it may be replaced.
+  /// Decides whether the archive may be replaced.
   ///
-  /// What nobody has read here may be better than what is saved, and what cannot be read whole may
-  /// be read again one day.
+  /// An archive that nobody has read here may be better than the state that is saved. One that
+  /// cannot be read whole may be readable again one day.
   package var obstacle: Obstacle {
     if isLast { return .setAside(.unreadable) }
     if isKnown { return .none }

@@ -14,7 +14,7 @@ public actor RestorationExtension {
   private static let restore: UInt64 = 1
   private static let extend: UInt64 = 2
 
-  /// What to do when the restore has ended; nil when that was begun.
+  /// Ends the restore when all extends are complete; nil once that has begun.
   private var close: Close?
   private var closingCount = 0
   private var waiting: [CheckedContinuation<Void, Never>] = []
@@ -59,15 +59,16 @@ public actor RestorationExtension {
     open.bitwiseOr(Self.restore, ordering: .acquiringAndReleasing)
   }
 
-  /// The restore is through; returns when it has ended, if nothing is announced.
+  /// Says that the restore is through; returns when it has ended, if nothing is announced.
   func endRestore(_ close: Close?) async {
-    // One that found no state leaves alone what an earlier one is to close.
+    // A restore that found no state has no close of its own, and the close of
+    // an earlier restore stays.
     if let close { self.close = close }
     open.bitwiseAnd(~Self.restore, ordering: .acquiringAndReleasing)
     await settle()
   }
 
-  /// Closes what has ended, and tells those who wait for it.
+  /// Closes a restore that has ended, and tells the callers that wait for the end.
   private func settle() async {
     while !isUnderWay, let close = close.take() {
       closingCount += 1

@@ -61,7 +61,7 @@ extension RestorationStatus: CustomStringConvertible {
 }
 
 extension RestorationStatus {
-  /// What a restore leaves behind.
+  /// Creates the status that a restore leaves behind.
   init(after outcome: RestorationReport.Outcome) {
     switch outcome {
     case .restored, .noArchive, .nothingKept: self = .active

@@ -1,23 +1,24 @@
 internal import ArchiveCodec
 
-/// What restores leave out since they crashed in it: an element, then the one above it.
+/// The elements that restores leave out since they crashed in them: an element, then
+/// the one above it.
 ///
-/// It is left out whatever is stored of it by now, by the version of the app that crashed:
-/// another one may have mended it. One of them at a time is tried again, after 1, 2, 4, 8 and
-/// more launches that left it out, twice as many after each crash.
+/// An element is left out whatever state it has by now, as long as the version of the app runs that
+/// crashed: another version may have mended the crash. One element at a time is tried again, after
+/// 1, 2, 4, 8 and more launches that left it out; each new crash doubles the wait.
 struct SkippedElements: Hashable, Codable, Sendable {
   private struct Element: Hashable, Codable {
     let kind: ElementKind
     let path: RestorationPath
-    /// How many launches leave it out before it is tried again; nil, as in what the version
-    /// of the library before this wrote, is 1.
+    /// How many launches leave the element out before it is tried again; nil, which older versions
+    /// of the library wrote, is 1.
     var wait: Int?
-    /// How many of them are left; nil is 1.
+    /// How many of these launches are still to come; nil is 1.
     var launchesLeft: Int?
-    /// Whether the restore under way tries it.
+    /// Whether the restore under way tries the element again.
     var isTried: Bool?
-    /// Tells the launches that leave it out since the last try from those before that; nil, as in
-    /// what an earlier version of the library wrote, is none yet.
+    /// Tells the launches that leave the element out since the last try from earlier ones; nil,
+    /// which older versions of the library wrote, is no period yet.
     var period: LeftOutPeriod?
 
     var isDue: Bool { launchesLeft ?? 1 <= 0 }
@@ -43,9 +44,9 @@ struct SkippedElements: Hashable, Codable, Sendable {
   /// Leaves out more after another crash; false if nothing but the whole state is left.
   ///
   /// - Parameters:
-  ///   - place: Where the restore crashed.
-  ///   - tree: What it restored.
-  ///   - count: How many crashes in a row were answered so before.
+  ///   - place: The place of the element in which the restore crashed.
+  ///   - tree: The state that was restored.
+  ///   - count: How many crashes in a row were answered by leaving out elements before.
   ///   - applicationVersion: The version of the app.
   /// - Returns: Whether a part of the state is left to be restored.
   mutating func add(
@@ -55,7 +56,7 @@ struct SkippedElements: Hashable, Codable, Sendable {
     guard rows.indices.contains(place), count < Self.largestCount else { return false }
     var added = [place]
     if count > 0 {
-      // Nobody could do without what was left out.
+      // The restore crashed without the left-out elements, too, so the elements above them go.
       let skipped = places(in: tree, by: applicationVersion).keys.sorted()
       guard !skipped.isEmpty else { return false }
       for place in skipped {
@@ -71,13 +72,14 @@ struct SkippedElements: Hashable, Codable, Sendable {
     return true
   }
 
-  /// Finds what is left out of a state, and forgets what is not there any more.
+  /// Finds the elements of a state that are left out, and forgets those elements that are gone.
   ///
   /// - Parameters:
   ///   - tree: The state.
   ///   - applicationVersion: The version of the app.
-  ///   - mayTry: Whether the restore may try one of them again.
-  /// - Returns: What is left out, by its places, and the one of these that is tried again.
+  ///   - mayTry: Whether the restore may try an element again.
+  /// - Returns: The periods of the left-out elements, by their places, and the element
+  ///   that is tried again.
   /// - Complexity: O(*n*) in the elements of the tree, if anything is left out.
   mutating func take(
     in tree: StoredTree, by applicationVersion: String?, mayTry: Bool
@@ -92,14 +94,14 @@ struct SkippedElements: Hashable, Codable, Sendable {
       return element
     }
     if elements.isEmpty { self = SkippedElements() }
-    // What is below another one that is left out could not be restored.
+    // An element below another left-out one could not be restored, so it is not tried.
     let tried = ordered.indices.first { index in
       mayTry && elements[index].isDue
         && !isBelow(ordered[index].key, Set(places.keys), in: tree.outline)
     }
     if let tried {
       elements[tried].isTried = true
-      // What is stored of it by now is decoded by this launch.
+      // This launch decodes the state that is stored by now, so a new period begins.
       elements[tried].period = LeftOutPeriod()
     }
     let periods = zip(ordered, elements).map { ($0.key, $1.period ?? LeftOutPeriod()) }
@@ -115,16 +117,16 @@ struct SkippedElements: Hashable, Codable, Sendable {
     return false
   }
 
-  /// Whether the restore under way tries one of them again.
+  /// Whether the restore under way tries an element again.
   var isTrial: Bool { elements.contains { $0.isTried == true } }
 
-  /// Notes that what was tried has crashed again.
+  /// Notes that the element that was tried has crashed again.
   mutating func failTrial() {
     change { if $0.isTried == true { $0.failTrial() } }
   }
 
-  /// Notes the end of a launch that has restored: what it tried is restored again, unless that
-  /// has crashed after the restore.
+  /// Notes the end of a launch that has restored: the element that it tried is restored again,
+  /// unless it has crashed after the restore.
   mutating func endLaunch(_ hasCrashed: (RestorationPath) -> Bool) {
     elements.removeAll { $0.isTried == true && !hasCrashed($0.path) }
     change { element in
@@ -137,14 +139,14 @@ struct SkippedElements: Hashable, Codable, Sendable {
     if elements.isEmpty { self = SkippedElements() }
   }
 
-  /// Lets the next restores try all of them again, one at a time.
+  /// Lets the next restores try all elements again, one at a time.
   mutating func retry() { change { $0.launchesLeft = 0 } }
 
   private mutating func change(_ body: (inout Element) -> Void) {
     for index in elements.indices { body(&elements[index]) }
   }
 
-  /// Where they are.
+  /// The paths of the elements.
   var paths: [RestorationPath] { elements.map(\.path) }
 
   /// Whether the last crash was in this very state.

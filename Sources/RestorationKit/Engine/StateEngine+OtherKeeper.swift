@@ -3,7 +3,7 @@ internal import ArchiveCodec
 /// Another keeper of the same name in this process: a mistake, since a second instance of an
 /// app is another process.
 extension StateEngine {
-  /// Notes it in the report of a restore.
+  /// Notes the other keeper in the report of a restore.
   func noteOtherKeeper(in report: inout RestorationReport) throws(RestorationError) {
     var holder: String?
     if case .inUse(let process) = report.outcome { holder = process }
@@ -18,7 +18,7 @@ extension StateEngine {
         : "The keeper is strict, and nothing was restored. \(problem)")
   }
 
-  /// Notes it in the report of a save.
+  /// Notes the other keeper in the report of a save.
   func noteOtherKeeper(in report: inout PreservationReport) throws(RestorationError) {
     var holder: String?
     if case .inUse(let process) = report.outcome { holder = process }
@@ -27,7 +27,7 @@ extension StateEngine {
     report.lines = report.lines.adding([note], on: subject, .saved)
   }
 
-  /// Throws before a save, as it does for any other problem.
+  /// Throws before a save if there is another keeper, as a strict keeper does for any problem.
   func throwIfStrictWithOtherKeeper() throws(RestorationError) {
     if let note = otherKeeper() { try throwIfStrict(note) }
   }

@@ -2,17 +2,17 @@ internal import ArchiveCodec
 
 /// The polls of an autosave between two saves.
 extension StateEngine {
-  /// Whether there is something that nobody would hear of without a poll.
+  /// Whether an object can have changed unheard without a poll.
   ///
-  /// There is nothing while no save of this launch stands: the state is locked, in use
-  /// elsewhere, in conflict, declined, not restored yet, or its last save failed. A save that
-  /// stores it comes first.
+  /// A poll has nothing to compare with while no save of this launch stands: the state is locked,
+  /// in use elsewhere, in conflict, declined, not restored yet, or its last save failed. A save
+  /// that stores the state comes first.
   var isPolled: Bool { turns.isBusy || polled != nil }
 
-  /// Whether what never says when it changes has changed since the last save, as far as that
-  /// can be asked now.
+  /// Whether an object that never says when it changes has changed since the last save, as far as
+  /// the object can be asked now.
   ///
-  /// It calls the hooks of these objects and nothing else.
+  /// The poll calls the hooks of these objects and nothing else.
   func findsChange(below roots: () -> [any RestorableNode]) -> Bool {
     guard !turns.isBusy, let polled else { return false }
     return PreservationPoll(rows, polled, types: types, objects: objects)
@@ -27,13 +27,13 @@ extension StateEngine {
     return said
   }
 
-  /// Whether a restore has failed, and nobody has been asked since.
+  /// Whether a restore has failed, and no save has asked the objects since.
   var hasFailedUnheard: Bool {
     guard case .failed = found.lastStatus else { return false }
     return !turns.isBusy && !isLocked && rows.run.save == 0
   }
 
-  /// Finds out what all say now, and hears of what changes from now on; nothing is stored.
+  /// Asks all objects for their states, and hears of their changes from now on; nothing is stored.
   func hear(_ roots: [any RestorableNode]) {
     let rows = Rows(need)
     let walk = PreservationWalk(

@@ -1,8 +1,9 @@
 internal import ArchiveCodec
 
-/// What follows a change of a state that several machines share.
+/// Sends changes of a state that several machines share, and ends its conflicts.
 extension StateEngine {
-  /// Waits until the store has what a save has written, and says so in its report.
+  /// Waits until the store has the state that a save has written, and notes the
+  /// answer in the report.
   func send(
     _ report: PreservationReport, _ calls: FileCalls = .waiting
   ) async throws(RestorationError) -> PreservationReport {
@@ -29,9 +30,10 @@ extension StateEngine {
     return report
   }
 
-  /// Waits until the store has what was changed beside a save.
+  /// Waits until the store has a change that was made beside a save.
   ///
-  /// - Throws: If the store has another state. What is only in a local copy is sent later.
+  /// - Throws: If the store has another state, or if the change is in no copy that lasts. A change
+  ///   in a local copy that lasts is sent later.
   func send() async throws(RestorationError) {
     switch await file.send() {
     case .sent:
@@ -63,7 +65,7 @@ extension StateEngine {
         found.lastStatus = .notRestoredYet
       }
       try await send()
-      // What has changed during the conflict may not be stored.
+      // A change during the conflict may not be stored.
       if choice != .theirs { need.tell() }
       return await file.reportSetAside()
     }

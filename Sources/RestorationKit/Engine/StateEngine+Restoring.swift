@@ -1,10 +1,10 @@
 internal import ArchiveCodec
 
 extension StateEngine {
-  /// Brings back the state with those who are named when it has been read.
+  /// Brings back the state; the roots and the delegate are named when the state has been read.
   ///
-  /// They are given what is stored. Nil restores nothing. What a host calls then
-  /// is a part of the restore: a crash in it is counted.
+  /// The participants are asked for with the stored tree; nil restores nothing. The code that a
+  /// host runs in `then` is a part of the restore, and a crash in it is counted.
   func restore(
     _ calls: FileCalls = .waiting, then: (RestorationReport) -> Void = { _ in },
     with participants: (StoredTree) -> RestorationParticipants?
@@ -18,10 +18,11 @@ extension StateEngine {
       claim.endUse()
       turns.restore = nil
       underWay.finish()
-      // Those who save may have waited for it.
+      // Saves may have waited for the restore.
       need.tell()
     }
-    // What that has walked is not what is restored now; it may be waiting for the state.
+    // A save that has walked does not know the state that is restored now, and may be
+    // waiting for its file.
     await turns.write?.end()
     restorationExtension.beginRestore()
     var window: UInt64?
@@ -53,7 +54,8 @@ extension StateEngine {
     while let underWay = turns.restore { await underWay.end() }
   }
 
-  /// The same for whom a restore can also keep from going on.
+  /// Waits until no restore is under way; a caller that blocks the actor would keep the restore
+  /// from ending, so for such a call it throws.
   func otherRestoreEnded(_ calls: FileCalls) async throws(RestorationError) {
     guard calls.isBlocking else { return await otherRestoreEnded() }
     if turns.restore != nil { throw .restoreUnderWay }
@@ -74,7 +76,7 @@ extension StateEngine {
         self.found.isLocked = true
         return RestorationReport(.locked)
       }
-      // The key was there, so a save can set aside what is in its way.
+      // The key was there, so a save can set aside the archive that is in its way.
       if error.isAboutContent { self.found.isLocked = false }
       throw .notRestored(error, makesKey: settings.keys.makesKey)
     }
@@ -92,7 +94,7 @@ extension StateEngine {
     }
   }
 
-  /// All that is called in the app, in one go.
+  /// Makes all calls of the app in a restore, in one go.
   private func restore(
     _ tree: StoredTree, _ begun: StateFile.Begun,
     with participants: (StoredTree) -> RestorationParticipants?
@@ -128,14 +130,14 @@ extension StateEngine {
     throw RestorationError(.strict, "The keeper is strict. \(RestorationStatus.delegateGone)")
   }
 
-  /// Takes the mark of the restore away, now or when what it announced is done.
+  /// Takes the mark of the restore away, now or when the work that the restore announced is done.
   private func endRestore(_ window: UInt64?, _ calls: FileCalls) async {
     let restorationExtension = restorationExtension
     guard let window else {
       _ = await calls.first { await restorationExtension.endRestore(nil) }
       return
     }
-    // What is kept stays stored until a save has written it back.
+    // Kept records stay stored until a save has written them back, so such a state is not consumed.
     let isConsumed = settings.launching.consumesState && objects.kept == nil
     let consuming = isConsumed ? settingAside : nil
     let close: RestorationExtension.Close = { [file, values = values?.store] in
@@ -152,7 +154,7 @@ extension StateEngine {
   }
 }
 
-/// Who takes part in a restore.
+/// The nodes and the delegate that take part in a restore.
 struct RestorationParticipants {
   let roots: [any RestorableNode]
   let delegate: (any StateDelegate)?

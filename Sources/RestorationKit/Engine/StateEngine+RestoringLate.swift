@@ -14,7 +14,7 @@ extension StateEngine {
       skipped: kept.skippedPlaces(in: tree),
       RestorationProgress(tree.outline, nil, nil, trace),
       late: LateNode(node: node, kept: kept, place: place))
-    // What it changes says nothing of it.
+    // The restore changes objects without their saying so, so the next save asks them all.
     if turns.save == nil { rows.whole.isRegular = false } else { rows = Rows(need) }
     let result = run.run()
     if rows.kept.records === kept { rows.claim(result.claimed) }
@@ -25,7 +25,7 @@ extension StateEngine {
     return report
   }
 
-  /// What the node is called below its parent.
+  /// The name of the node below its parent.
   private func name(
     of node: any RestorableNode, below parent: (any RestorableNode)?
   ) -> KeptRecords.Name? {

@@ -3,18 +3,19 @@ internal import ArchiveCodec
 extension StateEngine {
   /// Stores the state.
   ///
-  /// With `everything` also those are asked that say when they change. Who takes part is asked
-  /// after the last wait before a walk, and again if that walk has to be repeated; nil stores
-  /// nothing, since a later call has decided what is stored.
+  /// With `everything` the save also asks objects that say when they change. The participants are
+  /// asked for after the last wait before a walk, and again if that walk has to be repeated. Nil
+  /// stores nothing, since a later call has decided what is stored.
   func save(
     everything: Bool, _ calls: FileCalls = .waiting,
     with participants: () throws(RestorationError) -> SaveParticipants?
   ) async throws(RestorationError) -> PreservationReport {
     claim.beginUse()
     defer { claim.endUse() }
-    // At the call: a save that has waited must not bring back what was discarded since.
+    // The number is taken at the call: a save that has waited must not bring back a state
+    // that was discarded since.
     let number = turns.newNumber()
-    // What is written brings keys that the next walk has to know.
+    // The written archive brings keys that the next walk has to know.
     var report = try await inTurn(calls) { () async throws(RestorationError) in
       try await save(participants, number: number, everything: everything, calls)
     }
@@ -23,10 +24,10 @@ extension StateEngine {
     return try await send(report, calls)
   }
 
-  /// Lets an autosave know what came of a save, unless that is its own.
+  /// Tells an autosave the outcome of a save, unless the save is its own.
   ///
-  /// All saves of keepers and scenes go through this, so that none of them leaves an autosave with
-  /// what it knew before.
+  /// All saves of keepers and scenes go through this function, so that an autosave never goes by
+  /// the outcome of an older save.
   func telling(
     byItself: Bool, _ save: () async throws(RestorationError) -> PreservationReport
   ) async throws(RestorationError) -> PreservationReport {
@@ -35,7 +36,7 @@ extension StateEngine {
       if byItself { return report }
       switch report.outcome {
       case .saved: need.tell(.stored(isPolled: isPolled))
-      // A later call decides, which tells, too.
+      // The later call decides, and tells the autosave, too.
       case .superseded: break
       case .declined, .locked, .inUse, .delegateGone, .conflict: need.tell(.notStored)
       }
@@ -46,10 +47,11 @@ extension StateEngine {
     }
   }
 
-  /// Runs one thing after the other, of saves and what must not come between two parts of one.
+  /// Runs saves one after the other, and with them the calls that must not come between two
+  /// parts of a save.
   ///
-  /// Whoever blocks the actor does not wait for a save before it, which could not end. What that
-  /// has written is not known then, so all is written, with a higher number.
+  /// A caller that blocks the actor does not wait for a save before it, which could not end. The
+  /// records of that save are not known then, so all is written, with a higher number.
   func inTurn<Value>(
     _ calls: FileCalls = .waiting, _ body: () async throws(RestorationError) -> Value
   ) async throws(RestorationError) -> Value {
@@ -98,12 +100,13 @@ extension StateEngine {
     }
   }
 
-  /// Finds out what is stored, and then walks; once more if that was something else by then.
+  /// Finds out which version is stored, and walks; walks once more if another one
+  /// was stored by then.
   private func save(
     _ calls: FileCalls,
     _ walk: (RecordBuilder?, StoredTree?) async throws -> PreservationReport
   ) async throws -> PreservationReport {
-    // What is open of a file must not be asked while the thread of the file hangs.
+    // The open archive of a file must not be asked while the thread of the file hangs.
     if calls.isBlocking {
       try await calls { [file] () async throws(ArchiveError) in await file.takeTurn() }
     }
@@ -114,22 +117,23 @@ extension StateEngine {
       builder = try await builderOfChanges(calls)
       stored = try await treeForBudget(changing: builder, calls)
     } while turns.restore != nil
-    // A restore may have found it so meanwhile.
+    // A restore may have found the key locked meanwhile.
     if isLocked { return PreservationReport(.locked) }
     let (underWay, before) = (UnderWay(), turns.write)
     turns.write = underWay
     defer {
-      // Nil, unless this one has not waited for it.
+      // There is an earlier write only if this save has not waited for it.
       turns.write = before
       underWay.finish()
     }
-    // What came late meanwhile is in no stored record, or was not decoded.
+    // A node that came late meanwhile is in no stored record, or was not decoded,
+    // so all is written.
     if rows.whole.version == nil || !found.undecoded.isEmpty { builder = nil }
     do throws(any Error) {
       return try await walk(builder, stored)
     } catch let error as ArchiveError where error.code == .outdated {
-      // Somebody else has changed what is stored, or a discard has forgotten the
-      // subkeys of secrets, so all is written.
+      // Another process has changed the stored state, or a discard has forgotten the subkeys of
+      // secrets, so all is written.
       return try await walk(nil, try await treeForBudget(changing: nil, calls))
     }
   }
@@ -142,7 +146,7 @@ extension StateEngine {
         + " first save.")
   }
 
-  /// Hears what went wrong with values that were read since the last save.
+  /// Takes the problems of values that were read since the last save.
   private func takeProblemsOfValues() {
     guard let values else { return }
     found.undecoded.formUnion(values.store.takeUndecoded())
@@ -157,7 +161,7 @@ extension StateEngine {
     let keptCoders: KeptCoders
   }
 
-  /// A builder for what is stored as the rows say it is; nil if all is to be written.
+  /// A builder for changes of the version that the rows know; nil if all is to be written.
   private func builderOfChanges(
     _ calls: FileCalls
   ) async throws(ArchiveError) -> RecordBuilder? {
@@ -192,7 +196,7 @@ extension StateEngine {
     note(in: &report)
     isReported = true
     if comesFirst, written?.setAside != nil { walk.noteApplication(.notRestoredBefore) }
-    // Before the entries, which have a copy of the rows.
+    // The fingerprints go first, since the entries of the report have a copy of the rows.
     if let written { walk.rows.note(written.fingerprints) }
     walk.describe(in: &report)
     guard let written else {
@@ -211,7 +215,7 @@ extension StateEngine {
     return report
   }
 
-  /// Begins a walk; until it is written, nobody knows what is stored.
+  /// Begins a walk; until it is written, the rows do not know what is stored.
   ///
   /// - Returns: The walk, and the rows that stand for it until then.
   private func beginWalk(
@@ -225,14 +229,14 @@ extension StateEngine {
         nodeLimit: settings.nodeLimit, now: settings.now(), budget: settings.bounds.size,
         keptBound: settings.bounds.kept, stored: stored,
         remembersSaid: settings.isPolled || turns.leavingCount > 0, trace: trace))
-    // What is not stored after all is written by the next save.
+    // If the walk is not stored after all, the next save asks and writes everything.
     let unknown = Rows(need)
     unknown.hearing.before = heard
     rows = unknown
     return (walk, unknown)
   }
 
-  /// Removes what is stored, since the gate has said no.
+  /// Removes the stored state, since the gate has said no.
   private func decline(
     number: UInt64, _ calls: FileCalls
   ) async throws(ArchiveError) -> PreservationReport {
@@ -248,7 +252,8 @@ extension StateEngine {
     return report
   }
 
-  /// Writes the last states of what could not be encoded, and compares the size with the budget.
+  /// Writes the last states of objects that could not be encoded, and compares the
+  /// size with the budget.
   private func complete(
     _ walk: PreservationWalk, _ stored: StoredTree?, _ calls: FileCalls
   ) async throws {
@@ -262,8 +267,8 @@ extension StateEngine {
     }
   }
 
-  /// Takes the rows of a walk that was written for what is stored; a restore may have changed
-  /// that meanwhile.
+  /// Takes the rows of a walk that was written as the stored ones, unless a restore has
+  /// replaced the rows meanwhile.
   private func know(_ written: Rows, _ version: ArchiveVersion?, unless unknown: Rows) {
     written.whole.version = version
     if !written.sensitive.goneAges.isEmpty {
@@ -276,11 +281,11 @@ extension StateEngine {
   private func settle(_ settlement: KeptRecords.Settlement, of kept: KeptRecords?) {
     guard let kept else { return }
     kept.settle(settlement)
-    // Saves need not ask everything for what is not kept any more.
+    // Once nothing is kept any more, saves need not ask everything.
     if kept.isEmpty, objects.kept === kept { objects.kept = nil }
   }
 
-  /// Writes all, or what has changed; nil if a later state was written before.
+  /// Writes all records, or the changed ones; nil if a later state was written before.
   private func write(
     _ walk: PreservationWalk, number: UInt64, _ calls: FileCalls
   ) async throws(ArchiveError) -> StateFile.Written? {
@@ -313,15 +318,14 @@ extension StateEngine {
   private func note(in report: inout PreservationReport) {
     report.stateName = stateName
     report.otherInstances = otherInstances
-    // Who had the state has let go.
+    // The instance that had the state has let go of it.
     if case .inUse = found.lastStatus { found.lastStatus = .notRestoredYet }
   }
 
-  /// What is stored, for nodes whose state could not be encoded.
+  /// The stored state, for nodes whose state could not be encoded.
   ///
-  /// What cannot be read whatever anybody does is as good as nothing here: the
-  /// write sets it aside. Any other failure ends the save, which would replace what
-  /// could be read next time.
+  /// A state that can never be read is as good as none here, since the write sets it aside. Any
+  /// other failure ends the save, which would replace a state that could be read next time.
   private func lastTree(_ calls: FileCalls) async throws(ArchiveError) -> StoredTree? {
     do throws(ArchiveError) {
       return try await calls { [file, now = settings.now()] () async throws(ArchiveError) in
@@ -334,7 +338,7 @@ extension StateEngine {
     }
   }
 
-  /// What is stored, if a budget may ask for it and the rows do not know it.
+  /// The stored state, if a budget may ask for it and the rows do not know it.
   private func treeForBudget(
     changing builder: RecordBuilder?, _ calls: FileCalls
   ) async throws(ArchiveError) -> StoredTree? {
@@ -342,7 +346,7 @@ extension StateEngine {
     return try await lastTree(calls)
   }
 
-  /// All that is called in the app, in one go; false if the gate says no.
+  /// Makes all calls of the app in a save, in one go; false if the gate says no.
   private func preserve(_ content: SavedContent, with walk: PreservationWalk) throws -> Bool {
     ignoresSnapshot = false
     guard try encodeApplication(content, walk) else { return false }
@@ -383,11 +387,11 @@ extension StateEngine {
   }
 }
 
-/// Who takes part in a save.
+/// The nodes, the delegate and the host that take part in a save.
 struct SaveParticipants {
   let roots: [any RestorableNode]
   let delegate: (any StateDelegate)?
-  /// Writes what a scene has beside its nodes.
+  /// Writes the values that a scene has beside its nodes.
   var host: ((KeyedEncoder) throws -> Void)?
 }
 

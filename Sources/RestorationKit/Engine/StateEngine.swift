@@ -2,8 +2,8 @@ internal import ArchiveCodec
 
 /// Saves and restores one state: that of a keeper or of a scene.
 ///
-/// It belongs to the actor of the keeper. One thing happens at a time: a save waits
-/// for the end of a restore, and a restore for that of another.
+/// An engine belongs to the actor of the keeper. One thing happens at a time: a save waits for the
+/// end of a restore, and a restore for the end of another.
 final class StateEngine {
   let settings: EngineSettings
   let objects: ObjectTable
@@ -16,11 +16,12 @@ final class StateEngine {
   var turns = EngineTurns()
   /// Is told when something may need saving.
   let need: SaveNeed
-  /// What is stored, as far as it is known here.
+  /// The rows of the stored state, as far as they are known here.
   var rows: Rows
-  /// What the restores of this launch have found.
+  /// The findings of the restores of this launch.
   var found = RestoreFindings()
-  /// The wish of the app; every save starts without one.
+  /// Whether the app wishes that the next launch shows no snapshot; every save
+  /// starts without the wish.
   var ignoresSnapshot = false
   /// The root of the values with ``Restored``; nil if there are none.
   private(set) var values: ValuesNode?
@@ -52,10 +53,10 @@ final class StateEngine {
 
   var types: TypeTable { objects.types }
 
-  /// What follows the name of the claimed state in the name of this one.
+  /// The suffix of this state's name behind the name of the claimed state.
   var suffix: String { session.map { StateClaim.sceneSuffix(of: $0) } ?? "" }
 
-  /// Whether it was tried to restore what is stored, or that was discarded.
+  /// Whether a restore of the stored state was tried, or the state was discarded.
   var hasTriedToRestore: Bool { found.hasTriedToRestore }
 
   /// Whether a restore found the key locked; saves wait for another restore.
@@ -75,7 +76,7 @@ final class StateEngine {
       limits: settings.limits)
   }
 
-  /// Who is told of calls; those of a scene name its session.
+  /// Is told of calls; the calls of a scene name its session.
   var trace: ((RestorationTrace) -> Void)? {
     guard let told = settings.trace, let session else { return settings.trace }
     return { call in
@@ -94,15 +95,14 @@ final class StateEngine {
 
   /// Whether objects may say that they change and not be heard, since no save has met them.
   ///
-  /// Nor is it known that none of them does, unless all came back that are stored. While a save
-  /// is written, and if it fails, what it has taken is not stored either. A poll compares with
-  /// what a save has heard.
+  /// Unless all stored objects came back, nobody knows whether any object says so. While a save is
+  /// written, and if it fails, the changes that it has taken are not stored either. A poll compares
+  /// with the answers that a save has heard.
   var mayHaveUnheard: Bool {
     rows.run.save == 0 && (types.knowsTracked || rows.whole.version == nil || settings.isPolled)
   }
 
-  /// Hears nothing any more of the objects of a scene that is gone; those of the next one are
-  /// others.
+  /// Stops hearing the objects of a scene that is gone; the next scene has others.
   func forgetObjects() { rows = Rows(need) }
 
   /// Saves and restores the values of a store with the nodes.
@@ -111,7 +111,8 @@ final class StateEngine {
     ValuesAtExit.add(store, in: file, settings.environment)
   }
 
-  /// The roots of the app after that of the values, if there are any, which is never the topmost.
+  /// The roots of the app, behind the root of the values if there is one, which
+  /// is never the topmost.
   func withValues(_ roots: [any RestorableNode]) -> [any RestorableNode] {
     guard let values, values.isNeeded else { return roots }
     return [values] + roots
@@ -119,7 +120,7 @@ final class StateEngine {
 
   var otherInstances: [OtherInstance] { claim.taken?.others ?? [] }
 
-  /// What becomes of a state that is replaced now.
+  /// How a state is set aside that is replaced now.
   var settingAside: SettingAside {
     var settingAside = settings.settingAside
     settingAside.undecoded = found.undecoded
@@ -128,16 +129,17 @@ final class StateEngine {
 
   // MARK: Discarding
 
-  /// Discards what is stored.
+  /// Discards the stored state.
   ///
-  /// Where there are roots, those who have told of changes before are heard after it, too.
+  /// With roots, objects that said before when they change are also heard after the discard.
   func discardState(
     includingSetAside: Bool, hearing roots: (() -> [any RestorableNode])? = nil
   ) async throws(RestorationError) {
     claim.beginUse()
     defer { claim.endUse() }
     let number = turns.newNumber()
-    // At the call: what changes from now on is saved, also while the state is removed.
+    // Objects are heard from the call on, so that a change is saved also while
+    // the state is removed.
     if let roots { hear(roots()) }
     if session == nil { need.tell(.discarded) }
     do {
@@ -167,7 +169,7 @@ final class StateEngine {
   func forgetSecrets(_ selection: SecretSelection) async throws(RestorationError) {
     claim.beginUse()
     defer { claim.endUse() }
-    // A save that has walked already would store them again.
+    // A save that has walked already would store the secrets again, so the call waits for its turn.
     try await inTurn { () async throws(RestorationError) in
       await otherRestoreEnded()
       do throws(ArchiveError) {
@@ -186,7 +188,7 @@ final class StateEngine {
     }
   }
 
-  /// Lets the next restores try again what they leave out.
+  /// Lets the next restores try the left-out elements again.
   func retrySkipped() async throws(RestorationError) {
     await otherRestoreEnded()
     claim.beginUse()
@@ -232,7 +234,8 @@ final class StateEngine {
         .setAsideStateMissing,
         "The state is not there any more. Ask for setAsideStates() again.")
     }
-    // That it has been there since then, the state itself does not say.
+    // The state itself does not have the date at which it was set aside, and the clock of values
+    // must not fall behind that date.
     objects.ages.see(state.date)
     found.beginAnew()
     try await send()
