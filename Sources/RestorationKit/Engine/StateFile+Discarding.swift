@@ -2,7 +2,7 @@ package import ArchiveCodec
 
 /// Removes a state.
 extension StateFile {
-  /// Removes what is stored, but sets aside what cannot be read; says where.
+  /// Removes the stored state, but sets it aside if nobody could read it; returns where.
   package func decline(
     number: UInt64, _ settingAside: SettingAside
   ) async throws(ArchiveError) -> String? {
@@ -25,7 +25,8 @@ extension StateFile {
         }
         open.close()
       } else {
-        // The newest may be a generation; with the key an older one would come back.
+        // The newest archive may be a generation. It is made the state, so that it is the one to be
+        // set aside: once the key is there, an older one would come back otherwise.
         if let newest = try files.archive.storage.generations().last,
           try files.archive.storage.open() == nil
         {
@@ -41,7 +42,7 @@ extension StateFile {
     return reportSetAside()
   }
 
-  /// Removes what is stored, whatever it is, and what was set aside if wanted.
+  /// Removes the stored state, whatever it is, and the archives that were set aside if wanted.
   package func discard(number: UInt64, includingSetAside: Bool) async throws(ArchiveError) {
     guard number > lastNumber else { return }
     if isAnythingToClaim {
@@ -55,23 +56,24 @@ extension StateFile {
       try files.archive.storage.remove()
       files.link?.remote.wantNothing()
       if includingSetAside { try files.archive.removeAllSetAside() }
-      // Crashes of what is gone are not counted for what comes after it.
+      // Crashes of a state that is gone are not counted for the next one.
       note { try files.launch.removeMarker() }
     } else {
-      // A save that was killed may have left something.
+      // A killed save may have left temporary files.
       let name = files.name
       try directory.removeLeftovers {
         $0 == name || $0 == name + StateClaim.launchSuffix
           || $0 == name + StateClaim.secretsSuffix
       }
-      // Or removed something without waiting for the disk.
+      // A killed save may also have removed files without waiting for the disk.
       try files.archive.storage.synchronize()
     }
     if includingSetAside, source.suffix.isEmpty { try removeNumberedStates { _ in true } }
     lastNumber = number
   }
 
-  /// A claim makes a directory and a file, which nothing to remove is not worth.
+  /// Whether there is something to remove; a claim makes a directory and a file, and
+  /// is made only then.
   private var isAnythingToClaim: Bool {
     guard claim.taken == nil, files.link == nil else { return true }
     do {
@@ -80,7 +82,7 @@ extension StateFile {
         || files.secrets.file.isStored
         || !files.archive.storage.setAsideArchives().isEmpty
     } catch {
-      // What cannot be opened is there.
+      // A file that cannot be opened is there.
       return true
     }
   }

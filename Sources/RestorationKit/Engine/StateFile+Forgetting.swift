@@ -2,10 +2,10 @@ internal import ArchiveCodec
 
 /// Forgets secrets, here and in the store.
 extension StateFile {
-  /// Forgets secrets here, durably.
+  /// Forgets secrets on this machine, durably.
   ///
-  /// Which they were is remembered beside the others until the store has that: a conflict would
-  /// bring them back.
+  /// The numbers of the forgotten subkeys are stored beside the others until the store has them: a
+  /// conflict would bring the subkeys back.
   func forgetSecrets(_ selection: SecretSelection) async throws(ArchiveError) {
     if claim.taken == nil { move(to: try claim.free()) }
     if try !isCopyOfSecretsHere { try await fetch() }
@@ -18,7 +18,7 @@ extension StateFile {
     do throws(ArchiveError) {
       try await fetch(.toReplace)
     } catch {
-      // They are forgotten here, and the store hears of it later.
+      // The subkeys are forgotten here, and the store hears of that later.
       guard error.code == .storeUnavailable, try isCopyOfSecretsHere else { throw error }
     }
     guard selection != .all || files.link != nil else { return try removeSecrets() }
@@ -26,7 +26,7 @@ extension StateFile {
     do throws(ArchiveError) {
       _ = try files.secrets.readStored()
     } catch {
-      // Without the key nobody can say which they were.
+      // Without the key nobody can say which subkeys were stored.
       guard selection == .all else { throw error }
       return try removeSecrets()
     }
@@ -35,7 +35,7 @@ extension StateFile {
     }
   }
 
-  /// Whether a copy that lasts has subkeys, or knows of some that were forgotten.
+  /// Whether a copy that lasts has subkeys, or a record of forgotten ones.
   private var isCopyOfSecretsHere: Bool {
     get throws(ArchiveError) {
       guard files.link?.remote.isLasting == true else { return false }
@@ -46,9 +46,9 @@ extension StateFile {
   /// Whether the store may have subkeys that are lost here.
   private var lacksSubkeys: Bool { files.link.map { !$0.remote.finding.hasSubkeys } ?? false }
 
-  /// The subkeys to which all refers that is here, as far as it can be read.
+  /// The subkeys to which all archives on this machine refer, as far as they can be read.
   ///
-  /// Which subkeys are lost here nothing else tells.
+  /// If subkeys were lost here, nothing else names them.
   private func referredSecrets() throws(ArchiveError) -> Set<UInt64> {
     let others = try files.archive.storage.generations() + files.archive.storage.setAsideArchives()
     let storages = [files.archive.storage] + others.map(\.storage)

@@ -5,9 +5,9 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Reads what is stored, and marks nothing.
+/// Reads the stored state, and marks no restore.
 extension StateFile {
-  /// Reads and verifies what is stored, nil if nothing is; marks nothing.
+  /// Reads and verifies the stored state, and marks no restore; nil if nothing is stored.
   func read(
     at now: Date
   ) async throws(ArchiveError) -> (tree: StoredTree, source: RestorationReport.Source)? {
@@ -27,7 +27,7 @@ extension StateFile {
     return (tree, loaded.source(savedAt: tree.facts?.timestamp, now: now))
   }
 
-  /// What was written in the name of a scene, and where that lies.
+  /// The values that a save has written for the host of a scene, and facts of their archive.
   struct HostPart: Sendable {
     let values: KeyedDecoder
     /// The values of the scene, by their keys.
@@ -37,13 +37,12 @@ extension StateFile {
     let byteCount: Int
   }
 
-  /// Reads and verifies what was written in the name of a scene, and nothing
-  /// else; nil if nothing was.
+  /// Reads and verifies the values that were written for the host of a scene, and nothing else.
   ///
-  /// - Parameter isRestoredNext: Whether the state stays open for a restore, which reads the
-  ///   rest. A copy of what a store has does not: the restore asks the store first.
-  /// - Returns: What was written, with where that lies; nil if nothing was.
-  /// - Throws: `ArchiveError` if what is stored cannot be read.
+  /// - Parameter isRestoredNext: Whether the state stays open for a restore, which reads the rest.
+  ///   The copy of a state in a store does not stay open: the restore asks the store first.
+  /// - Returns: The values, with facts of their archive; nil if there are none.
+  /// - Throws: `ArchiveError` if the stored state cannot be read.
   func readHostPart(isRestoredNext: Bool = false) async throws(ArchiveError) -> HostPart? {
     look()
     try await fetch(.toList)
@@ -69,7 +68,8 @@ extension StateFile {
       byteCount: part.byteCount)
   }
 
-  /// Closes what ``readHostPart(isRestoredNext:)`` has left open: no restore follows.
+  /// Closes the archive that ``readHostPart(isRestoredNext:)`` has left open,
+  /// since no restore follows.
   func closeOpened() { files.archive.storage.closeOpened() }
 
   /// Says that a version was read whole though it has no nodes.
@@ -81,7 +81,7 @@ extension StateFile {
   func isSnapshotUsable() async throws(ArchiveError) -> Bool {
     move(to: try claim.free())
     try await fetch()
-    // What is restored then may be what the store has.
+    // The next launch may restore the state of the store instead.
     guard try files.archive.isAnythingStored, files.link?.remote.finding.isDoubted != true else {
       return false
     }

@@ -1,19 +1,18 @@
 internal import ArchiveCodec
 
-/// Finds what to restore, and marks that a restore has begun and ended.
+/// Finds the state to restore, and marks that a restore has begun and ended.
 extension StateFile {
-  /// What a restore finds.
+  /// The finding of a restore that looks for its state.
   enum Found: Sendable {
     case nothing
 
-    /// Another instance of the app has it.
+    /// Another instance of the app has the state.
     case inUse(by: String?)
 
-    /// Restoring it crashed too often, so it is set aside.
+    /// Restoring the state crashed too often, so it is set aside.
     case crashed(setAsideAt: String?)
 
-    /// A state to restore, and the number by which to end the restore; nil if
-    /// it is restored as it is read only.
+    /// A state to restore, with the number by which to end the restore.
     case state(StoredTree, Begun)
   }
 
@@ -21,9 +20,9 @@ extension StateFile {
   struct Begun: Sendable {
     let source: RestorationReport.Source
     let usesSnapshot: Bool
-    /// The number by which to end it; nil if the state is restored as it is read only.
+    /// The number by which to end the restore; nil if the state is not claimed, and so only read.
     let window: UInt64?
-    /// What is left out, since restores before it crashed there, by its places.
+    /// The elements that are left out, since earlier restores crashed there, by their places.
     let skipped: [Int: LeftOutPeriod]
     /// Where to note each element before it is made or decoded; nil if no crash is near.
     let note: LaunchNote?
@@ -31,11 +30,11 @@ extension StateFile {
     let valueNote: LaunchNote?
   }
 
-  /// Reads and verifies what is stored, and marks that a restore has begun.
+  /// Reads and verifies the stored state, and marks that a restore has begun.
   ///
-  /// The marker is written when the state has been read: what is refused does
-  /// not run anything of the app. Where the state cannot be claimed because
-  /// nothing can be written there, it is restored all the same, without mark.
+  /// The marker is written when the state has been read: for a state that is refused, no code of
+  /// the app runs. If the state cannot be claimed because nothing can be written there, it is
+  /// restored without a mark.
   func beginRestore(
     crashThreshold: Int, _ settingAside: SettingAside
   ) async throws(ArchiveError) -> Found {
@@ -43,7 +42,7 @@ extension StateFile {
     var isClaimed = true
     do throws(ArchiveError) {
       try await take()
-      // What belongs to scenes, too, is not for each of them.
+      // One cleaning of the keeper's state covers the states of all its scenes.
       if source.suffix.isEmpty { cleanUp(at: settingAside.date) }
     } catch {
       if error.code == .locked { return .inUse(by: error.subject) }
@@ -82,7 +81,7 @@ extension StateFile {
     tree.replacedAt = loaded.generation?.date
     var leftOut = trial.leaveOut(of: tree)
     if let dropped = loaded.dropped { noteDamagedEnd(of: tree, dropped, at: loaded.location) }
-    // Those of a generation are among them.
+    // The stored subkeys include those of the generations.
     if isClaimed { try loadSecrets(key) }
     tree.secrets = files.secrets.toLookAt(key)
     files.archive.know(
@@ -98,22 +97,22 @@ extension StateFile {
         note: isCrashNear ? begun?.note : nil, valueNote: begun?.note))
   }
 
-  /// Marks that a restore has begun, and lets it try what it may try.
+  /// Marks that a restore has begun, and lets it try a left-out element if the mark is there.
   private func begin(
     _ tree: StoredTree, _ trial: LaunchTrial, _ leftOut: inout LaunchTrial.LeftOut,
     _ key: ArchiveKey
   ) -> OpenRestore? {
     note { try files.launch.begin(tree, trial.marker?.content, key) }
-    // What is tried without a mark would crash in every launch.
+    // Without a mark, an element that crashes again would crash in every launch.
     if let tried = leftOut.tried, files.launch.restore?.note != nil {
       leftOut.periods[tried] = nil
     }
     return files.launch.restore
   }
 
-  /// Reads the newest archive that can be read and has not crashed too often; nil if none is left.
+  /// Reads the newest archive that can be read and has not crashed too often; nil if there is none.
   ///
-  /// What has crashed too often is set aside.
+  /// An archive that has crashed too often is set aside.
   private func load(
     _ key: ArchiveKey, _ trial: inout LaunchTrial, mayChange: Bool, _ settingAside: SettingAside
   ) throws(ArchiveError) -> StoredArchive.Loaded<StoredTree>? {
@@ -130,7 +129,8 @@ extension StateFile {
     if isClaimed {
       note {
         try files.launch.removeMarker()
-        // Those of a state that somebody has removed go with a save.
+        // The subkeys of a state that somebody has removed go with the next save, which
+        // has to know them.
         if try files.secrets.file.isStored { try loadSecrets(existingKey()) }
       }
     }
@@ -154,7 +154,7 @@ extension StateFile {
     }
   }
 
-  /// Lets the next restores try again what they leave out, one at a time.
+  /// Lets the next restores try the left-out elements again, one at a time.
   func retrySkipped() async throws(ArchiveError) {
     try await take()
     guard let key = try keys.key(creating: false) else { return }
@@ -166,8 +166,7 @@ extension StateFile {
     files.launch.beginAnew()
   }
 
-  /// Takes the mark away, and the state, if it is still the one that was restored and nothing
-  /// of it was unreadable.
+  /// Takes the mark away, and the state, if it is still the restored one and was read whole.
   func endRestore(window number: UInt64, consuming settingAside: SettingAside) async {
     await files.link?.learn()
     let settingAside = await withoutSetAside(settingAside)
@@ -176,14 +175,14 @@ extension StateFile {
     endRestore(window: number, consuming: settingAside, secretsOfAsides: secretsOfAsides)
   }
 
-  /// Takes the mark away; with the date of a restore also the state.
+  /// Takes the mark of a restore away, and also the state if it is consumed.
   ///
   /// - Parameters:
-  ///   - number: The restore.
-  ///   - settingAside: What says how to set the state aside, if it is consumed.
-  ///   - secretsOfAsides: The secrets of what was set aside.
+  ///   - number: The number of the restore.
+  ///   - settingAside: How to set the state aside, if it is consumed; nil if it stays.
+  ///   - secretsOfAsides: The subkeys to which archives refer that are set aside only in the store.
   ///   - hasUnread: Whether values may be decoded later.
-  /// - Returns: Where to note these; nil if nothing can be noted.
+  /// - Returns: The note for these values; nil if nothing can be noted.
   @discardableResult
   func endRestore(
     window number: UInt64, consuming settingAside: SettingAside? = nil,
@@ -195,13 +194,14 @@ extension StateFile {
       let key = try existingKey()
       try files.launch.takeMark(of: restore, key, isNoted: hasUnread)
       guard let settingAside, restore.isWhole else { return }
-      // As the restore chose: one that opens may have no tree.
+      // The tree is read, too, as in the restore: an archive that opens may have no tree.
       let stored = try files.archive.firstReadable(key) { (archive, _) throws(ArchiveError) in
         try StoredTree(reading: archive).version
       }
       guard let stored, stored.content == restore.version else { return }
       files.archive.open.close()
-      // What a generation stood in for cannot be read, and a save would have kept the rest.
+      // A state that a generation stood in for cannot be read, so it is set aside. So is any other
+      // state that a save would have set aside.
       if let reason = stored.generation.map({ _ in .unreadable })
         ?? files.archive.replacing.setAsideReason
       {

@@ -1,33 +1,34 @@
 package import ArchiveCodec
 
-/// What a save of changes writes.
+/// The changes of a state that a save writes.
 struct StateChange: Sendable {
-  /// Of which state it is a change.
+  /// The version that is changed.
   let version: ArchiveVersion
   /// Nil if nothing has changed.
   let records: RecordBatch?
   let removed: [UInt64]
-  /// When it was saved; see ``SaveFacts/number(of:)``.
+  /// The time of the save; see ``SaveFacts/number(of:)``.
   let time: UInt32
-  /// The subkeys to which all that is stored refers; nil if there are no secrets.
+  /// The subkeys to which all stored records refer; nil if there are no secrets.
   let secrets: SecretUse?
 }
 
-/// Writes a state as a whole, or what has changed of it.
+/// Writes a state as a whole, or only its changes.
 extension StateFile {
   package struct Written: Sendable {
     package let version: ArchiveVersion
-    /// What was written for this change; 0 if it was none.
+    /// The bytes that were written for the change; 0 if there was none.
     package let writtenByteCount: Int
-    /// All that is stored.
+    /// The bytes of the whole stored state.
     package let byteCount: Int
     package let setAside: String?
-    /// Those of all records, if all were written.
+    /// The fingerprints of all records, if all were written.
     let fingerprints: [(record: UInt64, fingerprint: RecordFingerprint)]
   }
 
-  /// Writes a state, nil if a later one was written before; the number grows
-  /// with every walk, and the time is ``SaveFacts/number(of:)``.
+  /// Writes a state; nil if a later one was written before.
+  ///
+  /// The number grows with every walk, and the time is ``SaveFacts/number(of:)``.
   package func write(
     _ records: RecordBatch, number: UInt64, time: UInt32 = 0,
     _ settingAside: SettingAside = SettingAside()
@@ -35,9 +36,9 @@ extension StateFile {
     try await write(records, number: number, time: time, secrets: nil, settingAside)
   }
 
-  /// The same for a state with secrets.
+  /// Writes a state that may have secrets; nil if a later one was written before.
   ///
-  /// - Throws: Also `outdated` if all of them were forgotten since the save began.
+  /// - Throws: Also `outdated` if all subkeys were forgotten since the save began.
   func write(
     _ records: RecordBatch, number: UInt64, time: UInt32, secrets: SecretUse?,
     _ settingAside: SettingAside
@@ -49,7 +50,7 @@ extension StateFile {
     // A later state may have been written meanwhile.
     guard number > lastNumber else { return nil }
     files.archive.replaceUndecoded(settingAside)
-    // While the records are sealed, where there is another core.
+    // On another core, if there is one, while the records are sealed.
     async let fingerprints = records.fingerprints
     let key = try currentKey(creating: true)
     try files.secrets.store(secrets)
@@ -63,17 +64,17 @@ extension StateFile {
       setAside: setAside, fingerprints: await fingerprints)
   }
 
-  /// A restore that goes on is one of what is saved meanwhile: that would be
-  /// restored next.
+  /// Counts a restore that goes on as one of the state that was saved meanwhile, since the next
+  /// launch would restore that state.
   func noteCrashesOf(_ version: ArchiveVersion) {
     note { try files.launch.noteSaved(version) { () throws(ArchiveError) in try existingKey() } }
   }
 
   // MARK: What has changed
 
-  /// Opens what was restored, so that the first save can be a change of it.
+  /// Opens the restored version, so that the first save can be a change of it.
   ///
-  /// The save that follows finds, too, whatever is in the way of that.
+  /// An error is not thrown here: the save that follows meets the same obstacle.
   func prepareChanges(of version: ArchiveVersion) async {
     do throws(ArchiveError) {
       let taken = try await take()
@@ -83,10 +84,10 @@ extension StateFile {
     }
   }
 
-  /// Writes what has changed; nil if a later state was written before.
+  /// Writes the changes of a state; nil if a later state was written before.
   ///
-  /// - Throws: `outdated` if it is a change of what is not stored any more, or of what the app
-  ///   could not decode, which a whole save sets aside.
+  /// - Throws: `outdated` if the changed version is not the stored one any more, or has states that
+  ///   the app could not decode, which a whole save sets aside.
   func append(
     _ change: StateChange, number: UInt64, _ settingAside: SettingAside
   ) async throws(ArchiveError) -> Written? {

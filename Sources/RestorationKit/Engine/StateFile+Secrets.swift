@@ -1,7 +1,7 @@
 internal import ArchiveCodec
 
-/// The subkeys of secrets, which are stored before a state that needs them, and go
-/// before a state that had them.
+/// The subkeys of secrets, which are stored before a state that needs them, and go before a
+/// state that had them.
 extension StateFile {
   /// Reads the subkeys of a state that is claimed and restored.
   ///
@@ -15,10 +15,10 @@ extension StateFile {
     }
   }
 
-  /// Lets the subkeys go that nothing needs any more, after a state was written.
+  /// Removes the subkeys that no archive needs any more, after a state was written.
   func dropSecrets(besides use: SecretUse?) async {
     do throws(ArchiveError) {
-      // Also what is only in the store may be put back.
+      // An archive that is set aside only in the store may be put back, too.
       if files.link != nil, try !files.secrets.readStored().isSubset(of: use?.ids ?? []),
         try files.archive.storage.setAsideArchives().isEmpty
       {
@@ -35,9 +35,9 @@ extension StateFile {
     try files.secrets.removeAll(try files.link?.unsentForgotten())
   }
 
-  /// The same for a state that goes while others may be set aside, which need theirs.
+  /// Removes the subkeys of a state that goes, but the ones that archives need which are set aside.
   ///
-  /// If nobody knows to which subkeys those refer that are set aside elsewhere, all stay.
+  /// If the archives that are set aside elsewhere could not be read, all subkeys stay.
   func removeSecretsOfOne(_ elsewhere: Set<UInt64>?) throws(ArchiveError) {
     guard let elsewhere else { return }
     let archives = try files.archive.storage.setAsideArchives()
@@ -50,8 +50,8 @@ extension StateFile {
     }
   }
 
-  /// The subkeys to which refers what was set aside and is only in the store, also by other
-  /// machines; nil if any of it cannot be read.
+  /// The subkeys to which archives refer that are set aside only in the store, also by other
+  /// machines; nil if one of them cannot be read.
   func secretsOfStoredAsides() async -> Set<UInt64>? {
     do throws(ArchiveError) {
       guard let remote = files.link?.remote, try files.secrets.file.isStored else { return [] }
@@ -59,7 +59,7 @@ extension StateFile {
       var all: Set<UInt64> = []
       for archive in remote.storedAsides {
         let ids = try await with(archive) { files.secrets.referred(in: archive.storage) }
-        // One that is gone needs none.
+        // An archive that is gone needs no subkeys.
         guard let ids = ids ?? [] else { return nil }
         all.formUnion(ids)
       }

@@ -1,6 +1,6 @@
 internal import ArchiveCodec
 
-/// What was set aside.
+/// Lists, puts back and removes archives that were set aside.
 extension StateFile {
   func setAsideStates() async throws(ArchiveError) -> [SetAsideState] {
     look()
@@ -18,10 +18,10 @@ extension StateFile {
     }
   }
 
-  /// Makes what was set aside the stored state again; false if it is gone.
+  /// Makes an archive that was set aside the stored state again; false if the archive is gone.
   ///
-  /// Saves that walked before do not go over it, and those that follow set it
-  /// aside again as long as nobody has read it here.
+  /// Saves that walked before do not replace the archive. Later saves set it aside again as long as
+  /// nobody has read it here.
   func putBack(
     _ state: SetAsideState, number: UInt64, _ settingAside: SettingAside
   ) async throws(ArchiveError) -> Bool {
@@ -37,7 +37,7 @@ extension StateFile {
   private func putBack(
     _ stored: SetAsideArchive, number: UInt64, _ settingAside: SettingAside
   ) throws(ArchiveError) -> Bool {
-    // What cannot be read now must not take the place of what can be.
+    // An archive that cannot be read now must not take the place of one that can be read.
     guard
       let archive = try files.opener.open(stored.storage)
     else { return false }
@@ -61,20 +61,20 @@ extension StateFile {
     files.archive.listener?.noteRemovedAsides()
   }
 
-  /// Nil if it is gone, or of another state.
+  /// Finds the archive of a listed state; nil if it is gone, or is of another state.
   private func archive(of state: SetAsideState) throws(ArchiveError) -> SetAsideArchive? {
     guard state.stateName == files.name else { return nil }
     let all = try files.archive.storage.setAsideArchives() + files.archive.storage.generations()
     return all.first { $0.identifier == state.id }
   }
 
-  /// Removes what was set aside, if there is anything.
+  /// Removes all archives that were set aside, if there are any.
   func removeSetAsideStates() async throws(ArchiveError) {
     guard try await !setAsideStates().isEmpty else { return }
     try await takeAsLookedAt()
     try files.archive.removeAllSetAside()
   }
 
-  /// Where something was set aside since the last report; nil if nothing was.
+  /// Where an archive was set aside since the last report; nil if none was.
   func reportSetAside() -> String? { files.archive.reportSetAside() }
 }

@@ -1,12 +1,12 @@
 internal import ArchiveCodec
 
-/// Keeps what the app could not decode, before another state takes its place.
+/// Keeps states that the app could not decode, before another state takes their place.
 extension StateFile {
-  /// Leaves out what an earlier launch has set aside already: a state that never decodes is not
-  /// set aside by each launch.
+  /// Leaves out states that an earlier launch has set aside already, so that a state that never
+  /// decodes is not set aside by each launch.
   ///
-  /// - Complexity: O(*n*) in the bytes of the states that were set aside as undecoded; nothing
-  ///   if there is nothing to look for.
+  /// - Complexity: O(*n*) in the bytes of the states that were set aside as undecoded; nothing is
+  ///   read if all states could be decoded.
   func withoutSetAside(_ settingAside: SettingAside) async -> SettingAside {
     guard !settingAside.undecoded.isEmpty else { return settingAside }
     var rest = settingAside
@@ -17,12 +17,13 @@ extension StateFile {
         rest.undecoded.subtract(await fingerprints(in: archive))
       }
     } catch {
-      // Then it is set aside once more, which loses nothing.
+      // If the archives cannot be read, the state is set aside once more, and nothing is lost.
     }
     return rest
   }
 
-  /// The fingerprints of all elements and of the application; none of what cannot be read.
+  /// The fingerprints of all elements and of the application in an archive; none if
+  /// it cannot be read.
   private func fingerprints(in aside: SetAsideArchive) async -> Set<RecordFingerprint> {
     do throws(ArchiveError) {
       let tree = try await with(aside) { () throws(ArchiveError) -> StoredTree? in

@@ -6,18 +6,18 @@ internal import Foundation
 #endif
 
 extension StateFile {
-  /// Longer than a vacation; after that nobody waits for a second window.
+  /// A month is longer than a vacation; after that nobody waits for a second window.
   private static let longestUnused: TimeInterval = 30 * 24 * 60 * 60
 
-  /// Removes what nobody needs any more, once for every claim.
+  /// Removes unused states of other instances and leftovers of killed saves, once for every claim.
   ///
-  /// What cannot be removed now is tried again at the next launch.
+  /// A file that cannot be removed now is tried again at the next launch.
   func cleanUp(at now: Date) {
     guard let name = claim.taken?.name, name != cleanedName else { return }
     cleanedName = name
     note { try removeNumberedStates { isUnused($0, at: now) } }
     note {
-      // No other state can have a name that begins as those of the scenes do.
+      // No other state can have a name that begins as the names of the scenes do.
       try directory.removeLeftovers {
         $0 == name || $0 == name + StateClaim.launchSuffix
           || $0 == name + StateClaim.secretsSuffix
@@ -28,11 +28,11 @@ extension StateFile {
 
   /// Removes states with a number that no instance has now.
   ///
-  /// Who runs one instance only would never see them again. They are locked only
-  /// to be removed: an instance that is launched meanwhile must find its own free.
+  /// A user who runs only one instance would never see these states again. A state is locked only
+  /// to be removed: an instance that is launched meanwhile must find its own state free.
   ///
-  /// - Parameter isGone: Whether a stored state may go; one that stays keeps all
-  ///   that are stored beside it.
+  /// - Parameter isGone: Whether a stored state may go; a state that stays keeps
+  ///   all files beside it.
   /// - Throws: What the directory throws.
   func removeNumberedStates(
     where isGone: (_ name: String) -> Bool
@@ -68,9 +68,10 @@ extension StateFile {
     }
   }
 
-  /// Removes from the store what other instances have stored there, unless one has it.
+  /// Removes states of other instances from the store, unless an instance has one of them.
   ///
-  /// Without leases nobody knows whether one has, on another machine, so nothing is removed.
+  /// Without leases nobody knows whether an instance on another machine has a state,
+  /// so nothing is removed.
   func removeNumberedStatesOfStore() async throws(ArchiveError) {
     guard let link = files.link, case let remote = link.remote, remote.leasing != nil,
       source.suffix.isEmpty
@@ -110,10 +111,10 @@ extension StateFile {
       .map { String($0.dropFirst(prefix.count)) }
   }
 
-  /// Whether no instance has saved it for long.
+  /// Whether no instance has saved a state for long.
   ///
-  /// What cannot be read, or was saved in the future by this clock, stays; so does
-  /// what was saved when a clock had not been set.
+  /// A state stays if it cannot be read, was saved in the future by this clock, or was saved when a
+  /// clock had not been set.
   private func isUnused(_ name: String, at now: Date) -> Bool {
     do {
       guard
@@ -134,13 +135,13 @@ extension StateFile {
 extension Date {
   /// The beginning of 2026: nothing was saved before there was a library.
   ///
-  /// A date before it is that of a clock that was not set.
+  /// An earlier date is of a clock that was not set.
   static let earliestSave = Date(timeIntervalSince1970: 1_767_225_600)
 }
 
 extension StateClaim {
-  /// The state with a number that something stored belongs to, nil if it is
-  /// none, or of another state.
+  /// The numbered state to which a stored file belongs; nil if the file belongs to none,
+  /// or to another state.
   func numberedName(in stored: String) -> String? {
     guard stored.hasPrefix("\(name)\(Self.numberMark)") else { return nil }
     let number = stored.dropFirst(name.count + 1).prefix { $0.isASCII && $0.isNumber }

@@ -8,9 +8,9 @@ internal import Foundation
 extension StateFile {
   /// Stores values at the end of the process, without the nodes of the state.
   ///
-  /// It changes what was restored or written here, or begins a state of the app where none is. In
-  /// any other case, as where something has to be set aside first, it stores nothing. A later
-  /// save of this process counts no more.
+  /// The call changes a state that was restored or written here, or begins a state of the app where
+  /// there is none. In any other case, as where an archive has to be set aside first, nothing is
+  /// stored. Later saves of this process do not count any more.
   ///
   /// - Parameters:
   ///   - change: The values.
@@ -55,7 +55,7 @@ extension StateFile {
 }
 
 extension ValueChange {
-  /// All records of a state that has nothing else.
+  /// The records of a state that has only values.
   fileprivate func records(
     of environment: ApplicationEnvironment, now: Date, _ limits: ArchiveLimits
   ) throws(ArchiveError) -> RecordBatch {

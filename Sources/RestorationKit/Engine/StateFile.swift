@@ -7,7 +7,7 @@ internal import Foundation
 
 /// The stored state of one keeper; reads and writes one after the other.
 package actor StateFile {
-  /// Nil if it waits for no disk.
+  /// The thread of the actor; nil if the state is in memory, so that the actor waits for no disk.
   private let thread: FileExecutor?
   private let sharedThreads = SharedThreads()
   package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -17,28 +17,28 @@ package actor StateFile {
   let source: StateSource
   /// The parts of the state under the name that is claimed or looked at.
   var files: StoredFiles
-  /// What goes on with it, if somebody has begun to.
+  /// The open archive, if a save or a restore has opened one.
   let open: OpenArchive
-  /// The subkeys of its secrets that are known here, whatever its name.
+  /// The subkeys of the state's secrets that are known here, whichever name the state has.
   let secrets = SecretKeys()
-  /// The number of the last call that changed what is stored.
+  /// The number of the last call that changed the stored state.
   var lastNumber: UInt64 = 0
   /// The claimed state that was cleaned up.
   var cleanedName: String?
 
-  /// Why the marker, the end of a state or one that was used up is not as it should be.
+  /// The problem with the marker, with the end of a state, or with a state that was used up.
   var launchProblem: String?
 
   /// Creates the file of a state.
   ///
   /// - Parameters:
-  ///   - claim: Says which state it is, and that it may be changed.
-  ///   - suffix: What follows the name of that state in the name of this one.
+  ///   - claim: Says which state the file is of, and that it may be changed.
+  ///   - suffix: The part of this state's name behind the name that is claimed.
   ///   - directory: Where the state is.
   ///   - keys: Gives the key.
-  ///   - application: The application; with the name it is the context.
+  ///   - application: The application; its name and the state's are the context of the archives.
   ///   - environment: Says the version of the application, and since when the machine runs.
-  ///   - limits: What its records may hold; not for the launches.
+  ///   - limits: The limits of the state's records, which do not hold for the launch marker.
   package init(
     claim: StateClaim, suffix: String = "", directory: any StateDirectory, keys: any KeyProvider,
     application: String, environment: ApplicationEnvironment = ApplicationEnvironment(),
@@ -60,9 +60,9 @@ package actor StateFile {
 
   // MARK: The claim
 
-  /// Makes sure that nobody else has the state.
+  /// Makes sure that no other instance has the state.
   ///
-  /// - Throws: `ArchiveError` with `locked` and the one who has it.
+  /// - Throws: `ArchiveError` with `locked` and the instance that has the state.
   @discardableResult
   func take() async throws(ArchiveError) -> StateClaim.Taken {
     let taken = try await claim.take()
@@ -71,8 +71,7 @@ package actor StateFile {
     return taken
   }
 
-  /// Makes sure of the state that was looked at, and takes none with a number in
-  /// its place.
+  /// Claims the state that was looked at, and takes no numbered state in its place.
   func takeAsLookedAt() async throws(ArchiveError) {
     guard claim.taken == nil else {
       try await take()
@@ -83,28 +82,28 @@ package actor StateFile {
 
   func move(to name: String) {
     guard files.claimed.name != name else { return }
-    // The subkeys that a save has made before it was known whose they are stay.
+    // A save may have made subkeys before the name of the state was known; they stay.
     files = StoredFiles(source, as: name, open, secrets, after: files)
     files.link?.file = self
     open.close()
   }
 
-  /// Goes on under the name that is looked at now.
+  /// Moves to the name that is looked at now.
   func look() {
     move(to: claim.lookedAt)
   }
 
-  /// Lets a restore end that was announced to go on, since nobody could from now on,
-  /// and closes what is open.
+  /// Ends a restore that was announced to go on, since nobody could end it later, and
+  /// closes all open archives.
   func close() {
     open.close()
     closeOpened()
-    // Others may have the state, and forget them, before it is claimed again.
+    // Another instance may have the state, and forget secrets, before it is claimed again.
     files.secrets.close()
     if let restore = files.launch.restore { endRestore(window: restore.number) }
   }
 
-  /// Returns when the thread of the file does nothing else.
+  /// Returns when the thread of the file has done all work before this call.
   func takeTurn() {}
 
   func existingKey() throws(ArchiveError) -> ArchiveKey { try files.opener.existingKey() }
@@ -113,7 +112,7 @@ package actor StateFile {
     try files.opener.currentKey(creating: creating)
   }
 
-  /// Launches go on without a marker: it must never stop a restore.
+  /// Notes an error of the body as a launch problem: a marker must never stop a restore.
   func note(_ body: () throws -> Void) {
     do {
       try body()
@@ -122,7 +121,7 @@ package actor StateFile {
     }
   }
 
-  /// Notes a problem of the launch behind those that are known.
+  /// Notes a problem of the launch behind the problems that are known.
   func addLaunchProblem(_ problem: String) {
     guard let before = launchProblem else { return launchProblem = problem }
     if !before.contains(problem) { launchProblem = "\(before); \(problem)" }
