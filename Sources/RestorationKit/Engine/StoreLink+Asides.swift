@@ -5,12 +5,13 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What was set aside, in the store that several machines share.
+/// Archives that were set aside, in the store that several machines share.
 extension StoreLink {
-  /// Stores what was set aside under names of its own, before what took its place.
+  /// Stores archives that were set aside, under names of their own and before the states
+  /// that took their place.
   ///
-  /// What the store refuses must not keep all that follows from it, so that is reported, unless
-  /// it is to be thrown.
+  /// An archive that the store refuses must not hold up the changes after it, so the refusal is
+  /// reported, unless the caller wants it thrown.
   func sendAsides(throwsRefusals: Bool = false) async throws {
     guard remote.hasUnsentAsides else { return }
     let count = remote.main.changes.setAsideCount
@@ -31,15 +32,17 @@ extension StoreLink {
     if sendsAll { remote.markAsidesSent(count) }
   }
 
-  /// Why the store does not have what was set aside, once.
+  /// Why the store refused an archive that was set aside; each refusal is returned once.
   func takeRefusal() -> RemoteStoreError? {
     defer { refusal = nil }
     return refusal
   }
 
-  /// One that has the name already is another one of the same moment, or was sent before.
+  /// Stores an archive that was set aside, under the first free name.
   ///
-  /// Without an identifier it is only in the store.
+  /// An archive that has the name already is another one of the same moment, or was sent before.
+  ///
+  /// Without an identifier the archive is only in the store.
   @discardableResult
   func store(
     _ bytes: [UInt8], asAside name: String, _ identifier: String?
@@ -58,9 +61,9 @@ extension StoreLink {
       .damaged, "\(remote.store.location) has others in the place of “\(name)”. Remove them.")
   }
 
-  /// The version that has the bytes; nil if another one has the name.
+  /// Stores bytes under a name and returns their version; nil if other bytes have the name.
   ///
-  /// As with a state, a place comes first.
+  /// An empty place is stored first, as for a state.
   private func store(
     _ bytes: [UInt8], at name: String,
   ) async throws -> RemoteVersion? {
@@ -81,9 +84,10 @@ extension StoreLink {
     return nil
   }
 
-  /// Finds what the store has that was set aside, also by other machines.
+  /// Finds the archives in the store that were set aside, also by other machines.
   ///
-  /// - Parameter removesPlaces: Whether places of others go, too, to which nothing has come yet.
+  /// - Parameter removesPlaces: Whether to remove also the places of others to which no
+  ///   archive has come yet.
   /// - Throws: `storeUnavailable`.
   func fetchAsides(removesPlaces: Bool = false) async throws(ArchiveError) {
     try await askStore {
@@ -108,9 +112,10 @@ extension StoreLink {
     }
   }
 
-  /// Calls with what was set aside, which is loaded for that if it is only in the store.
+  /// Calls the body with an archive that was set aside, which is loaded for the call if it is
+  /// only in the store.
   ///
-  /// - Returns: Nil if it is gone.
+  /// - Returns: Nil if the archive is gone.
   func with<Value>(
     _ archive: SetAsideArchive, _ body: () throws(ArchiveError) -> Value
   ) async throws(ArchiveError) -> Value? {
@@ -132,7 +137,7 @@ extension StoreLink {
       guard let stored = try await remote.store.load(remote.name) else { return }
       try await remove(RemoteContent(stored.bytes), stored.version, as: remote.name)
     } catch {
-      // It goes after a later look.
+      // A later look removes the place.
     }
   }
 
@@ -145,16 +150,15 @@ extension StoreLink {
     _ = try await remote.store.remove(name, expecting: version)
   }
 
-  /// In seconds: a first save takes less, also by a clock that is wrong.
+  /// In seconds; a first save takes less time, also by a clock that is wrong.
   private static let longestPlace = 24.0 * 60 * 60
 
-  /// The names of what the store has, as far as they can be those of files here; none if
-  /// nothing is shared.
+  /// The names in the store that can be names of files here; none if nothing is shared.
   func storedNames(prefix: String) async throws(ArchiveError) -> [String] {
     do {
       return try await remote.store.names(prefix: prefix).filter(StateClaim.canNameFile)
     } catch  where remote.isLasting {
-      // Those that are here are what there is without the store.
+      // Without the store, only the names of local files are known.
       remote.tell(.unavailable(RemoteStoreError(error)))
       return []
     } catch {
@@ -162,9 +166,9 @@ extension StoreLink {
     }
   }
 
-  /// Removes from the store what was set aside and is gone here.
+  /// Removes archives from the store that were set aside and then removed here.
   ///
-  /// What cannot be removed is tried again in a while; the state is stored all the same.
+  /// A removal that fails is tried again in a while; the state is stored all the same.
   func sendRemovedAsides() async {
     removalFailure = nil
     guard remote.hasRemovedAsides else { return }
@@ -185,11 +189,11 @@ extension StoreLink {
           if let version = aside.version { version } else {
             try await remote.store.load(aside.name)?.version
           }
-        // One that is there in another version was stored by somebody else.
+        // Another machine has stored an archive that is there in another version, so it stays.
         if let version { _ = try await remote.store.remove(aside.name, expecting: version) }
         remote.forget(aside)
       }
-      // While the store was asked, others may have gone.
+      // While the store was asked, more archives may have been removed here.
       gone = try remote.removedAsides()
     }
   }

@@ -2,8 +2,8 @@ internal import ArchiveCodec
 
 /// Decides which of two states stays that two machines have stored.
 extension StoreLink {
-  /// What another machine has written in the name of a scene, if it is in conflict with what is
-  /// here; nil also if that cannot be read.
+  /// The host values of a scene that another machine has stored, if they conflict with the local
+  /// ones; nil also if they cannot be read.
   func theirHostPart() -> StateFile.HostPart? {
     guard let state = remote.theirs ?? nil else { return nil }
     do {
@@ -25,11 +25,11 @@ extension StoreLink {
   func resolve(
     _ choice: ConflictChoice, _ settingAside: SettingAside
   ) async throws(ArchiveError) -> Bool {
-    // It may have changed since it was found.
+    // The store's state may have changed since the conflict was found.
     var theirs: RemoteState?
     try await askStore { theirs = try await remote.store.load(remote.name) }
     guard remote.theirs != nil else { return false }
-    // A later format is neither taken nor replaced.
+    // A state in a later format is neither taken nor replaced.
     let content = try theirs.map { (state) throws(ArchiveError) in try remote.read(state) }
     remote.oppose(theirs)
     let ours = try archive.storage.open()
@@ -44,8 +44,8 @@ extension StoreLink {
     return true
   }
 
-  /// Lets what is here take the place of what the store has, which the store keeps under another
-  /// name before; its subkeys are here then.
+  /// Lets the local state take the place of the store's, which the store keeps under another name
+  /// before; the subkeys of both are here then.
   private func prevail(
     _ ours: (any ArchiveFile)?, over theirs: RemoteState?, _ content: RemoteContent?,
     _ aside: ConflictAside, _ settingAside: SettingAside
@@ -65,14 +65,14 @@ extension StoreLink {
     remote.prevail()
   }
 
-  /// Removes from the store what was set aside too long ago, also by other machines.
+  /// Removes archives from the store that were set aside too long ago, also by other machines.
   ///
-  /// What cannot be removed now is tried again when another one is set aside.
+  /// A removal that fails is tried again when another archive is set aside.
   func boundStoredAsides(_ settingAside: SettingAside) async {
     do {
       try await removeExcessAsides(settingAside)
     } catch {
-      // It is no reason to fail what has set another one aside.
+      // A failed removal is no reason to fail the call that has set another archive aside.
     }
   }
 
@@ -98,7 +98,8 @@ extension StoreLink {
     to theirs: RemoteState?, _ content: RemoteContent?, _ aside: ConflictAside,
     _ settingAside: SettingAside
   ) async throws(ArchiveError) {
-    // A discard that is taken back has removed what was set aside, too.
+    // A discard that gives way has removed the archives that were set aside, too,
+    // and they come back.
     if aside == .nothing { try remote.keepRemovedAsides() }
     let before = archive.setAsideIdentifiers() ?? []
     let ours = try secrets.content(of: try remote.secrets.bytes() ?? []).entries
@@ -108,7 +109,8 @@ extension StoreLink {
     do throws(ArchiveError) {
       try await askStore { try await sendAsides(throwsRefusals: true) }
     } catch {
-      // On the disk of this machine it is kept well enough.
+      // On the disk of this machine the state that gives way is safe, so only a copy in memory
+      // must reach the store.
       if !remote.isLasting {
         let archives = try archive.storage.setAsideArchives()
         if let ours = archives.first(where: { !before.contains($0.identifier) }) {

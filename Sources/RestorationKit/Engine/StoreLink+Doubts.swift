@@ -1,16 +1,17 @@
 internal import ArchiveCodec
 
-/// Goes on where the local copy of a state is damaged, or is not what was left here.
+/// Goes on where the local copy of a state is damaged, or is not the copy that was left here.
 extension StoreLink {
-  /// Asks the store before what is doubted is used; false if that need not be, or cannot.
+  /// Asks the store before a doubted copy is used; false if there is no need to, or no way.
   ///
-  /// Without the store what can be read here is restored. It is never sent after that: the
+  /// Without the store, a local copy that can be read is restored. It is never sent after that: the
   /// store's state is in conflict with the next save.
   ///
-  /// - Throws: `storeUnavailable` if nothing of what is here can be read.
+  /// - Throws: `storeUnavailable` if no local archive can be read.
   func loadDoubted(_ need: Need) async throws(ArchiveError) -> Bool {
     let finding = remote.finding
-    // Whoever only looks has no lock that keeps others from the files until the store answers.
+    // A caller that only looks has no lock that keeps other processes from the files
+    // until the store answers.
     guard need != .toLook, claimed.claim.taken != nil, finding.asksStore, finding.file != .missing,
       !finding.isDoubted || !remote.isUnsent
     else { return false }
@@ -38,8 +39,8 @@ extension StoreLink {
     return true
   }
 
-  /// Makes what the store has what is here, if the local copy is not to be trusted; false if it
-  /// is, or has nothing.
+  /// Replaces the local copy by the store's state if the copy is not to be trusted; false if it is,
+  /// or there is none.
   func adoptForDoubted(
     _ state: RemoteState?
   ) throws(ArchiveError) -> Bool {
@@ -65,7 +66,7 @@ extension StoreLink {
       + " same. What is saved now may be a conflict."
   }
 
-  /// Whether the store has something that can take the place of what is here.
+  /// Whether the store has a state that can take the place of the local copy.
   private func standing(of state: RemoteState?) throws(ArchiveError) -> LocalFinding.Store {
     guard let state else { return .empty }
     let content = RemoteContent(state.bytes)
@@ -76,7 +77,7 @@ extension StoreLink {
     return whole == nil ? .unreadable : .holding
   }
 
-  /// Takes the state of the store, and sets aside what is here unless the store has it.
+  /// Takes the state of the store, and sets the local copy aside unless the store has its bytes.
   private func replaceDoubted(
     with state: RemoteState
   ) throws(ArchiveError) {

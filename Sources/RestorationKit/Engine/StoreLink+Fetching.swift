@@ -2,26 +2,27 @@ internal import ArchiveCodec
 
 /// Gets a state from the store that several machines share.
 extension StoreLink {
-  /// What a state is fetched for.
+  /// The purpose for which a state is fetched.
   enum Need {
-    /// Nothing that is here is replaced.
+    /// To look only; no local file is replaced.
     case toLook
-    /// As a launch looks: what is not as it was left gives way to what the store has.
+    /// To look as a launch does: a local copy that is not as it was left gives way
+    /// to the store's state.
     case toList
-    /// What was fetched before is too old.
+    /// To restore; a state that was fetched before is too old.
     case toRestore
-    /// A copy that lasts goes on without the store.
+    /// To write; a copy that lasts goes on without the store.
     case toWrite
-    /// Whatever is stored; a copy that has nothing does not know what that is.
+    /// To replace any state; a copy that has nothing does not know what the store has.
     case toReplace
 
     /// Whether a lease is taken.
     var isUse: Bool { self != .toLook && self != .toList }
   }
 
-  /// Makes sure that what is here is what the store has, or newer.
+  /// Makes sure that the local state is the one of the store, or newer.
   ///
-  /// - Throws: `storeUnavailable` if nothing is here to go on with.
+  /// - Throws: `storeUnavailable` if there is no local state to go on with.
   func fetch(
     _ need: Need, isolation: isolated (any Actor)? = #isolation
   ) async throws(ArchiveError) {
@@ -48,13 +49,14 @@ extension StoreLink {
     try await load(claims: need.isUse)
   }
 
-  /// Finds out whether the store has what is here, as long as that is here to be compared.
+  /// Finds out whether the store has the local state, as long as that is here to be compared.
   func learn() async {
     guard remote.isLasting else { return }
     do {
       try remote.prove()
       while !remote.isFetched {
-        // What is sent finds it out, and must not find that what is here has gone.
+        // A sending that is under way finds out the same, and must not see
+        // the local state disappear.
         await sent()
         let state = try await remote.store.load(remote.name)
         guard !remote.isFetched else { return }
@@ -63,11 +65,11 @@ extension StoreLink {
         return
       }
     } catch {
-      // Then what the store has is a conflict, which somebody has to decide.
+      // If the comparison fails, the store's state stays a conflict, which somebody has to decide.
     }
   }
 
-  /// Throws if another process has the lease; what is written takes it if nobody has.
+  /// Throws if another process has the lease; the next write takes the lease if nobody has it.
   private func checkLease() async throws(ArchiveError) {
     guard remote.mayBeLeased else { return }
     var state: RemoteState?
@@ -77,7 +79,7 @@ extension StoreLink {
     }
   }
 
-  /// Makes what the store has what is here, with its lease if there is one to take.
+  /// Makes the store's state the local one, and takes its lease if there is one to take.
   func load(claims: Bool) async throws(ArchiveError) {
     for round in 0..<Self.largestRoundCount {
       let state: RemoteState?
@@ -93,7 +95,7 @@ extension StoreLink {
         remote.tell(.unavailable(error))
         throw .storeUnavailable(error, at: remote.location)
       }
-      // What was stored from here meanwhile is newer than the answer.
+      // A state that was stored from here meanwhile is newer than the answer.
       guard remote.moment == before else { continue }
       if claims, let owner = remote.obstacle(in: state) {
         throw ArchiveError(.locked, subject: owner, location: remote.location)
@@ -108,8 +110,8 @@ extension StoreLink {
     throw ArchiveError(.locked, location: remote.location)
   }
 
-  /// Takes the lease of what is here and in the store, if there is one to take; false if another
-  /// process was first.
+  /// Takes the lease of a state that is here and in the store, if there is one to take; false if
+  /// another process was first.
   private func takeLease() async throws -> Bool {
     guard !remote.isUnsent, !remote.endsLease, let outgoing = remote.outgoingLease() else {
       return true
@@ -118,14 +120,15 @@ extension StoreLink {
       remote.giveUp(outgoing.attempt)
       return false
     }
-    // It may have been let go meanwhile.
+    // The state may have been let go meanwhile, and then the lease ends, too.
     await endLease()
     return true
   }
 
-  /// Lets others have the state before its lease ends, as soon as the store has it.
+  /// Lets other processes have the state before its lease ends, as soon as the store has it.
   ///
-  /// Whoever went on from what the store has would be in conflict with what is sent later.
+  /// A process that went on from the store's state would be in conflict with changes
+  /// that are sent later.
   func release() async {
     remote.endsLease = true
     guard remote.hasLease, !remote.isUnsent else { return }
@@ -138,13 +141,14 @@ extension StoreLink {
     do {
       if let outgoing = remote.outgoingRelease() { _ = try await write(outgoing) }
     } catch {
-      // It ends by itself.
+      // The lease ends by itself.
     }
-    // Whoever has taken the state meanwhile renews it.
+    // If the state was claimed again meanwhile, its lease is renewed.
     if remote.endsLease { remote.forgetLease() }
   }
 
-  /// Does so unless an instance in another process may have written what is here; false then.
+  /// Adopts the store's state, unless an instance in another process may have written the
+  /// local one; false then.
   private func adoptAlone(
     _ state: RemoteState?
   ) throws(ArchiveError) -> Bool {
@@ -160,7 +164,7 @@ extension StoreLink {
       return false
     }
     defer { withExtendedLifetime(lock) {} }
-    // It may have ended since.
+    // The other instance may have written and ended since.
     guard try remote.main.open() == nil else { return false }
     try adopt(state)
     return true
@@ -172,16 +176,16 @@ extension StoreLink {
     if remote.isSupersededBy(state) {
       try take(state)
       forgetStored()
-      // Another machine may have forgotten some.
+      // Another machine may have forgotten some of the subkeys.
       if !isFirst { secrets.subkeys.removeAll() }
     }
     if !remote.isUnsent { remote.tell(.current) }
   }
 
-  /// Makes what the store has what is here, without what was forgotten here.
+  /// Makes the store's state the local one, without the subkeys that were forgotten here.
   private func take(_ state: RemoteState?) throws(ArchiveError) {
     let content = try state.map { (state) throws(ArchiveError) in try remote.read(state) }
-    // A process may have ended when it had set aside what was here, and nothing more.
+    // A process may have ended when it had set the local state aside, and had done nothing more.
     var ours: [SecretKeys.Entry] = []
     if try remote.main.open() == nil, try !remote.main.setAsideArchives().isEmpty {
       ours = try secrets.content(of: try remote.secrets.bytes() ?? []).entries
@@ -189,15 +193,15 @@ extension StoreLink {
     try remote.take(state, hasSubkeys: try mergeSubkeys(of: content, keeping: ours))
   }
 
-  /// Goes on as if nothing of what is stored were known here.
+  /// Forgets all that is known here of the stored files.
   func forgetStored() {
     archive.forget()
     launch.forgetRestore()
     secrets.forgetStored()
   }
 
-  /// Looks whether the store has something newer, after a restore that did not wait for the store
-  /// and has begun to use the state.
+  /// Looks whether the store has a newer state, after a restore that did not wait for the store and
+  /// has begun to use the local one.
   private func checkLater(isolation: isolated (any Actor)? = #isolation) {
     Task {
       _ = isolation
@@ -205,7 +209,7 @@ extension StoreLink {
     }
   }
 
-  /// Looks whether the store has something newer than what is here, and says so.
+  /// Looks whether the store has a newer state than this machine, and says so.
   ///
   /// - Parameter claims: Whether to take a lease that nobody has: a restore that did not wait for
   ///   the store has begun to use the state.
@@ -227,7 +231,7 @@ extension StoreLink {
             tellNewer(state)
             return
           }
-          // What another process has stored in between is looked at anew.
+          // If another process was first, its state is looked at anew.
           if claims, try await !takeLease() { continue }
           if !remote.isUnsent { remote.tell(.current) }
           return
@@ -242,7 +246,7 @@ extension StoreLink {
     }
   }
 
-  /// Says that the store has something newer, which the next restore brings back.
+  /// Says that the store has a newer state, which the next restore brings back.
   @discardableResult
   func tellNewer(_ state: RemoteState?) -> RemoteConflict {
     let conflict = conflict(with: state)
@@ -252,7 +256,7 @@ extension StoreLink {
 }
 
 extension ArchiveError {
-  /// What a store has said, as a failure of what is stored there.
+  /// Wraps the error of a store as a failure to reach the state that is stored there.
   static func storeUnavailable(
     _ error: RemoteStoreError, at location: String? = nil
   ) -> ArchiveError {

@@ -3,12 +3,12 @@ internal import Synchronization
 
 /// Sends a state to the store that several machines share.
 extension StoreLink {
-  /// Sends what the store does not have, and waits for the answer.
+  /// Sends all changes that the store does not have, and waits for the answer.
   ///
-  /// One thing is sent at a time; what came meanwhile is sent together.
+  /// One change is sent at a time; changes that came meanwhile are sent together.
   @discardableResult
   func send(isolation: isolated (any Actor)? = #isolation) async -> RemoteOutcome {
-    // What is under way may be older than what was written before the call.
+    // A sending that is under way may be older than the changes that were written before this call.
     if let sending = remote.sending, remote.isBeingSent { return await sending.value }
     await sent()
     guard remote.needsSending else { return .sent }
@@ -20,8 +20,8 @@ extension StoreLink {
     return await task.value
   }
 
-  /// Sends, and with a copy that lasts waits for the answer for a short time only: what was
-  /// saved is on the disk.
+  /// Sends, and with a copy that lasts waits only a short time for the answer: the save
+  /// is on the disk.
   func sendSoon(isolation: isolated (any Actor)? = #isolation) async -> RemoteOutcome {
     guard remote.isLasting else { return await send() }
     return await withCheckedContinuation { continuation in
@@ -39,15 +39,15 @@ extension StoreLink {
     }
   }
 
-  /// What became of a save that was to be sent.
+  /// The outcome of a save that was to be sent.
   struct Sent: Sendable {
     let outcome: RemoteOutcome
     let isCopyLasting: Bool
-    /// Why the store did not take what was set aside.
+    /// Why the store refused an archive that was set aside; nil if it refused none.
     let refusal: RemoteStoreError?
   }
 
-  /// Sends a save, and removes what was set aside too long ago, if it has set something aside.
+  /// Sends a save; if it has set an archive aside, removes those that were set aside too long ago.
   func sendSaved(
     _ settingAside: SettingAside?, isolation: isolated (any Actor)? = #isolation
   ) async -> Sent {
@@ -57,13 +57,13 @@ extension StoreLink {
         _ = isolation
         await boundStoredAsides(settingAside)
       }
-      // With a copy that lasts, nothing waits for the store for long.
+      // With a copy that lasts, no caller waits long for the store.
       if !remote.isLasting { await bounding.value }
     }
     return Sent(outcome: outcome, isCopyLasting: remote.isLasting, refusal: takeRefusal())
   }
 
-  /// Goes on without an answer; what has come meanwhile counts.
+  /// Goes on without an answer; if the changes were sent all the same, that counts.
   private func giveUp(_ answer: FirstAnswer) {
     guard remote.isUnsent else {
       _ = answer.give(.sent)
@@ -80,7 +80,7 @@ extension StoreLink {
 
   private func sendAll() async -> RemoteOutcome {
     defer { remote.sending = nil }
-    // Without anything to send the store is not asked.
+    // If there is nothing to send, the store is not asked, so its status does not change.
     let asksStore = remote.isUnsent || remote.isRenewalDue
     let outcome: RemoteOutcome
     do {
@@ -92,10 +92,10 @@ extension StoreLink {
     case .sent:
       if asksStore { remote.tell(.current) }
       do { try dropForgotten() } catch {
-        // It goes when something is sent again.
+        // The record goes when a change is sent again.
       }
       await endLease()
-      // What was put back is in the store before it goes from where it was.
+      // An archive that was put back is in the store as the state before its old name goes.
       await sendRemovedAsides()
     case .unsent(let error):
       remote.tell(.unsent(error))
@@ -105,7 +105,7 @@ extension StoreLink {
     return outcome
   }
 
-  /// Writes until the store has all, or somebody else's.
+  /// Writes until the store has all changes, or another machine's state is in the way.
   private func exchange() async throws -> RemoteOutcome {
     if let theirs = remote.theirs { return .conflict(conflict(with: theirs)) }
     try remote.prove()
@@ -118,7 +118,7 @@ extension StoreLink {
       }
       guard let outgoing = try remote.outgoing() else { return .sent }
       if try await write(outgoing) {
-        // The state comes after its place.
+        // The state is written after its place.
         if outgoing.attempt.isPlace { continue }
         return .sent
       }
@@ -137,14 +137,14 @@ extension StoreLink {
         + " goes on, let the store answer from its first copy.")
   }
 
-  /// Looks whether another machine has the state or has written it, where that is not known.
+  /// Looks whether another machine has the state or has written it, unless that is known.
   ///
-  /// - Returns: What comes of it; nil if nothing is in the way of what is sent.
+  /// - Returns: The outcome if another machine's state counts; nil if nothing is in the way.
   private func lookForOthers() async throws -> RemoteOutcome? {
     if !remote.isFetched || remote.isUnclear || remote.mayBeThere {
       let state = try await remote.store.load(remote.name)
       if case .changed = try remote.compare(state) {
-        // What is newer there is in the way of nothing.
+        // There are no local changes, so a newer state is in the way of nothing.
         guard remote.isUnsent else { return .sent }
         try loadSubkeys(of: state)
         return oppose(state)
@@ -158,7 +158,7 @@ extension StoreLink {
     return nil
   }
 
-  /// As often as copies of a store are behind, one after the other.
+  /// The tries that a call makes while copies of a store are behind.
   static let largestRoundCount = 6
 
   /// Waits until a copy of the store that is behind may have come up.
@@ -166,7 +166,7 @@ extension StoreLink {
     try await Task.sleep(for: .milliseconds(10 << round))
   }
 
-  /// False if the store has another version than is expected.
+  /// Writes to the store; false if the store has another version than is expected.
   func write(
     _ outgoing: RemoteCopy.Outgoing
   ) async throws -> Bool {
@@ -192,7 +192,7 @@ extension StoreLink {
     return .conflict(conflict(with: state))
   }
 
-  /// Who has stored something, by what is sealed in it.
+  /// Describes the state of another machine, by the facts that are sealed in it.
   func conflict(with state: RemoteState?) -> RemoteConflict {
     guard let state else { return RemoteConflict(isRemoved: true) }
     let owner = remote.otherOwner(of: state)
@@ -208,12 +208,12 @@ extension StoreLink {
       return RemoteConflict(
         savedBy: facts.deviceName, savedAt: facts.timestamp, takenOverBy: owner)
     } catch {
-      // Whoever it was, it is not ours.
+      // A state that cannot be read has an unknown author, but is not ours.
       return RemoteConflict(takenOverBy: owner)
     }
   }
 
-  /// Sends again in a while, and in ever longer ones.
+  /// Sends again after a pause, and after ever longer pauses until all is sent.
   func tryAgain() {
     guard retry == nil else { return }
     let clock = directory.clock
@@ -226,7 +226,7 @@ extension StoreLink {
     }
   }
 
-  /// Whether it has to be tried once more.
+  /// Sends changes that could not be sent before; whether another try is needed.
   func sendAgain() async -> Bool {
     func needsSending() -> Bool {
       remote.needsSending && remote.theirs == nil

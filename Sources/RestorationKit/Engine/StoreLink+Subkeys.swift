@@ -1,17 +1,17 @@
 internal import ArchiveCodec
 
-/// Brings together the subkeys that are here and those of the store.
+/// Merges the subkeys of this machine and of the store.
 extension StoreLink {
-  /// Stores the subkeys of a state of the store before it comes in place of what is here.
+  /// Stores the subkeys of a store's state before the state takes the place of the local one.
   ///
-  /// It is one step: whenever the process ends, what was forgotten here is in neither state, and
-  /// what is set aside has the secrets that it had.
+  /// The subkeys are written in one step: whenever the process ends, subkeys that were forgotten
+  /// here are in neither state, and archives that are set aside have the secrets that they had.
   ///
   /// - Parameters:
-  ///   - content: What the store has; nil for nothing.
-  ///   - ours: The subkeys of what is set aside here.
-  /// - Returns: False if they are those of the store as it has them, and nothing was stored.
-  /// - Throws: What the storage throws, and why the key cannot be had.
+  ///   - content: The content of the store; nil if it has none.
+  ///   - ours: The subkeys of the local state that is set aside.
+  /// - Returns: False if the subkeys are the ones of the store, unchanged, and nothing was stored.
+  /// - Throws: What the storage throws, and why there is no key.
   func mergeSubkeys(
     of content: RemoteContent?, keeping ours: [SecretKeys.Entry] = []
   ) throws(ArchiveError) -> Bool {
@@ -25,11 +25,11 @@ extension StoreLink {
     let stored =
       ours.isEmpty
       ? [] : content?.state.flatMap { secrets.referred(in: MemoryStorage($0)) } ?? []
-    // One to which the state that comes refers, and that it does not have, was forgotten.
+    // If the store's state refers to a subkey that it does not have, the subkey was forgotten.
     let gone = forgotten.union(stored).union(theirs.entries.map(\.id))
     let kept = ours.filter { !gone.contains($0.id) }
     let left = theirs.entries.filter { !forgotten.contains($0.id) }
-    // Where nothing is any more, all is forgotten.
+    // A store without the state has forgotten all of its subkeys, so no record is needed there.
     let isListed = content?.isPlace ?? true || forgotten.isSubset(of: theirs.forgotten)
     guard !kept.isEmpty || left.count < theirs.entries.count || !isListed else { return false }
     try secrets.file.write(left + kept, forgotten: forgotten, key)
@@ -37,15 +37,15 @@ extension StoreLink {
     return true
   }
 
-  /// Takes the subkeys of the store that are not here and were not forgotten here, and forgets
-  /// what another machine has.
+  /// Takes the subkeys of the store that are missing here and were not forgotten here, and forgets
+  /// the subkeys that another machine has forgotten.
   func loadSubkeys(of state: RemoteState?) throws(ArchiveError) {
     guard remote.needsSubkeys else { return }
     if let state, try remote.main.open() != nil {
       let content = try remote.read(state)
       let theirs = try secrets.content(of: content.secrets)
       if !remote.finding.hasSubkeys, !remote.mergesSubkeys, remote.changes.secrets == 0 {
-        // What is here was not written by this launch, and is not to be trusted.
+        // This launch has not written the local subkeys, so they are not to be trusted.
         if !theirs.entries.isEmpty, try !mergeSubkeys(of: content) {
           try remote.adoptSubkeys(content.secrets, of: state.version)
         }
@@ -60,9 +60,10 @@ extension StoreLink {
 
   // MARK: What was forgotten
 
-  /// What was forgotten and the store may have, with the key that seals it; nil if there is none.
+  /// The forgotten subkeys that the store may have, with the key that seals their record; nil
+  /// if there are none.
   ///
-  /// Without the key nobody can say which they were.
+  /// Without the key nobody can say which subkeys were forgotten, so nil is returned then, too.
   func unsentForgotten() throws(ArchiveError) -> SecretStore.Unsent? {
     guard !remote.hasSentSubkeys else { return nil }
     let key: ArchiveKey?
@@ -77,7 +78,7 @@ extension StoreLink {
     return forgotten.isEmpty ? nil : SecretStore.Unsent(forgotten: forgotten, key: key)
   }
 
-  /// Lets go of what was forgotten, where the store has nothing of the state any more.
+  /// Drops the record of forgotten subkeys, if the store has nothing of the state any more.
   func dropForgotten() throws(ArchiveError) {
     guard let taken = claimed.claim.taken, try taken.lock.isHeld(), !remote.isUnsent,
       remote.hasNothing,
@@ -88,9 +89,9 @@ extension StoreLink {
     secrets.dropForgotten()
   }
 
-  /// Waits until the store has what was forgotten.
+  /// Waits until the store has forgotten the subkeys that were forgotten here.
   ///
-  /// - Returns: `sent` only if the store has what is here, and nothing else.
+  /// - Returns: `sent` only if the store has the local state and no other.
   func sendForgotten() async -> RemoteOutcome {
     let isUnsent = remote.isUnsent
     let outcome = await send()

@@ -1,10 +1,11 @@
 internal import ArchiveCodec
 
-/// Keeps what is here of a state and what a store has of it together, where several machines
-/// share it.
+/// Keeps the local copy of a state and the store's together, where several
+/// machines share the state.
 ///
-/// It belongs to the actor of the file, as all that it changes here does. While it waits for the
-/// store, others may change what is here, so it looks again after each answer.
+/// The link belongs to the actor of the file, as do all the local files that it changes. While
+/// the link waits for the store, other calls may change the local files, so it looks at them
+/// again after each answer.
 final class StoreLink {
   let remote: RemoteCopy
   let directory: RemoteStateDirectory
@@ -12,16 +13,17 @@ final class StoreLink {
   let archive: StoredArchive
   let launch: LaunchGuard
   let secrets: SecretStore
-  /// The file that has the link; what is tried again in a while does not keep it.
+  /// The file that has the link; the reference is weak, so that a retry does not keep the file.
   weak var file: StateFile?
 
-  /// What became of a local copy that was not as it was left, until it is reported.
+  /// The fate of a local copy that was not as it was left, until it is reported.
   var copyProblem: String?
-  /// Why the store did not take what was set aside, until it is reported.
+  /// Why the store refused an archive that was set aside, until it is reported.
   var refusal: RemoteStoreError?
-  /// Why the store still has what was set aside and is removed here; nil if it does not.
+  /// Why the store still has archives that were set aside and then removed here; nil
+  /// if it does not.
   var removalFailure: RemoteStoreError?
-  /// Tries again to send what could not be sent.
+  /// Tries again to send changes that could not be sent.
   var retry: Task<Void, Never>?
 
   init(
@@ -40,7 +42,7 @@ final class StoreLink {
     while let sending = remote.sending { _ = await sending.value }
   }
 
-  /// Passes on what a store has thrown.
+  /// Turns the errors of a store into `storeUnavailable`.
   func askStore(_ body: () async throws -> Void) async throws(ArchiveError) {
     do {
       try await body()
