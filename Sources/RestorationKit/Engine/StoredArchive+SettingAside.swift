@@ -2,9 +2,9 @@ internal import ArchiveCodec
 
 /// Sets the archive aside, so that another one can take its place and nothing is lost.
 extension StoredArchive {
-  /// Sets aside what is stored, and says so in the next report.
+  /// Sets the stored archive aside, and says so in the next report.
   ///
-  /// - Returns: Where it is; nil if nothing is stored.
+  /// - Returns: Where the archive is now; nil if none is stored.
   @discardableResult
   func setAside(
     _ reason: SetAsideReason, _ settingAside: SettingAside
@@ -14,7 +14,8 @@ extension StoredArchive {
     return location
   }
 
-  /// The same where the outcome says where it is.
+  /// Sets the stored archive aside, for a caller whose outcome says where; the
+  /// next report does not.
   func setAsideUnreported(
     _ reason: SetAsideReason, _ settingAside: SettingAside
   ) throws(ArchiveError) -> String? {
@@ -23,7 +24,9 @@ extension StoredArchive {
     return location
   }
 
-  /// Sets a state aside that crashed; a generation takes the place of the state for it.
+  /// Sets aside a state or a generation that crashed.
+  ///
+  /// A generation takes the place of the state first, since only the state can be set aside.
   func setAsideCrashed(
     _ generation: SetAsideArchive?, _ settingAside: SettingAside
   ) throws(ArchiveError) -> String? {
@@ -34,22 +37,24 @@ extension StoredArchive {
     return try setAsideUnreported(.crashed, settingAside)
   }
 
-  /// Lets the state be set aside that is replaced next, if the app could not decode all of it.
+  /// Sets the state aside when it is replaced next, if the app could not decode all of it.
   func replaceUndecoded(_ settingAside: SettingAside) {
     guard !settingAside.undecoded.isEmpty, replacing.setAsideReason == nil else { return }
     replacing = .setAside(.undecoded)
-    // A generation that stands in for the state goes as one that nobody has read.
+    // A generation that stands in for the state is set aside as one that nobody has read.
     if known == nil { knownGeneration = nil }
   }
 
-  /// Removes what was set aside, in one sweep; what cannot be removed is still listed.
+  /// Removes all archives that were set aside, in one sweep; one that cannot be
+  /// removed is still listed.
   func removeAllSetAside() throws(ArchiveError) {
-    // Also if some of them are still there.
+    // The listener is told also if some archives are still there.
     defer { listener?.noteRemovedAsides() }
     try storage.removeSetAside(try storage.setAsideArchives())
   }
 
-  /// Nil if they cannot be listed, which is no reason to fail a save.
+  /// The identifiers of the archives that are set aside; nil if they cannot be listed, which is no
+  /// reason to fail a save.
   func setAsideIdentifiers() -> Set<String>? {
     do throws(ArchiveError) {
       return Set(try storage.setAsideArchives().map(\.identifier))
@@ -58,7 +63,7 @@ extension StoredArchive {
     }
   }
 
-  /// Reports what a save has replaced and set aside, if it has.
+  /// Reports the archive that a save has replaced and set aside, if there is one.
   func noteReplaced(besides before: Set<String>, _ settingAside: SettingAside) {
     do throws(ArchiveError) {
       let archives = try storage.setAsideArchives()
@@ -68,12 +73,13 @@ extension StoredArchive {
       moved = location
       removeExcess(settingAside, except: location)
     } catch {
-      // It is there all the same, and setAsideStates() has it.
+      // The archive is there all the same, and setAsideStates() has it.
     }
   }
 
-  /// What cannot be removed now is tried again when another one is set aside: it
-  /// is no reason to fail a save.
+  /// Removes the archives that are set aside beyond the bound.
+  ///
+  /// A failure is no reason to fail a save: the next archive that is set aside brings another try.
   func removeExcess(_ settingAside: SettingAside, except location: String) {
     do throws(ArchiveError) {
       let archives = try storage.setAsideArchives()
@@ -86,7 +92,7 @@ extension StoredArchive {
     }
   }
 
-  /// Where something was set aside since the last report; nil if nothing was.
+  /// Where an archive was set aside since the last report; nil if none was.
   func reportSetAside() -> String? {
     defer { moved = nil }
     return moved

@@ -1,16 +1,16 @@
 internal import ArchiveCodec
 
-/// Writes the archive as a whole, or what has changed of it.
+/// Writes the archive as a whole, or only changes of it.
 extension StoredArchive {
   // MARK: As a whole
 
-  /// Replaces what is stored, with what is open if that is still what is there.
+  /// Replaces the stored archive; the open writer does that if its version is still the stored one.
   func rewrite(
     _ records: RecordBatch, _ time: UInt32, _ key: CurrentKey, _ lock: any ArchiveLock,
     _ settingAside: SettingAside
   ) throws(ArchiveError) -> Archive.Summary {
     prepareGeneration(key, settingAside)
-    // Nothing can follow the last generation.
+    // No version can follow the last generation.
     if known?.generation != .max, let writer = open.writer(with: key, lock),
       writer.version == known
     {
@@ -30,8 +30,8 @@ extension StoredArchive {
     }
   }
 
-  /// Puts back what was set aside for a state that could not be written: the next launch
-  /// would find nothing.
+  /// Puts back an archive that was set aside for a state which could not be written: the next
+  /// launch would find nothing.
   private func putBack(insteadOf reported: String?, after error: ArchiveError) {
     do throws(ArchiveError) {
       guard error.code != .notDurable, try storage.open() == nil else { return }
@@ -41,7 +41,7 @@ extension StoredArchive {
       try storage.putBack(archive)
       moved = reported
     } catch {
-      // It stays set aside, and the next report says so.
+      // The archive stays set aside, and the next report says so.
     }
   }
 
@@ -61,13 +61,16 @@ extension StoredArchive {
       return summary
     } catch {
       noteVersion(of: writer, after: error)
-      // It is in its place, so the next save replaces that and not what was restored.
+      // The new archive is in its place, so the next save replaces that one and
+      // not the restored one.
       if error.code == .notDurable { noteReplaced() }
       throw error
     }
   }
 
-  /// Says what becomes of what is replaced: of each other version of the app one stays.
+  /// Prepares the stored archive to be kept when it is replaced.
+  ///
+  /// Of each other version of the app one generation stays.
   private func prepareGeneration(_ key: CurrentKey, _ settingAside: SettingAside) {
     if case .ofVersion(let version) = replacing {
       storage.prepare(settingAside, as: .upgraded, superseding: generations(of: version, key))
@@ -82,12 +85,13 @@ extension StoredArchive {
       return Set(
         all.filter { $0.reason == .upgraded && isSaved($0, by: version, key) }.map(\.identifier))
     } catch {
-      // What cannot be listed now goes when there are too many.
+      // Generations that cannot be listed now go when there are too many.
       return []
     }
   }
 
-  /// What cannot be read is as good as one of a version of its own.
+  /// Whether a version of the app has saved a generation; one that cannot be read counts as saved
+  /// by a version of its own.
   private func isSaved(
     _ generation: SetAsideArchive, by version: String?, _ key: CurrentKey
   ) -> Bool {
@@ -103,8 +107,8 @@ extension StoredArchive {
     }
   }
 
-  /// Knows what was written though nobody can promise that it stays: the next save
-  /// must not set it aside as something that nobody has read.
+  /// Counts a written archive as known though nobody can promise that it stays: the next save must
+  /// not set it aside as one that nobody has read.
   private func noteVersion(of writer: ArchiveWriter, after error: ArchiveError) {
     if error.code == .notDurable, let version = writer.version { known = version }
   }
@@ -113,9 +117,10 @@ extension StoredArchive {
 
   /// Opens a version that was restored, so that the first save can be a change of it.
   ///
-  /// The save that follows finds, too, whatever is in the way of that.
+  /// An error is not thrown here: the save that follows meets the same obstacle.
   func prepareChanges(of version: ArchiveVersion, _ lock: any ArchiveLock) {
-    // What is kept, as that of another version of the app, is written as a whole.
+    // A state that has to stay, as one of another version of the app, is replaced
+    // by a whole archive.
     guard known == version, replacing == .previous else { return }
     do throws(ArchiveError) {
       let writer = try openWriter(try opener.currentKey(creating: false), lock)
@@ -125,7 +130,7 @@ extension StoredArchive {
     }
   }
 
-  /// What is open, if it writes with the key that is there now.
+  /// The open writer, if it writes with the provider's current key.
   ///
   /// - Throws: Why there is no key.
   func currentWriter(_ lock: any ArchiveLock) throws(ArchiveError) -> ArchiveWriter? {
@@ -137,9 +142,9 @@ extension StoredArchive {
     return open.writer(with: try opener.currentKey(creating: true), lock)
   }
 
-  /// Writes what has changed.
+  /// Appends the changes of a state.
   ///
-  /// - Returns: How many bytes were written; 0 if nothing has changed.
+  /// - Returns: How many bytes were written; 0 if there was no change.
   func append(
     _ change: StateChange, with writer: ArchiveWriter
   ) throws(ArchiveError) -> Int {
@@ -169,16 +174,17 @@ extension StoredArchive {
     try open.open(storage, key, opener.context, lock, opener.limits)
   }
 
-  /// A writer that may replace what is stored: what must not be lost is set aside when
-  /// that is done, or was now, if nobody can write after it.
+  /// Opens a writer that may replace the stored archive.
   ///
-  /// What nobody has read here may be better than what is saved: an app goes on
-  /// with its defaults after a restore that failed for a reason that passes, and
-  /// somebody may have put an older state back. An archive that cannot be read
-  /// whole may be read again one day: with a newer version of the app, or with
-  /// the key that is missing. So all but what was restored or written here is
-  /// set aside. Keys and passphrases that somebody added open what the writer
-  /// writes, too.
+  /// An archive that must not be lost is set aside when it is replaced, or now if no
+  /// version can follow it.
+  ///
+  /// An archive that nobody has read here may be better than the state that is saved: an app goes
+  /// on with its defaults after a restore that failed for a passing reason, and somebody may have
+  /// put an older state back. An archive that cannot be read whole may be readable again one day:
+  /// with a newer version of the app, or with the key that is missing. So every archive that was
+  /// neither restored nor written here is set aside. Keys and passphrases that somebody added open
+  /// the new archive, too.
   func writer(
     _ key: CurrentKey, _ lock: any ArchiveLock, _ settingAside: SettingAside
   ) throws(ArchiveError) -> ArchiveWriter {
@@ -201,13 +207,14 @@ extension StoredArchive {
     return try openWriter(key, lock)
   }
 
-  /// Whether a generation stands in for a state of which nothing was read here.
+  /// Whether a generation stands in for a state, and was not read here itself.
   private func isAnyGenerationUnread() throws(ArchiveError) -> Bool {
     guard known == nil, let newest = try storage.generations().last else { return false }
     return newest.identifier != knownGeneration
   }
 
-  /// Sets aside the generation that a restore would take, with those that it would pass over.
+  /// Sets aside the generation that a restore would take, with the newer ones that
+  /// it would pass over.
   private func setUnreadGenerationsAside(
     _ key: CurrentKey, _ settingAside: SettingAside
   ) throws(ArchiveError) {
@@ -230,12 +237,12 @@ extension StoredArchive {
     }
   }
 
-  /// Whether another archive can follow it.
+  /// Whether another version can follow this archive.
   private func canBeReplaced(_ archive: Archive) -> Bool {
     archive.version.generation < .max
   }
 
-  /// Why an archive must not be replaced; nil if it may be.
+  /// The reason to set an archive aside before it is replaced; nil if it may be replaced.
   func obstacle(to archive: Archive) throws(ArchiveError) -> SetAsideReason? {
     var found = FoundArchive(
       isLast: !canBeReplaced(archive), isKnown: archive.version == known,

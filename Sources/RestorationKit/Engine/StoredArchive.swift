@@ -1,35 +1,37 @@
 internal import ArchiveCodec
 
-/// Is told what becomes of the archives of a state, of which there is a copy elsewhere.
+/// Is told of changes to the archives of a state that has a copy elsewhere.
 protocol ArchiveListener: AnyObject {
   /// This version is here now.
   func know(_ version: ArchiveVersion)
 
-  /// Something that was set aside is here no more.
+  /// An archive that was set aside has been removed here.
   func noteRemovedAsides()
 }
 
 extension RemoteCopy: ArchiveListener {}
 
-/// The archive of one state, and what is kept beside it: generations, and what was set aside.
+/// The archive of one state, with the archives beside it: generations, and those
+/// that were set aside.
 ///
-/// It knows what of it was read or written here, and replaces nothing else.
+/// A stored archive knows which versions were read or written here, and replaces no others.
 final class StoredArchive {
   let storage: StateStorage
   let opener: ArchiveOpener
-  /// What goes on with it, if somebody has begun to.
+  /// The open archive, if a save or a restore has opened one.
   let open: OpenArchive
   let listener: (any ArchiveListener)?
 
-  /// The version that was read whole, or written, here; only that is replaced.
+  /// The version that was read whole here, or written here; only this version is replaced
+  /// without being set aside.
   var known: ArchiveVersion? {
     didSet { if let known { listener?.know(known) } }
   }
   /// The generation that was read whole here in place of the state.
   var knownGeneration: String?
-  /// What the next whole save sets the stored state aside as.
+  /// How the next whole save keeps the archive that it replaces.
   var replacing = Replacing.previous
-  /// Where something was set aside that is not reported yet, because what came after it failed.
+  /// Where an archive was set aside that is not reported yet, because a later step failed.
   var moved: String?
 
   init(
@@ -40,12 +42,12 @@ final class StoredArchive {
     self.listener = listener
   }
 
-  /// Whatever is stored, it was neither read nor written here.
+  /// Notes that the stored archive was neither read nor written here.
   func knowNothing() {
     (known, knownGeneration, replacing) = (nil, nil, .previous)
   }
 
-  /// The same where something else has taken its place.
+  /// Forgets the stored archive, since another one has taken its place.
   func forget() {
     knowNothing()
     open.close()
@@ -54,13 +56,13 @@ final class StoredArchive {
 
   // MARK: Reading
 
-  /// What was read of an archive, and of which one.
+  /// The content that was read of an archive, and which archive that was.
   struct Loaded<Content> {
     let content: Content
     let location: String
-    /// Nil if it is the state itself.
+    /// The generation that was read; nil for the state itself.
     let generation: SetAsideArchive?
-    /// Why the end of it was left out; nil if nothing was.
+    /// Why the end of the archive was left out; nil if all was read.
     let dropped: ArchiveError?
     let passedOver: [RestorationReport.PassedOver]
   }
@@ -73,18 +75,17 @@ final class StoredArchive {
     }
   }
 
-  /// What a body reads of the first archive that can be read; nil if nothing is stored.
+  /// Reads the first archive that can be read; nil if nothing is stored.
   ///
-  /// An end that is not whole is left out: a power cut in a save leaves one, and what was said to
-  /// be stored before that save is there.
+  /// An end that is not whole is left out: a power cut in a save leaves one, and all saves before
+  /// that one are there.
   ///
   /// - Parameters:
-  ///   - key: The key of all of them.
+  ///   - key: The key of all archives.
   ///   - body: Reads an archive; nil passes it over, since restoring it crashed. The
   ///     state comes without a generation.
-  /// - Returns: What was read, with what was passed over.
-  /// - Throws: Why the newest one cannot be read, if none can be; else what the storage
-  ///   throws.
+  /// - Returns: The content, with the archives that were passed over.
+  /// - Throws: Why the newest archive cannot be read, if none can be; else what the storage throws.
   func firstReadable<Content>(
     _ key: ArchiveKey,
     _ body: (Archive, SetAsideArchive?) throws(ArchiveError) -> Content?
@@ -120,11 +121,11 @@ final class StoredArchive {
     return nil
   }
 
-  /// Remembers what a restore has read, for the saves that replace it.
+  /// Remembers the version that a restore has read, for the saves that replace it.
   ///
   /// - Parameters:
   ///   - loaded: The tree that was read.
-  ///   - hasCrashed: Whether the last crash of a restore was in it.
+  ///   - hasCrashed: Whether the last crash of a restore was in this state.
   ///   - applicationVersion: The version of the app that runs.
   func know(_ loaded: Loaded<StoredTree>, hasCrashed: Bool, by applicationVersion: String?) {
     let tree = loaded.content

@@ -1,17 +1,17 @@
 internal import ArchiveCodec
 
-/// Where the states of a claim are, and of which app.
+/// The location of the states of a claim, and their app.
 struct StateSource: Sendable {
   let claim: StateClaim
-  /// What follows the name that is claimed in the name of the state.
+  /// The part of the state's name behind the name that is claimed.
   let suffix: String
   let directory: any StateDirectory
   let keys: any KeyProvider
-  /// With the name of a state it is the context.
+  /// The identifier of the app; with the name of a state, it is the context of the archives.
   let application: String
   /// Says the version of the application, and since when the machine runs.
   let environment: ApplicationEnvironment
-  /// What the records of a state may hold; not for the launches.
+  /// The limits of the state's records, which do not hold for the launch marker.
   let limits: ArchiveLimits
 }
 
@@ -20,14 +20,14 @@ struct ClaimedName: Sendable {
   let claim: StateClaim
   let name: String
 
-  /// What is taken under this name; nil if others may have the state.
+  /// The claim that is taken under this name; nil if another instance may have the state.
   var taken: StateClaim.Taken? {
     guard let taken = claim.taken, taken.name == name else { return nil }
     return taken
   }
 }
 
-/// The files of the state with one name, each with the one who looks after it.
+/// The files of the state with one name, each in the object that looks after it.
 struct StoredFiles {
   let claimed: ClaimedName
   let name: String
@@ -35,16 +35,17 @@ struct StoredFiles {
   let launch: LaunchGuard
   let secrets: SecretStore
   var opener: ArchiveOpener { archive.opener }
-  /// Nil if the state is only here.
+  /// The link to the store; nil if the state is only on this machine.
   let link: StoreLink?
 
   /// Finds the files of a state.
   ///
   /// - Parameters:
   ///   - source: Where the state is.
-  ///   - claimedName: Its name without the suffix.
-  ///   - open: What goes on with an archive.
-  ///   - subkeys: Those that the app has made secrets with, whose state ever that was to be.
+  ///   - claimedName: The state's name without the suffix.
+  ///   - open: Keeps an archive open.
+  ///   - subkeys: The subkeys with which the app has sealed secrets, maybe before
+  ///     the name was known.
   ///   - earlier: The files of the state before this one; nil if there was none.
   init(
     _ source: StateSource, as claimedName: String, _ open: OpenArchive, _ subkeys: SecretKeys,

@@ -16,17 +16,17 @@ enum ValuesAtExit {
   }
 
   private struct Content {
-    /// Whether the end of the process stores them.
+    /// Whether the end of the process stores the values.
     var isBegun = false
-    /// By their files, of which each has one store at a time.
+    /// The stores of values, by their files; each file has one store at a time.
     var places: [ObjectIdentifier: Place] = [:]
-    /// Above this count those that are gone are left out.
+    /// Above this count, stores that are gone are dropped.
     var largestCount = 64
   }
 
   private static let content = Mutex(Content())
 
-  /// Lets the end of the process store what is added from now on.
+  /// Lets the end of the process store the values that are added from now on.
   static func begin() { content.withLock { $0.isBegun = true } }
 
   static func add(
@@ -43,10 +43,10 @@ enum ValuesAtExit {
     }
   }
 
-  /// What has ended by itself is stored by nobody.
+  /// Forgets all values: a session that has ended by itself leaves nothing to store.
   static func end() { content.withLock { $0 = Content() } }
 
-  /// Stores all, and blocks the thread meanwhile.
+  /// Stores all values, and blocks the thread meanwhile.
   static func store(within limit: Duration) {
     let places = content.withLock { $0.places.values.map(\.self) }
     FileCalls.block(until: .now + limit) {
@@ -55,7 +55,7 @@ enum ValuesAtExit {
         do throws(ArchiveError) {
           _ = try await file.store(store.change, of: place.environment, now: Date())
         } catch {
-          // Nobody is there any more who could be told. What is stored is as it was.
+          // Nobody is left to be told. The stored state is as it was.
         }
       }
     }
