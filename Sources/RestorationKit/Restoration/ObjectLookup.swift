@@ -1,11 +1,10 @@
 /// Finds or makes the object of a record.
 ///
 /// A node is looked for in four steps and in this order:
-/// 1. The restoration class that the record names. Its nil is a veto; nobody
-///    else is asked. A class that cannot be found is never a silent way to the
-///    next step, either. A root that the app gave to the restore goes before the
-///    closure that makes its class.
-/// 2. The delegate, if the record names no class. Its nil is no opinion.
+/// 1. The restoration class that the record names. A nil of the class is a veto: nobody else is
+///    asked. A class that cannot be found is never a silent way to the next step, either. A root
+///    that the app gave to the restore goes before the closure that makes its class.
+/// 2. The delegate, if the record names no class. A nil of the delegate is no opinion.
 /// 3. An existing node with exactly this path.
 /// 4. The storyboard that the record names, or else the factory that makes nodes of the saved class
 ///    now, though the record names no class.
