@@ -4,7 +4,7 @@ package import ArchiveCodec
 ///
 /// The archives are looked at one by one, from the state to its oldest generation.
 package struct ArchiveChoice: Hashable, Sendable {
-  /// What a look at the location of an archive finds.
+  /// The finding at the location of an archive.
   package enum Finding: Hashable, Sendable {
     /// The archive can be read. A part that is missing at its end was never said to be
     /// stored, or is reported.
@@ -29,7 +29,7 @@ package struct ArchiveChoice: Hashable, Sendable {
   /// A missing, empty or damaged archive is passed over.
   ///
   /// - Parameters:
-  ///   - finding: What was found of the archive.
+  ///   - finding: The finding at the location of the archive.
   ///   - location: Where the archive is.
   /// - Returns: Whether the archive is chosen; if not, the next older one is looked at.
   /// - Throws: A failure on the way to the archive. The failure may pass, so no older archive takes

@@ -35,7 +35,7 @@ final class EngineSettings {
   var nodeLimit = 1 << 22
   var bounds = Bounds()
   var launching = Launching()
-  /// Whether saves remember what a poll compares with.
+  /// Whether saves remember the answers of objects, for a poll to compare with.
   var isPolled = false
 
   init(
@@ -54,6 +54,6 @@ final class EngineSettings {
     SettingAside(bound: bounds.setAside, generations: bounds.generations, date: now())
   }
 
-  /// Whether what is stored on this machine outlasts the process.
+  /// Whether the states that are stored on this machine outlast the process.
   var isCopyLasting: Bool { (directory as? RemoteStateDirectory)?.isCopyLasting ?? true }
 }

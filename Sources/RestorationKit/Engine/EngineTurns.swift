@@ -42,7 +42,7 @@ struct RestoreFindings {
   }
 }
 
-/// Something that has begun, for those who wait for its end.
+/// A call that is under way, for other calls that wait for its end.
 ///
 /// The object belongs to the keeper's actor, as all code does that uses it.
 final class UnderWay {

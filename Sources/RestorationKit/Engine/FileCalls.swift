@@ -2,7 +2,7 @@ internal import ArchiveCodec
 internal import Dispatch
 internal import Synchronization
 
-/// How a save calls files: its actor is free meanwhile, or blocked until they have answered.
+/// How a save calls files: its actor is free until they have answered, or blocked.
 enum FileCalls {
   case waiting
   /// The caller blocks the actor: nothing that runs there can be awaited, and no
@@ -15,7 +15,7 @@ enum FileCalls {
 
   /// Calls a file.
   ///
-  /// - Throws: What the call throws; `inputOutput` if the call has not ended in time. The
+  /// - Throws: The error of the call; `inputOutput` if the call has not ended in time. The
   ///   call goes on then.
   func callAsFunction<Value: Sendable>(
     _ call: @escaping @Sendable () async throws(ArchiveError) -> Value

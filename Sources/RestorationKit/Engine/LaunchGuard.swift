@@ -1,7 +1,7 @@
 internal import ArchiveCodec
 
-/// Knows which restores of a state began and did not end: in this launch, and by its marker in
-/// those before it.
+/// Knows which restores of a state began and did not end: in this launch, and by its
+/// marker in earlier launches.
 final class LaunchGuard {
   private let marker: LaunchMarker
   /// The name under which the marker belongs to this claim.

@@ -32,8 +32,8 @@ struct LaunchMarker: Sendable {
     /// How many launches in a row crashed while they decoded a value after the restore.
     var valueCrashes: [String: Int] = [:]
 
-    /// Forgets that a restore has begun; the first one of a launch counts for what it has
-    /// left out.
+    /// Forgets that a restore has begun; the first restore of a launch also counts for the elements
+    /// that it has left out.
     ///
     /// - Parameter hasCrashed: Says whether an element that was tried again has crashed.
     mutating func endRestore(hasCrashed: (RestorationPath) -> Bool = { _ in false }) {

@@ -1,4 +1,4 @@
-/// What a launch finds of earlier restores that began and did not end.
+/// The evidence that a launch finds of earlier restores which began and did not end.
 package struct LaunchEvidence: Hashable, Sendable {
   /// How many restores in a row began and did not end.
   package var begunRestores: Int
@@ -57,8 +57,8 @@ package struct LaunchVerdict: Hashable, Sendable {
 
   /// Decides by the evidence and nothing else.
   ///
-  /// Somebody may have written over a missing note. So without a note a launch gives up nothing
-  /// until there are as many crashes as leaving out could have answered.
+  /// A missing note may be one that somebody has written over. So without a note a launch gives up
+  /// nothing until there are as many crashes as leaving out could have answered.
   package init(_ evidence: LaunchEvidence, threshold: Int) {
     let crashCount = evidence.crashCount
     hasTrialFailed =

@@ -26,7 +26,7 @@ public actor RestorationExtension {
     open.wrappingAdd(Self.extend, ordering: .acquiringAndReleasing)
   }
 
-  /// Ends what one ``extend()`` announced; without one it does nothing.
+  /// Ends the work that one ``extend()`` announced; without one the call does nothing.
   public nonisolated func complete() {
     var seen = open.load(ordering: .acquiring)
     while seen >= Self.extend {

@@ -47,7 +47,7 @@ extension StateEngine {
       _ = try walk.finish()
       self.rows = rows
     } catch {
-      // The save after this says what is wrong.
+      // The next save reports the error.
       self.rows = Rows(need)
     }
   }

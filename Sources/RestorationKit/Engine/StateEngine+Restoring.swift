@@ -54,8 +54,8 @@ extension StateEngine {
     while let underWay = turns.restore { await underWay.end() }
   }
 
-  /// Waits until no restore is under way; a caller that blocks the actor would keep the restore
-  /// from ending, so for such a call it throws.
+  /// Waits until no restore is under way; throws for a call that blocks the actor, since no
+  /// restore could end then.
   func otherRestoreEnded(_ calls: FileCalls) async throws(RestorationError) {
     guard calls.isBlocking else { return await otherRestoreEnded() }
     if turns.restore != nil { throw .restoreUnderWay }
@@ -137,7 +137,8 @@ extension StateEngine {
       _ = await calls.first { await restorationExtension.endRestore(nil) }
       return
     }
-    // Kept records stay stored until a save has written them back, so such a state is not consumed.
+    // Kept records stay stored until a save has written them back, so a state with kept
+    // records is not consumed.
     let isConsumed = settings.launching.consumesState && objects.kept == nil
     let consuming = isConsumed ? settingAside : nil
     let close: RestorationExtension.Close = { [file, values = values?.store] in

@@ -200,7 +200,7 @@ final class StateEngine {
     }
   }
 
-  // MARK: What was set aside
+  // MARK: Archives that are set aside
 
   func setAsideStates() async throws(RestorationError) -> [SetAsideState] {
     do {

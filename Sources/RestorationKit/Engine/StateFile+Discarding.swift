@@ -2,7 +2,7 @@ package import ArchiveCodec
 
 /// Removes a state.
 extension StateFile {
-  /// Removes the stored state, but sets it aside if nobody could read it; returns where.
+  /// Removes the stored state, but sets aside one that a save must not replace; returns where.
   package func decline(
     number: UInt64, _ settingAside: SettingAside
   ) async throws(ArchiveError) -> String? {

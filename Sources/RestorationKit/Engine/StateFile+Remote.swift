@@ -1,7 +1,6 @@
 internal import ArchiveCodec
 
-/// The calls that reach the store of a state that several machines share; a state that is not
-/// shared needs no store, and counts as sent.
+/// The calls to the store that several machines share; a state that is not shared counts as sent.
 extension StateFile {
   /// Makes sure that the local state is the one of the store, or newer.
   ///
@@ -62,7 +61,7 @@ extension StateFile {
     return try await link.resolve(choice, settingAside)
   }
 
-  // MARK: What is only in the store
+  // MARK: Archives that are only in the store
 
   /// Finds the archives in the store that were set aside, also by other machines.
   ///

@@ -70,7 +70,7 @@ extension StateFile {
     note { try files.launch.noteSaved(version) { () throws(ArchiveError) in try existingKey() } }
   }
 
-  // MARK: What has changed
+  // MARK: Changes
 
   /// Opens the restored version, so that the first save can be a change of it.
   ///

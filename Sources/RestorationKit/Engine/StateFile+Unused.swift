@@ -33,7 +33,7 @@ extension StateFile {
   ///
   /// - Parameter isGone: Whether a stored state may go; a state that stays keeps
   ///   all files beside it.
-  /// - Throws: What the directory throws.
+  /// - Throws: The errors of the directory.
   func removeNumberedStates(
     where isGone: (_ name: String) -> Bool
   ) throws(ArchiveError) {

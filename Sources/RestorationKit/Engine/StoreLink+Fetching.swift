@@ -143,7 +143,7 @@ extension StoreLink {
     } catch {
       // The lease ends by itself.
     }
-    // If the state was claimed again meanwhile, its lease is renewed.
+    // If the state was claimed again meanwhile, its lease stays and is renewed.
     if remote.endsLease { remote.forgetLease() }
   }
 

@@ -11,7 +11,7 @@ extension StoreLink {
   ///   - content: The content of the store; nil if it has none.
   ///   - ours: The subkeys of the local state that is set aside.
   /// - Returns: False if the subkeys are the ones of the store, unchanged, and nothing was stored.
-  /// - Throws: What the storage throws, and why there is no key.
+  /// - Throws: The errors of the storage, and the reason why there is no key.
   func mergeSubkeys(
     of content: RemoteContent?, keeping ours: [SecretKeys.Entry] = []
   ) throws(ArchiveError) -> Bool {
@@ -58,7 +58,7 @@ extension StoreLink {
     remote.markSubkeysHere()
   }
 
-  // MARK: What was forgotten
+  // MARK: Forgotten subkeys
 
   /// The forgotten subkeys that the store may have, with the key that seals their record; nil
   /// if there are none.

@@ -113,7 +113,7 @@ extension StoredArchive {
     if error.code == .notDurable, let version = writer.version { known = version }
   }
 
-  // MARK: What has changed
+  // MARK: Changes
 
   /// Opens a version that was restored, so that the first save can be a change of it.
   ///
@@ -176,7 +176,7 @@ extension StoredArchive {
 
   /// Opens a writer that may replace the stored archive.
   ///
-  /// An archive that must not be lost is set aside when it is replaced, or now if no
+  /// An archive that must not be lost is set aside when it is replaced, or at once if no
   /// version can follow it.
   ///
   /// An archive that nobody has read here may be better than the state that is saved: an app goes

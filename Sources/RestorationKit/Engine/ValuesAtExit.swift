@@ -6,8 +6,8 @@ internal import Foundation
 #endif
 internal import Synchronization
 
-/// The values of this process and where they are stored, for its end on a thread on which no node
-/// can be asked.
+/// The values of this process and their files, for the end of the process on a thread on which no
+/// node can be asked.
 enum ValuesAtExit {
   private struct Place: Sendable {
     weak var file: StateFile?
