@@ -5,11 +5,11 @@ internal import ArchiveCodec
 extension PreservationWalk {
   /// Whether the stored state of an object is to stay, since there is no room for another.
   func hasLastState(_ object: any StateRestoring) -> Bool {
-    !fates.isEmpty && fates[ObjectIdentifier(object)] == .lastState
+    fates[ObjectIdentifier(object)] == .lastState
   }
 
   func isLeftOut(_ object: any StateRestoring) -> Bool {
-    !fates.isEmpty && fates[ObjectIdentifier(object)] == .leftOut
+    fates[ObjectIdentifier(object)] == .leftOut
   }
 
   var isWithinBudget: Bool { conditions.budget?.hard.map { rows.byteCount <= $0 } ?? true }

@@ -43,7 +43,7 @@ final class PreservationWalk: StateEncoding {
   @safe @exclusivity(unchecked) var names = SiblingNames(meetsObjects: false)
   /// The findings about elements and states that a restore could not bring back; nil if there are
   /// none.
-  var keeping: KeptSurvey?
+  @safe @exclusivity(unchecked) var keeping: KeptSurvey?
   /// The fates of the objects for which there is no room.
   @safe @exclusivity(unchecked) var fates: [ObjectIdentifier: BudgetPlan.Fate] = [:]
   /// The coder of the last object; the next one gets it too, unless somebody kept it.

@@ -11,7 +11,7 @@ final class RecordWriting {
   private let rows: Rows
 
   /// Whether the record of an element is written.
-  private(set) var hasWritten = false
+  @safe @exclusivity(unchecked) private(set) var hasWritten = false
   /// Whether the application has something to store that is not stored.
   private(set) var isApplicationChanged = false
   private(set) var isTreeChanged = false
@@ -20,7 +20,7 @@ final class RecordWriting {
   var lost: [LostState] = []
 
   /// The entries of the rows before their records were written, for a walk that may begin anew.
-  private(set) var undo: [Undo] = []
+  @safe @exclusivity(unchecked) private(set) var undo: [Undo] = []
   /// Whether the walk may begin anew.
   @safe @exclusivity(unchecked) var keepsUndo = true
 
@@ -46,6 +46,7 @@ final class RecordWriting {
   /// Where all records are written, their fingerprints are made while nobody waits.
   ///
   /// - Returns: Whether the row's object, asked before, says something else now.
+  @inline(__always)
   func end(_ number: RowNumber) throws -> Bool {
     let wasAsked = rows[number].stored.isAsked && !rows[number].met.isIncomplete
     // An object with a note may get another record when other objects have changed.

@@ -80,23 +80,24 @@ struct Row {
     var isAsked = false
   }
 
-  /// The kind as which the element was met first; its place sets the kind as which it is saved.
-  var kind: ElementKind
-  /// The row above; nil for a root.
-  var parent: RowNumber?
-  var identifier = ""
-  var siblingIndex: Int32 = 0
-  var below = Below()
-  var reach = Reach()
-  var met = Meeting()
-  var hearing: Hearing
+  // The large ones come first, so that a row has no gaps in memory (benchmark: save nodes).
   var stored = Stored()
+  var identifier = ""
   /// The class of the element's object; nil for an element that is not back.
   var type: TypeInfo?
   /// The address of the row's object.
   var identity: ObjectIdentifier?
+  /// The kind as which the element was met first; its place sets the kind as which it is saved.
+  var kind: ElementKind
   /// Whether the row has no element, and waits for another one.
   var isFree = false
+  var reach = Reach()
+  var hearing: Hearing
+  var met = Meeting()
+  /// The row above; nil for a root.
+  var parent: RowNumber?
+  var siblingIndex: Int32 = 0
+  var below = Below()
 
   /// Whether the record of the element names others.
   var isConnected: Bool { !below.isEmpty || reach.isReferred }

@@ -11,6 +11,7 @@ struct RowFindings {
     notes[number, default: []].append(note)
   }
 
+  @inline(__always)
   func hasNotes(_ number: RowNumber) -> Bool { !notes.isEmpty && notes[number] != nil }
 
   /// Forgets what was noted when a row was asked before.

@@ -20,7 +20,7 @@ final class Rows {
   /// The rows with values that have a sensitivity.
   @safe @exclusivity(unchecked) var sensitive = SensitiveRows()
   /// The kept elements and states, and the rows of the elements that are not back.
-  var kept = KeptRows()
+  @safe @exclusivity(unchecked) var kept = KeptRows()
   @safe @exclusivity(unchecked) var hearing: HeardObjects
 
   /// - Parameter need: Is told when an object of a row says that it has changed.
