@@ -113,7 +113,9 @@ extension PreservationWalk {
     // The first of the new visits comes to lie on top.
     agenda.stack.reverse(from: first)
     let references = asksEverything ? [] : rows.references.all.removeValue(forKey: number) ?? []
-    try write(node, number, info, origin, isAbove: keeping == nil ? false : try meetKept(below: node, number))
+    try write(
+      node, number, info, origin,
+      isAbove: keeping == nil ? false : try meetKept(below: node, number))
     if !asksEverything, !refers(number, asBefore: references) { rows.whole.isRegular = false }
     for view in views {
       _ = keeping?.claim(Sibling(.view, below: number, view.identifier), by: view.view)

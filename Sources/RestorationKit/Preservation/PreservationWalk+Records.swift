@@ -140,7 +140,9 @@ extension PreservationWalk {
         return try deferRecord(of: object, number, info, origin, keeping: states)
       }
     }
-    if !fates.isEmpty, hasLastState(object) { return try leaveUnasked(object, number, info, origin) }
+    if !fates.isEmpty, hasLastState(object) {
+      return try leaveUnasked(object, number, info, origin)
+    }
     try builder.begin(record: number.record, with: encoder)
     do {
       try read(object, number) {
