@@ -86,6 +86,9 @@ final class SceneStartTests: XCTestCase {
 
   // MARK: What is read
 
+  /// The keeper of the last host that counts.
+  private var countingKeeper: StateKeeper?
+
   /// A host whose reads of the files of scenes are counted by the names of these.
   private func countingHost() throws -> (host: SceneHost, counts: () -> [Int]) {
     let counts = Counts()
@@ -94,8 +97,10 @@ final class SceneStartTests: XCTestCase {
       if call == .readFirst, isState { counts.add(name) }
     }
     app.launch.endProcess()
-    let host = SceneHost(
-      try StateKeeper(application: Launch.application, directory: store, keys: app.launch.keys))
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: store, keys: app.launch.keys)
+    countingKeeper = keeper
+    let host = SceneHost(keeper)
     host.register(SceneConfiguration { [app] in app.makeDelegate() })
     return (host, { counts.taken.values.sorted() })
   }
@@ -154,6 +159,22 @@ final class SceneStartTests: XCTestCase {
     let (first, counts) = try countingHost()
     try await first.launch()
     await first.close()
+    let second = try await app.host()
+    await second.restoreScenes()
+    second.connectedScenes[0].testRoot?.value = "newer"
+    try await second.saveEverything(of: second.connectedScenes[0])
+    await second.close()
+    await first.restoreScenes()
+    XCTAssertEqual(first.connectedScenes.map(\.testRoot?.value), ["newer"])
+    XCTAssertEqual(counts(), [2])
+  }
+
+  func testAFileThatWasChangedAfterTheKeeperLetTheStateGoIsReadAnew() async throws {
+    try await store(1)
+    app.prepare = { $0.roots = [TestNode("root")] }
+    let (first, counts) = try countingHost()
+    try await first.launch()
+    await countingKeeper?.close()
     let second = try await app.host()
     await second.restoreScenes()
     second.connectedScenes[0].testRoot?.value = "newer"

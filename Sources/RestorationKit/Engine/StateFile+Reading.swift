@@ -48,10 +48,12 @@ extension StateFile {
     try await fetch(.toList)
     guard try files.archive.isAnythingStored else { return nil }
     let key = try existingKey()
-    let keepsOpen = isRestoredNext && claim.taken != nil && files.link == nil
+    let lock = isRestoredNext && files.link == nil ? files.claimed.taken?.lock : nil
     let part = try files.archive.firstReadable(key) {
       (archive, generation) throws(ArchiveError) in
-      if keepsOpen, generation == nil { files.archive.storage.keepOpen(archive, key) }
+      if let lock, generation == nil {
+        files.archive.storage.keepOpen(archive, key, under: lock)
+      }
       let record = try archive.record(NodeRecord.application)
       let facts = try record?.container(forKey: NodeRecord.factsKey)
         .map { (values) throws(ArchiveError) in try SaveFacts(values, of: archive) }

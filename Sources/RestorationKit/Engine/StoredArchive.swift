@@ -17,6 +17,7 @@ extension RemoteCopy: ArchiveListener {}
 /// A stored archive knows which versions were read or written here, and replaces no others.
 final class StoredArchive {
   let storage: StateStorage
+  private let claimed: ClaimedName
   let opener: ArchiveOpener
   /// The open archive, if a save or a restore has opened one.
   let open: OpenArchive
@@ -35,10 +36,10 @@ final class StoredArchive {
   var moved: String?
 
   init(
-    in storage: StateStorage, _ opener: ArchiveOpener, _ open: OpenArchive,
-    listener: (any ArchiveListener)?
+    in storage: StateStorage, _ claimed: ClaimedName, _ opener: ArchiveOpener,
+    _ open: OpenArchive, listener: (any ArchiveListener)?
   ) {
-    (self.storage, self.opener, self.open) = (storage, opener, open)
+    (self.storage, self.claimed, self.opener, self.open) = (storage, claimed, opener, open)
     self.listener = listener
   }
 
@@ -97,7 +98,8 @@ final class StoredArchive {
       var finding = ArchiveChoice.Finding.missing
       var loaded: Loaded<Content>?
       do throws(ArchiveError) {
-        let opened = generation == nil ? self.storage.takeOpened(key) : nil
+        let opened =
+          generation == nil ? try self.storage.takeOpened(key, under: claimed.taken?.lock) : nil
         let archive =
           if let opened { opened } else { try opener.open(storage, key, recovery: .recover) }
         if let archive {

@@ -59,7 +59,7 @@ struct StoredFiles {
     self.name = name
     let opener = ArchiveOpener(keys: source.keys, context: context, limits: source.limits)
     archive = StoredArchive(
-      in: StateStorage(directory.storage(named: name)), opener, open, listener: remote)
+      in: StateStorage(directory.storage(named: name)), claimed, opener, open, listener: remote)
     archive.moved = earlier?.archive.moved
     let marker = LaunchMarker(
       storage: directory.launchStorage(ofStateNamed: name),

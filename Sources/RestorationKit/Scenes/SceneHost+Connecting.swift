@@ -57,6 +57,7 @@ extension SceneHost {
         _ = try await connect(session, nil, .place)
       } catch {
         failures[session] = error
+        await engine(of: session).file.closeOpened()
       }
     }
     tell(.hostDidFinishRestoringScenes)

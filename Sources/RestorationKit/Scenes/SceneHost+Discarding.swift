@@ -42,7 +42,8 @@ extension SceneHost {
     }
     var failure: RestorationError?
     var told: [SceneSession] = []
-    for row in sessions.rows where isDiscarded(row.session) {
+    // The list does not say yet of the sessions that are discarded from now on.
+    for row in sessions.rows.filter(\.state.isDiscarded) where isDiscarded(row.session) {
       do throws(RestorationError) {
         try await row.engine.discardState(includingSetAside: true)
         if sessions.change(row.session, .forget) { told.append(row.session) }

@@ -81,7 +81,11 @@ extension SceneHost {
     do {
       stored = try await list.read()
     } catch {
-      launchState = error.code == .keyLocked ? .locked(asSession: asSession) : .before
+      if error.code == .keyLocked {
+        launchState = .locked(asSession: asSession)
+      } else if isListLocked {
+        launchState = .before
+      }
       if isListLocked { return }
       guard error.isAboutContent || error.code == .keyMissing else {
         throw RestorationError(error)
@@ -107,7 +111,8 @@ extension SceneHost {
       isOwner: isOwner)
     if isOwner {
       await keepSavedElsewhere()
-      await discardUnwanted(found.map(\.session))
+      // Not those that were discarded here and are back, since another machine has saved them.
+      await discardUnwanted(found.filter(\.state.isOpen).map(\.session))
     }
     if let failure { throw failure }
   }

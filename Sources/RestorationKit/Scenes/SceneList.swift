@@ -66,6 +66,8 @@ final class SceneListFile {
   private(set) var failure: RestorationError?
   /// Where the last list was set aside that could not be read.
   private(set) var setAsideAt: String?
+  /// The list of another machine that is still to be taken over from.
+  private var theirs: SceneList?
 
   private static let key = "scenes"
 
@@ -115,9 +117,12 @@ final class SceneListFile {
     do throws(RestorationError) {
       let written = try await write(calls) { list(endsCleanly) }
       setAsideAt = written.setAside ?? setAsideAt
-      if let theirs = written.theirs {
-        take(theirs)
-        setAsideAt = try await write(calls) { list(endsCleanly) }.setAside ?? setAsideAt
+      theirs = written.theirs ?? theirs
+      if let taken = theirs.take() {
+        take(taken)
+        let again = try await write(calls) { list(endsCleanly) }
+        setAsideAt = again.setAside ?? setAsideAt
+        theirs = again.theirs
       }
       failure = nil
     } catch {

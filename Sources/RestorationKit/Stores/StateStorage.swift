@@ -10,6 +10,14 @@ internal import Synchronization
 ///
 /// The storage does this for every writer, also for one that only shortens its journal.
 final class StateStorage: ArchiveStorage {
+  private struct Opened {
+    let archive: Archive
+    let key: ArchiveKey
+    /// The lock that has kept others out since the archive was opened; who lets it go gives the
+    /// state away.
+    weak var lock: (any ArchiveLock)?
+  }
+
   private struct Replacement {
     var settingAside = SettingAside(generations: .none)
     var reason = SetAsideReason.previous
@@ -18,8 +26,8 @@ final class StateStorage: ArchiveStorage {
     var superseded: Set<String> = []
     /// The generations, if they were listed.
     var generations: [SetAsideArchive]?
-    /// An archive whose rest the next reader needs, and the key that opens it.
-    var opened: (archive: Archive, key: ArchiveKey)?
+    /// An archive whose rest the next reader needs.
+    var opened: Opened?
   }
 
   private let base: any ArchiveStorage
@@ -50,18 +58,24 @@ final class StateStorage: ArchiveStorage {
 
   /// Keeps an archive open for the next reader, until something changes here.
   ///
-  /// Only the owner of the claim may do so, until the claim ends: nobody tells this storage
-  /// of a change by another process.
-  func keepOpen(_ archive: Archive, _ key: ArchiveKey) {
-    replacement.withLock { $0.opened = (archive, key) }
+  /// Nobody tells this storage of a change by another process, so the archive is good only under
+  /// the lock that keeps others out now.
+  func keepOpen(_ archive: Archive, _ key: ArchiveKey, under lock: any ArchiveLock) {
+    replacement.withLock { $0.opened = Opened(archive: archive, key: key, lock: lock) }
   }
 
-  /// The archive that was kept open; nil if there is none, or if another key is to open it.
-  func takeOpened(_ key: ArchiveKey) -> Archive? {
-    replacement.withLock { content in
-      defer { content.opened = nil }
-      return content.opened.flatMap { $0.key.isSame(as: key) ? $0.archive : nil }
-    }
+  /// The archive that was kept open; nil if there is none, if another key is to open it, or if
+  /// others could write since.
+  ///
+  /// - Throws: Why it is not known whether the lock is held.
+  func takeOpened(
+    _ key: ArchiveKey, under lock: (any ArchiveLock)?
+  ) throws(ArchiveError) -> Archive? {
+    let opened = replacement.withLock { $0.opened.take() }
+    guard let opened, let lock, lock === opened.lock, opened.key.isSame(as: key),
+      try lock.isHeld()
+    else { return nil }
+    return opened.archive
   }
 
   /// Closes an archive that was kept open and is out of date, or that nobody reads any more.
