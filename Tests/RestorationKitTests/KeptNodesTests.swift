@@ -52,7 +52,11 @@ final class KeptNodesTests: XCTestCase {
     let report = try await keeper.save([root])
     XCTAssertEqual(try launch.storedPaths(), ["root", "root/second", "root/second/c"])
     XCTAssertEqual(
-      report.entries.map(\.outcome), [.saved, .saved, .duplicate, .keptAsStored, .replaced])
+      report.entries.map(\.outcome), [.saved, .saved, .replaced, .keptAsStored, .replaced])
+    let late = TestNode("c")
+    let lateReport = try await keeper.restore(late: late, below: node)
+    XCTAssertEqual(lateReport.outcome, .restored)
+    XCTAssertEqual(late.value, "own")
     let child = TestNode("c")
     let whole = TestNode("root", children: [TestNode("second", children: [child])])
     _ = try await launch.keeper().restore(into: [whole])

@@ -36,6 +36,8 @@ struct KeptSurvey {
   var items: [KeptItem] = []
   /// The changes that the keeper makes when the save is written.
   var settlement = KeptRecords.Settlement()
+  /// The elements that are kept no more: no reference names them.
+  private(set) var dropped: Set<Int> = []
   /// The states that are kept beside states that were stored last.
   var besideLast: [RowNumber: (container: KeyedDecoder, states: [KeptState])] = [:]
 
@@ -74,6 +76,12 @@ struct KeptSurvey {
   /// elements below itself.
   mutating func takeName(_ name: Sibling) -> Bool { names.insert(name).inserted }
 
+  /// Keeps an element no more, nor those below it.
+  mutating func drop(_ place: Int) {
+    settlement.dropped.append(place)
+    dropped.formUnion(records.subtree(of: place))
+  }
+
   mutating func add(_ record: DeferredRecord) { undecided.append(.object(record)) }
 
   /// The states that are kept of an object, with those of the element that it claims; nil if none
@@ -102,10 +110,9 @@ struct KeptSurvey {
   ///
   /// - Complexity: O(*n* log *n*) in all items.
   func crowdedOut(of candidates: [KeptItem]) -> Set<KeptState.ID> {
-    guard let bound else { return [] }
-    let all = items + candidates
-    return Set(
-      bound.crowdedOut(of: all.map(\.share)).filter { $0 >= items.count }.map { all[$0].id })
+    guard var bound, let most = bound.byteCount else { return [] }
+    bound.byteCount = max(0, most - items.reduce(0) { $0 + $1.element.byteCount })
+    return Set(bound.crowdedOut(of: candidates.map(\.share)).map { candidates[$0].id })
   }
 
   /// The changes that the keeper makes when the save is written, once all objects have their

@@ -171,6 +171,7 @@ extension PreservationWalk {
       case .element(let top): try write(top)
       case .object(var record):
         if record.isUnasked { try ask(&record) }
+        if record.keepsNothing, hasLastState(record.object) { record.said = .nothing }
         try write(record)
       }
     }
@@ -219,13 +220,13 @@ extension PreservationWalk {
       } else if items.isEmpty {
         outcome = .expired(since: since, byteCount: byteCount)
       } else if keeping?.takeName(Sibling(element.content, below: parent)) == false {
-        outcome = .duplicate
+        outcome = .replaced
       } else {
         keeping?.items += items
         return .element(KeptTop(place: place, parent: parent, since: since))
       }
       addEntry(element, outcome)
-      keeping?.settlement.dropped.append(place)
+      keeping?.drop(place)
       return nil
     }
   }
@@ -287,8 +288,12 @@ extension PreservationWalk {
       rows[number].reach.isReferredTo = true
       return number.record
     }
-    guard let number = rows.kept.numbers[place], rows.isStored(number) else { return nil }
-    return number.record
+    guard let element = kept?[place]?.element, keeping?.dropped.contains(place) != true else {
+      return nil
+    }
+    // Also of an element that is decided about later: something that is kept may lead to it.
+    if let number = rows.kept.numbers[place], rows.isStored(number) { return number.record }
+    return rows.row(ofKept: place, element).record
   }
 
   /// The record that a stored reference names from now on; nil if its object is not there any more.

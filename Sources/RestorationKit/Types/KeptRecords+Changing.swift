@@ -131,8 +131,9 @@ extension KeptRecords {
   }
 
   func settle(_ settlement: Settlement) {
-    for (place, object) in settlement.replaced { replace(place, by: object) }
+    // First, so that no element that goes takes the name of one that stays.
     for place in settlement.dropped { remove(place) }
+    for (place, object) in settlement.replaced { replace(place, by: object) }
     for (object, state) in settlement.states {
       states[object] = state.withheld == nil && state.beside.isEmpty ? nil : state
     }
