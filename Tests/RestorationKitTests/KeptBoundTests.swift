@@ -213,6 +213,24 @@ final class KeptBoundTests: XCTestCase {
     XCTAssertEqual(reports.map(\.notes.count), [1, 0])
   }
 
+  func testAnObjectWithoutRoomKeepsItsLastStateThoughAStateBesideThatIsDropped() async throws {
+    try await saveNewer()
+    let keeper = try keeper()
+    let node = SpecialTestNode("a", value: "older")
+    _ = try await keeper.restore(into: [node])
+    node.value = "short"
+    let first = try await keeper.save([node])
+    XCTAssertEqual(first.kept.count, 1)
+    XCTAssertEqual(try launch.storedRecords()?["a"]?.value, "short")
+    node.value = text(2_000)
+    keeper.keptBound = KeptBound(byteCount: 1)
+    keeper.sizeBudget = SizeBudget(hard: 400)
+    let report = try await keeper.save([node])
+    XCTAssertEqual(report.kept, [])
+    XCTAssertEqual(report.outcome(of: "a"), .savedWithLastState)
+    XCTAssertEqual(try launch.storedRecords()?["a"]?.value, "short")
+  }
+
   func testANewerVersionThatTakesItRestoresIt() async throws {
     try await saveNewer()
     for days in [1, 200, 365] as [Double] {

@@ -39,6 +39,47 @@ final class KeptNodesTests: XCTestCase {
     return [node.value, below.value, view.value]
   }
 
+  /// Saves a node that refers to an object and to one in its scope, and goes on with the first
+  /// object alone, to which nothing else refers.
+  private func keepReferences(_ bound: KeptBound = KeptBound()) async throws -> PreservationReport {
+    let objects = [TestObject("outer"), TestObject("inner")]
+    objects[1].restorationParent = objects[0]
+    let node = TestNode("a", value: String(repeating: "k", count: 200))
+    node.onEncode = { coder in coder.encode(objects, forKey: "references") }
+    let first = try launch.keeper()
+    for (object, name) in zip(objects, ["outer", "inner"]) {
+      first.registerObject(object, restorationIdentifier: name)
+    }
+    _ = try await first.save([TestNode("root", children: [node])])
+    XCTAssertEqual(try launch.storedPaths().sorted(), ["outer", "outer/inner", "root", "root/a"])
+    let keeper = try launch.keeper()
+    keeper.keptBound = bound
+    let outer = TestObject("outer")
+    keeper.registerObject(outer, restorationIdentifier: "outer")
+    let root = TestNode("root")
+    _ = try await keeper.restore(into: [root])
+    let report = try await keeper.save([root])
+    withExtendedLifetime(outer) {}
+    return report
+  }
+
+  func testAKeptElementGoesOnToReferToOneThatOnlyItLeadsTo() async throws {
+    let report = try await keepReferences()
+    XCTAssertEqual(Set(report.kept.map(\.path.description)), ["root/a", "outer/inner"])
+    let stored = try XCTUnwrap(try launch.storedRecords())
+    XCTAssertEqual(
+      try stored.paths(referredToFrom: "root/a", forKey: "references"), ["outer", "outer/inner"])
+  }
+
+  func testAnElementToWhichOnlyAKeptOneLeadsIsInTheBoundToo() async throws {
+    let whole = try await keepReferences()
+    let most = whole.kept.reduce(0) { $0 + $1.byteCount }
+    XCTAssertEqual(whole.kept.count, 2)
+    let report = try await keepReferences(KeptBound(byteCount: most - 1))
+    XCTAssertEqual(report.kept.map(\.path.description), ["root/a"])
+    XCTAssertEqual(try launch.storedPaths().sorted(), ["outer", "root", "root/a"])
+  }
+
   func testOfTwoKeptElementsThatComeToHaveOneNameTheOwnOfTheObjectStays() async throws {
     let first = TestNode("first", children: [TestNode("c", value: "own")])
     let second = TestNode("second", children: [TestNode("c", value: "other")])

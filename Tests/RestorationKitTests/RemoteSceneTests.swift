@@ -144,6 +144,20 @@ final class RemoteSceneTests: XCTestCase {
     }
   }
 
+  func testASceneThatComesBackFromAnotherMachineStaysAlsoIfItWasNotToComeBackHere() async throws {
+    let (host, scene) = try await changedTwice()
+    scene.session.isRestorable = false
+    do { try await host.discard(scene.session) } catch {}
+    await host.close()
+    let next = try await launch("here")
+    XCTAssertEqual(next.openSessions.map(\.isRestorable), [false])
+    let session = try XCTUnwrap(next.openSessions.first)
+    try await next.connect(session)
+    XCTAssertEqual(value(delegates.count - 1), "Oslo")
+    let names = try await store.names(prefix: "main.scene-")
+    XCTAssertEqual(names.count, 1)
+  }
+
   func testASceneThatWasDiscardedOfflineComesBackIfAnotherMachineHasSavedIt() async throws {
     let copy = MemoryStateDirectory()
     let (host, scene) = try await changedTwice(copy)

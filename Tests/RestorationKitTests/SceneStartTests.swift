@@ -1,6 +1,5 @@
 import ArchiveCodec
 import RestorationKit
-import Synchronization
 import TestSupport
 import XCTest
 
@@ -82,107 +81,6 @@ final class SceneStartTests: XCTestCase {
     XCTAssertEqual(
       host.openSessions.map(\.persistentIdentifier),
       [opened.session.persistentIdentifier] + stored.reversed())
-  }
-
-  // MARK: What is read
-
-  /// The keeper of the last host that counts.
-  private var countingKeeper: StateKeeper?
-
-  /// A host whose reads of the files of scenes are counted by the names of these.
-  private func countingHost() throws -> (host: SceneHost, counts: () -> [Int]) {
-    let counts = Counts()
-    let store = HookedStore(app.launch.store) { name, call in
-      let isState = name.contains(".scene-") && !name.hasSuffix(".launch")
-      if call == .readFirst, isState { counts.add(name) }
-    }
-    app.launch.endProcess()
-    let keeper = try StateKeeper(
-      application: Launch.application, directory: store, keys: app.launch.keys)
-    countingKeeper = keeper
-    let host = SceneHost(keeper)
-    host.register(SceneConfiguration { [app] in app.makeDelegate() })
-    return (host, { counts.taken.values.sorted() })
-  }
-
-  private final class Counts: Sendable {
-    private let counts = Mutex<[String: Int]>([:])
-    func add(_ name: String) { counts.withLock { $0[name, default: 0] += 1 } }
-    var taken: [String: Int] { counts.withLock { $0 } }
-  }
-
-  func testAStartReadsEachFileOnce() async throws {
-    try await store(3)
-    app.prepare = { $0.roots = [TestNode("root")] }
-    let (host, counts) = try countingHost()
-    let start = try await host.start()
-    XCTAssertEqual(start.problems.map(\.description), [])
-    XCTAssertEqual(start.restoredScenes.map(\.testRoot?.value), ["3", "2", "1"])
-    XCTAssertEqual(counts(), [1, 1, 1])
-  }
-
-  func testAStartWithoutAListReadsEachFileOnce() async throws {
-    let stored = try await store(2)
-    try app.launch.store.memory(named: "main.scenes").remove()
-    app.prepare = { $0.roots = [TestNode("root")] }
-    let (host, counts) = try countingHost()
-    let start = try await host.start()
-    XCTAssertEqual(Set(start.restoredScenes.map(\.session.persistentIdentifier)), Set(stored))
-    XCTAssertEqual(Set(start.restoredScenes.map(\.testRoot?.value)), ["1", "2"])
-    XCTAssertEqual(counts(), [1, 1])
-  }
-
-  func testOfManyFilesAStartLeavesNoMoreOpenThanAProcessCanHave() async throws {
-    try await store(66)
-    let (host, counts) = try countingHost()
-    try await host.start()
-    XCTAssertEqual(host.connectedScenes.count, 66)
-    XCTAssertEqual(counts(), Array(repeating: 1, count: 64) + [2, 2])
-  }
-
-  func testAFileOfAWindowThatIsNotWantedIsReadAgainWhenTheWindowConnects() async throws {
-    app.hostDelegate.skipped = Set(try await store(1))
-    app.prepare = { $0.roots = [TestNode("root")] }
-    let (host, counts) = try countingHost()
-    host.delegate = app.hostDelegate
-    try await host.launch()
-    await host.restoreScenes()
-    XCTAssertEqual(counts(), [1])
-    let scene = try await host.connect(host.openSessions[0])
-    XCTAssertEqual(scene.testRoot?.value, "1")
-    XCTAssertEqual(counts(), [2])
-  }
-
-  func testAFileThatAnotherHostHasChangedSinceTheLaunchIsReadAnew() async throws {
-    try await store(1)
-    app.prepare = { $0.roots = [TestNode("root")] }
-    let (first, counts) = try countingHost()
-    try await first.launch()
-    await first.close()
-    let second = try await app.host()
-    await second.restoreScenes()
-    second.connectedScenes[0].testRoot?.value = "newer"
-    try await second.saveEverything(of: second.connectedScenes[0])
-    await second.close()
-    await first.restoreScenes()
-    XCTAssertEqual(first.connectedScenes.map(\.testRoot?.value), ["newer"])
-    XCTAssertEqual(counts(), [2])
-  }
-
-  func testAFileThatWasChangedAfterTheKeeperLetTheStateGoIsReadAnew() async throws {
-    try await store(1)
-    app.prepare = { $0.roots = [TestNode("root")] }
-    let (first, counts) = try countingHost()
-    try await first.launch()
-    await countingKeeper?.close()
-    let second = try await app.host()
-    await second.restoreScenes()
-    second.connectedScenes[0].testRoot?.value = "newer"
-    try await second.saveEverything(of: second.connectedScenes[0])
-    await second.close()
-    await first.restoreScenes()
-    XCTAssertEqual(first.connectedScenes.map(\.testRoot?.value), ["newer"])
-    XCTAssertEqual(counts(), [2])
   }
 
   // MARK: What cannot be read

@@ -1,5 +1,3 @@
-internal import ArchiveCodec
-
 /// The work that runs in an engine, and in which order it was called.
 struct EngineTurns {
   /// Counts the calls that change the stored state, so that an older call never changes what a
@@ -22,41 +20,5 @@ struct EngineTurns {
   mutating func newNumber() -> UInt64 {
     callCount += 1
     return callCount
-  }
-}
-
-/// The findings of the restores of one launch.
-struct RestoreFindings {
-  /// The fingerprints of the states that the app could not decode, until another state has taken
-  /// the place of the stored one.
-  var undecoded: Set<RecordFingerprint> = []
-  /// Whether a restore of the stored state was tried, or the state was discarded.
-  var hasTriedToRestore = false
-  var lastStatus = RestorationStatus.notRestoredYet
-  /// Whether the key was locked.
-  var isLocked = false
-
-  /// Another state has taken the place of the one that was found, and nobody has asked for it yet.
-  mutating func beginAnew() {
-    (undecoded, hasTriedToRestore, lastStatus) = ([], false, .notRestoredYet)
-  }
-}
-
-/// A call that is under way, for other calls that wait for its end.
-///
-/// The object belongs to the keeper's actor, as all code does that uses it.
-final class UnderWay {
-  private var waiting: [CheckedContinuation<Void, Never>] = []
-  private var isFinished = false
-
-  func end() async {
-    guard !isFinished else { return }
-    await withCheckedContinuation { waiting.append($0) }
-  }
-
-  func finish() {
-    isFinished = true
-    for continuation in waiting { continuation.resume() }
-    waiting = []
   }
 }

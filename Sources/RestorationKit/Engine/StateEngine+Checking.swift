@@ -39,13 +39,14 @@ extension StateEngine {
           + (prepared.opened[place]?.notes ?? [])
           + stored.kept.map { .keptBeside(version: $0.version, since: $0.since) })
     }
-    let unreadable = tree.unreadable.map { lost in
-      StoredStateReport.Entry(
-        kind: .node, path: RestorationPath(), className: "record \(lost.record)",
-        outcome: .unreadable(lost.error.description))
-    }
     return StoredStateReport(
-      source: source, sceneCount: sceneCount, entries: entries + unreadable)
+      source: source, sceneCount: sceneCount, entries: entries + tree.unreadable.map(entry))
+  }
+
+  private func entry(of lost: StoredTree.Unreadable) -> StoredStateReport.Entry {
+    StoredStateReport.Entry(
+      kind: .node, path: RestorationPath(), className: "record \(lost.record)",
+      outcome: .unreadable(lost.error.description))
   }
 
   /// The time by which values end.

@@ -25,15 +25,15 @@ extension StateEngine {
     // waiting for its file.
     await turns.write?.end()
     restorationExtension.beginRestore()
-    var window: UInt64?
+    var restoreNumber: UInt64?
     let result: Result<RestorationReport, RestorationError>
     do throws(RestorationError) {
-      result = .success(try await restore(with: participants, &window, calls))
+      result = .success(try await restore(with: participants, &restoreNumber, calls))
     } catch {
       result = .failure(error)
     }
-    if window != nil, case .success(let report) = result { then(report) }
-    await endRestore(window, calls)
+    if restoreNumber != nil, case .success(let report) = result { then(report) }
+    await endRestore(restoreNumber, calls)
     switch result {
     case .success(var report):
       let problem = await calls.first { [file] in await file.launchProblem }
@@ -62,7 +62,7 @@ extension StateEngine {
   }
 
   private func restore(
-    with participants: (StoredTree) -> RestorationParticipants?, _ window: inout UInt64?,
+    with participants: (StoredTree) -> RestorationParticipants?, _ restoreNumber: inout UInt64?,
     _ calls: FileCalls
   ) async throws(RestorationError) -> RestorationReport {
     let found: StateFile.Found
@@ -86,7 +86,7 @@ extension StateEngine {
     case .nothing: return RestorationReport(.noArchive)
     case .crashed(let location): return RestorationReport(.crashed(setAsideAt: location))
     case .state(let tree, let begun):
-      window = begun.window
+      restoreNumber = begun.restoreNumber
       var report = try restore(tree, begun, with: participants)
       if report.outcome == .restored { report.source = begun.source }
       report.usesSnapshot = begun.usesSnapshot && report.outcome == .restored
@@ -131,9 +131,9 @@ extension StateEngine {
   }
 
   /// Takes the mark of the restore away, now or when the work that the restore announced is done.
-  private func endRestore(_ window: UInt64?, _ calls: FileCalls) async {
+  private func endRestore(_ restoreNumber: UInt64?, _ calls: FileCalls) async {
     let restorationExtension = restorationExtension
-    guard let window else {
+    guard let restoreNumber else {
       _ = await calls.first { await restorationExtension.endRestore(nil) }
       return
     }
@@ -144,11 +144,11 @@ extension StateEngine {
     let close: RestorationExtension.Close = { [file, values = values?.store] in
       guard let consuming else {
         // A save during the restore may have begun another note.
-        let note = await file.endRestore(window: window, hasUnread: values?.hasUnread ?? false)
+        let note = await file.endRestore(restoreNumber, hasUnread: values?.hasUnread ?? false)
         values?.noteDecoding(note)
         return
       }
-      await file.endRestore(window: window, consuming: consuming)
+      await file.endRestore(restoreNumber, consuming: consuming)
       await file.send()
     }
     _ = await calls.first { await restorationExtension.endRestore(close) }

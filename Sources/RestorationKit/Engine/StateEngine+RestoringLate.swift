@@ -28,11 +28,11 @@ extension StateEngine {
   /// The name of the node below its parent.
   private func name(
     of node: any RestorableNode, below parent: (any RestorableNode)?
-  ) -> KeptRecords.Name? {
+  ) -> SiblingName? {
     objects.identifier(of: node).map { identifier in
-      KeptRecords.Name(
+      SiblingName(
         kind: .node, identifier: identifier,
-        siblingIndex: siblingIndex(of: node, identifier, below: parent))
+        index: siblingIndex(of: node, identifier, below: parent))
     }
   }
 

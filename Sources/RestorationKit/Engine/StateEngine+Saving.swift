@@ -208,10 +208,7 @@ extension StateEngine {
     know(walk.rows, written.version, unless: unknown)
     settle(settlement, of: walk.kept)
     report.unaskedCount = walk.unaskedCount
-    report.version = written.version
-    report.byteCount = written.byteCount
-    report.writtenByteCount = written.writtenByteCount
-    report.setAside = written.setAside
+    report.take(written)
     return report
   }
 
@@ -396,3 +393,12 @@ struct SaveParticipants {
 }
 
 private struct Declined: Error {}
+
+extension PreservationReport {
+  fileprivate mutating func take(_ written: StateFile.Written) {
+    version = written.version
+    byteCount = written.byteCount
+    writtenByteCount = written.writtenByteCount
+    setAside = written.setAside
+  }
+}

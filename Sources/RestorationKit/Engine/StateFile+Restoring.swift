@@ -21,7 +21,7 @@ extension StateFile {
     let source: RestorationReport.Source
     let usesSnapshot: Bool
     /// The number by which to end the restore; nil if the state is not claimed, and so only read.
-    let window: UInt64?
+    let restoreNumber: UInt64?
     /// The elements that are left out, since earlier restores crashed there, by their places.
     let skipped: [Int: LeftOutPeriod]
     /// Where to note each element before it is made or decoded; nil if no crash is near.
@@ -93,7 +93,7 @@ extension StateFile {
       tree,
       Begun(
         source: loaded.source(savedAt: tree.facts?.timestamp, now: settingAside.date),
-        usesSnapshot: leftOut.usesSnapshot, window: begun?.number, skipped: leftOut.periods,
+        usesSnapshot: leftOut.usesSnapshot, restoreNumber: begun?.number, skipped: leftOut.periods,
         note: isCrashNear ? begun?.note : nil, valueNote: begun?.note))
   }
 
@@ -167,12 +167,12 @@ extension StateFile {
   }
 
   /// Takes the mark away, and the state, if it is still the restored one and was read whole.
-  func endRestore(window number: UInt64, consuming settingAside: SettingAside) async {
+  func endRestore(_ number: UInt64, consuming settingAside: SettingAside) async {
     await files.link?.learn()
     let settingAside = await withoutSetAside(settingAside)
     let secretsOfAsides = await secretsOfStoredAsides()
     files.archive.replaceUndecoded(settingAside)
-    endRestore(window: number, consuming: settingAside, secretsOfAsides: secretsOfAsides)
+    endRestore(number, consuming: settingAside, secretsOfAsides: secretsOfAsides)
   }
 
   /// Takes the mark of a restore away, and also the state if it is consumed.
@@ -185,7 +185,7 @@ extension StateFile {
   /// - Returns: The note for these values; nil if nothing can be noted.
   @discardableResult
   func endRestore(
-    window number: UInt64, consuming settingAside: SettingAside? = nil,
+    _ number: UInt64, consuming settingAside: SettingAside? = nil,
     secretsOfAsides: Set<UInt64>? = nil, hasUnread: Bool = false
   ) -> LaunchNote? {
     guard let (restore, lock) = files.launch.end(number) else { return nil }

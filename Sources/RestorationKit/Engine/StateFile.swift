@@ -100,7 +100,7 @@ package actor StateFile {
     closeOpened()
     // Another instance may have the state, and forget secrets, before it is claimed again.
     files.secrets.close()
-    if let restore = files.launch.restore { endRestore(window: restore.number) }
+    if let restore = files.launch.restore { endRestore(restore.number) }
   }
 
   /// Returns when the thread of the file has done all work before this call.

@@ -44,9 +44,7 @@ struct LastElements {
   private mutating func match(_ others: [Int]) {
     var named: [Sibling: RowNumber] = [:]
     for number in rows.rows.indices.lazy.map({ RowNumber($0) }) where rows.isStored(number) {
-      let row = rows[number]
-      named[
-        Sibling(row.kind, below: row.parent, row.identifier, index: Int(row.siblingIndex))] = number
+      named[Sibling(rows[number])] = number
     }
     var found: [RowNumber?] = []
     found.reserveCapacity(numbers.count)

@@ -28,10 +28,8 @@ extension PreservationWalk {
       guard tops.isEmpty else { throw NeedsEverything() }
       return false
     }
-    let row = rows[number]
-    let name = Sibling(row.kind, below: row.parent, row.identifier, index: Int(row.siblingIndex))
     // The object's own kept elements come first: of two with one name the later one is not kept.
-    let below = tops + (keeping?.claim(name, by: object) ?? [])
+    let below = tops + (keeping?.claim(Sibling(rows[number]), by: object) ?? [])
     for place in below { keeping?.meet(place, below: number) }
     return !below.isEmpty
   }
@@ -47,7 +45,7 @@ extension PreservationWalk {
     }
     var record = DeferredRecord(object: object, number: number, info: info, origin: origin)
     if let states { keepOn(states, in: &record) }
-    try ask(&record)
+    ask(&record)
     keeping?.add(record)
   }
 
@@ -87,7 +85,7 @@ extension PreservationWalk {
   }
 
   /// Finds out what an object says, unless its stored state is to stay anyway.
-  private func ask(_ record: inout DeferredRecord) throws {
+  private func ask(_ record: inout DeferredRecord) {
     if record.keepsNothing, hasLastState(record.object) { return record.said = .nothing }
     if record.states?.withheld != nil {
       do {
@@ -95,18 +93,18 @@ extension PreservationWalk {
           return record.said = .asBefore
         }
       } catch {
-        return try fail(&record, error)
+        return fail(&record, error)
       }
     }
     do {
       record.said = .state(try encodeApart(record))
       record.putBeside()
     } catch {
-      try fail(&record, error)
+      fail(&record, error)
     }
   }
 
-  private func fail(_ record: inout DeferredRecord, _ error: any Error) throws {
+  private func fail(_ record: inout DeferredRecord, _ error: any Error) {
     record.said = .failed(error)
     if record.info.tracking == .always { rows.hearing.said?.noteFailure(record.number) }
   }
@@ -170,7 +168,7 @@ extension PreservationWalk {
       switch part {
       case .element(let top): try write(top)
       case .object(var record):
-        if record.isUnasked { try ask(&record) }
+        if record.isUnasked { ask(&record) }
         if record.keepsNothing, hasLastState(record.object) { record.said = .nothing }
         try write(record)
       }

@@ -7,6 +7,14 @@ extension PreservationWalk {
     case root(isDetached: Bool)
     case contained
     case referred
+
+    func place(_ number: RowNumber) -> Visit.Place {
+      switch self {
+      case .root(let isDetached): .root(number, isDetached: isDetached)
+      case .contained: .contained(number)
+      case .referred: .referred(number)
+      }
+    }
   }
 
   func path(of visit: Visit) -> RestorationPath {
@@ -68,12 +76,7 @@ extension PreservationWalk {
     // The row may be that of another object, which went and was at the same address.
     if rows[number].type !== info { rows.whole.isRegular = false }
     place(number, .node, below: parent, identifier, siblingIndex: siblingIndex)
-    switch role {
-    case .root(let isDetached):
-      return Visit(node: node, place: .root(number, isDetached: isDetached))
-    case .contained: return Visit(node: node, place: .contained(number))
-    case .referred: return Visit(node: node, place: .referred(number))
-    }
+    return Visit(node: node, place: role.place(number))
   }
 
   private func exclude(_ node: any RestorableNode, _ exclusion: Exclusion) -> Visit {

@@ -65,8 +65,7 @@ final class SensitiveSurvey {
     var ages: [[String]: ValueAges.Known] = [:]
     var use = RowSensitivity(object: object)
     var stored: [StoredSensitiveValue] = []
-    // The row may be that of another object, which was at the same address, so the object's own
-    // subkeys count.
+    // The row may be that of another object, which was at the same address.
     let earlier = object.flatMap(objects.subkeys) ?? []
     for (keys, value) in values?.all ?? [] {
       switch value {
@@ -75,10 +74,8 @@ final class SensitiveSurvey {
         let valuePlace = ValuePlace(kind: place.kind, path: place.path, keys: keys)
         let (id, subkey) = try subkey(for: valuePlace, of: object, number, earlier: earlier)
         use.subkeys.append(id)
-        setUser(number, of: id)
-        stored.append(
-          StoredSensitiveValue(
-            keys: keys, content: Data(try subkey.seal(content.bytes)), subkey: id))
+        let sealed = Data(try subkey.seal(content.bytes))
+        stored.append(StoredSensitiveValue(keys: keys, content: sealed, subkey: id))
       case .expiring(let duration, let content):
         let fingerprint = content.fingerprint
         guard let age = age(of: fingerprint, lasting: duration, known[keys]) else { continue }
@@ -86,17 +83,16 @@ final class SensitiveSurvey {
         ages[keys] = ValueAges.Known(fingerprint: fingerprint, since: age.since)
         guard age.end > clock else { continue }
         use.end = min(age.end, use.end ?? age.end)
+        let bytes = Data(content.bytes)
         stored.append(
-          StoredSensitiveValue(
-            keys: keys, content: Data(content.bytes), since: age.since, seconds: age.seconds))
+          StoredSensitiveValue(keys: keys, content: bytes, since: age.since, seconds: age.seconds))
       }
     }
     if !ages.isEmpty || !known.isEmpty {
       use.ages = objects.ages.set(ages, of: object, at: place, clock: clock)
     }
     if let object, use.subkeys != earlier { objects.setSubkeys(use.subkeys, of: object) }
-    // A use stays also if all its values have ended, so that a save sees when they are not encoded
-    // any more.
+    // Also if all values have ended, so that a save sees when they are not encoded any more.
     rows.sensitive.uses[number] = stored.isEmpty && ages.isEmpty ? nil : use
     return try StoredSensitiveValue.encode(stored, with: encoder)
   }
@@ -109,6 +105,7 @@ final class SensitiveSurvey {
     let (id, subkey, isNew) = try secrets.subkey(for: place, earlier: earlier) {
       isFree($0, for: number) && !objects.isSubkey($0, ofOtherThan: object)
     }
+    setUser(number, of: id)
     if isNew { madeSubkeys.insert(id) }
     return (id, subkey)
   }

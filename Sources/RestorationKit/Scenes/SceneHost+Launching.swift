@@ -76,22 +76,8 @@ extension SceneHost {
   private func readSessions(
     isOwner: Bool, asSession: Bool
   ) async throws(RestorationError) {
-    var stored: SceneList?
-    var failure: RestorationError?
-    do {
-      stored = try await list.read()
-    } catch {
-      if error.code == .keyLocked {
-        launchState = .locked(asSession: asSession)
-      } else if isListLocked {
-        launchState = .before
-      }
-      if isListLocked { return }
-      guard error.isAboutContent || error.code == .keyMissing else {
-        throw RestorationError(error)
-      }
-      failure = .notRestored(error, makesKey: keeper.engine.settings.keys.makesKey)
-    }
+    guard let (stored, unread) = try await readList(asSession: asSession) else { return }
+    var failure = unread
     sessions.forgetListed()
     var found = listed(in: stored ?? SceneList())
     for (place, row) in found.enumerated() where row.state.isOpen {
@@ -115,6 +101,28 @@ extension SceneHost {
       await discardUnwanted(found.filter(\.state.isOpen).map(\.session))
     }
     if let failure { throw failure }
+  }
+
+  /// Reads the list of sessions.
+  ///
+  /// - Returns: The list, and why its content cannot be read; nil if the key is locked.
+  /// - Throws: Any other failure, after which the list may be read next time.
+  private func readList(
+    asSession: Bool
+  ) async throws(RestorationError) -> (list: SceneList?, failure: RestorationError?)? {
+    do {
+      return (try await list.read(), nil)
+    } catch {
+      if error.code == .keyLocked {
+        launchState = .locked(asSession: asSession)
+        return nil
+      }
+      if isListLocked { launchState = .before }
+      guard error.isAboutContent || error.code == .keyMissing else {
+        throw RestorationError(error)
+      }
+      return (nil, .notRestored(error, makesKey: keeper.engine.settings.keys.makesKey))
+    }
   }
 
   private func listed(in list: SceneList) -> [SessionTable.Row] {

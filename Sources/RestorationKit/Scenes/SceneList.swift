@@ -206,12 +206,20 @@ final class SceneListFile {
         let part = await file.theirHostPart()
         guard try await file.resolve(.ours, settingAside) else { return .success((nil, nil)) }
         await file.send()
-        // A list that cannot be read, as that of a later version of the app, says nothing.
-        let theirs = part.flatMap { try? list(in: $0) }
-        return .success((await file.reportSetAside(), theirs))
+        return .success((await file.reportSetAside(), part.flatMap(readableList)))
       }
     } catch {
       return .failure(error)
+    }
+  }
+
+  /// The list of another machine, which is set aside; nil if it cannot be read, as that of a later
+  /// version of the app.
+  private static func readableList(in part: StateFile.HostPart) -> SceneList? {
+    do throws(ArchiveError) {
+      return try list(in: part)
+    } catch {
+      return nil
     }
   }
 

@@ -23,17 +23,10 @@ extension MigratingState {
         opened.expired.append(name)
         continue
       }
-      var bytes = Array(value.content)
       do {
-        if let id = value.subkey {
-          guard let subkey = secrets?[id] else {
-            opened.forgotten.append(name)
-            continue
-          }
-          guard let content = try subkey.open(bytes) else {
-            throw ArchiveError(.damaged, subject: "secret")
-          }
-          bytes = content
+        guard let bytes = try bytes(of: value, secrets) else {
+          opened.forgotten.append(name)
+          continue
         }
         // An archive cannot have deeper containers, so no save has written this value.
         guard value.keys.count <= ArchiveLimits.standard.depth else {
@@ -48,5 +41,19 @@ extension MigratingState {
       }
     }
     return opened
+  }
+  /// The content of a value; nil if its subkey is forgotten.
+  ///
+  /// - Throws: `ArchiveError` with `damaged` if a secret cannot be opened.
+  private func bytes(
+    of value: StoredSensitiveValue, _ secrets: (any Subkeys)?
+  ) throws(ArchiveError) -> [UInt8]? {
+    let bytes = Array(value.content)
+    guard let id = value.subkey else { return bytes }
+    guard let subkey = secrets?[id] else { return nil }
+    guard let content = try subkey.open(bytes) else {
+      throw ArchiveError(.damaged, subject: "secret")
+    }
+    return content
   }
 }

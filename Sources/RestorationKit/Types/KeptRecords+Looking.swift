@@ -56,7 +56,7 @@ extension KeptRecords {
 
   /// The place of the kept element with a name directly below an object, or of one with no element
   /// above it.
-  func place(of name: Name, below parent: (any StateRestoring)?) -> Int? {
+  func place(of name: SiblingName, below parent: (any StateRestoring)?) -> Int? {
     let tops = parent.map { topsBelow[$0] } ?? rootTops
     return tops?.named[name].flatMap { unclaimed[$0] == nil ? nil : $0 }
   }

@@ -46,24 +46,14 @@ final class KeptRecords {
     var children: [Int] = []
   }
 
-  /// The name that tells apart the elements that are kept directly below one object.
-  struct Name: Hashable {
-    let kind: ElementKind
-    let identifier: String
-    let siblingIndex: Int
-  }
-
   /// The elements that are kept directly below one object, in stored order.
   struct Tops {
     var places: [Int] = []
-    var named: [Name: Int] = [:]
+    var named: [SiblingName: Int] = [:]
 
     mutating func append(_ place: Int, _ content: NodeRecord) {
       places.append(place)
-      named[
-        Name(
-          kind: content.kind, identifier: content.identifier, siblingIndex: content.siblingIndex)] =
-        place
+      named[content.name] = place
     }
   }
 

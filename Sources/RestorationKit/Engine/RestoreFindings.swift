@@ -1,0 +1,18 @@
+internal import ArchiveCodec
+
+/// The findings of the restores of one launch.
+struct RestoreFindings {
+  /// The fingerprints of the states that the app could not decode, until another state has taken
+  /// the place of the stored one.
+  var undecoded: Set<RecordFingerprint> = []
+  /// Whether a restore of the stored state was tried, or the state was discarded.
+  var hasTriedToRestore = false
+  var lastStatus = RestorationStatus.notRestoredYet
+  /// Whether the key was locked.
+  var isLocked = false
+
+  /// Another state has taken the place of the one that was found, and nobody has asked for it yet.
+  mutating func beginAnew() {
+    (undecoded, hasTriedToRestore, lastStatus) = ([], false, .notRestoredYet)
+  }
+}
