@@ -9,15 +9,6 @@ import XCTest
 final class SceneReadingTests: XCTestCase {
   private let app = SceneLaunch()
 
-  /// Lets an app be killed that has scenes with products 1, 2 and so on.
-  @discardableResult
-  private func store(_ count: Int) async throws -> [String] {
-    let host = try await app.host()
-    var identifiers: [String] = []
-    for number in 1...count { identifiers.append(try await app.store(number, in: host)) }
-    return identifiers
-  }
-
   /// The keeper of the last host that counts.
   private var countingKeeper: StateKeeper?
 
@@ -44,7 +35,7 @@ final class SceneReadingTests: XCTestCase {
   }
 
   func testAStartReadsEachFileOnce() async throws {
-    try await store(3)
+    try await app.store(count: 3)
     app.prepare = { $0.roots = [TestNode("root")] }
     let (host, counts) = try countingHost()
     let start = try await host.start()
@@ -54,7 +45,7 @@ final class SceneReadingTests: XCTestCase {
   }
 
   func testAStartWithoutAListReadsEachFileOnce() async throws {
-    let stored = try await store(2)
+    let stored = try await app.store(count: 2)
     try app.launch.store.memory(named: "main.scenes").remove()
     app.prepare = { $0.roots = [TestNode("root")] }
     let (host, counts) = try countingHost()
@@ -65,7 +56,7 @@ final class SceneReadingTests: XCTestCase {
   }
 
   func testOfManyFilesAStartLeavesNoMoreOpenThanAProcessCanHave() async throws {
-    try await store(66)
+    try await app.store(count: 66)
     let (host, counts) = try countingHost()
     try await host.start()
     XCTAssertEqual(host.connectedScenes.count, 66)
@@ -73,7 +64,7 @@ final class SceneReadingTests: XCTestCase {
   }
 
   func testAFileOfAWindowThatIsNotWantedIsReadAgainWhenTheWindowConnects() async throws {
-    app.hostDelegate.skipped = Set(try await store(1))
+    app.hostDelegate.skipped = Set(try await app.store(count: 1))
     app.prepare = { $0.roots = [TestNode("root")] }
     let (host, counts) = try countingHost()
     host.delegate = app.hostDelegate
@@ -86,7 +77,7 @@ final class SceneReadingTests: XCTestCase {
   }
 
   func testAFileThatAnotherHostHasChangedSinceTheLaunchIsReadAnew() async throws {
-    try await store(1)
+    try await app.store(count: 1)
     app.prepare = { $0.roots = [TestNode("root")] }
     let (first, counts) = try countingHost()
     try await first.launch()
@@ -102,7 +93,7 @@ final class SceneReadingTests: XCTestCase {
   }
 
   func testAFileThatWasChangedAfterTheKeeperLetTheStateGoIsReadAnew() async throws {
-    try await store(1)
+    try await app.store(count: 1)
     app.prepare = { $0.roots = [TestNode("root")] }
     let (first, counts) = try countingHost()
     try await first.launch()

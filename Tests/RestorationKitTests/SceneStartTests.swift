@@ -10,16 +10,6 @@ final class SceneStartTests: XCTestCase {
 
   private func nextHost() async throws -> SceneHost { try await app.host(launching: false) }
 
-  /// Lets an app be killed that has scenes with products 1, 2 and so on; the last one is at
-  /// the front.
-  @discardableResult
-  private func store(_ count: Int) async throws -> [String] {
-    let host = try await app.host()
-    var identifiers: [String] = []
-    for number in 1...count { identifiers.append(try await app.store(number, in: host)) }
-    return identifiers
-  }
-
   func testTheFirstStartOpensOneSceneWhichIsActive() async throws {
     let host = try await nextHost()
     let start = try await host.start()
@@ -37,7 +27,7 @@ final class SceneStartTests: XCTestCase {
   }
 
   func testAStartBringsBackAllScenesAndOpensNoOther() async throws {
-    let stored = try await store(3)
+    let stored = try await app.store(count: 3)
     let host = try await nextHost()
     app.prepare = { $0.roots = [TestNode("root")] }
     let start = try await host.start()
@@ -72,7 +62,7 @@ final class SceneStartTests: XCTestCase {
   }
 
   func testASceneIsOpenedWhereTheDelegateWantsNoneBack() async throws {
-    let stored = try await store(2)
+    let stored = try await app.store(count: 2)
     let host = try await nextHost()
     app.hostDelegate.skipped = Set(stored)
     let start = try await host.start()
@@ -86,7 +76,7 @@ final class SceneStartTests: XCTestCase {
   // MARK: What cannot be read
 
   func testAListThatCannotBeReadIsAProblemAndTheScenesAreBack() async throws {
-    let stored = try await store(2)
+    let stored = try await app.store(count: 2)
     app.launch.store.memory(named: "main.scenes").bytes = [1, 2, 3]
     app.prepare = { $0.roots = [TestNode("root")] }
     let host = try await nextHost()
@@ -107,7 +97,7 @@ final class SceneStartTests: XCTestCase {
   }
 
   func testASceneThatCannotBeReadIsThereAfreshAndAProblem() async throws {
-    let stored = try await store(2)
+    let stored = try await app.store(count: 2)
     app.launch.store.memory(named: "main.scene-\(stored[0])").bytes?[40] ^= 1
     app.prepare = { $0.roots = [TestNode("root")] }
     let host = try await nextHost()
@@ -125,7 +115,7 @@ final class SceneStartTests: XCTestCase {
   }
 
   func testASceneWhoseRestoreCrashedIsAProblem() async throws {
-    let stored = try await store(1)
+    let stored = try await app.store(count: 1)
     var scene: RestorableScene?
     app.prepare = { [app] delegate in
       delegate.roots = [TestNode("root")]
@@ -267,7 +257,7 @@ final class SceneStartTests: XCTestCase {
   }
 
   func testARequestThatCannotBeNotedIsThrownWhenAllSessionsWereTried() async throws {
-    try await store(2)
+    try await app.store(count: 2)
     let host = try await app.host()
     app.launch.keys.isLocked = true
     let failure = await restorationError { try await host.retrySkippedNodes() }
@@ -329,7 +319,7 @@ final class SceneStartTests: XCTestCase {
 
   func testASceneThatCannotBeMadeIsAProblemAndStaysStored() async throws {
     struct NoDelegate: Error {}
-    let stored = try await store(3)
+    let stored = try await app.store(count: 3)
     let bytes = stored.map(app.bytes(of:))
     let host = SceneHost(try app.launch.keeper())
     app.prepare = { $0.roots = [TestNode("root")] }
@@ -349,7 +339,7 @@ final class SceneStartTests: XCTestCase {
 
   func testAStartThatCannotMakeAnySceneThrowsAndLeavesAllStored() async throws {
     struct NoDelegate: Error {}
-    let stored = try await store(2)
+    let stored = try await app.store(count: 2)
     let bytes = stored.map(app.bytes(of:))
     for configurations in [true, false] {
       let host = SceneHost(try app.launch.keeper())
@@ -381,7 +371,7 @@ final class SceneStartTests: XCTestCase {
   }
 
   func testALockedKeyIsAProblemAndTheScenesComeWhenItIsThere() async throws {
-    let stored = try await store(1)
+    let stored = try await app.store(count: 1)
     let host = try await nextHost()
     app.launch.keys.isLocked = true
     let start = try await host.start()
@@ -414,7 +404,7 @@ final class SceneStartTests: XCTestCase {
   }
 
   func testAStrictHostThrowsTheFirstProblemWhenAllScenesAreThere() async throws {
-    let stored = try await store(3)
+    let stored = try await app.store(count: 3)
     let keeper = try app.launch.keeper()
     keeper.isStrict = true
     let host = SceneHost(keeper)
@@ -432,7 +422,7 @@ final class SceneStartTests: XCTestCase {
   // MARK: What it says
 
   func testItsDescriptionHasEveryReportAndNoTitle() async throws {
-    let stored = try await store(1)
+    let stored = try await app.store(count: 1)
     let host = try await nextHost()
     app.prepare = { $0.roots = [TestNode("root")] }
     let start = try await host.start()

@@ -51,6 +51,16 @@ package final class SceneLaunch {
     return activity
   }
 
+  /// Lets an app be killed that has scenes with products 1, 2 and so on; the last one is at
+  /// the front.
+  @discardableResult
+  package func store(count: Int) async throws -> [String] {
+    let host = try await host()
+    var identifiers: [String] = []
+    for number in 1...count { identifiers.append(try await store(number, in: host)) }
+    return identifiers
+  }
+
   /// Stores a scene with an activity, a node, a value and user info, and lets
   /// the app be killed.
   ///
