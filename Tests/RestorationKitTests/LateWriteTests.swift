@@ -83,6 +83,45 @@ final class LateWriteTests: XCTestCase {
     }
   }
 
+  func testWhatWasCalledBeforeASaveThatBlocksTheActorTakesThePlaceOfNothing() async throws {
+    for isDiscard in [false, true] {
+      let launch = Launch()
+      let (isWaiting, isPassed) = (Flag(), Flag())
+      let store = HookedStore(launch.store) { _, call throws(ArchiveError) in
+        guard call == .lock, Late.isMe, !isPassed.isSet else { return }
+        isWaiting.isSet = true
+        throw ArchiveError(.locked)
+      }
+      let keeper = try StateKeeper(
+        application: Launch.application, directory: store, keys: launch.keys)
+      keeper.instancePolicy = .single
+      // Nothing is stored, so this is known without the lock.
+      try await keeper.discardState()
+      let running = Late.$isMe.withValue(true) {
+        Task { @MainActor in try await keeper.save([TestNode("a", value: "running")]) }
+      }
+      try await waitUntil("the save is refused the lock") { isWaiting.isSet }
+      let waiting = Task { @MainActor () -> PreservationReport? in
+        if isDiscard {
+          try await keeper.discardState()
+          return nil
+        }
+        return try await keeper.save([TestNode("a", value: "waiting")])
+      }
+      for _ in 0..<20 { await Task.yield() }
+      XCTAssertTrue(keeper.endNow(saving: [TestNode("a", value: "last")], within: .seconds(60)))
+      isPassed.isSet = true
+      let reports = [try await running.value, try await waiting.value]
+      XCTAssertEqual(
+        reports.compactMap(\.?.outcome), isDiscard ? [.saved] : [.saved, .saved])
+      XCTAssertTrue(reports.allSatisfy { $0?.version == nil })
+      await keeper.close()
+      let back = TestNode("a")
+      _ = try await launch.keeper().restore(into: [back])
+      XCTAssertEqual(back.value, "last", isDiscard ? "discard" : "save")
+    }
+  }
+
   func testADeclinedSaveThatWaitsDoesNotRemoveANewerSave() async throws {
     let (isWaiting, isPassed) = (Flag(), Flag())
     let store = HookedStore(launch.store) { _, call throws(ArchiveError) in

@@ -23,6 +23,26 @@ final class RestorationEndTests: XCTestCase {
     exit(0)
   }
 
+  /// What it says is what it has restored, and whether it could end in the midst of that.
+  @MainActor
+  func testTheAppThatEndsInTheMidstOfItsRestore() async throws {
+    guard AppUnderTest.current != nil else { throw XCTSkip("Runs in a process of its own.") }
+    let screen = Screen()
+    var begun: StateKeeper?
+    var save: Task<PreservationReport?, any Error>?
+    var isStored: Bool?
+    screen.onDecode = {
+      isStored = begun?.endNow(saving: [screen])
+      save = Task.immediate { try await begun?.save([screen]) }
+      screen.text += "?"
+    }
+    try Restoration.beginNow("org.example.ends", signals: [], roots: { [screen] }) { begun = $0 }
+    AppUnderTest.say("\(screen.text), \(isStored.map { "\($0)" } ?? "not asked")")
+    screen.text += "!"
+    _ = try await save?.value
+    Restoration.endNow()
+  }
+
   @MainActor
   func testTheAppThatCallsExitElsewhere() async throws {
     let value = try begin()
@@ -36,6 +56,7 @@ final class RestorationEndTests: XCTestCase {
   private final class Screen: RestorableNode {
     let restorationIdentifier = "screen"
     var text = ""
+    var onDecode: (() -> Void)?
 
     func encodeRestorableState(with coder: StateEncoder) {
       coder.encode(text, forKey: "text")
@@ -43,6 +64,7 @@ final class RestorationEndTests: XCTestCase {
 
     func decodeRestorableState(with coder: StateDecoder) throws {
       text = try coder.decode(forKey: "text")
+      onDecode?()
     }
   }
 
@@ -126,6 +148,12 @@ final class RestorationEndTests: XCTestCase {
 
   func testAnAppThatCallsExitRightAfterAChangeLosesNothing() throws {
     XCTAssertEqual(try launches(of: "testTheAppThatCallsExit", 4), ["0", "1", "2", "3"])
+  }
+
+  func testAnAppCannotEndInTheMidstOfARestoreAndASaveWaitsForTheEndOfThat() throws {
+    XCTAssertEqual(
+      try launches(of: "testTheAppThatEndsInTheMidstOfItsRestore", 3),
+      [", not asked", "!?, false", "!?!?, false"])
   }
 
   func testAnAppThatCallsExitOnAnotherThreadLosesNothing() throws {

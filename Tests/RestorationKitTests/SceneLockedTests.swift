@@ -59,8 +59,10 @@ final class SceneLockedTests: XCTestCase {
     session.userInfo = ["set": true]
 
     app.calls.clear()
+    scene.needsSave = false
     let locked = try await host.save(scene)
     XCTAssertEqual(locked.outcome, .locked)
+    XCTAssertFalse(scene.needsSave, "Nobody was asked, so nobody knows of a change.")
     XCTAssertEqual(app.calls.events, [])
     XCTAssertEqual(app.bytes(of: stored), disk)
 

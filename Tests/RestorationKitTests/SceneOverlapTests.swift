@@ -341,7 +341,7 @@ final class SceneOverlapTests: XCTestCase {
     XCTAssertEqual(root.value, "1")
   }
 
-  func testASceneThatGoesWhileItsSaveWaitsForARestoreIsSuperseded() async throws {
+  func testASceneThatGoesWhileItsSaveWaitsForARestoreIsDisconnected() async throws {
     let stored = try await app.store(1, in: try await app.host())
     let gate = gate
     let store = HookedStore(app.launch.store) { name, call in
@@ -358,14 +358,15 @@ final class SceneOverlapTests: XCTestCase {
     let unlocking = Task { @MainActor in try await host.protectedDataDidBecomeAvailable() }
     try await waitUntil("a read is held up") { gate.isWaitedFor }
     scene.needsSave = true
-    let saving = Task { @MainActor in try await host.saveChangedScenes().map(\.value.outcome) }
+    let saving = Task { @MainActor in try await host.saveChangedScenes().map(\.value.description) }
     for _ in 0..<100 { await Task.yield() }
     let discarding = Task { @MainActor in try await host.discard(scene.session) }
     try await waitUntil("the scene is let go") { scene.activationState == .unattached }
     gate.goOn()
     _ = await unlocking.result
-    let outcomes = try await saving.value
-    XCTAssertEqual(outcomes, [.superseded])
+    let reports = try await saving.value
+    XCTAssertEqual(
+      reports, ["Nothing saved: the scene was disconnected or discarded meanwhile."])
     try await discarding.value
     let failure = await restorationError { _ = try await host.save(scene) }
     XCTAssertEqual(failure?.code, .notConnected)
@@ -392,6 +393,36 @@ final class SceneOverlapTests: XCTestCase {
     await first.close()
     let second = try await host(over: store)
     XCTAssertEqual(second.openSessions, [kept.session])
+  }
+
+  func testTheFilesOfAWindowGoOnlyWhenTheListSaysSo() async throws {
+    let (removal, list) = (Gate(), Gate())
+    let calls = Mutex<[String]>([])
+    let store = HookedStore { name, call in
+      if call == .remove, name.contains(".scene-") {
+        calls.withLock { $0.append("remove \(name)") }
+        removal.pass()
+      }
+      if call.isWrite, name == "main.scenes" { list.pass() }
+    }
+    let host = try await host(over: store)
+    let (one, two) = (try await host.open(), try await host.open())
+    try await host.saveChangedScenes()
+    calls.withLock { $0 = [] }
+    removal.holdUp()
+    let first = Task { @MainActor in try await host.discard(one.session) }
+    try await waitUntil("the files of the first window go") { removal.isWaitedFor }
+    list.holdUp()
+    let second = Task { @MainActor in try await host.discard(two.session) }
+    try await waitUntil("the list without the second one is written") { list.isWaitedFor }
+    removal.goOn()
+    let identifier = two.session.persistentIdentifier
+    for _ in 0..<200 { await Task.yield() }
+    XCTAssertEqual(calls.withLock { $0.filter { $0.contains(identifier) } }, [])
+    list.goOn()
+    try await first.value
+    try await second.value
+    XCTAssertTrue(calls.withLock { $0.contains("remove main.scene-\(identifier)") })
   }
 
   func testAListThatIsWantedWhileAnotherIsWrittenIsTheOneThatStays() async throws {

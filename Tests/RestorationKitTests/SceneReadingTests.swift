@@ -7,7 +7,11 @@ import XCTest
 /// Which files a start of an app with windows reads, and how often.
 @MainActor
 final class SceneReadingTests: XCTestCase {
+  private struct Failure: Error {}
+
   private let app = SceneLaunch()
+  /// Whether no delegate can be made.
+  private let isFailing = Flag()
 
   /// The keeper of the last host that counts.
   private var countingKeeper: StateKeeper?
@@ -24,7 +28,11 @@ final class SceneReadingTests: XCTestCase {
       application: Launch.application, directory: store, keys: app.launch.keys)
     countingKeeper = keeper
     let host = SceneHost(keeper)
-    host.register(SceneConfiguration { [app] in app.makeDelegate() })
+    host.register(
+      SceneConfiguration { [app, isFailing] in
+        if isFailing.isSet { throw Failure() }
+        return app.makeDelegate()
+      })
     return (host, { counts.taken.values.sorted() })
   }
 
@@ -71,6 +79,20 @@ final class SceneReadingTests: XCTestCase {
     try await host.launch()
     await host.restoreScenes()
     XCTAssertEqual(counts(), [1])
+    let scene = try await host.connect(host.openSessions[0])
+    XCTAssertEqual(scene.testRoot?.value, "1")
+    XCTAssertEqual(counts(), [2])
+  }
+
+  func testAFileOfAWindowWhoseDelegateCannotBeMadeIsReadAgainWhenTheWindowConnects() async throws {
+    try await app.store(count: 1)
+    app.prepare = { $0.roots = [TestNode("root")] }
+    let (host, counts) = try countingHost()
+    isFailing.isSet = true
+    try await host.launch()
+    let failures = await host.restoreScenes()
+    XCTAssertEqual(failures.values.map(\.code), [.noDelegate])
+    isFailing.isSet = false
     let scene = try await host.connect(host.openSessions[0])
     XCTAssertEqual(scene.testRoot?.value, "1")
     XCTAssertEqual(counts(), [2])

@@ -290,36 +290,20 @@ final class SecretValueTests: SecretTestCase {
     XCTAssertEqual(restored.found, ["plain": Self.plain])
   }
 
-  func testASaveDuringADiscardStoresItsSecretsUnderOtherSubkeys() async throws {
-    let (isWalking, isDiscarded) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-    let (isArmed, hasWaited) = (Flag(), Flag())
-    let store = HookedStore(launch.store) { name, call in
-      guard isArmed.isSet else { return }
-      // The discard lists generations, too.
-      if call == .list, !hasWaited.isSet {
-        hasWaited.isSet = true
-        isWalking.wait()
-      }
-      if call == .remove, name == "main" { isDiscarded.signal() }
-    }
+  func testASaveThatIsCalledDuringADiscardStoresItsSecretsUnderOtherSubkeys() async throws {
+    let gate = Gate()
+    // The discard lists generations.
+    let store = HookedStore(launch.store) { _, call in if call == .list { gate.pass() } }
     try await saveTree()
     let old = launch.storedBytes
     let keeper = try keeper(store)
-    let top = tree()
-    let encode = top.encode
-    top.encode = { coder in
-      try encode(coder)
-      guard isArmed.isSet else { return }
-      isWalking.signal()
-      isDiscarded.wait()
-      isArmed.isSet = false
-    }
-    isArmed.isSet = true
-    // The file is busy, so the discard waits for it while the save walks.
-    let list = Task { _ = try await keeper.setAsideStates() }
+    gate.holdUp()
     let discard = Task { try await keeper.discardState() }
-    let save = Task { _ = try await keeper.save([top]) }
-    _ = try await (list.value, discard.value, save.value)
+    try await waitUntil("the discard is under way") { gate.isWaitedFor }
+    let save = Task { _ = try await keeper.save([tree()]) }
+    for _ in 0..<20 { await Task.yield() }
+    gate.goOn()
+    _ = try await (discard.value, save.value)
     await keeper.close()
     try await checkThatOnlyTheNewestHasSecrets(before: old)
   }

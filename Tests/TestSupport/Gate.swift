@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Dispatch
 internal import Synchronization
 
 /// Says something between tasks and threads.
@@ -15,22 +15,36 @@ package final class Flag: Sendable {
 
 /// Holds up those who pass it.
 package final class Gate: Sendable {
-  private let lock = NSLock()
-  private let waiting = Mutex(0)
+  private struct Content {
+    var isClosed = false
+    var waiting: [DispatchSemaphore] = []
+  }
+
+  private let content = Mutex(Content())
 
   package init() {}
 
-  /// Whether somebody has come to it while it was closed.
-  package var isWaitedFor: Bool { waiting.withLock { $0 > 0 } }
+  /// Whether somebody is held up now.
+  package var isWaitedFor: Bool { content.withLock { !$0.waiting.isEmpty } }
 
-  package func holdUp() { lock.lock() }
-  package func goOn() { lock.unlock() }
+  package func holdUp() { content.withLock { $0.isClosed = true } }
+
+  package func goOn() {
+    let waiting = content.withLock { content in
+      defer { content = Content() }
+      return content.waiting
+    }
+    for one in waiting { one.signal() }
+  }
 
   package func pass() {
-    waiting.withLock { $0 += 1 }
-    lock.lock()
-    lock.unlock()
-    waiting.withLock { $0 -= 1 }
+    let turn = content.withLock { content -> DispatchSemaphore? in
+      guard content.isClosed else { return nil }
+      let turn = DispatchSemaphore(value: 0)
+      content.waiting.append(turn)
+      return turn
+    }
+    turn?.wait()
   }
 }
 

@@ -7,14 +7,17 @@ extension StateEngine {
   /// A poll has nothing to compare with while no save of this launch stands: the state is locked,
   /// in use elsewhere, in conflict, declined, not restored yet, or its last save failed. A save
   /// that stores the state comes first.
-  var isPolled: Bool { turns.isBusy || polled != nil }
+  var isPolled: Bool { isBusy || polled != nil }
+
+  /// Whether something is under way between whose parts a poll must not come.
+  private var isBusy: Bool { turns.running != nil }
 
   /// Whether an object that never says when it changes has changed since the last save, as far as
   /// the object can be asked now.
   ///
   /// The poll calls the hooks of these objects and nothing else.
   func findsChange(below roots: () -> [any RestorableNode]) -> Bool {
-    guard !turns.isBusy, let polled else { return false }
+    guard !isBusy, let polled else { return false }
     return PreservationPoll(rows, polled, types: types, objects: objects)
       .findsChange(below: withValues(roots()))
   }
@@ -30,11 +33,14 @@ extension StateEngine {
   /// Whether a restore has failed, and no save has asked the objects since.
   var hasFailedUnheard: Bool {
     guard case .failed = found.lastStatus else { return false }
-    return !turns.isBusy && !isLocked && rows.run.save == 0
+    return !isBusy && !isLocked && rows.run.save == 0
   }
 
   /// Asks all objects for their states, and hears of their changes from now on; nothing is stored.
-  func hear(_ roots: [any RestorableNode]) {
+  func hear(_ roots: [any RestorableNode]) { rows = heardRows(of: roots) }
+
+  /// Rows that hear all objects from now on, and know of nothing that is stored.
+  func heardRows(of roots: [any RestorableNode]) -> Rows {
     let rows = Rows(need)
     let walk = PreservationWalk(
       rows, objects: objects, limits: settings.limits, secrets: file.secrets,
@@ -45,10 +51,10 @@ extension StateEngine {
     do {
       try walk.walk(withValues(roots), everything: true) { false }
       _ = try walk.finish()
-      self.rows = rows
+      return rows
     } catch {
       // The next save reports the error.
-      self.rows = Rows(need)
+      return Rows(need)
     }
   }
 }

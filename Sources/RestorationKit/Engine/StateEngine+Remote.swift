@@ -51,8 +51,7 @@ extension StateEngine {
   func resolveConflict(keeping choice: ConflictChoice) async throws(RestorationError) -> String? {
     claim.beginUse()
     defer { claim.endUse() }
-    return try await inTurn { () async throws(RestorationError) in
-      await otherRestoreEnded()
+    return try await turns.run { () async throws(RestorationError) in
       do throws(ArchiveError) {
         guard try await file.resolve(choice, settings.settingAside) else { return nil }
       } catch {

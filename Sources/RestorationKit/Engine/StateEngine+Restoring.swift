@@ -3,27 +3,39 @@ internal import ArchiveCodec
 extension StateEngine {
   /// Brings back the state; the roots and the delegate are named when the state has been read.
   ///
-  /// The participants are asked for with the stored tree; nil restores nothing. The code that a
-  /// host runs in `then` is a part of the restore, and a crash in it is counted.
+  /// A report that is there at the restore's turn ends the restore. The participants are asked for
+  /// with the stored tree; nil restores nothing. The code that a host runs in `then` is a part of
+  /// the restore, and a crash in it is counted.
   func restore(
-    _ calls: FileCalls = .waiting, then: (RestorationReport) -> Void = { _ in },
+    _ calls: FileCalls = .waiting,
+    unless ended: () throws(RestorationError) -> RestorationReport? = { nil },
+    then: (RestorationReport) -> Void = { _ in },
     with participants: (StoredTree) -> RestorationParticipants?
   ) async throws(RestorationError) -> RestorationReport {
     claim.beginUse()
-    await otherRestoreEnded()
-    found.hasTriedToRestore = true
-    let underWay = UnderWay()
-    turns.restore = underWay
-    defer {
-      claim.endUse()
-      turns.restore = nil
-      underWay.finish()
-      // Saves may have waited for the restore.
-      need.tell()
+    defer { claim.endUse() }
+    return try await inTurn(.restore, calls) { () async throws(RestorationError) in
+      if let report = try ended() { return report }
+      return try await restoreNow(calls, then, participants)
     }
-    // A save that has walked does not know the state that is restored now, and may be
-    // waiting for its file.
-    await turns.write?.end()
+  }
+
+  /// Runs a body alone, or at once for a caller that blocks the actor.
+  func inTurn<Value>(
+    _ kind: TurnQueue.Kind, _ calls: FileCalls,
+    _ body: () async throws(RestorationError) -> Value
+  ) async throws(RestorationError) -> Value {
+    calls.isBlocking
+      ? try await turns.overtake(kind, body) : try await turns.run(kind, body)
+  }
+
+  private func restoreNow(
+    _ calls: FileCalls, _ then: (RestorationReport) -> Void,
+    _ participants: (StoredTree) -> RestorationParticipants?
+  ) async throws(RestorationError) -> RestorationReport {
+    found.hasTriedToRestore = true
+    // An autosave may have found that there is nothing to save yet.
+    defer { need.tell() }
     restorationExtension.beginRestore()
     var restoreNumber: UInt64?
     let result: Result<RestorationReport, RestorationError>
@@ -47,18 +59,6 @@ extension StateEngine {
       found.lastStatus = error.code == .strict ? .active : .failed(error.description)
       throw error
     }
-  }
-
-  /// Waits until no restore is under way.
-  func otherRestoreEnded() async {
-    while let underWay = turns.restore { await underWay.end() }
-  }
-
-  /// Waits until no restore is under way; throws for a call that blocks the actor, since no
-  /// restore could end then.
-  func otherRestoreEnded(_ calls: FileCalls) async throws(RestorationError) {
-    guard calls.isBlocking else { return await otherRestoreEnded() }
-    if turns.restore != nil { throw .restoreUnderWay }
   }
 
   private func restore(

@@ -1,5 +1,19 @@
 extension StateEngine {
+  /// Brings back a node that came after the restore.
+  ///
+  /// Who takes part, and whether anything is restored at all, is asked at the node's turn.
   func restore(
+    late node: any RestorableNode, below parent: (any RestorableNode)?,
+    unless ended: () throws(RestorationError) -> RestorationReport? = { nil },
+    for delegate: () -> (any StateDelegate)?
+  ) async throws(RestorationError) -> RestorationReport {
+    try await turns.run { () throws(RestorationError) in
+      if let report = try ended() { return report }
+      return try restoreNow(late: node, below: parent, for: delegate())
+    }
+  }
+
+  private func restoreNow(
     late node: any RestorableNode, below parent: (any RestorableNode)?,
     for delegate: (any StateDelegate)?
   ) throws(RestorationError) -> RestorationReport {
@@ -15,7 +29,7 @@ extension StateEngine {
       RestorationProgress(tree.outline, nil, nil, trace),
       late: LateNode(node: node, kept: kept, place: place))
     // The restore changes objects without their saying so, so the next save asks them all.
-    if turns.save == nil { rows.whole.isRegular = false } else { rows = Rows(need) }
+    rows.whole.isRegular = false
     let result = run.run()
     if rows.kept.records === kept { rows.claim(result.claimed) }
     found.undecoded.formUnion(result.undecoded)

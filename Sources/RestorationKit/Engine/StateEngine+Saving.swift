@@ -3,25 +3,33 @@ internal import ArchiveCodec
 extension StateEngine {
   /// Stores the state.
   ///
-  /// With `everything` the save also asks objects that say when they change. The participants are
-  /// asked for after the last wait before a walk, and again if that walk has to be repeated. Nil
-  /// stores nothing, since a later call has decided what is stored.
+  /// A report that is there at the save's turn ends the save as it is. With `everything` the save
+  /// also asks objects that say when they change. The participants are asked for after the last wait
+  /// before a walk, and again if that walk has to be repeated; nil if their scene was let go.
   func save(
     everything: Bool, _ calls: FileCalls = .waiting,
+    unless ended: () async throws(RestorationError) -> PreservationReport? = { nil },
     with participants: () throws(RestorationError) -> SaveParticipants?
   ) async throws(RestorationError) -> PreservationReport {
     claim.beginUse()
     defer { claim.endUse() }
-    // The number is taken at the call: a save that has waited must not bring back a state
-    // that was discarded since.
-    let number = turns.newNumber()
-    // The written archive brings keys that the next walk has to know.
-    var report = try await inTurn(calls) { () async throws(RestorationError) in
-      try await save(participants, number: number, everything: everything, calls)
+    if calls.isBlocking { try throwDuringRestore() }
+    let count = overtakingCount
+    var (report, hasEnded) = try await inTurn(.other, calls) { () async throws(RestorationError) in
+      if let report = try await ended() { return (report, true) }
+      // A later call has stored the state.
+      guard count == overtakingCount else { return (PreservationReport(.saved), true) }
+      return (try await save(participants, everything: everything, calls), false)
     }
+    if hasEnded { return report }
     try noteOtherKeeper(in: &report)
     // The next save may walk meanwhile.
     return try await send(report, calls)
+  }
+
+  /// Throws while a restore is under way, which cannot end while its actor is blocked.
+  func throwDuringRestore() throws(RestorationError) {
+    if turns.running == .restore { throw .restoreUnderWay }
   }
 
   /// Tells an autosave the outcome of a save, unless the save is its own.
@@ -36,8 +44,8 @@ extension StateEngine {
       if byItself { return report }
       switch report.outcome {
       case .saved: need.tell(.stored(isPolled: isPolled))
-      // The later call decides, and tells the autosave, too.
-      case .superseded: break
+      // The call that has let the scene go tells the autosave, too.
+      case .disconnected: break
       case .declined, .locked, .inUse, .delegateGone, .conflict: need.tell(.notStored)
       }
       return report
@@ -47,29 +55,9 @@ extension StateEngine {
     }
   }
 
-  /// Runs saves one after the other, and with them the calls that must not come between two
-  /// parts of a save.
-  ///
-  /// A caller that blocks the actor does not wait for a save before it, which could not end. The
-  /// records of that save are not known then, so all is written, with a higher number.
-  func inTurn<Value>(
-    _ calls: FileCalls = .waiting, _ body: () async throws(RestorationError) -> Value
-  ) async throws(RestorationError) -> Value {
-    if calls.isBlocking { return try await body() }
-    let before = turns.save
-    let underWay = UnderWay()
-    turns.save = underWay
-    defer {
-      if turns.save === underWay { turns.save = nil }
-      underWay.finish()
-    }
-    await before?.end()
-    return try await body()
-  }
-
   private func save(
-    _ participants: () throws(RestorationError) -> SaveParticipants?, number: UInt64,
-    everything: Bool, _ calls: FileCalls
+    _ participants: () throws(RestorationError) -> SaveParticipants?, everything: Bool,
+    _ calls: FileCalls
   ) async throws(RestorationError) -> PreservationReport {
     if isLocked { return PreservationReport(.locked) }
     try throwIfStrictWithoutRestore()
@@ -81,11 +69,13 @@ extension StateEngine {
     func walk(
       changing builder: RecordBuilder?, _ stored: StoredTree?
     ) async throws -> PreservationReport {
-      guard let participants = try participants() else { return PreservationReport(.superseded) }
+      guard let participants = try participants() else {
+        return PreservationReport(.disconnected)
+      }
       let content = SavedContent(
         participants: participants, everything: everything || settings.isStrict,
         keptCoders: keptCoders)
-      return try await save(content, number: number, changing: builder, stored, &isReported, calls)
+      return try await save(content, changing: builder, stored, &isReported, calls)
     }
     do {
       return try await save(calls, walk)
@@ -110,30 +100,13 @@ extension StateEngine {
     if calls.isBlocking {
       try await calls { [file] () async throws(ArchiveError) in await file.takeTurn() }
     }
-    var builder: RecordBuilder?
-    var stored: StoredTree?
-    repeat {
-      try await otherRestoreEnded(calls)
-      builder = try await builderOfChanges(calls)
-      stored = try await treeForBudget(changing: builder, calls)
-    } while turns.restore != nil
-    // A restore may have found the key locked meanwhile.
-    if isLocked { return PreservationReport(.locked) }
-    let (underWay, before) = (UnderWay(), turns.write)
-    turns.write = underWay
-    defer {
-      // There is an earlier write only if this save has not waited for it.
-      turns.write = before
-      underWay.finish()
-    }
-    // A node that came late meanwhile is in no stored record, or was not decoded,
-    // so all is written.
-    if rows.whole.version == nil || !found.undecoded.isEmpty { builder = nil }
+    let builder = try await builderOfChanges(calls)
+    let stored = try await treeForBudget(changing: builder, calls)
     do throws(any Error) {
       return try await walk(builder, stored)
     } catch let error as ArchiveError where error.code == .outdated {
-      // Another process has changed the stored state, or a discard has forgotten the subkeys of
-      // secrets, so all is written.
+      // Another process has changed the stored state, or a save that blocked the actor has, so all
+      // is written.
       return try await walk(nil, try await treeForBudget(changing: nil, calls))
     }
   }
@@ -170,14 +143,17 @@ extension StateEngine {
     try await calls { [file] () async throws(ArchiveError) in
       await file.prepareChanges(of: version)
     }
+    // A save that blocked the actor meanwhile may have left other rows.
+    guard rows.whole.version == version else { return nil }
     return file.open.builder(changing: version)
   }
 
   private func save(
-    _ content: SavedContent, number: UInt64, changing builder: RecordBuilder?,
+    _ content: SavedContent, changing builder: RecordBuilder?,
     _ stored: StoredTree?, _ isReported: inout Bool, _ calls: FileCalls
   ) async throws -> PreservationReport {
     let start = ContinuousClock.now
+    let (number, overtakingCount) = (newNumber(), overtakingCount)
     let comesFirst = !hasTriedToRestore
     let (walk, unknown) = beginWalk(changing: builder, stored)
     defer { walk.end() }
@@ -194,16 +170,17 @@ extension StateEngine {
     let undecoded = found.undecoded
     let written = try await write(walk, number: number, calls)
     note(in: &report)
-    isReported = true
-    if comesFirst, written?.setAside != nil { walk.noteApplication(.notRestoredBefore) }
-    // The fingerprints go first, since the entries of the report have a copy of the rows.
-    if let written { walk.rows.note(written.fingerprints) }
-    walk.describe(in: &report)
     guard let written else {
-      report.outcome = .superseded
-      report.sizeTree = ReportSizes { StateSizes() }
-      return report
+      guard overtakingCount != self.overtakingCount else { throw RestorationError.processEnds }
+      // A save that blocked the actor meanwhile has stored a later state.
+      return PreservationReport(.saved)
     }
+    isReported = true
+    if calls.isBlocking { self.overtakingCount += 1 }
+    if comesFirst, written.setAside != nil { walk.noteApplication(.notRestoredBefore) }
+    // The fingerprints go first, since the entries of the report have a copy of the rows.
+    walk.rows.note(written.fingerprints)
+    walk.describe(in: &report)
     found.undecoded.subtract(undecoded)
     know(walk.rows, written.version, unless: unknown)
     settle(settlement, of: walk.kept)
@@ -225,7 +202,7 @@ extension StateEngine {
       PreservationWalk.Conditions(
         nodeLimit: settings.nodeLimit, now: settings.now(), budget: settings.bounds.size,
         keptBound: settings.bounds.kept, stored: stored,
-        remembersSaid: settings.isPolled || turns.leavingCount > 0, trace: trace))
+        remembersSaid: settings.isPolled || leavingCount > 0, trace: trace))
     // If the walk is not stored after all, the next save asks and writes everything.
     let unknown = Rows(need)
     unknown.hearing.before = heard
@@ -264,8 +241,8 @@ extension StateEngine {
     }
   }
 
-  /// Takes the rows of a walk that was written as the stored ones, unless a restore has
-  /// replaced the rows meanwhile.
+  /// Takes the rows of a walk that was written as the stored ones, unless a save that blocked the
+  /// actor has replaced the rows meanwhile.
   private func know(_ written: Rows, _ version: ArchiveVersion?, unless unknown: Rows) {
     written.whole.version = version
     if !written.sensitive.goneAges.isEmpty {

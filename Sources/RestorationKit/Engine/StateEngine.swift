@@ -2,8 +2,9 @@ internal import ArchiveCodec
 
 /// Saves and restores one state: that of a keeper or of a scene.
 ///
-/// An engine belongs to the actor of the keeper. One thing happens at a time: a save waits for the
-/// end of a restore, and a restore for the end of another.
+/// An engine belongs to the actor of the keeper. All calls that change the stored state, or the objects
+/// of the app, have a turn each. Only a call that blocks the actor waits for no turn, since none could
+/// end then.
 final class StateEngine {
   let settings: EngineSettings
   let objects: ObjectTable
@@ -13,7 +14,16 @@ final class StateEngine {
   let file: StateFile
   let restorationExtension = RestorationExtension()
 
-  var turns = EngineTurns()
+  let turns = TurnQueue()
+  /// Counts the walks and the changes without a walk, so that a file that was slow while the actor was
+  /// blocked writes no older one over a newer one.
+  private var lastNumber: UInt64 = 0
+  /// Counts the states that saves have stored which blocked the actor, and so came before calls that
+  /// were made earlier.
+  var overtakingCount = 0
+  /// How many calls save and then let the objects go; until then they ask the objects
+  /// whether they have changed.
+  var leavingCount = 0
   /// Is told when something may need saving.
   let need: SaveNeed
   /// The rows of the stored state, as far as they are known here.
@@ -137,25 +147,45 @@ final class StateEngine {
   ) async throws(RestorationError) {
     claim.beginUse()
     defer { claim.endUse() }
-    let number = turns.newNumber()
-    // Objects are heard from the call on, so that a change is saved also while
-    // the state is removed.
-    if let roots { hear(roots()) }
+    let count = overtakingCount
+    // Objects are heard from the call on, so that a change is saved also while the discard waits for
+    // its turn, or the state is removed.
+    let heard = roots.map { heardRows(of: $0()) }
     if session == nil { need.tell(.discarded) }
     do {
-      try await file.discard(number: number, includingSetAside: includingSetAside)
+      try await turns.run { () async throws(RestorationError) in
+        // The state of a later call stays.
+        guard count == overtakingCount else { return }
+        try await discardNow(includingSetAside: includingSetAside, hearing: heard)
+      }
     } catch {
       if session == nil { need.tell() }
+      throw error
+    }
+    try await sendDiscard(includingSetAside: includingSetAside)
+  }
+
+  /// Discards the stored state in the turn of the caller.
+  func discardNow(
+    includingSetAside: Bool, hearing heard: Rows? = nil
+  ) async throws(RestorationError) {
+    do {
+      try await file.discard(number: newNumber(), includingSetAside: includingSetAside)
+    } catch {
       throw RestorationError(error)
     }
     objects.kept = nil
     objects.ages.forget()
     values?.store.forgetUnread()
-    if roots == nil { rows = Rows(need) } else { rows.whole.version = nil }
+    rows = heard ?? Rows(need)
     found.undecoded = []
     found.hasTriedToRestore = true
     found.isLocked = false
     if found.lastStatus == .locked { found.lastStatus = .notRestoredYet }
+  }
+
+  /// Waits until the store knows of a discard.
+  func sendDiscard(includingSetAside: Bool) async throws(RestorationError) {
     try await send()
     guard includingSetAside else { return }
     do {
@@ -165,13 +195,17 @@ final class StateEngine {
     }
   }
 
+  /// Gives out the number of a change.
+  func newNumber() -> UInt64 {
+    lastNumber += 1
+    return lastNumber
+  }
+
   /// Forgets secrets between two saves.
   func forgetSecrets(_ selection: SecretSelection) async throws(RestorationError) {
     claim.beginUse()
     defer { claim.endUse() }
-    // A save that has walked already would store the secrets again, so the call waits for its turn.
-    try await inTurn { () async throws(RestorationError) in
-      await otherRestoreEnded()
+    try await turns.run { () async throws(RestorationError) in
       do throws(ArchiveError) {
         try await file.forgetSecrets(selection)
       } catch {
@@ -190,13 +224,14 @@ final class StateEngine {
 
   /// Lets the next restores try the left-out elements again.
   func retrySkipped() async throws(RestorationError) {
-    await otherRestoreEnded()
     claim.beginUse()
     defer { claim.endUse() }
-    do {
-      try await file.retrySkipped()
-    } catch {
-      throw RestorationError(error)
+    try await turns.run { () async throws(RestorationError) in
+      do throws(ArchiveError) {
+        try await file.retrySkipped()
+      } catch {
+        throw RestorationError(error)
+      }
     }
   }
 
@@ -219,33 +254,37 @@ final class StateEngine {
   }
 
   func putBack(_ state: SetAsideState) async throws(RestorationError) {
-    await otherRestoreEnded()
     claim.beginUse()
     defer { claim.endUse() }
-    let number = turns.newNumber()
-    let isFound: Bool
-    do {
-      isFound = try await file.putBack(state, number: number, settings.settingAside)
-    } catch {
-      throw RestorationError(error)
+    try await turns.run { () async throws(RestorationError) in
+      let isFound: Bool
+      do throws(ArchiveError) {
+        isFound = try await file.putBack(state, number: newNumber(), settings.settingAside)
+      } catch {
+        throw RestorationError(error)
+      }
+      guard isFound else {
+        throw RestorationError(
+          .setAsideStateMissing,
+          "The state is not there any more. Ask for setAsideStates() again.")
+      }
+      // The state itself does not have the date at which it was set aside, and the clock of values
+      // must not fall behind that date.
+      objects.ages.see(state.date)
+      found.beginAnew()
     }
-    guard isFound else {
-      throw RestorationError(
-        .setAsideStateMissing,
-        "The state is not there any more. Ask for setAsideStates() again.")
-    }
-    // The state itself does not have the date at which it was set aside, and the clock of values
-    // must not fall behind that date.
-    objects.ages.see(state.date)
-    found.beginAnew()
     try await send()
   }
 
   func removeSetAside(_ state: SetAsideState) async throws(RestorationError) {
-    do {
-      try await file.removeSetAside(state)
-    } catch {
-      throw RestorationError(error)
+    claim.beginUse()
+    defer { claim.endUse() }
+    try await turns.run { () async throws(RestorationError) in
+      do throws(ArchiveError) {
+        try await file.removeSetAside(state)
+      } catch {
+        throw RestorationError(error)
+      }
     }
     try await send()
   }

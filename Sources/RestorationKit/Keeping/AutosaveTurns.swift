@@ -353,7 +353,7 @@ extension Autosave.Event {
 
   /// The event of saves that threw nothing.
   init(_ reports: [PreservationReport]) {
-    let isStored = reports.allSatisfy { $0.outcome == .saved || $0.outcome == .superseded }
+    let isStored = reports.allSatisfy { [.saved, .disconnected].contains($0.outcome) }
     self = isStored ? .saved(reports) : .withheld(reports)
   }
 }

@@ -10,10 +10,10 @@ extension StateKeeper {
   /// autosave, and saves as ``save(_:)`` does: the nodes are asked on this thread, and
   /// the file is written on another one.
   ///
-  /// A restore or a save that is under way is not waited for, since it needs the
-  /// blocked actor. During a restore, and before the first one, nothing is stored.
-  /// After a save whose end is not known all nodes are asked, and the whole state is
-  /// written. With a ``RemoteStateDirectory`` that has a local copy the state is stored
+  /// Calls that were made before are not waited for, since they need the blocked actor. If
+  /// the process goes on after all, saves and discards among them leave what this call has
+  /// stored. During a restore, and before the first one, nothing is stored. After a save
+  /// whose end is not known all nodes are asked, and the whole state is written. With a ``RemoteStateDirectory`` that has a local copy the state is stored
   /// there, and sent if the store answers in time.
   ///
   /// - Parameters:
@@ -47,7 +47,6 @@ extension StateKeeper {
     guard engine.hasTriedToRestore, !isDelegateGone else { return false }
     let participants = SaveParticipants(roots: roots, delegate: delegate)
     do throws(RestorationError) {
-      try await engine.otherRestoreEnded(calls)
       return try await engine.save(everything: false, calls) { participants }.outcome == .saved
     } catch {
       return false

@@ -34,14 +34,9 @@ extension StateKeeper {
   func restore(
     into roots: [any RestorableNode], _ calls: FileCalls
   ) async throws(RestorationError) -> RestorationReport {
-    engine.claim.beginUse()
-    defer { engine.claim.endUse() }
-    await engine.otherRestoreEnded()
-    if isDelegateGone {
-      try engine.throwIfStrictWithoutDelegate()
-      return RestorationReport(.delegateGone)
-    }
-    return try await engine.restore(calls) { _ in
+    try await engine.restore(calls) { () throws(RestorationError) in
+      try hasDelegate() ? nil : RestorationReport(.delegateGone)
+    } with: { _ in
       RestorationParticipants(roots: roots, delegate: delegate)
     }
   }
@@ -67,7 +62,7 @@ extension StateKeeper {
   /// parent is not told: a tab is not selected by this. Nodes that are still not back
   /// stay kept.
   ///
-  /// The call waits for a restore that is under way. A crash in it is counted only if
+  /// The call waits for the calls before it, as for a save that is written. A crash in it is counted only if
   /// ``extendStateRestoration()`` announced it.
   ///
   /// - Parameters:
@@ -85,12 +80,11 @@ extension StateKeeper {
   public func restore(
     late node: any RestorableNode, below parent: (any RestorableNode)? = nil
   ) async throws(RestorationError) -> RestorationReport {
-    await engine.otherRestoreEnded()
-    if isDelegateGone {
-      try engine.throwIfStrictWithoutDelegate()
-      return RestorationReport(.delegateGone)
+    try await engine.restore(late: node, below: parent) { () throws(RestorationError) in
+      try hasDelegate() ? nil : RestorationReport(.delegateGone)
+    } for: {
+      delegate
     }
-    return try engine.restore(late: node, below: parent, for: delegate)
   }
 
   /// Says which nodes a restore would bring back, and restores nothing.

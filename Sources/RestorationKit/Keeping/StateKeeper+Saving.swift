@@ -4,8 +4,8 @@ extension StateKeeper {
   /// The caller waits for the walk on its actor. When the call returns, the state is
   /// on stable storage. On an error the stored state is unchanged; only with the
   /// archive error `notDurable` the new state is in its place, and a power cut may
-  /// bring the old one back. Saves may overlap: each begins when the one before it
-  /// is stored.
+  /// bring the old one back. Calls may overlap: a save begins when all saves, restores and
+  /// other calls that were made before it have ended.
   ///
   /// A save asks the gate, the delegate's `willEncodeRestorableState` and the nodes.
   /// A node that says when it changes is asked only if it has changed; see
@@ -13,8 +13,7 @@ extension StateKeeper {
   /// first save of a launch, and the first one after a restore, ask all nodes. A
   /// restore is told the time of the last save that wrote something.
   ///
-  /// Restore first: a save replaces the state that was restored. A save that is called
-  /// while a restore runs waits for the end of the restore. Any other stored archive is
+  /// Restore first: a save replaces the state that was restored. Any other stored archive is
   /// set aside and not replaced: one that cannot be read whole, one that was not read
   /// in this launch because the restore failed or was not called, and one that another
   /// program has put there since. While the key is locked, and until a later restore
@@ -55,16 +54,21 @@ extension StateKeeper {
   func save(
     _ roots: [any RestorableNode], everything: Bool = false, byItself: Bool
   ) async throws(RestorationError) -> PreservationReport {
-    engine.claim.beginUse()
-    defer { engine.claim.endUse() }
-    return try await engine.telling(byItself: byItself) { () async throws(RestorationError) in
-      await engine.otherRestoreEnded()
-      if isDelegateGone {
-        try engine.throwIfStrictWithoutDelegate()
-        return PreservationReport(.delegateGone)
+    try await engine.telling(byItself: byItself) { () async throws(RestorationError) in
+      // From the save's turn on the delegate is there, although the keeper does not keep it alive.
+      var delegate: (any StateDelegate)?
+      return try await engine.save(everything: everything) { () throws(RestorationError) in
+        delegate = self.delegate
+        return try hasDelegate() ? nil : PreservationReport(.delegateGone)
+      } with: {
+        SaveParticipants(roots: roots, delegate: delegate)
       }
-      let participants = SaveParticipants(roots: roots, delegate: delegate)
-      return try await engine.save(everything: everything) { participants }
     }
+  }
+
+  /// Whether the delegate is there, or was never set; throws with a strict keeper if it is gone.
+  func hasDelegate() throws(RestorationError) -> Bool {
+    if isDelegateGone { try engine.throwIfStrictWithoutDelegate() }
+    return !isDelegateGone
   }
 }

@@ -18,9 +18,9 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     /// The save gate said no; an older state was discarded.
     case declined
 
-    /// The state was discarded, another one was put back, or the scene was let go,
-    /// while the save was under way, so the save wrote nothing.
-    case superseded
+    /// The scene was disconnected or discarded while its save waited, so nothing was saved: the
+    /// call that let the scene go decides what is stored of it.
+    case disconnected
 
     /// The key is locked, or was at the last restore; the stored state is intact.
     case locked
@@ -40,7 +40,7 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     var isPostponed: Bool {
       switch self {
       case .locked, .inUse: true
-      case .saved, .delegateGone, .declined, .superseded, .conflict: false
+      case .saved, .delegateGone, .declined, .disconnected, .conflict: false
       }
     }
   }
@@ -213,8 +213,7 @@ extension PreservationReport: CustomStringConvertible {
       "Nothing saved: the delegate is gone. Keep it alive, or set it to nil to save without one."
     case .declined:
       "Nothing saved: the save gate said no." + setAside.setAsideSentence + unsentAsideSentence
-    case .superseded:
-      "Nothing saved: the state was discarded, another one was put back, or the scene was let go."
+    case .disconnected: "Nothing saved: the scene was disconnected or discarded meanwhile."
     case .locked: "Nothing saved: the key is locked. Restore when it is unlocked."
     case .inUse(let process):
       "Nothing saved: \(process ?? "another instance of the app") has the state."

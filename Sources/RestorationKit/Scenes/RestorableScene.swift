@@ -125,8 +125,7 @@ public final class RestorableScene {
   public func restore(
     late node: any RestorableNode, below parent: (any RestorableNode)? = nil
   ) async throws(RestorationError) -> RestorationReport {
-    await engine.otherRestoreEnded()
-    return try engine.restore(late: node, below: parent, for: delegate as? any StateDelegate)
+    try await engine.restore(late: node, below: parent) { delegate as? any StateDelegate }
   }
 
   /// Lets a part of the interface add to an activity whenever the scene is saved.

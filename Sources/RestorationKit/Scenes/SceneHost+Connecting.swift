@@ -91,7 +91,7 @@ extension SceneHost {
       saved = .failure(error)
     }
     // Another call that let the scene go meanwhile may have saved it before the data changed.
-    if case .success(let report) = saved, report.outcome == .superseded,
+    if case .success(let report) = saved, report.outcome == .disconnected,
       openSessions.contains(session)
     {
       return try await refresh(session)
@@ -214,10 +214,10 @@ extension SceneHost {
   private func restoreNodes(
     of scene: RestorableScene, showing show: () -> Void
   ) async throws(RestorationError) -> RestorationReport {
-    try await scene.engine.restore { report in
+    try await scene.engine.restore(then: { report in
       scene.restoration = .success(report)
       if report.outcome == .restored { restoreInteractionState(of: scene) }
-    } with: { tree in
+    }) { tree in
       // The scene may have been closed meanwhile.
       guard scene.delegate != nil else { return nil }
       take(tree, in: scene)

@@ -33,13 +33,10 @@ extension SceneHost {
   @discardableResult
   func tellDiscarded() async -> RestorationError? {
     // A second removal would remove and tell of the same sessions again.
-    while let removal = sessions.removal { await removal.end() }
-    let removal = UnderWay()
-    sessions.removal = removal
-    defer {
-      sessions.removal = nil
-      removal.finish()
-    }
+    await sessions.removals.run { await removeDiscarded() }
+  }
+
+  private func removeDiscarded() async -> RestorationError? {
     var failure: RestorationError?
     var told: [SceneSession] = []
     // The list does not say yet of the sessions that are discarded from now on.

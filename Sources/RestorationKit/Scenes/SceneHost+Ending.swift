@@ -80,7 +80,7 @@ extension SceneHost {
     let areStored: Bool
     do throws(RestorationError) {
       areStored = try await saveChangedScenes(byItself: true, calls).allSatisfy { session, report in
-        report.outcome == .saved || report.outcome == .superseded || !session.isRestorable
+        [.saved, .disconnected].contains(report.outcome) || !session.isRestorable
       }
     } catch {
       areStored = false

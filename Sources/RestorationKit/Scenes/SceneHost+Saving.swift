@@ -14,8 +14,8 @@ extension SceneHost {
   /// - Parameter scene: The scene.
   /// - Returns: What was saved. Problems of the activity and of the values are in an
   ///   entry of kind `scene`. If the scene is disconnected or discarded while the call waits
-  ///   for another save or for a restore, that decides what is stored: the outcome is
-  ///   ``PreservationReport/Outcome/superseded``, and nothing is called.
+  ///   for another save or for a restore, the outcome is
+  ///   ``PreservationReport/Outcome/disconnected``, and none of these calls is made.
   /// - Throws: ``RestorationError`` with `archive` if it cannot be stored; then
   ///   ``RestorableScene/needsSave`` is true again, and the activity and the values of the scene
   ///   are stored with the list of sessions if that can be written. `notConnected` if
@@ -63,12 +63,6 @@ extension SceneHost {
       throw RestorationError(
         .notConnected, "The scene is not connected, so it cannot be saved. Connect its session.")
     }
-    try await scene.engine.otherRestoreEnded(calls)
-    // The call that let the scene go meanwhile has saved or discarded it.
-    guard scene.activationState != .unattached else { return PreservationReport(.superseded) }
-    guard scene.session.isRestorable || scene.engine.isLocked else {
-      return try await saveNothing(of: scene, byItself: byItself, calls)
-    }
     return try await scene.engine.telling(byItself: byItself) {
       () async throws(RestorationError) in
       try await saveFile(of: scene, everything, calls)
@@ -79,18 +73,35 @@ extension SceneHost {
     of scene: RestorableScene, _ everything: Bool, _ calls: FileCalls
   ) async throws(RestorationError) -> PreservationReport {
     let session = scene.session
-    if scene.engine.isLocked { return PreservationReport(.locked) }
+    scene.engine.claim.beginUse()
+    defer { scene.engine.claim.endUse() }
+    if calls.isBlocking, !session.isRestorable, !scene.engine.isLocked {
+      try scene.engine.throwDuringRestore()
+      // The list says so, and the next launch discards the state.
+      return PreservationReport(.declined)
+    }
+    var isDiscarded = false
     var taken: TakenContent?
     var report: PreservationReport
     do throws(RestorationError) {
       report = try await scene.engine.save(everything: everything, calls) {
-        () throws(RestorationError) in
-        // The call that let the scene go meanwhile has saved or discarded it.
+        () async throws(RestorationError) in
+        guard scene.delegate != nil else { return PreservationReport(.disconnected) }
+        guard !session.isRestorable, !scene.engine.isLocked else { return nil }
+        isDiscarded = true
+        scene.needsSave = false
+        try await scene.engine.discardNow(includingSetAside: true)
+        return PreservationReport(.declined)
+      } with: { () throws(RestorationError) in
         guard let delegate = scene.delegate else {
           taken?.putBackChanges(in: session)
           return nil
         }
         return try take(&taken, of: scene, delegate)
+      }
+      if isDiscarded {
+        try await scene.engine.sendDiscard(includingSetAside: true)
+        return report
       }
     } catch {
       taken?.putBack(in: scene, whole: error.code == .strict)
@@ -99,7 +110,9 @@ extension SceneHost {
     }
     switch report.outcome {
     case .saved: session.noteSave(report, at: keeper.engine.settings.now())
-    case .superseded: break
+    case .disconnected: break
+    // Nobody was asked, so nothing is known of changes.
+    case .locked where taken == nil: break
     case .declined, .locked, .inUse, .delegateGone, .conflict:
       taken?.putBack(in: scene)
       scene.keepNeedingSave()
@@ -212,22 +225,6 @@ extension SceneHost {
     await writeList(calls)
     if let failure { throw failure }
     return reports
-  }
-
-  private func saveNothing(
-    of scene: RestorableScene, byItself: Bool, _ calls: FileCalls
-  ) async throws(RestorationError) -> PreservationReport {
-    // The list says so, and the next launch discards it.
-    if calls.isBlocking { return PreservationReport(.declined) }
-    scene.needsSave = false
-    do throws(RestorationError) {
-      try await scene.engine.discardState(includingSetAside: true)
-    } catch {
-      scene.keepNeedingSave()
-      if !byItself { need.tell(.notStored) }
-      throw error
-    }
-    return PreservationReport(.declined)
   }
 
   /// Asks for the activity and lets all who take part bring it up to date.

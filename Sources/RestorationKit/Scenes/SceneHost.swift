@@ -185,21 +185,17 @@ public final class SceneHost {
   func inTurn<Value>(
     of session: SceneSession, _ body: () async throws(RestorationError) -> Value
   ) async throws(RestorationError) -> Value {
-    await turnEnded(of: [session])
-    let turn = UnderWay()
-    sessions.setTurn(turn, of: session)
-    defer {
-      sessions.setTurn(nil, of: session)
-      turn.finish()
-    }
-    return try await body()
+    guard let turns = sessions[session]?.turns else { return try await body() }
+    return try await turns.run(.other, body)
   }
 
   /// Waits until none of some sessions connects or gets another state.
   func turnEnded(of sessions: [SceneSession]) async {
-    func turn() -> UnderWay? { sessions.lazy.compactMap { self.sessions[$0]?.turn }.first }
+    func turns() -> TurnQueue? {
+      sessions.lazy.compactMap { self.sessions[$0]?.turns }.first { $0.running != nil }
+    }
     // While one ends, another one may begin.
-    while let turn = turn() { await turn.end() }
+    while let turns = turns() { await turns.caughtUp() }
   }
 
   /// Calls the delegate of a scene, and tells the trace before.

@@ -59,7 +59,7 @@ final class SceneListFile {
   private var writeCount: UInt64 = 0
   /// What is stored; nil if that is not known.
   private var written: SceneList?
-  private var underWay: UnderWay?
+  private let writes = TurnQueue()
   /// Whether the app said that it ends, and has done nothing since.
   var endsCleanly = false
   /// Why the last write has failed; nil if the list is stored.
@@ -144,16 +144,17 @@ final class SceneListFile {
   func write(
     _ calls: FileCalls = .waiting, _ list: () -> SceneList
   ) async throws(RestorationError) -> Replaced {
-    // A write whose actor is blocked cannot end; this one has a higher number.
-    while let underWay, !calls.isBlocking { await underWay.end() }
-    let list = list()
-    guard !list.isSame(as: written) else { return (nil, nil) }
-    let (write, before) = (UnderWay(), underWay)
-    underWay = write
-    defer {
-      underWay = before
-      write.finish()
+    // A write whose actor is blocked cannot end; the next one has a higher number.
+    if calls.isBlocking { return try await writeNow(calls, list()) }
+    return try await writes.run { () async throws(RestorationError) in
+      try await writeNow(calls, list())
     }
+  }
+
+  private func writeNow(
+    _ calls: FileCalls, _ list: SceneList
+  ) async throws(RestorationError) -> Replaced {
+    guard !list.isSame(as: written) else { return (nil, nil) }
     // A write that fails may have been done all the same.
     written = nil
     writeCount += 1

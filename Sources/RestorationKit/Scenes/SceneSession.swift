@@ -79,6 +79,8 @@ public final class SceneSession {
 
   /// Takes what the report of a save says of what is stored now.
   func noteSave(_ report: PreservationReport, at now: Date) {
+    // Without a version, another save has stored the scene meanwhile, and noted it.
+    guard report.version != nil else { return }
     failure = nil
     facts.savedAt = now
     facts.byteCount = report.byteCount

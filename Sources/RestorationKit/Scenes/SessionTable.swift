@@ -79,13 +79,13 @@ struct SessionTable {
     let session: SceneSession
     let engine: StateEngine
     fileprivate(set) var state: SessionState
-    /// The end of the call that has the session to itself, for which others wait.
-    fileprivate(set) var turn: UnderWay?
+    /// The calls that have the session to themselves, one after the other.
+    let turns = TurnQueue()
   }
 
   private(set) var rows: [Row] = []
-  /// The removal of what is discarded, while it goes on.
-  var removal: UnderWay?
+  /// The removals of what is discarded.
+  let removals = TurnQueue()
 
   var open: [SceneSession] { sessions(where: \.isOpen) }
   var closed: [SceneSession] { sessions { $0.closedAt != nil } }
@@ -142,11 +142,6 @@ struct SessionTable {
   mutating func moveToFront(_ session: SceneSession) {
     guard let place = rows.firstIndex(where: { $0.session == session }) else { return }
     rows.insert(rows.remove(at: place), at: 0)
-  }
-
-  mutating func setTurn(_ turn: UnderWay?, of session: SceneSession) {
-    guard let place = rows.firstIndex(where: { $0.session == session }) else { return }
-    rows[place].turn = turn
   }
 
   /// Forgets what a list said that is read again.

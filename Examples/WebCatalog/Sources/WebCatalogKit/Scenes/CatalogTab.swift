@@ -102,7 +102,7 @@ actor CatalogTab {
     facts.note(report)
     wroteSomething = report.writtenByteCount > 0
     switch report.outcome {
-    case .saved, .superseded:
+    case .saved:
       isUnsaved = false
       return true
     case .conflict: return false

@@ -1,0 +1,66 @@
+/// Lets calls that wait for something run alone, in the order in which they are made.
+///
+/// A queue belongs to the actor of the keeper or host, as all code does that uses it. A body must not
+/// wait for a turn of its own queue, which would never come.
+package final class TurnQueue {
+  /// The kind of a turn, for calls that block the actor and so cannot wait for its end.
+  package enum Kind {
+    case restore
+    case other
+  }
+
+  /// The turn that runs now, or is about to begin; nil if there is none.
+  package private(set) var running: Kind?
+  private var waiting: [CheckedContinuation<Void, Never>] = []
+  /// How many of those that wait have had their turn.
+  private var startedCount = 0
+
+  package init() {}
+
+  /// Runs a body when all turns before it have ended.
+  ///
+  /// - Complexity: O(1), and the body's.
+  package func run<Value, Failure: Error>(
+    _ kind: Kind = .other, _ body: () async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    if running != nil { await withCheckedContinuation { waiting.append($0) } }
+    running = kind
+    defer { end() }
+    return try await body()
+  }
+
+  /// Runs a body at once, before the turns that wait and in the midst of the one that runs: for a
+  /// caller that blocks the actor, where no turn could end.
+  package func overtake<Value, Failure: Error>(
+    _ kind: Kind, _ body: () async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    let interrupted = running
+    running = kind
+    defer { if interrupted == nil { end() } else { running = interrupted } }
+    return try await body()
+  }
+
+  /// Waits for the end of all turns that are called already.
+  package func caughtUp() async {
+    guard running != nil else { return }
+    await withCheckedContinuation { waiting.append($0) }
+    end()
+  }
+
+  /// Gives the next call its turn; nobody who calls meanwhile comes between.
+  private func end() {
+    guard startedCount < waiting.count else {
+      (running, waiting, startedCount) = (nil, [], 0)
+      return
+    }
+    let next = waiting[startedCount]
+    startedCount += 1
+    if startedCount > 32, startedCount > waiting.count / 2 {
+      waiting.removeFirst(startedCount)
+      startedCount = 0
+    }
+    // The kind is known when the body begins; until then nothing of it is under way.
+    running = .other
+    next.resume()
+  }
+}
