@@ -54,23 +54,31 @@ final class SaveWaitTests: XCTestCase {
     XCTAssertEqual(tries.withLock { $0 }, before + 1)
   }
 
-  func testADelegateThatTheAppLetsGoWhileASaveOpensItsFileTakesPartInTheSave() async throws {
-    _ = try await launch.keeper().save([TestNode("a")])
+  func testADelegateThatTheAppLetsGoDuringASaveTakesPartAlsoIfAllIsWrittenAnew() async throws {
     let gate = Gate()
-    let store = HookedStore(launch.store) { _, call in if call == .open { gate.pass() } }
-    let keeper = try keeper(store)
+    let keeper = try keeper(HookedStore(launch.store) { _, _ in gate.pass() })
     var delegate: TestDelegate? = TestDelegate()
     delegate?.onWillEncode = { $0.encode("of the delegate", forKey: "value") }
     keeper.delegate = delegate
-    _ = try await keeper.restore(into: [TestNode("a")])
+    let root = TestNode("a")
+    _ = try await keeper.save([root])
+    let first = launch.storedBytes
+    root.value = "second"
+    _ = try await keeper.save([root])
+    // Somebody puts an older copy back, so that all must be written.
+    launch.storedBytes = first
     gate.holdUp()
-    let save = Task { @MainActor in try await keeper.save([TestNode("a")]).outcome }
-    try await waitUntil("the save opens its file") { gate.isWaitedFor }
+    root.value = "third"
+    let save = Task { @MainActor in try await keeper.save([root]).outcome }
+    try await waitUntil("the save reaches its file") { gate.isWaitedFor }
     delegate = nil
     gate.goOn()
     let outcome = try await save.value
     XCTAssertEqual(outcome, .saved)
-    let value: String? = try launch.storedRecords()?.application?.decodeIfPresent(forKey: "value")
+    XCTAssertNil(keeper.delegate)
+    let records = try launch.storedRecords()
+    XCTAssertEqual(try records?["a"]?.value, "third")
+    let value: String? = try records?.application?.decodeIfPresent(forKey: "value")
     XCTAssertEqual(value, "of the delegate")
   }
 
