@@ -37,6 +37,31 @@ final class ChangedStructureTests: ChangeTestCase {
     try await assertStoredAsAWhole([root])
   }
 
+  func testTheContentsOfANodeAreKnownAfterOthersHaveChangedTheirsAThousandTimes() async throws {
+    let keeper = try launch.keeper()
+    let quiet = TrackedNode("quiet")
+    quiet.below = (0..<3).map { TrackedNode("q\($0)") }
+    quiet.views = (0..<2).map { TestView("v\($0)") }
+    let list = TrackedNode("list")
+    list.below = (0..<400).map { TrackedNode("n\($0)") }
+    let root = TrackedNode("root")
+    root.below = [list, quiet]
+    _ = try await keeper.save([root])
+    for _ in 0..<8 {
+      list.below.reverse()
+      _ = try await keeper.save([root])
+    }
+    quiet.below.removeFirst(2)
+    list.below.removeFirst(100)
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.unaskedCount, 1 + 300 + 1)
+    try await assertStoredAsAWhole([root])
+    quiet.views.removeLast()
+    quiet.below = []
+    _ = try await keeper.save([root])
+    try await assertStoredAsAWhole([root])
+  }
+
   func testANodeThatMovesKeepsItsStateAndItsOldPlaceIsEmpty() async throws {
     let keeper = try launch.keeper()
     let (root, nodes) = try await savedTree(with: keeper)
