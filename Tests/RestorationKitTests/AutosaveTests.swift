@@ -175,6 +175,40 @@ final class AutosaveTests: AutosaveTestCase {
     let end: Void? = await iterator.next()
     XCTAssertNil(end)
   }
+
+  /// How many elements a change of a node makes.
+  private func elementCount(_ keeper: StateKeeper, _ change: () -> Void) async -> Int {
+    let changes = keeper.needsSaveChanges
+    let count = Task {
+      var count = 0
+      for await _ in changes { count += 1 }
+      return count
+    }
+    // Whoever waits for an element takes it at once, and what comes then makes another.
+    for _ in 0..<20 { await Task.yield() }
+    change()
+    await keeper.close()
+    return await count.value
+  }
+
+  func testOneChangeOfAnObservedNodeThatWasAskedOftenIsOneElement() async throws {
+    let keeper = try launch.keeper()
+    let node = ObservedNode("observed")
+    for _ in 0..<3 { _ = try await keeper.saveEverything([node]) }
+    let count = await elementCount(keeper) { node.value = "1" }
+    XCTAssertEqual(count, 1)
+  }
+
+  func testOneChangeOfAnObservedNodeThatHasOftenChangedOtherwiseIsOneElement() async throws {
+    let keeper = try launch.keeper()
+    let node = ObservedNode("observed")
+    for value in ["1", "2", "3"] {
+      node.value = value
+      _ = try await keeper.save([node])
+    }
+    let count = await elementCount(keeper) { node.below = [PlainNode("below")] }
+    XCTAssertEqual(count, 1)
+  }
 }
 
 /// A node that says in every save that it has changed.

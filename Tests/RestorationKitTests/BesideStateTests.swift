@@ -8,7 +8,7 @@ import XCTest
 @MainActor
 final class BesideStateTests: XCTestCase {
   private final class Screen: @MainActor RestorableNode {
-    let restorationIdentifier: String?
+    var restorationIdentifier: String?
     var restorationChildren: [any RestorableNode] = []
     var restorationViews: [any RestorableView] = []
     var value: String?
@@ -154,6 +154,23 @@ final class BesideStateTests: XCTestCase {
     XCTAssertEqual(back.value, "one''")
     XCTAssertEqual(report.restored.kept.count, 2)
     XCTAssertEqual(try values("a"), ["one''", "two", "three"])
+  }
+
+  func testANodeThatTakesTheNameOfAnotherKeepsTheStatesOfBoth() async throws {
+    let saved = TestNode("root", children: [Screen("a", "first"), Screen("b", "second")])
+    _ = try await keeper(version: 2).save([saved])
+    let older = try keeper(version: 1)
+    let node = Screen("a")
+    let root = TestNode("root", children: [node])
+    _ = try await older.restore(into: [root])
+    node.restorationIdentifier = "b"
+    for (value, all) in [(nil, ["first", "second"]), ("typed", ["typed", "first", "second"])] {
+      node.value = value
+      for _ in 0..<2 {
+        _ = try await older.save([root])
+        XCTAssertEqual(try values("root/b"), all)
+      }
+    }
   }
 
   // MARK: What is inside of it

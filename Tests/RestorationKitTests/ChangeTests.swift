@@ -87,6 +87,32 @@ final class ChangeTests: ChangeTestCase {
     XCTAssertEqual(try value(of: "root/n1/plain/below"), "newer")
   }
 
+  func testANodeOfAStoryboardThatHasChangedIsMadeByItsStoryboardAgain() async throws {
+    var made: [TrackedNode] = []
+    func makeStoryboard() -> Storyboard {
+      let storyboard = Storyboard("Main")
+      storyboard.register("drawn") {
+        let node = TrackedNode("drawn")
+        made.append(node)
+        return node
+      }
+      return storyboard
+    }
+    let (keeper, storyboard) = (try launch.keeper(), makeStoryboard())
+    try keeper.register(storyboard)
+    let root = TrackedNode("root")
+    root.below = [try storyboard.instantiate("drawn")].compactMap(\.self)
+    _ = try await keeper.save([root])
+    made.first?.value = "new"
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.entries.map(\.path.description), ["root/drawn"])
+    try await assertStoredAsAWhole([root]) { try $0.register(storyboard) }
+    let next = try launch.keeper()
+    try next.register(makeStoryboard())
+    _ = try await next.restore(into: [TrackedNode("root")])
+    XCTAssertEqual(made.map(\.value), ["new", "new"])
+  }
+
   func testAnObservedNodeIsAskedWhenWhatItReadHasChangedAndNotBefore() async throws {
     let keeper = try launch.keeper()
     let root = TrackedNode("root")

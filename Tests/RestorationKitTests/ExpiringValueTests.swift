@@ -122,6 +122,24 @@ final class ExpiringValueTests: ExpiringValueTestCase {
     XCTAssertFalse(try isStored())
   }
 
+  func testANodeThatHasNotSaidThatItChangedIsAskedWhenTheFirstOfItsValuesEnds() async throws {
+    // In the order of their keys, one that lasts longer comes before and one after.
+    let node = TrackedSensitiveNode("node", value: "v") { coder in
+      for key in ["a", "z"] {
+        coder.encode("w", forKey: key, sensitivity: .expiring(after: .seconds(1000)))
+      }
+    }
+    let root = TrackedSensitiveNode("root")
+    root.restorationChildren = [node]
+    let cases = [(0.0, [["a"], ["value"], ["z"]]), (60, [["a"], ["z"]]), (1000, [])]
+    for (seconds, keys) in cases {
+      go(to: seconds)
+      try await save(root)
+      let stored = try XCTUnwrap(try launch.storedRecords()?["root/node"])
+      XCTAssertEqual(try stored.sensitiveKeys, keys, "\(seconds)")
+    }
+  }
+
   func testWhatTheApplicationEncodedEndsToo() async throws {
     let delegate = TestDelegate()
     delegate.onWillEncode = {

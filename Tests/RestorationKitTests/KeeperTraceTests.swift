@@ -166,4 +166,28 @@ final class KeeperTraceTests: XCTestCase {
         + ["didDecodeRestorableState"] + all.map { "applicationFinishedRestoringState \($0)" })
     XCTAssertEqual(told, calls.events)
   }
+
+  func testAKeeperTellsThatItAsksANodeWhoseStoredStateItCannotRead() async throws {
+    let (launch, calls) = (Launch(), Trace())
+    func keeper(version: Int) throws -> StateKeeper {
+      let keeper = try launch.keeper()
+      let steps = (1..<version).map { StateMigration(from: $0) { _ in } }
+      try keeper.register(Screen.self, version: version, migrations: steps)
+      return keeper
+    }
+    _ = try await keeper(version: 2).save([Screen("root", calls)])
+    let older = try keeper(version: 1)
+    let root = Screen("root", calls)
+    _ = try await older.restore(into: [root])
+    calls.clear()
+    var told: [String] = []
+    older.trace = { call in
+      XCTAssertEqual(told, calls.events, "Each is told just before it is called.")
+      told.append(call.description)
+    }
+    let report = try await older.save([root])
+    XCTAssertEqual(report.outcome(of: "root"), .keptAsStored)
+    XCTAssertEqual(calls.events, ["encodeRestorableState root"])
+    XCTAssertEqual(told, calls.events)
+  }
 }

@@ -201,6 +201,30 @@ final class SensitiveBudgetTests: XCTestCase {
     }
   }
 
+  func testAValueThatWasTakenAwayWhileAnotherNodeHadNoRoomBeginsAnew() async throws {
+    let keeper = try keeper(hard: 2_000)
+    let (node, other) = (SensitiveNode("node", value: "v"), SensitiveNode("other"))
+    let root = root(node, other)
+    _ = try await keeper.save([root])
+    let large: (StateEncoder) throws -> Void = { [text = text(5_000)] in
+      $0.encode(text, forKey: "text")
+    }
+    (node.value, other.encode) = (nil, large)
+    let first = try await keeper.save([root])
+    XCTAssertEqual(first.outcome(of: "root/other"), .savedWithLastState)
+    (node.encode, other.encode) = (large, { _ in })
+    let second = try await keeper.save([root])
+    XCTAssertEqual(second.outcome(of: "root/node"), .savedWithLastState)
+    go(to: 30)
+    (node.value, node.encode) = ("v", { _ in })
+    _ = try await keeper.save([root])
+    await keeper.close()
+    for (seconds, value) in [(89.9, "v"), (90, nil)] {
+      let found = try await found(at: seconds)
+      XCTAssertEqual(found, value, "\(seconds)")
+    }
+  }
+
   func testAValueThatWasLeftOutBeginsAnew() async throws {
     let keeper = try keeper(hard: 1_000)
     let (node, other) = (SensitiveNode("node", value: text(600)), SensitiveNode("other"))

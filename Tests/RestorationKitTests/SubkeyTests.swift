@@ -347,6 +347,103 @@ final class SubkeyTests: SecretTestCase {
     XCTAssertEqual(restored.found, all)
   }
 
+  private func keeper(version: Int) throws -> StateKeeper {
+    let keeper = try keeper()
+    let steps = (1..<version).map { StateMigration(from: $0) { _ in } }
+    try keeper.register(SensitiveNode.self, version: version, migrations: steps)
+    return keeper
+  }
+
+  private func node(_ secret: String) -> SensitiveNode {
+    SensitiveNode("x") { $0.encode(secret, forKey: "s", sensitivity: .secret) }
+  }
+
+  /// An older version of the app that has restored a node whose state it cannot read.
+  private func older(
+    savesFirst: Bool, isBack: Bool = true
+  ) async throws -> (keeper: StateKeeper, root: TestNode, parent: TestNode, old: SensitiveNode) {
+    (launch.storedBytes, secretsBytes, delegate.onWillEncode) = (nil, nil, nil)
+    let newer = try keeper(version: 2)
+    _ = try await newer.save([
+      TestNode("root", children: [TestNode("parent", children: [node("old")])])
+    ])
+    await newer.close()
+    let older = try keeper(version: 1)
+    let old = SensitiveNode("x")
+    let parent = TestNode("parent", children: isBack ? [old] : [])
+    let root = TestNode("root", children: [parent])
+    _ = try await older.restore(into: [root])
+    if savesFirst { _ = try await older.save([root]) }
+    return (older, root, parent, old)
+  }
+
+  func testANodeAtTheFormerPathOfOneThatIsKeptAsStoredHasASecretOfItsOwn() async throws {
+    for (forgotten, expected) in [("x", ["y": "old"]), ("y", ["x": "new"])] {
+      let (older, root, parent, old) = try await older(savesFirst: true)
+      old.restorationIdentifier = "y"
+      parent.restorationChildren = [old, node("new")]
+      _ = try await older.save([root])
+      try await older.forgetSecrets(.below(RestorationPath(["root", "parent", forgotten])))
+      await older.close()
+      var found: [String: String] = [:]
+      parent.restorationChildren = ["x", "y"].map { name in
+        let node = SensitiveNode(name)
+        node.decode = { found[name] = try $0.decodeIfPresent(forKey: "s") }
+        return node
+      }
+      let newer = try keeper(version: 2)
+      _ = try await newer.restore(into: [root])
+      await newer.close()
+      XCTAssertEqual(found, expected, forgotten)
+    }
+  }
+
+  func testNoOtherNodeGetsTheSubkeyOfAStateThatIsKept() async throws {
+    typealias Change = (_ root: TestNode, _ parent: TestNode, _ old: SensitiveNode) -> Void
+    let cases: [(name: String, savesFirst: Bool, isBack: Bool, kept: String, change: Change)] = [
+      (
+        "before the first save", false, true, "root/parent/y",
+        { [self] _, parent, old in
+          old.restorationIdentifier = "y"
+          parent.restorationChildren = [old, node("new")]
+        }
+      ),
+      (
+        "asked first", true, true, "root/later/x",
+        { [self] root, parent, old in
+          parent.restorationChildren = [node("new")]
+          root.restorationChildren.append(TestNode("later", children: [old]))
+        }
+      ),
+      (
+        "beside another state", true, true, "root/parent/y",
+        { [self] _, parent, old in
+          old.restorationIdentifier = "y"
+          old.encode = { $0.encode("typed", forKey: "plain") }
+          parent.restorationChildren = [old, node("new")]
+        }
+      ),
+      (
+        "not back", true, false, "root/renamed/x",
+        { [self] root, parent, _ in
+          parent.restorationIdentifier = "renamed"
+          root.restorationChildren.append(TestNode("parent", children: [node("new")]))
+        }
+      ),
+    ]
+    for (name, savesFirst, isBack, kept, change) in cases {
+      let (older, root, parent, old) = try await older(savesFirst: savesFirst, isBack: isBack)
+      change(root, parent, old)
+      _ = try await older.save([root])
+      await older.close()
+      let records = try XCTUnwrap(try launch.storedRecords())
+      let new = try XCTUnwrap(records["root/parent/x"]).subkeys
+      let keptOnes = try XCTUnwrap(records[kept]).subkeys
+      XCTAssertEqual([new.count, keptOnes.count], [1, 1], name)
+      XCTAssertNotEqual(new, keptOnes, name)
+    }
+  }
+
   // MARK: Errors
 
   func testTheErrorOfASecretSaysNothingOfIt() async throws {

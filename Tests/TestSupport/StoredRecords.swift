@@ -23,6 +23,18 @@ package struct StoredRecords {
       get throws { try state?.decodeIfPresent(forKey: "value") }
     }
 
+    /// The keys that lead to each of its values with a sensitivity.
+    package var sensitiveKeys: [[String]] {
+      get throws { try SensitiveValue.all(in: content).map(\.keys) }
+    }
+
+    /// The subkeys that its secrets need, with those of the states that are kept beside its own.
+    package var subkeys: [UInt64] {
+      get throws {
+        try SensitiveValue.all(in: content).compactMap(\.subkey) + kept.flatMap { try $0.subkeys }
+      }
+    }
+
     /// The states that are kept beside its own, newest first.
     package var kept: [Kept] {
       get throws {
@@ -44,11 +56,17 @@ package struct StoredRecords {
 
     /// The subkeys that its secrets need.
     package var subkeys: [UInt64] {
-      get throws {
-        struct Value: Decodable { let subkey: UInt64? }
-        return try content.container(forKey: "sensitive")?
-          .decode([Value].self, forKey: "values").compactMap(\.subkey) ?? []
-      }
+      get throws { try SensitiveValue.all(in: content).compactMap(\.subkey) }
+    }
+  }
+
+  /// A value with a sensitivity, beside a state.
+  private struct SensitiveValue: Decodable {
+    let keys: [String]
+    let subkey: UInt64?
+
+    static func all(in content: KeyedDecoder) throws -> [SensitiveValue] {
+      try content.container(forKey: "sensitive")?.decode([Self].self, forKey: "values") ?? []
     }
   }
 

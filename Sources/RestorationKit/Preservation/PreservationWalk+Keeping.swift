@@ -114,7 +114,7 @@ extension PreservationWalk {
     let (object, number, info) = (record.object, record.number, record.info)
     try builder.begin(record: number.record, with: encoder)
     do {
-      try read(object, number) {
+      try read(.state, of: object, number) {
         encodeBuiltInState(of: object, number, info, with: encoder)
         try encodeState(of: object, number, info)
       }
@@ -122,7 +122,6 @@ extension PreservationWalk {
       builder.abandon()
       throw error
     }
-    if info.tracking == .observed { rows[number].hearing.isObserved = true }
     return try builder.takeOpen()
   }
 
@@ -133,10 +132,9 @@ extension PreservationWalk {
   ) throws -> Bool {
     let path = rows.path(of: number)
     trace?(RestorationTrace(call: .encodeRestorableState, path: path))
-    let now = try read(object, number) {
+    let now = try read(.state, of: object, number) {
       try StateProbe(object, at: path, info.traits, builder.limits)
     }
-    if info.tracking == .observed { rows[number].hearing.isObserved = true }
     if info.tracking == .always { rows.hearing.said?.note(now, number) }
     return kept?.probe(of: object)?.isSame(as: now) != true
   }

@@ -140,7 +140,7 @@ extension PreservationWalk {
   }
 
   func contents(of node: any RestorableNode, _ number: RowNumber) -> Contents {
-    read(node, number) {
+    read(.contents, of: node, number) {
       if rows[number].type?.tracking == .observed {
         // Code that does not observe the node asks for these properties elsewhere.
         _ = (node.restorationIdentifier, node.restorationClass, node.restorationViews)

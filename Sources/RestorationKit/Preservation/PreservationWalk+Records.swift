@@ -145,7 +145,7 @@ extension PreservationWalk {
     }
     try builder.begin(record: number.record, with: encoder)
     do {
-      try read(object, number) {
+      try read(.state, of: object, number) {
         encodeOwnPart(of: number, info, origin, with: encoder)
         encodeBuiltInState(of: object, number, info, with: encoder)
         try encodeState(of: object, number, info)
@@ -155,7 +155,6 @@ extension PreservationWalk {
       if info.tracking == .always { rows.hearing.said?.noteFailure(number) }
       return try lose(object, number, info, origin, error)
     }
-    if info.tracking == .observed { rows[number].hearing.isObserved = true }
     do {
       try end(number)
     } catch {
@@ -163,20 +162,28 @@ extension PreservationWalk {
     }
   }
 
-  /// Reads what an object says; an object that is observed marks its row when its answer changes.
+  /// Reads a part of what an object says; an object that is observed marks its row when that
+  /// changes.
+  ///
+  /// A part that is observed is not observed again before it changes: nothing ends the first
+  /// observation, so each further one would take memory and tell of the change once more.
   func read<Value, Failure: Error>(
-    _ object: any StateRestoring, _ number: RowNumber, _ body: () throws(Failure) -> Value
+    _ part: ObservedParts, of object: any StateRestoring, _ number: RowNumber,
+    _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
-    guard rows[number].type?.tracking == .observed, !rows[number].hearing.isObserved else {
-      return try body()
-    }
+    guard rows[number].type?.tracking == .observed,
+      !rows[number].hearing.observed.contains(part)
+    else { return try body() }
     let changes = rows.hearing.changes
     let result = withObservationTracking {
       Result { () throws(Failure) in try body() }
     } onChange: {
-      changes.insert(number)
+      changes.insert(number, part)
     }
-    return try result.get()
+    let value = try result.get()
+    // What a body reads that throws is not all that it would read.
+    rows[number].hearing.observed.insert(part)
+    return value
   }
 
   /// Ends the record of a row, which is written if another one is stored.

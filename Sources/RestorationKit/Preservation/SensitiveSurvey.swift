@@ -104,8 +104,9 @@ final class SensitiveSurvey {
   ) throws(ArchiveError) -> (id: UInt64, subkey: ValueSubkey) {
     let (id, subkey, isNew) = try secrets.subkey(for: place, earlier: earlier) {
       isFree($0, for: number) && !objects.isSubkey($0, ofOtherThan: object)
+        && objects.kept?.isSubkey($0, ofOtherThan: object) != true
     }
-    setUser(number, of: id)
+    rows.sensitive.subkeyUsers[id] = number
     if isNew { madeSubkeys.insert(id) }
     return (id, subkey)
   }
@@ -177,7 +178,7 @@ final class SensitiveSurvey {
     var use = rows.sensitive.uses[number] ?? RowSensitivity(isKept: true)
     use.subkeys += subkeys
     rows.sensitive.uses[number] = use
-    for subkey in subkeys { setUser(number, of: subkey) }
+    for subkey in subkeys { rows.sensitive.subkeyUsers[subkey] = number }
   }
 
   private func noteSubkeys(of values: [StoredSensitiveValue], _ number: RowNumber) {
@@ -185,7 +186,7 @@ final class SensitiveSurvey {
     noteUndo(of: nil, number, place(of: number))
     rows.sensitive.uses[number] =
       subkeys.isEmpty ? nil : RowSensitivity(subkeys: subkeys, isKept: true)
-    for subkey in subkeys { setUser(number, of: subkey) }
+    for subkey in subkeys { rows.sensitive.subkeyUsers[subkey] = number }
   }
 
   /// The subkeys to which the stored state refers; nil if there are none and no other subkey is
@@ -226,11 +227,13 @@ final class SensitiveSurvey {
 
   /// The facts before a change, for a walk that may begin anew: in that walk an object may have no
   /// room, another place, or the state that was stored last.
-  private enum Undo {
-    case values(
-      RowNumber, RowSensitivity?, object: (any StateRestoring)?, subkeys: [UInt64]?,
-      ValueAges.Place, ValueAges.Before)
-    case user(of: UInt64, RowNumber??)
+  private struct Undo {
+    let number: RowNumber
+    let sensitivity: RowSensitivity?
+    let object: (any StateRestoring)?
+    let subkeys: [UInt64]?
+    let place: ValueAges.Place
+    let ages: ValueAges.Before
   }
 
   private func noteUndo(
@@ -239,32 +242,23 @@ final class SensitiveSurvey {
     // The application is asked once, so its values are not taken back.
     guard keepsUndo, let number else { return }
     undo.append(
-      .values(
-        number, rows.sensitive.uses[number], object: object,
-        subkeys: object.flatMap(objects.subkeys), place,
-        objects.ages.before(object, at: place)))
-  }
-
-  private func setUser(_ number: RowNumber?, of subkey: UInt64) {
-    if keepsUndo, number != nil {
-      undo.append(.user(of: subkey, rows.sensitive.subkeyUsers[subkey]))
-    }
-    rows.sensitive.subkeyUsers[subkey] = number
+      Undo(
+        number: number, sensitivity: rows.sensitive.uses[number], object: object,
+        subkeys: object.flatMap(objects.subkeys), place: place,
+        ages: objects.ages.before(object, at: place)))
   }
 
   /// Lets go of the objects.
   func end() { undo = [] }
 
   /// Forgets what the walk has found out, but for the application.
+  ///
+  /// The users of subkeys stay: a row is asked whether it still uses a subkey.
   func takeBack() {
     for undo in undo.reversed() {
-      switch undo {
-      case .values(let number, let sensitivity, let object, let subkeys, let place, let before):
-        rows.sensitive.uses[number] = sensitivity
-        if let object { objects.setSubkeys(subkeys, of: object) }
-        objects.ages.goBack(to: before, object, at: place)
-      case .user(let subkey, let user): rows.sensitive.subkeyUsers[subkey] = user
-      }
+      rows.sensitive.uses[undo.number] = undo.sensitivity
+      if let object = undo.object { objects.setSubkeys(undo.subkeys, of: object) }
+      objects.ages.goBack(to: undo.ages, undo.object, at: undo.place)
     }
     undo = []
   }

@@ -4,35 +4,41 @@ internal import Synchronization
 ///
 /// An object may announce a change on any thread.
 final class ChangedRows: Sendable {
-  private struct Content {
-    var rows: [RowNumber] = []
-    var isMarked: Set<RowNumber> = []
-  }
-
-  private let content = Mutex(Content())
+  /// The changed rows, with the parts of their objects whose observation has ended by that.
+  private let content = Mutex<[RowNumber: ObservedParts]>([:])
   private let need: SaveNeed?
 
   init(_ need: SaveNeed?) {
     self.need = need
   }
 
-  func insert(_ number: RowNumber) {
-    content.withLock { content in
-      if content.isMarked.insert(number).inserted { content.rows.append(number) }
-    }
+  /// Marks a row whose object has announced a change, or of which a part has changed that was
+  /// observed.
+  func insert(_ number: RowNumber, _ changed: ObservedParts = []) {
+    content.withLock { $0[number, default: []].formUnion(changed) }
     need?.tell()
   }
 
-  var isEmpty: Bool { content.withLock { $0.rows.isEmpty } }
+  var isEmpty: Bool { content.withLock { $0.isEmpty } }
 
   /// Gives the rows so far, which count as asked from now on.
-  func take() -> [RowNumber] {
+  func take() -> [RowNumber: ObservedParts] {
     content.withLock { content in
-      guard !content.rows.isEmpty else { return [] }
-      defer { content = Content() }
-      return content.rows
+      guard !content.isEmpty else { return [:] }
+      defer { content = [:] }
+      return content
     }
   }
+}
+
+/// The parts of an object that are observed each for itself, until something in them changes.
+struct ObservedParts: OptionSet {
+  let rawValue: UInt8
+
+  /// The contained nodes and views.
+  static let contents = ObservedParts(rawValue: 1)
+  /// What the object encodes.
+  static let state = ObservedParts(rawValue: 2)
 }
 
 /// The objects of all states that say when they change.

@@ -147,8 +147,8 @@ extension KeptRecords {
   private func replace(_ place: Int, by object: any StateRestoring) {
     guard let kept = unclaimed[place] else { return }
     unclaimed[place] = nil
-    if referredRecords.contains(kept.element.record) {
-      objects[kept.element.record] = Reference(object: object)
+    if named.records.contains(kept.element.record) {
+      named.objects[kept.element.record] = KeptReferences.Object(object)
     }
     var tops = topsBelow[object] ?? Tops()
     let since = firstSave(keeping: kept.element)

@@ -38,7 +38,7 @@ extension KeptRecords {
   /// How many objects are alive to which kept states refer.
   ///
   /// - Complexity: O(*n*) in the objects to which kept states refer.
-  var livingReferenceCount: Int { objects.values.count { $0.object != nil } }
+  var livingReferenceCount: Int { named.objects.values.count { $0.object != nil } }
 
   /// Whether states are kept of objects that are back.
   var hasStates: Bool { !states.isEmpty }
@@ -70,7 +70,19 @@ extension KeptRecords {
   }
 
   /// The object of a record to which kept states refer.
-  func object(_ record: UInt64) -> (any StateRestoring)? { objects[record]?.object }
+  func object(_ record: UInt64) -> (any StateRestoring)? { named.objects[record]?.object }
+
+  /// Whether a state that is kept refers to a subkey, and is none of an object's own.
+  ///
+  /// Another secret under the same subkey would be forgotten with that of the state, or instead of it.
+  func isSubkey(_ id: UInt64, ofOtherThan object: (any StateRestoring)?) -> Bool {
+    switch named.subkeys[id] {
+    case .element(let place): unclaimed[place] != nil
+    case .object(let owner):
+      owner.object.map { states[$0] != nil && $0 !== object } ?? false
+    case nil: false
+    }
+  }
 
   /// The places of a kept element and of all below it; an element comes after the one above it.
   func subtree(of top: Int) -> [Int] {

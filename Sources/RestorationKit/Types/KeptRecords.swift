@@ -57,9 +57,6 @@ final class KeptRecords {
     }
   }
 
-  struct Reference {
-    weak var object: (any StateRestoring)?
-  }
 
   /// The archive in which the kept elements and states were stored.
   struct Source {
@@ -87,9 +84,8 @@ final class KeptRecords {
   var probes = WeakTable<StateProbe>()
   /// The elements that the restore has left out because it had crashed in them, by their records.
   var skippedRecords: [UInt64: LeftOutPeriod] = [:]
-  /// The objects of the stored records to which kept states refer.
-  var objects: [UInt64: Reference] = [:]
-  var referredRecords: Set<UInt64> = []
+  /// What the kept states name.
+  var named = KeptReferences()
 
   /// Keeps the elements and states that a restore could not bring back; nil if there are none.
   ///
@@ -134,9 +130,9 @@ final class KeptRecords {
       guard let object = result.restored[elements[place].record] else { continue }
       keepStates(of: object, at: place, result)
     }
-    for element in elements where referredRecords.contains(element.record) {
+    for element in elements where named.records.contains(element.record) {
       if let object = result.restored[element.record] {
-        objects[element.record] = Reference(object: object)
+        named.objects[element.record] = KeptReferences.Object(object)
       }
     }
   }
@@ -165,6 +161,7 @@ final class KeptRecords {
           staysBeside: outcome.staysBeside || outcome.isBelowMissing && isBelowBeside,
           leftOut: result.skipped[place] ?? above.flatMap { unclaimed[$0]?.leftOut }))
       noteReferences(of: element)
+      named.noteSubkeys(of: [element.values] + element.kept.map(\.values), .element(kept))
       if let above {
         unclaimed[above]?.children.append(kept)
       } else if let parent = element.parent {
@@ -189,6 +186,9 @@ final class KeptRecords {
       }
       noteReferences(of: element)
     }
+    named.noteSubkeys(
+      of: (isUnread ? [element.values] : []) + element.kept.map(\.values),
+      .object(KeptReferences.Object(object)))
     let known = result.knownVersions[place] ?? .max
     states[object] = State(
       withheld: isUnread ? element : nil,
@@ -217,7 +217,7 @@ final class KeptRecords {
       _ = try KeyedDecoder.encoding { encoder in
         let container = encoder.beginContainer(forKey: NodeRecord.Key.kept.rawValue)
         try values.copy(to: encoder) { [self] record in
-          referredRecords.insert(record)
+          named.records.insert(record)
           return record
         }
         encoder.endContainer(container)

@@ -10,8 +10,8 @@ extension Rows {
   /// Counts the rows as changed whose objects have said so since they were asked, or whose values
   /// have ended.
   func takeChanges() {
-    for number in hearing.changes.take() where number.place < rows.count {
-      self[number].hearing.isObserved = false
+    for (number, changed) in hearing.changes.take() where number.place < rows.count {
+      self[number].hearing.observed.subtract(changed)
       hearing.changed.insert(number)
     }
     hearing.changed.formUnion(sensitive.due)
@@ -45,7 +45,7 @@ extension Rows {
       if self[number].hearing.isHeld { noteForeign(number) }
       hearing.objects[number.place].object = object
       self[number].stored.isAsked = false
-      self[number].hearing.isObserved = false
+      self[number].hearing.observed = []
     }
     self[number].hearing.isHeld = true
   }
