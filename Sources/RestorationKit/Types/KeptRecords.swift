@@ -57,7 +57,6 @@ final class KeptRecords {
     }
   }
 
-
   /// The archive in which the kept elements and states were stored.
   struct Source {
     let version: ArchiveVersion
