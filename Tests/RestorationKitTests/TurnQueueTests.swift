@@ -92,21 +92,26 @@ final class TurnQueueTests: XCTestCase {
     XCTAssertNil(queue.running)
   }
 
-  func testCatchingUpWaitsForAllThatWasCalledBeforeAndTakesNoTurn() async throws {
-    await queue.caughtUp()
-    let first = call("first")
-    let second = call("second")
-    await Task.yield()
-    let wait = Task { @MainActor in
-      await queue.caughtUp()
-      told.append("caught up")
+  func testWhoWaitsForAnIdleQueueWaitsForAllTurnsAndForNobodyElseWhoDoes() async throws {
+    await queue.idle()
+    let tasks = [call("first"), call("second")]
+    try await waitUntil("the first one runs") { told == ["first begins"] }
+    let waits = (0..<3).map { _ in
+      Task { @MainActor in
+        await queue.idle()
+        XCTAssertNil(queue.running)
+        told.append("idle")
+        // Each waits again, as the others may.
+        await queue.idle()
+      }
     }
     await Task.yield()
     let third = call("third")
-    for task in [first, second, third] { try await task.value }
-    await wait.value
-    let place = try XCTUnwrap(told.firstIndex(of: "caught up"))
-    XCTAssertEqual(told.prefix(place).suffix(1), ["second ends"])
-    XCTAssertNil(queue.running)
+    for task in tasks + [third] { try await task.value }
+    for wait in waits { await wait.value }
+    XCTAssertEqual(
+      told,
+      ["first", "second", "third"].flatMap { ["\($0) begins", "\($0) ends"] }
+        + Array(repeating: "idle", count: 3))
   }
 }

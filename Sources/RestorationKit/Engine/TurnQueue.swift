@@ -14,6 +14,7 @@ package final class TurnQueue {
   private var waiting: [CheckedContinuation<Void, Never>] = []
   /// How many of those that wait have had their turn.
   private var startedCount = 0
+  private var untilIdle: [CheckedContinuation<Void, Never>] = []
 
   package init() {}
 
@@ -40,17 +41,20 @@ package final class TurnQueue {
     return try await body()
   }
 
-  /// Waits for the end of all turns that are called already.
-  package func caughtUp() async {
-    guard running != nil else { return }
-    await withCheckedContinuation { waiting.append($0) }
-    end()
+  /// Waits until no turn runs or waits.
+  ///
+  /// The wait is no turn: of two callers who see to it that nothing runs, each would wait for the
+  /// turn of the other.
+  package func idle() async {
+    while running != nil { await withCheckedContinuation { untilIdle.append($0) } }
   }
 
   /// Gives the next call its turn; nobody who calls meanwhile comes between.
   private func end() {
     guard startedCount < waiting.count else {
-      (running, waiting, startedCount) = (nil, [], 0)
+      let idle = untilIdle
+      (running, waiting, startedCount, untilIdle) = (nil, [], 0, [])
+      for one in idle { one.resume() }
       return
     }
     let next = waiting[startedCount]

@@ -194,8 +194,8 @@ public final class SceneHost {
     func turns() -> TurnQueue? {
       sessions.lazy.compactMap { self.sessions[$0]?.turns }.first { $0.running != nil }
     }
-    // While one ends, another one may begin.
-    while let turns = turns() { await turns.caughtUp() }
+    // While those of one session end, another one may begin.
+    while let turns = turns() { await turns.idle() }
   }
 
   /// Calls the delegate of a scene, and tells the trace before.
