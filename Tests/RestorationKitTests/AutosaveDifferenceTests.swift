@@ -30,12 +30,21 @@ final class AutosaveDifferenceTests: AutosavePollTestCase {
     in root: (any RestorableNode)? = nil, _ keeper: StateKeeper, line: UInt = #line
   ) async throws {
     _ = try await polled(keeper, of: root)
+    try await assertPollsCallNothing(keeper, line: line)
+    XCTAssertEqual(events.count, 1, line: line)
+    await keeper.close()
+  }
+
+  /// Sees that polls lead to no save, not even to one that has nothing to store.
+  private func assertPollsCallNothing(_ keeper: StateKeeper, line: UInt = #line) async throws {
+    var calls: [RestorationTrace] = []
+    keeper.trace = { calls.append($0) }
     for _ in 0..<3 {
       try await pass(.seconds(2))
       try await pauses([.seconds(2)])
     }
-    XCTAssertEqual(events.count, 1, line: line)
-    await keeper.close()
+    XCTAssertEqual(calls, [], line: line)
+    keeper.trace = nil
   }
 
   func testWhateverIsStoredOfANodeIsADifference() async throws {
@@ -241,6 +250,27 @@ final class AutosaveDifferenceTests: AutosavePollTestCase {
     plain.below = [PlainNode("small"), large]
     plain.references = [large]
     try await assertFindsNothing(keeper)
+  }
+
+  func testAStackInWhichOneOfTwoEqualNodesHasNoRoomIsNoDifference() async throws {
+    let keeper = try await keeper()
+    keeper.sizeBudget = SizeBudget(hard: 600)
+    let large = PlainNode("a")
+    large.value = String(repeating: "x", count: 4000)
+    large.priority = .low
+    let stack = PlainStack("root")
+    stack.below = [large, PlainNode("a")]
+    try await assertFindsNothing(in: stack, keeper)
+  }
+
+  func testANodeInTwoPlacesIsNoDifferenceFromAnotherOneOfItsName() async throws {
+    let (twice, other) = (PlainNode("a"), PlainNode("a"))
+    (twice.value, other.value) = ("twice", "other")
+    let (first, second) = (PlainNode("first"), PlainNode("second"))
+    first.below = [twice]
+    second.below = [twice, other]
+    plain.below = [first, second]
+    try await assertFindsNothing(try await keeper())
   }
 
   func testWhatIsKeptIsNoDifference() async throws {

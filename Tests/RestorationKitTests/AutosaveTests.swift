@@ -209,6 +209,135 @@ final class AutosaveTests: AutosaveTestCase {
     let count = await elementCount(keeper) { node.below = [PlainNode("below")] }
     XCTAssertEqual(count, 1)
   }
+
+  func testOneChangeOfAnObservedNodeThatThrewOftenIsOneElement() async throws {
+    let keeper = try launch.keeper()
+    let node = ObservedNode("observed")
+    node.throwsInEncode = true
+    for _ in 0..<3 { _ = try await keeper.save([node]) }
+    let count = await elementCount(keeper) { node.value = "1" }
+    XCTAssertEqual(count, 1)
+  }
+
+  func testOneChangeOfAnObservedNodeThatWentAndCameOftenIsOneElement() async throws {
+    let keeper = try launch.keeper()
+    let root = PlainNode("root")
+    let node = ObservedNode("observed")
+    for below in [[node], [], [node], [], [node]] {
+      root.below = below
+      _ = try await keeper.save([root])
+    }
+    let count = await elementCount(keeper) { node.value = "1" }
+    XCTAssertEqual(count, 1)
+  }
+
+  func testOneChangeOfAnObservedNodeAfterSavesThatFailedIsOneElement() async throws {
+    let keeper = try newKeeper()
+    let node = ObservedNode("observed")
+    _ = try await keeper.save([node])
+    for value in ["1", "2", "3"] {
+      node.value = value
+      disk.failures = 1
+      _ = await restorationError { _ = try await keeper.save([node]) }
+      // Nothing has changed, and it is asked for a whole state.
+      disk.failures = 1
+      _ = await restorationError { _ = try await keeper.save([node]) }
+    }
+    _ = try await keeper.save([node])
+    let count = await elementCount(keeper) { node.value = "4" }
+    XCTAssertEqual(count, 1)
+  }
+
+  // MARK: Changes that must not be lost
+
+  /// Waits until something is stored, while hours go by.
+  private func stores(_ what: String, _ isSo: () throws -> Bool) async throws {
+    try await waitUntil(what) {
+      clock.advance(by: .seconds(1))
+      return try isSo()
+    }
+  }
+
+  /// Sees that a node that had no identifier is stored when it has one.
+  private func assertIsStoredWhenNamed(_ child: any HistoryNode) async throws {
+    node.below = [child]
+    let keeper = try await keeper()
+    _ = try await begun(keeper)
+    XCTAssertEqual(try launch.storedPaths(), ["root"])
+    child.name = "named"
+    try await stores("it is stored") { try launch.storedPaths() == ["root", "root/named"] }
+    await keeper.close()
+  }
+
+  func testATrackedNodeThatGetsItsIdentifierLateIsStored() async throws {
+    try await assertIsStoredWhenNamed(TrackedNode(nil))
+  }
+
+  func testAnObservedNodeThatGetsItsIdentifierLateIsStored() async throws {
+    try await assertIsStoredWhenNamed(ObservedNode(nil))
+  }
+
+  /// Sees that a node for which there was no room is stored when it is smaller.
+  private func assertIsStoredWhenSmaller(_ child: any HistoryNode) async throws {
+    child.value = String(repeating: "x", count: 4000)
+    node.below = [child]
+    let keeper = try await keeper()
+    keeper.sizeBudget = SizeBudget(hard: 600)
+    _ = try await begun(keeper)
+    XCTAssertEqual(try launch.storedPaths(), ["root"])
+    child.value = "small"
+    try await stores("it is stored") { try launch.storedPaths() == ["root", "root/large"] }
+    await keeper.close()
+  }
+
+  func testATrackedNodeThatHadNoRoomIsStoredWhenItIsSmaller() async throws {
+    try await assertIsStoredWhenSmaller(TrackedNode("large"))
+  }
+
+  func testAnObservedNodeThatHadNoRoomIsStoredWhenItIsSmaller() async throws {
+    try await assertIsStoredWhenSmaller(ObservedNode("large"))
+  }
+
+  func testARootThatIsRestoredLateIsHeard() async throws {
+    let (first, before) = (try newKeeper(), TrackedNode("second"))
+    before.value = "1"
+    _ = try await first.save([node, before])
+    await first.close()
+    let keeper = try await keeper()
+    let roots = LateRoots([node])
+    let autosave = keeper.autosave(every: Self.interval, clock: clock) {
+      roots.nodes
+    } told: { [unowned self] in
+      events.append($0)
+    }
+    try await waitUntil("the save at the start is over") { !autosave.needsSave }
+    let second = TrackedNode("second")
+    roots.nodes.append(second)
+    _ = try await keeper.restore(late: second)
+    XCTAssertEqual(second.value, "1")
+    await settle()
+    clock.advance(by: .seconds(3600))
+    await settle()
+    second.value = "2"
+    try await stores("the change of it is stored") {
+      try launch.storedRecords()?["second"]?.value == "2"
+    }
+    await keeper.close()
+  }
+
+  func testANodeIsHeardThatTheFirstSaveHadMetBeforeThereWereTooMany() async throws {
+    let keeper = try await keeper()
+    keeper.nodeLimit = 1
+    node.below = [TrackedNode("below")]
+    _ = autosave(keeper)
+    try await told(1)
+    XCTAssertEqual(outcomes, ["failed \(RestorationError.Code.tooManyNodes)"])
+    try await passInterval()
+    await settle()
+    node.below = []
+    try await stores("it is stored") { try launch.storedPaths() == ["root"] }
+    await keeper.close()
+  }
 }
 
 /// A node that says in every save that it has changed.
@@ -222,5 +351,14 @@ private final class RestlessNode: @MainActor RestorableNode {
   func encodeRestorableState(with coder: StateEncoder) {
     encodeCount += 1
     invalidateRestorableState()
+  }
+}
+
+@MainActor
+private final class LateRoots {
+  var nodes: [any RestorableNode]
+
+  init(_ nodes: [any RestorableNode]) {
+    self.nodes = nodes
   }
 }

@@ -1,4 +1,5 @@
 import ArchiveCodec
+import Observation
 import RestorationKit
 import Synchronization
 import TestSupport
@@ -149,6 +150,68 @@ final class ChangeTests: ChangeTestCase {
     XCTAssertEqual(observed.encodeCount, 4)
     _ = try await keeper.save([observed])
     XCTAssertEqual(observed.encodeCount, 4)
+  }
+
+  func testAnObservedNodeIsAskedWhenWhatItReadLastHasChanged() async throws {
+    let keeper = try launch.keeper()
+    let node = TwoSidedNode()
+    _ = try await keeper.save([node])
+    node.showsBack = true
+    _ = try await keeper.saveEverything([node])
+    node.back = "1"
+    _ = try await keeper.save([node])
+    XCTAssertEqual(try value(of: "root"), "1")
+  }
+
+  func testAnObservedViewIsStoredUnderItsNewNameWithItsNewSubviews() async throws {
+    let keeper = try launch.keeper()
+    let (root, view) = (ObservedNode("root"), ObservedView("view"))
+    root.views = [view]
+    _ = try await keeper.save([root])
+    view.restorationSubviews = [TestView("inner")]
+    _ = try await keeper.save([root])
+    try await assertStoredAsAWhole([root])
+    view.restorationIdentifier = "renamed"
+    _ = try await keeper.save([root])
+    try await assertStoredAsAWhole([root])
+  }
+
+  func testAnObservedObjectThatGetsAnotherParentIsStoredBelowIt() async throws {
+    let keeper = try launch.keeper()
+    let object = ObservedObject()
+    func prepare(_ keeper: StateKeeper) {
+      keeper.registerObject(object, restorationIdentifier: "object")
+    }
+    prepare(keeper)
+    let (root, nodes) = try await savedTree(with: keeper)
+    nodes[0].references = [object]
+    _ = try await keeper.save([root])
+    object.restorationParent = nodes[1]
+    _ = try await keeper.save([root])
+    try await assertStoredAsAWhole([root], prepare)
+  }
+
+  func testTheTabOfAnObservedNodeIsStoredAfterAStateThatNobodyCouldRead() async throws {
+    let newer = try launch.keeper()
+    try newer.register(
+      ObservedTabs.self, version: 2, migrations: [StateMigration(from: 1) { _ in }])
+    _ = try await newer.save([ObservedTabs()])
+    let keeper = try launch.keeper()
+    try keeper.register(ObservedTabs.self)
+    let tabs = ObservedTabs()
+    _ = try await keeper.restore(into: [tabs])
+    _ = try await keeper.save([tabs])
+    tabs.value = "typed"
+    _ = try await keeper.save([tabs])
+    XCTAssertEqual(try value(of: "root"), "typed")
+    tabs.selectedTab = tabs.restorationChildren[1]
+    _ = try await keeper.save([tabs])
+    let next = try launch.keeper()
+    try next.register(ObservedTabs.self)
+    let restored = ObservedTabs()
+    _ = try await next.restore(into: [restored])
+    XCTAssertEqual(restored.value, "typed")
+    XCTAssert(restored.selectedTab === restored.restorationChildren[1])
   }
 
   func testANodeThatSaysInASaveThatItChangedIsAskedByTheNextOne() async throws {
@@ -410,6 +473,27 @@ final class ChangeTests: ChangeTestCase {
     XCTAssertEqual(everything.entries.count, 21)
     XCTAssertEqual(everything.writtenByteCount, 0)
   }
+
+  func testAChangeOfARestoredSceneIsSavedThoughAClassIsRegisteredFirst() async throws {
+    let app = SceneLaunch()
+    app.prepare = { $0.roots = [TrackedNode("root")] }
+    let first = try await app.host()
+    try await first.save(try await first.open())
+    try await first.terminate()
+    let root = TrackedNode("root")
+    app.prepare = { $0.roots = [root] }
+    let keeper = try app.launch.keeper()
+    let host = SceneHost(keeper)
+    host.register(SceneConfiguration(restoration: .always) { app.makeDelegate() })
+    try await host.launch()
+    _ = await host.restoreScenes()
+    let scene = try XCTUnwrap(host.connectedScenes.first)
+    try keeper.register(UnrelatedNode.self) { path, _ in UnrelatedNode(path.identifier) }
+    root.value = "changed"
+    _ = try await host.saveChangedScenes()
+    let name = "main.scene-\(scene.session.persistentIdentifier)"
+    XCTAssertEqual(try app.launch.storedRecords(named: name)?["root"]?.value, "changed")
+  }
 }
 
 /// The calls of a store.
@@ -447,5 +531,55 @@ private final class ThreadedNode: RestorableNode, Sendable {
 
   func encodeRestorableState(with coder: StateEncoder) throws {
     coder.encode(value.withLock { $0 }, forKey: "value")
+  }
+}
+
+/// An observed node that stores one of two values.
+@MainActor @Observable
+private final class TwoSidedNode: @MainActor RestorableNode {
+  static var stateTracking: StateTracking { .observed }
+
+  let restorationIdentifier: String? = "root"
+  var front = ""
+  var back = ""
+  @ObservationIgnored var showsBack = false
+
+  func encodeRestorableState(with coder: StateEncoder) {
+    coder.encode(showsBack ? back : front, forKey: "value")
+  }
+}
+
+@MainActor @Observable
+private final class ObservedView: @MainActor RestorableView {
+  static var stateTracking: StateTracking { .observed }
+
+  var restorationIdentifier: String?
+  var restorationSubviews: [any RestorableView] = []
+
+  init(_ identifier: String?) {
+    restorationIdentifier = identifier
+  }
+}
+
+@MainActor @Observable
+private final class ObservedObject: @MainActor RestorableObject {
+  static var stateTracking: StateTracking { .observed }
+
+  var restorationParent: (any StateRestoring)?
+}
+
+@MainActor @Observable
+private final class ObservedTabs: @MainActor RestorableTabs {
+  static var stateTracking: StateTracking { .observed }
+
+  let restorationIdentifier: String? = "root"
+  let restorationChildren: [any RestorableNode] = [TestNode("first"), TestNode("second")]
+  var selectedTab: (any RestorableNode)?
+  var value = ""
+
+  func encodeRestorableState(with coder: StateEncoder) { coder.encode(value, forKey: "value") }
+
+  func decodeRestorableState(with coder: StateDecoder) throws {
+    value = try coder.decodeIfPresent(forKey: "value") ?? ""
   }
 }

@@ -177,6 +177,69 @@ final class SceneAutosaveTests: AutosaveTestCase {
     XCTAssertEqual(restored.value, "2")
   }
 
+  /// A host with a scene that shows a node, of which the calls for secrets can be held up.
+  private func host(
+    showing root: PlainNode, holdingUpSecrets gate: Gate
+  ) async throws -> (SceneHost, RestorableScene) {
+    let directory = HookedStore(disk.directory(app.launch.store)) { name, _ in
+      if name.contains("secrets") { gate.pass() }
+    }
+    let host = SceneHost(
+      try StateKeeper(
+        application: Launch.application, directory: directory, keys: app.launch.keys))
+    app.prepare = { $0.roots = [root] }
+    host.register(SceneConfiguration(restoration: .always) { [app] in app.makeDelegate() })
+    try await host.launch()
+    return (host, try await host.open())
+  }
+
+  private func storedValue(of scene: RestorableScene) throws -> String? {
+    let name = "main.scene-\(scene.session.persistentIdentifier)"
+    return try app.launch.storedRecords(named: name)?["root"]?.value
+  }
+
+  func testAFlushFindsWhatNobodyToldThoughAnotherCallIsUnderWay() async throws {
+    let (root, gate) = (PlainNode("root"), Gate())
+    let (host, scene) = try await host(showing: root, holdingUpSecrets: gate)
+    let autosave = autosave(host)
+    try await settled(after: 1)
+    gate.holdUp()
+    let forgetting = Task { try await host.forgetSecrets(.all, of: scene.session) }
+    try await waitUntil("secrets are being forgotten") { gate.isWaitedFor }
+    root.value = "1"
+    let flush = Task { await autosave.flush() }
+    await settle()
+    gate.goOn()
+    try await forgetting.value
+    let isStored = await flush.value
+    XCTAssertTrue(isStored)
+    XCTAssertEqual(try storedValue(of: scene), "1")
+    await host.close()
+  }
+
+  func testASceneThatGoesIsSavedAsItWasLastThoughAnotherCallIsUnderWay() async throws {
+    let (root, gate) = (PlainNode("root"), Gate())
+    let (host, scene) = try await host(showing: root, holdingUpSecrets: gate)
+    try await host.save(scene)
+    root.value = "1"
+    disk.gate.holdUp()
+    let leaving = Task { try await host.disconnect(scene) }
+    try await waitUntil("a write is held up") { disk.gate.isWaitedFor }
+    root.value = "2"
+    gate.holdUp()
+    let forgetting = Task { try await host.forgetSecrets(.all, of: scene.session) }
+    await settle()
+    disk.gate.goOn()
+    try await waitUntil("secrets are being forgotten") { gate.isWaitedFor }
+    await settle()
+    gate.goOn()
+    try await forgetting.value
+    let report = try await leaving.value
+    XCTAssertEqual(report.outcome, .saved)
+    XCTAssertEqual(try storedValue(of: scene), "2")
+    await host.close()
+  }
+
   func testWithoutPollsAHostAsksNobodyUntilAFlushOrItsEnd() async throws {
     let root = PlainNode("root")
     app.prepare = { $0.roots = [root] }

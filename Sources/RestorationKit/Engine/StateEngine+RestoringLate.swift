@@ -28,8 +28,10 @@ extension StateEngine {
       skipped: kept.skippedPlaces(in: tree),
       RestorationProgress(tree.outline, nil, nil, trace),
       late: LateNode(node: node, kept: kept, place: place))
-    // The restore changes objects without their saying so, so the next save asks them all.
+    // The restore changes objects without their saying so, so the next save asks them all. Before
+    // that save nobody hears the node.
     rows.whole.isRegular = false
+    defer { need.tell() }
     let result = run.run()
     if rows.kept.records === kept { rows.claim(result.claimed) }
     found.undecoded.formUnion(result.undecoded)

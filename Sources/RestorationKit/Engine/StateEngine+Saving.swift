@@ -156,7 +156,11 @@ extension StateEngine {
     let (number, overtakingCount) = (newNumber(), overtakingCount)
     let comesFirst = !hasTriedToRestore
     let (walk, unknown) = beginWalk(changing: builder, stored)
-    defer { walk.end() }
+    defer {
+      walk.end()
+      // Of a walk that has failed, the objects that it has met may be the first that are heard.
+      if unknown.hearing.before == nil, walk.rows.isHeard { unknown.hearing.before = walk.rows }
+    }
     guard try preserve(content, with: walk) else {
       return try await decline(number: number, calls)
     }

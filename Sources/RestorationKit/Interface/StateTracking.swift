@@ -20,6 +20,9 @@ public enum StateTracking: Hashable, Sendable {
   /// Saves ask the object, which is `@Observable`, when it is new, and after a change of a
   /// property that it read when it was asked last.
   ///
+  /// Observation tells of a change before the new value is there. So let these properties change
+  /// on the actor of the keeper, and not in a hook of the object that has read them already.
+  ///
   /// Observing takes some microseconds each time that the object is asked, so use this
   /// for a few objects.
   case observed

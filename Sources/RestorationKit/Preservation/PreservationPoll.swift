@@ -68,9 +68,15 @@ final class PreservationPoll: StateEncoding {
   /// object now, whose state nobody has heard.
   private func add(_ nodes: [any RestorableNode], _ known: ArraySlice<RowNumber>) -> Bool {
     var known = known
+    var counts: [String: Int32] = [:]
     for node in nodes {
-      // Nodes without a row of their name were left out.
-      guard let number = known.first, rows[number].identifier == objects.identifier(of: node)
+      let identifier = objects.identifier(of: node) ?? ""
+      let index = counts[identifier, default: 0]
+      counts[identifier] = index + 1
+      // Nodes without a row of their name were left out, or have their place elsewhere.
+      guard let number = known.first, rows[number].identifier == identifier,
+        rows[number].siblingIndex == 0 || rows[number].siblingIndex == index,
+        (rows.placed(node) ?? number) == number
       else { continue }
       known.removeFirst()
       guard add(node, number) else { return false }

@@ -34,6 +34,7 @@ extension PreservationWalk {
     records.restoreWasAsked()
     beginAnew(from: mark, notes)
     try walkEverything(roots)
+    for number in tree.rows where !rows.isStored(number) { rows.keepHearing(number) }
     report(plan, before)
   }
 

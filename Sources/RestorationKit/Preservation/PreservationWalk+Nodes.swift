@@ -143,7 +143,10 @@ extension PreservationWalk {
     read(.contents, of: node, number) {
       if rows[number].type?.tracking == .observed {
         // Code that does not observe the node asks for these properties elsewhere.
-        _ = (node.restorationIdentifier, node.restorationClass, node.restorationViews)
+        _ = (node.restorationIdentifier, node.restorationClass)
+        let contents = Contents(of: node)
+        _ = ViewTree.views(node.restorationViews, of: node, besides: contents.all, most: nodeLimit)
+        return contents
       }
       return Contents(of: node)
     }
@@ -270,7 +273,9 @@ extension PreservationWalk {
         rows.findings.setOutcome(.duplicate, number)
       }
     }
-    let below = node.restorationChildren + [node.restorationPresented].compactMap(\.self)
+    // It says so when it gets a name.
+    if rows[number].hearing.isTracked { rows.hold(node, number) }
+    let below = contents(of: node, number).all
     for node in below.reversed() {
       agenda.stack.append(
         exclude(

@@ -146,6 +146,7 @@ extension PreservationWalk {
     try builder.begin(record: number.record, with: encoder)
     do {
       try read(.state, of: object, number) {
+        readPlace(of: object, number, info)
         encodeOwnPart(of: number, info, origin, with: encoder)
         encodeBuiltInState(of: object, number, info, with: encoder)
         try encodeState(of: object, number, info)
@@ -162,28 +163,33 @@ extension PreservationWalk {
     }
   }
 
-  /// Reads a part of what an object says; an object that is observed marks its row when that
-  /// changes.
-  ///
-  /// A part that is observed is not observed again before it changes: nothing ends the first
-  /// observation, so each further one would take memory and tell of the change once more.
+  /// Reads a part of what an object says; an object that is observed marks its row when something
+  /// changes that the body has read.
   func read<Value, Failure: Error>(
-    _ part: ObservedParts, of object: any StateRestoring, _ number: RowNumber,
+    _ part: ObservedPart, of object: any StateRestoring, _ number: RowNumber,
     _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
-    guard rows[number].type?.tracking == .observed,
-      !rows[number].hearing.observed.contains(part)
-    else { return try body() }
+    guard rows[number].type?.tracking == .observed else { return try body() }
+    let observation = rows.hearing.observe(part, of: number)
     let changes = rows.hearing.changes
-    let result = withObservationTracking {
-      Result { () throws(Failure) in try body() }
+    return try withObservationTracking {
+      observation.access()
+      return Result { () throws(Failure) in try body() }
     } onChange: {
-      changes.insert(number, part)
+      if !observation.isEnded { changes.insert(number) }
+    }.get()
+  }
+
+  /// Reads where an observed view or object lies, which its record does not say.
+  private func readPlace(of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo) {
+    guard info.tracking == .observed else { return }
+    switch (rows[number].kind, object) {
+    case (.view, let view as any RestorableView):
+      _ = (view.restorationName, view.restorationSubviews)
+    case (.object, let object as any RestorableObject):
+      _ = (object.restorationParent, object.objectRestorationClass)
+    default: break
     }
-    let value = try result.get()
-    // What a body reads that throws is not all that it would read.
-    rows[number].hearing.observed.insert(part)
-    return value
   }
 
   /// Ends the record of a row, which is written if another one is stored.

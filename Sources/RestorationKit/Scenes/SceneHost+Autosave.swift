@@ -73,7 +73,10 @@ extension SceneHost {
     let roots = { delegate.restorationRoots(for: scene) }
     // A save would take the place of what the next launch may be able to read.
     if scene.engine.hasFailedUnheard { scene.engine.hear(roots()) }
-    guard scene.engine.findsChange(below: roots) else { return false }
+    // While another call is under way nobody can be asked; the save waits for its turn.
+    guard scene.engine.turns.running != nil || scene.engine.findsChange(below: roots) else {
+      return false
+    }
     scene.keepNeedingSave()
     return true
   }

@@ -4,41 +4,28 @@ internal import Synchronization
 ///
 /// An object may announce a change on any thread.
 final class ChangedRows: Sendable {
-  /// The changed rows, with the parts of their objects whose observation has ended by that.
-  private let content = Mutex<[RowNumber: ObservedParts]>([:])
+  private let content = Mutex<Set<RowNumber>>([])
   private let need: SaveNeed?
 
   init(_ need: SaveNeed?) {
     self.need = need
   }
 
-  /// Marks a row whose object has announced a change, or of which a part has changed that was
-  /// observed.
-  func insert(_ number: RowNumber, _ changed: ObservedParts = []) {
-    content.withLock { $0[number, default: []].formUnion(changed) }
+  func insert(_ number: RowNumber) {
+    _ = content.withLock { $0.insert(number) }
     need?.tell()
   }
 
   var isEmpty: Bool { content.withLock { $0.isEmpty } }
 
   /// Gives the rows so far, which count as asked from now on.
-  func take() -> [RowNumber: ObservedParts] {
+  func take() -> Set<RowNumber> {
     content.withLock { content in
-      guard !content.isEmpty else { return [:] }
-      defer { content = [:] }
+      guard !content.isEmpty else { return [] }
+      defer { content = [] }
       return content
     }
   }
-}
-
-/// The parts of an object that are observed each for itself, until something in them changes.
-struct ObservedParts: OptionSet {
-  let rawValue: UInt8
-
-  /// The contained nodes and views.
-  static let contents = ObservedParts(rawValue: 1)
-  /// What the object encodes.
-  static let state = ObservedParts(rawValue: 2)
 }
 
 /// The objects of all states that say when they change.

@@ -1,3 +1,6 @@
+internal import Observation
+internal import Synchronization
+
 /// The objects that say when they change, or that saves ask without asking the objects above them.
 struct HeardObjects {
   struct WeakObject {
@@ -20,10 +23,94 @@ struct HeardObjects {
   /// The hashes of what objects said last, with which a poll compares; nil if nobody polls.
   var said: LastSaid?
 
+  private var observations: [RowNumber: Observations] = [:]
+  /// The objects that have no room in the state, and go on saying when they change: once they have
+  /// changed, there may be room.
+  private var withoutRoom: (objects: [ObjectIdentifier], observations: [Observations]) = ([], [])
+
   init(_ changes: ChangedRows) { self.changes = changes }
 
   /// The object of a row that was held, if it is still there.
   func object(of number: RowNumber) -> (any StateRestoring)? {
     number.place < objects.count ? objects[number.place].object : nil
+  }
+
+  // MARK: Observation
+
+  /// Begins to observe a part of the object of a row, and ends the observation that was there.
+  mutating func observe(_ part: ObservedPart, of number: RowNumber) -> ObjectObservation {
+    let observation = ObjectObservation()
+    var both = observations[number] ?? Observations()
+    let before: ObjectObservation?
+    switch part {
+    case .contents: (before, both.contents) = (both.contents, observation)
+    case .state: (before, both.state) = (both.state, observation)
+    }
+    observations[number] = both
+    before?.end()
+    return observation
+  }
+
+  mutating func endObservation(of number: RowNumber) {
+    guard !observations.isEmpty else { return }
+    observations.removeValue(forKey: number)?.end()
+  }
+
+  mutating func endObservations() {
+    for both in observations.values { both.end() }
+    observations = [:]
+  }
+
+  // MARK: Without room
+
+  /// Goes on hearing an object that has lost its row; nil stands for an object that is only observed.
+  mutating func keepHearing(_ object: ObjectIdentifier?, _ number: RowNumber) {
+    if let object { withoutRoom.objects.append(object) }
+    if let both = observations.removeValue(forKey: number) { withoutRoom.observations.append(both) }
+  }
+
+  mutating func forgetWithoutRoom() {
+    guard !withoutRoom.objects.isEmpty || !withoutRoom.observations.isEmpty else { return }
+    TrackedObjects.remove(withoutRoom.objects, changes)
+    for both in withoutRoom.observations { both.end() }
+    withoutRoom = ([], [])
+  }
+}
+
+/// The observations of one object.
+private struct Observations {
+  var contents: ObjectObservation?
+  var state: ObjectObservation?
+
+  func end() {
+    contents?.end()
+    state?.end()
+  }
+}
+
+/// The parts of an object that are observed each for itself.
+enum ObservedPart {
+  /// The contained nodes and views.
+  case contents
+  /// What the object encodes.
+  case state
+}
+
+/// One observation of an object, which can be ended before something changes.
+///
+/// Without an end, each observation would take memory until what it has read changes, and tell of
+/// that change once more.
+final class ObjectObservation: Observable, Sendable {
+  private let registrar = ObservationRegistrar()
+  private let hasEnded = Atomic(false)
+
+  var isEnded: Bool { hasEnded.load(ordering: .acquiring) }
+
+  /// Makes the end a change of something that the observation has read.
+  func access() { registrar.access(self, keyPath: \.isEnded) }
+
+  func end() {
+    hasEnded.store(true, ordering: .releasing)
+    registrar.withMutation(of: self, keyPath: \.isEnded) {}
   }
 }

@@ -53,8 +53,6 @@ struct Row {
     var isRegistered = false
     /// Whether the object is held, so that saves see when another one is at its address.
     var isHeld = false
-    /// The parts of the object in which nothing has changed since they are observed.
-    var observed: ObservedParts = []
 
     init(_ type: TypeInfo?) { isTracked = type.map { $0.tracking != .always } ?? false }
   }

@@ -10,8 +10,7 @@ extension Rows {
   /// Counts the rows as changed whose objects have said so since they were asked, or whose values
   /// have ended.
   func takeChanges() {
-    for (number, changed) in hearing.changes.take() where number.place < rows.count {
-      self[number].hearing.observed.subtract(changed)
+    for number in hearing.changes.take() where number.place < rows.count {
       hearing.changed.insert(number)
     }
     hearing.changed.formUnion(sensitive.due)
@@ -45,7 +44,6 @@ extension Rows {
       if self[number].hearing.isHeld { noteForeign(number) }
       hearing.objects[number.place].object = object
       self[number].stored.isAsked = false
-      self[number].hearing.observed = []
     }
     self[number].hearing.isHeld = true
   }
@@ -62,6 +60,7 @@ extension Rows {
   }
 
   func stopTracking(_ number: RowNumber) {
+    hearing.endObservation(of: number)
     if self[number].hearing.isRegistered, let identity = self[number].identity {
       TrackedObjects.remove(CollectionOfOne(identity), hearing.changes)
       self[number].hearing.isRegistered = false
@@ -69,6 +68,15 @@ extension Rows {
     }
     if number.place < hearing.objects.count { hearing.objects[number.place].object = nil }
     self[number].hearing.isHeld = false
+  }
+
+  /// Goes on hearing the object of a row that has no room and goes.
+  func keepHearing(_ number: RowNumber) {
+    let isRegistered = self[number].hearing.isRegistered
+    hearing.keepHearing(isRegistered ? self[number].identity : nil, number)
+    guard isRegistered else { return }
+    self[number].hearing.isRegistered = false
+    hearing.trackedCount -= 1
   }
 
   /// The rows that a save of changes asks first, each once: the rows whose objects said that they

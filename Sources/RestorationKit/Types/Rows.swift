@@ -29,6 +29,8 @@ final class Rows {
   }
 
   deinit {
+    hearing.endObservations()
+    hearing.forgetWithoutRoom()
     guard hearing.trackedCount > 0 else { return }
     TrackedObjects.remove(
       rows.lazy.filter(\.hearing.isRegistered).compactMap(\.identity), hearing.changes)
@@ -48,6 +50,7 @@ final class Rows {
     paths = RowPaths()
     run.beginWalk()
     takeChanges()
+    hearing.forgetWithoutRoom()
     self.kept.beginWalk(kept)
     contents = RowContents()
     findings = RowFindings(notes: findings.notes.filter { $0.key == nil })

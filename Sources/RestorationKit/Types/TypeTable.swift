@@ -79,9 +79,10 @@ final class TypeTable {
   }
 
   /// Whether an object was met that says when it changes.
-  var knowsTracked: Bool { infos.contains { $0.tracking != .always } }
+  private(set) var knowsTracked = false
 
   private func add(_ info: TypeInfo) -> TypeInfo {
+    if info.tracking != .always { knowsTracked = true }
     numbers.set(infos.count, for: ObjectIdentifier(info.type))
     infos.append(info)
     return info
