@@ -14,11 +14,11 @@ extension StateEngine {
     claim.beginUse()
     defer { claim.endUse() }
     if calls.isBlocking { try throwDuringRestore() }
-    let count = overtakingCount
+    let count = turns.overtakingCount
     var (report, hasEnded) = try await inTurn(.other, calls) { () async throws(RestorationError) in
       if let report = try await ended() { return (report, true) }
       // A later call has stored the state.
-      guard count == overtakingCount else { return (PreservationReport(.saved), true) }
+      guard count == turns.overtakingCount else { return (PreservationReport(.saved), true) }
       return (try await save(participants, everything: everything, calls), false)
     }
     if hasEnded { return report }
@@ -153,7 +153,7 @@ extension StateEngine {
     _ stored: StoredTree?, _ isReported: inout Bool, _ calls: FileCalls
   ) async throws -> PreservationReport {
     let start = ContinuousClock.now
-    let (number, overtakingCount) = (newNumber(), overtakingCount)
+    let (number, overtakingCount) = (turns.newNumber(), turns.overtakingCount)
     let comesFirst = !hasTriedToRestore
     let (walk, unknown) = beginWalk(changing: builder, stored)
     defer {
@@ -175,12 +175,12 @@ extension StateEngine {
     let written = try await write(walk, number: number, calls)
     note(in: &report)
     guard let written else {
-      guard overtakingCount != self.overtakingCount else { throw RestorationError.processEnds }
+      guard overtakingCount != turns.overtakingCount else { throw RestorationError.processEnds }
       // A save that blocked the actor meanwhile has stored a later state.
       return PreservationReport(.saved)
     }
     isReported = true
-    if calls.isBlocking { self.overtakingCount += 1 }
+    if calls.isBlocking { turns.noteOvertaking() }
     if comesFirst, written.setAside != nil { walk.noteApplication(.notRestoredBefore) }
     // The fingerprints go first, since the entries of the report have a copy of the rows.
     walk.rows.note(written.fingerprints)
@@ -206,7 +206,7 @@ extension StateEngine {
       PreservationWalk.Conditions(
         nodeLimit: settings.nodeLimit, now: settings.now(), budget: settings.bounds.size,
         keptBound: settings.bounds.kept, stored: stored,
-        remembersSaid: settings.isPolled || leavingCount > 0, trace: trace))
+        remembersSaid: settings.isPolled || wishes.leavingCount > 0, trace: trace))
     // If the walk is not stored after all, the next save asks and writes everything.
     let unknown = Rows(need)
     unknown.hearing.before = heard
@@ -326,10 +326,10 @@ extension StateEngine {
 
   /// Makes all calls of the app in a save, in one go; false if the gate says no.
   private func preserve(_ content: SavedContent, with walk: PreservationWalk) throws -> Bool {
-    ignoresSnapshot = false
+    wishes.ignoresSnapshot = false
     guard try encodeApplication(content, walk) else { return false }
     try walk.walk(withValues(content.participants.roots), everything: content.everything) {
-      ignoresSnapshot
+      wishes.ignoresSnapshot
     }
     return true
   }

@@ -15,24 +15,14 @@ final class StateEngine {
   let restorationExtension = RestorationExtension()
 
   let turns = TurnQueue()
-  /// Counts the walks and the changes without a walk, so that a file that was slow while the actor was
-  /// blocked writes no older one over a newer one.
-  private var lastNumber: UInt64 = 0
-  /// Counts the states that saves have stored which blocked the actor, and so came before calls that
-  /// were made earlier.
-  var overtakingCount = 0
-  /// How many calls save and then let the objects go; until then they ask the objects
-  /// whether they have changed.
-  var leavingCount = 0
   /// Is told when something may need saving.
   let need: SaveNeed
   /// The rows of the stored state, as far as they are known here.
   var rows: Rows
   /// The findings of the restores of this launch.
   var found = RestoreFindings()
-  /// Whether the app wishes that the next launch shows no snapshot; every save
-  /// starts without the wish.
-  var ignoresSnapshot = false
+  /// The wishes for the saves to come.
+  var wishes = SaveWishes()
   /// The root of the values with ``Restored``; nil if there are none.
   private(set) var values: ValuesNode?
 
@@ -147,7 +137,7 @@ final class StateEngine {
   ) async throws(RestorationError) {
     claim.beginUse()
     defer { claim.endUse() }
-    let count = overtakingCount
+    let count = turns.overtakingCount
     // Objects are heard from the call on, so that a change is saved also while the discard waits for
     // its turn, or the state is removed.
     let heard = roots.map { heardRows(of: $0()) }
@@ -155,7 +145,7 @@ final class StateEngine {
     do {
       try await turns.run { () async throws(RestorationError) in
         // The state of a later call stays.
-        guard count == overtakingCount else { return }
+        guard count == turns.overtakingCount else { return }
         try await discardNow(includingSetAside: includingSetAside, hearing: heard)
       }
     } catch {
@@ -170,7 +160,7 @@ final class StateEngine {
     includingSetAside: Bool, hearing heard: Rows? = nil
   ) async throws(RestorationError) {
     do {
-      try await file.discard(number: newNumber(), includingSetAside: includingSetAside)
+      try await file.discard(number: turns.newNumber(), includingSetAside: includingSetAside)
     } catch {
       throw RestorationError(error)
     }
@@ -193,12 +183,6 @@ final class StateEngine {
     } catch {
       throw RestorationError(error)
     }
-  }
-
-  /// Gives out the number of a change.
-  func newNumber() -> UInt64 {
-    lastNumber += 1
-    return lastNumber
   }
 
   /// Forgets secrets between two saves.
@@ -259,7 +243,7 @@ final class StateEngine {
     try await turns.run { () async throws(RestorationError) in
       let isFound: Bool
       do throws(ArchiveError) {
-        isFound = try await file.putBack(state, number: newNumber(), settings.settingAside)
+        isFound = try await file.putBack(state, number: turns.newNumber(), settings.settingAside)
       } catch {
         throw RestorationError(error)
       }

@@ -15,6 +15,9 @@ package final class TurnQueue {
   /// How many of those that wait have had their turn.
   private var startedCount = 0
   private var untilIdle: [CheckedContinuation<Void, Never>] = []
+  /// Counts the bodies that came before calls which were made earlier, and have stored something.
+  package private(set) var overtakingCount = 0
+  private var lastNumber: UInt64 = 0
 
   package init() {}
 
@@ -39,6 +42,17 @@ package final class TurnQueue {
     running = kind
     defer { if interrupted == nil { end() } else { running = interrupted } }
     return try await body()
+  }
+
+  /// Notes that a body which overtakes has stored something: calls that were made before it change
+  /// nothing any more.
+  package func noteOvertaking() { overtakingCount += 1 }
+
+  /// Gives out the number of a change, so that a file which was slow while the actor was blocked
+  /// writes no older change over a newer one.
+  package func newNumber() -> UInt64 {
+    lastNumber += 1
+    return lastNumber
   }
 
   /// Waits until no turn runs or waits.

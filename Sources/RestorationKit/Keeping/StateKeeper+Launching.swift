@@ -43,7 +43,7 @@ extension StateKeeper {
   /// The call counts only during a save: make it in an encoding method or in
   /// `willEncodeRestorableState`. It counts for one launch, whether that launch saves or not.
   public func ignoreSnapshotOnNextApplicationLaunch() {
-    engine.ignoresSnapshot = true
+    engine.wishes.ignoresSnapshot = true
   }
 
   /// Whether a snapshot that the app took at the last save shows what a restore
