@@ -263,16 +263,6 @@ final class AutosaveDifferenceTests: AutosavePollTestCase {
     try await assertFindsNothing(in: stack, keeper)
   }
 
-  func testANodeInTwoPlacesIsNoDifferenceFromAnotherOneOfItsName() async throws {
-    let (twice, other) = (PlainNode("a"), PlainNode("a"))
-    (twice.value, other.value) = ("twice", "other")
-    let (first, second) = (PlainNode("first"), PlainNode("second"))
-    first.below = [twice]
-    second.below = [twice, other]
-    plain.below = [first, second]
-    try await assertFindsNothing(try await keeper())
-  }
-
   func testWhatIsKeptIsNoDifference() async throws {
     let first = try await keeper()
     plain.below = [PlainNode("gone")]

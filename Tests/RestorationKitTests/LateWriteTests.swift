@@ -26,6 +26,19 @@ final class LateWriteTests: XCTestCase {
   private let launch = Launch()
   private let context = ArchiveContext([Launch.application, "late"])
 
+  /// A store that refuses the lock to the late one until that may pass.
+  private func refusing(
+    _ launch: Launch
+  ) -> (store: HookedStore, isWaiting: Flag, isPassed: Flag) {
+    let (isWaiting, isPassed) = (Flag(), Flag())
+    let store = HookedStore(launch.store) { _, call throws(ArchiveError) in
+      guard call == .lock, Late.isMe, !isPassed.isSet else { return }
+      isWaiting.isSet = true
+      throw ArchiveError(.locked)
+    }
+    return (store, isWaiting, isPassed)
+  }
+
   private func file(_ store: any StateDirectory) -> StateFile {
     StateFile(
       claim: StateClaim(directory: store, name: "late"), directory: store, keys: launch.keys,
@@ -64,12 +77,7 @@ final class LateWriteTests: XCTestCase {
   func testAStepThatWaitsForAnotherInstanceGivesWayToANewerOne() async throws {
     for (newer, late) in Step.allPairs {
       launch.store.memory(named: "late").bytes = nil
-      let (isWaiting, isPassed) = (Flag(), Flag())
-      let store = HookedStore(launch.store) { _, call throws(ArchiveError) in
-        guard call == .lock, Late.isMe, !isPassed.isSet else { return }
-        isWaiting.isSet = true
-        throw ArchiveError(.locked)
-      }
+      let (store, isWaiting, isPassed) = refusing(launch)
       try await Step.write.take(1, in: file(launch.store))
       let file = file(store)
       let waiting = Late.$isMe.withValue(true) {
@@ -86,12 +94,7 @@ final class LateWriteTests: XCTestCase {
   func testWhatWasCalledBeforeASaveThatBlocksTheActorTakesThePlaceOfNothing() async throws {
     for isDiscard in [false, true] {
       let launch = Launch()
-      let (isWaiting, isPassed) = (Flag(), Flag())
-      let store = HookedStore(launch.store) { _, call throws(ArchiveError) in
-        guard call == .lock, Late.isMe, !isPassed.isSet else { return }
-        isWaiting.isSet = true
-        throw ArchiveError(.locked)
-      }
+      let (store, isWaiting, isPassed) = refusing(launch)
       let keeper = try StateKeeper(
         application: Launch.application, directory: store, keys: launch.keys)
       keeper.instancePolicy = .single
@@ -123,12 +126,7 @@ final class LateWriteTests: XCTestCase {
   }
 
   func testADeclinedSaveThatWaitsDoesNotRemoveANewerSave() async throws {
-    let (isWaiting, isPassed) = (Flag(), Flag())
-    let store = HookedStore(launch.store) { _, call throws(ArchiveError) in
-      guard call == .lock, Late.isMe, !isPassed.isSet else { return }
-      isWaiting.isSet = true
-      throw ArchiveError(.locked)
-    }
+    let (store, isWaiting, isPassed) = refusing(launch)
     let keeper = try StateKeeper(
       application: Launch.application, directory: store, keys: launch.keys)
     let delegate = TestDelegate()

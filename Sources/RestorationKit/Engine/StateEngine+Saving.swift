@@ -182,15 +182,21 @@ extension StateEngine {
     isReported = true
     if calls.isBlocking { turns.noteOvertaking() }
     if comesFirst, written.setAside != nil { walk.noteApplication(.notRestoredBefore) }
-    // The fingerprints go first, since the entries of the report have a copy of the rows.
-    walk.rows.note(written.fingerprints)
-    walk.describe(in: &report)
+    describe(written, by: walk, in: &report)
     found.undecoded.subtract(undecoded)
     know(walk.rows, written.version, unless: unknown)
     settle(settlement, of: walk.kept)
+    return report
+  }
+
+  private func describe(
+    _ written: StateFile.Written, by walk: PreservationWalk, in report: inout PreservationReport
+  ) {
+    // The fingerprints go first, since the entries of the report have a copy of the rows.
+    walk.rows.note(written.fingerprints)
+    walk.describe(in: &report)
     report.unaskedCount = walk.unaskedCount
     report.take(written)
-    return report
   }
 
   /// Begins a walk; until it is written, the rows do not know what is stored.

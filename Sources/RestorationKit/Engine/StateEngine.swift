@@ -2,9 +2,9 @@ internal import ArchiveCodec
 
 /// Saves and restores one state: that of a keeper or of a scene.
 ///
-/// An engine belongs to the actor of the keeper. All calls that change the stored state, or the objects
-/// of the app, have a turn each. Only a call that blocks the actor waits for no turn, since none could
-/// end then.
+/// An engine belongs to the actor of the keeper. All calls that change the stored state, or the
+/// objects of the app, have a turn each. Only a call that blocks the actor waits for no turn, since
+/// none could end then.
 final class StateEngine {
   let settings: EngineSettings
   let objects: ObjectTable
@@ -142,16 +142,19 @@ final class StateEngine {
     // its turn, or the state is removed.
     let heard = roots.map { heardRows(of: $0()) }
     if session == nil { need.tell(.discarded) }
+    let isOvertaken: Bool
     do {
-      try await turns.run { () async throws(RestorationError) in
-        // The state of a later call stays.
-        guard count == turns.overtakingCount else { return }
+      isOvertaken = try await turns.run { () async throws(RestorationError) in
+        guard count == turns.overtakingCount else { return true }
         try await discardNow(includingSetAside: includingSetAside, hearing: heard)
+        return false
       }
     } catch {
       if session == nil { need.tell() }
       throw error
     }
+    // The state of a later call stays.
+    if isOvertaken { return }
     try await sendDiscard(includingSetAside: includingSetAside)
   }
 

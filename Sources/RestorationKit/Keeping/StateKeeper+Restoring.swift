@@ -62,8 +62,8 @@ extension StateKeeper {
   /// parent is not told: a tab is not selected by this. Nodes that are still not back
   /// stay kept.
   ///
-  /// The call waits for the calls before it, as for a save that is written. A crash in it is counted only if
-  /// ``extendStateRestoration()`` announced it.
+  /// The call waits for the calls before it, as for a save that is written. A crash in it
+  /// is counted only if ``extendStateRestoration()`` announced it.
   ///
   /// - Parameters:
   ///   - node: The node, with its identifier. Among equal identifiers in a

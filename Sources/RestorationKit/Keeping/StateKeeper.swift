@@ -252,9 +252,8 @@ public final class StateKeeper {
   /// The call waits for the calls before it, also for a store that they wait for: a
   /// ``RemoteStateStore`` must not wait for this call. What an earlier save stores is
   /// discarded, too. A state that ``endNow(saving:within:isolation:)`` has stored meanwhile
-  /// stays. A save that an
-  /// autosave had due is not made; the next change is saved. If there is
-  /// an autosave, the nodes are asked for their present state, to recognize that change.
+  /// stays. A save that an autosave had due is not made; the next change is saved. If there
+  /// is an autosave, the nodes are asked for their present state, to recognize that change.
   ///
   /// - Parameter includingSetAside: Whether states that were set aside go, too.
   /// - Throws: ``RestorationError`` with `archive`, or `inUse` if another instance has

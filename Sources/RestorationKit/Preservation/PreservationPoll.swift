@@ -68,15 +68,20 @@ final class PreservationPoll: StateEncoding {
   /// object now, whose state nobody has heard.
   private func add(_ nodes: [any RestorableNode], _ known: ArraySlice<RowNumber>) -> Bool {
     var known = known
+    // Only the children of a stack or split have equal names, and are counted.
+    let isCounting = known.contains { rows[$0].siblingIndex != 0 }
     var counts: [String: Int32] = [:]
     for node in nodes {
-      let identifier = objects.identifier(of: node) ?? ""
-      let index = counts[identifier, default: 0]
-      counts[identifier] = index + 1
-      // Nodes without a row of their name were left out, or have their place elsewhere.
+      let identifier = objects.identifier(of: node)
+      var index: Int32 = 0
+      if isCounting, let identifier {
+        index = counts[identifier, default: 0]
+        counts[identifier] = index + 1
+      }
+      // Nodes without a row of their name were left out. A node is not looked for by its address:
+      // nodes may be made anew whenever they are asked for.
       guard let number = known.first, rows[number].identifier == identifier,
-        rows[number].siblingIndex == 0 || rows[number].siblingIndex == index,
-        (rows.placed(node) ?? number) == number
+        rows[number].siblingIndex == 0 || rows[number].siblingIndex == index
       else { continue }
       known.removeFirst()
       guard add(node, number) else { return false }

@@ -275,8 +275,7 @@ extension PreservationWalk {
     }
     // It says so when it gets a name.
     if rows[number].hearing.isTracked { rows.hold(node, number) }
-    let below = contents(of: node, number).all
-    for node in below.reversed() {
+    for node in contents(of: node, number).all.reversed() {
       agenda.stack.append(
         exclude(
           node,

@@ -82,7 +82,7 @@ extension SceneHost {
     }
     var isDiscarded = false
     var taken: TakenContent?
-    var report: PreservationReport
+    let report: PreservationReport
     do throws(RestorationError) {
       report = try await scene.engine.save(everything: everything, calls) {
         () async throws(RestorationError) in
@@ -93,11 +93,7 @@ extension SceneHost {
         try await scene.engine.discardNow(includingSetAside: true)
         return PreservationReport(.declined)
       } with: { () throws(RestorationError) in
-        guard let delegate = scene.delegate else {
-          taken?.putBackChanges(in: session)
-          return nil
-        }
-        return try take(&taken, of: scene, delegate)
+        try participants(in: scene, &taken)
       }
       if isDiscarded {
         try await scene.engine.sendDiscard(includingSetAside: true)
@@ -108,8 +104,27 @@ extension SceneHost {
       scene.keepNeedingSave()
       throw error
     }
+    return try noteSave(report, of: scene, taken)
+  }
+
+  /// Who takes part in the save of a scene; nil if the scene was let go.
+  private func participants(
+    in scene: RestorableScene, _ taken: inout TakenContent?
+  ) throws(RestorationError) -> SaveParticipants? {
+    guard let delegate = scene.delegate else {
+      taken?.putBackChanges(in: scene.session)
+      return nil
+    }
+    return try take(&taken, of: scene, delegate)
+  }
+
+  /// Notes what a save has done with what it has taken of a scene, and adds that to the report.
+  private func noteSave(
+    _ saved: PreservationReport, of scene: RestorableScene, _ taken: TakenContent?
+  ) throws(RestorationError) -> PreservationReport {
+    var report = saved
     switch report.outcome {
-    case .saved: session.noteSave(report, at: keeper.engine.settings.now())
+    case .saved: scene.session.noteSave(report, at: keeper.engine.settings.now())
     case .disconnected: break
     // Nobody was asked, so nothing is known of changes.
     case .locked where taken == nil: break

@@ -72,9 +72,10 @@ extension KeptRecords {
   /// The object of a record to which kept states refer.
   func object(_ record: UInt64) -> (any StateRestoring)? { named.objects[record]?.object }
 
-  /// Whether a state that is kept refers to a subkey, and is none of an object's own.
+  /// Whether a kept state refers to a subkey, and is not a state of the given object.
   ///
-  /// Another secret under the same subkey would be forgotten with that of the state, or instead of it.
+  /// Another secret under this subkey would be forgotten with the secret of the kept state, or in
+  /// its place.
   func isSubkey(_ id: UInt64, ofOtherThan object: (any StateRestoring)?) -> Bool {
     switch named.subkeys[id] {
     case .element(let place): unclaimed[place] != nil
