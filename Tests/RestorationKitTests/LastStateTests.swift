@@ -269,6 +269,55 @@ final class LastStateTests: XCTestCase {
     XCTAssertEqual(back.value, "good")
   }
 
+  // MARK: Saves of changes
+
+  func testAfterANodeThrewSavesAskThatNodeAndTheNodesThatHaveChanged() async throws {
+    let keeper = try launch.keeper()
+    let root = TrackedNode("root")
+    let friend = TrackedNode("friend")
+    let nodes = (0..<4).map { TrackedNode("n\($0)") }
+    nodes[1].value = "good"
+    nodes[1].references = [friend]
+    root.below = nodes + [friend]
+    _ = try await keeper.save([root])
+    for node in nodes + [friend, root] { node.encodeCount = 0 }
+    nodes[1].throwsInEncode = true
+    var report = try await keeper.save([root])
+    XCTAssertEqual(report.outcome(of: "root/n1"), .savedWithLastState)
+    nodes[1].isQuiet = true
+    nodes[1].value = "said later"
+    nodes[3].value = "new"
+    friend.value = "new"
+    report = try await keeper.save([root])
+    XCTAssertEqual(report.outcome(of: "root/n1"), .savedWithLastState)
+    report = try await keeper.save([root])
+    XCTAssertEqual(report.problems.map(\.outcome), [.savedWithLastState])
+    XCTAssertEqual(report.writtenByteCount, 0)
+    XCTAssertEqual((nodes + [friend, root]).map(\.encodeCount), [0, 3, 0, 1, 1, 0])
+    try await assertStored(["n1": "good", "n3": "new"], ["friend"])
+
+    nodes[1].throwsInEncode = false
+    report = try await keeper.save([root])
+    XCTAssertEqual(report.problems, [])
+    XCTAssertEqual((nodes + [friend, root]).map(\.encodeCount), [0, 4, 0, 1, 1, 0])
+    _ = try await keeper.save([root])
+    XCTAssertEqual(nodes[1].encodeCount, 4)
+    try await assertStored(["n1": "said later", "n3": "new"], ["friend"])
+  }
+
+  /// Checks the stored values, and the names of the nodes to which `n1` refers.
+  private func assertStored(_ values: [String: String], _ friends: [String]) async throws {
+    let records = try XCTUnwrap(try launch.storedRecords()).elements
+    for (name, value) in values {
+      XCTAssertEqual(try records.first { $0.path == "root/\(name)" }?.value, value)
+    }
+    let kept = try XCTUnwrap(records.first { $0.path == "root/n1" })
+    let references = try kept.state?.references(forKey: "references") ?? []
+    XCTAssertEqual(
+      references.map { record in records.first { $0.record == record }?.path },
+      friends.map { "root/\($0)" })
+  }
+
   // MARK: Deep trees
 
   func testALastStateInADeepTreeIsKept() async throws {

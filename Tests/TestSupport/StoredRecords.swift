@@ -14,7 +14,7 @@ package struct StoredRecords {
     package let className: String
     /// What the object itself wrote; nil if it was saved without state.
     package let state: KeyedDecoder?
-    let record: UInt64
+    package let record: UInt64
     /// All that is stored of it.
     let content: KeyedDecoder
 

@@ -98,6 +98,14 @@ final class OpenArchive: Sendable {
     }
   }
 
+  /// The open archive of a version; nil if another version is open, or none.
+  func archive(of version: ArchiveVersion) -> Archive? {
+    content.withLock { content in
+      guard let writer = content?.writer, writer.version == version else { return nil }
+      return writer.archive
+    }
+  }
+
   /// Notes a use, and closes the archive that was used least recently if too many are open.
   ///
   /// - Complexity: O(1), and O(*n*) in the open archives when too many are open.

@@ -242,8 +242,7 @@ extension StateEngine {
     _ walk: PreservationWalk, _ stored: StoredTree?, _ calls: FileCalls
   ) async throws {
     if !walk.records.lost.isEmpty {
-      let tree = if let stored { stored } else { try await lastTree(calls) }
-      try walk.keepLastStates(from: tree)
+      try walk.keepLastStates(from: try await lastStates(of: walk, stored, calls))
     }
     if settings.bounds.size != nil {
       walk.noteSize()
@@ -304,6 +303,21 @@ extension StateEngine {
     report.otherInstances = otherInstances
     // The instance that had the state has let go of it.
     if case .inUse = found.lastStatus { found.lastStatus = .notRestoredYet }
+  }
+
+  /// The stored states of the nodes whose state could not be encoded; nil if none can be read.
+  private func lastStates(
+    of walk: PreservationWalk, _ stored: StoredTree?, _ calls: FileCalls
+  ) async throws(ArchiveError) -> (any LastStates)? {
+    if let numbers = walk.lastRecords, let version = walk.rows.whole.version,
+      let records = try await calls({ [file] () async throws(ArchiveError) in
+        try await file.records(numbers, of: version)
+      })
+    {
+      return LastRecords(records, walk.rows)
+    }
+    let tree = if let stored { stored } else { try await lastTree(calls) }
+    return tree.map { LastElements($0, walk.rows, knowsObjects: !walk.records.rewrites) }
   }
 
   /// The stored state, for nodes whose state could not be encoded.

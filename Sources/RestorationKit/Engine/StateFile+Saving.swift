@@ -84,6 +84,22 @@ extension StateFile {
     }
   }
 
+  /// Some records of a version, without those that are not stored; nil if another version is open,
+  /// or if one of the records is damaged.
+  func records(
+    _ numbers: [UInt64], of version: ArchiveVersion
+  ) throws(ArchiveError) -> [UInt64: KeyedDecoder]? {
+    guard let archive = open.archive(of: version) else { return nil }
+    var records: [UInt64: KeyedDecoder] = [:]
+    do throws(ArchiveError) {
+      for number in numbers { records[number] = try archive.record(number) }
+      return records
+    } catch {
+      guard error.isAboutContent else { throw error }
+      return nil
+    }
+  }
+
   /// Writes the changes of a state; nil if a later state was written before.
   ///
   /// - Throws: `outdated` if the changed version is not the stored one any more, or has states that

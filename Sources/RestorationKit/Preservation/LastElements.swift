@@ -5,8 +5,8 @@ internal import ArchiveCodec
 /// As long as the rows say what is stored, an element is that of its object, wherever the object is
 /// by now: another object may have the path of the element. An element that no object had, and
 /// every element if nobody knows whose it was, is that of the object with its path now.
-struct LastElements {
-  let tree: StoredTree
+struct LastElements: LastStates {
+  private let tree: StoredTree
   private let rows: Rows
   private var places: RecordPlaces
   /// The rows of the elements, by place; nil for elements that have gone.
@@ -68,6 +68,13 @@ struct LastElements {
   /// The record that an object with a stored record has now; nil if the object has gone.
   func record(_ stored: UInt64) -> UInt64? {
     places[stored].flatMap { numbers[$0]?.record }
+  }
+
+  var formerNames: [String: [String]] { tree.formerNames }
+
+  /// The states that may stay for a row, that of the row's own element first.
+  func states(of number: RowNumber) -> [LastState] {
+    places(of: number).map { LastState(form: tree.outline.form(of: $0), values: tree.values[$0]) }
   }
 
   /// The places of the elements whose state may stay for a row, the row's own element first.

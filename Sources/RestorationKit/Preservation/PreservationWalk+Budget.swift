@@ -136,7 +136,9 @@ extension PreservationWalk {
       guard let type = rows[number].type,
         let place = elements.places(of: number).first,
         let byteCount = stored.laterFingerprints.byteCount(at: place),
-        canKeep(place, of: stored, as: type, inKeptPlaces.contains(number))
+        canKeep(
+          stored.outline.form(of: place).className, stored.formerNames, as: type,
+          inKeptPlaces.contains(number))
       else { continue }
       counts[number] = Self.mostBytes(byteCount)
     }

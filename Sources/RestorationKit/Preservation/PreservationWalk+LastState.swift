@@ -10,27 +10,35 @@ struct LostState {
 }
 
 extension PreservationWalk {
+  /// The records with which ``LastRecords`` finds the last states; nil if only the whole tree has
+  /// them, since the rows do not know which record is whose.
+  var lastRecords: [UInt64]? {
+    guard !records.rewrites, rows.run.save > 1 else { return nil }
+    return LastRecords.records(of: records.lost.map(\.number))
+  }
+
   /// Writes the records of objects whose state could not be encoded or was not asked for, with
   /// their stored state.
   ///
-  /// - Parameter tree: The stored tree; nil if there is none, or if it cannot be read.
+  /// - Parameter states: The stored states; nil if there are none, or if they cannot be read.
   /// - Throws: ``ArchiveError`` if a record cannot be built.
-  /// - Complexity: O(*n*) in the stored and the preserved elements.
-  func keepLastStates(from tree: StoredTree?) throws {
-    guard !records.lost.isEmpty else { return }
+  /// - Complexity: O(*n*) in the objects.
+  func keepLastStates(from states: (any LastStates)?) throws {
     defer { records.lost = [] }
-    // The next save asks these objects again, since it asks everything.
-    rows.whole.isRegular = false
-    let elements = tree.map { LastElements($0, rows, knowsObjects: !records.rewrites) }
+    // What has room is found out by asking everything.
+    if !fates.isEmpty { rows.whole.isRegular = false }
     let inKeptPlaces = rowsInKeptPlaces
     for lost in records.lost {
-      let place = elements?.places(of: lost.number).first { place in
-        guard let tree, tree.values.state(at: place) != nil else { return false }
-        let type = types.info(of: lost.object)
-        return canKeep(place, of: tree, as: type, inKeptPlaces.contains(lost.number))
+      rows.hearing.unsaid.insert(lost.number)
+      let type = types.info(of: lost.object)
+      let last = states?.states(of: lost.number).first { last in
+        last.values.state != nil
+          && canKeep(
+            last.form.className, states?.formerNames ?? [:], as: type,
+            inKeptPlaces.contains(lost.number))
       }
-      if let elements, let place {
-        try keep(place, of: elements, for: lost)
+      if let states, let last {
+        try keep(last, of: states, for: lost)
       } else {
         try append(lost.number) { encoder in
           try encoder.copyAll(from: lost.ownPart)
@@ -47,34 +55,32 @@ extension PreservationWalk {
     Set((keeping?.claims ?? [:]).values.compactMap { rows.number(of: $0) })
   }
 
-  /// Whether the stored state of an element can stay for an object, whatever its class is called by
-  /// now.
+  /// Whether the stored state of a class can stay for an object, whatever the object's class is
+  /// called by now.
   ///
   /// A kept element that an object has claimed is not replaced by an object without a state,
   /// whatever the class of the object.
   func canKeep(
-    _ place: Int, of tree: StoredTree, as type: TypeInfo, _ isInKeptPlace: Bool
+    _ className: String, _ formerNames: [String: [String]], as type: TypeInfo,
+    _ isInKeptPlace: Bool
   ) -> Bool {
-    let stored = tree.outline.form(of: place).className
-    if stored == type.name || isInKeptPlace { return true }
-    return types.registration(named: knownName(of: stored, in: tree))?.type == type.type
+    if className == type.name || isInKeptPlace { return true }
+    return types.registration(named: knownName(of: className, formerNames))?.type == type.type
   }
 
   /// A registered name of the class with a stored name; the stored name if there is none.
   ///
   /// A later version of the app may have saved a name that this version does not know.
-  private func knownName(of stored: String, in tree: StoredTree) -> String {
+  private func knownName(of stored: String, _ formerNames: [String: [String]]) -> String {
     if types.isRegistered(stored) { return stored }
-    return tree.formerNames[stored]?.first(where: types.isRegistered) ?? stored
+    return formerNames[stored]?.first(where: types.isRegistered) ?? stored
   }
 
-  private func keep(_ place: Int, of elements: LastElements, for lost: LostState) throws {
-    let tree = elements.tree
-    let form = tree.outline.form(of: place)
-    let values = tree.values[place]
+  private func keep(_ last: LastState, of states: any LastStates, for lost: LostState) throws {
+    let (form, values, formerNames) = (last.form, last.values, states.formerNames)
     var record = lost.record
-    record.className = knownName(of: form.className, in: tree)
-    record.restorationClassName = form.restorationClassName.map { knownName(of: $0, in: tree) }
+    record.className = knownName(of: form.className, formerNames)
+    record.restorationClassName = form.restorationClassName.map { knownName(of: $0, formerNames) }
     record.version = form.version
     record.hasLastState = true
     let parts = [
@@ -84,7 +90,7 @@ extension PreservationWalk {
       encoder.encodeContainer(forKey: NodeRecord.nodeKey) { record.encode(with: $0) }
       for case (let key, let stored?) in parts {
         try encoder.encodeContainer(forKey: key) { encoder in
-          try encoder.copyAll(from: stored) { elements.record($0) }
+          try encoder.copyAll(from: stored) { states.record($0) }
         }
       }
       if let values = values.sensitive {

@@ -168,3 +168,25 @@ extension NodeRecord.Parts {
     ArchiveError(.keyNotFound, path: [key.rawValue])
   }
 }
+
+extension StoredForm {
+  /// Reads the form of one element from its record.
+  init(reading record: KeyedDecoder) throws(ArchiveError) {
+    var lists = NodeRecord.Lists()
+    let parts = try NodeRecord.read(record, NodeKeys(of: record), &lists)
+    self.init(parts.form, lists, of: record)
+  }
+
+  init(_ key: NodeRecord.FormKey, _ lists: NodeRecord.Lists, of record: KeyedDecoder) {
+    let className = lists.name(key.className, of: record) ?? ""
+    self.init(
+      className: className,
+      restorationClassName: key.restoresItself
+        ? className : lists.name(key.restorationClass, of: record),
+      storyboard: lists.name(key.storyboard, of: record).map {
+        StoryboardReference(
+          name: $0, identifier: lists.name(key.storyboardIdentifier, of: record) ?? "")
+      },
+      version: key.version)
+  }
+}

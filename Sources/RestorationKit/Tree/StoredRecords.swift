@@ -191,17 +191,7 @@ private struct FormTable: Sendable {
       return number
     }
     let number = Int32(all.count)
-    let className = lists.name(key.className, of: decoder) ?? ""
-    let form = StoredForm(
-      className: className,
-      restorationClassName: key.restoresItself
-        ? className : lists.name(key.restorationClass, of: decoder),
-      storyboard: lists.name(key.storyboard, of: decoder).map {
-        StoryboardReference(
-          name: $0, identifier: lists.name(key.storyboardIdentifier, of: decoder) ?? "")
-      },
-      version: key.version)
-    all.append((key, form))
+    all.append((key, StoredForm(key, lists, of: decoder)))
     // Names that are written inline are not compared.
     guard !key.hasInlineNames else { return number }
     numbers[key] = number

@@ -80,11 +80,13 @@ extension Rows {
   }
 
   /// The rows that a save of changes asks first, each once: the rows whose objects said that they
-  /// have changed, and the rows that each save asks without the rows above them.
+  /// have changed or could not say their state, and the rows that each save asks without the rows above
+  /// them.
   func rowsToAsk() -> [RowNumber] {
     hearing.entries.removeAll { !self[$0].hearing.isEntry || self[$0].met.walk != run.walk }
     takeChanges()
-    return hearing.changed.union(hearing.entries)
+    defer { hearing.unsaid = [] }
+    return hearing.changed.union(hearing.entries).union(hearing.unsaid)
       .filter { self[$0].met.walk == run.walk && self[$0].met.status == .placed }
       .sorted { $0.place < $1.place }
   }

@@ -56,7 +56,7 @@ final class Rows {
     findings = RowFindings(notes: findings.notes.filter { $0.key == nil })
     whole.beginWalk()
     (references.all, references.missingScopes) = ([:], [])
-    hearing.entries = []
+    (hearing.entries, hearing.unsaid) = ([], [])
   }
 
   /// Notes the fingerprints of a state that was written as a whole.
