@@ -33,7 +33,7 @@ extension StateEngine {
   /// Whether a restore has failed, and no save has asked the objects since.
   var hasFailedUnheard: Bool {
     guard case .failed = found.lastStatus else { return false }
-    return !isBusy && !isLocked && rows.run.save == 0
+    return !isBusy && !isLocked && !rows.run.isCommitted
   }
 
   /// Asks all objects for their states, and hears of their changes from now on; nothing is stored.
@@ -51,6 +51,7 @@ extension StateEngine {
     do {
       try walk.walk(withValues(roots), everything: true) { false }
       _ = try walk.finish()
+      walk.commit(as: nil)
       return rows
     } catch {
       // The next save reports the error.

@@ -138,7 +138,11 @@ extension StateEngine {
   private func builderOfChanges(
     _ calls: FileCalls
   ) async throws(ArchiveError) -> RecordBuilder? {
-    guard let version = rows.whole.version, found.undecoded.isEmpty else { return nil }
+    // A save that has overtaken another one, of which nobody knows yet whether it is stored, knows
+    // nothing of what is stored.
+    guard !rows.run.isUnderWay, let version = rows.whole.version, found.undecoded.isEmpty else {
+      return nil
+    }
     if let builder = file.open.builder(changing: version) { return builder }
     try await calls { [file] () async throws(ArchiveError) in
       await file.prepareChanges(of: version)
@@ -155,16 +159,18 @@ extension StateEngine {
     let start = ContinuousClock.now
     let (number, overtakingCount) = (turns.newNumber(), turns.overtakingCount)
     let comesFirst = !hasTriedToRestore
-    let (walk, unknown) = beginWalk(changing: builder, stored)
+    let before = rows
+    let walk = beginWalk(changing: builder, stored)
+    var (hasMetAll, isCommitted) = (false, false)
     defer {
       walk.end()
-      // Of a walk that has failed, the objects that it has met may be the first that are heard.
-      if unknown.hearing.before == nil, walk.rows.isHeard { unknown.hearing.before = walk.rows }
+      if !isCommitted { giveUp(walk, hasMetAll: hasMetAll, before) }
     }
     guard try preserve(content, with: walk) else {
+      defer { for rows in [walk.rows, before] { rows.whole.version = nil } }
       return try await decline(number: number, calls)
     }
-    unknown.hearing.before = walk.rows
+    hasMetAll = true
     var report = PreservationReport(.saved)
     isReported = settings.isStrict
     try throwIfStrict(walk)
@@ -182,9 +188,12 @@ extension StateEngine {
     isReported = true
     if calls.isBlocking { turns.noteOvertaking() }
     if comesFirst, written.setAside != nil { walk.noteApplication(.notRestoredBefore) }
+    walk.rows.note(written.fingerprints)
+    walk.commit(as: written.version)
+    isCommitted = true
     describe(written, by: walk, in: &report)
     found.undecoded.subtract(undecoded)
-    know(walk.rows, written.version, unless: unknown)
+    objects.ages.forget(walk.rows.sensitive.takeGoneAges())
     settle(settlement, of: walk.kept)
     return report
   }
@@ -192,32 +201,31 @@ extension StateEngine {
   private func describe(
     _ written: StateFile.Written, by walk: PreservationWalk, in report: inout PreservationReport
   ) {
-    // The fingerprints go first, since the entries of the report have a copy of the rows.
-    walk.rows.note(written.fingerprints)
     walk.describe(in: &report)
     report.unaskedCount = walk.unaskedCount
     report.take(written)
   }
 
-  /// Begins a walk; until it is written, the rows do not know what is stored.
-  ///
-  /// - Returns: The walk, and the rows that stand for it until then.
+  /// Begins a walk over the rows that know what is stored, or over new ones.
   private func beginWalk(
     changing builder: RecordBuilder?, _ stored: StoredTree?
-  ) -> (walk: PreservationWalk, unknown: Rows) {
-    let heard = rows.isHeard ? rows : rows.hearing.before
+  ) -> PreservationWalk {
     if builder == nil { rows = Rows(need) }
-    let walk = PreservationWalk(
+    return PreservationWalk(
       rows, changing: builder, objects: objects, limits: settings.limits, secrets: file.secrets,
       PreservationWalk.Conditions(
         nodeLimit: settings.nodeLimit, now: settings.now(), budget: settings.bounds.size,
         keptBound: settings.bounds.kept, stored: stored,
         remembersSaid: settings.isPolled || wishes.leavingCount > 0, trace: trace))
-    // If the walk is not stored after all, the next save asks and writes everything.
-    let unknown = Rows(need)
-    unknown.hearing.before = heard
-    rows = unknown
-    return (walk, unknown)
+  }
+
+  /// Lets the next save ask everything, since a walk is not stored.
+  ///
+  /// An object that a broken walk has not met is heard by the rows from before the walk.
+  private func giveUp(_ walk: PreservationWalk, hasMetAll: Bool, _ before: Rows) {
+    walk.rows.giveUpSave()
+    if !hasMetAll, before.isHeard, rows === walk.rows { rows = before }
+    rows.whole.isRegular = false
   }
 
   /// Removes the stored state, since the gate has said no.
@@ -250,17 +258,6 @@ extension StateEngine {
     }
   }
 
-  /// Takes the rows of a walk that was written as the stored ones, unless a save that blocked the
-  /// actor has replaced the rows meanwhile.
-  private func know(_ written: Rows, _ version: ArchiveVersion?, unless unknown: Rows) {
-    written.whole.version = version
-    if !written.sensitive.goneAges.isEmpty {
-      objects.ages.forget(written.sensitive.goneAges)
-      written.sensitive.goneAges = []
-    }
-    if rows === unknown { rows = written }
-  }
-
   private func settle(_ settlement: KeptRecords.Settlement, of kept: KeptRecords?) {
     guard let kept else { return }
     kept.settle(settlement)
@@ -272,10 +269,7 @@ extension StateEngine {
   private func write(
     _ walk: PreservationWalk, number: UInt64, _ calls: FileCalls
   ) async throws(ArchiveError) -> StateFile.Written? {
-    let isChanged =
-      walk.records.isApplicationChanged || walk.records.hasWritten || walk.records.isTreeChanged
-    let (records, removed) = try walk.finish()
-    let secrets = walk.sensitive?.finish()
+    let (records, removed, secrets) = try walk.finish()
     walk.end()
     guard !walk.records.rewrites, let version = walk.rows.whole.version else {
       return try await calls {
@@ -283,7 +277,7 @@ extension StateEngine {
         try await file.write(records, number: number, time: time, secrets: secrets, settingAside)
       }
     }
-    let isUnchanged = !isChanged && removed.isEmpty
+    let isUnchanged = !walk.records.hasWritten && removed.isEmpty
     let change = StateChange(
       version: version, records: isUnchanged ? nil : records, removed: removed, time: walk.time,
       secrets: secrets)

@@ -99,7 +99,9 @@ final class StateEngine {
   /// written, and if it fails, the changes that it has taken are not stored either. A poll compares
   /// with the answers that a save has heard.
   var mayHaveUnheard: Bool {
-    rows.run.save == 0 && (types.knowsTracked || rows.whole.version == nil || settings.isPolled)
+    !rows.run.isCommitted
+      && (rows.run.save > 0 || types.knowsTracked || rows.whole.version == nil
+        || settings.isPolled)
   }
 
   /// Stops hearing the objects of a scene that is gone; the next scene has others.

@@ -31,7 +31,6 @@ extension PreservationWalk {
       if let identity = rows[tree.rows[place]].identity { fates[identity] = fate }
     }
     let before = zip(tree.rows, shares).map { Entry($0, $1.byteCount, of: rows) }
-    records.restoreWasAsked()
     beginAnew(from: mark, notes)
     try walkEverything(roots)
     for number in tree.rows where !rows.isStored(number) { rows.keepHearing(number) }
@@ -64,7 +63,7 @@ extension PreservationWalk {
     return zip(tree.rows, tree.parents).map { number, parent in
       let row = rows[number]
       return BudgetPlan.Share(
-        parent: parent < 0 ? nil : parent, byteCount: Int(row.stored.byteCount),
+        parent: parent < 0 ? nil : parent, byteCount: Int(row.met.byteCount),
         isAlone: row.kind == .node && row.type != nil, priority: priorities[number],
         isKept: rows.outcome(of: number) == .keptAsStored || rows.kept.besides.contains(number),
         lastByteCount: last[number])
@@ -118,15 +117,11 @@ extension PreservationWalk {
   /// have one.
   private func lastByteCounts() -> [RowNumber: Int] {
     var counts: [RowNumber: Int] = [:]
-    func note(_ stored: RecordFingerprint, _ byteCount: UInt32, _ number: RowNumber) {
-      guard stored != .none, rows.isOwn(number) else { return }
-      counts[number] = Self.mostBytes(Int(byteCount))
-    }
     guard records.rewrites else {
-      for lost in records.lost {
-        note(rows[lost.number].stored.fingerprint, rows[lost.number].stored.byteCount, lost.number)
+      for number in rows.placed where rows[number].stored.fingerprint != .none {
+        guard rows.isOwn(number) else { continue }
+        counts[number] = Self.mostBytes(Int(rows[number].stored.byteCount))
       }
-      for undo in records.undo { note(undo.stored, undo.byteCount, undo.number) }
       return counts
     }
     guard let stored = conditions.stored else { return [:] }

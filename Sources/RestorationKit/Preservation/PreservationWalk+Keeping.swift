@@ -106,7 +106,7 @@ extension PreservationWalk {
 
   private func fail(_ record: inout DeferredRecord, _ error: any Error) {
     record.said = .failed(error)
-    if record.info.tracking == .always { rows.hearing.said?.noteFailure(record.number) }
+    if record.info.tracking == .always { said?.noteFailure(record.number) }
   }
 
   /// The answer of an object, as a record without the library's part.
@@ -135,7 +135,7 @@ extension PreservationWalk {
     let now = try read(.state, of: object, number) {
       try StateProbe(object, at: path, info.traits, builder.limits)
     }
-    if info.tracking == .always { rows.hearing.said?.note(now, number) }
+    if info.tracking == .always { said?.note(now, number) }
     return kept?.probe(of: object)?.isSame(as: now) != true
   }
 }

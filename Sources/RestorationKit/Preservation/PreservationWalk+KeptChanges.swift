@@ -46,7 +46,7 @@ extension PreservationWalk {
     // A forgotten secret may have been the reason to ask the object, which has been asked now.
     rows.sensitive.uses[number]?.end = nil
     if info.tracking == .always {
-      rows.hearing.said?.noteShape(of: object, rows[number].kind, info, number, objects)
+      said?.noteShape(of: object, rows[number].kind, info, number, objects)
     }
     return true
   }

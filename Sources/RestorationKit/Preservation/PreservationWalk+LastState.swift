@@ -13,7 +13,7 @@ extension PreservationWalk {
   /// The records with which ``LastRecords`` finds the last states; nil if only the whole tree has
   /// them, since the rows do not know which record is whose.
   var lastRecords: [UInt64]? {
-    guard !records.rewrites, rows.run.save > 1 else { return nil }
+    guard !records.rewrites, rows.run.hasCommitted else { return nil }
     return LastRecords.records(of: records.lost.map(\.number))
   }
 
@@ -40,7 +40,7 @@ extension PreservationWalk {
       if let states, let last {
         try keep(last, of: states, for: lost)
       } else {
-        try append(lost.number) { encoder in
+        try append(lost.number, isSaid: false) { encoder in
           try encoder.copyAll(from: lost.ownPart)
           try encodeBeside(of: lost.number, with: encoder)
         }
@@ -86,7 +86,9 @@ extension PreservationWalk {
     let parts = [
       (NodeRecord.builtInKey, values.builtIn), (NodeRecord.stateKey, values.state),
     ]
-    try append(lost.number) { encoder in
+    // The object has not said its present state for this record, so another record is no change
+    // that it kept silent about.
+    try append(lost.number, isSaid: false) { encoder in
       encoder.encodeContainer(forKey: NodeRecord.nodeKey) { record.encode(with: $0) }
       for case (let key, let stored?) in parts {
         try encoder.encodeContainer(forKey: key) { encoder in
@@ -99,8 +101,5 @@ extension PreservationWalk {
       try encodeBeside(of: lost.number, with: encoder)
     }
     rows.findings.setOutcome(.savedWithLastState, lost.number)
-    // The object has not said its present state for this record, so another record is no change
-    // that it kept silent about.
-    rows[lost.number].stored.isAsked = false
   }
 }

@@ -132,7 +132,7 @@ extension PreservationWalk {
   ) throws {
     rows[number].met.save = rows.run.save
     if info.tracking == .always {
-      rows.hearing.said?.noteShape(of: object, rows[number].kind, info, number, objects)
+      said?.noteShape(of: object, rows[number].kind, info, number, objects)
     }
     if keeping != nil {
       let states = keeping?.state(of: object)
@@ -153,7 +153,7 @@ extension PreservationWalk {
       }
     } catch {
       builder.abandon()
-      if info.tracking == .always { rows.hearing.said?.noteFailure(number) }
+      if info.tracking == .always { said?.noteFailure(number) }
       return try lose(object, number, info, origin, error)
     }
     do {
@@ -193,8 +193,8 @@ extension PreservationWalk {
   }
 
   /// Ends the record of a row, which is written if another one is stored.
-  private func end(_ number: RowNumber) throws {
-    if try records.end(number), asksEverything { noteUnannounced(number) }
+  private func end(_ number: RowNumber, isSaid: Bool = true) throws {
+    if try records.end(number, isSaid: isSaid), asksEverything { noteUnannounced(number) }
   }
 
   /// An object that changes and does not say so is stored only by chance, so the developer is told.
@@ -206,8 +206,10 @@ extension PreservationWalk {
     rows.note(.notInvalidated, number)
   }
 
-  /// Writes a record for which no object is asked.
-  func append(_ number: RowNumber, _ body: (KeyedEncoder) throws -> Void) throws {
+  /// Writes a record for which no object is asked; with `isSaid` one was asked before.
+  func append(
+    _ number: RowNumber, isSaid: Bool = true, _ body: (KeyedEncoder) throws -> Void
+  ) throws {
     try builder.begin(record: number.record, with: encoder)
     do {
       try body(encoder)
@@ -215,7 +217,7 @@ extension PreservationWalk {
       builder.abandon()
       throw error
     }
-    try end(number)
+    try end(number, isSaid: isSaid)
   }
 
   /// Writes what an object says into the open record.
@@ -232,7 +234,7 @@ extension PreservationWalk {
     try encoder.endAttempt(attempt)
     encoder.endContainer(container)
     if info.tracking == .always {
-      rows.hearing.said?.noteState(encoder.fingerprint(of: container), coder.sensitive, number)
+      said?.noteState(encoder.fingerprint(of: container), coder.sensitive, number)
     }
     if coder.sensitive != nil || !rows.sensitive.uses.isEmpty {
       try sensitive?.encode(coder.sensitive, of: object, number, with: encoder)

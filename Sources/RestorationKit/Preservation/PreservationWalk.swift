@@ -48,6 +48,10 @@ final class PreservationWalk: StateEncoding {
   @safe @exclusivity(unchecked) var fates: [ObjectIdentifier: BudgetPlan.Fate] = [:]
   /// The coder of the last object; the next one gets it too, unless somebody kept it.
   @safe @exclusivity(unchecked) var coder: StateEncoder?
+  /// What the objects without tracking say, for a poll; nil if nobody polls.
+  let said: LastSaid?
+  /// The rows whose elements have gone, once the walk is over.
+  private var gone = Rows.Gone()
   /// Whether nobody looks at the notes any more.
   private(set) var hasEnded = false
 
@@ -73,8 +77,8 @@ final class PreservationWalk: StateEncoding {
     self.objects = objects
     self.rows = rows
     records = RecordWriting(rows, changing: builder, limits)
+    said = conditions.remembersSaid ? LastSaid(viewLimit: conditions.nodeLimit) : nil
     rows.beginSave()
-    rows.hearing.said = conditions.remembersSaid ? LastSaid(viewLimit: conditions.nodeLimit) : nil
     guard !conditions.isRehearsal else {
       sensitive = nil
       return
@@ -163,7 +167,7 @@ final class PreservationWalk: StateEncoding {
     _ roots: [any RestorableNode], everything asksAll: Bool, isSnapshotIgnored: () -> Bool
   ) throws {
     agenda.keepAlive(roots)
-    rows.hearing.said?.noteRoots(roots, objects)
+    said?.noteRoots(roots, objects)
     if !asksAll, canTellChanges {
       let mark = try builder.mark()
       let notes = rows.findings.notes[nil]
@@ -172,13 +176,12 @@ final class PreservationWalk: StateEncoding {
         return try encodeTree(isTopPreserved: isTopPreserved(), isIgnored: isSnapshotIgnored())
       } catch is NeedsEverything {
         // Only asking all objects tells what happened to some of them.
-        records.forgetWasAsked()
         beginAnew(from: mark, notes)
       }
     }
     try walkEverythingWithinBudget(roots)
     if !conditions.isRehearsal { objects.ages.endWalk() }
-    rows.hearing.said?.hasLeftOut = !fates.isEmpty
+    said?.hasLeftOut = !fates.isEmpty
     let isTopPreserved = isTopPreserved(roots)
     rows.whole.isRegular = isRegular && isTopPreserved
     noteKept()
@@ -209,8 +212,7 @@ final class PreservationWalk: StateEncoding {
   func walkEverything(_ roots: [any RestorableNode]) throws {
     agenda = agenda.begunAnew(isWhole: true)
     names = SiblingNames(meetsObjects: true)
-    records.keepsUndo = conditions.budget?.hard != nil
-    sensitive?.keepsUndo = records.keepsUndo
+    sensitive?.keepsUndo = conditions.budget?.hard != nil
     // The count is taken before any hook runs: an object that a hook registers comes too late for
     // the objects that were asked before, so the next save asks everything.
     rows.whole.registrationCount = registrationCount
@@ -300,13 +302,23 @@ final class PreservationWalk: StateEncoding {
     throw RestorationError.tooManyNodes(path(), nodeLimit)
   }
 
-  /// The records to write, and the numbers of the records to remove.
+  /// The records to write, the numbers of the records to remove, and the subkeys to which the state
+  /// refers then.
   ///
   /// Before, ``keepLastStates(from:)`` must have written the objects that were lost.
-  func finish() throws(ArchiveError) -> (records: RecordBatch, removed: [UInt64]) {
-    let removed = asksEverything ? rows.removeUnplaced() : rows.removeLoose()
-    rows.hearing.said?.noteNames(of: builder)
-    return (try builder.finish(), removed)
+  func finish() throws(ArchiveError) -> (
+    records: RecordBatch, removed: [UInt64], secrets: SecretUse?
+  ) {
+    gone = asksEverything ? rows.unplaced() : rows.unplacedLoose()
+    said?.noteNames(of: builder)
+    return (try builder.finish(), rows.storedRecords(of: gone), sensitive?.finish(without: gone))
+  }
+
+  /// Lets the rows know that the walk is stored; until then, they say what is stored without it.
+  func commit(as version: ArchiveVersion?) {
+    records.commit()
+    rows.commit(gone, as: version)
+    rows.hearing.said = said
   }
 
   // MARK: Rows

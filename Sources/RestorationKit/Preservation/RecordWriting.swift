@@ -10,8 +10,6 @@ final class RecordWriting {
   let rewrites: Bool
   private let rows: Rows
 
-  /// Whether the record of an element is written.
-  @safe @exclusivity(unchecked) private(set) var hasWritten = false
   /// Whether the application has something to store that is not stored.
   private(set) var isApplicationChanged = false
   private(set) var isTreeChanged = false
@@ -19,16 +17,15 @@ final class RecordWriting {
   /// for.
   var lost: [LostState] = []
 
-  /// The entries of the rows before their records were written, for a walk that may begin anew.
-  @safe @exclusivity(unchecked) private(set) var undo: [Undo] = []
-  /// Whether the walk may begin anew.
-  @safe @exclusivity(unchecked) var keepsUndo = true
+  /// The written records of elements; the rows take them when they are stored, and not before.
+  @safe @exclusivity(unchecked) private var written: [Written] = []
+  private var application: [RecordFingerprint]?
+  private var tree: RecordFingerprint?
 
-  struct Undo {
+  private struct Written {
     let number: RowNumber
-    let stored: RecordFingerprint
-    let byteCount: UInt32
-    let wasAsked: Bool
+    let fingerprint: RecordFingerprint
+    let isAsked: Bool
   }
 
   /// Writes with a builder of changes to the archive of the rows; nil writes all records anew.
@@ -39,36 +36,38 @@ final class RecordWriting {
     encoder = self.builder.makeEncoder()
   }
 
+  /// Whether a record is written that is not stored, or all are.
+  var hasWritten: Bool { !written.isEmpty || isApplicationChanged || isTreeChanged }
+
   // MARK: Elements
 
-  /// Ends the open record, which is that of a row.
+  /// Ends the open record, which is that of a row; with `isSaid` the object itself has said its
+  /// state for the record.
   ///
   /// Where all records are written, their fingerprints are made while nobody waits.
   ///
   /// - Returns: Whether the row's object, asked before, says something else now.
   @inline(__always)
-  func end(_ number: RowNumber) throws -> Bool {
-    let wasAsked = rows[number].stored.isAsked && !rows[number].met.isIncomplete
+  func end(_ number: RowNumber, isSaid: Bool) throws -> Bool {
+    let isIncomplete = rows[number].met.isIncomplete
     // An object with a note may get another record when other objects have changed.
-    rows[number].stored.isAsked =
-      rows[number].hearing.isRegistered && !rows[number].met.isIncomplete
+    let isAsked =
+      isSaid && rows[number].hearing.isRegistered && !isIncomplete
       && !rows.findings.hasNotes(number)
     if rewrites {
-      rows[number].stored.byteCount = UInt32(clamping: try builder.end())
+      rows[number].met.byteCount = UInt32(clamping: try builder.end())
+      rows[number].stored.isAsked = isAsked
       return false
     }
-    let known = rows[number].stored.fingerprint
-    let (fingerprint, byteCount, isWritten) = try builder.end(ifOtherThan: known)
-    if keepsUndo {
-      undo.append(
-        Undo(
-          number: number, stored: known, byteCount: rows[number].stored.byteCount,
-          wasAsked: wasAsked))
+    let (fingerprint, byteCount, isWritten) = try builder.end(
+      ifOtherThan: rows[number].stored.fingerprint)
+    rows[number].met.byteCount = UInt32(clamping: byteCount)
+    guard isWritten else {
+      rows[number].stored.isAsked = isAsked
+      return false
     }
-    rows[number].stored.fingerprint = fingerprint
-    rows[number].stored.byteCount = UInt32(clamping: byteCount)
-    if isWritten { hasWritten = true }
-    return wasAsked && isWritten
+    written.append(Written(number: number, fingerprint: fingerprint, isAsked: isAsked))
+    return rows[number].stored.isAsked && !isIncomplete
   }
 
   // MARK: The application, and the whole
@@ -77,7 +76,7 @@ final class RecordWriting {
   /// fingerprints.
   func endApplication(_ fingerprints: [RecordFingerprint], time: UInt32) throws {
     isApplicationChanged = fingerprints != rows.whole.application
-    rows.whole.application = fingerprints
+    application = fingerprints
     if rewrites || isApplicationChanged || time == 0 {
       try builder.end()
     } else {
@@ -90,30 +89,24 @@ final class RecordWriting {
     if rewrites {
       try builder.end()
     } else {
-      (rows.whole.tree, _, isTreeChanged) = try builder.end(ifOtherThan: known)
+      (tree, _, isTreeChanged) = try builder.end(ifOtherThan: known)
     }
   }
 
-  // MARK: Beginning anew
+  /// Lets the rows know of the written records, which are stored now.
+  func commit() {
+    for record in written {
+      rows[record.number].stored = Row.Stored(
+        fingerprint: record.fingerprint, byteCount: rows[record.number].met.byteCount,
+        isAsked: record.isAsked)
+    }
+    if let application { rows.whole.application = application }
+    if let tree { rows.whole.tree = tree }
+  }
 
   /// Forgets all records of elements since a mark.
   func beginAnew(from mark: RecordBuilder.Mark) {
     builder.goBack(to: mark)
-    for undo in undo.reversed() {
-      rows[undo.number].stored.fingerprint = undo.stored
-      rows[undo.number].stored.byteCount = undo.byteCount
-    }
-    (undo, lost, hasWritten) = ([], [], false)
-  }
-
-  /// Forgets that this walk has asked objects, for a walk that asks the same objects again.
-  func restoreWasAsked() {
-    for undo in undo.reversed() { rows[undo.number].stored.isAsked = undo.wasAsked }
-  }
-
-  /// Forgets who was asked so far, so that a walk through everything blames none of these objects
-  /// for a change that it did not announce.
-  func forgetWasAsked() {
-    for undo in undo { rows[undo.number].stored.isAsked = false }
+    (written, lost) = ([], [])
   }
 }

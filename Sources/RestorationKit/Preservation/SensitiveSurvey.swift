@@ -193,13 +193,14 @@ final class SensitiveSurvey {
   /// known.
   ///
   /// From now on, values and subkeys are known under the places that their objects have now.
-  func finish() -> SecretUse? {
-    for (number, sensitivity) in rows.sensitive.uses {
+  func finish(without gone: Rows.Gone) -> SecretUse? {
+    let uses = rows.sensitive.uses(without: gone)
+    for (number, sensitivity) in uses {
       let place = place(of: number)
       if let ages = sensitivity.ages { objects.ages.move(ages, to: place) }
       secrets.move(sensitivity.subkeys, to: place.kind, place.path)
     }
-    let subkeys = Set(rows.sensitive.uses.values.flatMap(\.subkeys))
+    let subkeys = Set(uses.values.flatMap(\.subkeys))
     if rows.sensitive.subkeyUsers.count > subkeys.count * 2 {
       rows.sensitive.subkeyUsers = rows.sensitive.subkeyUsers.filter { subkeys.contains($0.key) }
     }

@@ -46,7 +46,7 @@ struct ElementOutcomes {
   mutating func append(_ verdict: ElementVerdict, _ traits: TypeTraits = []) {
     let place = all.count
     all.append(verdict.outcome)
-    settle(place, verdict, traits)
+    note(place, verdict, traits)
     guard !verdict.outcome.isBack, let stack = container(of: place, that: .stack) else { return }
     cutStacks[stack] = cutStacks[stack] == true || verdict.isKept
   }
@@ -54,6 +54,10 @@ struct ElementOutcomes {
   /// Replaces the verdict on a view when its node has loaded it.
   mutating func settle(_ place: Int, _ verdict: ElementVerdict, _ traits: TypeTraits = []) {
     all[place] = verdict.outcome
+    note(place, verdict, traits)
+  }
+
+  private mutating func note(_ place: Int, _ verdict: ElementVerdict, _ traits: TypeTraits) {
     self.traits[place] = traits
     if verdict.isKept { kept.insert(place) }
   }

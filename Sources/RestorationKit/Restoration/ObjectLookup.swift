@@ -10,13 +10,14 @@
 ///    now, though the record names no class.
 ///
 /// A registered object is looked for by its restoration class as in step 1, or else by step 3.
-struct ObjectLookup {
+final class ObjectLookup {
   let delegate: (any StateDelegate)?
   private let outline: StoredOutline
   private let restored: RestoredObjects
   private let progress: RestorationProgress
-  var classes: ElementClasses
-  var existing: ExistingElements
+  // The lookup is at one element at a time, so accesses to these variables never overlap.
+  @safe @exclusivity(unchecked) var classes: ElementClasses
+  @safe @exclusivity(unchecked) var existing: ExistingElements
 
   private var types: TypeTable { classes.types }
 
@@ -37,7 +38,7 @@ struct ObjectLookup {
     case missing(RestorationReport.NodeOutcome)
   }
 
-  mutating func find(_ place: Int, _ lookup: Lookup, _ coder: StateDecoder) -> Result {
+  func find(_ place: Int, _ lookup: Lookup, _ coder: StateDecoder) -> Result {
     switch lookup {
     case .belowMissing:
       return .missing(
@@ -62,16 +63,16 @@ struct ObjectLookup {
   }
 
   /// The node that was there before, with exactly the path of an element.
-  mutating func existingNode(at place: Int) -> (any RestorableNode)? {
+  func existingNode(at place: Int) -> (any RestorableNode)? {
     existing.node(at: place, below: outline.rows[place].parent.flatMap { restored.node(at: $0) })
   }
 
-  private mutating func findExisting(_ place: Int) -> Result? {
+  private func findExisting(_ place: Int) -> Result? {
     existingNode(at: place).map { .found($0, .existing) }
   }
 
   /// Asks the restoration class of the record, in the first step.
-  private mutating func askRestorationClass(of place: Int, _ coder: StateDecoder) -> Result {
+  private func askRestorationClass(of place: Int, _ coder: StateDecoder) -> Result {
     let name = classes.restorationClassName(of: place) ?? ""
     if let root = givenRoot(at: place, madeBy: name) { return .found(root, .existing) }
     return ask(classes.factory(named: name, at: place), name, place, coder)
@@ -79,7 +80,7 @@ struct ObjectLookup {
 
   /// The root that was given for a place, if the record names its class because that is
   /// registered with a closure, and not because the root names a restoration class.
-  private mutating func givenRoot(
+  private func givenRoot(
     at place: Int, madeBy name: String
   ) -> (any RestorableNode)? {
     guard outline.rows[place].parent == nil, outline.rows[place].kind == .node,

@@ -15,6 +15,7 @@ final class RestorationRun {
   let objects: ObjectTable
   let progress: RestorationProgress
   let restored: RestoredObjects
+  let lookup: ObjectLookup
   /// Nil if the node came late.
   let application: RestoredApplication?
   let late: LateNode?
@@ -24,7 +25,6 @@ final class RestorationRun {
   // The run is at one element at a time, so accesses to these variables never overlap. They are
   // read or changed for each element.
   @safe @exclusivity(unchecked) var prepared: PreparedTree
-  @safe @exclusivity(unchecked) var lookup: ObjectLookup
   @safe @exclusivity(unchecked) var coders: ElementCoders
   @safe @exclusivity(unchecked) var outcomes: ElementOutcomes
 

@@ -13,13 +13,11 @@ struct HeardObjects {
   ///
   /// A row that has gone stays in the list until the next save of changes removes it.
   var entries: [RowNumber] = []
-  /// The rows that have said that they changed before this save, or in it.
+  /// The rows that have said that they changed since the last save that is stored.
   var changed: Set<RowNumber> = []
   /// The rows whose objects could not say their state in the last save, so that the next one asks
   /// them again.
   var unsaid: Set<RowNumber> = []
-  /// The rows of a save that was not stored, whose objects go on saying when they change.
-  var before: Rows?
   /// The hashes of what objects said last, with which a poll compares; nil if nobody polls.
   var said: LastSaid?
 

@@ -23,7 +23,7 @@ struct KeptRows {
   private var parents: Set<RowNumber> = []
   /// The `parents`, and the rows of objects of which states are kept.
   private var concerned: Set<RowNumber> = []
-  /// The `concerned` rows of the walk before.
+  /// The `concerned` rows of the walks before this one, since a save was stored.
   private var formerlyConcerned: Set<RowNumber> = []
   /// The kept elements that the report of each save lists.
   private(set) var elements: [KeptElement] = []
@@ -39,9 +39,12 @@ struct KeptRows {
 
   mutating func beginWalk(_ kept: KeptRecords?) {
     if records !== kept { self = KeptRows(kept) }
-    formerlyConcerned = concerned
+    formerlyConcerned.formUnion(concerned)
     (below, parents, concerned, elements, besides) = ([:], [], [], [], [])
   }
+
+  /// Notes that the walk is stored.
+  mutating func commit() { formerlyConcerned = [] }
 
   /// Notes the elements and states that a walk through everything has kept.
   ///

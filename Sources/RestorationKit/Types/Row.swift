@@ -31,6 +31,9 @@ struct Row {
     var hasMoved = false
     /// Whether the class or restoration class of the element had another name before.
     var isRenamed = false
+    /// The size of the record that the last walk has made, in bytes; the limit of a record is less
+    /// than `UInt32.max`.
+    var byteCount: UInt32 = 0
   }
 
   /// How references reach an element.
@@ -71,7 +74,7 @@ struct Row {
   /// The record of an element as it is stored.
   struct Stored {
     var fingerprint = RecordFingerprint.none
-    /// The size in bytes; the limit of a record is less than `UInt32.max`.
+    /// The size in bytes.
     var byteCount: UInt32 = 0
     /// Whether the fingerprint is that of what the object itself said, and not of a record that an
     /// earlier launch has stored.

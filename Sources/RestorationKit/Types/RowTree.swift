@@ -69,7 +69,7 @@ extension Rows {
   var byteCount: Int {
     var count = whole.applicationByteCount
     for place in rows.indices where isStored(RowNumber(place)) {
-      count += Int(rows[place].stored.byteCount)
+      count += Int(rows[place].met.byteCount)
     }
     return count
   }
@@ -79,7 +79,7 @@ extension Rows {
   /// - Complexity: O(*n* log *n*) in the rows.
   var sizes: StateSizes {
     let tree = RowTree(self)
-    let own = tree.rows.map { Int(self[$0].stored.byteCount) }
+    let own = tree.rows.map { Int(self[$0].met.byteCount) }
     let sums = tree.sums(of: own)
     var below: [Int: [Int]] = [:]
     for (place, parent) in tree.parents.enumerated() { below[parent, default: []].append(place) }
@@ -105,7 +105,7 @@ extension Rows {
   /// - Complexity: O(*n* log *n*) in the rows.
   var largestParts: [StateSizes.Element] {
     let tree = RowTree(self)
-    let sums = tree.sums(of: tree.rows.map { Int(self[$0].stored.byteCount) })
+    let sums = tree.sums(of: tree.rows.map { Int(self[$0].met.byteCount) })
     let least = max(1, byteCount / 10)
     var containsLarge = Array(repeating: false, count: sums.count)
     for place in sums.indices.reversed() where sums[place] >= least {
@@ -119,6 +119,6 @@ extension Rows {
   private func size(of number: RowNumber, _ byteCount: Int) -> StateSizes.Element {
     StateSizes.Element(
       kind: self[number].kind, path: path(of: number), className: className(of: number),
-      ownByteCount: Int(self[number].stored.byteCount), byteCount: byteCount)
+      ownByteCount: Int(self[number].met.byteCount), byteCount: byteCount)
   }
 }

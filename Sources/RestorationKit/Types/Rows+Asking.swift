@@ -118,50 +118,58 @@ extension Rows {
   /// Takes away the place of a row that will get it again with all that is below it.
   func unplaceAlone(_ number: RowNumber) { unplace(number, .unplaced) }
 
-  /// Removes the rows that a walk through everything has not met.
-  ///
-  /// A row that was met and has no place stays, since something may refer to it.
-  ///
-  /// - Returns: The stored records of rows that have no place.
-  func removeUnplaced() -> [UInt64] {
-    var records: [UInt64] = []
-    for place in rows.indices
-    where rows[place].met.walk == run.walk && rows[place].met.status != .placed {
-      // The save before this one may have stored values with a sensitivity in the record.
-      sensitive.forget(RowNumber(place))
-      guard rows[place].stored.fingerprint != .none else { continue }
-      records.append(RowNumber(place).record)
-      rows[place].stored.fingerprint = .none
+  /// The rows whose elements are stored no more once a walk is stored.
+  struct Gone {
+    /// The rows that the walk has not met, or whose elements lost their place.
+    var rows: [RowNumber] = []
+    /// The rows that the walk has met, and that have no place; they stay, since something may refer
+    /// to them.
+    var unplaced: [RowNumber] = []
+
+    var all: [RowNumber] { rows + unplaced }
+    var isEmpty: Bool { rows.isEmpty && unplaced.isEmpty }
+  }
+
+  /// The rows without a place after a walk through everything.
+  func unplaced() -> Gone {
+    var gone = Gone()
+    for place in rows.indices where !rows[place].isFree {
+      if rows[place].met.walk != run.walk {
+        gone.rows.append(RowNumber(place))
+      } else if rows[place].met.status != .placed {
+        gone.unplaced.append(RowNumber(place))
+      }
     }
-    return records
-      + remove(
-        rows.indices.lazy.map { RowNumber($0) }.filter { [self] in self[$0].met.walk != run.walk })
+    return gone
   }
 
-  /// Removes the rows that lost their place in a save of changes, and returns their stored records.
-  func removeLoose() -> [UInt64] {
-    defer { run.loose = [] }
-    compactContents()
-    return remove(run.loose.filter { self[$0].met.status != .placed })
+  /// The rows that lost their place in a save of changes.
+  func unplacedLoose() -> Gone {
+    Gone(rows: run.loose.filter { self[$0].met.status != .placed })
   }
 
-  func remove(_ gone: some Sequence<RowNumber>) -> [UInt64] {
-    var records: [UInt64] = []
-    for number in gone where !self[number].isFree {
-      if self[number].stored.fingerprint != .none { records.append(number.record) }
+  /// The stored records of rows.
+  func storedRecords(of gone: Gone) -> [UInt64] {
+    gone.all.filter { self[$0].stored.fingerprint != .none }.map(\.record)
+  }
+
+  /// Removes rows whose elements are stored no more.
+  func remove(_ gone: Gone) {
+    for number in gone.all {
+      sensitive.forget(number)
+      self[number].stored.fingerprint = .none
+    }
+    for number in gone.rows where !self[number].isFree {
       stopTracking(number)
       if let identity = self[number].identity, numbers[identity] == number.place {
         numbers.remove(identity)
       }
       self[number].identity = nil
-      self[number].stored.fingerprint = .none
       self[number].hearing.isEntry = false
-      sensitive.forget(number)
       self[number].isFree = true
       self[number].met.walk = 0
       free.append(number)
     }
     if !kept.numbers.isEmpty { kept.numbers = kept.numbers.filter { !self[$0.value].isFree } }
-    return records
   }
 }

@@ -41,7 +41,24 @@ final class Rows {
     paths = RowPaths(remembersAll: false)
     findings.notes[nil] = nil
     references.beginSave()
+    hearing.said = nil
+  }
+
+  /// Takes what the last walk has found as what is stored.
+  func commit(_ gone: Gone, as version: ArchiveVersion?) {
+    whole.version = version
+    remove(gone)
+    compactContents()
+    run.commit()
+    kept.commit()
     hearing.changed = []
+  }
+
+  /// Notes that the last walk is not stored: the next save asks everything, and writes what is not
+  /// stored.
+  func giveUpSave() {
+    run.isUnderWay = false
+    whole.isRegular = false
   }
 
   /// Begins a walk through everything; a row that the walk does not meet has gone.
@@ -65,7 +82,10 @@ final class Rows {
       switch record {
       case NodeRecord.application: break
       case NodeRecord.tree: whole.tree = fingerprint
-      default: rows[Int(record - NodeRecord.firstNode)].stored.fingerprint = fingerprint
+      default:
+        let place = Int(record - NodeRecord.firstNode)
+        rows[place].stored.fingerprint = fingerprint
+        rows[place].stored.byteCount = rows[place].met.byteCount
       }
     }
   }

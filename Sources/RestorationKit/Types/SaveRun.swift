@@ -1,23 +1,39 @@
-/// The save that is under way.
+/// The save that is under way, or was the last one.
 struct SaveRun {
   /// Counts the walks through everything.
   private(set) var walk: UInt32 = 0
   private(set) var save: UInt32 = 0
+  /// The last save that was stored; 0 if none was.
+  private var committed: UInt32 = 0
+  /// Whether a save has begun of which nobody knows yet whether it is stored.
+  var isUnderWay = false
   /// How many rows have a place.
   var placedCount = 0
   /// The rows whose stored records are those of other objects, which were at the same address
-  /// before this save.
+  /// before.
   var foreign: Set<RowNumber> = []
   /// The rows that lost their place in this save, and may have another.
   var loose: [RowNumber] = []
 
+  /// Whether the last save was stored.
+  var isCommitted: Bool { hasCommitted && committed == save }
+  /// Whether a save was stored.
+  var hasCommitted: Bool { committed > 0 }
+
   mutating func beginSave() {
     save &+= 1
-    (foreign, loose) = ([], [])
+    isUnderWay = true
+    loose = []
   }
 
   mutating func beginWalk() {
     walk &+= 1
     (loose, placedCount) = ([], 0)
+  }
+
+  mutating func commit() {
+    committed = save
+    isUnderWay = false
+    (foreign, loose) = ([], [])
   }
 }

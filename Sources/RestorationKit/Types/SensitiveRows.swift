@@ -9,7 +9,7 @@ struct SensitiveRows {
   /// The values by row; nil stands for the application.
   var uses: [RowNumber?: RowSensitivity] = [:]
   /// The values of rows that went in this save.
-  var goneAges: [ValueAges.Values] = []
+  private var goneAges: [ValueAges.Values] = []
   /// The row that used each subkey last; some rows may use theirs no more.
   var subkeyUsers: [UInt64: RowNumber?] = [:]
   /// The ``SecretKeys/lossCount`` that was seen last.
@@ -36,6 +36,19 @@ struct SensitiveRows {
     for case (let number?, let use) in uses where isAskable(number) {
       if let end = use.end, end <= clock || isSetBack { due.append(number) }
     }
+  }
+
+  /// The values of rows that went in the last save, whose ages nobody needs.
+  mutating func takeGoneAges() -> [ValueAges.Values] {
+    defer { goneAges = [] }
+    return goneAges
+  }
+
+  /// The values of the rows that stay.
+  func uses(without gone: Rows.Gone) -> [RowNumber?: RowSensitivity] {
+    guard !uses.isEmpty, !gone.isEmpty else { return uses }
+    let gone = Set(gone.all)
+    return uses.filter { $0.key.map { !gone.contains($0) } ?? true }
   }
 
   mutating func forget(_ number: RowNumber) {
