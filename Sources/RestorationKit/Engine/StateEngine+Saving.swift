@@ -223,7 +223,7 @@ extension StateEngine {
   ///
   /// An object that a broken walk has not met is heard by the rows from before the walk.
   private func giveUp(_ walk: PreservationWalk, hasMetAll: Bool, _ before: Rows) {
-    walk.rows.giveUpSave()
+    walk.rows.giveUpSave(hasMetAll: hasMetAll)
     if !hasMetAll, before.isHeard, rows === walk.rows { rows = before }
     rows.whole.isRegular = false
   }

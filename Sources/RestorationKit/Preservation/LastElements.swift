@@ -86,7 +86,8 @@ struct LastElements: LastStates {
     guard let place = places[number.record], numbers[place] == number else { return nil }
     // The object that was at the address when the rows were made may have gone before the first
     // save, so the name is compared, too.
-    guard rows.run.hasCommitted || tree.outline.identifier(of: place) == rows[number].identifier else {
+    guard rows.run.hasCommitted || tree.outline.identifier(of: place) == rows[number].identifier
+    else {
       return nil
     }
     return place

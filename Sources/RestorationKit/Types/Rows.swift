@@ -56,9 +56,14 @@ final class Rows {
 
   /// Notes that the last walk is not stored: the next save asks everything, and writes what is not
   /// stored.
-  func giveUpSave() {
+  ///
+  /// Rows go that have no stored record and that a walk did not meet, if it has met all elements:
+  /// else saves that fail again and again would leave more and more rows.
+  func giveUpSave(hasMetAll: Bool) {
     run.isUnderWay = false
     whole.isRegular = false
+    guard hasMetAll else { return }
+    remove(Gone(rows: unplaced().rows.filter { self[$0].stored.fingerprint == .none }))
   }
 
   /// Begins a walk through everything; a row that the walk does not meet has gone.
