@@ -1,0 +1,59 @@
+import RestorationKit
+
+/// Saves one changed node of eleven, and says which code of the library that has run.
+@main
+enum OneChange {
+  static func main() async throws {
+    let screens = (0..<10).map { Screen("screen \($0)") }
+    let root = Screen("root", screens)
+    let directory = FileStateDirectory(path: CommandLine.arguments[1])
+    let keeper = try StateKeeper(application: "org.example.one-change", directory: directory)
+    _ = try await keeper.restore(into: [root])
+    _ = try await keeper.save([root])
+    // The first change opens the file, which is not asked about here.
+    for change in 1...2 {
+      screens[3].value = change
+      resetCounters()
+      let report = try await keeper.save([root])
+      guard report.entries.count == 1 else { throw Unexpected(report: report) }
+    }
+    setFilename(CommandLine.arguments[2])
+    _ = writeProfile()
+    // Nothing that runs after this counts.
+    resetCounters()
+  }
+
+  private struct Unexpected: Error {
+    let report: PreservationReport
+  }
+}
+
+private final class Screen: RestorableNode {
+  static var stateTracking: StateTracking { .invalidated }
+
+  let restorationIdentifier: String?
+  let restorationChildren: [any RestorableNode]
+  var value = 0 { didSet { invalidateRestorableState() } }
+
+  init(_ name: String, _ children: [Screen] = []) {
+    restorationIdentifier = name
+    restorationChildren = children
+  }
+
+  func encodeRestorableState(with coder: StateEncoder) { coder.encode(value, forKey: "value") }
+
+  func decodeRestorableState(with coder: StateDecoder) throws {
+    value = try coder.decodeIfPresent(forKey: "value") ?? 0
+  }
+}
+
+// MARK: - The counters that the compiler adds for coverage
+
+@_silgen_name("__llvm_profile_reset_counters")
+private func resetCounters()
+
+@_silgen_name("__llvm_profile_set_filename")
+private func setFilename(_ name: UnsafePointer<CChar>)
+
+@_silgen_name("__llvm_profile_write_file")
+private func writeProfile() -> Int32
