@@ -19,6 +19,9 @@ struct Row {
     var walk: UInt32 = 0
     /// The last save that asked the element.
     var save: UInt32 = 0
+    /// The size of the record that the last walk has made, in bytes; the limit of a record is less
+    /// than `UInt32.max`.
+    var byteCount: UInt32 = 0
     var status = Status.unplaced
     /// Whether the element came second under its identifier; a reference does not give it a place
     /// then.
@@ -31,9 +34,6 @@ struct Row {
     var hasMoved = false
     /// Whether the class or restoration class of the element had another name before.
     var isRenamed = false
-    /// The size of the record that the last walk has made, in bytes; the limit of a record is less
-    /// than `UInt32.max`.
-    var byteCount: UInt32 = 0
   }
 
   /// How references reach an element.
@@ -81,17 +81,17 @@ struct Row {
     var isAsked = false
   }
 
-  // The large ones come first, so that a row has no gaps in memory (benchmark: save nodes).
+  // In this order a row has few gaps in memory (benchmark: save nodes).
   var stored = Stored()
+  /// The kind as which the element was met first; its place sets the kind as which it is saved.
+  var kind: ElementKind
+  /// Whether the row has no element, and waits for another one.
+  var isFree = false
   var identifier = ""
   /// The class of the element's object; nil for an element that is not back.
   var type: TypeInfo?
   /// The address of the row's object.
   var identity: ObjectIdentifier?
-  /// The kind as which the element was met first; its place sets the kind as which it is saved.
-  var kind: ElementKind
-  /// Whether the row has no element, and waits for another one.
-  var isFree = false
   var reach = Reach()
   var hearing: Hearing
   var met = Meeting()
