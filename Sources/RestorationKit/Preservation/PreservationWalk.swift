@@ -180,7 +180,10 @@ final class PreservationWalk: StateEncoding {
       }
     }
     try walkEverythingWithinBudget(roots)
-    if !conditions.isRehearsal { objects.ages.endWalk() }
+    if !conditions.isRehearsal {
+      sensitive?.settle()
+      objects.ages.endWalk()
+    }
     said?.hasLeftOut = !fates.isEmpty
     let isTopPreserved = isTopPreserved(roots)
     rows.whole.isRegular = isRegular && isTopPreserved
@@ -191,7 +194,7 @@ final class PreservationWalk: StateEncoding {
   /// Forgets what the walk has found out since a mark.
   func beginAnew(from mark: RecordBuilder.Mark, _ notes: [ReportNote]?) {
     records.beginAnew(from: mark)
-    sensitive?.takeBack()
+    sensitive?.beginAnew()
     rows.findings.notes[nil] = notes
     rows.kept.besides = []
     report = WalkReport()
@@ -212,7 +215,6 @@ final class PreservationWalk: StateEncoding {
   func walkEverything(_ roots: [any RestorableNode]) throws {
     agenda = agenda.begunAnew(isWhole: true)
     names = SiblingNames(meetsObjects: true)
-    sensitive?.keepsUndo = conditions.budget?.hard != nil
     // The count is taken before any hook runs: an object that a hook registers comes too late for
     // the objects that were asked before, so the next save asks everything.
     rows.whole.registrationCount = registrationCount

@@ -17,10 +17,24 @@ final class SensitiveSurvey {
   private let now: Date
   /// The subkeys that were made in this walk.
   private var madeSubkeys: Set<UInt64> = []
-  /// The facts about written values from before the change, for a walk that may begin anew.
-  private var undo: [Undo] = []
-  /// Whether the walk may begin anew.
-  var keepsUndo = true
+  /// The findings of this walk, by row; nil stands for the application. The rows and the ages take
+  /// them when the walk has come to its end.
+  private var found: [RowNumber?: Finding] = [:]
+  /// The places that objects with known values have left in this walk.
+  private var left: Set<ValueAges.Place> = []
+
+  private struct Finding {
+    var use: RowSensitivity?
+    /// What the object has said of its values; nil if it was not asked for this.
+    var said: Said?
+
+    struct Said {
+      let object: (any StateRestoring)?
+      let place: ValueAges.Place
+      /// The ages of the values; nil if there were none before either.
+      let ages: [[String]: ValueAges.Known]?
+    }
+  }
 
   init(_ rows: Rows, _ objects: ObjectTable, _ secrets: SecretKeys, now: Date) {
     (self.rows, self.objects, self.secrets, self.now) = (rows, objects, secrets, now)
@@ -58,10 +72,9 @@ final class SensitiveSurvey {
     _ values: SensitiveValues?, of object: (any StateRestoring)?, _ number: RowNumber?,
     with encoder: KeyedEncoder
   ) throws -> StoredSensitiveValue.Written? {
-    guard values != nil || rows.sensitive.uses[number] != nil else { return nil }
+    guard values != nil || use(of: number) != nil else { return nil }
     let place = place(of: number)
-    noteUndo(of: object, number, place)
-    let known = objects.ages.values(of: object, at: place)
+    let known = objects.ages.values(of: object, at: place, unlessLeft: left)
     var ages: [[String]: ValueAges.Known] = [:]
     var use = RowSensitivity(object: object)
     var stored: [StoredSensitiveValue] = []
@@ -88,12 +101,12 @@ final class SensitiveSurvey {
           StoredSensitiveValue(keys: keys, content: bytes, since: age.since, seconds: age.seconds))
       }
     }
-    if !ages.isEmpty || !known.isEmpty {
-      use.ages = objects.ages.set(ages, of: object, at: place, clock: clock)
-    }
-    if let object, use.subkeys != earlier { objects.setSubkeys(use.subkeys, of: object) }
+    let isKnown = !ages.isEmpty || !known.isEmpty
+    if isKnown, let object, let former = objects.ages.place(of: object) { left.insert(former) }
     // Also if all values have ended, so that a save sees when they are not encoded any more.
-    rows.sensitive.uses[number] = stored.isEmpty && ages.isEmpty ? nil : use
+    found[number] = Finding(
+      use: stored.isEmpty && ages.isEmpty ? nil : use,
+      said: Finding.Said(object: object, place: place, ages: isKnown ? ages : nil))
     return try StoredSensitiveValue.encode(stored, with: encoder)
   }
 
@@ -127,8 +140,7 @@ final class SensitiveSurvey {
   /// A subkey of two objects would be forgotten under the path of one of them alone.
   private func isFree(_ subkey: UInt64, for number: RowNumber?) -> Bool {
     guard let user = rows.sensitive.subkeyUsers[subkey], user != number,
-      let use = rows.sensitive.uses[user],
-      use.subkeys.contains(subkey)
+      let use = use(of: user), use.subkeys.contains(subkey)
     else { return true }
     guard let user else { return false }
     return use.object == nil && !use.isKept || rows[user].met.walk != rows.run.walk
@@ -174,18 +186,16 @@ final class SensitiveSurvey {
     }
     let subkeys = stored.compactMap(\.subkey)
     guard !subkeys.isEmpty else { return }
-    noteUndo(of: nil, number, place(of: number))
-    var use = rows.sensitive.uses[number] ?? RowSensitivity(isKept: true)
+    var use = use(of: number) ?? RowSensitivity(isKept: true)
     use.subkeys += subkeys
-    rows.sensitive.uses[number] = use
+    found[number, default: Finding()].use = use
     for subkey in subkeys { rows.sensitive.subkeyUsers[subkey] = number }
   }
 
   private func noteSubkeys(of values: [StoredSensitiveValue], _ number: RowNumber) {
     let subkeys = values.compactMap(\.subkey)
-    noteUndo(of: nil, number, place(of: number))
-    rows.sensitive.uses[number] =
-      subkeys.isEmpty ? nil : RowSensitivity(subkeys: subkeys, isKept: true)
+    found[number] = Finding(
+      use: subkeys.isEmpty ? nil : RowSensitivity(subkeys: subkeys, isKept: true))
     for subkey in subkeys { rows.sensitive.subkeyUsers[subkey] = number }
   }
 
@@ -194,6 +204,7 @@ final class SensitiveSurvey {
   ///
   /// From now on, values and subkeys are known under the places that their objects have now.
   func finish(without gone: Rows.Gone) -> SecretUse? {
+    settle()
     let uses = rows.sensitive.uses(without: gone)
     for (number, sensitivity) in uses {
       let place = place(of: number)
@@ -219,48 +230,41 @@ final class SensitiveSurvey {
 
   /// Forgets the values of a row, whose record has none or gets others.
   func forget(_ number: RowNumber) {
-    guard rows.sensitive.uses[number] != nil else { return }
-    noteUndo(of: nil, number, place(of: number))
-    rows.sensitive.uses[number] = nil
+    if found[number] != nil || rows.sensitive.uses[number] != nil { found[number] = Finding() }
   }
 
-  // MARK: Beginning anew
+  // MARK: The end of a walk
 
-  /// The facts before a change, for a walk that may begin anew: in that walk an object may have no
-  /// room, another place, or the state that was stored last.
-  private struct Undo {
-    let number: RowNumber
-    let sensitivity: RowSensitivity?
-    let object: (any StateRestoring)?
-    let subkeys: [UInt64]?
-    let place: ValueAges.Place
-    let ages: ValueAges.Before
+  private func use(of number: RowNumber?) -> RowSensitivity? {
+    if let finding = found[number] { return finding.use }
+    return rows.sensitive.uses[number]
   }
 
-  private func noteUndo(
-    of object: (any StateRestoring)?, _ number: RowNumber?, _ place: ValueAges.Place
-  ) {
-    // The application is asked once, so its values are not taken back.
-    guard keepsUndo, let number else { return }
-    undo.append(
-      Undo(
-        number: number, sensitivity: rows.sensitive.uses[number], object: object,
-        subkeys: object.flatMap(objects.subkeys), place: place,
-        ages: objects.ages.before(object, at: place)))
+  /// Lets the rows and the ages take the findings of a walk that has come to its end.
+  func settle() {
+    for (number, finding) in found {
+      var use = finding.use
+      if let said = finding.said {
+        let values = said.ages.flatMap {
+          objects.ages.set($0, of: said.object, at: said.place, clock: clock)
+        }
+        use?.ages = values
+        if let object = said.object { objects.setSubkeys(use?.subkeys ?? [], of: object) }
+      }
+      rows.sensitive.uses[number] = use
+    }
+    end()
   }
 
   /// Lets go of the objects.
-  func end() { undo = [] }
+  func end() { (found, left) = ([:], []) }
 
-  /// Forgets what the walk has found out, but for the application.
+  /// Forgets the findings of a walk that begins anew, but for the application, which is asked once.
   ///
+  /// In the new walk an object may have no room, another place, or the state that was stored last.
   /// The users of subkeys stay: a row is asked whether it still uses a subkey.
-  func takeBack() {
-    for undo in undo.reversed() {
-      rows.sensitive.uses[undo.number] = undo.sensitivity
-      if let object = undo.object { objects.setSubkeys(undo.subkeys, of: object) }
-      objects.ages.goBack(to: undo.ages, undo.object, at: undo.place)
-    }
-    undo = []
+  func beginAnew() {
+    found = found.filter { $0.key == nil }
+    left = []
   }
 }

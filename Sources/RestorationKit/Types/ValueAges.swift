@@ -80,9 +80,18 @@ final class ValueAges {
 
   // MARK: Values
 
-  func values(of object: (any StateRestoring)?, at place: Place) -> [[String]: Known] {
+  /// The values that are known of an object, or else of its place, unless another object with values
+  /// has left that place and has taken them along.
+  func values(
+    of object: (any StateRestoring)?, at place: Place, unlessLeft left: Set<Place> = []
+  ) -> [[String]: Known] {
     if let object, let values = objects[object], values.walk >= endedWalk { return values.known }
-    return places[place]?.known ?? [:]
+    return left.contains(place) ? [:] : places[place]?.known ?? [:]
+  }
+
+  /// The place at which the values of an object are known; nil if there are none.
+  func place(of object: any StateRestoring) -> Place? {
+    objects[object].flatMap { places[$0.place] === $0 ? $0.place : nil }
   }
 
   /// Notes the values of an object; returns them, or nil if there are none.
@@ -104,30 +113,6 @@ final class ValueAges {
     if let object { objects[object] = values }
     places[place] = values
     return values
-  }
-
-  /// The values that are known of an object and of its place.
-  struct Before {
-    fileprivate let own: Values?
-    fileprivate let atOwnPlace: Values?
-    fileprivate let atPlace: Values?
-    fileprivate let newest: Date?
-  }
-
-  /// The values that ``set(_:of:at:clock:)`` may change.
-  func before(_ object: (any StateRestoring)?, at place: Place) -> Before {
-    let own = object.flatMap { objects[$0] }
-    return Before(
-      own: own, atOwnPlace: own.flatMap { places[$0.place] }, atPlace: places[place],
-      newest: newest)
-  }
-
-  /// Takes back the changes that were made since `before` was asked for.
-  func goBack(to before: Before, _ object: (any StateRestoring)?, at place: Place) {
-    places[place] = before.atPlace
-    if let own = before.own { places[own.place] = before.atOwnPlace }
-    if let object { objects[object] = before.own }
-    newest = before.newest
   }
 
   /// Notes where an object is now: the object need not have been asked when an element above it got
