@@ -17,8 +17,9 @@ final class SensitiveSurvey {
   private let now: Date
   /// The subkeys that were made in this walk.
   private var madeSubkeys: Set<UInt64> = []
-  /// The findings of this walk, by row; nil stands for the application. The rows and the ages take
-  /// them when the walk has come to its end.
+  /// The findings of this walk, by row; nil stands for the application.
+  ///
+  /// The rows and the ages take them when the walk has come to its end.
   private var found: [RowNumber?: Finding] = [:]
   /// The places that objects with known values have left in this walk.
   private var left: Set<ValueAges.Place> = []
