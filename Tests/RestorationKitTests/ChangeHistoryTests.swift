@@ -1,4 +1,5 @@
 import ArchiveCodec
+import Foundation
 import RestorationKit
 import TestSupport
 import XCTest
@@ -325,6 +326,7 @@ final class ChangeHistoryTests: XCTestCase {
     XCTAssertGreaterThan(changeCount, 0)
   }
 
-  private static let historyCount = 10
+  private static let historyCount =
+    ProcessInfo.processInfo.environment["RESTORATION_HISTORY_COUNT"].flatMap { Int($0) } ?? 10
   private static let stepCount = 40
 }

@@ -299,10 +299,32 @@ final class LastStateTests: XCTestCase {
     nodes[1].throwsInEncode = false
     report = try await keeper.save([root])
     XCTAssertEqual(report.problems, [])
+    XCTAssertEqual(report.outcome(of: "root/n1"), .saved)
     XCTAssertEqual((nodes + [friend, root]).map(\.encodeCount), [0, 4, 0, 1, 1, 0])
     _ = try await keeper.save([root])
     XCTAssertEqual(nodes[1].encodeCount, 4)
     try await assertStored(["n1": "said later", "n3": "new"], ["friend"])
+  }
+
+  func testALateNodeThatThrowsInItsFirstSaveKeepsWhatWasKeptOfIt() async throws {
+    let first = try launch.keeper()
+    let (root, late) = (TrackedNode("root"), TrackedNode("late"))
+    late.value = "good"
+    root.below = [late]
+    _ = try await first.save([root])
+    await first.close()
+    let keeper = try launch.keeper()
+    let (back, other) = (TrackedNode("root"), TrackedNode("late"))
+    _ = try await keeper.restore(into: [back])
+    _ = try await keeper.save([back])
+    other.throwsInEncode = true
+    back.below = [other]
+    for _ in 0..<2 {
+      let report = try await keeper.save([back])
+      XCTAssertEqual(report.outcome(of: "root/late"), .savedWithLastState)
+      let late = try XCTUnwrap(try launch.storedRecords()?["root/late"])
+      XCTAssertEqual(try late.value, "good")
+    }
   }
 
   /// Checks the stored values, and the names of the nodes to which `n1` refers.

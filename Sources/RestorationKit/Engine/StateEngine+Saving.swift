@@ -96,8 +96,9 @@ extension StateEngine {
     _ calls: FileCalls,
     _ walk: (RecordBuilder?, StoredTree?) async throws -> PreservationReport
   ) async throws -> PreservationReport {
-    // The open archive of a file must not be asked while the thread of the file hangs.
-    if calls.isBlocking {
+    // The open archive of a file must not be asked while the thread of the file hangs, as it may
+    // after a save that nobody waited for.
+    if calls.isBlocking || rows.run.save > 0 && !rows.run.isCommitted {
       try await calls { [file] () async throws(ArchiveError) in await file.takeTurn() }
     }
     let builder = try await builderOfChanges(calls)
@@ -311,7 +312,7 @@ extension StateEngine {
       return LastRecords(records, walk.rows)
     }
     let tree = if let stored { stored } else { try await lastTree(calls) }
-    return tree.map { LastElements($0, walk.rows, knowsObjects: !walk.records.rewrites) }
+    return tree.map { LastElements($0, walk.rows, knowsObjects: walk.knowsOwners) }
   }
 
   /// The stored state, for nodes whose state could not be encoded.

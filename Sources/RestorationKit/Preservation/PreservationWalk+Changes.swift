@@ -252,6 +252,7 @@ extension PreservationWalk {
     if try askWithheld(object, number, info) { return [] }
     let references = rows.references.all.removeValue(forKey: number) ?? []
     rows.findings.forgetNotes(of: number)
+    rows.findings.setOutcome(.saved, number)
     let named: Any.Type? =
       rows[number].kind == .object
       ? (object as? any RestorableObject)?.objectRestorationClass : asked.node?.restorationClass

@@ -11,11 +11,14 @@ struct LostState {
 
 extension PreservationWalk {
   /// The records with which ``LastRecords`` finds the last states; nil if only the whole tree has
-  /// them, since the rows do not know which record is whose.
+  /// them: the rows do not know which record is whose, or an object has claimed a kept record.
   var lastRecords: [UInt64]? {
-    guard !records.rewrites, rows.run.hasCommitted else { return nil }
+    guard knowsOwners, rows.run.hasCommitted, keeping?.claims.isEmpty ?? true else { return nil }
     return LastRecords.records(of: records.lost.map(\.number))
   }
+
+  /// Whether the rows say which record was stored of each object.
+  var knowsOwners: Bool { !records.rewrites && !rows.run.followsFailure }
 
   /// Writes the records of objects whose state could not be encoded or was not asked for, with
   /// their stored state.
@@ -29,7 +32,8 @@ extension PreservationWalk {
     if !fates.isEmpty { rows.whole.isRegular = false }
     let inKeptPlaces = rowsInKeptPlaces
     for lost in records.lost {
-      rows.hearing.unsaid.insert(lost.number)
+      // All other objects are asked by each save.
+      if rows[lost.number].hearing.isTracked { rows.hearing.unsaid.insert(lost.number) }
       let type = types.info(of: lost.object)
       let last = states?.states(of: lost.number).first { last in
         last.values.state != nil

@@ -270,6 +270,8 @@ extension PreservationWalk {
     _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin
   ) throws {
     sensitive?.keepAges(of: object, number)
+    // Until the record is written, the state counts as large as it is stored.
+    rows[number].met.byteCount = rows.isOwn(number) ? rows[number].stored.byteCount : 0
     records.lost.append(
       LostState(
         object: object, record: nodeRecord(number, info, origin), number: number,

@@ -100,6 +100,7 @@ extension Rows {
       guard self[number].met.status == .placed else { continue }
       stack += (contained(in: number) + views(of: number)).filter { self[$0].parent == number }
       forgetContents(of: number)
+      findings.forgetNotes(of: number)
       unplace(number, .unplaced)
       self[number].met.save = 0
       run.loose.append(number)
@@ -157,7 +158,7 @@ extension Rows {
   func remove(_ gone: Gone) {
     for number in gone.all {
       sensitive.forget(number)
-      self[number].stored.fingerprint = .none
+      self[number].stored = Row.Stored()
     }
     for number in gone.rows where !self[number].isFree {
       stopTracking(number)

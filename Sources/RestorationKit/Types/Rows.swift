@@ -64,6 +64,8 @@ final class Rows {
     whole.isRegular = false
     guard hasMetAll else { return }
     remove(Gone(rows: unplaced().rows.filter { self[$0].stored.fingerprint == .none }))
+    // Before the row of an object that is not held goes, another object may come to its address.
+    run.foreign.formUnion(unplaced().rows.filter { !self[$0].hearing.isHeld })
   }
 
   /// Begins a walk through everything; a row that the walk does not meet has gone.

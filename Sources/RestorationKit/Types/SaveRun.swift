@@ -7,6 +7,9 @@ struct SaveRun {
   private var committed: UInt32 = 0
   /// Whether a save has begun of which nobody knows yet whether it is stored.
   var isUnderWay = false
+  /// Whether the save before this one was not stored: then the names of rows are not those of their
+  /// stored records, and a record is that of the object with its path.
+  private(set) var followsFailure = false
   /// How many rows have a place.
   var placedCount = 0
   /// The rows whose stored records are those of other objects, which were at the same address
@@ -21,6 +24,7 @@ struct SaveRun {
   var hasCommitted: Bool { committed > 0 }
 
   mutating func beginSave() {
+    followsFailure = save > 0 && !isCommitted
     save &+= 1
     isUnderWay = true
     loose = []
