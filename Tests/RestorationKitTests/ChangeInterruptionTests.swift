@@ -108,63 +108,6 @@ final class ChangeInterruptionTests: ChangeTestCase {
     }
   }
 
-  func testAfterASaveThatFailedTheNextOneAppendsWhatIsNotStored() async throws {
-    let fails = Flag()
-    let store = HookedStore(launch.store) { name, made throws(ArchiveError) in
-      if fails.isSet, name == "main", made.isWrite { throw ArchiveError(.storageFull) }
-    }
-    let keeper = try StateKeeper(
-      application: Launch.application, directory: store, keys: launch.keys)
-    let (root, nodes) = try await savedTree(50, with: keeper)
-    let before = try XCTUnwrap(launch.storedBytes)
-    fails.isSet = true
-    nodes[3].value = "changed"
-    nodes[4].value = "changed for the failing save alone"
-    root.below = Array(nodes.dropLast())
-    await assertThrows(WholeError(ArchiveError(.storageFull, location: "memory"))) {
-      _ = try await keeper.save([root])
-    }
-    fails.isSet = false
-    nodes[4].value = "4"
-    let new = TrackedNode("new")
-    root.below = nodes.dropLast(2) + [new]
-    let report = try await keeper.save([root])
-    XCTAssertEqual(report.entries.count, 50)
-    XCTAssertTrue(try XCTUnwrap(launch.storedBytes).starts(with: before))
-    XCTAssertLessThan(report.writtenByteCount, 1500)
-    try await assertStoredAsAWhole([root])
-    new.value = "only this"
-    let next = try await keeper.save([root])
-    XCTAssertEqual(next.entries.map(\.path.description), ["root/new"])
-    try await assertStoredAsAWhole([root])
-  }
-
-  func testNodesOfSavesThatFailedTakeNoNumbersFromThoseThatAreStored() async throws {
-    let fails = Flag()
-    let store = HookedStore(launch.store) { name, made throws(ArchiveError) in
-      if fails.isSet, name == "main", made.isWrite { throw ArchiveError(.storageFull) }
-    }
-    let keeper = try StateKeeper(
-      application: Launch.application, directory: store, keys: launch.keys)
-    let (root, _) = try await savedTree(10, with: keeper)
-    fails.isSet = true
-    // All stay alive, so that none is at the address of another.
-    var all: [[TrackedNode]] = []
-    for round in 0..<20 {
-      all.append((0..<10).map { TrackedNode("\(round).\($0)") })
-      root.below = all[round]
-      await assertThrows(WholeError(ArchiveError(.storageFull, location: "memory"))) {
-        _ = try await keeper.save([root])
-      }
-    }
-    fails.isSet = false
-    _ = try await keeper.save([root])
-    let records = try XCTUnwrap(try launch.storedRecords()).elements.map(\.record)
-    XCTAssertEqual(records.count, 11)
-    XCTAssertLessThan(try XCTUnwrap(records.max()), 40)
-    try await assertStoredAsAWhole([root])
-  }
-
   func testANodeWhoseEncodingThrewIsAskedAgainThoughItSaysNothing() async throws {
     let keeper = try launch.keeper()
     let (root, nodes) = try await savedTree(with: keeper)

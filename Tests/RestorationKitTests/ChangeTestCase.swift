@@ -7,6 +7,8 @@ import XCTest
 @MainActor
 class ChangeTestCase: XCTestCase {
   let launch = Launch()
+  /// Whether the disk of ``failingKeeper()`` is full.
+  let fails = Flag()
 
   /// A tree of tracked nodes under a tracked root, saved once.
   func savedTree(
@@ -18,6 +20,36 @@ class ChangeTestCase: XCTestCase {
     root.below = nodes
     _ = try await keeper.save([root])
     return (root, nodes)
+  }
+
+  /// A keeper whose disk is full while `fails` is set.
+  func failingKeeper() throws -> StateKeeper {
+    let fails = fails
+    let store = HookedStore(launch.store) { name, made throws(ArchiveError) in
+      if fails.isSet, name == "main", made.isWrite { throw ArchiveError(.storageFull) }
+    }
+    return try StateKeeper(
+      application: Launch.application, directory: store, keys: launch.keys)
+  }
+
+  /// Saves while the disk is full.
+  func assertFails(_ keeper: StateKeeper, _ root: any RestorableNode, line: UInt = #line) async {
+    fails.isSet = true
+    await assertThrows(WholeError(ArchiveError(.storageFull, location: "memory")), line: line) {
+      _ = try await keeper.save([root])
+    }
+    fails.isSet = false
+  }
+
+  /// Makes nodes until one lies at an address.
+  func node(at address: ObjectIdentifier, _ make: () -> PlainNode) throws -> PlainNode {
+    var others: [PlainNode] = []
+    while others.count < 10_000 {
+      let node = make()
+      if ObjectIdentifier(node) == address { return node }
+      others.append(node)
+    }
+    throw XCTSkip("No object came to the address.")
   }
 
   func value(of path: String) throws -> String? {

@@ -1,31 +1,13 @@
 import ArchiveCodec
+import Dispatch
 import RestorationKit
 import TestSupport
 import XCTest
 
-/// Last states after saves that failed, and of objects that claim what is kept.
+/// What saves find after saves that failed, and last states in saves of changes.
 @MainActor
 final class FailedSaveTests: ChangeTestCase {
   private struct Failure: Error {}
-
-  private let fails = Flag()
-
-  private func failingKeeper() throws -> StateKeeper {
-    let fails = fails
-    let store = HookedStore(launch.store) { name, made throws(ArchiveError) in
-      if fails.isSet, name == "main", made.isWrite { throw ArchiveError(.storageFull) }
-    }
-    return try StateKeeper(
-      application: Launch.application, directory: store, keys: launch.keys)
-  }
-
-  private func assertFails(_ keeper: StateKeeper, _ root: any RestorableNode) async {
-    fails.isSet = true
-    await assertThrows(WholeError(ArchiveError(.storageFull, location: "memory"))) {
-      _ = try await keeper.save([root])
-    }
-    fails.isSet = false
-  }
 
   func testALastStateCountsInItsBudgetAfterASaveThatFailed() async throws {
     let keeper = try failingKeeper()
@@ -94,16 +76,6 @@ final class FailedSaveTests: ChangeTestCase {
     }
   }
 
-  private func node(at address: ObjectIdentifier, _ make: () -> PlainNode) throws -> PlainNode {
-    var others: [PlainNode] = []
-    while others.count < 10_000 {
-      let node = make()
-      if ObjectIdentifier(node) == address { return node }
-      others.append(node)
-    }
-    throw XCTSkip("No object came to the address.")
-  }
-
   func testANodeAtTheAddressOfOneThatWentInASaveThatFailedDoesNotGetItsState() async throws {
     for kind in 0..<2 {
       try launch.removeState()
@@ -142,6 +114,208 @@ final class FailedSaveTests: ChangeTestCase {
     let report = try await keeper.save([root])
     XCTAssertEqual(report.outcome(of: "root/x"), .savedWithLastState)
     XCTAssertEqual(try value(of: "root/x"), "good")
+    await keeper.close()
+  }
+
+  func testAfterASaveThatFailedTheNextOneAppendsWhatIsNotStored() async throws {
+    let keeper = try failingKeeper()
+    let (root, nodes) = try await savedTree(50, with: keeper)
+    let before = try XCTUnwrap(launch.storedBytes)
+    nodes[3].value = "changed"
+    nodes[4].value = "changed for the failing save alone"
+    root.below = Array(nodes.dropLast())
+    await assertFails(keeper, root)
+    nodes[4].value = "4"
+    let new = TrackedNode("new")
+    root.below = nodes.dropLast(2) + [new]
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.entries.count, 50)
+    XCTAssertTrue(try XCTUnwrap(launch.storedBytes).starts(with: before))
+    XCTAssertLessThan(report.writtenByteCount, 1500)
+    try await assertStoredAsAWhole([root])
+    new.value = "only this"
+    let next = try await keeper.save([root])
+    XCTAssertEqual(next.entries.map(\.path.description), ["root/new"])
+    try await assertStoredAsAWhole([root])
+  }
+
+  func testNodesOfSavesThatFailedTakeNoNumbersFromThoseThatAreStored() async throws {
+    let keeper = try failingKeeper()
+    let (root, _) = try await savedTree(10, with: keeper)
+    // All stay alive, so that none is at the address of another.
+    var all: [[TrackedNode]] = []
+    for round in 0..<20 {
+      all.append((0..<10).map { TrackedNode("\(round).\($0)") })
+      root.below = all[round]
+      await assertFails(keeper, root)
+    }
+    _ = try await keeper.save([root])
+    let records = try XCTUnwrap(try launch.storedRecords()).elements.map(\.record)
+    XCTAssertEqual(records.count, 11)
+    XCTAssertLessThan(try XCTUnwrap(records.max()), 40)
+    try await assertStoredAsAWhole([root])
+  }
+
+  func testALastStateCountsInItsBudgetAfterARestore() async throws {
+    for restores in [false, true] {
+      try launch.removeState()
+      func node(_ name: String, _ count: Int) -> TrackedNode {
+        let node = TrackedNode(name)
+        node.value = String(repeating: "x", count: count)
+        return node
+      }
+      let first = try launch.keeper()
+      let lost = node("lost", 1_500)
+      let other = node("other", 10)
+      let root = node("root", 10)
+      root.below = [lost, other]
+      first.sizeBudget = SizeBudget(hard: 2_000)
+      _ = try await first.save([root])
+      var keeper = first
+      if restores {
+        await first.close()
+        keeper = try launch.keeper()
+        keeper.sizeBudget = SizeBudget(hard: 2_000)
+        _ = try await keeper.restore(into: [root])
+      }
+      lost.throwsInEncode = true
+      other.value = String(repeating: "y", count: 1_000)
+      let report = try await keeper.save([root])
+      XCTAssertLessThanOrEqual(report.sizes.byteCount, 2_000, "restores \(restores)")
+      await keeper.close()
+    }
+  }
+
+  func testAReferenceInALastStateNamesAKeptNodeThatIsClaimedLater() async throws {
+    for isSavedBefore in [false, true] {
+      try launch.removeState()
+      let first = try launch.keeper()
+      let other = TestNode("other", value: "o")
+      let a = TestNode("a", value: "a")
+      a.onEncode = { $0.encode(other, forKey: "other") }
+      _ = try await first.save([TestNode("root", children: [a, other])])
+      await first.close()
+      let keeper = try launch.keeper()
+      let back = TestNode("a")
+      let root = TestNode("root", children: [back])
+      _ = try await keeper.restore(into: [root])
+      back.onEncode = { _ in throw Failure() }
+      if isSavedBefore { _ = try await keeper.save([root]) }
+      root.restorationChildren = [back, TestNode("other", value: "newer")]
+      _ = try await keeper.save([root])
+      XCTAssertEqual(
+        try launch.storedRecords()?.paths(referredToFrom: "root/a", forKey: "other"),
+        ["root/other"], "saved before \(isSavedBefore)")
+      await keeper.close()
+    }
+  }
+
+  func testANodeThatWasLeftOutAndIsBackDidNotForgetToSayThatItChanged() async throws {
+    for failsBetween in [false, true] {
+      try launch.removeState()
+      let keeper = try failingKeeper()
+      let root = TrackedNode("root")
+      let (a, b) = (TrackedNode("a"), TrackedNode("b"))
+      let child = TrackedNode("child")
+      a.below = [child]
+      root.below = [a, b]
+      _ = try await keeper.save([root])
+      // Contained in two, in the first one by name.
+      let twin = TrackedNode("a")
+      root.below = [twin, a, b]
+      if failsBetween { await assertFails(keeper, root) }
+      var report = try await keeper.save([root])
+      root.below = [a, b]
+      if failsBetween { await assertFails(keeper, root) }
+      report = try await keeper.saveEverything([root])
+      XCTAssertFalse(
+        report.entries.flatMap(\.notes).contains(.notInvalidated), "\(failsBetween) \(report)")
+      try await assertStoredAsAWhole([root])
+      await keeper.close()
+    }
+  }
+
+  func testWhatChangesAfterAWalkThatBreaksOffIsSaved() async throws {
+    for everything in [false, true] {
+      try launch.removeState()
+      let keeper = try launch.keeper()
+      let (root, nodes) = try await savedTree(10, with: keeper)
+      for node in nodes { node.encodeCount = 0 }
+      keeper.nodeLimit = 11
+      nodes[8].value = "before"
+      let extra = (0..<10).map { TrackedNode("extra\($0)") }
+      nodes[2].below = extra
+      do {
+        _ = try await everything ? keeper.saveEverything([root]) : keeper.save([root])
+        XCTFail("stored")
+      } catch {}
+      nodes[2].below = []
+      nodes[9].isQuiet = false
+      nodes[9].value = "after"
+      nodes[8].isQuiet = true
+      keeper.nodeLimit = 100
+      let report = try await keeper.save([root])
+      XCTAssertEqual(report.entries.flatMap(\.notes), [])
+      try await assertStoredAsAWhole([root])
+      nodes[5].value = "again"
+      let next = try await keeper.save([root])
+      XCTAssertEqual(next.entries.map(\.path.description), ["root/n5"])
+      try await assertStoredAsAWhole([root])
+      await keeper.close()
+    }
+  }
+
+  func testANodeThatThrewAndMovesIsReportedAsSaved() async throws {
+    let keeper = try launch.keeper()
+    let root = TrackedNode("root")
+    let (p, q, a) = (TrackedNode("p"), TrackedNode("q"), TrackedNode("a"))
+    root.below = [p, q]
+    p.below = [a]
+    _ = try await keeper.save([root])
+    a.throwsInEncode = true
+    _ = try await keeper.save([root])
+    a.throwsInEncode = false
+    p.below = []
+    q.below = [a]
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.outcome(of: "root/q/a"), .saved)
+    XCTAssertEqual(report.problems, [])
+    // And a note that stays is there once.
+    let view = TestView("stray")
+    a.views = []
+    a.references = [view]
+    _ = try await keeper.save([root])
+    q.below = []
+    p.below = [a]
+    let second = try await keeper.save([root])
+    XCTAssertEqual(second.notes.count, 1)
+  }
+
+  func testASaveAfterAnEndThatHangsDoesNotBlockTheActor() async throws {
+    let (gate, isBlocked) = (Gate(), Flag())
+    let store = HookedStore(launch.store) { name, made throws(ArchiveError) in
+      if name == "main", made.isWrite { gate.pass() }
+    }
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: store, keys: launch.keys)
+    _ = try await keeper.restore()
+    let (root, nodes) = try await savedTree(with: keeper)
+    gate.holdUp()
+    nodes[0].value = "1"
+    XCTAssertFalse(keeper.endNow(saving: [root], within: .milliseconds(50)))
+    // Were the actor blocked, nothing below could let the disk go on.
+    let rescue = DispatchWorkItem {
+      isBlocked.isSet = true
+      gate.goOn()
+    }
+    DispatchQueue.global().asyncAfter(deadline: .now() + 30, execute: rescue)
+    let save = Task { @MainActor in try await keeper.save([root]) }
+    for _ in 0..<20 { await Task.yield() }
+    rescue.cancel()
+    gate.goOn()
+    _ = try await save.value
+    XCTAssertFalse(isBlocked.isSet)
+    XCTAssertEqual(try value(of: "root/n0"), "1")
     await keeper.close()
   }
 }

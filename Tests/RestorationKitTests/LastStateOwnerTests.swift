@@ -5,14 +5,8 @@ import XCTest
 
 /// Whose last state it is that a save keeps.
 @MainActor
-final class LastStateOwnerTests: XCTestCase {
+final class LastStateOwnerTests: ChangeTestCase {
   private struct Broken: Error {}
-
-  private let launch = Launch()
-
-  private func value(of path: String) throws -> String? {
-    try launch.storedRecords()?[path]?.value
-  }
 
   func testANodeThatMovesUpInItsStackKeepsItsOwnLastState() async throws {
     for isForBudget in [false, true] {
@@ -191,16 +185,6 @@ final class LastStateOwnerTests: XCTestCase {
     _ = try await keeper.save([root])
     root.below = []
     return try node(at: address, make)
-  }
-
-  private func node(at address: ObjectIdentifier, _ make: () -> PlainNode) throws -> PlainNode {
-    var others: [PlainNode] = []
-    while others.count < 10_000 {
-      let node = make()
-      if ObjectIdentifier(node) == address { return node }
-      others.append(node)
-    }
-    throw XCTSkip("No object came to the address.")
   }
 
   func testANodeAtTheAddressOfOneThatWasRestoredDoesNotGetItsStateUnderAnotherName() async throws {

@@ -168,7 +168,8 @@ extension StateEngine {
       if !isCommitted { giveUp(walk, hasMetAll: hasMetAll, before) }
     }
     guard try preserve(content, with: walk) else {
-      defer { for rows in [walk.rows, before] { rows.whole.version = nil } }
+      // Nothing that the rows know is stored after this.
+      for rows in [walk.rows, before] { rows.whole.version = nil }
       return try await decline(number: number, calls)
     }
     hasMetAll = true
@@ -225,7 +226,8 @@ extension StateEngine {
   /// An object that a broken walk has not met is heard by the rows from before the walk.
   private func giveUp(_ walk: PreservationWalk, hasMetAll: Bool, _ before: Rows) {
     walk.rows.giveUpSave(hasMetAll: hasMetAll)
-    if !hasMetAll, before.isHeard, rows === walk.rows { rows = before }
+    guard !hasMetAll, before.isHeard, rows === walk.rows else { return }
+    rows = before
     rows.whole.isRegular = false
   }
 

@@ -36,7 +36,7 @@ final class RecordWriting {
     encoder = self.builder.makeEncoder()
   }
 
-  /// Whether a record is written that is not stored, or all are.
+  /// Whether anything is written that is not stored, in a save of changes.
   var hasWritten: Bool { !written.isEmpty || isApplicationChanged || isTreeChanged }
 
   // MARK: Elements

@@ -250,7 +250,12 @@ final class SensitiveSurvey {
           objects.ages.set($0, of: said.object, at: said.place, clock: clock)
         }
         use?.ages = values
-        if let object = said.object { objects.setSubkeys(use?.subkeys ?? [], of: object) }
+        if let object = said.object {
+          let subkeys = use?.subkeys ?? []
+          if subkeys != objects.subkeys(of: object) ?? [] {
+            objects.setSubkeys(subkeys, of: object)
+          }
+        }
       }
       rows.sensitive.uses[number] = use
     }
