@@ -292,7 +292,7 @@ final class FailedSaveTests: ChangeTestCase {
   }
 
   func testASaveAfterAnEndThatHangsDoesNotBlockTheActor() async throws {
-    let (gate, isBlocked) = (Gate(), Flag())
+    let (gate, isOver, isBlocked) = (Gate(), Flag(), Flag())
     let store = HookedStore(launch.store) { name, made throws(ArchiveError) in
       if name == "main", made.isWrite { gate.pass() }
     }
@@ -304,14 +304,14 @@ final class FailedSaveTests: ChangeTestCase {
     nodes[0].value = "1"
     XCTAssertFalse(keeper.endNow(saving: [root], within: .milliseconds(50)))
     // Were the actor blocked, nothing below could let the disk go on.
-    let rescue = DispatchWorkItem {
+    DispatchQueue.global().asyncAfter(deadline: .now() + 30) {
+      guard !isOver.isSet else { return }
       isBlocked.isSet = true
       gate.goOn()
     }
-    DispatchQueue.global().asyncAfter(deadline: .now() + 30, execute: rescue)
     let save = Task { @MainActor in try await keeper.save([root]) }
     for _ in 0..<20 { await Task.yield() }
-    rescue.cancel()
+    isOver.isSet = true
     gate.goOn()
     _ = try await save.value
     XCTAssertFalse(isBlocked.isSet)
