@@ -79,6 +79,18 @@ final class ChangeInterruptionTests: ChangeTestCase {
     try await assertStoredAsAWhole([tabs])
   }
 
+  func testASelectedTabThatOnlyAReferenceReachesIsStoredByNoSave() async throws {
+    let keeper = try launch.keeper()
+    let tabs = TrackedTabs("tabs")
+    let other = TrackedNode("other")
+    tabs.references = [other]
+    _ = try await keeper.save([tabs])
+    tabs.selectedTab = other
+    let report = try await keeper.save([tabs])
+    XCTAssertEqual(report.unaskedCount, 1)
+    try await assertStoredAsAWhole([tabs])
+  }
+
   func testASaveThatFailedLeavesNothingForgotten() async throws {
     for call in [HookedStore.Call.append, .replace] {
       let launch = Launch()

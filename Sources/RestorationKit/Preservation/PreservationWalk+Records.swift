@@ -307,9 +307,12 @@ extension PreservationWalk {
   ) {
     guard !info.traits.isDisjoint(with: .hasBuiltInState) else { return }
     encoder.encodeContainer(forKey: NodeRecord.builtInKey) { encoder in
-      // The selected tab is one of the children; any other node may get its place only later.
+      // The selected tab is one of the children; any other node may get its place only later, or
+      // have it already because a reference reaches the node.
       BuiltInState.encode(object, with: encoder) { tab in
-        rows.placed(tab).flatMap { rows[$0].parent == number ? $0.record : nil }
+        rows.placed(tab).flatMap { tab in
+          rows[tab].parent == number && !rows[tab].reach.isReferred ? tab.record : nil
+        }
       }
     }
   }
