@@ -60,6 +60,32 @@ final class KeyFileTests: XCTestCase {
     XCTAssertEqual(try directory.names(), ["state.key"])
   }
 
+  func testAKeyIsGivenOutOnlyOnceItsNameIsOnStableStorage() throws {
+    let directory = try TemporaryDirectory()
+    let file = KeyFile(path: directory.child("state.key"))
+    let syncs = Mutex<(count: Int, fails: Bool)>((0, true))
+    let watched = Directory(directory.path) { _ in
+      syncs.withLock {
+        $0.count += 1
+        errno = EIO
+        return $0.fails ? -1 : 0
+      }
+    }
+    for count in 1...3 {
+      let error = archiveError { _ = try file.loadOrCreate(in: watched) }
+      XCTAssertEqual(error?.code, .notDurable)
+      XCTAssertEqual(error?.systemError, EIO)
+      XCTAssertEqual(syncs.withLock { $0.count }, count)
+    }
+    XCTAssertEqual(archiveError { _ = try file.load(in: watched) }?.code, .notDurable)
+    // What is said to last is not synced again.
+    syncs.withLock { $0 = (0, false) }
+    let storage = try archive(try file.loadOrCreate(in: watched))
+    for _ in 0..<2 { XCTAssertTrue(try opens(try file.loadOrCreate(in: watched), storage)) }
+    XCTAssertEqual(syncs.withLock { $0.count }, 1)
+    XCTAssertEqual(try directory.names(), ["state.key"])
+  }
+
   func testAllWhoMakeAKeyAtTheSameTimeGetTheSameOne() throws {
     for _ in 0..<20 {
       let directory = try TemporaryDirectory()

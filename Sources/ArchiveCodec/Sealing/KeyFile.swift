@@ -28,8 +28,12 @@ public struct KeyFile: Hashable, Sendable {
   /// - Returns: The key, or nil.
   /// - Throws: ``ArchiveError``: `keyDamaged` if the file is not an intact key file,
   ///   `keyExposed` if another user owns the file or may read or change it, `notAFile`,
-  ///   `permissionDenied`, `inputOutput`. An absent file is not an error.
-  public func load() throws(ArchiveError) -> ArchiveKey? {
+  ///   `permissionDenied`, `inputOutput`, and `notDurable` if whoever made the file did not
+  ///   get it on stable storage, and this call does not either. An absent file is not an
+  ///   error.
+  public func load() throws(ArchiveError) -> ArchiveKey? { try load(in: directory) }
+
+  package func load(in directory: Directory) throws(ArchiveError) -> ArchiveKey? {
     do throws(ArchiveError) {
       guard let file = try OpenFile.existing(path) else { return nil }
       let status = try file.status()
@@ -39,7 +43,10 @@ public struct KeyFile: Hashable, Sendable {
       guard status.st_size == ArchiveKey.fileByteCount else { throw ArchiveError(.keyDamaged) }
       if status.st_nlink > 1 {
         // The process that made the file was killed before it removed the temporary
-        // name. The name goes, so that the key is gone once the key file is deleted.
+        // name, or could not put the file on stable storage: a power cut would take
+        // the key, with all that it has sealed by then. Now the name goes, so that the
+        // key is gone once the key file is deleted.
+        try directory.open().synchronize()
         try directory.sweepTemporaries(of: name, linkedTo: status.st_ino)
       }
       return try ArchiveKey(readingKeyFile: file)
@@ -85,18 +92,26 @@ public struct KeyFile: Hashable, Sendable {
   /// - Throws: ``ArchiveError`` as ``load()`` does, and `storageFull`. A file
   ///   that cannot be used is never replaced.
   public func loadOrCreate() throws(ArchiveError) -> ArchiveKey {
-    if let key = try load() { return key }
+    try loadOrCreate(in: directory)
+  }
+
+  package func loadOrCreate(in directory: Directory) throws(ArchiveError) -> ArchiveKey {
+    if let key = try load(in: directory) { return key }
     let key = try ArchiveKey()
+    var second: String?
     do throws(ArchiveError) {
       try directory.create()
       try directory.place(name) { file throws(ArchiveError) in
         try key.write(to: file)
       } publish: { temporary, final in
-        Self.publish(temporary, final)
+        second = temporary
+        return Self.publish(temporary, final)
       }
+      // The file has lasted since the call before, and its second name says that it may not.
+      if let second { _ = unsafe unlink(second) }
       return key
     } catch {
-      guard error.systemError == EEXIST, let other = try load() else {
+      guard error.systemError == EEXIST, let other = try load(in: directory) else {
         throw error.located(at: path)
       }
       return other
@@ -113,10 +128,7 @@ public struct KeyFile: Hashable, Sendable {
   /// Some file systems have no links. There two processes that make the first key in
   /// the same instant may end up with different ones.
   private static func publish(_ temporary: String, _ final: String) -> CInt {
-    if unsafe link(temporary, final) == 0 {
-      _ = unsafe unlink(temporary)
-      return 0
-    }
+    if unsafe link(temporary, final) == 0 { return 0 }
     guard [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { return -1 }
     if unsafe access(final, F_OK) == 0 {
       errno = EEXIST

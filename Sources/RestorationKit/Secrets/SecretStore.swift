@@ -15,6 +15,9 @@ final class SecretStore {
   private let hasSentAll: (@Sendable () -> Bool)?
   /// The stored subkeys; nil if the file was not read since the state was claimed.
   private var stored: Set<UInt64>?
+  /// Whether the file that stands there survives a power cut: a process that was killed, or a
+  /// write that failed, may have left a file whose name was not put on stable storage.
+  private var isDurable = false
   /// The subkeys to which each generation refers, by its identifier; nil for a generation
   /// that cannot be read.
   private var ofGenerations: [String: Set<UInt64>?] = [:]
@@ -37,7 +40,7 @@ final class SecretStore {
   ///   without the subkeys would lose the secrets. Also the reason why the subkeys are damaged: the
   ///   secrets are absent then.
   func load(_ key: ArchiveKey) throws(ArchiveError) {
-    stored = nil
+    readAgain()
     try read(key)
   }
 
@@ -83,11 +86,12 @@ final class SecretStore {
   }
 
   /// Reads the subkeys anew when they are needed next, since the known ones are too old.
-  func readAgain() { stored = nil }
+  func readAgain() { (stored, isDurable) = (nil, false) }
 
   /// Forgets which subkeys are stored, so that the next use reads the file.
   func forgetStored() {
-    (stored, ofGenerations) = (nil, [:])
+    readAgain()
+    ofGenerations = [:]
   }
 
   /// Forgets all subkeys, before another instance may have the state.
@@ -109,9 +113,16 @@ final class SecretStore {
     let need = SubkeyNeed(stored: try readStored(), referred: use.ids)
     let ids = need.beforeState(
       isKnown: { subkeys[$0] != nil }, hasMoved: subkeys.hasMoved)
-    guard let ids else { return }
+    guard let ids else { return use.ids.isEmpty ? () : try synchronize() }
     forgetSettled()
     try write(ids)
+  }
+
+  /// Puts the file that stands there on stable storage, unless it is.
+  private func synchronize() throws(ArchiveError) {
+    guard !isDurable else { return }
+    try file.storage.synchronize()
+    isDurable = true
   }
 
   /// Removes the subkeys to which neither the state that was written nor one
@@ -168,10 +179,10 @@ final class SecretStore {
     do throws(ArchiveError) {
       try file.write(entries, forgotten: forgotten, opener.currentKey(creating: true).key)
       subkeys.hasMoved = false
-      stored = Set(entries.map(\.id))
+      (stored, isDurable) = (Set(entries.map(\.id)), true)
     } catch {
       // The stored file may be the old one or the new one, so the next use reads it.
-      stored = nil
+      readAgain()
       throw error
     }
   }
@@ -241,7 +252,7 @@ final class SecretStore {
       try write(stored)
     } else {
       // A process that was killed may just have written the file without the forgotten subkeys.
-      try file.storage.synchronize()
+      try synchronize()
     }
   }
 
