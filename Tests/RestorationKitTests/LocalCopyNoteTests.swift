@@ -24,6 +24,27 @@ final class LocalCopyNoteTests: XCTestCase {
     return try object(Array(XCTUnwrap(Data(base64Encoded: text))))
   }
 
+  func testANoteIsOneObjectThatVersionsBeforeCanRead() async throws {
+    let saved = try await SavedOften()
+    let always: Set = ["parcelCount", "byteCount", "isPlace", "rest", "sample", "sentAsides"]
+    var note = try content(saved.copy.memory(named: Self.name).bytes)
+    XCTAssertEqual(Set(note.keys), always.union(["version", "id", "archive"]))
+    XCTAssertEqual(note["rest"] as? String, "change")
+    XCTAssertEqual(
+      note["byteCount"] as? Int, saved.copy.memory(named: "main").bytes?.count)
+    // A removal of which the store does not hear.
+    saved.network.isReachable = false
+    let keeper = try saved.here.launch()
+    do {
+      try await keeper.discardState()
+    } catch {
+      XCTAssertEqual(error.archive?.code, .storeUnavailable)
+    }
+    note = try content(saved.copy.memory(named: Self.name).bytes)
+    XCTAssertTrue(always.isSubset(of: note.keys), "\(note.keys)")
+    XCTAssertEqual(note["rest"] as? String, "removal")
+  }
+
   func testAnOlderStateDoesNotPassForTheLastOneWithAnotherNote() async throws {
     for isTagged in [true, false] {
       let saved = try await SavedOften()

@@ -24,7 +24,7 @@ extension RemoteCopy {
   /// Whether another process has the lease on the state that goes on here without the store.
   var isInUseElsewhere: Bool {
     guard isLasting, let leasing, !leasing.lease.takesOver,
-      let lease = content.withLock({ $0.lease })
+      let lease = content.withLock({ $0.seen.lease })
     else { return false }
     return lease.holder != leasing.holder && lease.end > leasing.now()
   }
@@ -32,17 +32,17 @@ extension RemoteCopy {
   /// Notes the lease on the state of the store.
   func noteLease(of state: RemoteState?) {
     let lease = state.flatMap { RemoteContent($0.bytes).lease }
-    content.withLock { $0.lease = lease }
+    content.withLock { $0.seen.lease = lease }
   }
 
   /// Whether this process has the lease, as far as it knows.
   var hasLease: Bool {
     guard let leasing else { return false }
-    return content.withLock { $0.lease?.holder == leasing.holder && $0.theirs == nil }
+    return content.withLock { $0.seen.lease?.holder == leasing.holder && $0.theirs == nil }
   }
 
   /// Forgets the lease, so that it is no longer renewed.
-  func forgetLease() { content.withLock { ($0.lease, $0.endsLease) = (nil, false) } }
+  func forgetLease() { content.withLock { ($0.seen.lease, $0.endsLease) = (nil, false) } }
 
   /// Whether the lease is let go as soon as the store has the local state.
   var endsLease: Bool {
@@ -60,7 +60,7 @@ extension RemoteCopy {
 
   var dueLease: StoredLease? {
     guard let leasing else { return nil }
-    let lease = content.withLock { $0.lease }
+    let lease = content.withLock { $0.seen.lease }
     guard lease?.holder == leasing.holder, let end = lease?.end,
       end.timeIntervalSince(leasing.now()) > leasing.seconds / 2
     else { return newLease }
@@ -95,13 +95,13 @@ extension RemoteCopy {
   /// A lease that has ended, which lets go of the lease of this process; nil if it has none.
   func outgoingRelease() -> Outgoing? {
     guard hasLease, let leasing else { return nil }
-    if let base = content.withLock({ $0.base }), base.isPlace { return removal(of: base) }
+    if let base = content.withLock({ $0.seen.base }), base.isPlace { return removal(of: base) }
     return outgoing(
       StoredLease(holder: leasing.holder, end: leasing.now(), owner: leasing.lease.owner))
   }
 
   private func outgoing(_ lease: StoredLease) -> Outgoing? {
-    let base = content.withLock { $0.theirs == nil ? $0.base : nil }
+    let base = content.withLock { $0.theirs == nil ? $0.seen.base : nil }
     guard let base, !base.isPlace else { return outgoing(lease, insteadOf: base, nil) }
     let parcel = lease.parcel(.random())
     return parcel.bytes.map { bytes in

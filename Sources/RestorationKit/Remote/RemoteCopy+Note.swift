@@ -9,34 +9,68 @@ internal import Synchronization
 /// The note of a lasting copy, which tells the next launch about the store.
 extension RemoteCopy {
   struct Note: Codable {
+    let store: NotedStore
+    let copy: NotedCopy
+
+    init(_ store: NotedStore, _ copy: NotedCopy) { (self.store, self.copy) = (store, copy) }
+
+    // Both parts are in one object, as versions of the library before have it.
+    init(from decoder: any Decoder) throws {
+      self.init(try NotedStore(from: decoder), try NotedCopy(from: decoder))
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      try store.encode(to: encoder)
+      try copy.encode(to: encoder)
+    }
+  }
+
+  /// The state of the store, as a note has it.
+  struct NotedStore: Codable {
+    /// The version in the store; nil if it is not known.
+    let version: RemoteVersion?
+    let id: RemoteParcel.ID?
+    let parcelCount: Int
+    let byteCount: Int
+    let isPlace: Bool
+
+    init(_ base: Base?) {
+      (version, id, isPlace) = (base?.version, base?.id, base?.isPlace ?? false)
+      (parcelCount, byteCount) = (base?.parcelCount ?? 0, base?.byteCount ?? 0)
+    }
+
+    /// The state from which the copy goes on; nil if its version is not known.
+    var base: Base? {
+      version.map {
+        Base($0, id: id, parcelCount: parcelCount, byteCount: byteCount, isPlace: isPlace)
+      }
+    }
+  }
+
+  /// The local copy, and what the store does not have of it.
+  struct NotedCopy: Codable {
     enum Rest: String, Codable {
       case change, whole, removal
     }
 
-    /// The version in the store; nil if it is not known.
-    var version: RemoteVersion?
-    var id: RemoteParcel.ID?
-    var parcelCount: Int
-    var byteCount: Int
-    var isPlace: Bool
     /// The kind of change that the store does not have yet, if there is one.
-    var rest: Rest
+    let rest: Rest
     /// The beginning of the archive, and its end as the store has it.
     ///
     /// The sample shows whether the file continues the archive in the store, if the file is whole.
-    var sample: [UInt8]
+    let sample: [UInt8]
     /// A sample of the subkeys, in a note without a tag.
     var secrets: [UInt8]?
     /// The set-aside states that the store has.
-    var sentAsides: [Aside]
+    let sentAsides: [Aside]
     /// The last local state, by the MAC of its whole history; nil if there was none.
-    var archive: ArchiveVersion?
+    let archive: ArchiveVersion?
     /// The last local subkeys, by the MAC of their whole history.
-    var subkeys: ArchiveVersion?
+    let subkeys: ArchiveVersion?
     /// Whether the store may have subkeys that were lost here.
-    var lacksSubkeys: Bool?
+    let lacksSubkeys: Bool?
     /// Whether the state went on without these subkeys, and is in conflict with the store.
-    var opposes: Bool?
+    let opposes: Bool?
   }
 
   struct Aside: Codable {
@@ -94,7 +128,7 @@ extension RemoteCopy {
   func noteIfBehind() {
     guard isLasting, isProven, isUnsent else { return }
     do {
-      let (here, noted) = (try here(), content.withLock { $0.noted })
+      let (here, noted) = (try here(), content.withLock { $0.versions.noted })
       func isBehind(_ here: ArchiveVersion?, _ noted: ArchiveVersion?) -> Bool {
         guard let here else { return false }
         guard let noted else { return isNoted }
@@ -111,14 +145,16 @@ extension RemoteCopy {
   }
 
   /// Whether this launch has read or written a note.
-  private var isNoted: Bool { content.withLock { $0.noted != nil } }
+  private var isNoted: Bool { content.withLock { $0.versions.noted != nil } }
 
   /// Notes the state that is about to be replaced.
   ///
   /// A file names the state that it has replaced, and none before that. So the note has
   /// to name the same one, or nothing would show that the file comes from here.
   func noteBeforeReplacing() {
-    guard isLasting, isProven, let noted = content.withLock({ $0.noted?.archive }) else { return }
+    guard isLasting, isProven, let noted = content.withLock({ $0.versions.noted?.archive }) else {
+      return
+    }
     do {
       if let here = try here().archive, here != noted { writeNote() }
     } catch {
@@ -128,7 +164,9 @@ extension RemoteCopy {
 
   /// Notes a state that was written where the note names none, as after a discard.
   func noteFirst() {
-    guard isLasting, isNoted, content.withLock({ $0.noted?.archive }) == nil else { return }
+    guard isLasting, isNoted, content.withLock({ $0.versions.noted?.archive }) == nil else {
+      return
+    }
     writeNote()
   }
 
@@ -137,37 +175,31 @@ extension RemoteCopy {
     guard isLasting, isProven, !finding.isDoubted || isUnsent else { return }
     do {
       let changes = changes
-      let (known, needsWhole, sent, removed) = content.withLock {
-        ($0.base, $0.needsWhole, $0.sent, $0.removed)
+      let (base, needsWhole, sent, removed) = content.withLock {
+        ($0.seen.base, $0.needsWhole, $0.sent, $0.removed)
       }
       let isRemoved = removed == changes && sent != changes
       let lacksSubkeys = finding.hasSubkeys ? nil : true
-      let opposes = content.withLock { $0.opposes } ? true : nil
+      let opposes = content.withLock { $0.opposes } && base == nil ? true : nil
       let here = try here()
-      content.withLock { $0.noted = here }
-      guard let base = known else {
-        guard isRemoved || hasRemovedAsides || lacksSubkeys ?? opposes != nil else {
-          return try note.remove()
-        }
-        return try write(
-          Note(
-            version: nil, parcelCount: 0, byteCount: 0, isPlace: false,
-            rest: isRemoved ? .removal : .whole, sample: [], sentAsides: try notedAsides(),
-            archive: here.archive, subkeys: here.subkeys, lacksSubkeys: lacksSubkeys,
-            opposes: opposes))
+      content.withLock { $0.versions.noted = here }
+      guard base != nil || isRemoved || hasRemovedAsides || lacksSubkeys ?? opposes != nil else {
+        return try note.remove()
       }
       // Another archive may have replaced the one that was sent.
       let isSame =
-        !isRemoved && !needsWhole && main.changes.unchangedByteCount >= base.byteCount
-        && sent.secrets == changes.secrets
-      let archive = isSame ? try sample(of: main, base.byteCount) : nil
-      let rest: Note.Rest = if isRemoved { .removal } else { archive == nil ? .whole : .change }
+        !isRemoved && !needsWhole && sent.secrets == changes.secrets
+        && base.map { main.changes.unchangedByteCount >= $0.byteCount } ?? false
+      let archive = isSame ? try sample(of: main, base?.byteCount) : nil
+      let rest: NotedCopy.Rest =
+        if isRemoved { .removal } else { archive == nil ? .whole : .change }
       try write(
         Note(
-          version: base.version, id: base.id, parcelCount: base.parcelCount,
-          byteCount: base.byteCount, isPlace: base.isPlace, rest: rest, sample: archive ?? [],
-          sentAsides: try notedAsides(), archive: here.archive, subkeys: here.subkeys,
-          lacksSubkeys: lacksSubkeys))
+          NotedStore(base),
+          NotedCopy(
+            rest: rest, sample: archive ?? [], sentAsides: try notedAsides(),
+            archive: here.archive, subkeys: here.subkeys, lacksSubkeys: lacksSubkeys,
+            opposes: opposes)))
     } catch {
       // Without the note the next launch asks the store.
     }
@@ -221,13 +253,13 @@ extension RemoteCopy {
   func know(_ version: ArchiveVersion) {
     let count = main.changes.count
     content.withLock { content in
-      (content.here.archive, content.here.changes.main) = (version, count)
+      (content.versions.here.archive, content.versions.here.changes.main) = (version, count)
     }
   }
 
   private func here() throws(ArchiveError) -> Here {
     let changes = changes
-    var here = content.withLock { $0.here }
+    var here = content.withLock { $0.versions.here }
     guard let opener = opener.withLock({ $0 }),
       let key = try opener.keys.key(creating: false)
     else { return Here() }
@@ -238,7 +270,7 @@ extension RemoteCopy {
       here.subkeys = try version(of: secrets, key, opener.subkeysContext)
     }
     here.changes = changes
-    content.withLock { $0.here = here }
+    content.withLock { $0.versions.here = here }
     return here
   }
 
@@ -267,7 +299,7 @@ extension RemoteCopy {
       guard let note = try storedNote()?.content else { return }
       // A set-aside file that somebody has taken away is still in the store.
       let here = Set(try main.setAsideArchives().map(\.identifier))
-      for aside in note.sentAsides where aside.isRemoved || here.contains(aside.identifier) {
+      for aside in note.copy.sentAsides where aside.isRemoved || here.contains(aside.identifier) {
         self.note(
           StoredAside(
             name: aside.name, version: nil, identifier: aside.identifier, stored: nil))
@@ -284,7 +316,7 @@ extension RemoteCopy {
     let bytes = Data(try file.read(at: 0, count: file.byteCount))
     let tagged: Tagged? = Self.decoded(bytes)
     guard let content: Note = Self.decoded(tagged?.note ?? bytes),
-      Self.parcelCounts.contains(content.parcelCount)
+      Self.parcelCounts.contains(content.store.parcelCount)
     else { return nil }
     return StoredNote(content: content, tagged: tagged)
   }

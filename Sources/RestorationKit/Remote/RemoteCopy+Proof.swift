@@ -51,7 +51,7 @@ extension RemoteCopy {
     }
     let note = stored?.note(key, opener.noteContext)
     content.withLock { content in
-      content.noted = note.map { Here(archive: $0.archive, subkeys: $0.subkeys) }
+      content.versions.noted = note.map { Here(archive: $0.copy.archive, subkeys: $0.copy.subkeys) }
     }
     guard file != nil else { return proveRemoval(note, stored?.content) }
     let archive = try Self.whole(main, key, opener.context)
@@ -60,14 +60,14 @@ extension RemoteCopy {
       file: archive == nil ? .damaged : .whole, note: Self.standing(of: archive, to: note),
       hasSubkeys: subkeys.areHere)
     content.withLock { content in
-      content.opposes = !finding.isDoubted && note?.opposes == true
+      content.opposes = !finding.isDoubted && note?.copy.opposes == true
       content.mergesSubkeys = subkeys.areToBeMerged
     }
     if finding.isDoubted {
       // The doubted file is sent only if somebody saves, and then it is a conflict.
       content.withLock { $0.sent = changes }
     } else if let note, finding.note == .fits {
-      try goOn(from: note, isSubkeysSame: subkeys.version == note.subkeys)
+      try goOn(from: note, isSubkeysSame: subkeys.version == note.copy.subkeys)
     } else if let old = stored?.content, try wasSent(old) {
       content.withLock { $0.sent = changes }
     }
@@ -77,7 +77,9 @@ extension RemoteCopy {
   private static func standing(of archive: Archive?, to note: Note?) -> LocalFinding.Note {
     guard let note else { return .missing }
     guard let archive else { return .differs }
-    guard let noted = note.archive else { return note.rest == .removal ? .removed : .fits }
+    guard let noted = note.copy.archive else {
+      return note.copy.rest == .removal ? .removed : .fits
+    }
     guard archive.verdict(against: noted) == .ok else { return .differs }
     // A file that was written anew since then has a later number, no matter who wrote it.
     return archive.comes(from: noted) ? .fits : .missing
@@ -85,34 +87,31 @@ extension RemoteCopy {
 
   /// Goes on from the version in the store that the note names.
   private func goOn(from note: Note, isSubkeysSame: Bool) throws(ArchiveError) {
-    guard let version = note.version else { return }
+    guard let base = note.store.base else { return }
     let file = try main.open()
     let isSame =
-      note.rest == .change ? try sample(of: main, note.byteCount) == note.sample : false
+      note.copy.rest == .change
+      ? try sample(of: main, base.byteCount) == note.copy.sample : false
     content.withLock { content in
-      content.base = Base(
-        version, id: note.id, parcelCount: note.parcelCount, byteCount: note.byteCount,
-        isPlace: note.isPlace)
-      content.isFetched = true
+      content.seen.base = base
+      content.seen.isFetched = true
       content.needsWhole = !isSame || !isSubkeysSame
       content.sent = Changes(
-        main: isSame && file?.byteCount == note.byteCount ? 0 : .max,
+        main: isSame && file?.byteCount == base.byteCount ? 0 : .max,
         secrets: isSame && isSubkeysSame ? 0 : .max)
     }
-    if isSame { main.mark(note.byteCount) }
+    if isSame { main.mark(base.byteCount) }
   }
 
   /// A file that somebody has taken away is not a state that the user has discarded.
   private func proveRemoval(_ note: Note?, _ old: Note?) {
-    guard (note ?? old)?.rest == .removal else { return finding = .nothing }
+    guard (note ?? old)?.copy.rest == .removal else { return finding = .nothing }
     content.withLock { content in
       content.removed = Changes()
       content.sent = Changes(main: .max, secrets: .max)
-      guard let note, let version = note.version else { return }
-      content.base = Base(
-        version, id: note.id, parcelCount: note.parcelCount, byteCount: note.byteCount,
-        isPlace: note.isPlace)
-      (content.isFetched, content.needsWhole) = (true, true)
+      guard let base = note?.store.base else { return }
+      content.seen.base = base
+      (content.seen.isFetched, content.needsWhole) = (true, true)
     }
     finding = LocalFinding(file: .missing, note: .fits, hasSubkeys: true)
   }
@@ -121,10 +120,10 @@ extension RemoteCopy {
   ///
   /// Then nothing is sent. The store is asked before its state is relied on.
   private func wasSent(_ note: Note) throws(ArchiveError) -> Bool {
-    guard note.rest == .change, try main.open()?.byteCount == note.byteCount,
-      try sample(of: main, note.byteCount) == note.sample
+    guard note.copy.rest == .change, try main.open()?.byteCount == note.store.byteCount,
+      try sample(of: main, note.store.byteCount) == note.copy.sample
     else { return false }
-    return try note.secrets == sample(of: secrets) ?? []
+    return try note.copy.secrets == sample(of: secrets) ?? []
   }
 
   private struct Subkeys {
@@ -140,13 +139,13 @@ extension RemoteCopy {
     _ key: ArchiveKey, _ opener: Opener, _ note: Note?
   ) throws(ArchiveError) -> Subkeys {
     let archive = try Self.whole(secrets, key, opener.subkeysContext)
-    let lacksSome = note?.lacksSubkeys == true
+    let lacksSome = note?.copy.lacksSubkeys == true
     guard let archive else {
       // Without a note nobody knows whether there were subkeys.
       let isGone = try secrets.open() == nil
-      return Subkeys(areHere: isGone && note != nil && note?.subkeys == nil && !lacksSome)
+      return Subkeys(areHere: isGone && note != nil && note?.copy.subkeys == nil && !lacksSome)
     }
-    let noted = note?.subkeys
+    let noted = note?.copy.subkeys
     let isLater = noted.map { archive.verdict(against: $0) == .ok } ?? true
     let isProven = noted.map { archive.comes(from: $0) } ?? true
     return Subkeys(
@@ -184,8 +183,8 @@ extension RemoteCopy {
   func oppose() {
     content.withLock { content in
       // Set before the base changes, so that the store's state does not join the older ones.
-      content.isFetched = false
-      (content.base, content.opposes) = (nil, true)
+      content.seen.isFetched = false
+      (content.seen.base, content.opposes) = (nil, true)
       // Without a save nothing is in conflict, so nothing is unsent.
       if content.sent.main != .max { content.sent = changes }
     }
@@ -220,7 +219,7 @@ extension RemoteCopy {
   func adoptSubkeys(_ bytes: [UInt8], of version: RemoteVersion) throws(ArchiveError) {
     try secrets.adopt(bytes.isEmpty ? nil : bytes)
     content.withLock { content in
-      guard content.base?.version == version else { return }
+      guard content.seen.base?.version == version else { return }
       content.sent.secrets = changes.secrets
     }
   }

@@ -12,7 +12,7 @@ extension RemoteCopy {
   func outgoing() throws(ArchiveError) -> Outgoing? {
     let changes = changes
     let (base, needsWhole, isSent) = content.withLock { content in
-      (content.base, content.needsWhole, content.sent == changes && content.theirs == nil)
+      (content.seen.base, content.needsWhole, content.sent == changes && content.theirs == nil)
     }
     // Renewals of a lease alone make the stored state longer, too.
     let isTooLong = isRenewalDue && base.map { $0.parcelCount >= Self.largestParcelCount } ?? false
@@ -93,7 +93,7 @@ extension RemoteCopy {
   }
 
   /// Whether the store has nothing of the state, as far as is known.
-  var hasNothing: Bool { content.withLock { $0.isFetched && $0.base?.isPlace ?? true } }
+  var hasNothing: Bool { content.withLock { $0.seen.isFetched && $0.seen.base?.isPlace ?? true } }
 
   /// Orders that the store has nothing of the state, not even a place.
   func wantNothing() {
@@ -151,12 +151,12 @@ extension RemoteCopy {
       guard content.attempts.contains(where: { $0.id == attempt.id }) else { return }
       // A later attempt may go on from another version.
       let isLast = content.attempts.last?.id == attempt.id
-      content.base = version.map { Base($0, after: attempt) }
-      content.lease = version == nil ? nil : attempt.lease ?? content.lease
+      content.seen.base = version.map { Base($0, after: attempt) }
+      content.seen.lease = version == nil ? nil : attempt.lease ?? content.seen.lease
       if attempt.isWhole || !isLast { content.needsWhole = !isLast }
       content.sent = attempt.changes ?? content.sent
       (content.attempts, content.theirs) = ([], nil)
-      content.isFetched = true
+      content.seen.isFetched = true
     }
     writeNote()
   }
@@ -177,7 +177,7 @@ extension RemoteCopy {
 
   /// Whether the store had a state before its present one, as far as is known.
   func isOlder(_ state: RemoteState?) -> Bool {
-    let (base, past) = content.withLock { ($0.base, $0.past) }
+    let (base, past) = content.withLock { ($0.seen.base, $0.seen.past) }
     guard state?.version != base?.version else { return false }
     guard let state else { return past.contains(nil) }
     let content = RemoteContent(state.bytes)
@@ -187,7 +187,7 @@ extension RemoteCopy {
 
   /// Compares the state of the store with the attempts.
   func compare(_ state: RemoteState?) throws(ArchiveError) -> Finding {
-    let (base, attempts) = content.withLock { ($0.base, $0.attempts) }
+    let (base, attempts) = content.withLock { ($0.seen.base, $0.attempts) }
     guard let state else { return compareWithNothing(base, attempts) }
     if state.version == base?.version { return .asBefore }
     let stored = try read(state)
@@ -239,10 +239,10 @@ extension RemoteCopy {
     let hasSecrets = try secrets.bytes() ?? [] == stored.secrets
     main.mark(stored.archive.count)
     content.withLock { content in
-      content.base = Base(version, stored)
-      content.lease = stored.lease
+      content.seen.base = Base(version, stored)
+      content.seen.lease = stored.lease
       (content.needsWhole, content.attempts) = (false, [])
-      content.isFetched = true
+      content.seen.isFetched = true
       content.sent = Changes(
         main: bytes.count == stored.archive.count ? changes.main : .max,
         secrets: hasSecrets ? changes.secrets : .max)
@@ -260,15 +260,15 @@ extension RemoteCopy {
   /// The noted archive is a part of it then. A shorter archive was brought back by somebody.
   private func couldHaveSent(_ byteCount: Int) -> Bool {
     content.withLock { content in
-      content.needsWhole || byteCount >= content.base?.byteCount ?? 0
+      content.needsWhole || byteCount >= content.seen.base?.byteCount ?? 0
     }
   }
 
   /// Goes on from another place, or from none: a place holds no state, so nothing is lost.
   private func goOn(from place: Base?) -> Finding {
     content.withLock { content in
-      (content.base, content.lease, content.attempts) = (place, nil, [])
-      (content.needsWhole, content.isFetched) = (true, true)
+      (content.seen.base, content.seen.lease, content.attempts) = (place, nil, [])
+      (content.needsWhole, content.seen.isFetched) = (true, true)
     }
     return .settled
   }
@@ -285,11 +285,11 @@ extension RemoteCopy {
   func prevail() {
     content.withLock { content in
       guard let theirs = content.theirs else { return }
-      (content.theirs, content.lease) = (nil, nil)
+      (content.theirs, content.seen.lease) = (nil, nil)
       content.needsWhole = true
       // Nothing of the local state was sent on the base of the other state.
       content.sent = Changes(main: .max, secrets: .max)
-      content.base = theirs.map { Base($0.version) }
+      content.seen.base = theirs.map { Base($0.version) }
       (content.finding, content.opposes) = (.trusted, false)
     }
   }

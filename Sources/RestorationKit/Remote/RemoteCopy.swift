@@ -75,7 +75,8 @@ final class RemoteCopy: Sendable {
     var secrets: UInt64 = 0
   }
 
-  struct Knowledge {
+  /// What was seen of the state in the store.
+  struct Seen {
     /// Whether the store was asked for its state, or need not be.
     var isFetched = false
     var base: Base? {
@@ -88,6 +89,12 @@ final class RemoteCopy: Sendable {
     }
     /// The last parcels of earlier states of the store; nil where it had nothing.
     private(set) var past: [RemoteParcel.ID?] = []
+    /// The lease that the store has.
+    var lease: StoredLease?
+  }
+
+  struct Knowledge {
+    var seen = Seen()
     /// Whether the local archive no longer begins with the one in the store, so
     /// that it is sent whole.
     var needsWhole = false
@@ -98,8 +105,6 @@ final class RemoteCopy: Sendable {
     /// The changes after which the store was to have nothing, also no lease.
     var unwanted: Changes?
     var attempts: [Attempt] = []
-    /// The lease that the store has.
-    var lease: StoredLease?
     /// Whether the lease is let go as soon as the store has the local state.
     var endsLease = false
     /// The state that another machine has stored and that is in conflict; the
@@ -114,8 +119,7 @@ final class RemoteCopy: Sendable {
     /// Whether the state goes on here from the store's, but with other subkeys.
     var mergesSubkeys = false
     /// The local versions, as far as they are known, and the versions that the note names.
-    var here = Here()
-    var noted: Here?
+    var versions: (here: Here, noted: Here?) = (Here(), nil)
   }
 
   /// A replica may be so many saves behind.
@@ -161,7 +165,7 @@ final class RemoteCopy: Sendable {
     }
   }
 
-  var isFetched: Bool { content.withLock { $0.isFetched } }
+  var isFetched: Bool { content.withLock { $0.seen.isFetched } }
 
   /// Whether the store has not confirmed the whole local state.
   var isUnsent: Bool {
@@ -170,7 +174,9 @@ final class RemoteCopy: Sendable {
 
   /// Whether the store has the local subkeys.
   var hasSentSubkeys: Bool {
-    content.withLock { $0.sent.secrets == changes.secrets && $0.theirs == nil && $0.base != nil }
+    content.withLock {
+      $0.sent.secrets == changes.secrets && $0.theirs == nil && $0.seen.base != nil
+    }
   }
 
   /// Whether the write that waits for its answer has the whole local state.
@@ -178,7 +184,7 @@ final class RemoteCopy: Sendable {
     content.withLock { $0.theirs == nil && $0.attempts.last?.changes == changes } && !isLeaseDue
   }
 
-  var version: RemoteVersion? { content.withLock { $0.base?.version } }
+  var version: RemoteVersion? { content.withLock { $0.seen.base?.version } }
 
   /// The state of another machine that is in conflict with the local one; the
   /// inner nil is a removal.
@@ -204,7 +210,7 @@ final class RemoteCopy: Sendable {
   func isSupersededBy(_ state: RemoteState?) -> Bool {
     guard !isUnsent else { return false }
     return content.withLock { content in
-      !content.isFetched || content.base?.version != state?.version
+      !content.seen.isFetched || content.seen.base?.version != state?.version
     }
   }
 
@@ -227,9 +233,9 @@ final class RemoteCopy: Sendable {
     }
     try main.adopt(stored?.state)
     content.withLock { content in
-      content.base = state.flatMap { state in stored.map { Base(state.version, $0) } }
-      content.lease = stored?.lease
-      content.isFetched = true
+      content.seen.base = state.flatMap { state in stored.map { Base(state.version, $0) } }
+      content.seen.lease = stored?.lease
+      content.seen.isFetched = true
       content.needsWhole = stored.map { $0.isDamaged || $0.state == nil } ?? false
       content.sent = changes
       if hasSubkeys { content.sent.secrets = .max }
@@ -249,5 +255,5 @@ final class RemoteCopy: Sendable {
   }
 
   /// Notes that the store was asked, or need not be.
-  func markFetched() { content.withLock { $0.isFetched = true } }
+  func markFetched() { content.withLock { $0.seen.isFetched = true } }
 }
