@@ -41,7 +41,7 @@ extension StateEngine {
 
   /// Rows that hear all objects from now on, and know of nothing that is stored.
   func heardRows(of roots: [any RestorableNode]) -> Rows {
-    let rows = Rows(need)
+    let rows = Rows(signal)
     let walk = PreservationWalk(
       rows, objects: objects, limits: settings.limits, secrets: file.secrets,
       PreservationWalk.Conditions(
@@ -55,7 +55,7 @@ extension StateEngine {
       return rows
     } catch {
       // The next save reports the error.
-      return Rows(need)
+      return Rows(signal)
     }
   }
 }

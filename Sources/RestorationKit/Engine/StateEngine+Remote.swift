@@ -58,14 +58,14 @@ extension StateEngine {
         throw RestorationError(error)
       }
       if choice == .theirs {
-        rows = Rows(need)
+        rows = Rows(signal)
         objects.kept = nil
         found.hasTriedToRestore = false
         found.lastStatus = .notRestoredYet
       }
       try await send()
       // A change during the conflict may not be stored.
-      if choice != .theirs { need.tell() }
+      if choice != .theirs { signal.tell() }
       return await file.reportSetAside()
     }
   }

@@ -35,7 +35,7 @@ extension StateEngine {
   ) async throws(RestorationError) -> RestorationReport {
     found.hasTriedToRestore = true
     // An autosave may have found that there is nothing to save yet.
-    defer { need.tell() }
+    defer { signal.tell() }
     restorationExtension.beginRestore()
     var restoreNumber: UInt64?
     let result: Result<RestorationReport, RestorationError>
@@ -108,10 +108,10 @@ extension StateEngine {
     let run = RestorationRun(
       tree, types, objects, delegate: participants.delegate, now: settings.now(),
       roots: [values].compactMap(\.self) + participants.roots, skipped: begun.skipped, progress)
-    let result = run.run(filling: values?.store, telling: need)
+    let result = run.run(filling: values?.store, telling: signal)
     var report = result.report
     guard report.outcome == .restored else { return report }
-    rows = result.rows ?? Rows(need)
+    rows = result.rows ?? Rows(signal)
     found.undecoded = result.undecoded
     report.walkDuration = start.duration(to: .now)
     if let problem = progress.end() { report.launchProblem = problem }

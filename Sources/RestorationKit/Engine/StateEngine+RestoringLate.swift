@@ -30,8 +30,8 @@ extension StateEngine {
       late: LateNode(node: node, kept: kept, place: place))
     // The restore changes objects without their saying so, so the next save asks them all. Before
     // that save nobody hears the node.
-    rows.whole.isRegular = false
-    defer { need.tell() }
+    rows.whole.canDiff = false
+    defer { signal.tell() }
     let result = run.run()
     if rows.kept.records === kept { rows.claim(result.claimed) }
     found.undecoded.formUnion(result.undecoded)

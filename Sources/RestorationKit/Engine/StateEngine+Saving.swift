@@ -43,14 +43,14 @@ extension StateEngine {
       let report = try await save()
       if byItself { return report }
       switch report.outcome {
-      case .saved: need.tell(.stored(isPolled: isPolled))
+      case .saved: signal.tell(.stored(isPolled: isPolled))
       // The call that has let the scene go tells the autosave, too.
       case .disconnected: break
-      case .declined, .locked, .inUse, .delegateGone, .conflict: need.tell(.notStored)
+      case .declined, .locked, .inUse, .delegateGone, .conflict: signal.tell(.notStored)
       }
       return report
     } catch {
-      if !byItself { need.tell(.notStored) }
+      if !byItself { signal.tell(.notStored) }
       throw error
     }
   }
@@ -212,7 +212,7 @@ extension StateEngine {
   private func beginWalk(
     changing builder: RecordBuilder?, _ stored: StoredTree?
   ) -> PreservationWalk {
-    if builder == nil { rows = Rows(need) }
+    if builder == nil { rows = Rows(signal) }
     return PreservationWalk(
       rows, changing: builder, objects: objects, limits: settings.limits, secrets: file.secrets,
       PreservationWalk.Conditions(
@@ -228,7 +228,7 @@ extension StateEngine {
     walk.rows.giveUpSave(hasMetAll: hasMetAll)
     guard !hasMetAll, before.isHeard, rows === walk.rows else { return }
     rows = before
-    rows.whole.isRegular = false
+    rows.whole.canDiff = false
   }
 
   /// Removes the stored state, since the gate has said no.

@@ -16,7 +16,7 @@ final class StateEngine {
 
   let turns = TurnQueue()
   /// Is told when something may need saving.
-  let need: SaveNeed
+  let signal: ChangeSignal
   /// The rows of the stored state, as far as they are known here.
   var rows: Rows
   /// The findings of the restores of this launch.
@@ -29,8 +29,8 @@ final class StateEngine {
   init(_ settings: EngineSettings, claim: StateClaim) {
     self.settings = settings
     self.claim = claim
-    need = SaveNeed()
-    rows = Rows(need)
+    signal = ChangeSignal()
+    rows = Rows(signal)
     let types = TypeTable()
     ValuesNode.register(in: types)
     objects = ObjectTable(types)
@@ -41,9 +41,9 @@ final class StateEngine {
       limits: settings.limits)
   }
 
-  private init(beside other: StateEngine, scene identifier: String, telling need: SaveNeed) {
-    self.need = need
-    rows = Rows(need)
+  private init(beside other: StateEngine, scene identifier: String, telling signal: ChangeSignal) {
+    self.signal = signal
+    rows = Rows(signal)
     settings = other.settings
     claim = other.claim
     objects = ObjectTable(other.types, outer: other.objects)
@@ -64,8 +64,8 @@ final class StateEngine {
 
   /// An engine for the state of a scene, which lies beside this one, under the same
   /// claim and with the same types.
-  func ofScene(_ identifier: String, telling need: SaveNeed) -> StateEngine {
-    StateEngine(beside: self, scene: identifier, telling: need)
+  func ofScene(_ identifier: String, telling signal: ChangeSignal) -> StateEngine {
+    StateEngine(beside: self, scene: identifier, telling: signal)
   }
 
   /// A file beside that of this state.
@@ -105,7 +105,7 @@ final class StateEngine {
   }
 
   /// Stops hearing the objects of a scene that is gone; the next scene has others.
-  func forgetObjects() { rows = Rows(need) }
+  func forgetObjects() { rows = Rows(signal) }
 
   /// Saves and restores the values of a store with the nodes.
   func setValues(_ store: ValueStore) {
@@ -143,7 +143,7 @@ final class StateEngine {
     // Objects are heard from the call on, so that a change is saved also while the discard waits for
     // its turn, or the state is removed.
     let heard = roots.map { heardRows(of: $0()) }
-    if session == nil { need.tell(.discarded) }
+    if session == nil { signal.tell(.discarded) }
     let isOvertaken: Bool
     do {
       isOvertaken = try await turns.run { () async throws(RestorationError) in
@@ -152,7 +152,7 @@ final class StateEngine {
         return false
       }
     } catch {
-      if session == nil { need.tell() }
+      if session == nil { signal.tell() }
       throw error
     }
     // The state of a later call stays.
@@ -172,7 +172,7 @@ final class StateEngine {
     objects.kept = nil
     objects.ages.forget()
     values?.store.forgetUnread()
-    rows = heard ?? Rows(need)
+    rows = heard ?? Rows(signal)
     found.undecoded = []
     found.hasTriedToRestore = true
     found.isLocked = false

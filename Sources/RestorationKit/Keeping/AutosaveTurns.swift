@@ -97,7 +97,7 @@ final class AutosaveTurns: Sendable {
   private static let shortestRetry = Duration.milliseconds(250)
   private static let longestRetry = Duration.seconds(30)
 
-  private let need: SaveNeed
+  private let signal: ChangeSignal
   private let interval: Duration
   /// The time from one poll, or from a save, to the next poll; nil for no polls.
   private let polling: Duration?
@@ -109,9 +109,9 @@ final class AutosaveTurns: Sendable {
   private let waking: AsyncStream<Void>.Continuation
 
   init(
-    _ need: SaveNeed, interval: Duration, polling: Duration?, clock: any Clock<Duration>
+    _ signal: ChangeSignal, interval: Duration, polling: Duration?, clock: any Clock<Duration>
   ) {
-    self.need = need
+    self.signal = signal
     self.interval = interval
     self.polling = polling.map { max($0, Self.shortestPolling) }
     self.clock = clock
@@ -135,7 +135,7 @@ final class AutosaveTurns: Sendable {
 
   /// An element whenever ``next()`` may have something to do; the sequence ends with ``stop()``.
   func begin() -> AsyncStream<Void> {
-    let listener = need.listen { [weak self] news in
+    let listener = signal.listen { [weak self] news in
       switch news {
       case .changed, .notStored: self?.change()
       case .stored(let isPolled): self?.goOn(isPolled: isPolled)
@@ -333,7 +333,7 @@ final class AutosaveTurns: Sendable {
       state.polls.endWait()
       return (state.listener.take(), state.takeFlushes())
     }
-    if let listener { need.forget(listener) }
+    if let listener { signal.forget(listener) }
     for flush in ended { flush.resume(false) }
     waking.finish()
   }

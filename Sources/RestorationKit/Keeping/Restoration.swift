@@ -163,7 +163,7 @@ extension RestorationSession {
     let keeper = try place.makeKeeper(application)
     if isOfProcess { ValuesAtExit.begin() }
     keeper.engine.setValues(values)
-    values.listenToChanges { [need = keeper.engine.need] in need.tell() }
+    values.listenToChanges { [signal = keeper.engine.signal] in signal.tell() }
     try prepare(keeper)
     let begun = BegunRestoration(keeper, roots)
     self.begun = begun

@@ -8,7 +8,7 @@ extension StateKeeper {
   /// element. The sequence ends with ``close()``.
   /// ``autosave(every:polling:clock:isolation:roots:told:)`` saves whenever an element
   /// comes.
-  public var needsSaveChanges: AsyncStream<Void> { engine.need.changes }
+  public var needsSaveChanges: AsyncStream<Void> { engine.signal.changes }
 
   /// Saves whenever something has changed, until ``close()``; begin it after the restore.
   ///
@@ -43,7 +43,8 @@ extension StateKeeper {
   ) -> Autosave {
     if polling != nil { engine.settings.isPolled = true }
     let held = HeldAutosave(
-      AutosaveTurns(engine.need, interval: interval, polling: polling, clock: clock), roots: roots)
+      AutosaveTurns(engine.signal, interval: interval, polling: polling, clock: clock), roots: roots
+    )
     autosave = held
     if !endSignals.isEmpty { held.turns.flushOnSignals(endSignals) }
     return Autosave(of: self, held, isolation: isolation, told: told) { keeper in

@@ -24,7 +24,7 @@ public final class StateKeeper {
       let wasGone = hadDelegate && oldValue == nil
       hadDelegate = delegate != nil
       // While the delegate was gone, nothing was saved or polled, so all changes are still due.
-      if wasGone { engine.need.tell() }
+      if wasGone { engine.signal.tell() }
     }
   }
 
@@ -312,7 +312,7 @@ public final class StateKeeper {
   ///
   /// A keeper that was given to a ``SceneHost`` lets go of the scenes, too.
   public func close() async {
-    engine.need.tell(.ended)
+    engine.signal.tell(.ended)
     autosave = nil
     await engine.claim.isUnused()
     await engine.file.release()

@@ -39,7 +39,7 @@ extension PreservationWalk {
     }
     try need(changed.isEmpty || !isOrderOfReferrersTold)
     try place(changed, &asked)
-    try need(isRegular && !gone.contains(where: isPlaced))
+    try need(canDiff && !gone.contains(where: isPlaced))
     try need(!isKeptConcerned(by: changed))
     var unchecked: [(number: RowNumber, references: Set<RowNumber>)] = []
     for asked in asked where rows[asked.number].met.save == rows.run.save {
@@ -51,7 +51,7 @@ extension PreservationWalk {
     try drain()
     try followReferrals()
     try need(unchecked.allSatisfy { refers($0.number, asBefore: $0.references) })
-    try need(isRegular && refers(nil, asBefore: references) && isApplicationInOrder)
+    try need(canDiff && refers(nil, asBefore: references) && isApplicationInOrder)
     try need(!rows.run.loose.contains(where: isMissed))
     try need(isWithinBudget)
   }

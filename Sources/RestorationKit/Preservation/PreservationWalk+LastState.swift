@@ -29,7 +29,7 @@ extension PreservationWalk {
   func keepLastStates(from states: (any LastStates)?) throws {
     defer { records.lost = [] }
     // What has room is found out by asking everything.
-    if !fates.isEmpty { rows.whole.isRegular = false }
+    if !fates.isEmpty { rows.whole.canDiff = false }
     let inKeptPlaces = rowsInKeptPlaces
     for lost in records.lost {
       // All other objects are asked by each save.

@@ -74,7 +74,7 @@ extension PreservationWalk {
     let info = types.info(of: node)
     let number = known ?? rows.meet(node, .node, info)
     // The row may be that of another object, which went and was at the same address.
-    if rows[number].type !== info { rows.whole.isRegular = false }
+    if rows[number].type !== info { rows.whole.canDiff = false }
     place(number, .node, below: parent, identifier, siblingIndex: siblingIndex)
     return Visit(node: node, place: role.place(number))
   }
@@ -119,7 +119,7 @@ extension PreservationWalk {
     try write(
       node, number, info, origin,
       isAbove: keeping == nil ? false : try meetKept(below: node, number))
-    if !asksEverything, !refers(number, asBefore: references) { rows.whole.isRegular = false }
+    if !asksEverything, !refers(number, asBefore: references) { rows.whole.canDiff = false }
     for view in views {
       _ = keeping?.claim(Sibling(.view, below: number, view.identifier), by: view.view)
       try preserve(view)
@@ -226,7 +226,7 @@ extension PreservationWalk {
   /// Preserves a node that nothing contains, or that lies below one that is left out.
   func follow(_ referral: WalkAgenda.Referral, to node: any RestorableNode) throws {
     // Only the whole tree says which row refers to the node first.
-    guard asksEverything else { return rows.whole.isRegular = false }
+    guard asksEverything else { return rows.whole.canDiff = false }
     let isBelowGap = rows.number(of: node).map(report.isExcluded) ?? false
     let visit =
       isBelowGap || referral.referrer == nil

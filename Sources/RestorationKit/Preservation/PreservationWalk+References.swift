@@ -26,7 +26,7 @@ extension PreservationWalk {
       let className = types.className(of: object)
       rows.note(.referenceWithoutIdentifier(key: key, className: className), referrer)
       // The object may get an identifier later.
-      rows.whole.isRegular = false
+      rows.whole.canDiff = false
       return nil
     }
     agenda.referrals.append(WalkAgenda.Referral(object: object, referrer: referrer, key: key))
@@ -52,7 +52,7 @@ extension PreservationWalk {
     case let node as any RestorableNode: try follow(referral, to: node)
     case is any RestorableView:
       rows.note(.referenceToUnpreservedView(key: referral.key), referral.referrer)
-      rows.whole.isRegular = false
+      rows.whole.canDiff = false
     case let object as any RestorableObject: try preserveObject(object)
     // Nothing else can be referred to.
     default: break

@@ -63,9 +63,8 @@ final class PreservationWalk: StateEncoding {
   var trace: ((RestorationTrace) -> Void)? { conditions.trace }
   /// Whether every object is asked.
   var asksEverything: Bool { agenda.isWhole }
-  /// Whether nothing was left out: everything that is contained or referred to has its place and
-  /// its state.
-  var isRegular: Bool { rows.whole.isRegular && !report.hasProblems }
+  /// Whether the next save can write what differs alone, since nothing was left out.
+  var canDiff: Bool { rows.whole.canDiff && !report.hasProblems }
 
   /// Begins a walk that writes with a builder of changes to the rows' archive; nil writes all
   /// records anew.
@@ -186,7 +185,7 @@ final class PreservationWalk: StateEncoding {
     }
     said?.hasLeftOut = !fates.isEmpty
     let isTopPreserved = isTopPreserved(roots)
-    rows.whole.isRegular = isRegular && isTopPreserved
+    rows.whole.canDiff = canDiff && isTopPreserved
     noteKept()
     try encodeTree(isTopPreserved: isTopPreserved, isIgnored: isSnapshotIgnored())
   }
@@ -246,7 +245,7 @@ final class PreservationWalk: StateEncoding {
         noteReference(to: number, from: referral.referrer)
       } else {
         // Another object may get the record that was named.
-        rows.whole.isRegular = false
+        rows.whole.canDiff = false
       }
     }
   }
@@ -330,7 +329,7 @@ final class PreservationWalk: StateEncoding {
     let info = types.info(of: object)
     let number = rows.number(of: object) ?? rows.meet(object, kind, info)
     // The row may be that of another object, which went and was at the same address.
-    if rows[number].type !== info { rows.whole.isRegular = false }
+    if rows[number].type !== info { rows.whole.canDiff = false }
     return number
   }
 

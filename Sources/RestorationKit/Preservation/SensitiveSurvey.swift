@@ -49,7 +49,7 @@ final class SensitiveSurvey {
     if let setBack, let kept {
       kept.makeOlder(by: setBack)
       // The kept values have other times now, so their records change.
-      rows.whole.isRegular = false
+      rows.whole.canDiff = false
     }
     rows.sensitive.noteForgotten(secrets)
     rows.sensitive.findDue(at: clock, isSetBack: setBack != nil) { [rows] in

@@ -88,9 +88,9 @@ final class RestorationRun {
   ///
   /// - Parameters:
   ///   - values: Takes the values that are restored by their keys; nil if there are none.
-  ///   - need: Is told when an object that is back says that it has changed.
+  ///   - signal: Is told when an object that is back says that it has changed.
   /// - Returns: The result, with the outcome that the delegate declined or that all was restored.
-  func run(filling values: ValueStore? = nil, telling need: SaveNeed? = nil) -> Result {
+  func run(filling values: ValueStore? = nil, telling signal: ChangeSignal? = nil) -> Result {
     guard application?.letsRestore() ?? true else {
       return Result(report: RestorationReport(.declined))
     }
@@ -116,7 +116,7 @@ final class RestorationRun {
     rememberAges()
     result.report.lines = entries(unattached, ofApplication: notes)
     if late == nil {
-      result.rows = Rows(tree, objects.kept, telling: need) {
+      result.rows = Rows(tree, objects.kept, telling: signal) {
         restored.object(at: $0)
       }
     }

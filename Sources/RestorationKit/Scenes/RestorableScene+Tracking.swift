@@ -33,10 +33,10 @@ extension RestorableScene {
   private func watch(_ reading: TrackedReading) {
     reading.hasChanged.isSet = false
     withObservationTracking(reading.read) {
-      [hasChanged = reading.hasChanged, changes, need = engine.need] in
+      [hasChanged = reading.hasChanged, changes, signal = engine.signal] in
       hasChanged.isSet = true
       changes.isSet = true
-      need.tell()
+      signal.tell()
     }
   }
 }

@@ -26,8 +26,8 @@ public final class RestorableScene {
   /// While the activity needs saving, the scene needs saving, too.
   public var userActivity: UserActivity? {
     didSet {
-      userActivity?.needsSaveChanged = { [need = engine.need] in need.tell() }
-      if userActivity?.needsSave == true { engine.need.tell() }
+      userActivity?.needsSaveChanged = { [signal = engine.signal] in signal.tell() }
+      if userActivity?.needsSave == true { engine.signal.tell() }
     }
   }
 
@@ -45,7 +45,7 @@ public final class RestorableScene {
     get { changes.isSet }
     set {
       changes.isSet = newValue
-      if newValue { engine.need.tell() }
+      if newValue { engine.signal.tell() }
     }
   }
 
@@ -80,9 +80,9 @@ public final class RestorableScene {
     self.engine = engine
     restoredParts = parts
     engine.setValues(values)
-    values.listenToChanges { [changes, need = engine.need] in
+    values.listenToChanges { [changes, signal = engine.signal] in
       changes.isSet = true
-      need.tell()
+      signal.tell()
     }
   }
 

@@ -4,7 +4,7 @@ extension SceneHost {
   ///
   /// The sequence ends with ``close()``. ``autosave(every:polling:clock:isolation:told:)`` saves
   /// whenever an element comes.
-  public var needsSaveChanges: AsyncStream<Void> { need.changes }
+  public var needsSaveChanges: AsyncStream<Void> { signal.changes }
 
   /// Saves scenes whenever they have changed, and the list of them, until ``close()``; begin it
   /// after ``launch(asSession:)``.
@@ -40,7 +40,7 @@ extension SceneHost {
     // A flush asks as a poll does, also where there are none.
     keeper.engine.settings.isPolled = true
     let held = HeldAutosave(
-      AutosaveTurns(need, interval: interval, polling: polling, clock: clock))
+      AutosaveTurns(signal, interval: interval, polling: polling, clock: clock))
     autosave = held
     if !keeper.endSignals.isEmpty { held.turns.flushOnSignals(keeper.endSignals) }
     return Autosave(of: self, held, isolation: isolation, told: told) { host in

@@ -33,7 +33,7 @@ extension SceneHost {
   ///
   /// ``terminate(closingScenes:)`` does this at its end; see ``StateKeeper/close()``.
   public func close() async {
-    need.tell(.ended)
+    signal.tell(.ended)
     autosave = nil
     await keeper.engine.claim.isUnused()
     for row in sessions.rows {

@@ -49,7 +49,7 @@ extension SceneHost {
       saved = .failure(error)
     }
     await writeList()
-    if listFailure != nil { need.tell(.notStored) }
+    if listFailure != nil { signal.tell(.notStored) }
     return try saved.get()
   }
 

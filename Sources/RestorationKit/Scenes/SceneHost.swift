@@ -82,7 +82,7 @@ public final class SceneHost {
 
   let keeper: StateKeeper
   /// Is told when something of a scene may need saving.
-  let need = SaveNeed()
+  let signal = ChangeSignal()
   let list: SceneListFile
   var sessions = SessionTable()
   var launchState = LaunchState.before
@@ -178,7 +178,7 @@ public final class SceneHost {
   }
 
   func engine(ofScene identifier: String) -> StateEngine {
-    keeper.engine.ofScene(identifier, telling: need)
+    keeper.engine.ofScene(identifier, telling: signal)
   }
 
   /// Lets a body have a session to itself, after all that had it before.

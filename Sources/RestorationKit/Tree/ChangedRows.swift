@@ -5,15 +5,15 @@ internal import Synchronization
 /// An object may announce a change on any thread.
 final class ChangedRows: Sendable {
   private let content = Mutex<Set<RowNumber>>([])
-  private let need: SaveNeed?
+  private let signal: ChangeSignal?
 
-  init(_ need: SaveNeed?) {
-    self.need = need
+  init(_ signal: ChangeSignal?) {
+    self.signal = signal
   }
 
   func insert(_ number: RowNumber) {
     _ = content.withLock { $0.insert(number) }
-    need?.tell()
+    signal?.tell()
   }
 
   var isEmpty: Bool { content.withLock { $0.isEmpty } }

@@ -9,17 +9,17 @@ extension Rows {
   /// - Parameters:
   ///   - tree: The stored tree.
   ///   - kept: The elements and states of the tree that are kept.
-  ///   - need: Is told when an object of a row says that it has changed.
+  ///   - signal: Is told when an object of a row says that it has changed.
   ///   - object: Gives the object that is back at a place.
   convenience init?(
-    _ tree: StoredTree, _ kept: KeptRecords?, telling need: SaveNeed?,
+    _ tree: StoredTree, _ kept: KeptRecords?, telling signal: ChangeSignal?,
     object: (Int) -> (any StateRestoring)?
   ) {
     let stored = tree.outline.rows
     let largest = stored.reduce(NodeRecord.firstNode) { max($0, $1.record) }
     guard tree.isWhole, largest - NodeRecord.firstNode < UInt64(stored.count) * 2 + 1024
     else { return nil }
-    self.init(need)
+    self.init(signal)
     let fingerprints = tree.fingerprints
     whole.version = tree.version
     self.kept = KeptRows(kept)

@@ -23,9 +23,9 @@ final class Rows {
   @safe @exclusivity(unchecked) var kept = KeptRows()
   @safe @exclusivity(unchecked) var hearing: HeardObjects
 
-  /// - Parameter need: Is told when an object of a row says that it has changed.
-  init(_ need: SaveNeed? = nil) {
-    hearing = HeardObjects(ChangedRows(need))
+  /// - Parameter signal: Is told when an object of a row says that it has changed.
+  init(_ signal: ChangeSignal? = nil) {
+    hearing = HeardObjects(ChangedRows(signal))
   }
 
   deinit {
@@ -61,7 +61,7 @@ final class Rows {
   /// else saves that fail again and again would leave more and more rows.
   func giveUpSave(hasMetAll: Bool) {
     run.isUnderWay = false
-    whole.isRegular = false
+    whole.canDiff = false
     guard hasMetAll else { return }
     remove(Gone(rows: unplaced().rows.filter { self[$0].stored.fingerprint == .none }))
     // Before the row of an object that is not held goes, another object may come to its address.
@@ -101,7 +101,7 @@ final class Rows {
   var isHeard: Bool { hearing.trackedCount > 0 }
 
   /// Whether a save can find out what has changed without asking everything.
-  var tellChanges: Bool { whole.version != nil && whole.isRegular && isHeard }
+  var tellChanges: Bool { whole.version != nil && whole.canDiff && isHeard }
 
   // MARK: Rows
 
@@ -210,7 +210,7 @@ final class Rows {
     if !references.missingScopes.isEmpty, let identity = self[number].identity,
       references.missingScopes.contains(identity)
     {
-      whole.isRegular = false
+      whole.canDiff = false
     }
     findings.setOutcome(.saved, number)
     let isDoubtful = rows[number.place].place(
@@ -225,7 +225,7 @@ final class Rows {
   ) {
     place(number, .node, below: parent, identifier, siblingIndex: siblingIndex)
     unplace(number, .excluded)
-    whole.isRegular = false
+    whole.canDiff = false
   }
 
   func unplace(_ number: RowNumber, _ status: Row.Meeting.Status) {

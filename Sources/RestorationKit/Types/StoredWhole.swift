@@ -15,13 +15,14 @@ struct StoredWhole {
   /// The size of the application's record without the facts of the save, in bytes.
   var applicationByteCount = 0
   var tree = RecordFingerprint.none
-  /// Whether everything that is contained or referred to has its place and its state.
-  var isRegular = false
+  /// Whether a save can write what differs alone: everything that is contained or referred to has
+  /// its place and its state.
+  var canDiff = false
   /// How often something was registered before the last walk through everything.
   var registrationCount = 0
 
   mutating func beginWalk() {
     (roots, storedRoots, formerNames) = ([], [], [:])
-    isRegular = true
+    canDiff = true
   }
 }

@@ -1,7 +1,7 @@
 internal import Synchronization
 
 /// Tells its listeners that a state needs saving, from any thread.
-final class SaveNeed: Sendable {
+final class ChangeSignal: Sendable {
   enum News {
     case changed
     /// A save that no autosave has made has stored nothing.
