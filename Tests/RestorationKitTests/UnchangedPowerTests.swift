@@ -1,0 +1,91 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// A process is killed while it saves, the next one restores that, has nothing to change, and says
+/// that it is saved; then the power fails.
+@MainActor
+final class UnchangedPowerTests: XCTestCase {
+  private let keys = MemoryKeyProvider()
+
+  private func keeper(_ process: DiskProcess) throws -> StateKeeper {
+    try StateKeeper(
+      application: Launch.application, directory: process, keys: keys,
+      now: { Date(timeIntervalSince1970: 1_800_000_000) })
+  }
+
+  private func node(_ number: Int = 0) -> NumberNode { NumberNode(number) }
+
+  /// A disk on which a process has saved a number and was killed while it saved the next; nil if
+  /// the call was not made.
+  private func disk(
+    _ seed: UInt64, killedAt callCount: Int, isWhole: Bool
+  ) async throws -> FaultyDisk? {
+    let disk = FaultyDisk(seed: seed)
+    let process = disk.process()
+    let (saving, root) = (try keeper(process), node(1))
+    for number in 1...2 {
+      root.number = number
+      _ = try await saving.save([root])
+    }
+    process.arm(.end, after: callCount)
+    root.number = 3
+    do {
+      _ = isWhole ? try await saving.saveEverything([root]) : try await saving.save([root])
+    } catch {
+      // The process has ended.
+    }
+    guard process.hasEnded else { return nil }
+    process.end()
+    return disk
+  }
+
+  func testWhatIsSaidToBeSavedWithoutAChangeSurvivesAPowerCut() async throws {
+    var random = SeededGenerator()
+    for isWhole in [false, true] {
+      for callCount in 0... {
+        var wasMade = false
+        for _ in 0..<10 {
+          guard
+            let disk = try await disk(random.next(), killedAt: callCount, isWhole: isWhole)
+          else { break }
+          wasMade = true
+          let message = "TEST_SEED=\(random.seed), \(isWhole), killed at call \(callCount)"
+          let process = disk.process()
+          let (next, root) = (try keeper(process), node())
+          _ = try await next.restore(into: [root])
+          let report = try await next.save([root])
+          XCTAssertEqual(report.outcome, .saved, message)
+          XCTAssertTrue([2, 3].contains(root.number), message)
+          process.end()
+          disk.cutPower()
+          let last = node()
+          let restoring = disk.process()
+          _ = try await keeper(restoring).restore(into: [last])
+          restoring.end()
+          XCTAssertEqual(last.number, root.number, message)
+        }
+        guard !wasMade else { continue }
+        XCTAssertGreaterThan(callCount, isWhole ? 4 : 2)
+        break
+      }
+    }
+  }
+}
+
+private final class NumberNode: @MainActor RestorableNode {
+  var number: Int
+
+  init(_ number: Int) { self.number = number }
+
+  var restorationIdentifier: String? { "a" }
+  var restorationChildren: [any RestorableNode] { [] }
+
+  func encodeRestorableState(with coder: StateEncoder) { coder.encode(number, forKey: "number") }
+
+  func decodeRestorableState(with coder: StateDecoder) throws {
+    number = try coder.decode(forKey: "number")
+  }
+}
