@@ -76,8 +76,12 @@ extension RemoteCopy {
   struct Aside: Codable {
     let name: String
     let identifier: String
+    /// The version in the store; nil in notes of earlier versions of the library.
+    let version: RemoteVersion?
     /// Whether the set-aside state is to be removed from the store.
-    var isRemoved = false
+    ///
+    /// Only this version is: another state may have the name by then.
+    let isRemoved: Bool
   }
 
   /// A note with its MAC: a file that somebody has changed must not pass for the state
@@ -224,7 +228,8 @@ extension RemoteCopy {
       .filter { $0.stored == nil || removed.contains($0.name) }
       .map {
         Aside(
-          name: $0.name, identifier: $0.identifier, isRemoved: removed.contains($0.name))
+          name: $0.name, identifier: $0.identifier, version: $0.version,
+          isRemoved: removed.contains($0.name))
       }
   }
 
@@ -302,7 +307,7 @@ extension RemoteCopy {
       for aside in note.copy.sentAsides where aside.isRemoved || here.contains(aside.identifier) {
         self.note(
           StoredAside(
-            name: aside.name, version: nil, identifier: aside.identifier, stored: nil))
+            name: aside.name, version: aside.version, identifier: aside.identifier, stored: nil))
         if aside.isRemoved { asides.withLock { $0.hasRemoved = true } }
       }
     } catch {
