@@ -313,6 +313,39 @@ final class KeptChangeHistoryTests: XCTestCase {
     }
   }
 
+  func testAStateThatWasDroppedComesBackWithNoSaveOfANodeThatThrows() async throws {
+    for savesEverything in [false, true] {
+      let side = try Side()
+      try side.begin(version: 2)
+      build(["w1", "t2"])(side)
+      _ = try await side.keeper.save(side.roots)
+      try side.begin(version: 1)
+      build(["w1", "t2"])(side)
+      _ = try await side.keeper.restore(into: side.roots)
+      // The newer state is kept beside the own one, until there is no room for it.
+      side.nodes["w1"]?.value = "own"
+      var report = try await side.keeper.save(side.roots)
+      XCTAssertEqual(report.kept.map(\.path.description), ["t0/w1"])
+      side.nodes["w1"]?.throwsInEncode = true
+      side.keeper.keptBound = KeptBound(byteCount: 0)
+      report = try await side.keeper.save(side.roots)
+      XCTAssertTrue(report.description.contains("is dropped"), report.description)
+      side.keeper.keptBound = nil
+      side.nodes["t2"]?.value = "changed"
+      report =
+        try await savesEverything
+        ? side.keeper.saveEverything(side.roots) : side.keeper.save(side.roots)
+      XCTAssertEqual(report.kept, [])
+      let words = try XCTUnwrap(try side.launch.storedRecords()).words
+      XCTAssertEqual(
+        words.filter { $0.contains("w1 ") },
+        [
+          "node t0/w1 builtIn: {}, node: {class: PlainTabs, hasLastState: true, identifier: w1}, "
+            + "state: {references: [], value: own}"
+        ])
+    }
+  }
+
   func testAnObjectTakesTheNameOfOneThatIsKept() async throws {
     func object(_ value: String, _ side: Side) -> TrackedObject {
       let object = TrackedObject(value)

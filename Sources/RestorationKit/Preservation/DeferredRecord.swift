@@ -23,7 +23,7 @@ struct DeferredRecord {
   /// One item for each kept state.
   var items: [KeptItem] = []
 
-  var keepsNothing: Bool { states?.all.isEmpty ?? true }
+  var keepsNothing: Bool { states?.isEmpty ?? true }
 
   /// Whether the object must be asked after all: the stored state that would have stayed, since the
   /// object said nothing else, is not kept.
@@ -41,10 +41,7 @@ struct DeferredRecord {
 
   mutating func drop(_ gone: Set<KeptState.ID>) {
     guard !gone.isEmpty else { return }
-    if let withheld = states?.withheld, gone.contains(KeptState(of: withheld).id) {
-      states?.withheld = nil
-    }
-    states?.beside.removeAll { gone.contains($0.state.id) }
+    states?.drop(gone)
     items.removeAll { gone.contains($0.id) }
   }
 

@@ -123,8 +123,8 @@ struct KeptSurvey {
   func settlement(isSaved: (any StateRestoring) -> Bool) -> KeptRecords.Settlement {
     KeptRecords.Settlement(
       replaced: claims.filter { isSaved($0.value) }.map { (place: $0.key, object: $0.value) },
-      dropped: settlement.dropped,
-      // For an object that is not saved after all, the kept states stay as they were.
+      dropped: settlement.dropped, droppedStates: settlement.droppedStates,
+      // For an object that is not saved after all, the other kept states stay as they were.
       states: settlement.states.filter { isSaved($0.object) })
   }
 }

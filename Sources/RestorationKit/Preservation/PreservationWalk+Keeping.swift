@@ -78,9 +78,10 @@ extension PreservationWalk {
 
   /// Ends keeping some states of an object, and notes each of them.
   private func drop(_ gone: Set<KeptState.ID>, of record: inout DeferredRecord) {
-    for (state, _) in record.states?.all ?? [] where gone.contains(state.id) {
-      noteDropped(state, of: record.number)
-    }
+    let dropped = (record.states?.all ?? []).map(\.state).filter { gone.contains($0.id) }
+    guard !dropped.isEmpty else { return }
+    for state in dropped { noteDropped(state, of: record.number) }
+    keeping?.settlement.droppedStates.append((record.object, Set(dropped.map(\.id))))
     record.drop(gone)
   }
 

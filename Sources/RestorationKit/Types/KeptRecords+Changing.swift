@@ -53,6 +53,14 @@ extension KeptRecords.State {
       + beside.map { ($0.state, $0.reason) }
   }
 
+  var isEmpty: Bool { withheld == nil && beside.isEmpty }
+
+  /// Ends keeping some states.
+  mutating func drop(_ gone: Set<KeptState.ID>) {
+    if let withheld, gone.contains(KeptState(of: withheld).id) { self.withheld = nil }
+    beside.removeAll { gone.contains($0.state.id) }
+  }
+
   /// Keeps the state that the record has beside the state that it will have.
   ///
   /// A state that was saved while the element was left out is not kept, since no restore has
@@ -126,6 +134,8 @@ extension KeptRecords {
   struct Settlement {
     var replaced: [(place: Int, object: any StateRestoring)] = []
     var dropped: [Int] = []
+    /// The states that are kept no more, by their objects.
+    var droppedStates: [(object: any StateRestoring, ids: Set<KeptState.ID>)] = []
     /// The states that each object keeps from now on.
     var states: [(object: any StateRestoring, state: State)] = []
   }
@@ -134,9 +144,12 @@ extension KeptRecords {
     // First, so that no element that goes takes the name of one that stays.
     for place in settlement.dropped { remove(place) }
     for (place, object) in settlement.replaced { replace(place, by: object) }
-    for (object, state) in settlement.states {
-      states[object] = state.withheld == nil && state.beside.isEmpty ? nil : state
+    for (object, ids) in settlement.droppedStates {
+      guard var state = states[object] else { continue }
+      state.drop(ids)
+      states[object] = state.isEmpty ? nil : state
     }
+    for (object, state) in settlement.states { states[object] = state.isEmpty ? nil : state }
   }
 
   /// Remembers what an object says of its state, before somebody changes it.
