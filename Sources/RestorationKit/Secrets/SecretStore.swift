@@ -113,7 +113,10 @@ final class SecretStore {
     let need = SubkeyNeed(stored: try readStored(), referred: use.ids)
     let ids = need.beforeState(
       isKnown: { subkeys[$0] != nil }, hasMoved: subkeys.hasMoved)
-    guard let ids else { return use.ids.isEmpty ? () : try synchronize() }
+    guard let ids else {
+      if !use.ids.isEmpty { try synchronize() }
+      return
+    }
     forgetSettled()
     try write(ids)
   }
