@@ -339,7 +339,14 @@ final class PreservationWalk: StateEncoding {
     _ identifier: String, siblingIndex: Int = 0
   ) {
     report.forget(number)
+    let wasBelowReference = rows[number].reach.isBelowReference
     rows.place(number, kind, below: parent, identifier, siblingIndex: siblingIndex)
+    // Only the whole tree says which of the references that lead to the element comes first.
+    if !asksEverything, !wasBelowReference, rows[number].reach.isBelowReference,
+      rows[number].reach.isReferredTo
+    {
+      rows.whole.canDiff = false
+    }
   }
 
   /// Adds a note that belongs to no element.

@@ -102,6 +102,7 @@ extension Rows {
       forgetContents(of: number)
       findings.forgetNotes(of: number)
       unplace(number, .unplaced)
+      self[number].reach.isBelowReference = false
       self[number].met.save = 0
       run.loose.append(number)
     }
