@@ -12,13 +12,13 @@ final class AsideNameTests: XCTestCase {
     let here = Device("here", network, keys: keys, localCopy: MemoryStateDirectory())
     let there = Device("there", base, keys: keys, localCopy: MemoryStateDirectory())
     let (root, theirs) = (TestNode("root"), TestNode("root"))
+    let other = try there.launch()
+    var keeper: StateKeeper? = try here.launch()
     func save(_ value: String, _ keeper: StateKeeper) async throws -> PreservationReport {
       let root = keeper === other ? theirs : root
       root.value = value
       return try await keeper.save([root])
     }
-    let other = try there.launch()
-    var keeper: StateKeeper? = try here.launch()
     func asides() async throws -> [String] {
       try await base.names(prefix: "main").filter { $0.hasPrefix("main.aside.conflict-") }
     }
@@ -43,8 +43,8 @@ final class AsideNameTests: XCTestCase {
     let saved = try await save("4", other)
     XCTAssertEqual(saved.outcome, .saved)
     states = try await other.setAsideStates()
-    let aside = states.first(where: { names.contains($0.id) }) ?? states.first
-    try await other.putBack(XCTUnwrap(aside))
+    XCTAssertEqual(states.map(\.reason), [.conflict])
+    try await other.putBack(XCTUnwrap(states.first))
     _ = try await other.restore(into: [theirs])
     _ = try await save("5", other)
     let left = try await asides()

@@ -246,52 +246,36 @@ final class ChangedStructureTests: ChangeTestCase {
   }
 
   func testANodeThatMovesBelowAReferenceLiesBelowTheFirstThatReachesIt() async throws {
-    for isDeep in [false, true] {
-      for isTold in [false, true] {
-        let keeper = try launch.keeper()
-        let (root, nodes) = try await savedTree(with: keeper)
-        let (detached, moved, inner) = (
-          TrackedNode("detached"), TrackedNode("moved"), TrackedNode("inner")
-        )
-        moved.below = [inner]
-        nodes[0].references = [isDeep ? inner : moved]
-        nodes[1].references = [detached]
-        nodes[2].below = [moved]
-        _ = try await keeper.save([root])
-        XCTAssertTrue(try launch.storedPaths().contains("root/n2/moved/inner"))
-        nodes[2].below = []
-        detached.below = [moved]
-        // The node that refers to it may be asked, too.
-        if isTold { nodes[0].value = "changed" }
-        _ = try await keeper.save([root])
-        XCTAssertTrue(try launch.storedPaths().contains("root/n0/\(isDeep ? "inner" : "moved")"))
-        try await assertStoredAsAWhole([root])
-        try await keeper.discardState()
-        await keeper.close()
+    // Whether it was contained before, whether one below it is referred to, and whether the node
+    // that refers to it is asked, too.
+    let choices = [false, true]
+    for wasContained in choices {
+      for isDeep in choices {
+        for isTold in choices {
+          let keeper = try launch.keeper()
+          let (root, nodes) = try await savedTree(4, with: keeper)
+          let (first, second) = (TrackedNode("first"), TrackedNode("second"))
+          let (moved, inner) = (TrackedNode("moved"), TrackedNode("inner"))
+          let before = wasContained ? nodes[3] : first
+          moved.below = [inner]
+          before.below = [moved]
+          nodes[0].references = [first]
+          nodes[1].references = [isDeep ? inner : moved]
+          nodes[2].references = [second]
+          _ = try await keeper.save([root])
+          XCTAssertTrue(
+            try launch.storedPaths().contains(
+              "root/\(wasContained ? "n3" : "n0/first")/moved/inner"))
+          before.below = []
+          second.below = [moved]
+          if isTold { nodes[1].value = "changed" }
+          _ = try await keeper.save([root])
+          XCTAssertTrue(try launch.storedPaths().contains("root/n1/\(isDeep ? "inner" : "moved")"))
+          try await assertStoredAsAWhole([root])
+          try await keeper.discardState()
+          await keeper.close()
+        }
       }
-    }
-  }
-
-  func testANodeThatMovesFromOneReferenceToAnotherLiesBelowTheFirstThatReachesIt() async throws {
-    for isDeep in [false, true] {
-      let keeper = try launch.keeper()
-      let (root, nodes) = try await savedTree(with: keeper)
-      let (first, second) = (TrackedNode("first"), TrackedNode("second"))
-      let (moved, inner) = (TrackedNode("moved"), TrackedNode("inner"))
-      moved.below = [inner]
-      first.below = [moved]
-      nodes[0].references = [first]
-      nodes[1].references = [isDeep ? inner : moved]
-      nodes[2].references = [second]
-      _ = try await keeper.save([root])
-      XCTAssertTrue(try launch.storedPaths().contains("root/n0/first/moved/inner"))
-      first.below = []
-      second.below = [moved]
-      _ = try await keeper.save([root])
-      XCTAssertTrue(try launch.storedPaths().contains("root/n1/\(isDeep ? "inner" : "moved")"))
-      try await assertStoredAsAWhole([root])
-      try await keeper.discardState()
-      await keeper.close()
     }
   }
 

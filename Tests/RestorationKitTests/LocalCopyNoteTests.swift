@@ -35,11 +35,7 @@ final class LocalCopyNoteTests: XCTestCase {
     // A removal of which the store does not hear.
     saved.network.isReachable = false
     let keeper = try saved.here.launch()
-    do {
-      try await keeper.discardState()
-    } catch {
-      XCTAssertEqual(error.archive?.code, .storeUnavailable)
-    }
+    try await keeper.discardState()
     note = try content(saved.copy.memory(named: Self.name).bytes)
     XCTAssertTrue(always.isSubset(of: note.keys), "\(note.keys)")
     XCTAssertEqual(note["rest"] as? String, "removal")

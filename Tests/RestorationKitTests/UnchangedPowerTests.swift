@@ -16,22 +16,20 @@ final class UnchangedPowerTests: XCTestCase {
       now: { Date(timeIntervalSince1970: 1_800_000_000) })
   }
 
-  private func node(_ number: Int = 0) -> NumberNode { NumberNode(number) }
-
-  /// A disk on which a process has saved a number and was killed while it saved the next; nil if
-  /// the call was not made.
+  /// A disk on which a process has saved and was killed while it saved the next value; nil if the
+  /// call was not made.
   private func disk(
     _ seed: UInt64, killedAt callCount: Int, isWhole: Bool
   ) async throws -> FaultyDisk? {
     let disk = FaultyDisk(seed: seed)
     let process = disk.process()
-    let (saving, root) = (try keeper(process), node(1))
-    for number in 1...2 {
-      root.number = number
+    let (saving, root) = (try keeper(process), TestNode("a"))
+    for value in ["1", "2"] {
+      root.value = value
       _ = try await saving.save([root])
     }
     process.arm(.end, after: callCount)
-    root.number = 3
+    root.value = "3"
     do {
       _ = isWhole ? try await saving.saveEverything([root]) : try await saving.save([root])
     } catch {
@@ -54,38 +52,23 @@ final class UnchangedPowerTests: XCTestCase {
           wasMade = true
           let message = "TEST_SEED=\(random.seed), \(isWhole), killed at call \(callCount)"
           let process = disk.process()
-          let (next, root) = (try keeper(process), node())
+          let (next, root) = (try keeper(process), TestNode("a"))
           _ = try await next.restore(into: [root])
           let report = try await next.save([root])
           XCTAssertEqual(report.outcome, .saved, message)
-          XCTAssertTrue([2, 3].contains(root.number), message)
+          XCTAssertTrue(["2", "3"].contains(root.value), message)
           process.end()
           disk.cutPower()
-          let last = node()
+          let last = TestNode("a")
           let restoring = disk.process()
           _ = try await keeper(restoring).restore(into: [last])
           restoring.end()
-          XCTAssertEqual(last.number, root.number, message)
+          XCTAssertEqual(last.value, root.value, message)
         }
         guard !wasMade else { continue }
         XCTAssertGreaterThan(callCount, isWhole ? 4 : 2)
         break
       }
     }
-  }
-}
-
-private final class NumberNode: @MainActor RestorableNode {
-  var number: Int
-
-  init(_ number: Int) { self.number = number }
-
-  var restorationIdentifier: String? { "a" }
-  var restorationChildren: [any RestorableNode] { [] }
-
-  func encodeRestorableState(with coder: StateEncoder) { coder.encode(number, forKey: "number") }
-
-  func decodeRestorableState(with coder: StateDecoder) throws {
-    number = try coder.decode(forKey: "number")
   }
 }

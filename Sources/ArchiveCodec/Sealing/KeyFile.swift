@@ -107,7 +107,7 @@ public struct KeyFile: Hashable, Sendable {
         second = temporary
         return Self.publish(temporary, final)
       }
-      // The file has lasted since the call before, and its second name says that it may not.
+      // As long as the file has its second name, it may not be on stable storage; see `load`.
       if let second { _ = unsafe unlink(second) }
       return key
     } catch {
