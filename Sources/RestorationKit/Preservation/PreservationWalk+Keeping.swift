@@ -78,6 +78,7 @@ extension PreservationWalk {
 
   /// Ends keeping some states of an object, and notes each of them.
   private func drop(_ gone: Set<KeptState.ID>, of record: inout DeferredRecord) {
+    guard !gone.isEmpty else { return }
     let dropped = (record.states?.all ?? []).map(\.state).filter { gone.contains($0.id) }
     guard !dropped.isEmpty else { return }
     for state in dropped { noteDropped(state, of: record.number) }
