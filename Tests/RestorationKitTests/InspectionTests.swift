@@ -159,6 +159,27 @@ final class InspectionTests: XCTestCase {
       context: StoredState.context(of: "main", in: Launch.application))
   }
 
+  func testElementsThatOnlyReferencesReachComeAfterTheRestOfTheElementThatRefersToThem() async throws {
+    let other = TestNode("other")
+    let referred = (0..<3).map { TestNode("r\($0)", children: [TestNode("below")]) }
+    referred[2].onEncode = { $0.encode(referred[0], forKey: "reference") }
+    other.onEncode = { $0.encode(referred[1], forKey: "reference") }
+    let root = TestNode("root", children: [TestNode("list"), other])
+    root.restorationPresented = TestNode("sheet")
+    root.restorationViews = [TestView("field")]
+    root.onEncode = { $0.encode([referred[2], other], forKey: "references") }
+    _ = try await launch.keeper().save([root])
+    let elements = elements(try open().outline())
+    XCTAssertEqual(
+      elements.map { "\($0.role) \($0.path)" },
+      [
+        "root root", "view root/field", "child root/list", "child root/other",
+        "referred root/other/r1", "child root/other/r1/below", "presented root/sheet",
+        "referred root/r2", "child root/r2/below", "referred root/r2/r0",
+        "child root/r2/r0/below",
+      ])
+  }
+
   func testRootsThatCannotBeReadAreAProblemOfTheTreeAndOfNothingElse() throws {
     try store { try $0.append(record: 2) { $0.encode("root", forKey: "roots") } }
     let outline = try open().outline()

@@ -306,6 +306,41 @@ final class RestoredValueTests: XCTestCase {
     }
   }
 
+  private struct Retyped {
+    @Restored("draft") var draft = 0
+    @Restored("pin", sensitivity: .secret) var pin = 0
+    @Restored("code", sensitivity: .expiring(after: .seconds(3600))) var code = 0
+  }
+
+  func testAStateWithAValueOfAnotherTypeIsSetAsideOnceHoweverOftenItComesBack() async throws {
+    let memory = directory.memory(named: "main")
+    for (place, name) in ["draft", "pin", "code"].enumerated() {
+      memory.bytes = nil
+      try await launch {
+        try await begin()
+        switch name {
+        case "draft": App().draft = "text"
+        case "pin": Sensitive().pin = "text"
+        default: Sensitive().code = "text"
+        }
+      }
+      let stored = memory.bytes
+      for _ in 0..<3 {
+        memory.bytes = stored
+        try await launch {
+          try await beginWithoutAutosave()
+          switch name {
+          case "draft": Retyped().draft = 1
+          case "pin": Retyped().pin = 1
+          default: Retyped().code = 1
+          }
+          _ = try await save()
+        }
+      }
+      XCTAssertEqual(memory.setAsideBytes.count, place + 1, name)
+    }
+  }
+
   private struct Saved: Codable, Sendable, Equatable {
     var title = ""
     var count = 0

@@ -114,7 +114,7 @@ extension StateEngine {
     rows = result.rows ?? Rows(signal)
     found.undecoded = result.undecoded
     report.walkDuration = start.duration(to: .now)
-    if let problem = progress.end() { report.launchProblem = problem }
+    if let problem = progress.problem { report.launchProblem = problem }
     try throwIfStrict(report)
     return report
   }

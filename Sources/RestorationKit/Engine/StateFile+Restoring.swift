@@ -126,14 +126,7 @@ extension StateFile {
   }
 
   private func noteNothingStored(isClaimed: Bool) {
-    if isClaimed {
-      note {
-        try files.launch.removeMarker()
-        // The subkeys of a state that somebody has removed go with the next save, which
-        // has to know them.
-        if try files.secrets.file.isStored { try loadSecrets(existingKey()) }
-      }
-    }
+    if isClaimed { note { try files.launch.removeMarker() } }
     if !keys.makesKey { noteMissingKey() }
   }
 

@@ -71,10 +71,7 @@ extension PreservationWalk {
       if let parent { rows[parent].met.isIncomplete = true }
       return nil
     }
-    let info = types.info(of: node)
-    let number = known ?? rows.meet(node, .node, info)
-    // The row may be that of another object, which went and was at the same address.
-    if rows[number].type !== info { rows.whole.canDiff = false }
+    let number = row(of: node, .node, known: known)
     place(number, .node, below: parent, identifier, siblingIndex: siblingIndex)
     return Visit(node: node, place: role.place(number))
   }
@@ -225,8 +222,9 @@ extension PreservationWalk {
 
   /// Preserves a node that nothing contains, or that lies below one that is left out.
   func follow(_ referral: WalkAgenda.Referral, to node: any RestorableNode) throws {
-    // Only the whole tree says which row refers to the node first.
-    guard asksEverything else { return rows.whole.canDiff = false }
+    // Only the whole tree says which row refers to the node first; without it, the node stays
+    // without a place.
+    guard asksEverything else { return }
     let isBelowGap = rows.number(of: node).map(report.isExcluded) ?? false
     let visit =
       isBelowGap || referral.referrer == nil

@@ -52,7 +52,6 @@ extension PreservationWalk {
     case let node as any RestorableNode: try follow(referral, to: node)
     case is any RestorableView:
       rows.note(.referenceToUnpreservedView(key: referral.key), referral.referrer)
-      rows.whole.canDiff = false
     case let object as any RestorableObject: try preserveObject(object)
     // Nothing else can be referred to.
     default: break

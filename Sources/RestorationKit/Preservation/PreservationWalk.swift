@@ -326,8 +326,13 @@ final class PreservationWalk: StateEncoding {
 
   /// The row of an object, which need not have a place.
   func row(of object: any StateRestoring, _ kind: ElementKind) -> RowNumber {
+    row(of: object, kind, known: rows.number(of: object))
+  }
+
+  /// The row of an object whose number among the rows is known; nil if the object has no row yet.
+  func row(of object: any StateRestoring, _ kind: ElementKind, known: RowNumber?) -> RowNumber {
     let info = types.info(of: object)
-    let number = rows.number(of: object) ?? rows.meet(object, kind, info)
+    let number = known ?? rows.meet(object, kind, info)
     // The row may be that of another object, which went and was at the same address.
     if rows[number].type !== info { rows.whole.canDiff = false }
     return number

@@ -286,8 +286,7 @@ extension RemoteCopy {
     content.withLock { content in
       guard let theirs = content.theirs else { return }
       (content.theirs, content.seen.lease) = (nil, nil)
-      content.needsWhole = true
-      // Nothing of the local state was sent on the base of the other state.
+      // Nothing of the local state was sent on the base of the other state, so all is sent.
       content.sent = Changes(main: .max, secrets: .max)
       content.seen.base = theirs.map { Base($0.version) }
       (content.finding, content.opposes) = (.trusted, false)

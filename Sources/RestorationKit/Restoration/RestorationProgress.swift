@@ -32,7 +32,8 @@ final class RestorationProgress {
   /// Notes the element for the launch after a crash.
   private let mark: ((Int?) throws -> Void)?
   private let watch: ProgressWatch?
-  private var problem: String?
+  /// Why an element could not be marked; nil if all were marked.
+  private(set) var problem: String?
 
   init(
     _ outline: StoredOutline, _ mark: ((Int?) throws -> Void)?, _ watchdog: RestorationWatchdog?,
@@ -58,15 +59,9 @@ final class RestorationProgress {
     guard let trace else { return }
     trace(RestorationTrace(call: call, path: place.map(outline.path) ?? RestorationPath()))
   }
-
-  /// Ends the watch, and says why an element could not be marked; nil if all were marked.
-  func end() -> String? {
-    watch?.end()
-    return problem
-  }
 }
 
-/// Checks at intervals whether a restore is still at the same element.
+/// Checks at intervals, while a restore goes on, whether it is still at the same element.
 private final class ProgressWatch: Sendable {
   private struct Seen {
     var step: UInt64 = 0
@@ -79,7 +74,6 @@ private final class ProgressWatch: Sendable {
   private let step = Atomic<UInt64>(0)
   /// The place of the element; less than 0 outside of all elements.
   private let place = Atomic<Int>(-1)
-  private let isOver = Atomic<Bool>(false)
   private let seen = Mutex(Seen())
 
   init(_ watchdog: RestorationWatchdog, _ outline: StoredOutline) {
@@ -93,8 +87,6 @@ private final class ProgressWatch: Sendable {
     step.wrappingAdd(1, ordering: .releasing)
   }
 
-  func end() { isOver.store(true, ordering: .releasing) }
-
   private func schedule() {
     let seconds = watchdog.limit / .seconds(1)
     DispatchQueue.global().asyncAfter(deadline: .now() + max(0.001, seconds)) { [weak self] in
@@ -103,7 +95,6 @@ private final class ProgressWatch: Sendable {
   }
 
   private func look() {
-    guard !isOver.load(ordering: .acquiring) else { return }
     let step = step.load(ordering: .acquiring)
     let place = place.load(ordering: .acquiring)
     let hangs = seen.withLock { seen in
