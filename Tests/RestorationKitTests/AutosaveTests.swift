@@ -231,6 +231,20 @@ final class AutosaveTests: AutosaveTestCase {
     XCTAssertEqual(count, 1)
   }
 
+  func testAChangeOfANodeThatHasLeftTheTreeIsNoElement() async throws {
+    for node in [TrackedNode("node"), ObservedNode("node")] as [any HistoryNode] {
+      for root in [PlainNode("root"), TrackedNode("root")] {
+        let keeper = try launch.keeper()
+        for below in [[node], [], [node], []] {
+          root.below = below
+          _ = try await keeper.save([root])
+        }
+        let count = await elementCount(keeper) { node.value = "1" }
+        XCTAssertEqual(count, 0, "\(type(of: node)) below \(type(of: root))")
+      }
+    }
+  }
+
   func testOneChangeOfAnObservedNodeAfterSavesThatFailedIsOneElement() async throws {
     let keeper = try newKeeper()
     let node = ObservedNode("observed")
