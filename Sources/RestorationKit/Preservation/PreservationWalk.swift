@@ -195,10 +195,7 @@ final class PreservationWalk: StateEncoding {
     records.beginAnew(from: mark)
     sensitive?.beginAnew()
     rows.findings.notes[nil] = notes
-    rows.kept.besides = []
     report = WalkReport()
-    agenda = agenda.begunAnew(isWhole: true)
-    names = SiblingNames(meetsObjects: true)
     keeping = kept.map { KeptSurvey($0, conditions.keptBound) }
   }
 
@@ -212,7 +209,7 @@ final class PreservationWalk: StateEncoding {
   private var registrationCount: Int { types.changeCount + objects.changeCount }
 
   func walkEverything(_ roots: [any RestorableNode]) throws {
-    agenda = agenda.begunAnew(isWhole: true)
+    agenda = agenda.begunAnew()
     names = SiblingNames(meetsObjects: true)
     // The count is taken before any hook runs: an object that a hook registers comes too late for
     // the objects that were asked before, so the next save asks everything.

@@ -54,12 +54,12 @@ struct WalkAgenda {
 
   init(isWhole: Bool = false) { self.isWhole = isWhole }
 
-  /// The agenda of a walk that begins anew.
+  /// The agenda of a walk through everything that comes after this one.
   ///
   /// Objects that were met stay alive, and the referrals of the application stay, since it is asked
   /// once.
-  func begunAnew(isWhole: Bool) -> WalkAgenda {
-    var agenda = WalkAgenda(isWhole: isWhole)
+  func begunAnew() -> WalkAgenda {
+    var agenda = WalkAgenda(isWhole: true)
     agenda.referrals = referrals.filter { $0.referrer == nil }
     (agenda.seenContents, agenda.seen) = (seenContents, seen)
     return agenda
