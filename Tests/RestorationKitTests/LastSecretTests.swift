@@ -66,4 +66,42 @@ final class LastSecretTests: SecretTestCase {
       }
     }
   }
+
+  private func keeper(version: Int) throws -> StateKeeper {
+    let keeper = try keeper()
+    let steps = (1..<version).map { StateMigration(from: $0) { _ in } }
+    try keeper.register(SensitiveNode.self, version: version, migrations: steps)
+    return keeper
+  }
+
+  func testSecretsThatAreKeptBesideALastStateHaveTheirSubkeys() async throws {
+    for savesFirst in [false, true] {
+      for isEverything in [false, true] {
+        try launch.removeState()
+        secretsBytes = nil
+        let newer = try keeper(version: 2)
+        _ = try await newer.save([tree()])
+        await newer.close()
+        let older = try keeper(version: 1)
+        let top = emptyTree()
+        let below = try XCTUnwrap(top.restorationChildren.first as? SensitiveNode)
+        _ = try await older.restore(into: [top])
+        if savesFirst {
+          below.encode = { $0.encode("typed", forKey: "plain") }
+          _ = try await older.save([top])
+        }
+        below.encode = { _ in throw Failure() }
+        for _ in 0..<2 {
+          _ = isEverything ? try await older.saveEverything([top]) : try await older.save([top])
+        }
+        await older.close()
+        let message = "saves first: \(savesFirst), everything: \(isEverything)"
+        let stored = try XCTUnwrap(try launch.storedRecords()?["top/below"])
+        XCTAssertEqual(try stored.kept.count, savesFirst ? 1 : 0, message)
+        XCTAssertEqual(try stored.subkeys.count, 2, message)
+        let subkeys = try launch.storedSubkeys()
+        XCTAssertTrue(try stored.subkeys.allSatisfy(subkeys.contains), message)
+      }
+    }
+  }
 }

@@ -30,7 +30,6 @@ extension PreservationWalk {
       return nil
     }
     agenda.referrals.append(WalkAgenda.Referral(object: object, referrer: referrer, key: key))
-    agenda.keepAlive(object)
     return row(of: object, kind(of: object)).record
   }
 

@@ -61,7 +61,7 @@ struct WalkAgenda {
   func begunAnew() -> WalkAgenda {
     var agenda = WalkAgenda(isWhole: true)
     agenda.referrals = referrals.filter { $0.referrer == nil }
-    (agenda.seenContents, agenda.seen) = (seenContents, seen)
+    (agenda.seenContents, agenda.seen) = (seenContents, seen + referrals.map(\.object))
     return agenda
   }
 
