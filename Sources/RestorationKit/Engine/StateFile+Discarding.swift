@@ -48,7 +48,7 @@ extension StateFile {
     if isAnythingToClaim {
       try await take()
       try await fetch(.toReplace)
-      await files.link?.learn()
+      await files.link?.compareWithStore()
       if includingSetAside { try await fetchAsides(removesPlaces: true) }
       guard number > lastNumber else { return }
       open.close()

@@ -11,7 +11,7 @@ extension StateFile {
   func read(
     at now: Date
   ) async throws(ArchiveError) -> (tree: StoredTree, source: RestorationReport.Source)? {
-    look()
+    moveToNameLookedAt()
     try await fetch()
     guard try files.archive.isAnythingStored else { return nil }
     let key = try existingKey()
@@ -44,7 +44,7 @@ extension StateFile {
   /// - Returns: The values, with facts of their archive; nil if there are none.
   /// - Throws: `ArchiveError` if the stored state cannot be read.
   func readHostPart(isRestoredNext: Bool = false) async throws(ArchiveError) -> HostPart? {
-    look()
+    moveToNameLookedAt()
     try await fetch(.toList)
     guard try files.archive.isAnythingStored else { return nil }
     let key = try existingKey()
@@ -75,7 +75,7 @@ extension StateFile {
   func closeOpened() { files.archive.storage.closeOpened() }
 
   /// Says that a version was read whole though it has no nodes.
-  func know(_ version: ArchiveVersion) {
+  func noteRead(_ version: ArchiveVersion) {
     files.archive.known = version
   }
 

@@ -48,7 +48,7 @@ extension StateFile {
       if error.code == .locked { return .inUse(by: error.subject) }
       isClaimed = false
       launchProblem = error.description
-      look()
+      moveToNameLookedAt()
     }
     do throws(ArchiveError) {
       try await fetch(.toRestore)
@@ -57,7 +57,7 @@ extension StateFile {
       return .inUse(by: error.subject)
     }
     if let problem = files.link?.takeCopyProblem() { addLaunchProblem(problem) }
-    files.archive.knowNothing()
+    files.archive.forgetKnown()
     return try find(threshold: max(1, crashThreshold), isClaimed: isClaimed, settingAside)
   }
 
@@ -84,7 +84,7 @@ extension StateFile {
     // The stored subkeys include those of the generations.
     if isClaimed { try loadSecrets(key) }
     tree.secrets = files.secrets.toLookAt(key)
-    files.archive.know(
+    files.archive.noteRead(
       loaded, hasCrashed: leftOut.hasCrashed, by: files.launch.environment.applicationVersion)
     let begun = isClaimed ? begin(tree, trial, &leftOut, key) : nil
     tree.leftOut = Set(leftOut.periods.keys)
@@ -161,7 +161,7 @@ extension StateFile {
 
   /// Takes the mark away, and the state, if it is still the restored one and was read whole.
   func endRestore(_ number: UInt64, consuming settingAside: SettingAside) async {
-    await files.link?.learn()
+    await files.link?.compareWithStore()
     let settingAside = await withoutSetAside(settingAside)
     let secretsOfAsides = await secretsOfStoredAsides()
     files.archive.replaceUndecoded(settingAside)

@@ -3,7 +3,7 @@ internal import ArchiveCodec
 /// Lists, puts back and removes archives that were set aside.
 extension StateFile {
   func setAsideStates() async throws(ArchiveError) -> [SetAsideState] {
-    look()
+    moveToNameLookedAt()
     try await fetchAsides()
     return try files.archive.storage.setAsideArchives().map {
       SetAsideState($0, ofState: files.name)
@@ -12,7 +12,7 @@ extension StateFile {
 
   /// The generations of the state, the newest first.
   func generations() throws(ArchiveError) -> [SetAsideState] {
-    look()
+    moveToNameLookedAt()
     return try files.archive.storage.generations().reversed().map {
       SetAsideState($0, ofState: files.name)
     }
@@ -27,7 +27,7 @@ extension StateFile {
   ) async throws(ArchiveError) -> Bool {
     try await takeAsLookedAt()
     try await fetch(.toReplace)
-    await files.link?.learn()
+    await files.link?.compareWithStore()
     guard let stored = try archive(of: state) else { return false }
     return try await with(stored) { () throws(ArchiveError) in
       try putBack(stored, number: number, settingAside)
@@ -44,7 +44,7 @@ extension StateFile {
     _ = try StoredTree(reading: archive)
     let replaced = try files.archive.storage.setAside(.replaced, at: settingAside.date)
     lastNumber = max(lastNumber, number)
-    files.archive.knowNothing()
+    files.archive.forgetKnown()
     files.launch.forgetRestore()
     files.archive.open.close()
     try files.archive.storage.putBack(stored)

@@ -89,7 +89,7 @@ package actor StateFile {
   }
 
   /// Moves to the name that is looked at now.
-  func look() {
+  func moveToNameLookedAt() {
     move(to: claim.lookedAt)
   }
 

@@ -50,7 +50,7 @@ extension StoreLink {
   }
 
   /// Finds out whether the store has the local state, as long as that is here to be compared.
-  func learn() async {
+  func compareWithStore() async {
     guard remote.isLasting else { return }
     do {
       try remote.prove()

@@ -3,7 +3,7 @@ internal import ArchiveCodec
 /// Is told of changes to the archives of a state that has a copy elsewhere.
 protocol ArchiveListener: AnyObject {
   /// This version is here now.
-  func know(_ version: ArchiveVersion)
+  func noteHere(_ version: ArchiveVersion)
 
   /// An archive that was set aside has been removed here.
   func noteRemovedAsides()
@@ -26,7 +26,7 @@ final class StoredArchive {
   /// The version that was read whole here, or written here; only this version is replaced
   /// without being set aside.
   var known: ArchiveVersion? {
-    didSet { if let known { listener?.know(known) } }
+    didSet { if let known { listener?.noteHere(known) } }
   }
   /// The generation that was read whole here in place of the state.
   var knownGeneration: String?
@@ -44,13 +44,13 @@ final class StoredArchive {
   }
 
   /// Notes that the stored archive was neither read nor written here.
-  func knowNothing() {
+  func forgetKnown() {
     (known, knownGeneration, replacing) = (nil, nil, .previous)
   }
 
   /// Forgets the stored archive, since another one has taken its place.
   func forget() {
-    knowNothing()
+    forgetKnown()
     open.close()
     storage.forgetGenerations()
   }
@@ -129,7 +129,7 @@ final class StoredArchive {
   ///   - loaded: The tree that was read.
   ///   - hasCrashed: Whether the last crash of a restore was in this state.
   ///   - applicationVersion: The version of the app that runs.
-  func know(_ loaded: Loaded<StoredTree>, hasCrashed: Bool, by applicationVersion: String?) {
+  func noteRead(_ loaded: Loaded<StoredTree>, hasCrashed: Bool, by applicationVersion: String?) {
     let tree = loaded.content
     guard tree.isWhole else { return }
     knownGeneration = loaded.generation?.identifier

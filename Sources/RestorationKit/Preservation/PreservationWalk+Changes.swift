@@ -52,7 +52,7 @@ extension PreservationWalk {
     try followReferrals()
     try need(unchecked.allSatisfy { refers($0.number, asBefore: $0.references) })
     try need(canDiff && refers(nil, asBefore: references) && isApplicationInOrder)
-    try need(!rows.run.loose.contains(where: isMissed))
+    try need(!rows.run.displaced.contains(where: isMissed))
     try need(isWithinBudget)
   }
 
@@ -189,7 +189,7 @@ extension PreservationWalk {
         rows.number(of: node).flatMap { isSame(node, $0) ? $0 : nil }
       }
       for child in Set(rows.contained(in: parent.number)).subtracting(present) {
-        rows.loosen(child)
+        rows.displace(child)
       }
     }
     // A parent that lost its place is asked anew where it gets another.

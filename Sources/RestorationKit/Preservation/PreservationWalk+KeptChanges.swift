@@ -20,7 +20,7 @@ extension PreservationWalk {
   func isKeptConcerned(by changed: [ChangedParent]) -> Bool {
     guard let kept, !changed.isEmpty else { return false }
     return changed.map(\.number).contains(where: rows.kept.isParent)
-      || rows.run.loose.contains(where: rows.kept.isConcerned)
+      || rows.run.displaced.contains(where: rows.kept.isConcerned)
       || kept.hasStates
         && changed.contains { parent in
           ([parent.node] + parent.contents.all).contains { kept.state(of: $0) != nil }

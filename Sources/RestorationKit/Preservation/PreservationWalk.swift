@@ -251,7 +251,7 @@ final class PreservationWalk: StateEncoding {
   /// which row referred to them first.
   private var orderedRoots: [RowNumber] {
     var objects = rows.whole.storedRoots.filter { rows[$0].kind == .object }
-    objects.sort { $0.place > $1.place }
+    objects.sort { $0.index > $1.index }
     return rows.whole.storedRoots.map { number in
       rows[number].kind == .object ? objects.popLast() ?? number : number
     }

@@ -21,8 +21,8 @@ final class SensitiveSurvey {
   ///
   /// The rows and the ages take them when the walk has come to its end.
   private var found: [RowNumber?: Finding] = [:]
-  /// The places that objects with known values have left in this walk.
-  private var left: Set<ValueAges.Place> = []
+  /// The elements that objects with known values have left in this walk.
+  private var left: Set<ElementID> = []
 
   private struct Finding {
     var use: RowSensitivity?
@@ -31,7 +31,7 @@ final class SensitiveSurvey {
 
     struct Said {
       let object: (any StateRestoring)?
-      let place: ValueAges.Place
+      let element: ElementID
       /// The ages of the values; nil if there were none before either.
       let ages: [[String]: ValueAges.Known]?
     }
@@ -60,8 +60,8 @@ final class SensitiveSurvey {
   /// The time by which values end.
   private var clock: Date { objects.ages.clock(at: now) }
 
-  private func place(of number: RowNumber?) -> ValueAges.Place {
-    ValueAges.Place(
+  private func element(of number: RowNumber?) -> ElementID {
+    ElementID(
       kind: number.map { rows[$0].kind } ?? .application, path: rows.path(of: number))
   }
 
@@ -74,8 +74,8 @@ final class SensitiveSurvey {
     with encoder: KeyedEncoder
   ) throws -> StoredSensitiveValue.Written? {
     guard values != nil || use(of: number) != nil else { return nil }
-    let place = place(of: number)
-    let known = objects.ages.values(of: object, at: place, unlessLeft: left)
+    let element = element(of: number)
+    let known = objects.ages.values(of: object, at: element, unlessLeft: left)
     var ages: [[String]: ValueAges.Known] = [:]
     var use = RowSensitivity(object: object)
     var stored: [StoredSensitiveValue] = []
@@ -85,8 +85,8 @@ final class SensitiveSurvey {
       switch value {
       case .absent: break
       case .secret(let content):
-        let valuePlace = ValuePlace(kind: place.kind, path: place.path, keys: keys)
-        let (id, subkey) = try subkey(for: valuePlace, of: object, number, earlier: earlier)
+        let value = ValueID(element: element, keys: keys)
+        let (id, subkey) = try subkey(for: value, of: object, number, earlier: earlier)
         use.subkeys.append(id)
         let sealed = Data(try subkey.seal(content.bytes))
         stored.append(StoredSensitiveValue(keys: keys, content: sealed, subkey: id))
@@ -103,20 +103,20 @@ final class SensitiveSurvey {
       }
     }
     let isKnown = !ages.isEmpty || !known.isEmpty
-    if isKnown, let object, let former = objects.ages.place(of: object) { left.insert(former) }
+    if isKnown, let object, let former = objects.ages.element(of: object) { left.insert(former) }
     // Also if all values have ended, so that a save sees when they are not encoded any more.
     found[number] = Finding(
       use: stored.isEmpty && ages.isEmpty ? nil : use,
-      said: Finding.Said(object: object, place: place, ages: isKnown ? ages : nil))
+      said: Finding.Said(object: object, element: element, ages: isKnown ? ages : nil))
     return try StoredSensitiveValue.encode(stored, with: encoder)
   }
 
   /// The subkey of a secret: the secret's own of earlier saves, or a new one.
   private func subkey(
-    for place: ValuePlace, of object: (any StateRestoring)?, _ number: RowNumber?,
+    for value: ValueID, of object: (any StateRestoring)?, _ number: RowNumber?,
     earlier: [UInt64]
   ) throws(ArchiveError) -> (id: UInt64, subkey: ValueSubkey) {
-    let (id, subkey, isNew) = try secrets.subkey(for: place, earlier: earlier) {
+    let (id, subkey, isNew) = try secrets.subkey(for: value, earlier: earlier) {
       isFree($0, for: number) && !objects.isSubkey($0, ofOtherThan: object)
         && objects.kept?.isSubkey($0, ofOtherThan: object) != true
     }
@@ -153,7 +153,7 @@ final class SensitiveSurvey {
     _ values: KeyedDecoder, of object: any StateRestoring, _ number: RowNumber,
     with encoder: KeyedEncoder
   ) throws {
-    let known = objects.ages.values(of: object, at: place(of: number))
+    let known = objects.ages.values(of: object, at: element(of: number))
     let stored = try StoredSensitiveValue.all(in: values)
       .map { value in
         var value = value
@@ -203,14 +203,14 @@ final class SensitiveSurvey {
   /// The subkeys to which the stored state refers; nil if there are none and no other subkey is
   /// known.
   ///
-  /// From now on, values and subkeys are known under the places that their objects have now.
+  /// From now on, values and subkeys are known under the elements that their objects are now.
   func finish(without gone: Rows.Gone) -> SecretUse? {
     settle()
     let uses = rows.sensitive.uses(without: gone)
     for (number, sensitivity) in uses {
-      let place = place(of: number)
-      if let ages = sensitivity.ages { objects.ages.move(ages, to: place) }
-      secrets.move(sensitivity.subkeys, to: place.kind, place.path)
+      let element = element(of: number)
+      if let ages = sensitivity.ages { objects.ages.move(ages, to: element) }
+      secrets.move(sensitivity.subkeys, to: element)
     }
     let subkeys = Set(uses.values.flatMap(\.subkeys))
     if rows.sensitive.subkeyUsers.count > subkeys.count * 2 {
@@ -226,7 +226,7 @@ final class SensitiveSurvey {
   func keepAges(of object: any StateRestoring, _ number: RowNumber) {
     forget(number)
     guard !objects.ages.isEmpty else { return }
-    objects.ages.keep(object, at: place(of: number))
+    objects.ages.keep(object, at: element(of: number))
   }
 
   /// Forgets the values of a row, whose record has none or gets others.
@@ -247,7 +247,7 @@ final class SensitiveSurvey {
       var use = finding.use
       if let said = finding.said {
         let values = said.ages.flatMap {
-          objects.ages.set($0, of: said.object, at: said.place, clock: clock)
+          objects.ages.set($0, of: said.object, at: said.element, clock: clock)
         }
         use?.ages = values
         if let object = said.object {

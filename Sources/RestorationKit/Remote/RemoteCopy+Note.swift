@@ -255,7 +255,7 @@ extension RemoteCopy {
   }
 
   /// Tells which state is here, so that nobody has to open it to find out.
-  func know(_ version: ArchiveVersion) {
+  func noteHere(_ version: ArchiveVersion) {
     let count = main.changes.count
     content.withLock { content in
       (content.versions.here.archive, content.versions.here.changes.main) = (version, count)

@@ -90,11 +90,11 @@ private final class ProgressWatch: Sendable {
   private func schedule() {
     let seconds = watchdog.limit / .seconds(1)
     DispatchQueue.global().asyncAfter(deadline: .now() + max(0.001, seconds)) { [weak self] in
-      self?.look()
+      self?.check()
     }
   }
 
-  private func look() {
+  private func check() {
     let step = step.load(ordering: .acquiring)
     let place = place.load(ordering: .acquiring)
     let hangs = seen.withLock { seen in

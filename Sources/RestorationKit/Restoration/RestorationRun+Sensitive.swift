@@ -9,20 +9,17 @@ internal import Foundation
 extension RestorationRun {
   /// Tells saves since when the values that are back are stored, and with which subkeys.
   func rememberAges() {
-    if let opened = application?.opened {
-      remember(opened, of: nil, ValueAges.Place(kind: .application, path: RestorationPath()))
-    }
+    if let opened = application?.opened { remember(opened, of: nil, .application) }
     for (place, opened) in prepared.opened where outcomes[place].isDecodable {
       guard let object = restored.object(at: place) else { continue }
-      remember(
-        opened, of: object,
-        ValueAges.Place(
-          kind: tree.outline.rows[place].kind, path: tree.outline.path(of: place)))
+      let element = ElementID(
+        kind: tree.outline.rows[place].kind, path: tree.outline.path(of: place))
+      remember(opened, of: object, element)
     }
   }
 
   private func remember(
-    _ opened: OpenedValues, of object: (any StateRestoring)?, _ place: ValueAges.Place
+    _ opened: OpenedValues, of object: (any StateRestoring)?, _ element: ElementID
   ) {
     // The object may be elsewhere in the first save, and older states have its
     // secrets under these subkeys.
@@ -32,7 +29,7 @@ extension RestorationRun {
     }
     guard !known.isEmpty else { return }
     objects.ages.set(
-      Dictionary(known, uniquingKeysWith: { first, _ in first }), of: object, at: place,
+      Dictionary(known, uniquingKeysWith: { first, _ in first }), of: object, at: element,
       clock: clock)
   }
 }

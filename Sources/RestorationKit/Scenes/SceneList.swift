@@ -82,7 +82,7 @@ final class SceneListFile {
     guard let part = try await file.readHostPart() else { return nil }
     let list = try Self.list(in: part)
     written = list
-    await file.know(part.version)
+    await file.noteRead(part.version)
     return list
   }
 

@@ -1,11 +1,10 @@
 internal import ArchiveCodec
 internal import Synchronization
 
-/// The place of a value with a sensitivity.
-struct ValuePlace: Hashable, Sendable {
-  let kind: ElementKind
-  /// The path of the object that encodes the value; empty for the application.
-  let path: RestorationPath
+/// What tells a value with a sensitivity apart from all others.
+struct ValueID: Hashable, Sendable {
+  /// The element of the object that encodes the value.
+  let element: ElementID
   /// The keys that lead to the value in the state of the object.
   let keys: [String]
 }
@@ -17,13 +16,13 @@ struct ValuePlace: Hashable, Sendable {
 final class SecretKeys: Subkeys {
   struct Entry: Sendable {
     let id: UInt64
-    let place: ValuePlace
+    let value: ValueID
     let subkey: ValueSubkey
   }
 
   private struct Content {
     var entries: [UInt64: Entry] = [:]
-    var ids: [ValuePlace: UInt64] = [:]
+    var ids: [ValueID: UInt64] = [:]
     /// The forgotten subkeys that a store may still have.
     var forgotten: Set<UInt64> = []
     var hasMoved = false
@@ -35,28 +34,28 @@ final class SecretKeys: Subkeys {
 
   var isEmpty: Bool { content.withLock { $0.entries.isEmpty } }
 
-  /// All subkeys with their places, by their numbers.
+  /// All subkeys with their values, by their numbers.
   var entries: [Entry] {
     content.withLock { $0.entries.values.sorted { $0.id < $1.id } }
   }
 
   subscript(id: UInt64) -> ValueSubkey? { content.withLock { $0.entries[id]?.subkey } }
 
-  /// Finds the subkey for the value at a place, or makes one.
+  /// Finds the subkey for a value, or makes one.
   ///
   /// - Parameters:
-  ///   - place: The place.
+  ///   - value: The value.
   ///   - earlier: The subkeys that the object had before, also at other paths.
   ///   - isFree: Whether no other object has a subkey.
   /// - Returns: The subkey, the number by which a stored value names it, and whether it
   ///   was made now.
   /// - Throws: ``ArchiveError`` with `cryptographyUnavailable`.
   func subkey(
-    for place: ValuePlace, earlier: [UInt64], isFree: (UInt64) -> Bool
+    for value: ValueID, earlier: [UInt64], isFree: (UInt64) -> Bool
   ) throws(ArchiveError) -> (id: UInt64, subkey: ValueSubkey, isNew: Bool) {
     let known = content.withLock { content -> Entry? in
-      let own = earlier.first { content.entries[$0]?.place.keys == place.keys && isFree($0) }
-      let id = own ?? content.ids[place].flatMap { isFree($0) ? $0 : nil }
+      let own = earlier.first { content.entries[$0]?.value.keys == value.keys && isFree($0) }
+      let id = own ?? content.ids[value].flatMap { isFree($0) ? $0 : nil }
       return id.flatMap { content.entries[$0] }
     }
     if let known { return (known.id, known.subkey, false) }
@@ -64,8 +63,8 @@ final class SecretKeys: Subkeys {
     return content.withLock { content in
       var id: UInt64
       repeat { id = .random(in: 1 ... .max) } while content.entries[id] != nil
-      content.entries[id] = Entry(id: id, place: place, subkey: subkey)
-      content.ids[place] = id
+      content.entries[id] = Entry(id: id, value: value, subkey: subkey)
+      content.ids[value] = id
       return (id, subkey, true)
     }
   }
@@ -82,29 +81,29 @@ final class SecretKeys: Subkeys {
   /// - Returns: Whether there were any.
   @discardableResult
   func forget(_ selection: SecretSelection) -> Bool {
-    let gone = entries.filter { selection.contains($0.place) }.map(\.id)
+    let gone = entries.filter { selection.contains($0.value) }.map(\.id)
     content.withLock { content in
       content.forgotten.formUnion(gone)
       // A save under way compares this count, and begins again.
       if selection == .all { content.clearCount += 1 }
     }
-    return remove { selection.contains($0.place) }
+    return remove { selection.contains($0.value) }
   }
 
   /// Adds subkeys that were read, without forgotten ones.
   ///
-  /// A place that has a subkey keeps it.
+  /// A value that has a subkey keeps it.
   func add(_ read: [Entry]) {
     content.withLock { content in
       for entry in read
       where content.entries[entry.id] == nil && !content.forgotten.contains(entry.id) {
         content.entries[entry.id] = entry
-        if content.ids[entry.place] == nil { content.ids[entry.place] = entry.id }
+        if content.ids[entry.value] == nil { content.ids[entry.value] = entry.id }
       }
     }
   }
 
-  /// Whether subkeys have other places than the stored file says.
+  /// Whether subkeys belong to other values than the stored file says.
   var hasMoved: Bool {
     get { content.withLock { $0.hasMoved } }
     set { content.withLock { $0.hasMoved = newValue } }
@@ -114,15 +113,15 @@ final class SecretKeys: Subkeys {
   ///
   /// When an element moves, the objects below it move too, and a save need not ask them. So their
   /// paths are changed apart from the asking.
-  func move(_ ids: [UInt64], to kind: ElementKind, _ path: RestorationPath) {
+  func move(_ ids: [UInt64], to element: ElementID) {
     content.withLock { content in
       for id in ids {
         guard let entry = content.entries[id] else { continue }
-        let place = ValuePlace(kind: kind, path: path, keys: entry.place.keys)
-        guard place != entry.place else { continue }
-        if content.ids[entry.place] == id { content.ids[entry.place] = nil }
-        content.ids[place] = id
-        content.entries[id] = Entry(id: id, place: place, subkey: entry.subkey)
+        let value = ValueID(element: element, keys: entry.value.keys)
+        guard value != entry.value else { continue }
+        if content.ids[entry.value] == id { content.ids[entry.value] = nil }
+        content.ids[value] = id
+        content.entries[id] = Entry(id: id, value: value, subkey: entry.subkey)
         content.hasMoved = true
       }
     }
@@ -157,7 +156,7 @@ final class SecretKeys: Subkeys {
       if !gone.isEmpty { content.lossCount += 1 }
       for entry in gone {
         content.entries[entry.id] = nil
-        if content.ids[entry.place] == entry.id { content.ids[entry.place] = nil }
+        if content.ids[entry.value] == entry.id { content.ids[entry.value] = nil }
       }
       return !gone.isEmpty
     }

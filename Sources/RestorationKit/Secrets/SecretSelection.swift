@@ -13,12 +13,12 @@ public enum SecretSelection: Hashable, Sendable {
 }
 
 extension SecretSelection {
-  func contains(_ place: ValuePlace) -> Bool {
+  func contains(_ value: ValueID) -> Bool {
     switch self {
     case .all: return true
-    case .value(let key, let path): return place.path == path && place.keys.first == key
+    case .value(let key, let path): return value.element.path == path && value.keys.first == key
     case .below(let top):
-      var path = place.path
+      var path = value.element.path
       while path.count > top.count, let parent = path.parent { path = parent }
       return path == top
     }

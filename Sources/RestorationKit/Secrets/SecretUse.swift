@@ -41,7 +41,7 @@ package struct SubkeyNeed: Hashable, Sendable {
   /// - Parameters:
   ///   - isKnown: Whether a subkey is known here. Values that are kept as they are stored may
   ///     refer to forgotten subkeys.
-  ///   - hasMoved: Whether a subkey belongs to another place than the file says.
+  ///   - hasMoved: Whether a subkey belongs to another value than the file says.
   /// - Returns: All subkeys to store; nil if they are stored already.
   package func beforeState(
     isKnown: (UInt64) -> Bool, hasMoved: Bool

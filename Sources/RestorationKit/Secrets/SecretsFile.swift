@@ -48,9 +48,10 @@ struct SecretsFile: Sendable {
         }
         let entry = SecretKeys.Entry(
           id: try values.decode(forKey: Key.id),
-          place: ValuePlace(
-            kind: try values.decode(ElementKind.self, forKey: Key.kind),
-            path: try values.decode(RestorationPath.self, forKey: Key.path),
+          value: ValueID(
+            element: ElementID(
+              kind: try values.decode(ElementKind.self, forKey: Key.kind),
+              path: try values.decode(RestorationPath.self, forKey: Key.path)),
             keys: try values.decode(forKey: Key.keys)),
           subkey: try ValueSubkey(
             unwrapping: Array(try values.decode(Data.self, forKey: Key.subkey)), with: key,
@@ -77,13 +78,13 @@ struct SecretsFile: Sendable {
     let records: RecordBatch
     do {
       let builder = RecordBuilder()
-      for (place, entry) in entries.enumerated() {
+      for (number, entry) in entries.enumerated() {
         let subkey = try entry.subkey.wrapped(with: key, context: context)
-        try builder.append(record: UInt64(place) + 1) { encoder in
+        try builder.append(record: UInt64(number) + 1) { encoder in
           encoder.encode(entry.id, forKey: Key.id)
-          try encoder.encode(entry.place.kind, forKey: Key.kind)
-          try encoder.encode(entry.place.path, forKey: Key.path)
-          encoder.encode(entry.place.keys, forKey: Key.keys)
+          try encoder.encode(entry.value.element.kind, forKey: Key.kind)
+          try encoder.encode(entry.value.element.path, forKey: Key.path)
+          encoder.encode(entry.value.keys, forKey: Key.keys)
           encoder.encode(Data(subkey), forKey: Key.subkey)
         }
       }

@@ -2,11 +2,11 @@
 struct RowNumber: Hashable {
   private let number: Int32
 
-  init(_ place: Int) {
-    number = Int32(place)
+  init(_ index: Int) {
+    number = Int32(index)
   }
 
-  var place: Int { Int(number) }
+  var index: Int { Int(number) }
 
   var record: UInt64 { UInt64(number) + NodeRecord.firstNode }
 }

@@ -12,7 +12,7 @@ struct HeardObjects {
   /// The rows that each save asks although it does not ask the rows above them.
   ///
   /// A row that has gone stays in the list until the next save of changes removes it.
-  var entries: [RowNumber] = []
+  var askedAlone: [RowNumber] = []
   /// The rows that have said that they changed since the last save that is stored.
   var changed: Set<RowNumber> = []
   /// The rows whose objects could not say their state in the last save, so that the next one asks
@@ -30,7 +30,7 @@ struct HeardObjects {
 
   /// The object of a row that was held, if it is still there.
   func object(of number: RowNumber) -> (any StateRestoring)? {
-    number.place < objects.count ? objects[number.place].object : nil
+    number.index < objects.count ? objects[number.index].object : nil
   }
 
   // MARK: Observation

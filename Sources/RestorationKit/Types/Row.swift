@@ -51,7 +51,7 @@ struct Row {
     /// Whether the object of the element says when it has changed.
     var isTracked: Bool
     /// Whether every save asks the element, although none asks the one above it.
-    var isEntry = false
+    var isAskedAlone = false
     /// Whether the object of the element can mark the row as changed.
     var isRegistered = false
     /// Whether the object is held, so that saves see when another one is at its address.
@@ -118,7 +118,7 @@ struct Row {
     self.kind = kind
     self.type = type
     hearing.isTracked = Hearing(type).isTracked
-    hearing.isEntry = false
+    hearing.isAskedAlone = false
     met.walk = walk
     met.status = .unplaced
     (met.isDuplicate, met.isIncomplete) = (false, false)

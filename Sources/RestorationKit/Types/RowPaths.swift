@@ -8,7 +8,7 @@ struct RowPaths {
   init(remembersAll: Bool = true) { self.remembersAll = remembersAll }
 
   mutating func forget(_ number: RowNumber) {
-    if number.place < known.count { known[number.place] = nil }
+    if number.index < known.count { known[number.index] = nil }
   }
 
   mutating func path(of number: RowNumber?, in rows: [Row]) -> RestorationPath {
@@ -16,12 +16,12 @@ struct RowPaths {
     var next = number
     var path = RestorationPath()
     while let number = next {
-      if number.place < known.count, let known = known[number.place] {
+      if number.index < known.count, let known = known[number.index] {
         path = known
         break
       }
       unknown.append(number)
-      next = rows[number.place].parent
+      next = rows[number.index].parent
     }
     guard !unknown.isEmpty else { return path }
     stepCount += unknown.count
@@ -32,9 +32,9 @@ struct RowPaths {
       known.append(contentsOf: repeatElement(nil, count: rows.count - known.count))
     }
     while let number = unknown.popLast() {
-      let row = rows[number.place]
+      let row = rows[number.index]
       path = path.appending(row.identifier, siblingIndex: Int(row.siblingIndex))
-      if remembersAll { known[number.place] = path }
+      if remembersAll { known[number.index] = path }
     }
     return path
   }

@@ -10,7 +10,7 @@ extension Rows {
   /// Counts the rows as changed whose objects have said so since they were asked, or whose values
   /// have ended.
   func takeChanges() {
-    for number in hearing.changes.take() where number.place < rows.count {
+    for number in hearing.changes.take() where number.index < rows.count {
       hearing.changed.insert(number)
     }
     hearing.changed.formUnion(sensitive.due)
@@ -25,8 +25,8 @@ extension Rows {
     guard isNeeded else { return }
     if !self[number].hearing.isTracked {
       // A row that moves is held again, and is in the list already.
-      if !self[number].hearing.isEntry { hearing.entries.append(number) }
-      self[number].hearing.isEntry = true
+      if !self[number].hearing.isAskedAlone { hearing.askedAlone.append(number) }
+      self[number].hearing.isAskedAlone = true
     } else if !self[number].hearing.isRegistered {
       hearing.trackedCount += 1
       self[number].hearing.isRegistered = true
@@ -39,10 +39,10 @@ extension Rows {
   /// Most objects that say nothing of their changes are not held: a weak reference to an object
   /// takes longer than to ask the object.
   func recognize(_ object: any StateRestoring, _ number: RowNumber) {
-    while hearing.objects.count <= number.place { hearing.objects.append(.init()) }
-    if hearing.objects[number.place].object !== object {
-      if self[number].hearing.isHeld { noteForeign(number) }
-      hearing.objects[number.place].object = object
+    while hearing.objects.count <= number.index { hearing.objects.append(.init()) }
+    if hearing.objects[number.index].object !== object {
+      if self[number].hearing.isHeld { noteRecordOfAnother(number) }
+      hearing.objects[number.index].object = object
       self[number].stored.isAsked = false
     }
     self[number].hearing.isHeld = true
@@ -66,7 +66,7 @@ extension Rows {
       self[number].hearing.isRegistered = false
       hearing.trackedCount -= 1
     }
-    if number.place < hearing.objects.count { hearing.objects[number.place].object = nil }
+    if number.index < hearing.objects.count { hearing.objects[number.index].object = nil }
     self[number].hearing.isHeld = false
   }
 
@@ -83,18 +83,18 @@ extension Rows {
   /// have changed or could not say their state, and the rows that each save asks without the rows above
   /// them.
   func rowsToAsk() -> [RowNumber] {
-    hearing.entries.removeAll { !self[$0].hearing.isEntry || self[$0].met.walk != run.walk }
+    hearing.askedAlone.removeAll { !self[$0].hearing.isAskedAlone || self[$0].met.walk != run.walk }
     takeChanges()
     defer { hearing.unsaid = [] }
-    return hearing.changed.union(hearing.entries).union(hearing.unsaid)
+    return hearing.changed.union(hearing.askedAlone).union(hearing.unsaid)
       .filter { self[$0].met.walk == run.walk && self[$0].met.status == .placed }
-      .sorted { $0.place < $1.place }
+      .sorted { $0.index < $1.index }
   }
 
   // MARK: Leaving
 
   /// Takes away the place of a row and of all rows that have their place below it.
-  func loosen(_ top: RowNumber) {
+  func displace(_ top: RowNumber) {
     var stack = [top]
     while let number = stack.popLast() {
       guard self[number].met.status == .placed else { continue }
@@ -104,7 +104,7 @@ extension Rows {
       unplace(number, .unplaced)
       self[number].reach.isBelowReference = false
       self[number].met.save = 0
-      run.loose.append(number)
+      run.displaced.append(number)
     }
   }
 
@@ -147,7 +147,7 @@ extension Rows {
 
   /// The rows that lost their place in a save of changes.
   func unplacedLoose() -> Gone {
-    Gone(rows: run.loose.filter { self[$0].met.status != .placed })
+    Gone(rows: run.displaced.filter { self[$0].met.status != .placed })
   }
 
   /// The stored records of rows.
@@ -163,11 +163,11 @@ extension Rows {
     }
     for number in gone.rows where !self[number].isFree {
       stopTracking(number)
-      if let identity = self[number].identity, numbers[identity] == number.place {
+      if let identity = self[number].identity, numbers[identity] == number.index {
         numbers.remove(identity)
       }
       self[number].identity = nil
-      self[number].hearing.isEntry = false
+      self[number].hearing.isAskedAlone = false
       self[number].isFree = true
       self[number].met.walk = 0
       free.append(number)

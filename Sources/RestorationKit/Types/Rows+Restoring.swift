@@ -28,9 +28,9 @@ extension Rows {
     for place in rows.indices { rows[place].isFree = true }
     for (place, element) in stored.enumerated() {
       let number = RowNumber(Int(element.record - NodeRecord.firstNode))
-      rows[number.place].isFree = false
-      rows[number.place].stored.fingerprint = fingerprints[place]
-      rows[number.place].stored.byteCount = UInt32(
+      rows[number.index].isFree = false
+      rows[number.index].stored.fingerprint = fingerprints[place]
+      rows[number.index].stored.byteCount = UInt32(
         clamping: tree.laterFingerprints.byteCount(at: place) ?? 0)
       // A kept record is that of no object, even if an object was made for it that its container
       // could not take: that object may be anywhere now, or another one may have its address.
@@ -40,8 +40,8 @@ extension Rows {
         let identity = ObjectIdentifier(object)
         // An object that came back at two places has one row.
         if let other = numbers.find(identity) { rows[other].identity = nil }
-        rows[number.place].identity = identity
-        numbers.set(number.place, for: identity)
+        rows[number.index].identity = identity
+        numbers.set(number.index, for: identity)
       }
     }
     free = rows.indices.lazy.filter { [rows] in rows[$0].isFree }.map { RowNumber($0) }
@@ -55,7 +55,7 @@ extension Rows {
       guard numbers.find(identity) == nil, let number = kept.numbers.removeValue(forKey: place)
       else { continue }
       self[number].identity = identity
-      numbers.set(number.place, for: identity)
+      numbers.set(number.index, for: identity)
     }
   }
 }

@@ -65,7 +65,7 @@ final class Rows {
     guard hasMetAll else { return }
     remove(Gone(rows: unplaced().rows.filter { self[$0].stored.fingerprint == .none }))
     // Before the row of an object that is not held goes, another object may come to its address.
-    run.foreign.formUnion(unplaced().rows.filter { !self[$0].hearing.isHeld })
+    run.recordsOfOthers.formUnion(unplaced().rows.filter { !self[$0].hearing.isHeld })
   }
 
   /// Begins a walk through everything; a row that the walk does not meet has gone.
@@ -80,7 +80,7 @@ final class Rows {
     findings = RowFindings(notes: findings.notes.filter { $0.key == nil })
     whole.beginWalk()
     (references.all, references.missingScopes) = ([:], [])
-    (hearing.entries, hearing.unsaid) = ([], [])
+    (hearing.askedAlone, hearing.unsaid) = ([], [])
   }
 
   /// Notes the fingerprints of a state that was written as a whole.
@@ -107,8 +107,8 @@ final class Rows {
 
   subscript(number: RowNumber) -> Row {
     // A getter, and no coroutine that reads: a coroutine takes memory for each call.
-    @inline(__always) get { rows[number.place] }
-    @inline(__always) _modify { yield &rows[number.place] }
+    @inline(__always) get { rows[number.index] }
+    @inline(__always) _modify { yield &rows[number.index] }
   }
 
   /// The row of an object, nil if the walk has not met it.
@@ -143,10 +143,10 @@ final class Rows {
   }
 
   /// Whether the stored record of a row is that of its object, as far as is known.
-  func isOwn(_ number: RowNumber) -> Bool { run.foreign.isEmpty || !run.foreign.contains(number) }
+  func isOwn(_ number: RowNumber) -> Bool { run.recordsOfOthers.isEmpty || !run.recordsOfOthers.contains(number) }
 
   /// Notes that the stored record of a row is that of another object.
-  func noteForeign(_ number: RowNumber) { run.foreign.insert(number) }
+  func noteRecordOfAnother(_ number: RowNumber) { run.recordsOfOthers.insert(number) }
 
   /// The rows of all objects that have their place.
   var placed: some Sequence<RowNumber> {
@@ -169,7 +169,7 @@ final class Rows {
       if type !== rows[place].type {
         stopTracking(number)
         // A registration makes another description of the same class, which is no other object.
-        if let before = rows[place].type, before.type != type.type { run.foreign.insert(number) }
+        if let before = rows[place].type, before.type != type.type { run.recordsOfOthers.insert(number) }
       }
       rows[place].begin(kind, type, walk: run.walk)
       return number
@@ -181,7 +181,7 @@ final class Rows {
     } else {
       number = reuse(Row(kind, type, identity, walk: run.walk))
     }
-    numbers.set(number.place, for: identity)
+    numbers.set(number.index, for: identity)
     return number
   }
 
@@ -194,7 +194,7 @@ final class Rows {
   @inline(never)
   private func reuse(_ row: Row) -> RowNumber {
     let number = free.removeLast()
-    rows[number.place] = row
+    rows[number.index] = row
     forget(number)
     return number
   }
@@ -204,7 +204,7 @@ final class Rows {
     _ number: RowNumber, _ kind: ElementKind, below parent: RowNumber?, _ identifier: String,
     siblingIndex: Int
   ) {
-    let status = rows[number.place].met.status
+    let status = rows[number.index].met.status
     if status == .excluded { forget(number) }
     if status != .placed { run.placedCount += 1 }
     if !references.missingScopes.isEmpty, let identity = self[number].identity,
@@ -213,10 +213,10 @@ final class Rows {
       whole.canDiff = false
     }
     findings.setOutcome(.saved, number)
-    let isDoubtful = rows[number.place].place(
+    let isDoubtful = rows[number.index].place(
       kind, below: parent, identifier, siblingIndex: siblingIndex,
-      isBelowReference: parent.map { rows[$0.place].reach.isBelowReference } ?? false)
-    if isDoubtful { run.foreign.insert(number) }
+      isBelowReference: parent.map { rows[$0.index].reach.isBelowReference } ?? false)
+    if isDoubtful { run.recordsOfOthers.insert(number) }
   }
 
   /// Notes where a row that is left out would have its place.

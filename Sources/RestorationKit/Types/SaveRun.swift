@@ -14,9 +14,9 @@ struct SaveRun {
   var placedCount = 0
   /// The rows whose stored records are those of other objects, which were at the same address
   /// before.
-  var foreign: Set<RowNumber> = []
+  var recordsOfOthers: Set<RowNumber> = []
   /// The rows that lost their place in this save, and may have another.
-  var loose: [RowNumber] = []
+  var displaced: [RowNumber] = []
 
   /// Whether the last save was stored.
   var isCommitted: Bool { hasCommitted && committed == save }
@@ -27,17 +27,17 @@ struct SaveRun {
     followsFailure = save > 0 && !isCommitted
     save &+= 1
     isUnderWay = true
-    loose = []
+    displaced = []
   }
 
   mutating func beginWalk() {
     walk &+= 1
-    (loose, placedCount) = ([], 0)
+    (displaced, placedCount) = ([], 0)
   }
 
   mutating func commit() {
     committed = save
     isUnderWay = false
-    (foreign, loose) = ([], [])
+    (recordsOfOthers, displaced) = ([], [])
   }
 }

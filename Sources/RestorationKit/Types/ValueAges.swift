@@ -11,12 +11,6 @@ internal import Foundation
 /// value is known by its object, wherever the object lies, and by its path, since another object
 /// may have the path by now.
 final class ValueAges {
-  /// The kind and the path under which an object is saved.
-  struct Place: Hashable {
-    let kind: ElementKind
-    let path: RestorationPath
-  }
-
   struct Known {
     let fingerprint: RecordFingerprint
     var since: Date
@@ -25,17 +19,17 @@ final class ValueAges {
   /// The values of one object, by the keys that lead to them.
   final class Values {
     fileprivate(set) var known: [[String]: Known]
-    fileprivate(set) var place: Place
+    fileprivate(set) var element: ElementID
     /// The last walk through everything that met the values.
     fileprivate var walk: UInt64
 
-    fileprivate init(_ known: [[String]: Known], at place: Place, walk: UInt64) {
-      (self.known, self.place, self.walk) = (known, place, walk)
+    fileprivate init(_ known: [[String]: Known], at element: ElementID, walk: UInt64) {
+      (self.known, self.element, self.walk) = (known, element, walk)
     }
   }
 
   private var objects = WeakTable<Values>()
-  private var places: [Place: Values] = [:]
+  private var byElement: [ElementID: Values] = [:]
   private var walk: UInt64 = 0
   /// The last walk that came to its end.
   private var endedWalk: UInt64 = 0
@@ -67,7 +61,7 @@ final class ValueAges {
       self.newest = max(newest, now)
       return nil
     }
-    for values in places.values {
+    for values in byElement.values {
       for keys in values.known.keys { values.known[keys]?.since -= setBack }
     }
     self.newest = now
@@ -80,66 +74,66 @@ final class ValueAges {
 
   // MARK: Values
 
-  /// The values that are known of an object, or else of its place, unless another object with values
-  /// has left that place and has taken them along.
+  /// The values that are known of an object, or else of its element, unless another object with values
+  /// has left that element and has taken them along.
   func values(
-    of object: (any StateRestoring)?, at place: Place, unlessLeft left: Set<Place> = []
+    of object: (any StateRestoring)?, at element: ElementID, unlessLeft left: Set<ElementID> = []
   ) -> [[String]: Known] {
     if let object, let values = objects[object], values.walk >= endedWalk { return values.known }
-    return left.contains(place) ? [:] : places[place]?.known ?? [:]
+    return left.contains(element) ? [:] : byElement[element]?.known ?? [:]
   }
 
-  /// The place at which the values of an object are known; nil if there are none.
-  func place(of object: any StateRestoring) -> Place? {
-    objects[object].flatMap { places[$0.place] === $0 ? $0.place : nil }
+  /// The element at which the values of an object are known; nil if there are none.
+  func element(of object: any StateRestoring) -> ElementID? {
+    objects[object].flatMap { byElement[$0.element] === $0 ? $0.element : nil }
   }
 
   /// Notes the values of an object; returns them, or nil if there are none.
   @discardableResult
   func set(
-    _ known: [[String]: Known], of object: (any StateRestoring)?, at place: Place, clock: Date
+    _ known: [[String]: Known], of object: (any StateRestoring)?, at element: ElementID, clock: Date
   ) -> Values? {
-    // An object that comes to the former place of this one has none of its values.
-    if let before = object.flatMap({ objects[$0] }), places[before.place] === before {
-      places[before.place] = nil
+    // An object that comes to the former element of this one has none of its values.
+    if let before = object.flatMap({ objects[$0] }), byElement[before.element] === before {
+      byElement[before.element] = nil
     }
     guard !known.isEmpty else {
       if let object { objects[object] = nil }
-      places[place] = nil
+      byElement[element] = nil
       return nil
     }
     newest = max(newest ?? clock, clock)
-    let values = Values(known, at: place, walk: walk)
+    let values = Values(known, at: element, walk: walk)
     if let object { objects[object] = values }
-    places[place] = values
+    byElement[element] = values
     return values
   }
 
   /// Notes where an object is now: the object need not have been asked when an element above it got
   /// another place.
-  func move(_ values: Values, to place: Place) {
-    guard values.place != place else { return }
-    if places[values.place] === values { places[values.place] = nil }
-    values.place = place
-    places[place] = values
+  func move(_ values: Values, to element: ElementID) {
+    guard values.element != element else { return }
+    if byElement[values.element] === values { byElement[values.element] = nil }
+    values.element = element
+    byElement[element] = values
   }
 
-  /// Forgets the values of objects that are not stored any more; an object that has taken the place
+  /// Forgets the values of objects that are not stored any more; an object that has taken the element
   /// of one keeps its own.
   func forget(_ gone: [Values]) {
     for values in gone {
       values.known = [:]
-      if places[values.place] === values { places[values.place] = nil }
+      if byElement[values.element] === values { byElement[values.element] = nil }
     }
   }
 
   /// Notes that an object is there, and that its stored values are as before.
-  func keep(_ object: any StateRestoring, at place: Place) {
-    (objects[object] ?? places[place])?.walk = walk
+  func keep(_ object: any StateRestoring, at element: ElementID) {
+    (objects[object] ?? byElement[element])?.walk = walk
   }
 
   /// Forgets all values, since nothing is stored any more.
-  func forget() { (objects, places) = (WeakTable(), [:]) }
+  func forget() { (objects, byElement) = (WeakTable(), [:]) }
 
   func beginWalk() { walk += 1 }
 
@@ -148,7 +142,7 @@ final class ValueAges {
   /// The values of the application stay, since it is asked before the walk begins.
   func endWalk() {
     endedWalk = walk
-    guard !places.isEmpty else { return }
-    places = places.filter { $0.key.kind == .application || $0.value.walk == walk }
+    guard !byElement.isEmpty else { return }
+    byElement = byElement.filter { $0.key.kind == .application || $0.value.walk == walk }
   }
 }

@@ -69,7 +69,8 @@ final class ValuesNode: RestorableNode {
   func forgetSecrets(_ selection: SecretSelection) {
     store.forgetSecrets { key in
       selection.contains(
-        ValuePlace(kind: .node, path: Self.path(of: key), keys: [ValueStore.valueKey]))
+        ValueID(
+          element: ElementID(kind: .node, path: Self.path(of: key)), keys: [ValueStore.valueKey]))
     }
   }
 
