@@ -19,15 +19,15 @@ extension StateEngine {
   ) throws(RestorationError) -> RestorationReport {
     let start = ContinuousClock.now
     guard let kept = objects.kept, let name = name(of: node, below: parent),
-      let place = kept.place(of: name, below: parent)
+      let index = kept.index(of: name, below: parent)
     else { return RestorationReport(.nothingKept) }
     let above = parent.map { rows.placed($0).map { rows.path(of: $0) } } ?? RestorationPath()
-    let tree = kept.tree(below: place, in: above)
+    let tree = kept.tree(below: index, in: above)
     let run = RestorationRun(
       tree, types, objects, delegate: delegate, now: settings.now(),
       skipped: kept.skippedPlaces(in: tree),
       RestorationProgress(tree.outline, nil, nil, trace),
-      late: LateNode(node: node, kept: kept, place: place))
+      late: LateNode(node: node, kept: kept, index: index))
     // The restore changes objects without their saying so, so the next save asks them all. Before
     // that save nobody hears the node.
     rows.whole.canDiff = false

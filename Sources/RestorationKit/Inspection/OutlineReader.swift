@@ -123,8 +123,8 @@ struct OutlineReader {
       flags.insert(.hasViews)
       references.append(UInt64(parts.connections.views.count))
     }
-    for place in parts.connections.views { references.append(lists.references[Int(place)]) }
-    for place in parts.connections.children { references.append(lists.references[Int(place)]) }
+    for index in parts.connections.views { references.append(lists.references[Int(index)]) }
+    for index in parts.connections.children { references.append(lists.references[Int(index)]) }
     if parts.connections.presented != 0 {
       flags.insert(.hasPresented)
       references.append(parts.connections.presented)
@@ -167,13 +167,13 @@ struct OutlineReader {
     rows.parents = Array(repeating: -1, count: rows.count)
     rows.order.reserveCapacity(rows.count)
     let referred = referredPlaces()
-    place(roots.reversed().compactMap { rows.place(of: $0) }, .root, referred)
-    for place in 0..<rows.count where !rows.flags[place].contains(.isPlaced) {
+    place(roots.reversed().compactMap { rows.index(of: $0) }, .root, referred)
+    for index in 0..<rows.count where !rows.flags[index].contains(.isPlaced) {
       // Of elements that lie above each other in a circle, one has to come first, or
       // none would be shown.
-      self.place([place], .unplaced, referred)
+      self.place([index], .unplaced, referred)
       if !isDamaged, !isTreeUnreadable {
-        note(rows.records[place], ArchiveError(.malformed, subject: "not in the tree"))
+        note(rows.records[index], ArchiveError(.malformed, subject: "not in the tree"))
       }
     }
     (references, starts) = (RecordNumbers(), [])
@@ -182,16 +182,16 @@ struct OutlineReader {
 
   /// Notes elements with the path of an earlier one: a restore takes only the first.
   private mutating func noteEqualPaths() {
-    var hashes: [(hash: Int, place: UInt32)] = []
+    var hashes: [(hash: Int, index: UInt32)] = []
     hashes.reserveCapacity(rows.count)
-    for place in rows.order where rows.flags[Int(place)].role != .unplaced {
-      hashes.append((name(at: place).hashValue, place))
+    for index in rows.order where rows.flags[Int(index)].role != .unplaced {
+      hashes.append((name(at: index).hashValue, index))
     }
     hashes.sort { $0.hash < $1.hash }
     for (last, next) in zip(hashes, hashes.dropFirst()) where last.hash == next.hash {
-      guard name(at: last.place) == name(at: next.place) else { continue }
+      guard name(at: last.index) == name(at: next.index) else { continue }
       note(
-        rows.records[Int(next.place)], ArchiveError(.malformed, subject: "two nodes of one path"))
+        rows.records[Int(next.index)], ArchiveError(.malformed, subject: "two nodes of one path"))
     }
   }
 
@@ -203,46 +203,46 @@ struct OutlineReader {
     let index: Int
   }
 
-  private func name(at place: UInt32) -> Name {
-    let place = Int(place)
+  private func name(at index: UInt32) -> Name {
+    let index = Int(index)
     return Name(
-      kind: rows.flags[place].kind, parent: rows.parent(of: place),
-      identifier: rows.identifier(of: place), index: rows.siblingIndex(of: place))
+      kind: rows.flags[index].kind, parent: rows.parent(of: index),
+      identifier: rows.identifier(of: index), index: rows.siblingIndex(of: index))
   }
 
   private struct Step {
-    let place: UInt32
+    let index: UInt32
     let parent: Int32
     let role: StoredState.Role
   }
 
   private mutating func place(
-    _ tops: [Int], _ role: StoredState.Role, _ referred: [(referrer: UInt64, place: UInt32)]
+    _ tops: [Int], _ role: StoredState.Role, _ referred: [(referrer: UInt64, index: UInt32)]
   ) {
-    var stack = tops.map { Step(place: UInt32($0), parent: -1, role: role) }
+    var stack = tops.map { Step(index: UInt32($0), parent: -1, role: role) }
     while let step = stack.popLast() {
-      let place = Int(step.place)
-      guard !rows.flags[place].contains(.isPlaced) else { continue }
-      rows.flags[place].insert(.isPlaced)
-      rows.flags[place].role = step.role
-      rows.parents[place] = step.parent
-      rows.order.append(step.place)
+      let index = Int(step.index)
+      guard !rows.flags[index].contains(.isPlaced) else { continue }
+      rows.flags[index].insert(.isPlaced)
+      rows.flags[index].role = step.role
+      rows.parents[index] = step.parent
+      rows.order.append(step.index)
       // A step that is pushed last comes next.
       func push(_ below: Int?, _ role: StoredState.Role) {
         guard let below else { return }
-        stack.append(Step(place: UInt32(below), parent: Int32(place), role: role))
+        stack.append(Step(index: UInt32(below), parent: Int32(index), role: role))
       }
       if !referred.isEmpty {
-        for below in Self.places(referredBy: rows.records[place], in: referred).reversed() {
+        for below in Self.places(referredBy: rows.records[index], in: referred).reversed() {
           push(Int(below), .referred)
         }
       }
-      let flags = rows.flags[place]
-      var (first, end) = (Int(starts[place]), Int(starts[place + 1]))
+      let flags = rows.flags[index]
+      var (first, end) = (Int(starts[index]), Int(starts[index + 1]))
       if flags.contains(.hasReferrer) { end -= 1 }
       if flags.contains(.hasPresented) {
         end -= 1
-        push(rows.place(of: references[end]), .presented)
+        push(rows.index(of: references[end]), .presented)
       }
       var viewCount = 0
       if flags.contains(.hasViews) {
@@ -251,33 +251,33 @@ struct OutlineReader {
       }
       for reference in (first..<end).reversed() {
         push(
-          rows.place(of: references[reference]), reference < first + viewCount ? .view : .child)
+          rows.index(of: references[reference]), reference < first + viewCount ? .view : .child)
       }
     }
   }
 
   /// The elements that name a referrer, in the order of the referrers.
-  private func referredPlaces() -> [(referrer: UInt64, place: UInt32)] {
-    var referred: [(referrer: UInt64, place: UInt32)] = []
-    for place in 0..<rows.count where rows.flags[place].contains(.hasReferrer) {
-      referred.append((references[Int(starts[place + 1]) - 1], UInt32(place)))
+  private func referredPlaces() -> [(referrer: UInt64, index: UInt32)] {
+    var referred: [(referrer: UInt64, index: UInt32)] = []
+    for index in 0..<rows.count where rows.flags[index].contains(.hasReferrer) {
+      referred.append((references[Int(starts[index + 1]) - 1], UInt32(index)))
     }
     let records = rows.records
     referred.sort {
-      ($0.referrer, records[Int($0.place)]) < ($1.referrer, records[Int($1.place)])
+      ($0.referrer, records[Int($0.index)]) < ($1.referrer, records[Int($1.index)])
     }
     return referred
   }
 
   private static func places(
-    referredBy record: UInt64, in referred: [(referrer: UInt64, place: UInt32)]
+    referredBy record: UInt64, in referred: [(referrer: UInt64, index: UInt32)]
   ) -> [UInt32] {
     var (low, high) = (0, referred.count)
     while low < high {
       let middle = (low + high) / 2
       if referred[middle].referrer < record { low = middle + 1 } else { high = middle }
     }
-    return referred[low...].prefix { $0.referrer == record }.map(\.place)
+    return referred[low...].prefix { $0.referrer == record }.map(\.index)
   }
 
   /// Sorts the records; most archives have them in order already.

@@ -58,43 +58,43 @@ struct OutlineRows: Sendable {
   /// The sibling indices; empty as long as all are 0.
   var siblingIndices: [Int32] = []
   var keptSince: [UInt32: Date] = [:]
-  /// The places of the elements in the order of the tree.
+  /// The indices of the elements in the order of the tree.
   var order: [UInt32] = []
-  /// The places of the parents; less than 0 for an element without one.
+  /// The indices of the parents; less than 0 for an element without one.
   var parents: [Int32] = []
-  /// The places in the order of their records; empty if both orders are the same.
+  /// The indices in the order of their records; empty if both orders are the same.
   var byRecord: [UInt32] = []
 
   var count: Int { flags.count }
 
-  func identifier(of place: Int) -> String { names[place] }
+  func identifier(of index: Int) -> String { names[index] }
 
-  func siblingIndex(of place: Int) -> Int {
-    place < siblingIndices.count ? Int(siblingIndices[place]) : 0
+  func siblingIndex(of index: Int) -> Int {
+    index < siblingIndices.count ? Int(siblingIndices[index]) : 0
   }
 
-  func parent(of place: Int) -> Int? { parents[place] < 0 ? nil : Int(parents[place]) }
+  func parent(of index: Int) -> Int? { parents[index] < 0 ? nil : Int(parents[index]) }
 
-  func place(of record: UInt64) -> Int? {
+  func index(of record: UInt64) -> Int? {
     var (low, high) = (0, count)
     while low < high {
       let middle = (low + high) / 2
-      let place = byRecord.isEmpty ? middle : Int(byRecord[middle])
-      let found = records[place]
-      if found == record { return place }
+      let index = byRecord.isEmpty ? middle : Int(byRecord[middle])
+      let found = records[index]
+      if found == record { return index }
       if found < record { low = middle + 1 } else { high = middle }
     }
     return nil
   }
 
-  func element(at place: Int, _ path: RestorationPath) -> StoredState.Element {
-    let form = forms[Int(formNumbers[place])]
+  func element(at index: Int, _ path: RestorationPath) -> StoredState.Element {
+    let form = forms[Int(formNumbers[index])]
     return StoredState.Element(
-      record: records[place], kind: flags[place].kind, role: flags[place].role, path: path,
+      record: records[index], kind: flags[index].kind, role: flags[index].role, path: path,
       className: form.className, restorationClassName: form.restorationClassName,
-      version: form.version, byteCount: Int(byteCounts[place]),
-      keptSince: flags[place].contains(.isKept) ? keptSince[UInt32(place)] : nil,
-      hasLastState: flags[place].contains(.hasLastState))
+      version: form.version, byteCount: Int(byteCounts[index]),
+      keptSince: flags[index].contains(.isKept) ? keptSince[UInt32(index)] : nil,
+      hasLastState: flags[index].contains(.hasLastState))
   }
 }
 
@@ -105,7 +105,7 @@ struct RecordNumbers: Sendable {
 
   var count: Int { wide.isEmpty ? narrow.count : wide.count }
 
-  subscript(place: Int) -> UInt64 { wide.isEmpty ? UInt64(narrow[place]) : wide[place] }
+  subscript(index: Int) -> UInt64 { wide.isEmpty ? UInt64(narrow[index]) : wide[index] }
 
   mutating func reserveCapacity(_ count: Int) { narrow.reserveCapacity(count) }
 
@@ -128,10 +128,10 @@ struct NameBlocks: Sendable {
 
   private static let blockByteCount = 1 << 20
 
-  subscript(place: Int) -> String {
-    let start = Int(starts[place])
+  subscript(index: Int) -> String {
+    let start = Int(starts[index])
     let offset = start % Self.blockByteCount
-    let bytes = blocks[start / Self.blockByteCount][offset..<offset + Int(byteCounts[place])]
+    let bytes = blocks[start / Self.blockByteCount][offset..<offset + Int(byteCounts[index])]
     return String(decoding: bytes, as: UTF8.self)
   }
 

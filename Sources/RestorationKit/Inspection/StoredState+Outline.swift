@@ -104,14 +104,14 @@ extension StoredState {
     /// - Complexity: O(*n*) in the number of elements; memory for the ancestors of one
     ///   element.
     public func forEach(_ body: (Element) throws -> Void) rethrows {
-      var above: [(place: Int, path: RestorationPath)] = []
-      for place in rows.order.lazy.map({ Int($0) }) {
-        let parent = rows.parent(of: place)
-        while let last = above.last, last.place != parent { above.removeLast() }
+      var above: [(index: Int, path: RestorationPath)] = []
+      for index in rows.order.lazy.map({ Int($0) }) {
+        let parent = rows.parent(of: index)
+        while let last = above.last, last.index != parent { above.removeLast() }
         let path = (above.last?.path ?? RestorationPath())
-          .appending(rows.identifier(of: place), siblingIndex: rows.siblingIndex(of: place))
-        above.append((place, path))
-        try body(rows.element(at: place, path))
+          .appending(rows.identifier(of: index), siblingIndex: rows.siblingIndex(of: index))
+        above.append((index, path))
+        try body(rows.element(at: index, path))
       }
     }
 
@@ -121,13 +121,13 @@ extension StoredState {
     /// - Returns: The element.
     /// - Complexity: O(log *n* + *d*) for *n* elements, at the depth *d*.
     public func element(ofRecord record: UInt64) -> Element? {
-      guard let place = rows.place(of: record) else { return nil }
-      var line = [place]
+      guard let index = rows.index(of: record) else { return nil }
+      var line = [index]
       while let next = rows.parent(of: line[line.count - 1]) { line.append(next) }
-      let path = line.reversed().reduce(RestorationPath()) { path, place in
-        path.appending(rows.identifier(of: place), siblingIndex: rows.siblingIndex(of: place))
+      let path = line.reversed().reduce(RestorationPath()) { path, index in
+        path.appending(rows.identifier(of: index), siblingIndex: rows.siblingIndex(of: index))
       }
-      return rows.element(at: place, path)
+      return rows.element(at: index, path)
     }
   }
 

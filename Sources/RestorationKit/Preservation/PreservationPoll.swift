@@ -33,7 +33,8 @@ final class PreservationPoll: StateEncoding {
     guard said.roots == LastSaid.hash(of: roots, objects), add(roots, rows.whole.roots[...]) else {
       return true
     }
-    for number in rows.hearing.askedAlone where rows[number].hearing.isAskedAlone && isPlaced(number) {
+    for number in rows.hearing.askedAlone
+    where rows[number].hearing.isAskedAlone && isPlaced(number) {
       if let object = rows.object(of: number) {
         stack.append(Asked(object: object, number: number))
       }

@@ -268,7 +268,7 @@ extension PreservationWalk {
       return [.saved, .keptAsStored].contains(rows.outcome(of: number))
     }
     guard let settlement else { return KeptRecords.Settlement() }
-    for place in settlement.replaced.map(\.place).sorted()
+    for place in settlement.replaced.map(\.index).sorted()
     where kept?.state(of: place)?.withheld == nil {
       if let element = kept?[place]?.element { addEntry(element, .replaced) }
     }
@@ -279,7 +279,7 @@ extension PreservationWalk {
 
   /// The record that a kept element, or the object that claimed it, has now; nil if there is none.
   private func keptRecord(_ stored: UInt64) -> UInt64? {
-    guard let place = kept?.place(ofRecord: stored) else { return nil }
+    guard let place = kept?.index(ofRecord: stored) else { return nil }
     if let object = keeping?.claims[place] {
       guard let number = rows.number(of: object) else { return nil }
       // When the object goes, kept states must not name the element that gets its number.

@@ -32,42 +32,42 @@ struct ElementClasses {
     changeCount = types.changeCount
   }
 
-  private func form(of place: Int) -> Int { Int(outline.rows[place].form) }
+  private func form(of index: Int) -> Int { Int(outline.rows[index].form) }
 
-  func className(of place: Int) -> String {
-    names[form(of: place)]?.className ?? outline.form(of: place).className
+  func className(of index: Int) -> String {
+    names[form(of: index)]?.className ?? outline.form(of: index).className
   }
 
-  func restorationClassName(of place: Int) -> String? {
-    names[form(of: place)]?.restorationClassName
+  func restorationClassName(of index: Int) -> String? {
+    names[form(of: index)]?.restorationClassName
   }
 
   /// The version of the state that the class of an element has now.
-  func knownVersion(of place: Int) -> Int {
-    (names[form(of: place)]?.version ?? .first).number
+  func knownVersion(of index: Int) -> Int {
+    (names[form(of: index)]?.version ?? .first).number
   }
 
   /// Whether an object is of the class that was saved, whatever its name is now.
-  func isSaved(_ object: any StateRestoring, at place: Int) -> Bool {
-    let className = className(of: place)
+  func isSaved(_ object: any StateRestoring, at index: Int) -> Bool {
+    let className = className(of: index)
     return types.isObject(object, ofClassNamed: className)
       || formerNames[className]?.contains { types.isObject(object, ofClassNamed: $0) } == true
   }
 
   /// The class of an object that was found for an element.
-  mutating func known(_ object: any StateRestoring, at place: Int) -> Known {
+  mutating func known(_ object: any StateRestoring, at index: Int) -> Known {
     forgetIfRegistered()
-    let form = form(of: place)
+    let form = form(of: index)
     if let known = known[form], known.info.type == type(of: object) { return known }
-    let new = Known(info: types.info(of: object), isSaved: isSaved(object, at: place))
+    let new = Known(info: types.info(of: object), isSaved: isSaved(object, at: index))
     known[form] = new
     return new
   }
 
   /// The factory of an element's restoration class, which has this name.
-  mutating func factory(named name: String, at place: Int) -> TypeTable.ResolvedClass {
+  mutating func factory(named name: String, at index: Int) -> TypeTable.ResolvedClass {
     forgetIfRegistered()
-    let form = form(of: place)
+    let form = form(of: index)
     if let factory = factories[form] { return factory }
     let factory = types.restorationClass(named: name)
     factories[form] = factory

@@ -7,7 +7,7 @@ struct ElementCoders {
   /// Nil while an element uses the coder, so that a second reference shows that a hook has kept it.
   private var common: StateDecoder?
   private var kept: [Int: StateDecoder] = [:]
-  /// The first keys that each element asked the common coder for, by place; `otherRead` has the
+  /// The first keys that each element asked the common coder for, by index; `otherRead` has the
   /// keys of elements that asked for more.
   private var readPlaces: [UInt64]
   private var otherRead: [Int: ReadKeys] = [:]
@@ -20,34 +20,34 @@ struct ElementCoders {
   }
 
   /// Takes out the coder of an element, for one call.
-  mutating func take(_ place: Int) -> StateDecoder {
-    if !kept.isEmpty, let coder = kept[place] { return coder }
+  mutating func take(_ index: Int) -> StateDecoder {
+    if !kept.isEmpty, let coder = kept[index] { return coder }
     let coder = common.take() ?? make()
-    coder.open(place, readPlaces[place])
-    if !otherRead.isEmpty, let read = otherRead[place] { coder.read = read }
+    coder.open(index, readPlaces[index])
+    if !otherRead.isEmpty, let read = otherRead[index] { coder.read = read }
     return coder
   }
 
   /// Puts back the coder of an element; the caller must not have it any more.
-  mutating func putBack(_ coder: consuming StateDecoder, _ place: Int) {
-    if !kept.isEmpty, kept[place] != nil { return }
-    if coder.hasReadAll { isReadWhole[place] = true }
-    readPlaces[place] = coder.readPlaces
-    if !coder.hasReadPlacesOnly { otherRead[place] = coder.read }
+  mutating func putBack(_ coder: consuming StateDecoder, _ index: Int) {
+    if !kept.isEmpty, kept[index] != nil { return }
+    if coder.hasReadAll { isReadWhole[index] = true }
+    readPlaces[index] = coder.readPlaces
+    if !coder.hasReadPlacesOnly { otherRead[index] = coder.read }
     common = consume coder
     if !isKnownUniquelyReferenced(&common), let coder = common.take() {
       coder.stay()
-      kept[place] = coder
+      kept[index] = coder
     }
   }
 
   /// The keys of an element that nobody asked for; nil if there are none.
-  mutating func unreadNote(_ place: Int) -> ReportNote? {
+  mutating func unreadNote(_ index: Int) -> ReportNote? {
     // Most elements are read whole, and need no coder again.
-    if isReadWhole[place] { return nil }
-    let coder = take(place)
+    if isReadWhole[index] { return nil }
+    let coder = take(index)
     let note = coder.unreadNote
-    putBack(coder, place)
+    putBack(coder, index)
     return note
   }
 }

@@ -19,19 +19,19 @@ struct ElementOutcomes {
     all.reserveCapacity(outline.rows.count)
   }
 
-  subscript(place: Int) -> RestorationReport.NodeOutcome { all[place] }
+  subscript(index: Int) -> RestorationReport.NodeOutcome { all[index] }
 
   /// Whether an element is one of the tabs of the node that contains it.
-  func isTab(_ place: Int) -> Bool { container(of: place, that: .tabs) != nil }
+  func isTab(_ index: Int) -> Bool { container(of: index, that: .tabs) != nil }
 
   /// Whether saves keep the missing node on which an element lay in a stack; nil if no node of the
   /// stack is missing so far.
-  func keepsNode(below place: Int) -> Bool? {
-    cutStacks.isEmpty ? nil : container(of: place, that: .stack).flatMap { cutStacks[$0] }
+  func keepsNode(below index: Int) -> Bool? {
+    cutStacks.isEmpty ? nil : container(of: index, that: .stack).flatMap { cutStacks[$0] }
   }
 
-  private func container(of place: Int, that trait: TypeTraits) -> Int? {
-    let row = outline.rows[place]
+  private func container(of index: Int, that trait: TypeTraits) -> Int? {
+    let row = outline.rows[index]
     guard row.role == .child, let parent = row.parent, traits[parent].contains(trait) else {
       return nil
     }
@@ -44,31 +44,31 @@ struct ElementOutcomes {
   ///   - verdict: The verdict.
   ///   - traits: The traits of the object; none if the object is not back.
   mutating func append(_ verdict: ElementVerdict, _ traits: TypeTraits = []) {
-    let place = all.count
+    let index = all.count
     all.append(verdict.outcome)
-    note(place, verdict, traits)
-    guard !verdict.outcome.isBack, let stack = container(of: place, that: .stack) else { return }
+    note(index, verdict, traits)
+    guard !verdict.outcome.isBack, let stack = container(of: index, that: .stack) else { return }
     cutStacks[stack] = cutStacks[stack] == true || verdict.isKept
   }
 
   /// Replaces the verdict on a view when its node has loaded it.
-  mutating func settle(_ place: Int, _ verdict: ElementVerdict, _ traits: TypeTraits = []) {
-    all[place] = verdict.outcome
-    note(place, verdict, traits)
+  mutating func settle(_ index: Int, _ verdict: ElementVerdict, _ traits: TypeTraits = []) {
+    all[index] = verdict.outcome
+    note(index, verdict, traits)
   }
 
-  private mutating func note(_ place: Int, _ verdict: ElementVerdict, _ traits: TypeTraits) {
-    self.traits[place] = traits
-    if verdict.isKept { kept.insert(place) }
+  private mutating func note(_ index: Int, _ verdict: ElementVerdict, _ traits: TypeTraits) {
+    self.traits[index] = traits
+    if verdict.isKept { kept.insert(index) }
   }
 
   /// Notes that an object that is back could not be decoded.
-  mutating func fail(_ place: Int, _ error: String) {
-    guard let step = all[place].step else { return }
-    all[place] = .decodeFailed(by: step, error)
+  mutating func fail(_ index: Int, _ error: String) {
+    guard let step = all[index].step else { return }
+    all[index] = .decodeFailed(by: step, error)
   }
 
-  mutating func noteUnusedRoot(_ place: Int) { unusedRoots.insert(place) }
+  mutating func noteUnusedRoot(_ index: Int) { unusedRoots.insert(index) }
 
   /// Leaves out the first element, and all others since they are below it.
   mutating func leaveOutAll() {

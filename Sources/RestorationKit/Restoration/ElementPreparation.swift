@@ -17,7 +17,7 @@ struct PreparedTree {
   private let outline: StoredOutline
   /// The current names, by the form of the element.
   fileprivate(set) var names: [Names?]
-  /// How states of another version than the current one are read, by the places of the elements.
+  /// How states of another version than the current one are read, by the indices of the elements.
   fileprivate var readings: [Int: StateReading] = [:]
   /// The states that are read in place of the stored ones: migrated copies, or none if nobody
   /// gets to see the stored one.
@@ -30,17 +30,17 @@ struct PreparedTree {
     names = Array(repeating: nil, count: outline.forms.count)
   }
 
-  /// The places of the elements with a state that nobody gets to see, in order.
+  /// The indices of the elements with a state that nobody gets to see, in order.
   var withheld: [Int] { readings.filter(\.value.isWithheld).keys.sorted() }
 
-  func reading(of place: Int) -> StateReading {
-    readings.isEmpty ? .current : readings[place] ?? .current
+  func reading(of index: Int) -> StateReading {
+    readings.isEmpty ? .current : readings[index] ?? .current
   }
 
   /// Whether an element has a state that an object gets to see.
-  func hasState(_ place: Int) -> Bool {
-    outline.rows[place].state > 0
-      && (values.isEmpty || values[place].map { $0.state != nil } ?? true)
+  func hasState(_ index: Int) -> Bool {
+    outline.rows[index].state > 0
+      && (values.isEmpty || values[index].map { $0.state != nil } ?? true)
   }
 }
 
@@ -78,30 +78,30 @@ struct ElementPreparation {
     // Whether a form is of another version than its class now; most are not, and
     // their elements are skipped.
     var isOther: [Bool?] = Array(repeating: nil, count: tree.outline.forms.count)
-    for (place, row) in tree.outline.rows.enumerated() where isOther[Int(row.form)] != false {
+    for (index, row) in tree.outline.rows.enumerated() where isOther[Int(row.form)] != false {
       let form = tree.outline.forms[Int(row.form)]
       let names = prepared.names[Int(row.form)] ?? names(of: form)
       prepared.names[Int(row.form)] = names
       isOther[Int(row.form)] = names.version.number != form.version
       guard row.state > 0, names.version.number != form.version else { continue }
-      prepare(place, of: tree, known: names.version, &prepared)
+      prepare(index, of: tree, known: names.version, &prepared)
     }
-    for place in tree.outline.sensitivePlaces where prepared.readings[place] == nil {
-      guard let names = prepared.names[Int(tree.outline.rows[place].form)] else { continue }
-      prepare(place, of: tree, known: names.version, &prepared)
+    for index in tree.outline.sensitivePlaces where prepared.readings[index] == nil {
+      guard let names = prepared.names[Int(tree.outline.rows[index].form)] else { continue }
+      prepare(index, of: tree, known: names.version, &prepared)
     }
     return prepared
   }
 
   /// Reads the state of an element.
   private func prepare(
-    _ place: Int, of tree: StoredTree, known: StateVersion, _ prepared: inout PreparedTree
+    _ index: Int, of tree: StoredTree, known: StateVersion, _ prepared: inout PreparedTree
   ) {
     let (values, reading, opened) = migrate(
-      tree.values[place], tree.outline.form(of: place).version, known: known)
-    prepared.values[place] = values
-    prepared.opened[place] = opened
-    if reading != .current { prepared.readings[place] = reading }
+      tree.values[index], tree.outline.form(of: index).version, known: known)
+    prepared.values[index] = values
+    prepared.opened[index] = opened
+    if reading != .current { prepared.readings[index] = reading }
   }
 
   private mutating func names(of form: StoredForm) -> PreparedTree.Names {

@@ -8,7 +8,7 @@ struct ExistingElements {
   private let roots: [any RestorableNode]
   /// The node that came late; nil if the whole state is restored.
   private let late: (any RestorableNode)?
-  /// The nodes that exist, by the place of the node that contains them; roots are under nil.
+  /// The nodes that exist, by the index of the node that contains them; roots are under nil.
   private var nodes: [Int?: ExistingNodes] = [:]
   private var views: [Int: [String: any RestorableView]] = [:]
   private var scopedObjects = ScopedObjects()
@@ -25,8 +25,8 @@ struct ExistingElements {
   ///
   /// The path is exact if the parent, which is back, contains or presents a node with the
   /// identifier.
-  mutating func node(at place: Int, below parent: (any RestorableNode)?) -> (any RestorableNode)? {
-    let above = outline.rows[place].parent
+  mutating func node(at index: Int, below parent: (any RestorableNode)?) -> (any RestorableNode)? {
+    let above = outline.rows[index].parent
     if above == nil, let late { return late }
     if nodes[above] == nil {
       nodes[above] =
@@ -34,21 +34,21 @@ struct ExistingElements {
         ?? ExistingNodes(roots, objects)
     }
     return nodes[above]?.node(
-      outline.identifier(of: place), siblingIndex: outline.siblingIndex(of: place))
+      outline.identifier(of: index), siblingIndex: outline.siblingIndex(of: index))
   }
 
   /// The view that has the identifier of an element, of the node above.
-  mutating func view(at place: Int, of node: any RestorableNode) -> (any RestorableView)? {
-    guard let above = outline.rows[place].parent else { return nil }
+  mutating func view(at index: Int, of node: any RestorableNode) -> (any RestorableView)? {
+    guard let above = outline.rows[index].parent else { return nil }
     if views[above] == nil { views[above] = ViewTree.viewsByIdentifier(of: node) }
-    return views[above]?[outline.identifier(of: place)]
+    return views[above]?[outline.identifier(of: index)]
   }
 
   /// The registered object with the identifier of an element, and the parent that is back.
-  mutating func object(at place: Int, in restored: RestoredObjects) -> (any StateRestoring)? {
-    let scope = outline.rows[place].parent.flatMap { restored.object(at: $0) }
+  mutating func object(at index: Int, in restored: RestoredObjects) -> (any StateRestoring)? {
+    let scope = outline.rows[index].parent.flatMap { restored.object(at: $0) }
     return scopedObjects.object(
-      outline.identifier(of: place), scope: scope, in: objects, isScope: restored.contains)
+      outline.identifier(of: index), scope: scope, in: objects, isScope: restored.contains)
   }
 
   /// Forgets the nodes and views that were found, since hooks may have changed what contains them.

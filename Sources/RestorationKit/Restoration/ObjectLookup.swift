@@ -38,89 +38,89 @@ final class ObjectLookup {
     case missing(RestorationReport.NodeOutcome)
   }
 
-  func find(_ place: Int, _ lookup: Lookup, _ coder: StateDecoder) -> Result {
+  func find(_ index: Int, _ lookup: Lookup, _ coder: StateDecoder) -> Result {
     switch lookup {
     case .belowMissing:
       return .missing(
         .parentMissing(
-          outline.rows[place].parent.map { outline.path(of: $0) } ?? RestorationPath()))
+          outline.rows[index].parent.map { outline.path(of: $0) } ?? RestorationPath()))
     case .leftOut: return .missing(.skipped)
     case .onCutStack: return .missing(.stackCut)
     case .inLoadedNode: return .missing(.viewNotFound)
-    case .late: return findExisting(place) ?? .missing(.notFound)
-    case .amongTabs: return findExisting(place) ?? .missing(.tabNotFound)
+    case .late: return findExisting(index) ?? .missing(.notFound)
+    case .amongTabs: return findExisting(index) ?? .missing(.tabNotFound)
     case .registered:
-      return existing.object(at: place, in: restored).map { .found($0, .existing) }
+      return existing.object(at: index, in: restored).map { .found($0, .existing) }
         ?? .missing(.notRegistered)
-    case .restorationClass: return askRestorationClass(of: place, coder)
+    case .restorationClass: return askRestorationClass(of: index, coder)
     case .laterSteps:
-      return askDelegate(place, coder)
-        ?? findExisting(place)
-        ?? askStoryboard(place)
-        ?? askNodeClass(place, coder)
+      return askDelegate(index, coder)
+        ?? findExisting(index)
+        ?? askStoryboard(index)
+        ?? askNodeClass(index, coder)
         ?? .missing(.notFound)
     }
   }
 
   /// The node that was there before, with exactly the path of an element.
-  func existingNode(at place: Int) -> (any RestorableNode)? {
-    existing.node(at: place, below: outline.rows[place].parent.flatMap { restored.node(at: $0) })
+  func existingNode(at index: Int) -> (any RestorableNode)? {
+    existing.node(at: index, below: outline.rows[index].parent.flatMap { restored.node(at: $0) })
   }
 
-  private func findExisting(_ place: Int) -> Result? {
-    existingNode(at: place).map { .found($0, .existing) }
+  private func findExisting(_ index: Int) -> Result? {
+    existingNode(at: index).map { .found($0, .existing) }
   }
 
   /// Asks the restoration class of the record, in the first step.
-  private func askRestorationClass(of place: Int, _ coder: StateDecoder) -> Result {
-    let name = classes.restorationClassName(of: place) ?? ""
-    if let root = givenRoot(at: place, madeBy: name) { return .found(root, .existing) }
-    return ask(classes.factory(named: name, at: place), name, place, coder)
+  private func askRestorationClass(of index: Int, _ coder: StateDecoder) -> Result {
+    let name = classes.restorationClassName(of: index) ?? ""
+    if let root = givenRoot(at: index, madeBy: name) { return .found(root, .existing) }
+    return ask(classes.factory(named: name, at: index), name, index, coder)
   }
 
   /// The root that was given for a place, if the record names its class because that is
   /// registered with a closure, and not because the root names a restoration class.
   private func givenRoot(
-    at place: Int, madeBy name: String
+    at index: Int, madeBy name: String
   ) -> (any RestorableNode)? {
-    guard outline.rows[place].parent == nil, outline.rows[place].kind == .node,
-      types.isMadeByClosure(classes.className(of: place), registeredAs: name),
-      let given = existingNode(at: place), given.restorationClass == nil,
-      classes.isSaved(given, at: place)
+    guard outline.rows[index].parent == nil, outline.rows[index].kind == .node,
+      types.isMadeByClosure(classes.className(of: index), registeredAs: name),
+      let given = existingNode(at: index), given.restorationClass == nil,
+      classes.isSaved(given, at: index)
     else { return nil }
     return given
   }
 
   private func ask(
-    _ factory: TypeTable.ResolvedClass, _ name: String, _ place: Int, _ coder: StateDecoder
+    _ factory: TypeTable.ResolvedClass, _ name: String, _ index: Int, _ coder: StateDecoder
   ) -> Result {
     switch factory {
     case .unknown: return .missing(.unknownRestorationClass(name))
     case .notAFactory: return .missing(.notARestorationClass(name))
     case .found(let make):
-      progress.note(.restorationClass, place)
+      progress.note(.restorationClass, index)
       return ask(.restorationClass) { try make(coder.path, coder) } ?? .missing(.vetoed)
     }
   }
 
-  private func askDelegate(_ place: Int, _ coder: StateDecoder) -> Result? {
+  private func askDelegate(_ index: Int, _ coder: StateDecoder) -> Result? {
     guard let delegate else { return nil }
-    progress.note(.delegate, place)
+    progress.note(.delegate, index)
     return ask(.delegate) { try delegate.node(at: coder.path, coder: coder) }
   }
 
-  private func askStoryboard(_ place: Int) -> Result? {
-    guard let reference = outline.form(of: place).storyboard else { return nil }
-    progress.note(.storyboard, place)
+  private func askStoryboard(_ index: Int) -> Result? {
+    guard let reference = outline.form(of: index).storyboard else { return nil }
+    progress.note(.storyboard, index)
     return ask(.storyboard) {
       try types.storyboard(named: reference.name)?.instantiate(reference.identifier)
     } ?? .missing(.notInStoryboard(reference.name, identifier: reference.identifier))
   }
 
-  private func askNodeClass(_ place: Int, _ coder: StateDecoder) -> Result? {
-    let name = classes.className(of: place)
+  private func askNodeClass(_ index: Int, _ coder: StateDecoder) -> Result? {
+    let name = classes.className(of: index)
     guard types.makesItsObjects(name) else { return nil }
-    return ask(types.restorationClass(named: name), name, place, coder)
+    return ask(types.restorationClass(named: name), name, index, coder)
   }
 
   private func ask(

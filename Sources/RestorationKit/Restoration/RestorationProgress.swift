@@ -44,20 +44,20 @@ final class RestorationProgress {
   }
 
   /// Says which element is made or decoded now; nil outside of all elements.
-  func reach(_ place: Int?) {
-    watch?.reach(place)
+  func reach(_ index: Int?) {
+    watch?.reach(index)
     guard let mark else { return }
     do {
-      try mark(place)
+      try mark(index)
     } catch {
       problem = problem ?? error.reason
     }
   }
 
   /// Says which call is made next, about an element or about none.
-  func note(_ call: RestorationTrace.Call, _ place: Int? = nil) {
+  func note(_ call: RestorationTrace.Call, _ index: Int? = nil) {
     guard let trace else { return }
-    trace(RestorationTrace(call: call, path: place.map(outline.path) ?? RestorationPath()))
+    trace(RestorationTrace(call: call, path: index.map(outline.path) ?? RestorationPath()))
   }
 }
 
@@ -72,8 +72,8 @@ private final class ProgressWatch: Sendable {
   private let outline: StoredOutline
   /// Grows with each element that is reached.
   private let step = Atomic<UInt64>(0)
-  /// The place of the element; less than 0 outside of all elements.
-  private let place = Atomic<Int>(-1)
+  /// The index of the element; less than 0 outside of all elements.
+  private let index = Atomic<Int>(-1)
   private let seen = Mutex(Seen())
 
   init(_ watchdog: RestorationWatchdog, _ outline: StoredOutline) {
@@ -82,8 +82,8 @@ private final class ProgressWatch: Sendable {
     schedule()
   }
 
-  func reach(_ place: Int?) {
-    self.place.store(place ?? -1, ordering: .releasing)
+  func reach(_ index: Int?) {
+    self.index.store(index ?? -1, ordering: .releasing)
     step.wrappingAdd(1, ordering: .releasing)
   }
 
@@ -96,7 +96,7 @@ private final class ProgressWatch: Sendable {
 
   private func check() {
     let step = step.load(ordering: .acquiring)
-    let place = place.load(ordering: .acquiring)
+    let index = index.load(ordering: .acquiring)
     let hangs = seen.withLock { seen in
       guard seen.step == step else {
         seen = Seen(step: step)
@@ -105,7 +105,7 @@ private final class ProgressWatch: Sendable {
       defer { seen.wasTold = true }
       return !seen.wasTold
     }
-    if hangs, place >= 0 { watchdog.tell(outline.path(of: place)) }
+    if hangs, index >= 0 { watchdog.tell(outline.path(of: index)) }
     schedule()
   }
 }

@@ -1,13 +1,13 @@
 extension RestorationRun {
   func decode() {
-    eachRestored { object, place in
-      progress.reach(place)
-      withCoder(place) { coder in
-        restoreContent(object, coder, place)
-        attempt(place) {
-          if prepared.hasState(place) {
-            progress.note(.decodeRestorableState, place)
-            try coder.decodeOwnState(of: object, outcomes.traits[place])
+    eachRestored { object, index in
+      progress.reach(index)
+      withCoder(index) { coder in
+        restoreContent(object, coder, index)
+        attempt(index) {
+          if prepared.hasState(index) {
+            progress.note(.decodeRestorableState, index)
+            try coder.decodeOwnState(of: object, outcomes.traits[index])
             try object.decodeRestorableState(with: coder)
           }
           try coder.builtIn?.restoreAfterDecoding(object)
@@ -17,13 +17,13 @@ extension RestorationRun {
   }
 
   func restoreAfterLayout() {
-    eachRestored { object, place in
-      progress.reach(place)
-      withCoder(place) { coder in
-        attempt(place) {
+    eachRestored { object, index in
+      progress.reach(index)
+      withCoder(index) { coder in
+        attempt(index) {
           try coder.builtIn?.restoreAfterLayout(object)
-          guard prepared.hasState(place) else { return }
-          progress.note(.restoreStateAfterLayout, place)
+          guard prepared.hasState(index) else { return }
+          progress.note(.restoreStateAfterLayout, index)
           try object.restoreStateAfterLayout(with: coder)
         }
       }
@@ -31,8 +31,8 @@ extension RestorationRun {
   }
 
   /// Gives a container the nodes that it contained and that are back.
-  private func restoreContent(_ object: any StateRestoring, _ coder: StateDecoder, _ place: Int) {
-    let traits = outcomes.traits[place]
+  private func restoreContent(_ object: any StateRestoring, _ coder: StateDecoder, _ index: Int) {
+    let traits = outcomes.traits[index]
     if traits.isDisjoint(with: .takesContent) { return }
     if traits.contains(.stack), let stack = object as? any RestorableStack {
       let nodes = coder.restoredChildren
@@ -48,7 +48,7 @@ extension RestorationRun {
       presenter.restorePresented(node)
     }
     if traits.contains(.tabs), let tabs = object as? any RestorableTabs {
-      attempt(place) {
+      attempt(index) {
         if let record = try coder.builtIn?.selectedTab(),
           let tab = restored.node(record)
         {
@@ -58,11 +58,11 @@ extension RestorationRun {
     }
   }
 
-  private func attempt(_ place: Int, _ body: () throws -> Void) {
+  private func attempt(_ index: Int, _ body: () throws -> Void) {
     do {
       try body()
     } catch {
-      outcomes.fail(place, error.reason)
+      outcomes.fail(index, error.reason)
     }
   }
 }

@@ -1,64 +1,64 @@
 extension RestorationRun {
   func makeObjects() {
-    for place in tree.outline.rows.indices {
-      progress.reach(place)
-      let way = lookup(at: place)
-      switch withCoder(place, { lookup.find(place, way, $0) }) {
-      case .found(let object, let step): take(object, by: step, as: place)
-      case .missing(let reason): leaveOut(place, reason)
+    for index in tree.outline.rows.indices {
+      progress.reach(index)
+      let way = lookup(at: index)
+      switch withCoder(index, { lookup.find(index, way, $0) }) {
+      case .found(let object, let step): take(object, by: step, as: index)
+      case .missing(let reason): leaveOut(index, reason)
       }
-      noteGivenRoot(place)
+      noteGivenRoot(index)
     }
   }
 
-  private func lookup(at place: Int) -> Lookup {
-    let row = tree.outline.rows[place]
+  private func lookup(at index: Int) -> Lookup {
+    let row = tree.outline.rows[index]
     return Lookup(
       row.kind,
       isBelowMissing: row.parent.map { !restored.isBack($0) } ?? false,
-      isLeftOut: !skipped.isEmpty && skipped[place] != nil,
+      isLeftOut: !skipped.isEmpty && skipped[index] != nil,
       isLate: late != nil && row.parent == nil,
-      isOnCutStack: outcomes.keepsNode(below: place) != nil,
-      isTab: outcomes.isTab(place),
-      namesClass: lookup.classes.restorationClassName(of: place) != nil)
+      isOnCutStack: outcomes.keepsNode(below: index) != nil,
+      isTab: outcomes.isTab(index),
+      namesClass: lookup.classes.restorationClassName(of: index) != nil)
   }
 
   private func verdict(
-    on object: ElementVerdict.Object, at place: Int, areViewsLoaded: Bool = false
+    on object: ElementVerdict.Object, at index: Int, areViewsLoaded: Bool = false
   ) -> ElementVerdict {
     ElementVerdict(
-      object, prepared.reading(of: place), hasState: prepared.hasState(place),
-      isOnKeptNode: outcomes.keepsNode(below: place) ?? false,
-      isAwaited: !areViewsLoaded && tree.outline.rows[place].role == .view)
+      object, prepared.reading(of: index), hasState: prepared.hasState(index),
+      isOnKeptNode: outcomes.keepsNode(below: index) ?? false,
+      isAwaited: !areViewsLoaded && tree.outline.rows[index].role == .view)
   }
 
-  private func leaveOut(_ place: Int, _ reason: RestorationReport.NodeOutcome) {
-    outcomes.append(verdict(on: .missing(reason), at: place))
+  private func leaveOut(_ index: Int, _ reason: RestorationReport.NodeOutcome) {
+    outcomes.append(verdict(on: .missing(reason), at: index))
   }
 
   private func take(
-    _ object: any StateRestoring, by step: RestorationReport.Step, as place: Int
+    _ object: any StateRestoring, by step: RestorationReport.Step, as index: Int
   ) {
-    let kind = tree.outline.rows[place].kind
-    let known = lookup.classes.known(object, at: place)
+    let kind = tree.outline.rows[index].kind
+    let known = lookup.classes.known(object, at: index)
     let node = known.info.node(object)
-    let restorationClass = lookup.classes.restorationClassName(of: place)
+    let restorationClass = lookup.classes.restorationClassName(of: index)
     if kind == .node, node == nil {
-      let name = restorationClass ?? lookup.classes.className(of: place)
-      return leaveOut(place, .notARestorationClass(name))
+      let name = restorationClass ?? lookup.classes.className(of: index)
+      return leaveOut(index, .notARestorationClass(name))
     }
-    if let other = restored.claim(object, node, at: place) {
-      return leaveOut(place, .providedTwice(tree.outline.path(of: other)))
+    if let other = restored.claim(object, node, at: index) {
+      return leaveOut(index, .providedTwice(tree.outline.path(of: other)))
     }
     let otherClass = known.isSaved ? nil : known.info.name
     outcomes.append(
-      verdict(on: .found(by: step, otherClass: otherClass), at: place), known.info.traits)
-    let identifier = tree.outline.identifier(of: place)
+      verdict(on: .found(by: step, otherClass: otherClass), at: index), known.info.traits)
+    let identifier = tree.outline.identifier(of: index)
     objects.remember(
       object, known.info, node, identifier: identifier,
       // The closure of the saved class may have made an object of another class.
       restorationClass: restorationClass
-        ?? (step == .restorationClass ? lookup.classes.className(of: place) : nil))
+        ?? (step == .restorationClass ? lookup.classes.className(of: index) : nil))
     if kind == .object, let object = object as? any RestorableObject {
       objects.register(object, identifier: identifier)
     }
@@ -66,35 +66,35 @@ extension RestorationRun {
 
   /// Notes a given root that is not used, since another root is back at its place, or
   /// none by a veto.
-  private func noteGivenRoot(_ place: Int) {
-    let row = tree.outline.rows[place]
+  private func noteGivenRoot(_ index: Int) {
+    let row = tree.outline.rows[index]
     guard row.parent == nil, row.kind == .node, late == nil,
-      outcomes[place].isBack || outcomes[place] == .vetoed,
-      let given = lookup.existingNode(at: place), given !== restored.node(at: place)
+      outcomes[index].isBack || outcomes[index] == .vetoed,
+      let given = lookup.existingNode(at: index), given !== restored.node(at: index)
     else { return }
-    outcomes.noteUnusedRoot(place)
+    outcomes.noteUnusedRoot(index)
   }
 
   func findViews() {
     let types = lookup.classes.types
-    for (place, row) in tree.outline.rows.enumerated() where row.role == .view {
-      guard outcomes[place] == .viewNotFound, let owner = row.parent else { continue }
-      let view = view(at: place, of: owner)
-      let isSaved = view.map { lookup.classes.isSaved($0, at: place) } ?? false
+    for (index, row) in tree.outline.rows.enumerated() where row.role == .view {
+      guard outcomes[index] == .viewNotFound, let owner = row.parent else { continue }
+      let view = view(at: index, of: owner)
+      let isSaved = view.map { lookup.classes.isSaved($0, at: index) } ?? false
       let found = view.map {
         ElementVerdict.Object.found(
           by: .existing, otherClass: isSaved ? nil : types.className(of: $0))
       }
-      if let view, isSaved { restored.setView(view, at: place) }
+      if let view, isSaved { restored.setView(view, at: index) }
       outcomes.settle(
-        place, verdict(on: found ?? .missing(.viewNotFound), at: place, areViewsLoaded: true),
+        index, verdict(on: found ?? .missing(.viewNotFound), at: index, areViewsLoaded: true),
         view.map { isSaved ? types.traits(of: $0) : [] } ?? [])
     }
   }
 
-  private func view(at place: Int, of owner: Int) -> (any RestorableView)? {
+  private func view(at index: Int, of owner: Int) -> (any RestorableView)? {
     guard outcomes[owner].isDecodable, let node = restored.node(at: owner) else { return nil }
     progress.reach(owner)
-    return lookup.existing.view(at: place, of: node)
+    return lookup.existing.view(at: index, of: node)
   }
 }

@@ -2,33 +2,33 @@
 /// only states that differ later count as changed.
 extension RestorationRun {
   func rememberProbes(in kept: KeptRecords) {
-    for place in prepared.withheld where outcomes[place].isDecodable {
-      if let object = restored.object(at: place) { remember(object, place, in: kept) }
+    for index in prepared.withheld where outcomes[index].isDecodable {
+      if let object = restored.object(at: index) { remember(object, index, in: kept) }
     }
     guard !skipped.isEmpty else { return }
     // The app itself may have made an object that is left out, and others below that object.
     var made: [Int: any StateRestoring] = [:]
     lookup.existing.lookAgain()
-    for place in tree.outline.rows.indices {
-      let parent = tree.outline.rows[place].parent
-      let isTop = outcomes[place] == .skipped
+    for index in tree.outline.rows.indices {
+      let parent = tree.outline.rows[index].parent
+      let isTop = outcomes[index] == .skipped
       guard isTop || parent.map({ made[$0] != nil }) == true else { continue }
       let above = parent.flatMap { isTop ? restored.object(at: $0) : made[$0] }
       guard parent == nil || above != nil,
-        let object = existingObject(at: place, below: above)
+        let object = existingObject(at: index, below: above)
       else { continue }
-      made[place] = object
-      remember(object, place, in: kept)
+      made[index] = object
+      remember(object, index, in: kept)
     }
   }
 
-  private func remember(_ object: any StateRestoring, _ place: Int, in kept: KeptRecords) {
-    progress.reach(place)
-    progress.note(.encodeRestorableState, place)
+  private func remember(_ object: any StateRestoring, _ index: Int, in kept: KeptRecords) {
+    progress.reach(index)
+    progress.note(.encodeRestorableState, index)
     do {
       kept.remember(
         try StateProbe(
-          object, at: tree.outline.path(of: place), lookup.classes.types.traits(of: object)),
+          object, at: tree.outline.path(of: index), lookup.classes.types.traits(of: object)),
         of: object)
     } catch {
       // Without a probe, the first state that the object can encode counts as changed.
@@ -37,14 +37,14 @@ extension RestorationRun {
 
   /// The object of an element that exists now; nobody is asked to make one.
   private func existingObject(
-    at place: Int, below parent: (any StateRestoring)?
+    at index: Int, below parent: (any StateRestoring)?
   ) -> (any StateRestoring)? {
     let node = parent as? any RestorableNode
-    let isRoot = tree.outline.rows[place].parent == nil
-    return switch tree.outline.rows[place].kind {
-    case .node: isRoot || node != nil ? lookup.existing.node(at: place, below: node) : nil
-    case .view: node.flatMap { lookup.existing.view(at: place, of: $0) }
-    case .object: lookup.existing.object(at: place, in: restored)
+    let isRoot = tree.outline.rows[index].parent == nil
+    return switch tree.outline.rows[index].kind {
+    case .node: isRoot || node != nil ? lookup.existing.node(at: index, below: node) : nil
+    case .view: node.flatMap { lookup.existing.view(at: index, of: $0) }
+    case .object: lookup.existing.object(at: index, in: restored)
     case .application, .scene: nil
     }
   }

@@ -7,10 +7,10 @@ extension RestorationRun {
   ///   late and are back.
   func keep(
     _ unattached: Set<UInt64>
-  ) -> ([KeptElement], claimed: [(place: Int, object: any StateRestoring)]) {
+  ) -> ([KeptElement], claimed: [(index: Int, object: any StateRestoring)]) {
     let result = result(unattached)
     if let late {
-      let claimed = late.kept.settleLate(late.place, result)
+      let claimed = late.kept.settleLate(late.index, result)
       rememberProbes(in: late.kept)
       return ([], claimed)
     }
@@ -31,9 +31,9 @@ extension RestorationRun {
     let notTaken =
       unattached.isEmpty
       ? []
-      : rows.indices.filter { place in
-        unattached.contains(rows[place].record)
-          && rows[place].parent.map {
+      : rows.indices.filter { index in
+        unattached.contains(rows[index].record)
+          && rows[index].parent.map {
             prepared.reading(of: $0).isWithheld || !outcomes[$0].isDecodable
           } == true
       }
@@ -62,11 +62,11 @@ extension RestorationRun {
             outcome: .restored(by: .delegate), notes: notes)
         ]
       return application
-        + outline.rows.enumerated().map { place, row in
+        + outline.rows.enumerated().map { index, row in
           RestorationReport.Entry(
-            kind: row.kind, path: outline.path(of: place),
-            className: outline.form(of: place).className, outcome: outcomes[place],
-            notes: elementNotes[place] ?? [])
+            kind: row.kind, path: outline.path(of: index),
+            className: outline.form(of: index).className, outcome: outcomes[index],
+            notes: elementNotes[index] ?? [])
         }
         + unreadable.map { lost in
           RestorationReport.Entry(
@@ -80,23 +80,23 @@ extension RestorationRun {
   private func notes(_ unattached: Set<UInt64>) -> [Int: [ReportNote]] {
     var all: [Int: [ReportNote]] = [:]
     let kept = objects.kept
-    for (place, row) in tree.outline.rows.enumerated() {
+    for (index, row) in tree.outline.rows.enumerated() {
       var notes: [ReportNote] = []
-      if outcomes[place].isDecodable, let version = prepared.reading(of: place).migratedFrom {
+      if outcomes[index].isDecodable, let version = prepared.reading(of: index).migratedFrom {
         notes.append(.migrated(from: version))
       }
-      if outcomes.unusedRoots.contains(place) { notes.append(.givenRootNotUsed) }
+      if outcomes.unusedRoots.contains(index) { notes.append(.givenRootNotUsed) }
       if row.hasLastState { notes.append(.lastState) }
-      if outcomes[place].wasAsked, let mended = restored.mended[place] { notes += mended.notes }
-      if !prepared.opened.isEmpty, let opened = prepared.opened[place] { notes += opened.notes }
+      if outcomes[index].wasAsked, let mended = restored.mended[index] { notes += mended.notes }
+      if !prepared.opened.isEmpty, let opened = prepared.opened[index] { notes += opened.notes }
       if !unattached.isEmpty, unattached.contains(row.record) { notes.append(.notContained) }
-      let isKept = kept?.place(ofRecord: row.record) != nil
+      let isKept = kept?.index(ofRecord: row.record) != nil
       if isKept { notes.append(.kept) }
-      if let states = tree.kept[place], isKept || outcomes[place].isBack {
+      if let states = tree.kept[index], isKept || outcomes[index].isBack {
         notes += states.map { .keptBeside(version: $0.version, since: $0.since) }
       }
-      if outcomes[place].wasAsked, let note = coders.unreadNote(place) { notes.append(note) }
-      if !notes.isEmpty { all[place] = notes }
+      if outcomes[index].wasAsked, let note = coders.unreadNote(index) { notes.append(note) }
+      if !notes.isEmpty { all[index] = notes }
     }
     return all
   }
@@ -106,10 +106,10 @@ extension RestorationRun {
   /// The failure says why the delegate could not decode the state of the application; it is nil
   /// if the delegate could.
   func undecoded(_ failure: ReportNote?) -> Set<RecordFingerprint> {
-    let places = outcomes.all.indices.filter { place in
-      switch outcomes[place] {
+    let places = outcomes.all.indices.filter { index in
+      switch outcomes[index] {
       case .decodeFailed, .classMismatch: true
-      case .restored: !restored.mended.isEmpty && restored.mended[place]?.isWhole == false
+      case .restored: !restored.mended.isEmpty && restored.mended[index]?.isWhole == false
       default: false
       }
     }
@@ -127,9 +127,9 @@ extension RestorationRun {
   /// Nodes that are back, but that the node above does not contain any more.
   func unattachedRecords() -> Set<UInt64> {
     var unattached: Set<UInt64> = []
-    for (place, row) in tree.outline.rows.enumerated() {
+    for (index, row) in tree.outline.rows.enumerated() {
       let (stored, shown) = (row.connections.children, row.connections.presented)
-      guard !stored.isEmpty || shown > 0, let parent = restored.node(at: place)
+      guard !stored.isEmpty || shown > 0, let parent = restored.node(at: index)
       else { continue }
       let children = parent.restorationChildren
       let presented = parent.restorationPresented

@@ -78,7 +78,7 @@ final class RestorationRun {
     /// The rows of the stored state, for the next save; nil if they are not known.
     var rows: Rows?
     /// The objects that came late and are back, with the places at which they were kept.
-    var claimed: [(place: Int, object: any StateRestoring)] = []
+    var claimed: [(index: Int, object: any StateRestoring)] = []
     /// The fingerprints of the states that the app could not decode, so that a save does not
     /// replace the only copy of one.
     var undecoded: Set<RecordFingerprint> = []
@@ -152,16 +152,16 @@ final class RestorationRun {
 
   /// Restores the values of the app, before any hook may read one.
   private func restoreValues(_ values: ValueStore?) {
-    values?.restore(from: tree.outline) { [skipped, restored] place in
-      skipped[place] != nil ? nil : restored.state(at: place)
+    values?.restore(from: tree.outline) { [skipped, restored] index in
+      skipped[index] != nil ? nil : restored.state(at: index)
     }
   }
 
   private func loadViews() {
-    for place in outcomes.all.indices where outcomes[place].isDecodable {
-      guard let node = restored.node(at: place) else { continue }
-      progress.reach(place)
-      progress.note(.loadViewIfNeeded, place)
+    for index in outcomes.all.indices where outcomes[index].isDecodable {
+      guard let node = restored.node(at: index) else { continue }
+      progress.reach(index)
+      progress.note(.loadViewIfNeeded, index)
       node.loadViewIfNeeded()
     }
   }
@@ -178,9 +178,9 @@ final class RestorationRun {
 
   /// Tells all objects that are back that the restore has ended.
   private func tellAllItsEnd() {
-    eachRestored { object, place in
-      progress.reach(place)
-      progress.note(.applicationFinishedRestoringState, place)
+    eachRestored { object, index in
+      progress.reach(index)
+      progress.note(.applicationFinishedRestoringState, index)
       object.applicationFinishedRestoringState()
     }
     progress.reach(nil)
@@ -188,18 +188,18 @@ final class RestorationRun {
 
   /// Gives the coder of an element to a call.
   @inline(__always)
-  func withCoder<Value>(_ place: Int, _ body: (StateDecoder) -> Value) -> Value {
-    let coder = coders.take(place)
+  func withCoder<Value>(_ index: Int, _ body: (StateDecoder) -> Value) -> Value {
+    let coder = coders.take(index)
     let value = body(coder)
-    coders.putBack(consume coder, place)
+    coders.putBack(consume coder, index)
     return value
   }
 
   /// Calls the body with each object that is back and of the class that was saved, in order.
   @inline(__always)
   func eachRestored(_ body: (any StateRestoring, Int) -> Void) {
-    for place in outcomes.all.indices where outcomes[place].isDecodable {
-      if let object = restored.object(at: place) { body(object, place) }
+    for index in outcomes.all.indices where outcomes[index].isDecodable {
+      if let object = restored.object(at: index) { body(object, index) }
     }
   }
 }
@@ -208,5 +208,5 @@ final class RestorationRun {
 struct LateNode {
   let node: any RestorableNode
   let kept: KeptRecords
-  let place: Int
+  let index: Int
 }

@@ -39,7 +39,7 @@ extension KeptBound {
     age.map { now.timeIntervalSince(since) > $0 } ?? false
   }
 
-  /// The places of the shares that have no room.
+  /// The indices of the shares that have no room.
   ///
   /// - Complexity: O(*n* log *n*) in the shares, if they have no room together.
   package func crowdedOut(of shares: [KeptShare]) -> [Int] {

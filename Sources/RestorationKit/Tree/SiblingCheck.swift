@@ -8,7 +8,7 @@ package struct SiblingCheck {
     private let parentNumber: Int32
     private let kind: ElementKind
 
-    /// The place of the element above; nil for a root.
+    /// The index of the element above; nil for a root.
     var parent: Int? { parentNumber < 0 ? nil : Int(parentNumber) }
 
     package init(kind: ElementKind, parent: Int?, identifier: String, index: Int) {

@@ -31,7 +31,7 @@ final class StoredFingerprints: Sendable {
     DispatchQueue.global(qos: .userInitiated).async { _ = self.all }
   }
 
-  /// The fingerprints by the places of the elements.
+  /// The fingerprints by the indices of the elements.
   ///
   /// - Complexity: O(*n*) in the bytes of the records; once.
   var all: [RecordFingerprint] {

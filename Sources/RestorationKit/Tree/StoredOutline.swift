@@ -10,11 +10,11 @@ struct StoredRow: Sendable {
   let kind: ElementKind
   var hasLastState = false
   var role = StoredTree.Role.root
-  /// The place of the parent; less than 0 for a root.
+  /// The index of the parent; less than 0 for a root.
   private var above: Int32 = -1
   /// The form of the element, in ``StoredOutline/forms``.
   var form: Int32
-  /// The place of the record among those of the archive.
+  /// The index of the record among those of the archive.
   var recordPlace: UInt32 = 0
   /// Where these begin in the record, which is less than 2^24 bytes long; 0 if they
   /// are not there.
@@ -115,9 +115,9 @@ final class StoredOutline: Sendable {
       references += records
       return start..<Int32(references.count)
     }
-    for (place, element) in elements.enumerated() {
+    for (index, element) in elements.enumerated() {
       let (content, values) = (element.content, element.values)
-      var row = StoredRow(element.record, content.kind, form: Int32(place))
+      var row = StoredRow(element.record, content.kind, form: Int32(index))
       row.hasLastState = content.hasLastState
       (row.parent, row.role) = (element.parent, element.role)
       (row.builtIn, row.state) = (values.builtIn == nil ? 0 : 1, values.state == nil ? 0 : 1)
@@ -140,15 +140,15 @@ final class StoredOutline: Sendable {
 }
 
 extension StoredOutline {
-  func path(of place: Int) -> RestorationPath {
-    paths.isEmpty ? RestorationPath(of: place, in: names) : paths[place]
+  func path(of index: Int) -> RestorationPath {
+    paths.isEmpty ? RestorationPath(of: index, in: names) : paths[index]
   }
 
-  func identifier(of place: Int) -> String { names[place].identifier }
+  func identifier(of index: Int) -> String { names[index].identifier }
 
-  func siblingIndex(of place: Int) -> Int { names[place].index }
+  func siblingIndex(of index: Int) -> Int { names[index].index }
 
-  func form(of place: Int) -> StoredForm { forms[Int(rows[place].form)] }
+  func form(of index: Int) -> StoredForm { forms[Int(rows[index].form)] }
 
   /// The records in a range of references.
   func records(_ range: Range<Int32>) -> ArraySlice<UInt64> {
@@ -156,20 +156,20 @@ extension StoredOutline {
   }
 
   /// Whether an element was not back when it was saved.
-  func isKept(_ place: Int) -> Bool { rare.keptSince[rows[place].record] != nil }
+  func isKept(_ index: Int) -> Bool { rare.keptSince[rows[index].record] != nil }
 
   /// Where the values with a sensitivity begin in the record of an element; nil if there are none.
-  func sensitive(_ place: Int) -> UInt32? {
-    rare.sensitive.isEmpty ? nil : rare.sensitive[rows[place].record]
+  func sensitive(_ index: Int) -> UInt32? {
+    rare.sensitive.isEmpty ? nil : rare.sensitive[rows[index].record]
   }
 
-  /// The places of the elements that have values with a sensitivity.
+  /// The indices of the elements that have values with a sensitivity.
   var sensitivePlaces: [Int] { places(of: rare.sensitive) }
 
   /// Where the states begin that are kept beside that of an element; nil if there are none.
-  func kept(_ place: Int) -> UInt32? { rare.kept[rows[place].record] }
+  func kept(_ index: Int) -> UInt32? { rare.kept[rows[index].record] }
 
-  /// The places of the elements beside whose states others are kept.
+  /// The indices of the elements beside whose states others are kept.
   var keptPlaces: [Int] { places(of: rare.kept) }
 
   private func places(of parts: [UInt64: UInt32]) -> [Int] {
@@ -177,12 +177,12 @@ extension StoredOutline {
   }
 
   /// The library's part of the record of an element, as it was written.
-  func content(of place: Int) -> NodeRecord {
-    let row = rows[place]
-    let form = form(of: place)
+  func content(of index: Int) -> NodeRecord {
+    let row = rows[index]
+    let form = form(of: index)
     let connections = row.connections
     var content = NodeRecord(
-      row.kind, identifier(of: place), siblingIndex: siblingIndex(of: place),
+      row.kind, identifier(of: index), siblingIndex: siblingIndex(of: index),
       className: form.className)
     content.version = form.version
     content.restorationClassName = form.restorationClassName

@@ -122,7 +122,7 @@ private struct RecordPart: Sendable {
   private(set) var rows: [StoredRow] = []
   /// The identifier and the sibling index of each element.
   private(set) var names: [(identifier: String, index: Int)] = []
-  /// The places of the records that are no elements.
+  /// The indices of the records that are no elements.
   private(set) var application: Int?
   private(set) var tree: Int?
   private(set) var lists = NodeRecord.Lists()

@@ -15,7 +15,7 @@ struct StoredTree: Sendable {
   struct Element: Sendable {
     let record: UInt64
     let path: RestorationPath
-    /// The place of the parent in ``StoredTree/elements``; nil for a root.
+    /// The index of the parent in ``StoredTree/elements``; nil for a root.
     let parent: Int?
     let role: Role
     let content: NodeRecord
@@ -103,14 +103,14 @@ struct StoredTree: Sendable {
   /// The elements, each after its parent and after its elder siblings.
   let outline: StoredOutline
   let values: StoredValues
-  /// The states that are kept beside those of elements, by the places of the elements.
+  /// The states that are kept beside those of elements, by the indices of the elements.
   private(set) var kept: [Int: [KeptState]] = [:]
   /// The fingerprints of the records of the elements; none of a part of a tree.
   let laterFingerprints: StoredFingerprints
   private(set) var unreadable: [Unreadable] = []
   /// The subkeys that open the secrets among the values; nil if they were not read.
   var secrets: (any Subkeys)?
-  /// The places of the elements that a restore leaves out after crashes.
+  /// The indices of the elements that a restore leaves out after crashes.
   var leftOut: Set<Int> = []
   /// When another state replaced this one; nil if this one is no generation.
   var replacedAt: Date?
@@ -141,13 +141,13 @@ struct StoredTree: Sendable {
     outline = try records.place(roots, &unreadable)
     values = StoredValues(outline, in: all)
     laterFingerprints = StoredFingerprints(outline, in: all)
-    for place in outline.keptPlaces { readKept(at: place) }
+    for index in outline.keptPlaces { readKept(at: index) }
   }
 
-  private mutating func readKept(at place: Int) {
-    let record = outline.rows[place].record
+  private mutating func readKept(at index: Int) {
+    let record = outline.rows[index].record
     do throws(ArchiveError) {
-      kept[place] = try values.kept(at: place).map { (container) throws(ArchiveError) in
+      kept[index] = try values.kept(at: index).map { (container) throws(ArchiveError) in
         try KeptState.all(in: container, of: record)
       }
     } catch {
@@ -174,8 +174,8 @@ struct StoredTree: Sendable {
     application = Application(facts: facts)
     outline = StoredOutline(elements)
     values = StoredValues(elements)
-    for (place, element) in elements.enumerated() where !element.kept.isEmpty {
-      kept[place] = element.kept
+    for (index, element) in elements.enumerated() where !element.kept.isEmpty {
+      kept[index] = element.kept
     }
     laterFingerprints = StoredFingerprints(StoredOutline([]), in: VerifiedRecords())
     snapshot = .matching
@@ -200,12 +200,12 @@ extension StoredTree {
     var startIndex: Int { 0 }
     var endIndex: Int { tree.outline.rows.count }
 
-    subscript(place: Int) -> Element {
-      let row = tree.outline.rows[place]
+    subscript(index: Int) -> Element {
+      let row = tree.outline.rows[index]
       return Element(
-        record: row.record, path: tree.outline.path(of: place), parent: row.parent, role: row.role,
-        content: tree.outline.content(of: place),
-        values: tree.values[place], kept: tree.kept[place] ?? [])
+        record: row.record, path: tree.outline.path(of: index), parent: row.parent, role: row.role,
+        content: tree.outline.content(of: index),
+        values: tree.values[index], kept: tree.kept[index] ?? [])
     }
   }
 }
@@ -229,32 +229,32 @@ final class StoredValues: Sendable {
     made = elements.map(\.values)
   }
 
-  subscript(place: Int) -> StoredTree.Values {
+  subscript(index: Int) -> StoredTree.Values {
     StoredTree.Values(
-      builtIn: builtIn(at: place), state: state(at: place), sensitive: sensitive(at: place))
+      builtIn: builtIn(at: index), state: state(at: index), sensitive: sensitive(at: index))
   }
 
   /// The values with a sensitivity of an element; nil if there are none.
-  private func sensitive(at place: Int) -> KeyedDecoder? {
-    guard made.isEmpty else { return made[place].sensitive }
-    return container(outline.sensitive(place) ?? 0, at: place)
+  private func sensitive(at index: Int) -> KeyedDecoder? {
+    guard made.isEmpty else { return made[index].sensitive }
+    return container(outline.sensitive(index) ?? 0, at: index)
   }
 
   /// The state of an element; nil if the element was saved without state.
-  func state(at place: Int) -> KeyedDecoder? {
-    made.isEmpty ? container(outline.rows[place].state, at: place) : made[place].state
+  func state(at index: Int) -> KeyedDecoder? {
+    made.isEmpty ? container(outline.rows[index].state, at: index) : made[index].state
   }
 
   /// The library's values of an element; nil if there are none.
-  func builtIn(at place: Int) -> KeyedDecoder? {
-    made.isEmpty ? container(outline.rows[place].builtIn, at: place) : made[place].builtIn
+  func builtIn(at index: Int) -> KeyedDecoder? {
+    made.isEmpty ? container(outline.rows[index].builtIn, at: index) : made[index].builtIn
   }
 
   /// The states that are kept beside that of an element; nil if there are none.
-  func kept(at place: Int) -> KeyedDecoder? { container(outline.kept(place) ?? 0, at: place) }
+  func kept(at index: Int) -> KeyedDecoder? { container(outline.kept(index) ?? 0, at: index) }
 
-  private func container(_ start: UInt32, at place: Int) -> KeyedDecoder? {
+  private func container(_ start: UInt32, at index: Int) -> KeyedDecoder? {
     guard start > 0 else { return nil }
-    return records.container(at: Int(start), ofRecordAt: Int(outline.rows[place].recordPlace))
+    return records.container(at: Int(start), ofRecordAt: Int(outline.rows[index].recordPlace))
   }
 }

@@ -14,7 +14,7 @@ struct AddressTable {
   private(set) var count = 0
   /// The slot of the address that was looked up last; the address is 0 if the table has changed
   /// since.
-  private var found: (address: UInt, place: Int) = (0, 0)
+  private var found: (address: UInt, index: Int) = (0, 0)
   /// A guess at the number of the next object, since objects come in the order of the walk before.
   var likely = 0
 
@@ -31,7 +31,7 @@ struct AddressTable {
   /// The number of an object or a type; nil if it has none.
   subscript(identity: ObjectIdentifier) -> Int? {
     let address = Self.address(of: identity)
-    let slot = slots[place(of: address)]
+    let slot = slots[index(of: address)]
     return slot.address == address ? slot.number : nil
   }
 
@@ -40,24 +40,24 @@ struct AddressTable {
   @inline(__always)
   mutating func find(_ identity: ObjectIdentifier) -> Int? {
     let address = Self.address(of: identity)
-    if found.address != address { found = (address, place(of: address)) }
-    let slot = slots[found.place]
+    if found.address != address { found = (address, index(of: address)) }
+    let slot = slots[found.index]
     return slot.address == address ? slot.number : nil
   }
 
   /// Gives an object or a type a number, instead of the one that it had.
   mutating func set(_ number: Int, for identity: ObjectIdentifier) {
     let address = Self.address(of: identity)
-    let place = found.address == address ? found.place : place(of: address)
+    let index = found.address == address ? found.index : index(of: address)
     found = (0, 0)
-    if slots[place].address == 0 { count += 1 }
-    slots[place] = Slot(address: address, number: number)
+    if slots[index].address == 0 { count += 1 }
+    slots[index] = Slot(address: address, number: number)
     if count > slots.count / 2 { grow() }
   }
 
   /// Forgets an object or a type; one that has no number is not an error.
   mutating func remove(_ identity: ObjectIdentifier) {
-    var free = place(of: Self.address(of: identity))
+    var free = index(of: Self.address(of: identity))
     guard slots[free].address != 0 else { return }
     found = (0, 0)
     count -= 1
@@ -84,18 +84,18 @@ struct AddressTable {
 
   /// The slot of an address, or the slot that the address would get.
   @inline(__always)
-  private func place(of address: UInt) -> Int {
+  private func index(of address: UInt) -> Int {
     let mask = slots.count - 1
-    var place = Self.firstPlace(of: address) & mask
-    while slots[place].address != address, slots[place].address != 0 {
-      place = (place + 1) & mask
+    var index = Self.firstPlace(of: address) & mask
+    while slots[index].address != address, slots[index].address != 0 {
+      index = (index + 1) & mask
     }
-    return place
+    return index
   }
 
   private mutating func grow() {
     let old = slots
     slots = Array(repeating: Slot(address: 0, number: 0), count: old.count * 4)
-    for slot in old where slot.address != 0 { slots[place(of: slot.address)] = slot }
+    for slot in old where slot.address != 0 { slots[index(of: slot.address)] = slot }
   }
 }

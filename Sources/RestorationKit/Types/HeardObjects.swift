@@ -7,7 +7,7 @@ struct HeardObjects {
   let changes: ChangedRows
   /// How many objects say when they change.
   var trackedCount = 0
-  /// The held objects, by the places of their rows.
+  /// The held objects, by the indices of their rows.
   var objects: [WeakObject] = []
   /// The rows that each save asks although it does not ask the rows above them.
   ///

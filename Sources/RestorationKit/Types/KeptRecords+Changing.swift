@@ -13,8 +13,8 @@ extension KeptRecords {
 
   /// The size in bytes of a kept element with all below it.
   func byteCount(below top: Int) -> Int {
-    subtree(of: top).reduce(0) { sum, place in
-      sum + (unclaimed[place].flatMap { sizes.ofRecords[$0.element.record] } ?? 0)
+    subtree(of: top).reduce(0) { sum, index in
+      sum + (unclaimed[index].flatMap { sizes.ofRecords[$0.element.record] } ?? 0)
     }
   }
 
@@ -25,8 +25,8 @@ extension KeptRecords {
     let below = Set(unclaimed.compactMap(\.self).flatMap(\.children))
     let elements = result.tree.elements
     let ofObjects = result.unread.union(result.tree.kept.keys).sorted()
-      .flatMap { place -> [KeptElement] in
-        guard let state = result.restored[elements[place].record].flatMap({ states[$0] }) else {
+      .flatMap { index -> [KeptElement] in
+        guard let state = result.restored[elements[index].record].flatMap({ states[$0] }) else {
           return []
         }
         return state.all.map { kept, reason in
@@ -36,12 +36,12 @@ extension KeptRecords {
         }
       }
     return ofObjects
-      + unclaimed.indices.compactMap { place in
-        guard !below.contains(place), let kept = unclaimed[place] else { return nil }
+      + unclaimed.indices.compactMap { index in
+        guard !below.contains(index), let kept = unclaimed[index] else { return nil }
         return KeptElement(
           kind: kept.element.content.kind, path: kept.element.path,
           className: kept.element.content.className, reason: kept.outcome, isStateAlone: false,
-          since: firstSave(keeping: kept.element), byteCount: byteCount(below: place))
+          since: firstSave(keeping: kept.element), byteCount: byteCount(below: index))
       }
   }
 }
@@ -83,7 +83,7 @@ extension KeptRecords {
   /// A kept element and all below it, as a tree of its own.
   ///
   /// - Parameters:
-  ///   - top: The place of the element.
+  ///   - top: The index of the element.
   ///   - parent: The present path of the element that contains `top`; nil if the path is not known,
   ///     so that the tree keeps its stored paths.
   /// - Returns: The tree.
@@ -92,17 +92,17 @@ extension KeptRecords {
     var elements: [StoredTree.Element] = []
     var parents: [Int: Int] = [:]
     let since = unclaimed[top].flatMap { firstSave(keeping: $0.element) }
-    for place in subtree(of: top) {
-      guard let kept = unclaimed[place] else { continue }
+    for index in subtree(of: top) {
+      guard let kept = unclaimed[index] else { continue }
       for child in kept.children { parents[child] = elements.count }
       var content = kept.element.content
-      let above = parents[place].map { elements[$0].path } ?? parent
+      let above = parents[index].map { elements[$0].path } ?? parent
       let path = above?.appending(content.identifier, siblingIndex: content.siblingIndex)
       // An element that does not come back this time either keeps the time since when it is kept.
       content.keptSince = firstSave(keeping: kept.element) ?? since
       elements.append(
         StoredTree.Element(
-          record: kept.element.record, path: path ?? kept.element.path, parent: parents[place],
+          record: kept.element.record, path: path ?? kept.element.path, parent: parents[index],
           role: kept.element.role, content: content, values: kept.element.values,
           kept: kept.element.kept))
     }
@@ -116,13 +116,13 @@ extension KeptRecords {
   /// - Returns: The objects that are back, with the places at which their elements were kept.
   func settleLate(
     _ top: Int, _ result: RestoreResult
-  ) -> [(place: Int, object: any StateRestoring)] {
+  ) -> [(index: Int, object: any StateRestoring)] {
     let kept = subtree(of: top)
     remove(top)
     keep(result)
-    return zip(kept, result.tree.elements).compactMap { place, element in
-      guard self.place(ofRecord: element.record) == nil else { return nil }
-      return result.restored[element.record].map { (place, $0) }
+    return zip(kept, result.tree.elements).compactMap { index, element in
+      guard self.index(ofRecord: element.record) == nil else { return nil }
+      return result.restored[element.record].map { (index, $0) }
     }
   }
 }
@@ -132,7 +132,7 @@ extension KeptRecords {
 extension KeptRecords {
   /// The changes of a save to the kept elements and states; they count once the save is stored.
   struct Settlement {
-    var replaced: [(place: Int, object: any StateRestoring)] = []
+    var replaced: [(index: Int, object: any StateRestoring)] = []
     var dropped: [Int] = []
     /// The states that are kept no more, by their objects.
     var droppedStates: [(object: any StateRestoring, ids: Set<KeptState.ID>)] = []
@@ -142,8 +142,8 @@ extension KeptRecords {
 
   func settle(_ settlement: Settlement) {
     // First, so that no element that goes takes the name of one that stays.
-    for place in settlement.dropped { remove(place) }
-    for (place, object) in settlement.replaced { replace(place, by: object) }
+    for index in settlement.dropped { remove(index) }
+    for (index, object) in settlement.replaced { replace(index, by: object) }
     for (object, ids) in settlement.droppedStates {
       guard var state = states[object] else { continue }
       state.drop(ids)
@@ -157,9 +157,9 @@ extension KeptRecords {
 
   /// Ends keeping an element that an object has replaced; the elements that were kept below it are
   /// kept below the object from now on.
-  private func replace(_ place: Int, by object: any StateRestoring) {
-    guard let kept = unclaimed[place] else { return }
-    unclaimed[place] = nil
+  private func replace(_ index: Int, by object: any StateRestoring) {
+    guard let kept = unclaimed[index] else { return }
+    unclaimed[index] = nil
     if named.records.contains(kept.element.record) {
       named.objects[kept.element.record] = KeptReferences.Object(object)
     }
@@ -176,6 +176,6 @@ extension KeptRecords {
   }
 
   private func remove(_ top: Int) {
-    for place in subtree(of: top) { unclaimed[place] = nil }
+    for index in subtree(of: top) { unclaimed[index] = nil }
   }
 }

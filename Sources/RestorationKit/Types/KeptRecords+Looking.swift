@@ -10,8 +10,8 @@ extension KeptRecords {
 
   /// The states that an object keeps if it claims the element at a place; nil if the object
   /// replaces all of them.
-  func state(of place: Int) -> State? {
-    guard let kept = unclaimed[place] else { return nil }
+  func state(of index: Int) -> State? {
+    guard let kept = unclaimed[index] else { return nil }
     let element = kept.element
     let isWithheld = kept.staysBeside && element.values.state != nil
     guard isWithheld || !element.kept.isEmpty else { return nil }
@@ -29,8 +29,8 @@ extension KeptRecords {
   /// places.
   func skippedPlaces(in tree: StoredTree) -> [Int: LeftOutPeriod] {
     var periods: [Int: LeftOutPeriod] = [:]
-    for (place, row) in tree.outline.rows.enumerated() {
-      periods[place] = skippedRecords[row.record]
+    for (index, row) in tree.outline.rows.enumerated() {
+      periods[index] = skippedRecords[row.record]
     }
     return periods
   }
@@ -46,26 +46,26 @@ extension KeptRecords {
   /// Whether nothing is kept any more.
   var isEmpty: Bool { unclaimed.allSatisfy { $0 == nil } && states.isEmpty }
 
-  /// The places of the kept elements that have no element above them.
+  /// The indices of the kept elements that have no element above them.
   var roots: [Int] { rootTops.places.filter { unclaimed[$0] != nil } }
 
-  /// The places of the elements that are kept directly below an object.
+  /// The indices of the elements that are kept directly below an object.
   func tops(below parent: any StateRestoring) -> [Int] {
     topsBelow[parent]?.places.filter { unclaimed[$0] != nil } ?? []
   }
 
-  /// The place of the kept element with a name directly below an object, or of one with no element
+  /// The index of the kept element with a name directly below an object, or of one with no element
   /// above it.
-  func place(of name: SiblingName, below parent: (any StateRestoring)?) -> Int? {
+  func index(of name: SiblingName, below parent: (any StateRestoring)?) -> Int? {
     let tops = parent.map { topsBelow[$0] } ?? rootTops
     return tops?.named[name].flatMap { unclaimed[$0] == nil ? nil : $0 }
   }
 
   /// The element at a place; nil if the element is kept no more.
-  subscript(place: Int) -> Unclaimed? { unclaimed[place] }
+  subscript(index: Int) -> Unclaimed? { unclaimed[index] }
 
-  /// The place of a record of the restored archive; nil if it is not kept.
-  func place(ofRecord record: UInt64) -> Int? {
+  /// The index of a record of the restored archive; nil if it is not kept.
+  func index(ofRecord record: UInt64) -> Int? {
     places[record].flatMap { unclaimed[$0] == nil ? nil : $0 }
   }
 
@@ -78,20 +78,20 @@ extension KeptRecords {
   /// its place.
   func isSubkey(_ id: UInt64, ofOtherThan object: (any StateRestoring)?) -> Bool {
     switch named.subkeys[id] {
-    case .element(let place): unclaimed[place] != nil
+    case .element(let index): unclaimed[index] != nil
     case .object(let owner):
       owner.object.map { states[$0] != nil && $0 !== object } ?? false
     case nil: false
     }
   }
 
-  /// The places of a kept element and of all below it; an element comes after the one above it.
+  /// The indices of a kept element and of all below it; an element comes after the one above it.
   func subtree(of top: Int) -> [Int] {
     var subtree: [Int] = []
     var stack = [top]
-    while let place = stack.popLast() {
-      guard let kept = unclaimed[place] else { continue }
-      subtree.append(place)
+    while let index = stack.popLast() {
+      guard let kept = unclaimed[index] else { continue }
+      subtree.append(index)
       stack.append(contentsOf: kept.children.reversed())
     }
     return subtree
@@ -135,7 +135,7 @@ extension KeptRecords {
   ///
   /// - Complexity: O(*n*) in the kept elements and states.
   func makeOlder(by seconds: TimeInterval) {
-    for place in unclaimed.indices { unclaimed[place]?.element.makeValuesOlder(by: seconds) }
+    for index in unclaimed.indices { unclaimed[index]?.element.makeValuesOlder(by: seconds) }
     states.update { state in
       state.withheld?.makeValuesOlder(by: seconds)
       for index in state.beside.indices {

@@ -42,7 +42,7 @@ final class KeptRecords {
     let staysBeside: Bool
     /// The launches that leave out the element, or an element above it; nil if neither is left out.
     let leftOut: LeftOutPeriod?
-    /// The places of the elements that are kept directly below this one.
+    /// The indices of the elements that are kept directly below this one.
     var children: [Int] = []
   }
 
@@ -51,9 +51,9 @@ final class KeptRecords {
     var places: [Int] = []
     var named: [SiblingName: Int] = [:]
 
-    mutating func append(_ place: Int, _ content: NodeRecord) {
-      places.append(place)
-      named[content.name] = place
+    mutating func append(_ index: Int, _ content: NodeRecord) {
+      places.append(index)
+      named[content.name] = index
     }
   }
 
@@ -105,9 +105,9 @@ final class KeptRecords {
     /// The tree as it was stored.
     let tree: StoredTree
     let outcomes: [RestorationReport.NodeOutcome]
-    /// The places of the elements that are back without their state.
+    /// The indices of the elements that are back without their state.
     let unread: Set<Int>
-    /// The places of the elements that are not back, or whose objects nothing took.
+    /// The indices of the elements that are not back, or whose objects nothing took.
     let missing: Set<Int>
     /// The elements that were left out because they had crashed, by their places.
     let skipped: [Int: LeftOutPeriod]
@@ -119,15 +119,15 @@ final class KeptRecords {
 
   func keep(_ result: RestoreResult) {
     let elements = result.tree.elements
-    for (place, period) in result.skipped {
-      skippedRecords[result.tree.outline.rows[place].record] = period
+    for (index, period) in result.skipped {
+      skippedRecords[result.tree.outline.rows[index].record] = period
     }
     for states in result.tree.kept.values.joined() { noteReferences(of: states) }
     let missing = keepMissing(result)
-    for place in result.unread.union(result.tree.kept.keys).sorted()
-    where !missing.contains(place) {
-      guard let object = result.restored[elements[place].record] else { continue }
-      keepStates(of: object, at: place, result)
+    for index in result.unread.union(result.tree.kept.keys).sorted()
+    where !missing.contains(index) {
+      guard let object = result.restored[elements[index].record] else { continue }
+      keepStates(of: object, at: index, result)
     }
     for element in elements where named.records.contains(element.record) {
       if let object = result.restored[element.record] {
@@ -138,27 +138,27 @@ final class KeptRecords {
 
   /// Keeps the elements that are not back, with all below them.
   ///
-  /// - Returns: The places of the kept elements in the tree.
+  /// - Returns: The indices of the kept elements in the tree.
   private func keepMissing(_ result: RestoreResult) -> Set<Int> {
     let elements = result.tree.elements
     var keptPlaces: [Int: Int] = [:]
     var tops: [Int: Tops] = [:]
-    for (place, element) in elements.enumerated() {
+    for (index, element) in elements.enumerated() {
       let above = element.parent.flatMap { keptPlaces[$0] }
-      guard above != nil || result.missing.contains(place) else { continue }
+      guard above != nil || result.missing.contains(index) else { continue }
       let kept = unclaimed.count
-      keptPlaces[place] = kept
+      keptPlaces[index] = kept
       places[element.record] = kept
-      if let byteCount = result.tree.laterFingerprints.byteCount(at: place) {
+      if let byteCount = result.tree.laterFingerprints.byteCount(at: index) {
         sizes.ofRecords[element.record] = byteCount
       }
-      let outcome = result.outcomes[place]
+      let outcome = result.outcomes[index]
       let isBelowBeside = above.flatMap { unclaimed[$0]?.staysBeside } ?? false
       unclaimed.append(
         Unclaimed(
           element: element, outcome: outcome,
           staysBeside: outcome.staysBeside || outcome.isBelowMissing && isBelowBeside,
-          leftOut: result.skipped[place] ?? above.flatMap { unclaimed[$0]?.leftOut }))
+          leftOut: result.skipped[index] ?? above.flatMap { unclaimed[$0]?.leftOut }))
       noteReferences(of: element)
       named.noteSubkeys(of: [element.values] + element.kept.map(\.values), .element(kept))
       if let above {
@@ -175,12 +175,12 @@ final class KeptRecords {
     return Set(keptPlaces.keys)
   }
 
-  private func keepStates(of object: any StateRestoring, at place: Int, _ result: RestoreResult) {
-    let element = result.tree.elements[place]
-    let outcome = result.outcomes[place]
-    let isUnread = result.unread.contains(place)
+  private func keepStates(of object: any StateRestoring, at index: Int, _ result: RestoreResult) {
+    let element = result.tree.elements[index]
+    let outcome = result.outcomes[index]
+    let isUnread = result.unread.contains(index)
     if isUnread {
-      if let byteCount = result.tree.laterFingerprints.byteCount(at: place) {
+      if let byteCount = result.tree.laterFingerprints.byteCount(at: index) {
         sizes.ofRecords[element.record] = byteCount
       }
       noteReferences(of: element)
@@ -188,7 +188,7 @@ final class KeptRecords {
     named.noteSubkeys(
       of: (isUnread ? [element.values] : []) + element.kept.map(\.values),
       .object(KeptReferences.Object(object)))
-    let known = result.knownVersions[place] ?? .max
+    let known = result.knownVersions[index] ?? .max
     states[object] = State(
       withheld: isUnread ? element : nil,
       beside: element.kept.map { state in

@@ -1,6 +1,6 @@
 internal import ArchiveCodec
 
-/// The objects that are back, by the places of the stored elements and by their records.
+/// The objects that are back, by the indices of the stored elements and by their records.
 final class RestoredObjects: RestoredReferences {
   // The tables belong to the run, which is at one element at a time, so the check whether two
   // accesses meet is not needed.
@@ -17,7 +17,7 @@ final class RestoredObjects: RestoredReferences {
   /// The values that are read instead of the stored ones, for elements that were migrated or are
   /// withheld.
   @safe @exclusivity(unchecked) var replacedValues: [Int: StoredTree.Values] = [:]
-  /// The elements whose state is not in all fields the stored one, by place.
+  /// The elements whose state is not in all fields the stored one, by index.
   private(set) var mended: [Int: MendedFields] = [:]
 
   /// Makes room for the elements of a tree; this restore may add to the objects that an earlier one
@@ -31,7 +31,7 @@ final class RestoredObjects: RestoredReferences {
     nodes = Array(repeating: nil, count: rows.count)
     places = RecordPlaces(count: rows.count)
     placesOfObjects = AddressTable(minimumCapacity: rows.count)
-    for place in rows.indices { places[rows[place].record] = place }
+    for index in rows.indices { places[rows[index].record] = index }
   }
 
   subscript(record: UInt64) -> (any StateRestoring)? {
@@ -42,31 +42,31 @@ final class RestoredObjects: RestoredReferences {
     places[record].flatMap { node(at: $0) } ?? earlier?.object(record) as? any RestorableNode
   }
 
-  func object(at place: Int) -> (any StateRestoring)? {
-    place < objects.count ? objects[place] : nil
+  func object(at index: Int) -> (any StateRestoring)? {
+    index < objects.count ? objects[index] : nil
   }
 
-  func isBack(_ place: Int) -> Bool { place < objects.count && objects[place] != nil }
+  func isBack(_ index: Int) -> Bool { index < objects.count && objects[index] != nil }
 
-  func node(at place: Int) -> (any RestorableNode)? {
-    place < nodes.count ? nodes[place] : nil
+  func node(at index: Int) -> (any RestorableNode)? {
+    index < nodes.count ? nodes[index] : nil
   }
 
   /// Claims an object for the element at a place.
   ///
-  /// If the object was claimed before, nothing changes, and the place of that claim is returned.
+  /// If the object was claimed before, nothing changes, and the index of that claim is returned.
   func claim(
-    _ object: any StateRestoring, _ node: (any RestorableNode)?, at place: Int
+    _ object: any StateRestoring, _ node: (any RestorableNode)?, at index: Int
   ) -> Int? {
     if let other = placesOfObjects.find(ObjectIdentifier(object)) { return other }
-    placesOfObjects.set(place, for: ObjectIdentifier(object))
-    objects[place] = object
-    nodes[place] = node
+    placesOfObjects.set(index, for: ObjectIdentifier(object))
+    objects[index] = object
+    nodes[index] = node
     return nil
   }
 
   /// Sets the view of an element; a node may have one view for several elements.
-  func setView(_ view: any RestorableView, at place: Int) { objects[place] = view }
+  func setView(_ view: any RestorableView, at index: Int) { objects[index] = view }
 
   /// Whether an object was claimed.
   func contains(_ object: any StateRestoring) -> Bool {
@@ -85,29 +85,29 @@ final class RestoredObjects: RestoredReferences {
 // MARK: - For coders
 
 extension RestoredObjects {
-  func note(_ fields: MendedFields, at place: Int) {
-    if mended[place] == nil { mended[place] = fields } else { mended[place]?.add(fields) }
+  func note(_ fields: MendedFields, at index: Int) {
+    if mended[index] == nil { mended[index] = fields } else { mended[index]?.add(fields) }
   }
 
-  func path(at place: Int) -> RestorationPath { outline.path(of: place) }
+  func path(at index: Int) -> RestorationPath { outline.path(of: index) }
 
-  func state(at place: Int) -> KeyedDecoder? {
-    if !replacedValues.isEmpty, let values = replacedValues[place] { return values.state }
-    return values?.state(at: place)
+  func state(at index: Int) -> KeyedDecoder? {
+    if !replacedValues.isEmpty, let values = replacedValues[index] { return values.state }
+    return values?.state(at: index)
   }
 
-  func builtIn(at place: Int) -> KeyedDecoder? {
-    guard outline.rows[place].builtIn > 0 else { return nil }
-    if !replacedValues.isEmpty, let values = replacedValues[place] { return values.builtIn }
-    return values?.builtIn(at: place)
+  func builtIn(at index: Int) -> KeyedDecoder? {
+    guard outline.rows[index].builtIn > 0 else { return nil }
+    if !replacedValues.isEmpty, let values = replacedValues[index] { return values.builtIn }
+    return values?.builtIn(at: index)
   }
 
-  func children(at place: Int) -> [any RestorableNode] {
-    outline.records(outline.rows[place].connections.children).compactMap { node($0) }
+  func children(at index: Int) -> [any RestorableNode] {
+    outline.records(outline.rows[index].connections.children).compactMap { node($0) }
   }
 
-  func presented(at place: Int) -> (any RestorableNode)? {
-    let record = outline.rows[place].connections.presented
+  func presented(at index: Int) -> (any RestorableNode)? {
+    let record = outline.rows[index].connections.presented
     return record > 0 ? node(record) : nil
   }
 }

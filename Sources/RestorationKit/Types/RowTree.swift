@@ -4,7 +4,7 @@
 struct RowTree {
   /// The rows in this order; a place in it is also one in the other arrays.
   private(set) var rows: [RowNumber] = []
-  /// The place of the row above; less than 0 for a root.
+  /// The index of the row above; less than 0 for a root.
   private(set) var parents: [Int] = []
   /// The place behind the last row below each row.
   private(set) var ends: [Int] = []
@@ -12,8 +12,8 @@ struct RowTree {
   /// - Complexity: O(*n* log *n*) in the rows.
   init(_ all: Rows) {
     var placed: [RowNumber] = []
-    for place in all.rows.indices where all.isStored(RowNumber(place)) {
-      placed.append(RowNumber(place))
+    for index in all.rows.indices where all.isStored(RowNumber(index)) {
+      placed.append(RowNumber(index))
     }
     placed.sort { all.comes($1, before: $0) }
     // Lists of the rows below each row. A new row is put in front, so the rows are sorted
@@ -29,7 +29,7 @@ struct RowTree {
     var open: [Int] = []
     var stack: [(number: RowNumber, depth: Int)] = first[nil].map { [($0, 0)] } ?? []
     while let (number, depth) = stack.popLast() {
-      while open.count > depth, let place = open.popLast() { ends[place] = rows.count }
+      while open.count > depth, let index = open.popLast() { ends[index] = rows.count }
       parents.append(open.last ?? -1)
       open.append(rows.count)
       rows.append(number)
@@ -37,7 +37,7 @@ struct RowTree {
       if let sibling = next[number] { stack.append((sibling, depth)) }
       if let below = first[number] { stack.append((below, depth + 1)) }
     }
-    while let place = open.popLast() { ends[place] = rows.count }
+    while let index = open.popLast() { ends[index] = rows.count }
   }
 
   /// The counts of each row and of all below it, added up.
@@ -68,8 +68,8 @@ extension Rows {
   /// - Complexity: O(*n*) in the rows.
   var byteCount: Int {
     var count = whole.applicationByteCount
-    for place in rows.indices where isStored(RowNumber(place)) {
-      count += Int(rows[place].met.byteCount)
+    for index in rows.indices where isStored(RowNumber(index)) {
+      count += Int(rows[index].met.byteCount)
     }
     return count
   }
@@ -82,7 +82,7 @@ extension Rows {
     let own = tree.rows.map { Int(self[$0].met.byteCount) }
     let sums = tree.sums(of: own)
     var below: [Int: [Int]] = [:]
-    for (place, parent) in tree.parents.enumerated() { below[parent, default: []].append(place) }
+    for (index, parent) in tree.parents.enumerated() { below[parent, default: []].append(index) }
     func smallestFirst(_ parent: Int) -> [Int] {
       (below[parent] ?? []).sorted { (sums[$0], $1) < (sums[$1], $0) }
     }
@@ -93,9 +93,9 @@ extension Rows {
         byteCount: own.reduce(whole.applicationByteCount, +))
     ]
     var stack = smallestFirst(-1)
-    while let place = stack.popLast() {
-      elements.append(size(of: tree.rows[place], sums[place]))
-      stack += smallestFirst(place)
+    while let index = stack.popLast() {
+      elements.append(size(of: tree.rows[index], sums[index]))
+      stack += smallestFirst(index)
     }
     return StateSizes(elements)
   }
@@ -108,8 +108,8 @@ extension Rows {
     let sums = tree.sums(of: tree.rows.map { Int(self[$0].met.byteCount) })
     let least = max(1, byteCount / 10)
     var containsLarge = Array(repeating: false, count: sums.count)
-    for place in sums.indices.reversed() where sums[place] >= least {
-      if tree.parents[place] >= 0 { containsLarge[tree.parents[place]] = true }
+    for index in sums.indices.reversed() where sums[index] >= least {
+      if tree.parents[index] >= 0 { containsLarge[tree.parents[index]] = true }
     }
     return sums.indices.filter { sums[$0] >= least && !containsLarge[$0] }
       .sorted { (sums[$1], $0) < (sums[$0], $1) }

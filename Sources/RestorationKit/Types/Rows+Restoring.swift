@@ -10,7 +10,7 @@ extension Rows {
   ///   - tree: The stored tree.
   ///   - kept: The elements and states of the tree that are kept.
   ///   - signal: Is told when an object of a row says that it has changed.
-  ///   - object: Gives the object that is back at a place.
+  ///   - object: Gives the object that is back at an index.
   convenience init?(
     _ tree: StoredTree, _ kept: KeptRecords?, telling signal: ChangeSignal?,
     object: (Int) -> (any StateRestoring)?
@@ -25,18 +25,18 @@ extension Rows {
     self.kept = KeptRows(kept)
     numbers = AddressTable(minimumCapacity: stored.count)
     rows = Array(repeating: Row(.node, nil), count: Int(largest - NodeRecord.firstNode) + 1)
-    for place in rows.indices { rows[place].isFree = true }
-    for (place, element) in stored.enumerated() {
+    for index in rows.indices { rows[index].isFree = true }
+    for (index, element) in stored.enumerated() {
       let number = RowNumber(Int(element.record - NodeRecord.firstNode))
       rows[number.index].isFree = false
-      rows[number.index].stored.fingerprint = fingerprints[place]
+      rows[number.index].stored.fingerprint = fingerprints[index]
       rows[number.index].stored.byteCount = UInt32(
-        clamping: tree.laterFingerprints.byteCount(at: place) ?? 0)
+        clamping: tree.laterFingerprints.byteCount(at: index) ?? 0)
       // A kept record is that of no object, even if an object was made for it that its container
       // could not take: that object may be anywhere now, or another one may have its address.
-      if let place = kept?.place(ofRecord: element.record) {
-        self.kept.numbers[place] = number
-      } else if let object = object(place) {
+      if let kept = kept?.index(ofRecord: element.record) {
+        self.kept.numbers[kept] = number
+      } else if let object = object(index) {
         let identity = ObjectIdentifier(object)
         // An object that came back at two places has one row.
         if let other = numbers.find(identity) { rows[other].identity = nil }
@@ -49,10 +49,10 @@ extension Rows {
 
   /// Gives objects that came late the rows of their kept elements, so that saves know what is
   /// stored of each object.
-  func claim(_ claimed: [(place: Int, object: any StateRestoring)]) {
-    for (place, object) in claimed {
+  func claim(_ claimed: [(index: Int, object: any StateRestoring)]) {
+    for (index, object) in claimed {
       let identity = ObjectIdentifier(object)
-      guard numbers.find(identity) == nil, let number = kept.numbers.removeValue(forKey: place)
+      guard numbers.find(identity) == nil, let number = kept.numbers.removeValue(forKey: index)
       else { continue }
       self[number].identity = identity
       numbers.set(number.index, for: identity)

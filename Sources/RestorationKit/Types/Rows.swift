@@ -90,9 +90,9 @@ final class Rows {
       case NodeRecord.application: break
       case NodeRecord.tree: whole.tree = fingerprint
       default:
-        let place = Int(record - NodeRecord.firstNode)
-        rows[place].stored.fingerprint = fingerprint
-        rows[place].stored.byteCount = rows[place].met.byteCount
+        let index = Int(record - NodeRecord.firstNode)
+        rows[index].stored.fingerprint = fingerprint
+        rows[index].stored.byteCount = rows[index].met.byteCount
       }
     }
   }
@@ -114,16 +114,16 @@ final class Rows {
   /// The row of an object, nil if the walk has not met it.
   @inline(__always)
   func number(of object: AnyObject) -> RowNumber? {
-    guard let place = place(of: ObjectIdentifier(object)), rows[place].met.walk == run.walk else {
+    guard let index = index(of: ObjectIdentifier(object)), rows[index].met.walk == run.walk else {
       return nil
     }
-    return RowNumber(place)
+    return RowNumber(index)
   }
 
   /// Most objects come in the order of the walk before; the next row lies near the
   /// last one, and the slot of an address does not (benchmark: save nodes).
   @inline(__always)
-  private func place(of identity: ObjectIdentifier) -> Int? {
+  private func index(of identity: ObjectIdentifier) -> Int? {
     if numbers.likely < rows.count, rows[numbers.likely].identity == identity {
       return numbers.likely
     }
@@ -143,7 +143,9 @@ final class Rows {
   }
 
   /// Whether the stored record of a row is that of its object, as far as is known.
-  func isOwn(_ number: RowNumber) -> Bool { run.recordsOfOthers.isEmpty || !run.recordsOfOthers.contains(number) }
+  func isOwn(_ number: RowNumber) -> Bool {
+    run.recordsOfOthers.isEmpty || !run.recordsOfOthers.contains(number)
+  }
 
   /// Notes that the stored record of a row is that of another object.
   func noteRecordOfAnother(_ number: RowNumber) { run.recordsOfOthers.insert(number) }
@@ -163,15 +165,17 @@ final class Rows {
   @inline(__always)
   func meet(_ object: any StateRestoring, _ kind: ElementKind, _ type: TypeInfo) -> RowNumber {
     let identity = ObjectIdentifier(object)
-    if let place = place(of: identity) {
-      numbers.likely = place + 1
-      let number = RowNumber(place)
-      if type !== rows[place].type {
+    if let index = index(of: identity) {
+      numbers.likely = index + 1
+      let number = RowNumber(index)
+      if type !== rows[index].type {
         stopTracking(number)
         // A registration makes another description of the same class, which is no other object.
-        if let before = rows[place].type, before.type != type.type { run.recordsOfOthers.insert(number) }
+        if let before = rows[index].type, before.type != type.type {
+          run.recordsOfOthers.insert(number)
+        }
       }
-      rows[place].begin(kind, type, walk: run.walk)
+      rows[index].begin(kind, type, walk: run.walk)
       return number
     }
     let number: RowNumber
@@ -277,9 +281,9 @@ final class Rows {
   func compactContents() {
     guard contents.isSparse else { return }
     var compact = RowContents()
-    for place in rows.indices where rows[place].met.walk == run.walk {
-      rows[place].below.children = compact.append(contents[rows[place].below.children])
-      rows[place].below.views = compact.append(contents[rows[place].below.views])
+    for index in rows.indices where rows[index].met.walk == run.walk {
+      rows[index].below.children = compact.append(contents[rows[index].below.children])
+      rows[index].below.views = compact.append(contents[rows[index].below.views])
     }
     contents = compact
   }
@@ -288,10 +292,10 @@ final class Rows {
 
   /// The row of a kept element, the same in every save; it has no place until the save keeps the
   /// element.
-  func row(ofKept place: Int, _ element: StoredTree.Element) -> RowNumber {
-    if let number = kept.numbers[place], self[number].met.walk == run.walk { return number }
-    let number = kept.numbers[place] ?? add(Row(element.content.kind, nil, walk: run.walk))
-    kept.numbers[place] = number
+  func row(ofKept index: Int, _ element: StoredTree.Element) -> RowNumber {
+    if let number = kept.numbers[index], self[number].met.walk == run.walk { return number }
+    let number = kept.numbers[index] ?? add(Row(element.content.kind, nil, walk: run.walk))
+    kept.numbers[index] = number
     self[number].begin(element.content.kind, nil, walk: run.walk)
     self[number].identifier = element.content.identifier
     self[number].siblingIndex = Int32(truncatingIfNeeded: element.content.siblingIndex)
