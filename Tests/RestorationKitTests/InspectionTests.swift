@@ -159,7 +159,7 @@ final class InspectionTests: XCTestCase {
       context: StoredState.context(of: "main", in: Launch.application))
   }
 
-  func testElementsThatOnlyReferencesReachComeAfterTheRestOfTheElementThatRefersToThem() async throws {
+  func testElementsThatOnlyReferencesReachComeAfterTheOthersBelowTheSameOne() async throws {
     let other = TestNode("other")
     let referred = (0..<3).map { TestNode("r\($0)", children: [TestNode("below")]) }
     referred[2].onEncode = { $0.encode(referred[0], forKey: "reference") }
