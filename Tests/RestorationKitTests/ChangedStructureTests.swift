@@ -103,6 +103,43 @@ final class ChangedStructureTests: ChangeTestCase {
     }
   }
 
+  func testAnObjectThatSaysNothingInThePlaceOfOneOfAnotherClassIsStoredWithItsOwn() async throws {
+    let keeper = try launch.keeper()
+    let (plain, tracked) = (PlainNode("plain"), TrackedNode("tracked"))
+    plain.views = [FirstView()]
+    let root = PlainNode("root")
+    root.below = [plain, tracked]
+    for number in 0..<50 {
+      // The memory of the one before is likely to be used again, and nobody tells of the change.
+      plain.below = []
+      plain.below = [number % 2 == 0 ? PlainNode("same") : PlainStack("same")]
+      plain.views = []
+      plain.views = [number % 2 == 0 ? FirstView() : SecondView()]
+      tracked.value = "\(number)"
+      _ = try await keeper.save([root])
+      try await assertStoredAsAWhole([root])
+    }
+  }
+
+  func testAnObjectThatGetsItsNameAfterItWasReferredToIsStoredByTheNextSave() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(with: keeper)
+    let (node, view) = (PlainNode(nil), RenamedView(nil))
+    nodes[0].references = [node]
+    nodes[1].references = [view]
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/n0", "root/n1", "root/n2"])
+    node.name = "node"
+    _ = try await keeper.save([root])
+    XCTAssertEqual(
+      try launch.storedPaths(), ["root", "root/n0", "root/n0/node", "root/n1", "root/n2"])
+    try await assertStoredAsAWhole([root])
+    nodes[2].views = [view]
+    view.restorationIdentifier = "view"
+    _ = try await keeper.save([root])
+    try await assertStoredAsAWhole([root])
+  }
+
   func testAnotherIndexAmongEqualSiblingsIsStored() async throws {
     let keeper = try launch.keeper()
     let stack = TrackedStack("stack")
@@ -346,5 +383,15 @@ final class ChangedStructureTests: ChangeTestCase {
 private final class RenamedView: @MainActor RestorableView {
   var restorationIdentifier: String?
 
-  init(_ identifier: String) { restorationIdentifier = identifier }
+  init(_ identifier: String?) { restorationIdentifier = identifier }
+}
+
+@MainActor
+private final class FirstView: @MainActor RestorableView {
+  var restorationIdentifier: String? { "view" }
+}
+
+@MainActor
+private final class SecondView: @MainActor RestorableView {
+  var restorationIdentifier: String? { "view" }
 }

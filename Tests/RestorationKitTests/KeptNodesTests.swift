@@ -369,6 +369,35 @@ final class KeptNodesTests: XCTestCase {
     XCTAssertEqual(view.value, "stored")
   }
 
+  func testAViewThatTakesThePathOfAKeptOneReplacesItForGood() async throws {
+    for isSavedBefore in [false, true] {
+      try launch.removeState()
+      let stored = TestNode("a")
+      stored.restorationViews = [TestView("v", value: "stored")]
+      let first = try launch.keeper()
+      _ = try await first.save([stored])
+      await first.close()
+      let keeper = try launch.keeper()
+      let node = TestNode("a")
+      _ = try await keeper.restore(into: [node])
+      if isSavedBefore { _ = try await keeper.save([node]) }
+      node.restorationViews = [TestView("v", value: "newer")]
+      for isFirst in [true, false] {
+        let saved = try await keeper.save([node])
+        XCTAssertEqual(
+          saved.entries.filter { $0.path.description == "a/v" }.map(\.outcome),
+          isFirst ? [.saved, .replaced] : [.saved])
+        let records = try XCTUnwrap(try launch.storedRecords())
+        XCTAssertEqual(records.elements.map(\.path), ["a", "a/v"])
+        XCTAssertEqual(try records["a/v"]?.value, "newer")
+      }
+      node.restorationViews = []
+      let saved = try await keeper.save([node])
+      XCTAssertEqual(saved.entries.map(\.path.description), ["a"])
+      await keeper.close()
+    }
+  }
+
   func testBothReportsSayOfAKeptNodeThatItIsKeptAndWhy() async throws {
     let root = tree()
     try below(root).node.restorationClass = TestFactory.self

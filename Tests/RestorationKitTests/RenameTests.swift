@@ -127,6 +127,7 @@ final class RenameTests: XCTestCase {
           report.outcome(of: "root/a"),
           .newerVersion(by: makes ? .restorationClass : .existing, stored: 2, known: 1))
         XCTAssertNil(node?.value)
+        XCTAssertEqual(try launch.storedRecords()?["root/a"]?.className, "New")
       }
       let (_, node) = try await launchAndSave(
         keeper(launch, "New", ["Old"], version: 2, makes: makes), makes: makes)

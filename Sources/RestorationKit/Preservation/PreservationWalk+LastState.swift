@@ -28,8 +28,6 @@ extension PreservationWalk {
   /// - Complexity: O(*n*) in the objects.
   func keepLastStates(from states: (any LastStates)?) throws {
     defer { records.lost = [] }
-    // What has room is found out by asking everything.
-    if !fates.isEmpty { rows.whole.canDiff = false }
     let inKeptPlaces = rowsInKeptPlaces
     for lost in records.lost {
       // All other objects are asked by each save.

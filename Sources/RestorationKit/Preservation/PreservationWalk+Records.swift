@@ -130,7 +130,6 @@ extension PreservationWalk {
     _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin,
     isAbove mayKeepBelow: Bool = false
   ) throws {
-    rows[number].met.save = rows.run.save
     if info.tracking == .always {
       said?.noteShape(of: object, rows[number].kind, info, number, objects)
     }

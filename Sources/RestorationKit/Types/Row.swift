@@ -17,7 +17,7 @@ struct Row {
 
     /// The last walk through everything that met the element.
     var walk: UInt32 = 0
-    /// The last save that asked the element.
+    /// The last save of changes that asks the element where it was; 0 if it has left there.
     var save: UInt32 = 0
     /// The size of the record that the last walk has made, in bytes; the limit of a record is less
     /// than `UInt32.max`.
