@@ -33,6 +33,17 @@ class MutantFinder: SyntaxVisitor {
 
   // MARK: What is no code that runs, or not on its own terms
 
+  /// The modules of other systems than this one.
+  private static var modulesElsewhere: [String] {
+    #if canImport(Darwin)
+    ["Android", "Glibc", "Musl"]
+    #elseif canImport(Glibc)
+    ["Android", "Darwin", "Musl", "Security"]
+    #else
+    ["Android", "Darwin", "Security"]
+    #endif
+  }
+
   /// Attributes speak to the compiler.
   override func visit(_ node: AttributeSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
 
@@ -47,8 +58,13 @@ class MutantFinder: SyntaxVisitor {
   /// A number among generic arguments is part of a type.
   override func visit(_ node: GenericArgumentSyntax) -> SyntaxVisitorContinueKind { .skipChildren }
 
-  /// The condition is decided before anything runs.
+  /// The condition is decided before anything runs, and no test here sees what only another system
+  /// compiles.
   override func visit(_ node: IfConfigClauseSyntax) -> SyntaxVisitorContinueKind {
+    let condition = node.condition?.trimmedDescription
+    if Self.modulesElsewhere.contains(where: { condition == "canImport(\($0))" }) {
+      return .skipChildren
+    }
     if let elements = node.elements { walk(elements) }
     return .skipChildren
   }

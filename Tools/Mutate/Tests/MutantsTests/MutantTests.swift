@@ -87,6 +87,13 @@ final class MutantTests: XCTestCase {
     XCTAssertEqual(mutants("@inlinable func a() -> Bool { 1 < 2 }"), [])
   }
 
+  func testCodeForAnotherSystemStays() {
+    XCTAssertEqual(
+      mutants("#if canImport(Android)\nlet c = 1\n#elseif canImport(A)\nlet d = 1\n#endif"),
+      ["let d = 2"])
+    XCTAssertEqual(mutants("#if !canImport(Android)\nlet c = 1\n#endif"), ["let c = 2"])
+  }
+
   func testAPreconditionHasAConditionAndNoMore() {
     XCTAssertEqual(
       mutants(#"precondition(a < b, "\(1)")"#), [#"precondition(a <= b, "\(1)")"#])
