@@ -86,6 +86,33 @@ final class SceneListTests: XCTestCase {
     }
   }
 
+  func testWhatWasSetOfAWindowWithoutASceneOutlivesItsFile() async throws {
+    for fate in ["whole", "damaged", "missing"] {
+      let first = try await app.host()
+      let stored = try await app.store(1, in: first)
+      let session = try XCTUnwrap(first.openSessions.first)
+      if let scene = session.scene { try await first.disconnect(scene) }
+      session.userInfo["pinned"] = true
+      try await first.saveSessions()
+      await first.close()
+      if fate == "damaged" { file(stored).bytes?[100] ^= 1 }
+      if fate == "missing" { file(stored).bytes = nil }
+      for _ in 0..<2 {
+        app.prepare = { $0.roots = [TestNode("root")] }
+        let host = try await app.host()
+        _ = await host.restoreScenes()
+        let scene = try XCTUnwrap(host.openSessions.first?.scene)
+        XCTAssertEqual(scene.session.persistentIdentifier, stored)
+        XCTAssertEqual(scene.session.userInfo["pinned"], true, fate)
+        let report = try await host.save(scene)
+        XCTAssertEqual(report.outcome, .saved)
+        try await host.terminate()
+        await host.close()
+      }
+      try await app.host().discardWhileNotRunning([stored])
+    }
+  }
+
   func testASceneWhoseNodesAreDamagedKeepsItsActivityAndItsValues() async throws {
     let first = try await app.host()
     let stored = try await app.store(1, in: first)

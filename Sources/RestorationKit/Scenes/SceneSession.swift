@@ -178,7 +178,7 @@ public final class SceneSession {
     takeLeftValues()
     leftValues = nil
     // Values that were set after another file, or without knowing one, are not newer than this one.
-    if facts.change?.version == version { takeListed() }
+    if version == nil || facts.change?.version == version { takeListed() }
     forgetListed()
     let own = content
     content = stored ?? SceneContent(role, configurationName: configurationName)
