@@ -122,7 +122,7 @@ struct KeptSurvey {
   /// could not be encoded has replaced nothing.
   func settlement(isSaved: (any StateRestoring) -> Bool) -> KeptRecords.Settlement {
     KeptRecords.Settlement(
-      replaced: claims.filter { isSaved($0.value) }.map { (place: $0.key, object: $0.value) },
+      replaced: claims.filter { isSaved($0.value) }.map { (index: $0.key, object: $0.value) },
       dropped: settlement.dropped, droppedStates: settlement.droppedStates,
       // For an object that is not saved after all, the other kept states stay as they were.
       states: settlement.states.filter { isSaved($0.object) })

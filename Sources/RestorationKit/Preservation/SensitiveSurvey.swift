@@ -200,8 +200,7 @@ final class SensitiveSurvey {
     for subkey in subkeys { rows.sensitive.subkeyUsers[subkey] = number }
   }
 
-  /// The subkeys to which the stored state refers; nil if there are none and no other subkey is
-  /// known.
+  /// The subkeys to which the stored state refers; nil if there are none.
   ///
   /// From now on, values and subkeys are known under the elements that their objects are now.
   func finish(without gone: Rows.Gone) -> SecretUse? {
@@ -218,7 +217,7 @@ final class SensitiveSurvey {
     }
     let unused = madeSubkeys.subtracting(subkeys)
     if !unused.isEmpty { secrets.remove { unused.contains($0.id) } }
-    guard !subkeys.isEmpty || !secrets.isEmpty else { return nil }
+    guard !subkeys.isEmpty else { return nil }
     return SecretUse(ids: subkeys, clearCount: clearCount)
   }
 
@@ -250,12 +249,7 @@ final class SensitiveSurvey {
           objects.ages.set($0, of: said.object, at: said.element, clock: clock)
         }
         use?.ages = values
-        if let object = said.object {
-          let subkeys = use?.subkeys ?? []
-          if subkeys != objects.subkeys(of: object) ?? [] {
-            objects.setSubkeys(subkeys, of: object)
-          }
-        }
+        if let object = said.object { objects.setSubkeys(use?.subkeys, of: object) }
       }
       rows.sensitive.uses[number] = use
     }

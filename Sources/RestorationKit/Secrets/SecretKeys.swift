@@ -32,8 +32,6 @@ final class SecretKeys: Subkeys {
 
   private let content = Mutex(Content())
 
-  var isEmpty: Bool { content.withLock { $0.entries.isEmpty } }
-
   /// All subkeys with their values, by their numbers.
   var entries: [Entry] {
     content.withLock { $0.entries.values.sorted { $0.id < $1.id } }

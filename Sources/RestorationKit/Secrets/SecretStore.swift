@@ -104,7 +104,7 @@ final class SecretStore {
 
   /// Stores the subkeys to which a state refers, before the state is written.
   ///
-  /// The use is nil for a state without secrets of which no subkeys are known.
+  /// The use is nil for a state without secrets.
   ///
   /// - Throws: `outdated` if all subkeys were forgotten since the save began.
   func store(_ use: SecretUse?) throws(ArchiveError) {
@@ -134,9 +134,7 @@ final class SecretStore {
   /// While an archive is set aside, all subkeys stay, since the archive may be put back. Subkeys
   /// that cannot be removed now go with a later save.
   func drop(besides use: SecretUse?, _ storage: any ArchiveStorage) throws(ArchiveError) {
-    // A save without secrets reads no subkeys, so after a new claim the stored ones are unknown.
-    let need = SubkeyNeed(
-      stored: use == nil ? try readStored() : stored ?? [], referred: use?.ids ?? [])
+    let need = SubkeyNeed(stored: try readStored(), referred: use?.ids ?? [])
     guard need.hasUnreferred, try storage.setAsideArchives().isEmpty else { return }
     guard case .keep(let needed) = need.afterState(try ofGenerations(in: storage)) else { return }
     subkeys.remove { !needed.contains($0.id) }
