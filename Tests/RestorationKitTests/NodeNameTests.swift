@@ -38,6 +38,28 @@ final class NodeNameTests: XCTestCase {
 
   // MARK: Names of classes
 
+  private final class Inner {
+    enum Deep { case a }
+    struct Box<Content> {
+      final class Part<Other> {}
+    }
+  }
+
+  func testTheNameOfATypeIsWhatStringDescribingSays() {
+    final class Local {}
+    struct Pair<each Item> {}
+    let types: [Any.Type] = [
+      Plain.self, UnnamedSubclass.self, Inner.self, Inner.Deep.self, Inner.Box<Int>.self,
+      Inner.Box<Inner>.Part<[String: Local?]>.self, Local.self, Pair<Int, Local>.self, Hidden.self,
+      Hidden.Nested.self, Int.self, [Int].self, [String: Hidden].self, Int?.self,
+      (Int, String).self, ((Int) throws -> String).self, Any.self, AnyObject.self,
+      (any RestorableNode).self,
+      (any RestorableNode & Sendable).self, Plain.Type.self, (any RestorableNode.Type).self,
+      Never.self, Notification.Name.self, JSONDecoder.self,
+    ]
+    for type in types { XCTAssertEqual(String(nameOf: type), String(describing: type)) }
+  }
+
   func testAStatefulNodeThatNamesNoneHasTheNameOfItsClass() async throws {
     let (node, subclass) = (Unnamed(1), UnnamedSubclass(2))
     let keeper = try launch.keeper()
@@ -219,4 +241,8 @@ private final class ShadowingObserved: ObservedBase {
 private final class Mistyped: @MainActor StatefulNode {
   let restorationIdentifier = 5
   var restorableState = 1
+}
+
+private final class Hidden {
+  struct Nested {}
 }

@@ -3,7 +3,7 @@
 /// The children of the node (``RestorableNode/restorationChildren``) are the stack,
 /// bottom first. They may have equal identifiers. A restore cuts the stack at its first
 /// missing node, since the nodes above a missing one make no sense without it.
-public protocol RestorableStack: RestorableNode {
+public protocol RestorableStack: RestorableNode, RestorationAbility {
   /// Replaces the stack with the nodes that are back.
   ///
   /// Called before the node's own decoding, and not if nothing is back.
@@ -15,7 +15,7 @@ public protocol RestorableStack: RestorableNode {
 /// A node that has all its children at once, next to each other.
 ///
 /// The columns may have equal identifiers; then their order tells them apart.
-public protocol RestorableSplit: RestorableNode {
+public protocol RestorableSplit: RestorableNode, RestorationAbility {
   /// Takes the columns that are back; does nothing by default.
   ///
   /// Implement the method if the restore makes the columns and not the node. Called
@@ -34,7 +34,7 @@ extension RestorableSplit {
 ///
 /// The tabs are the node's own: a restore finds them by their identifiers,
 /// wherever they are now, and never makes one, so no factory is asked for them.
-public protocol RestorableTabs: RestorableNode {
+public protocol RestorableTabs: RestorableNode, RestorationAbility {
   /// The tab that is shown.
   ///
   /// Saved as a reference if the tab is one of the node's children. A restore sets the
@@ -46,7 +46,7 @@ public protocol RestorableTabs: RestorableNode {
 ///
 /// The path of the presented node goes through this one. Without this protocol
 /// a node takes it from ``StateDecoder/restoredPresented``.
-public protocol RestorablePresenter: RestorableNode {
+public protocol RestorablePresenter: RestorableNode, RestorationAbility {
   /// Presents the node that is back.
   ///
   /// Called before the node's own decoding. Not called if nothing is back, or if

@@ -10,7 +10,7 @@ public import Foundation
 /// and brought back. ``modelAssociation`` gives a row an identifier, by which a restore
 /// finds the row again. Without an association the same positions come back, where
 /// other rows may be by then; ``StateDecoder/hasRawListPositions`` says so.
-public protocol RestorableList: StateRestoring {
+public protocol RestorableList: RestorationAbility {
   /// The rows that are selected.
   ///
   /// Set in a restore after the list's own decoding, to the rows that are there.

@@ -15,7 +15,7 @@
 /// (``ReportNote/fieldReplaced(key:_:)``), and the next save sets the stored state aside. All
 /// hooks of ``RestorableNode`` work besides; a change that no field tells needs
 /// ``StateRestoring/invalidateRestorableState()``, as one of ``RestorableNode/restorationChildren``.
-public protocol RestorableScreen: RestorableNode {}
+public protocol RestorableScreen: RestorableNode, RestorationAbility {}
 
 extension RestorableScreen {
   /// Setting a field says that the screen has changed.
@@ -23,6 +23,6 @@ extension RestorableScreen {
 
   /// The name of the class of the screen, `String(describing: type(of: self))`.
   public var restorationIdentifier: ClassNameIdentifier {
-    ClassNameIdentifier(className: String(describing: type(of: self)))
+    ClassNameIdentifier(className: String(nameOf: type(of: self)))
   }
 }

@@ -2,7 +2,7 @@
 ///
 /// A node or a view conforms. Its offset is saved, and set after layout, moved
 /// into the content that is there by then. The units are the conformer's own.
-public protocol RestorableScrolling: StateRestoring {
+public protocol RestorableScrolling: RestorationAbility {
   /// Where the visible part begins.
   var contentOffset: ScrollOffset { get set }
 
@@ -41,7 +41,7 @@ public struct ScrollOffset: Hashable, Sendable {
 ///
 /// A node or a view conforms; the selection is saved, and set after the object's own
 /// decoding. If the saved selection does not fit the text by then, nothing is selected.
-public protocol RestorableTextSelection: StateRestoring {
+public protocol RestorableTextSelection: RestorationAbility {
   /// The selected part; nil if nothing is. The units are the conformer's own.
   var selectedTextRange: Range<Int>? { get set }
 

@@ -39,6 +39,6 @@ extension StatefulNode {
   /// identifier where a parent has several nodes of one class, and where the class may get
   /// another name.
   public var restorationIdentifier: ClassNameIdentifier {
-    ClassNameIdentifier(className: String(describing: type(of: self)))
+    ClassNameIdentifier(className: String(nameOf: type(of: self)))
   }
 }

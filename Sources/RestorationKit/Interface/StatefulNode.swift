@@ -28,7 +28,7 @@
 /// References, secrets and whatever else belongs to the state go through the hooks of
 /// ``StateRestoring``. The value is stored before the one hook is called and set before the
 /// other one, whatever the hooks do.
-public protocol StatefulRestoring: StateRestoring {
+public protocol StatefulRestoring: RestorationAbility {
   /// The state as one value.
   associatedtype State: Codable
 

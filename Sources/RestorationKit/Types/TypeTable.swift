@@ -44,7 +44,7 @@ final class TypeTable {
     _ type: Any.Type, as name: String?, aliases: [String], version: Int,
     migrations: [StateMigration], _ making: Making
   ) throws(RestorationError) {
-    let name = name ?? String(describing: type)
+    let name = name ?? String(nameOf: type)
     let version = try StateVersion(version, migrations, className: name)
     for taken in [name] + aliases {
       if let other = registrations[taken], other.type != type {
@@ -94,7 +94,7 @@ final class TypeTable {
 
   func name(of type: Any.Type) -> String {
     if let name = names[ObjectIdentifier(type)] { return name }
-    let name = String(describing: type)
+    let name = String(nameOf: type)
     names[ObjectIdentifier(type)] = name
     return name
   }
@@ -109,10 +109,10 @@ final class TypeTable {
     if info.name == saved, info.registered.map({ $0.name == saved }) ?? true { return true }
     let current = registrations[saved]?.name ?? saved
     if info.name == current { return true }
-    var mirror = Mirror(reflecting: object).superclassMirror
-    while let superclass = mirror {
-      if name(of: superclass.subjectType) == current { return true }
-      mirror = superclass.superclassMirror
+    var next: AnyClass? = _getSuperclass(type(of: object))
+    while let superclass = next {
+      if name(of: superclass) == current { return true }
+      next = _getSuperclass(superclass)
     }
     return false
   }

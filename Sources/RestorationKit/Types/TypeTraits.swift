@@ -37,6 +37,19 @@ struct TypeTraits: OptionSet, Sendable {
 
   init(of object: any StateRestoring) {
     self = []
+    // The first question whether a class conforms to a protocol lets the Swift runtime go through all
+    // conformances of the program, of which there are thousands. So a class is asked once whether it has any.
+    if let object = object as? any RestorationAbility { insertAbilities(of: object) }
+    let type: AnyClass = Swift.type(of: object)
+    if let superclass = _getSuperclass(type), superclass is any StateRestoring.Type {
+      insert(.inheritsConformance)
+    }
+    if (type as? any RestorableNode.Type)?.isNamedByClass == true, Self.hasStoredIdentifier(type) {
+      insert(.shadowsIdentifier)
+    }
+  }
+
+  private mutating func insertAbilities(of object: any RestorationAbility) {
     if object is any RestorableStack { insert(.stack) }
     if object is any RestorableSplit { insert(.split) }
     if object is any RestorableTabs { insert(.tabs) }
@@ -46,14 +59,6 @@ struct TypeTraits: OptionSet, Sendable {
     if object is any RestorableTextSelection { insert(.textSelection) }
     if object is any StatefulRestoring { insert(.stateful) }
     if object is any RestorableScreen { insert(.screen) }
-    if Mirror(reflecting: object).superclassMirror?.subjectType is any StateRestoring.Type {
-      insert(.inheritsConformance)
-    }
-    if (type(of: object) as? any RestorableNode.Type)?.isNamedByClass == true,
-      Self.hasStoredIdentifier(Swift.type(of: object))
-    {
-      insert(.shadowsIdentifier)
-    }
   }
 
   /// Whether objects of a class store an identifier; one that is computed cannot be seen.

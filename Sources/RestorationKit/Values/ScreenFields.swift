@@ -76,7 +76,7 @@ struct ScreenFields: Sendable {
     let type: AnyClass = type(of: screen)
     let fields = of(type).fields
     if fields.isEmpty, known.withLock({ $0.used.contains(ObjectIdentifier(type)) }) {
-      coder.note(.fieldsNotFound(className: String(describing: type)))
+      coder.note(.fieldsNotFound(className: String(nameOf: type)))
     }
     var keys: Set<String> = []
     var records: [(key: String, record: FieldRecord)] = []
