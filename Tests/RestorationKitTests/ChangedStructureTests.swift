@@ -172,6 +172,42 @@ final class ChangedStructureTests: ChangeTestCase {
     try await assertStoredAsAWhole([root], prepare)
   }
 
+  func testAnObjectWhoseParentIsNotStoredIsSavedWithoutTheOthers() async throws {
+    for parent in [TestObject("not registered"), nil] as [TestObject?] {
+      try launch.removeState()
+      let object = TrackedObject("1")
+      object.restorationParent = parent
+      let keeper = try launch.keeper()
+      keeper.registerObject(object, restorationIdentifier: "object")
+      let (root, nodes) = try await savedTree(with: keeper)
+      nodes[0].references = [object]
+      _ = try await keeper.save([root])
+      object.value = "2"
+      let report = try await keeper.save([root])
+      XCTAssertEqual(report.entries.map(\.kind), [.object])
+      XCTAssertEqual(report.unaskedCount, 4)
+      XCTAssertEqual(try value(of: "object"), "2")
+      await keeper.close()
+    }
+  }
+
+  func testWhateverIsRegisteredLetsTheNextSaveAskEverything() async throws {
+    for (isClass, isObject) in [(false, false), (true, false), (false, true), (true, true)] {
+      try launch.removeState()
+      let keeper = try launch.keeper()
+      let (root, nodes) = try await savedTree(with: keeper)
+      if isClass { try keeper.register(TrackedNode.self, as: "Renamed") }
+      let object = TestObject("object")
+      if isObject { keeper.registerObject(object, restorationIdentifier: "object") }
+      _ = try await keeper.save([root])
+      let count = isClass || isObject ? 2 : 1
+      XCTAssertEqual(nodes.map(\.encodeCount), [count, count, count], "\(isClass) \(isObject)")
+      XCTAssertEqual(
+        try launch.storedRecords()?["root/n0"]?.className, isClass ? "Renamed" : "TrackedNode")
+      await keeper.close()
+    }
+  }
+
   func testAnObjectWhoseParentGoesIsStoredBelowNothing() async throws {
     for isBelowView in [false, true] {
       let keeper = try launch.keeper()
