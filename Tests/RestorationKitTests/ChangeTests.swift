@@ -21,6 +21,20 @@ final class ChangeTests: ChangeTestCase {
     }
   }
 
+  func testNothingIsUnaskedWhereAllNodesHaveSaidThatTheyChanged() async throws {
+    let keeper = try launch.keeper()
+    let (root, nodes) = try await savedTree(3, with: keeper)
+    for node in [root] + nodes { node.value = "changed" }
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.entries.count, 4)
+    XCTAssertEqual(report.unaskedCount, 0)
+    nodes[0].below = [TrackedNode("new")]
+    for node in [root] + nodes { node.value = "changed again" }
+    let other = try await keeper.save([root])
+    XCTAssertEqual(other.entries.count, 5)
+    XCTAssertEqual(other.unaskedCount, 0)
+  }
+
   func testASaveAsksTheNodesThatSaidSoAndWritesTheirRecordsAlone() async throws {
     let keeper = try launch.keeper()
     let (root, nodes) = try await savedTree(100, with: keeper)

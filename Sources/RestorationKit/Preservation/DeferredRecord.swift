@@ -20,7 +20,7 @@ struct DeferredRecord {
   var said = Said.nothing
   /// The states that are kept of the object; nil if none were.
   var states: KeptRecords.State?
-  /// One item for each kept state.
+  /// One item for each kept state whose time is not over.
   var items: [KeptItem] = []
 
   var keepsNothing: Bool { states?.isEmpty ?? true }
@@ -37,12 +37,6 @@ struct DeferredRecord {
     var beside = (states?.beside ?? []).map(\.state)
     if states?.withheld == nil, !beside.isEmpty { beside[0].leftOut = states?.leftOut }
     return beside
-  }
-
-  mutating func drop(_ gone: Set<KeptState.ID>) {
-    guard !gone.isEmpty else { return }
-    states?.drop(gone)
-    items.removeAll { gone.contains($0.id) }
   }
 
   /// Keeps the state that the record has beside the state that the object says.

@@ -83,7 +83,7 @@ extension PreservationWalk {
     guard !dropped.isEmpty else { return }
     for state in dropped { noteDropped(state, of: record.number) }
     keeping?.settlement.droppedStates.append((record.object, Set(dropped.map(\.id))))
-    record.drop(gone)
+    record.states?.drop(gone)
   }
 
   /// Finds out what an object says, unless its stored state is to stay anyway.
