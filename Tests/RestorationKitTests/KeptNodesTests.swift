@@ -71,6 +71,28 @@ final class KeptNodesTests: XCTestCase {
       try stored.paths(referredToFrom: "root/a", forKey: "references"), ["outer", "outer/inner"])
   }
 
+  func testANodeThatOnlyAKeptOneRefersToStaysBelowIt() async throws {
+    let referred = TestNode("referred", value: "typed", children: [TestNode("inner")])
+    let node = TestNode("a", children: [TestNode("child")])
+    node.onEncode = { $0.encode(referred, forKey: "node") }
+    let paths = ["root", "root/a", "root/a/child", "root/a/referred", "root/a/referred/inner"]
+    let first = try launch.keeper()
+    _ = try await first.save([TestNode("root", children: [node])])
+    XCTAssertEqual(try launch.storedPaths(), paths)
+    await first.close()
+    for _ in 0..<2 {
+      let keeper = try launch.keeper()
+      let root = TestNode("root")
+      _ = try await keeper.restore(into: [root])
+      _ = try await keeper.save([root])
+      XCTAssertEqual(try launch.storedPaths(), paths)
+      XCTAssertEqual(
+        try launch.storedRecords()?.paths(referredToFrom: "root/a", forKey: "node"),
+        ["root/a/referred"])
+      await keeper.close()
+    }
+  }
+
   func testAnElementToWhichOnlyAKeptOneLeadsIsInTheBoundToo() async throws {
     let whole = try await keepReferences()
     let most = whole.kept.reduce(0) { $0 + $1.byteCount }
