@@ -94,6 +94,28 @@ final class UnreadStateTests: XCTestCase {
     XCTAssertEqual(launch.setAside, [before])
   }
 
+  func testANodeThatThrowsOverAStateThatCannotBeReadIsSavedWithoutState() async throws {
+    struct Failure: Error {}
+    for isKeyMissing in [false, true] {
+      let launch = Launch()
+      let first = try launch.keeper()
+      _ = try await first.save([TestNode("root", children: [TestNode("a", value: "stored")])])
+      await first.close()
+      if !isKeyMissing { launch.storedBytes?[100] ^= 1 }
+      let stored = try XCTUnwrap(launch.storedBytes)
+      let keeper = try StateKeeper(
+        application: Launch.application, directory: launch.store,
+        keys: isKeyMissing ? MemoryKeyProvider() : launch.keys)
+      let node = TestNode("a")
+      node.onEncode = { _ in throw Failure() }
+      let report = try await keeper.save([TestNode("root", children: [node])])
+      XCTAssertEqual(report.outcome, .saved)
+      XCTAssertEqual(report.outcome(of: "root/a"), .savedWithoutState)
+      XCTAssertEqual(launch.store.memory(named: "main").setAsideBytes, [stored])
+      await keeper.close()
+    }
+  }
+
   func testAStateThatWasReadAfterAllIsReplaced() async throws {
     _ = try await launch.keeper().save([TestNode("a", value: "first")])
     let keeper = try keeper()
