@@ -160,10 +160,6 @@ available_traits() {
   [ ${#found[@]} -eq 0 ] || joined , "${found[@]}"
 }
 
-# Warnings are errors, and a target imports only what it declares.
-# shellcheck disable=SC2034
-readonly strict=(--explicit-target-dependency-import-check error -Xswiftc -warnings-as-errors)
-
 # What the store in a database needs, and a server to try it with.
 has_postgresql() {
   has_command pkg-config && pkg-config --exists libpq &&
