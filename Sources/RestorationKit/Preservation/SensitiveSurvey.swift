@@ -85,8 +85,8 @@ final class SensitiveSurvey {
       switch value {
       case .absent: break
       case .secret(let content):
-        let value = ValueID(element: element, keys: keys)
-        let (id, subkey) = try subkey(for: value, of: object, number, earlier: earlier)
+        let secret = ValueID(element: element, keys: keys)
+        let (id, subkey) = try subkey(for: secret, of: object, number, earlier: earlier)
         use.subkeys.append(id)
         let sealed = Data(try subkey.seal(content.bytes))
         stored.append(StoredSensitiveValue(keys: keys, content: sealed, subkey: id))
@@ -249,7 +249,7 @@ final class SensitiveSurvey {
           objects.ages.set($0, of: said.object, at: said.element, clock: clock)
         }
         use?.ages = values
-        if let object = said.object { objects.setSubkeys(use?.subkeys, of: object) }
+        if let object = said.object { objects.setSubkeys(use?.subkeys ?? [], of: object) }
       }
       rows.sensitive.uses[number] = use
     }

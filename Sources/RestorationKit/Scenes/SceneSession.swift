@@ -178,6 +178,7 @@ public final class SceneSession {
     takeLeftValues()
     leftValues = nil
     // Values that were set after another file, or without knowing one, are not newer than this one.
+    // Where no file is left, they are all that there is.
     if version == nil || facts.change?.version == version { takeListed() }
     forgetListed()
     let own = content

@@ -131,9 +131,9 @@ final class ObjectTable {
   /// The subkeys of the secrets of an object; nil if it has none.
   func subkeys(of object: any StateRestoring) -> [UInt64]? { subkeys[object] }
 
-  func setSubkeys(_ ids: [UInt64]?, of object: any StateRestoring) {
-    subkeys[object] = ids
-    for id in ids ?? [] { subkeyOwners[id] = SubkeyOwner(object: object) }
+  func setSubkeys(_ ids: [UInt64], of object: any StateRestoring) {
+    subkeys[object] = ids.isEmpty ? nil : ids
+    for id in ids { subkeyOwners[id] = SubkeyOwner(object: object) }
     guard subkeyOwners.count >= ownerCountToSweep else { return }
     subkeyOwners = subkeyOwners.filter { $0.value.object != nil }
     ownerCountToSweep = max(16, subkeyOwners.count * 2)
