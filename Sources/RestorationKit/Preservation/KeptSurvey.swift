@@ -14,7 +14,7 @@ struct KeptSurvey {
   /// Something to decide about.
   enum Undecided {
     /// An element that is not back, with all below it, below a row.
-    case element(place: Int, parent: RowNumber?)
+    case element(index: Int, parent: RowNumber?)
     /// An object that is there, whose record has kept states or names kept elements.
     case object(DeferredRecord)
   }
@@ -46,14 +46,14 @@ struct KeptSurvey {
   }
 
   /// Meets an element that is not back; an object with its name claims it until all is decided.
-  mutating func meet(_ place: Int, below parent: RowNumber?) {
-    guard let element = records[place]?.element else { return }
+  mutating func meet(_ index: Int, below parent: RowNumber?) {
+    guard let element = records[index]?.element else { return }
     let name = Sibling(element.content, below: parent)
-    if unclaimed[name] == nil { unclaimed[name] = place }
+    if unclaimed[name] == nil { unclaimed[name] = index }
     if parent == nil || element.role == .referred {
-      last.append(.element(place: place, parent: parent))
+      last.append(.element(index: index, parent: parent))
     } else {
-      undecided.append(.element(place: place, parent: parent))
+      undecided.append(.element(index: index, parent: parent))
     }
   }
 
@@ -62,11 +62,11 @@ struct KeptSurvey {
   /// - Returns: The places of the elements that are kept below the claimed one, and are kept below
   ///   the object from now on.
   mutating func claim(_ name: Sibling, by object: any StateRestoring) -> [Int] {
-    guard let place = unclaimed.removeValue(forKey: name) else { return [] }
+    guard let index = unclaimed.removeValue(forKey: name) else { return [] }
     names.insert(name)
-    claims[place] = object
-    places[ObjectIdentifier(object)] = place
-    return records[place]?.children ?? []
+    claims[index] = object
+    places[ObjectIdentifier(object)] = index
+    return records[index]?.children ?? []
   }
 
   /// Takes the name of an element that goes on being kept; false if another kept element has the
@@ -77,9 +77,9 @@ struct KeptSurvey {
   mutating func takeName(_ name: Sibling) -> Bool { names.insert(name).inserted }
 
   /// Keeps an element no more, nor those below it.
-  mutating func drop(_ place: Int) {
-    settlement.dropped.append(place)
-    dropped.formUnion(records.subtree(of: place))
+  mutating func drop(_ index: Int) {
+    settlement.dropped.append(index)
+    dropped.formUnion(records.subtree(of: index))
   }
 
   mutating func add(_ record: DeferredRecord) { undecided.append(.object(record)) }
@@ -100,7 +100,7 @@ struct KeptSurvey {
   mutating func takeUndecided() -> [Undecided] {
     defer { (unclaimed, undecided, last) = ([:], [], []) }
     return (undecided + last).filter { next in
-      if case .element(let place, _) = next { claims[place] == nil } else { true }
+      if case .element(let index, _) = next { claims[index] == nil } else { true }
     }
   }
 

@@ -11,7 +11,7 @@ extension PreservationWalk {
   var kept: KeptRecords? { keeping?.records }
 
   func meetKeptRoots() {
-    for place in kept?.roots ?? [] { keeping?.meet(place, below: nil) }
+    for index in kept?.roots ?? [] { keeping?.meet(index, below: nil) }
   }
 
   /// Lets an object that has its place claim the kept element of its name, and meets the elements
@@ -30,7 +30,7 @@ extension PreservationWalk {
     }
     // The object's own kept elements come first: of two with one name the later one is not kept.
     let below = tops + (keeping?.claim(Sibling(rows[number]), by: object) ?? [])
-    for place in below { keeping?.meet(place, below: number) }
+    for index in below { keeping?.meet(index, below: number) }
     return !below.isEmpty
   }
 
@@ -147,7 +147,7 @@ extension PreservationWalk {
 extension PreservationWalk {
   /// An element that is not back, and goes on being stored with all below it.
   private struct KeptTop {
-    let place: Int
+    let index: Int
     let parent: RowNumber?
     let since: Date
   }
@@ -179,8 +179,8 @@ extension PreservationWalk {
   private func items(of undecided: KeptSurvey.Undecided) -> [KeptItem] {
     switch undecided {
     case .object(let record): return record.items
-    case .element(let place, _):
-      guard let kept, let (element, outcome) = kept[place].map({ ($0.element, $0.outcome) }) else {
+    case .element(let index, _):
+      guard let kept, let (element, outcome) = kept[index].map({ ($0.element, $0.outcome) }) else {
         return []
       }
       let since = kept.firstSave(keeping: element, now: now)
@@ -191,7 +191,7 @@ extension PreservationWalk {
           element: KeptElement(
             kind: element.content.kind, path: element.path, className: element.content.className,
             reason: outcome, isStateAlone: false, since: since,
-            byteCount: kept.byteCount(below: place)),
+            byteCount: kept.byteCount(below: index)),
           since: since)
       ]
     }
@@ -208,10 +208,10 @@ extension PreservationWalk {
       keeping?.items += items
       drop(crowded, of: &record)
       return .object(record)
-    case .element(let place, let parent):
-      guard let kept, let element = kept[place]?.element else { return nil }
+    case .element(let index, let parent):
+      guard let kept, let element = kept[index]?.element else { return nil }
       let since = kept.firstSave(keeping: element, now: now)
-      let byteCount = kept.byteCount(below: place)
+      let byteCount = kept.byteCount(below: index)
       let outcome: PreservationReport.NodeOutcome
       if crowded.contains(KeptState(of: element).id) {
         outcome = .crowdedOut(since: since, byteCount: byteCount)
@@ -221,10 +221,10 @@ extension PreservationWalk {
         outcome = .replaced
       } else {
         keeping?.items += items
-        return .element(KeptTop(place: place, parent: parent, since: since))
+        return .element(KeptTop(index: index, parent: parent, since: since))
       }
       addEntry(element, outcome)
-      keeping?.drop(place)
+      keeping?.drop(index)
       return nil
     }
   }
@@ -242,14 +242,14 @@ extension PreservationWalk {
   private func place(_ top: KeptTop) {
     guard let kept else { return }
     var parents: [Int: RowNumber] = [:]
-    for place in kept.subtree(of: top.place) {
-      guard let entry = kept[place] else { continue }
-      let number = rows.row(ofKept: place, entry.element)
-      rows.placeKept(number, below: parents[place] ?? top.parent)
+    for index in kept.subtree(of: top.index) {
+      guard let entry = kept[index] else { continue }
+      let number = rows.row(ofKept: index, entry.element)
+      rows.placeKept(number, below: parents[index] ?? top.parent)
       for child in entry.children { parents[child] = number }
       rows.keep(number, because: entry.outcome)
       report.add(number)
-      guard place == top.place else { continue }
+      guard index == top.index else { continue }
       // No element that comes later can have the name of a kept one.
       names.take(ofKept: Sibling(entry.element.content, below: top.parent))
       if let parent = top.parent {
@@ -268,9 +268,9 @@ extension PreservationWalk {
       return [.saved, .keptAsStored].contains(rows.outcome(of: number))
     }
     guard let settlement else { return KeptRecords.Settlement() }
-    for place in settlement.replaced.map(\.index).sorted()
-    where kept?.state(of: place)?.withheld == nil {
-      if let element = kept?[place]?.element { addEntry(element, .replaced) }
+    for index in settlement.replaced.map(\.index).sorted()
+    where kept?.state(of: index)?.withheld == nil {
+      if let element = kept?[index]?.element { addEntry(element, .replaced) }
     }
     return settlement
   }
@@ -279,19 +279,19 @@ extension PreservationWalk {
 
   /// The record that a kept element, or the object that claimed it, has now; nil if there is none.
   private func keptRecord(_ stored: UInt64) -> UInt64? {
-    guard let place = kept?.index(ofRecord: stored) else { return nil }
-    if let object = keeping?.claims[place] {
+    guard let index = kept?.index(ofRecord: stored) else { return nil }
+    if let object = keeping?.claims[index] {
       guard let number = rows.number(of: object) else { return nil }
       // When the object goes, kept states must not name the element that gets its number.
       rows[number].reach.isReferredTo = true
       return number.record
     }
-    guard let element = kept?[place]?.element, keeping?.dropped.contains(place) != true else {
+    guard let element = kept?[index]?.element, keeping?.dropped.contains(index) != true else {
       return nil
     }
     // Also of an element that is decided about later: something that is kept may lead to it.
-    if let number = rows.kept.numbers[place], rows.isStored(number) { return number.record }
-    return rows.row(ofKept: place, element).record
+    if let number = rows.kept.numbers[index], rows.isStored(number) { return number.record }
+    return rows.row(ofKept: index, element).record
   }
 
   /// The record that a stored reference names from now on; nil if its object is not there any more.
@@ -304,17 +304,17 @@ extension PreservationWalk {
   /// Writes an element that is not back, and all below it, as the elements were stored.
   private func write(_ top: KeptTop) throws {
     guard let kept else { return }
-    for place in kept.subtree(of: top.place) {
-      guard let element = kept[place]?.element, let number = rows.kept.numbers[place] else {
+    for index in kept.subtree(of: top.index) {
+      guard let element = kept[index]?.element, let number = rows.kept.numbers[index] else {
         continue
       }
       var record = element.content
-      let below = Set((kept[place]?.children ?? []).compactMap { kept[$0]?.element.record })
+      let below = Set((kept[index]?.children ?? []).compactMap { kept[$0]?.element.record })
       record.views = record.views.filter(below.contains).compactMap(keptRecord)
       record.children = record.children.filter(below.contains).compactMap(keptRecord)
       record.presented = record.presented.flatMap { below.contains($0) ? keptRecord($0) : nil }
       record.referrer = record.referrer.flatMap(keptRecord)
-      if place == top.place, element.role == .referred || element.role == .presented {
+      if index == top.index, element.role == .referred || element.role == .presented {
         record.referrer = top.parent?.record
       }
       record.keptSince = record.keptSince ?? top.since
