@@ -96,19 +96,22 @@ final class ClaimTests: XCTestCase {
 
     let day: TimeInterval = 24 * 60 * 60
     launch.now += 31 * day
-    _ = try await value(with: try second())
+    func launchAndClose(_ keeper: StateKeeper) async throws {
+      _ = try await value(with: keeper)
+      await keeper.close()
+    }
+    try await launchAndClose(try second())
     XCTAssertEqual(Set(try launch.store.names()), all, "Somebody has it.")
     launch.endProcess()
     await first.close()
     await other.close()
     for wrong in [-3 * day, -400 * day] {
       launch.now += wrong
-      _ = try await value(with: try launch.keeper())
+      try await launchAndClose(try launch.keeper())
       XCTAssertEqual(Set(try launch.store.names()), all, "It is not old by this clock.")
       launch.now -= wrong
     }
-    let last = try launch.keeper()
-    _ = try await value(with: last)
+    try await launchAndClose(try launch.keeper())
     XCTAssertEqual(Set(try launch.store.names()), all.subtracting(numbered))
   }
 

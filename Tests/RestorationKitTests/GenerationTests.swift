@@ -68,6 +68,11 @@ final class GenerationTests: XCTestCase {
 
   private static let state = "main.rka"
 
+  /// The files of the directory but that of the lock.
+  private func files(_ directory: TemporaryDirectory) throws -> [String] {
+    try directory.names().filter { $0 != ".main.rka.lock" }
+  }
+
   private func names(_ directory: TemporaryDirectory, _ reason: String) throws -> [String] {
     try directory.names().filter { $0.hasPrefix("\(Self.state).\(reason)-") }
   }
@@ -77,13 +82,13 @@ final class GenerationTests: XCTestCase {
   func testARewriteKeepsWhatItReplacesWithAllThatWasAppended() async throws {
     let directory = try TemporaryDirectory()
     try await save("A", in: directory)
-    XCTAssertEqual(try directory.names(), [Self.state])
+    XCTAssertEqual(try files(directory), [Self.state])
     try await save("B", in: directory)
-    XCTAssertEqual(try directory.names(), [Self.state], "A change replaces nothing.")
+    XCTAssertEqual(try files(directory), [Self.state], "A change replaces nothing.")
     try await save("C", in: directory, isLong: true)
     let kept = try names(directory, "previous")
     XCTAssertEqual(try kept.map { try value(directory, $0) }, ["C"])
-    XCTAssertEqual(try directory.names().count, 2)
+    XCTAssertEqual(try files(directory).count, 2)
   }
 
   func testTheFirstSaveOfAnotherVersionKeepsWhatTheOneBeforeItHadSavedLast() async throws {
@@ -107,7 +112,7 @@ final class GenerationTests: XCTestCase {
     XCTAssertEqual(try kept(), ["2", "1"])
     for version in ["3", "4", "5"] { try await save(version, in: directory, version: version) }
     XCTAssertEqual(try kept(), ["2 again", "3", "4"])
-    XCTAssertEqual(try directory.names().count, 4)
+    XCTAssertEqual(try files(directory).count, 4)
   }
 
   func testTheDiskHoldsAtMostWhatTheBoundSays() async throws {
@@ -124,7 +129,7 @@ final class GenerationTests: XCTestCase {
       }
       XCTAssertEqual(try names(directory, "previous").count, previous)
       XCTAssertEqual(try names(directory, "upgraded").count, upgraded)
-      XCTAssertEqual(try directory.names().count, 1 + previous + upgraded)
+      XCTAssertEqual(try files(directory).count, 1 + previous + upgraded)
     }
   }
 
@@ -164,7 +169,7 @@ final class GenerationTests: XCTestCase {
     let previous = try XCTUnwrap(try names(source, "previous").first)
     let upgraded = try XCTUnwrap(try names(source, "upgraded").first)
     let order = [Self.state, previous, upgraded]
-    XCTAssertEqual(try source.names().sorted(), order.sorted())
+    XCTAssertEqual(try files(source).sorted(), order.sorted())
     for first in Damage.allCases {
       for second in Damage.allCases {
         for third in Damage.allCases {
@@ -319,13 +324,13 @@ final class GenerationTests: XCTestCase {
       _ = try await keeper.restore(into: nodes)
       try await end(keeper, nodes)
       await keeper.close()
-      XCTAssertEqual(try directory.names(), [], name)
+      XCTAssertEqual(try files(directory), [], name)
     }
   }
 
   func testTheGenerationsOfANumberedStateGoThoughTheStateIsNotThere() async throws {
     let directory = try await threeGenerations()
-    for name in try directory.names() {
+    for name in try files(directory) {
       let numbered = name.replacing("main.rka", with: "main~2.rka")
       if name != Self.state { try directory.write(try directory.bytes(of: name), to: numbered) }
     }
@@ -335,7 +340,7 @@ final class GenerationTests: XCTestCase {
     _ = try await keeper.restore(into: [TestNode("a"), TestNode("b")])
     try await keeper.discardState(includingSetAside: true)
     await keeper.close()
-    XCTAssertEqual(try directory.names(), [])
+    XCTAssertEqual(try files(directory), [])
   }
 
   func testTheGenerationsGoWithAStateThatIsNotThere() async throws {
@@ -344,7 +349,7 @@ final class GenerationTests: XCTestCase {
     let keeper = try keeper(directory)
     try await keeper.discardState()
     await keeper.close()
-    XCTAssertEqual(try directory.names(), [])
+    XCTAssertEqual(try files(directory), [])
   }
 
   func testAConsumedGenerationGoesAndTheDamagedStateIsSetAside() async throws {
@@ -357,7 +362,7 @@ final class GenerationTests: XCTestCase {
     await keeper.close()
     XCTAssertEqual(node.value, "B")
     XCTAssertEqual(
-      try directory.names().map { try directory.bytes(of: $0) }, [[1]])
+      try files(directory).map { try directory.bytes(of: $0) }, [[1]])
     XCTAssertEqual(try names(directory, "unreadable").count, 1)
   }
 
@@ -501,7 +506,7 @@ final class GenerationTests: XCTestCase {
     await keeper.close()
     // The removal of generations is not synced, that of the state is, and it comes last.
     XCTAssertEqual(calls.withLock { $0 }, [.putBack, .removeSetAside, .remove])
-    XCTAssertEqual(try directory.names(), [])
+    XCTAssertEqual(try files(directory), [])
   }
 }
 

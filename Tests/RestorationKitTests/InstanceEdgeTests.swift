@@ -365,7 +365,9 @@ final class InstanceEdgeTests: InstanceTestCase {
     await again.close()
     await one.close()
     launch.now += 400 * day
-    _ = try await value(with: try second())
+    let last = try second()
+    _ = try await value(with: last)
+    await last.close()
     XCTAssertEqual(try launch.store.names().filter { $0.hasPrefix("main~2") }, [])
     withExtendedLifetime(declining) {}
   }

@@ -314,6 +314,16 @@ final class SetAsideStateTests: XCTestCase {
 
   // MARK: Files
 
+  /// The file of the lock without the note behind each of its two archives.
+  private func withoutNotes(_ file: [UInt8]) -> [UInt8] {
+    var file = file
+    for slot in [128, 2112] {
+      let count = file[slot + 16..<slot + 20].reversed().reduce(0) { $0 << 8 | Int($1) }
+      for byte in slot + 36 + count..<slot + 44 + count { file[byte] = 0 }
+    }
+    return file
+  }
+
   func testAStateInAFileThatCrashedIsReadableUnderANameThatSaysSo() async throws {
     let directory = try TemporaryDirectory()
     let store = FileStateDirectory(path: directory.path)
@@ -327,9 +337,11 @@ final class SetAsideStateTests: XCTestCase {
     for _ in 1...4 {
       let node = TestNode("a")
       var marker: [UInt8]?
-      node.onDecode = { _ in marker = try directory.bytes(of: "main.launch.rka") }
-      _ = try await keeper().restore(into: [node])
-      try directory.write(try XCTUnwrap(marker).dropLast(8), to: "main.launch.rka")
+      node.onDecode = { _ in marker = try directory.bytes(of: ".main.rka.lock") }
+      let crashing = try keeper()
+      _ = try await crashing.restore(into: [node])
+      await crashing.close()
+      try directory.write(withoutNotes(try XCTUnwrap(marker)), to: ".main.rka.lock")
     }
     let crashed = try keeper()
     let report = try await crashed.restore()
@@ -340,7 +352,7 @@ final class SetAsideStateTests: XCTestCase {
     XCTAssertEqual(kept.map(\.date), [launch.now])
     XCTAssertTrue(first.location.hasPrefix(directory.child("main.rka.crashed-")))
     await crashed.close()
-    XCTAssertEqual(try directory.names().count, 1)
+    XCTAssertEqual(try directory.names().filter { $0 != ".main.rka.lock" }.count, 1)
 
     _ = try await crashed.save([TestNode("a", value: "new")])
     try await crashed.putBack(first)
@@ -349,6 +361,6 @@ final class SetAsideStateTests: XCTestCase {
     let left = try await crashed.setAsideStates()
     XCTAssertEqual(left.map(\.reason), [.replaced])
     await crashed.close()
-    XCTAssertEqual(try directory.names().count, 2)
+    XCTAssertEqual(try directory.names().filter { $0 != ".main.rka.lock" }.count, 2)
   }
 }

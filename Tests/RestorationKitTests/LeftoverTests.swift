@@ -73,18 +73,34 @@ final class LeftoverTests: XCTestCase {
       let directory = try TemporaryDirectory()
       if hasState { _ = try await keeper(directory).save([TestNode("a")]) }
       try leave(own + others, in: directory)
-      let report = try await keeper(directory).restore(into: [TestNode("a")])
+      let keeper = try self.keeper(directory)
+      let report = try await keeper.restore(into: [TestNode("a")])
       XCTAssertEqual(report.outcome, hasState ? .restored : .noArchive)
       XCTAssertNil(report.launchProblem)
+      XCTAssertTrue(try temporaries(directory).contains(".main.rka.abc.tmp"), "not in the launch")
+      await keeper.close()
       XCTAssertEqual(
         try temporaries(directory), others.map { ".\($0).rka.abc.tmp" }.sorted())
     }
   }
 
+  func testALaunchSweepsByItselfWhenItIsOver() async throws {
+    let directory = try TemporaryDirectory()
+    try leave(own, in: directory)
+    let keeper = try self.keeper(directory)
+    _ = try await keeper.restore(into: [TestNode("a")])
+    let end = ContinuousClock.now + .seconds(30)
+    while try !temporaries(directory).isEmpty, ContinuousClock.now < end {
+      try await Task.sleep(for: .milliseconds(50))
+    }
+    XCTAssertEqual(try temporaries(directory), [])
+  }
+
   func testALaunchOfAHostRemovesWhatWasLeftOfScenesThatHaveNoSession() async throws {
     let directory = try TemporaryDirectory()
     try leave(own + others, in: directory)
-    _ = try await host(directory)
+    let host = try await self.host(directory)
+    await host.close()
     XCTAssertEqual(try temporaries(directory), others.map { ".\($0).rka.abc.tmp" }.sorted())
   }
 
@@ -92,12 +108,14 @@ final class LeftoverTests: XCTestCase {
     let directory = try TemporaryDirectory()
     let first = try await host(directory)
     for id in 1...5 { try await app.store(id, in: first) }
-    let before = sweeps.value
     await first.close()
+    let before = sweeps.value
     let second = try await host(directory)
     let failures = await second.restoreScenes()
     XCTAssertEqual(failures, [:])
     XCTAssertEqual(second.connectedScenes.count, 5)
+    XCTAssertEqual(sweeps.value, before)
+    await second.close()
     XCTAssertEqual(sweeps.value, before + 1)
   }
 
@@ -116,7 +134,7 @@ final class LeftoverTests: XCTestCase {
           try await host.close(scene)
         }
         await host.close()
-        XCTAssertEqual(try directory.names(), ["main.scenes.rka"])
+        XCTAssertEqual(try directory.names(), [".main.rka.lock", "main.scenes.rka"])
       }
     }
   }
@@ -129,11 +147,11 @@ final class LeftoverTests: XCTestCase {
       try leave(["main", "main.launch"], in: directory)
       try await keeper.discardState()
       await keeper.close()
-      XCTAssertEqual(try directory.names(), [])
+      XCTAssertEqual(try directory.names(), isStored ? [".main.rka.lock"] : [])
     }
   }
 
-  func testWhatCannotBeSweptIsReportedAndTheRestoreGoesOn() async throws {
+  func testWhatCannotBeSweptIsReportedByTheNextRestore() async throws {
     struct Store: StateDirectory {
       let states: MemoryStateDirectory
 
@@ -150,8 +168,11 @@ final class LeftoverTests: XCTestCase {
     let node = TestNode("a")
     let report = try await keeper.restore(into: [node])
     XCTAssertEqual(node.value, "saved")
+    XCTAssertNil(report.launchProblem)
+    await keeper.close()
+    let next = try await keeper.restore(into: [node])
     XCTAssertEqual(
-      report.launchProblem,
+      next.launchProblem,
       ArchiveError(.permissionDenied, location: "the directory").description)
   }
 }

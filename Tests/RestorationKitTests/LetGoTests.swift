@@ -72,7 +72,10 @@ final class LetGoTests: XCTestCase {
       now: { [launch] in launch.now })
     let report = try await last.restore(into: [TestNode("a")])
     XCTAssertEqual(report.outcome, .restored)
-    XCTAssertNotNil(report.launchProblem)
+    await last.close()
+    let next = try await last.restore(into: [TestNode("a")])
+    XCTAssertEqual(
+      next.launchProblem, ArchiveError(.inputOutput, location: "main~2").description)
     XCTAssertEqual(launch.store.memory(named: "main~2.launch").bytes, [1])
   }
 
@@ -85,10 +88,14 @@ final class LetGoTests: XCTestCase {
     await first.close()
     await second.close()
     launch.now += 30 * 24 * 60 * 60
-    _ = try await launch.keeper().restore()
+    let third = try launch.keeper()
+    _ = try await third.restore()
+    await third.close()
     XCTAssertNotNil(launch.store.memory(named: "main~2").bytes)
     launch.now += 1
-    _ = try await launch.keeper().restore()
+    let fourth = try launch.keeper()
+    _ = try await fourth.restore()
+    await fourth.close()
     XCTAssertNil(launch.store.memory(named: "main~2").bytes)
   }
 
@@ -113,6 +120,7 @@ final class LetGoTests: XCTestCase {
       application: Launch.application, directory: store, keys: launch.keys,
       now: { [launch] in launch.now })
     _ = try await last.restore(into: [TestNode("a")])
+    await last.close()
     XCTAssertEqual(removals.withLock { $0 }, ["main~2": true, "main~2.launch": true])
     XCTAssertFalse(try states.memory(named: "main~2").isLocked())
     XCTAssertEqual(try states.names().filter { $0.hasPrefix("main~2") }, [])

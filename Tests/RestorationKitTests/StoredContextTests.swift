@@ -15,15 +15,17 @@ final class StoredContextTests: XCTestCase {
     try await app.launch.crash()
     let key = try XCTUnwrap(try app.launch.keys.key(creating: false))
     for (name, fields) in [
-      ("main", ["main"]), ("main.launch", ["main", "launch"]), ("main.scenes", ["main.scenes"]),
+      ("main", ["main"]), ("main.scenes", ["main.scenes"]),
       ("main.scene-\(scene)", ["main.scene-\(scene)"]),
     ] {
       let archive = try Archive.open(
         app.launch.store.memory(named: name), key: key,
-        context: ArchiveContext(["org.example.test"] + fields),
-        // Behind a marker is a note.
-        recovery: .recover)
+        context: ArchiveContext(["org.example.test"] + fields))
       XCTAssertNotNil(archive, name)
     }
+    let marker = try XCTUnwrap(app.launch.store.memory(named: "main.launch").bytes)
+    let record = try SealedRecord.open(
+      marker, key: key, context: ArchiveContext(["org.example.test", "main", "launch"]))
+    XCTAssertEqual(record.byteCount, marker.count - 8, "Behind a marker is a note.")
   }
 }

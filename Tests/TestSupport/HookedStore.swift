@@ -42,6 +42,12 @@ package struct HookedStore: StateDirectory {
     }
   }
 
+  package func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
+    HookedStorage(storage: store.launchStorage(ofStateNamed: name)) { call throws(ArchiveError) in
+      try hook("\(name).launch", call)
+    }
+  }
+
   package func names() throws(ArchiveError) -> [String] { try store.names() }
 
   package func removeLeftovers(where isOwn: (String) -> Bool) throws(ArchiveError) {
@@ -62,7 +68,7 @@ private struct HookedStorage: ArchiveStorage {
 
   func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
     try before(.open)
-    return try storage.openForAppending().map { HookedFile(file: $0, before: before) }
+    return try storage.openForAppending().map { HookedFile($0, before) }
   }
 
   func lock() throws(ArchiveError) -> any ArchiveLock {
@@ -155,13 +161,23 @@ private final class HookedReader: ArchiveFile {
   }
 }
 
-private struct HookedFile: AppendableArchiveFile {
-  let file: any AppendableArchiveFile
-  let before: @Sendable (HookedStore.Call) throws(ArchiveError) -> Void
+private final class HookedFile: AppendableArchiveFile {
+  private let file: any AppendableArchiveFile
+  private let before: @Sendable (HookedStore.Call) throws(ArchiveError) -> Void
+  private let isRead = Atomic(false)
+
+  init(
+    _ file: any AppendableArchiveFile,
+    _ before: @escaping @Sendable (HookedStore.Call) throws(ArchiveError) -> Void
+  ) {
+    self.file = file
+    self.before = before
+  }
 
   var byteCount: Int { file.byteCount }
 
   func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
+    if !isRead.exchange(true, ordering: .relaxed) { try before(.readFirst) }
     try before(.read)
     return try file.read(at: offset, count: count)
   }

@@ -13,6 +13,7 @@ enum CompareTable {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.prettyPrinted, .withoutEscapingSlashes]
       try encoder.encode(rows).write(to: URL(filePath: arguments[1]))
+    case "--small" where arguments.count == 1: _ = await measureSmallStates()
     case ArchiveWriting.argument where arguments.count == 2:
       try ArchiveWriting.runInThisProcess(recordCount: Int(arguments[1]) ?? 0)
     case TreeMemoryRows.savingArgument where arguments.count == 2:
@@ -20,9 +21,22 @@ enum CompareTable {
     case TreeMemoryRows.restoringArgument where arguments.count == 2:
       try await TreeMemoryRows.restoreInThisProcess(directory: arguments[1])
     default:
-      FileHandle.standardError.write(Data("Usage: CompareTable [--json FILE]\n".utf8))
+      FileHandle.standardError.write(Data("Usage: CompareTable [--json FILE | --small]\n".utf8))
       exit(2)
     }
+  }
+
+  private static func measureSmallStates() async -> [Row] {
+    var noise = Noise()
+    let rows = await Table.rows("Small states") { try await SmallStateRows.measure(&noise) }
+    return printed(rows, noise)
+  }
+
+  private static func printed(_ rows: [Row], _ noise: Noise) -> [Row] {
+    print(Table(rows).text)
+    print()
+    print(noise.description)
+    return rows
   }
 
   private static func measure() async -> [Row] {
@@ -39,9 +53,6 @@ enum CompareTable {
     rows += await Table.rows("Trees of a million nodes") { try await GrowthRows.measure(&noise) }
     rows += await Table.rows("Memory for a million nodes") { try TreeMemoryRows.rows() }
     rows += await Table.rows("An archive of 1 GiB") { try ArchiveWriting.rows() }
-    print(Table(rows).text)
-    print()
-    print(noise.description)
-    return rows
+    return printed(rows, noise)
   }
 }

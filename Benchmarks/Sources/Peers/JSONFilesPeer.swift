@@ -5,14 +5,14 @@ package import Workload
 /// Many small files of sealed JSON, replaced as safely as a file of ours: a
 /// temporary file, fsync, rename, fsync of the directory.
 package final class JSONFilesPeer {
-  private let products: [Product]
+  private let pages: [[Product]]
   private let directories: [String]
   private let key = SymmetricKey(size: .bits256)
 
-  /// Makes a directory for each product.
-  package init(_ products: [Product], path: (Product) -> String) throws {
-    self.products = products
-    directories = products.map(path)
+  /// Makes a directory for each page of products.
+  package init(_ pages: [[Product]], path: (Product) -> String) throws {
+    self.pages = pages
+    directories = pages.map { path($0[0]) }
     for directory in directories {
       try FileManager.default.createDirectory(
         atPath: directory, withIntermediateDirectories: true)
@@ -25,8 +25,8 @@ package final class JSONFilesPeer {
   }
 
   package func save() throws {
-    for (product, directory) in zip(products, directories) {
-      let encoded = try JSONEncoder().encode(product)
+    for (page, directory) in zip(pages, directories) {
+      let encoded = try JSONEncoder().encode(page)
       try replace(
         file(in: directory), in: directory,
         by: [UInt8](try ChaChaPoly.seal(encoded, using: key).combined))
@@ -34,11 +34,11 @@ package final class JSONFilesPeer {
   }
 
   @discardableResult
-  package func restore() throws -> [Product] {
+  package func restore() throws -> [[Product]] {
     try directories.map { directory in
       let sealed = try Data(contentsOf: URL(filePath: file(in: directory)))
       let encoded = try ChaChaPoly.open(try ChaChaPoly.SealedBox(combined: sealed), using: key)
-      return try JSONDecoder().decode(Product.self, from: encoded)
+      return try JSONDecoder().decode([Product].self, from: encoded)
     }
   }
 

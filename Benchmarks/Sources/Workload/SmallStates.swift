@@ -1,7 +1,7 @@
 internal import ArchiveCodec
 package import RestorationKit
 
-/// Many states of one node each, every one in a directory of files of its own.
+/// Many small states, every one in a directory of files of its own.
 package final class SmallStates {
   private struct State {
     let root: ProductRoot
@@ -12,13 +12,14 @@ package final class SmallStates {
   private var states: [State]
   private let keys: FixedKeyProvider
 
-  /// Creates the states of products in directories, which need not exist.
-  package init(_ products: [Product], path: (Product) -> String) throws {
+  /// Creates states of some products each in directories, which need not exist.
+  package init(_ pages: [[Product]], path: (Product) -> String) throws {
     let keys = FixedKeyProvider(try ArchiveKey())
-    states = try products.map { product in
-      let directory = FileStateDirectory(path: path(product))
+    states = try pages.map { page in
+      let root = ProductRoot(page)
+      let directory = FileStateDirectory(path: path(root.node.product))
       return State(
-        root: ProductRoot(ProductNode(product)), directory: directory,
+        root: root, directory: directory,
         keeper: try Self.makeKeeper(directory, keys))
     }
     self.keys = keys
@@ -27,7 +28,10 @@ package final class SmallStates {
   private static func makeKeeper(
     _ directory: FileStateDirectory, _ keys: FixedKeyProvider
   ) throws -> StateKeeper {
-    try StateKeeper(application: "org.example.catalog", directory: directory, keys: keys)
+    let keeper = try StateKeeper(
+      application: "org.example.catalog", directory: directory, keys: keys)
+    try keeper.register(ProductNode.self)
+    return keeper
   }
 
   /// Removes what is stored, and makes keepers that have never known it: the next save
@@ -45,7 +49,8 @@ package final class SmallStates {
   /// It is on the disk after that. What is let go is not open any more.
   package func save() async throws {
     for state in states {
-      try await state.keeper.save([state.root]).checkHasWrittenAll(productCount: 1)
+      try await state.keeper.save([state.root])
+        .checkHasWrittenAll(productCount: state.root.products.count)
       await state.keeper.close()
     }
   }
@@ -68,30 +73,40 @@ package final class SmallStates {
 
   /// Brings each state back as a new process does, with a keeper of its own.
   @discardableResult
-  package func restore() async throws -> [Product] {
-    var products: [Product] = []
-    products.reserveCapacity(states.count)
+  package func restore() async throws -> [[Product]] {
+    var pages: [[Product]] = []
+    pages.reserveCapacity(states.count)
     for state in states {
       let restored = ProductRoot(ProductNode(identifier: state.root.node.product.identifier))
       let keeper = try Self.makeKeeper(state.directory, keys)
       let report = try await keeper.restore(into: [restored])
       guard report.outcome == .restored else { throw WorkloadError(report.description) }
-      products.append(restored.node.product)
+      pages.append(restored.products)
     }
-    return products
+    return pages
   }
 }
 
-/// A product that is there before a restore, as the root of a state must be, while a
-/// ProductNode is made by its class.
+/// A product that is there before a restore, as the root of a state must be, with products below it,
+/// which are made by their class.
 package final class ProductRoot: RestorableNode {
   package let node: ProductNode
+  private var others: [ProductNode] = []
 
   package var restorationIdentifier: String? { node.restorationIdentifier }
+
+  package var restorationChildren: [any RestorableNode] { others }
 
   package init(_ node: ProductNode) {
     self.node = node
   }
+
+  convenience init(_ page: [Product]) {
+    self.init(ProductNode(page[0]))
+    others = page.dropFirst().map(ProductNode.init)
+  }
+
+  package var products: [Product] { [node.product] + others.map(\.product) }
 
   package func encodeRestorableState(with coder: StateEncoder) {
     node.encodeRestorableState(with: coder)
@@ -99,5 +114,6 @@ package final class ProductRoot: RestorableNode {
 
   package func decodeRestorableState(with coder: StateDecoder) throws {
     try node.decodeRestorableState(with: coder)
+    others = coder.restoredChildren.compactMap { $0 as? ProductNode }
   }
 }

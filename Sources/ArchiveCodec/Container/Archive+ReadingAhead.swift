@@ -7,14 +7,14 @@ extension Archive {
   /// The order is that of ``readAll()``. The call blocks its thread, so it belongs to
   /// an executor that may wait.
   ///
-  /// - Parameter workerCount: The number of cores. With one the calling thread does all
-  ///   the work.
+  /// - Parameter workerCount: The number of cores; nil for all that there are. With one
+  ///   the calling thread does all the work.
   /// - Returns: All records.
   /// - Throws: ``ArchiveError`` as ``readAll()``.
   /// - Complexity: As ``verifyAll()``; memory for the bytes of the snapshot and of
   ///   the journal, and some bytes for each record.
   package func verifiedRecords(
-    workerCount: Int = ProcessorCount.value
+    workerCount: Int? = nil
   ) throws(ArchiveError) -> VerifiedRecords {
     var records =
       if let parallel = try? SnapshotParts(self, workerCount: workerCount)?.read() {
@@ -72,9 +72,8 @@ private struct SnapshotParts: Sendable {
   private static let largestByteCount = 1 << 24
 
   /// Nil if the records do not follow each other without gaps.
-  init?(_ archive: Archive, workerCount: Int) throws(ArchiveError) {
+  init?(_ archive: Archive, workerCount: Int?) throws(ArchiveError) {
     self.archive = archive
-    self.workerCount = workerCount
     content = archive.history.snapshot
     entries = try content.entriesInOrder()
     var position = 0
@@ -84,7 +83,9 @@ private struct SnapshotParts: Sendable {
     }
     guard position <= content.footer.symbols.lowerBound else { return nil }
     let reader = content.reader
-    let share = reader.chunkCount / (max(workerCount, 1) * Self.partsPerWorker)
+    let isShared = reader.chunkCount > Self.leastChunkCount
+    self.workerCount = isShared ? workerCount ?? ProcessorCount.value : 1
+    let share = reader.chunkCount / (max(self.workerCount, 1) * Self.partsPerWorker)
     chunksPerPart = min(
       max(share, Self.leastChunkCount), max(Self.largestByteCount / reader.chunkByteCount, 1))
     count = (reader.chunkCount + chunksPerPart - 1) / chunksPerPart

@@ -177,7 +177,7 @@ extension Archive {
     try storage.replace { sink throws(ArchiveError) in
       let writer = try SnapshotWriter(
         file, random: random, moment: moment,
-        workerCount: workerCount ?? ProcessorCount.value, sink: sink)
+        workerCount: workerCount, sink: sink)
       let (version, count) = try body(writer)
       summary = Summary(version: version, byteCount: writer.byteCount, recordCount: count)
     }

@@ -53,10 +53,22 @@ public final class Archive: Sendable {
     _ storage: any ArchiveStorage, with credential: ArchiveCredential, context: ArchiveContext,
     limits: ArchiveLimits = .standard, recovery: ArchiveRecovery = .strict
   ) throws(ArchiveError) -> Archive? {
+    try open(
+      storage, nil, with: credential, context: context, limits: limits, recovery: recovery)
+  }
+
+  /// Opens the stored archive, whose file is open already; see
+  /// ``open(_:with:context:limits:recovery:)``.
+  package static func open(
+    _ storage: any ArchiveStorage, _ opened: (any ArchiveFile)?, with credential: ArchiveCredential,
+    context: ArchiveContext, limits: ArchiveLimits, recovery: ArchiveRecovery
+  ) throws(ArchiveError) -> Archive? {
+    var opened = opened
     do throws(ArchiveError) {
       var keys: UnlockedHeader?
       for _ in 0..<largestTryCount {
-        guard let file = try storage.open() else { return nil }
+        let file = if let known = opened.take() { known } else { try storage.open() }
+        guard let file else { return nil }
         let stored = try StoredHeader(reading: file)
         let unlocked: UnlockedHeader
         if let keys, keys.matches(stored) {

@@ -109,14 +109,16 @@ public final class ArchiveWriter: Sendable {
     try open(storage, with: .key(key), context: context, limits: limits, recovery: recovery)
   }
 
-  /// Creates a writer. A lock that the caller has already must be that of the storage,
-  /// and no other writer may have it.
-
+  /// Creates a writer.
+  ///
+  /// A lock that the caller has already must be that of the storage, and no other writer may have
+  /// it; a file that it has opened must be the stored one.
   package init(
     _ storage: any ArchiveStorage, with credential: ArchiveCredential, context: ArchiveContext,
-    lock: (any ArchiveLock)? = nil, limits: ArchiveLimits = .standard,
-    recovery: ArchiveRecovery = .recover, random: RandomSource = .system,
-    moment: Archive.Moment? = nil, process: Int32 = SystemCall.processIdentifier
+    lock: (any ArchiveLock)? = nil, file opened: (any AppendableArchiveFile)? = nil,
+    limits: ArchiveLimits = .standard, recovery: ArchiveRecovery = .recover,
+    random: RandomSource = .system, moment: Archive.Moment? = nil,
+    process: Int32 = SystemCall.processIdentifier
   ) throws(ArchiveError) {
     if let lock { self.lock = lock } else { self.lock = try storage.lock() }
     self.storage = storage
@@ -127,7 +129,7 @@ public final class ArchiveWriter: Sendable {
     self.moment = moment
     self.process = process
     do throws(ArchiveError) {
-      let open = try Self.openFile(storage, limits: limits, recovery: recovery) {
+      let open = try Self.openFile(storage, opened, limits: limits, recovery: recovery) {
         (stored) throws(ArchiveError) in
         try stored.unlock(with: credential, context: context, limits: limits)
       }
@@ -150,15 +152,17 @@ public final class ArchiveWriter: Sendable {
   }
 
   static func openFile(
-    _ storage: any ArchiveStorage, limits: ArchiveLimits, recovery: ArchiveRecovery,
+    _ storage: any ArchiveStorage, _ opened: (any AppendableArchiveFile)? = nil,
+    limits: ArchiveLimits, recovery: ArchiveRecovery,
     unlock: (StoredHeader) throws(ArchiveError) -> UnlockedHeader
   ) throws(ArchiveError) -> State.Open? {
-    guard let file = try storage.openForAppending() else { return nil }
-    let stored = try StoredHeader(reading: file)
-    guard stored.isWritable else {
+    let stored = if let opened { opened } else { try storage.openForAppending() }
+    guard let file = stored else { return nil }
+    let header = try StoredHeader(reading: file)
+    guard header.isWritable else {
       throw ArchiveError(.unsupportedFeature, subject: "feature that a writer must know")
     }
-    let keys = try unlock(stored)
+    let keys = try unlock(header)
     let history = try History.read(file, keys, limits: limits)
     if let dropped = history.dropped, recovery == .strict { throw dropped }
     return State.Open(history: history, keys: keys, file: file, byteCount: file.byteCount)

@@ -7,13 +7,13 @@ internal import Dispatch
 struct ChunkSealer: ~Copyable, Sendable {
   private let cipher: ChunkCipher
   private let chunkByteCount: Int
-  /// How many processors may seal at once.
-  private let workerCount: Int
+  /// How many processors may seal at once; nil for all that there are.
+  private let workerCount: Int?
 
   /// Waking another processor takes as long as sealing a few chunks.
   private static let fewestSharedChunks = 8
 
-  init(_ cipher: consuming ChunkCipher, chunkByteCount: Int, workerCount: Int) {
+  init(_ cipher: consuming ChunkCipher, chunkByteCount: Int, workerCount: Int?) {
     self.cipher = cipher
     self.chunkByteCount = chunkByteCount
     self.workerCount = workerCount
@@ -53,7 +53,7 @@ struct ChunkSealer: ~Copyable, Sendable {
         content, range, number: UInt64(first + place), isLast: isEnd && place == count - 1,
         into: memory[frame..<frame + range.count + ChunkLayout.overhead])
     }
-    if workerCount > 1, count >= Self.fewestSharedChunks {
+    if count >= Self.fewestSharedChunks, workerCount ?? ProcessorCount.value > 1 {
       DispatchQueue.concurrentPerform(iterations: count, execute: seal)
     } else {
       for place in 0..<count { seal(place) }

@@ -28,7 +28,7 @@ final class CommitWriter {
   init(
     flags: UInt32, after previous: ArchiveVersion, keys: UnlockedHeader, chunkByteCount: Int,
     random: RandomSource, writingWitness writeWitness: (ByteBuffer) -> Void,
-    workerCount: Int = ProcessorCount.value, sink: any ArchiveSink
+    workerCount: Int? = nil, sink: any ArchiveSink
   ) throws(ArchiveError) {
     guard previous.generation < .max else {
       throw ArchiveError(.limitExceeded, subject: "generation")
@@ -197,7 +197,7 @@ final class SnapshotWriter {
   /// Writes the header.
   init(
     _ file: UnlockedHeader, random: RandomSource, moment: Archive.Moment,
-    workerCount: Int = ProcessorCount.value, sink: any ArchiveSink
+    workerCount: Int? = nil, sink: any ArchiveSink
   ) throws(ArchiveError) {
     self.file = file
     self.sink = sink

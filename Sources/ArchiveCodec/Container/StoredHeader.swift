@@ -38,7 +38,7 @@ struct StoredHeader: Sendable {
     guard Header.checksum(of: cleared) == Array(bytes[Header.checksumRange]) else {
       throw ArchiveError(.damaged, offset: Header.checksumRange.lowerBound, subject: "header")
     }
-    authenticatedBytes = cleared.dropLast(Header.macByteCount)
+    authenticatedBytes = Array(cleared[..<(cleared.count - Header.macByteCount)])
     mac = Array(bytes.suffix(Header.macByteCount))
 
     var reader = ByteReader(bytes, from: 12)

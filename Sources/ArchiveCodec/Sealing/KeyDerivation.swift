@@ -25,6 +25,10 @@ enum KeyDerivation: String, Sendable {
   case hiddenName = "RKA1 hidden name"
   // A label for files beside an archive that are not secret.
   case noteTag = "RKA1 note tag"
+  // A label for a record that is sealed alone.
+  case sealedRecord = "RKA1 sealed rec"
+  // A label for the checksum of a record that is written in place.
+  case record = "RKA1 record"
 
   static let saltByteCount = 16
   static let keyByteCount = 32
@@ -50,7 +54,9 @@ enum KeyDerivation: String, Sendable {
   /// The personalization, with zeros behind it.
   private var label: InlineArray<16, UInt8> {
     var label = InlineArray<16, UInt8>(repeating: 0)
-    for (place, byte) in rawValue.utf8.enumerated() { label[place] = byte }
+    let name = rawValue
+    let bytes = name.utf8.span
+    for index in bytes.indices { label[index] = bytes[index] }
     return label
   }
 
@@ -68,5 +74,15 @@ enum KeyDerivation: String, Sendable {
   /// Hashes without a key.
   func hash(_ input: [UInt8]) -> [UInt8] {
     unsafe derivePublic(count: 32, key: nil, input: input.span)
+  }
+}
+
+/// Tells a record that was written whole from a part of one.
+package enum RecordChecksum {
+  package static let byteCount = 16
+
+  /// The checksum of bytes; no secret is needed to make it.
+  package static func of(_ bytes: [UInt8]) -> [UInt8] {
+    Array(KeyDerivation.record.hash(bytes)[..<byteCount])
   }
 }

@@ -34,9 +34,20 @@ public struct KeyFile: Hashable, Sendable {
   public func load() throws(ArchiveError) -> ArchiveKey? { try load(in: directory) }
 
   package func load(in directory: Directory) throws(ArchiveError) -> ArchiveKey? {
+    try loadStamped(in: directory)?.key
+  }
+
+  /// Reads the key, with the stamp of the file that it was read from; nil if there is no file.
+  package func loadStamped() throws(ArchiveError) -> (key: ArchiveKey, stamp: Stamp)? {
+    try loadStamped(in: directory)
+  }
+
+  private func loadStamped(
+    in directory: Directory
+  ) throws(ArchiveError) -> (key: ArchiveKey, stamp: Stamp)? {
     do throws(ArchiveError) {
-      guard let file = try OpenFile.existing(path) else { return nil }
-      let status = try file.status()
+      var status = stat()
+      guard let file = try OpenFile.existing(path, checking: { status = $0 }) else { return nil }
       guard status.st_mode & 0o077 == 0, status.st_uid == geteuid() else {
         throw ArchiveError(.keyExposed)
       }
@@ -49,7 +60,7 @@ public struct KeyFile: Hashable, Sendable {
         try directory.open().synchronize()
         try directory.sweepTemporaries(of: name, linkedTo: status.st_ino)
       }
-      return try ArchiveKey(readingKeyFile: file)
+      return (try ArchiveKey(readingKeyFile: file), Stamp(status))
     } catch {
       throw error.located(at: path)
     }
@@ -100,7 +111,6 @@ public struct KeyFile: Hashable, Sendable {
     let key = try ArchiveKey()
     var second: String?
     do throws(ArchiveError) {
-      try directory.create()
       try directory.place(name) { file throws(ArchiveError) in
         try key.write(to: file)
       } publish: { temporary, final in

@@ -4,8 +4,8 @@ internal import Synchronization
 /// Secret bytes in guarded memory, wiped when they go.
 ///
 /// The memory has guard pages around it, is kept out of swap and core dumps where the
-/// system allows that, and is read-only once it is filled, except for the keys of
-/// commits. It is never copied into an array, Data or String.
+/// system allows that, and is read-only once it is filled, except for what one call or
+/// one commit needs. It is never copied into an array, Data or String.
 @safe
 struct SecretBytes: ~Copyable, @unchecked Sendable {
   private enum Place {
@@ -25,7 +25,7 @@ struct SecretBytes: ~Copyable, @unchecked Sendable {
   ///
   /// Making memory read-only, and writable again at its end, took most of the time of a
   /// small commit (benchmark: append 1 changed record), so keys that are there for one
-  /// commit do without.
+  /// commit, or for one call, do without.
   init(
     count: Int, isReadOnly: Bool = true,
     _ fill: (UnsafeMutableRawPointer) throws(ArchiveError) -> Void

@@ -1,11 +1,11 @@
 #if canImport(Glibc)
-internal import Glibc
+package import Glibc
 #elseif canImport(Musl)
-internal import Musl
+package import Musl
 #elseif canImport(Android)
-internal import Android
+package import Android
 #elseif canImport(Darwin)
-internal import Darwin
+package import Darwin
 #endif
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -26,8 +26,9 @@ final class FileLock: ArchiveLock {
   private let identity: FileIdentity
   private let process = SystemCall.processIdentifier
 
-  /// Opens and locks the file, and makes it if there is none.
-  init(_ path: String) throws(ArchiveError) {
+  /// Opens and locks the file, and makes it if there is none; with room for a record, if it is to
+  /// stay when the lock goes.
+  init(_ path: String, isKept: Bool = false) throws(ArchiveError) {
     for _ in 0..<Self.largestTryCount {
       let file = try OpenFile(path, O_RDWR | O_CREAT, mode: 0o600)
       do throws(ArchiveError) {
@@ -38,7 +39,7 @@ final class FileLock: ArchiveLock {
       } catch {
         guard [EAGAIN, EACCES].contains(error.systemError) else { throw error }
         let holder = FileIdentity(try file.status())
-        let isOwn = Self.held.withLock { $0.contains(holder) }
+        let isOwn = Self.isHeldHere(holder)
         throw ArchiveError(
           .locked, subject: isOwn ? ArchiveError.thisProcess : try Self.holder(in: file))
       }
@@ -51,7 +52,7 @@ final class FileLock: ArchiveLock {
       // The last holder may have removed the file after it was opened here. Then nobody
       // would find this lock.
       guard try Self.names(path, identity) else { continue }
-      Self.write(holder: Self.ownName, to: file)
+      Self.write(holder: Self.ownName, to: file, ofByteCount: Int(status.st_size), isKept: isKept)
       self.file = file
       self.path = path
       self.identity = identity
@@ -69,7 +70,10 @@ final class FileLock: ArchiveLock {
     // The file is removed while it is locked, so nobody else can have the lock now. A
     // fork leaves the removal to the process that took the lock.
     guard process == SystemCall.processIdentifier else { return }
-    if (try? Self.names(path, identity)) == true { _ = unsafe unlink(path) }
+    guard let status = try? Directory.status(of: path), FileIdentity(status) == identity,
+      !LockFile.hasRecord(status)
+    else { return }
+    _ = unsafe unlink(path)
   }
 
   func isHeld() throws(ArchiveError) -> Bool {
@@ -123,7 +127,9 @@ final class FileLock: ArchiveLock {
   /// same number and name.
   private static let held = Mutex<Set<FileIdentity>>([])
 
-  private static let longestHolder = 100
+  fileprivate static func isHeldHere(_ identity: FileIdentity) -> Bool {
+    held.withLock { $0.contains(identity) }
+  }
 
   /// Containers count their processes each from 1, so the name stands there, too.
   private static var ownName: String {
@@ -131,9 +137,18 @@ final class FileLock: ArchiveLock {
   }
 
   /// Errors are ignored: an app that wants to free a full disk needs the lock more than the text.
-  private static func write(holder: String, to file: borrowing OpenFile) {
-    _ = ftruncate(file.descriptor, 0)
-    let text = Array(holder.utf8.prefix(longestHolder))
+  private static func write(
+    holder: String, to file: borrowing OpenFile, ofByteCount byteCount: Int, isKept: Bool
+  ) {
+    var text = Array(holder.utf8.prefix(LockFile.longestHolder))
+    if byteCount == LockFile.byteCount {
+      text += [UInt8](repeating: LockFile.padding, count: LockFile.longestHolder - text.count)
+    } else if isKept {
+      text += [UInt8](repeating: LockFile.padding, count: LockFile.recordOffset - text.count)
+      text += [UInt8](repeating: 0, count: LockFile.byteCount - text.count)
+    } else if byteCount > 0 {
+      _ = ftruncate(file.descriptor, 0)
+    }
     unsafe text.withUnsafeBufferPointer { text in
       try? unsafe file.write(UnsafeRawBufferPointer(text), at: 0)
     }
@@ -141,11 +156,12 @@ final class FileLock: ArchiveLock {
 
   /// The holder in the text of a lock file; nil if it was not written yet.
   private static func holder(in file: borrowing OpenFile) throws(ArchiveError) -> String? {
-    var text = [UInt8](repeating: 0, count: longestHolder)
+    var text = [UInt8](repeating: 0, count: LockFile.longestHolder)
     let count = try unsafe text.withUnsafeMutableBufferPointer { (text) throws(ArchiveError) in
       try unsafe file.read(into: UnsafeMutableRawBufferPointer(text), at: 0)
     }
-    return count == 0 ? nil : String(decoding: text[..<count], as: UTF8.self)
+    let end = text[..<count].lastIndex { $0 != LockFile.padding }
+    return end.map { String(decoding: text[...$0], as: UTF8.self) }
   }
 
   // MARK: The system's names
@@ -167,6 +183,49 @@ final class FileLock: ArchiveLock {
   private static let setLock: CInt = 37
   private static let getLock: CInt = 36
   #endif
+}
+
+/// The file of a lock, which may have a record behind the text of the holder.
+///
+/// The lock's owner writes the record in place. A file with a record stays when the lock goes: to make
+/// a file and remove it takes longer than anything else in a launch. An older version of this library,
+/// which knows no record, cuts it off.
+package enum LockFile {
+  /// The room for the text of the holder, which is padded with spaces.
+  package static let recordOffset = 128
+  /// The size of a file with a record: one block of most file systems.
+  package static let byteCount = 4096
+  package static let padding = UInt8(ascii: " ")
+  static let longestHolder = 100
+
+  package static func hasRecord(_ status: stat) -> Bool { status.st_size == byteCount }
+
+  /// Whether this process has the lock.
+  package static func isHeldHere(_ status: stat) -> Bool {
+    FileLock.isHeldHere(FileIdentity(status))
+  }
+
+  /// The path of the file that locks the archive at a path.
+  package static func path(of archive: String) -> String {
+    Directory(parentOf: archive).child(".\(Directory.name(of: archive)).lock")
+  }
+
+  /// The name of the archive that a file of this name locks; nil if it is no file of a lock.
+  package static func archive(lockedBy name: String) -> String? {
+    guard name.hasPrefix("."), name.hasSuffix(".lock") else { return nil }
+    return String(name.dropFirst().dropLast(".lock".count))
+  }
+
+  /// Removes the file, unless somebody has the lock; whether it is gone.
+  package static func remove(_ path: String) throws(ArchiveError) -> Bool {
+    guard let file = try OpenFile.existing(path, O_RDWR) else { return true }
+    guard FileLock.attempt(file) == .locked else { return false }
+    // The file may have been replaced before it was locked.
+    if try FileLock.names(path, FileIdentity(try file.status())) { _ = unsafe unlink(path) }
+    // The lock is held until the name is gone.
+    _ = consume file
+    return true
+  }
 }
 
 /// The identity of a file under any name; no other file gets it while this one is open.

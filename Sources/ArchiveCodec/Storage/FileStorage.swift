@@ -36,13 +36,20 @@ public struct FileStorage: ArchiveStorage {
     self.init(path: path, isDurable: isDurable, linking: { unsafe link($0, $1) })
   }
 
+  /// Creates a storage whose owner removes what killed processes have left, and the files of
+  /// locks that nobody needs any more; see ``Directory/sweepTemporaries(where:)``.
+  package init(sweptPath path: String) {
+    self.init(path: path, isSwept: true)
+  }
+
   package init(
-    path: String, isDurable: Bool = true,
+    path: String, isDurable: Bool = true, isSwept: Bool = false,
     synchronizingDirectory synchronize: @escaping Directory.Synchronize = { fsync($0) },
     linking: @escaping Linking = { unsafe link($0, $1) }
   ) {
     self.path = path
     self.isDurable = isDurable
+    self.isSwept = isSwept
     self.linking = linking
     directory = Directory(parentOf: path, synchronize: synchronize)
   }
@@ -52,6 +59,8 @@ public struct FileStorage: ArchiveStorage {
 
   let directory: Directory
   let linking: Linking
+  /// Whether the owner of the directory removes what killed processes have left there.
+  private let isSwept: Bool
 
   var name: String { Directory.name(of: path) }
 
@@ -72,17 +81,18 @@ public struct FileStorage: ArchiveStorage {
 
   /// Locks the file `.NAME.lock` beside the archive, and makes its directory if needed.
   ///
-  /// The file is removed with the lock. A process that is killed leaves the file
-  /// behind, which then locks nothing.
+  /// The file is removed with the lock, unless it has a record beside the lock. A file that a
+  /// killed process leaves behind locks nothing.
   ///
   /// The archive's own file cannot carry the lock, because it is replaced.
   public func lock() throws(ArchiveError) -> any ArchiveLock {
     try located { () throws(ArchiveError) in
-      try directory.create()
-      do throws(ArchiveError) {
-        return try FileLock(lockPath)
-      } catch {
-        throw error.code == .locked ? error : error.located(at: lockPath)
+      try directory.created { () throws(ArchiveError) in
+        do throws(ArchiveError) {
+          return try FileLock(lockPath, isKept: isSwept)
+        } catch {
+          throw error.code == .locked ? error : error.located(at: lockPath)
+        }
       }
     }
   }
@@ -100,7 +110,7 @@ public struct FileStorage: ArchiveStorage {
     }
   }
 
-  private var lockPath: String { directory.child(".\(name).lock") }
+  private var lockPath: String { LockFile.path(of: path) }
 
   /// Writes a new file, makes its directory if needed, and renames it into place.
   public func replace(
@@ -114,14 +124,13 @@ public struct FileStorage: ArchiveStorage {
     publish: (_ temporary: String, _ final: String) -> CInt
   ) throws(ArchiveError) {
     try located { () throws(ArchiveError) in
-      try directory.create()
       _ = try isStored()
       try directory.place(
-        name, durably: isDurable,
+        name, durably: isDurable, sweeping: !isSwept,
         { file throws(ArchiveError) in
           let sink = FileSink(file.descriptor)
           defer { sink.close() }
-          try body(sink)
+          try SystemCall.withoutFileSizeSignal { () throws(ArchiveError) in try body(sink) }
         }, publish: publish)
     }
   }
@@ -129,7 +138,7 @@ public struct FileStorage: ArchiveStorage {
   /// Removes the file, and the temporary files that killed writers have left.
   public func remove() throws(ArchiveError) {
     try located { () throws(ArchiveError) in
-      try directory.sweepTemporaries { $0 == name }
+      if !isSwept { try directory.sweepTemporaries { $0 == name } }
       guard try isStored() else { return try synchronize() }
       let handle = isDurable ? try directory.open() : nil
       try SystemCall.check { unsafe unlink(path) }
@@ -169,16 +178,24 @@ private final class StoredFile: AppendableArchiveFile {
   private let identity: FileIdentity
   /// The directory of the name, until the name is known to be on stable storage.
   private let unsynchronized: Mutex<Directory?>
+  /// The bytes of a small file, from the first read on.
+  private let content = Mutex<[UInt8]?>(nil)
   let byteCount: Int
+
+  /// An archive is read in many pieces, and a small one takes a call for each of a hundred bytes; the
+  /// states of most apps are smaller.
+  private static let largestContent = 1 << 16
 
   init?(
     _ path: String, _ access: CInt = O_RDONLY, namedIn directory: Directory? = nil
   ) throws(ArchiveError) {
     unsynchronized = Mutex(directory)
-    guard let file = try OpenFile.existing(path, access) else { return nil }
-    let status = try file.status()
-    byteCount = Int(status.st_size)
-    identity = FileIdentity(status)
+    var opened = stat()
+    guard let file = try OpenFile.existing(path, access, checking: { opened = $0 }) else {
+      return nil
+    }
+    byteCount = Int(opened.st_size)
+    identity = FileIdentity(opened)
     self.path = path
     self.file = file
   }
@@ -187,12 +204,29 @@ private final class StoredFile: AppendableArchiveFile {
     guard offset >= 0, count >= 0, offset <= byteCount, count <= byteCount - offset else {
       throw ArchiveError(.truncated, offset: byteCount)
     }
-    var bytes = [UInt8](repeating: 0, count: count)
-    let got = try unsafe bytes.withUnsafeMutableBufferPointer { (buffer) throws(ArchiveError) in
-      try unsafe file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+    guard byteCount <= Self.largestContent else {
+      let bytes = try readPart(at: offset, count: count)
+      guard bytes.count == count else { throw .init(.truncated, offset: offset + bytes.count) }
+      return bytes
     }
-    guard got == count else { throw ArchiveError(.truncated, offset: offset + got) }
-    return bytes
+    return try content.withLock { (content) throws(ArchiveError) in
+      let all = if let content { content } else { try readPart(at: 0, count: byteCount) }
+      guard offset + count <= all.count else { throw ArchiveError(.truncated, offset: all.count) }
+      if all.count == byteCount { content = all }
+      return Array(all[offset..<offset + count])
+    }
+  }
+
+  /// Reads bytes, fewer at the end of the file.
+  private func readPart(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
+    try unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, read throws(ArchiveError) in
+      try unsafe read = file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+    }
+  }
+
+  /// Notes that bytes from an offset on are changed; those of an append were never read.
+  private func noteChange(from offset: Int) {
+    if offset < byteCount { content.withLock { $0 = nil } }
   }
 }
 
@@ -205,12 +239,14 @@ extension StoredFile {
   }
 
   func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
+    noteChange(from: offset)
     try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(ArchiveError) in
       try unsafe file.write(UnsafeRawBufferPointer(buffer), at: offset)
     }
   }
 
   func truncate(to byteCount: Int) throws(ArchiveError) {
+    noteChange(from: byteCount)
     try SystemCall.check { ftruncate(file.descriptor, off_t(byteCount)) }
   }
 

@@ -239,16 +239,18 @@ private final class MemoryLock: ArchiveLock {
 }
 
 /// Collects the written bytes in one piece.
-final class MemorySink: ArchiveSink {
-  private(set) var bytes: [UInt8] = []
+package final class MemorySink: ArchiveSink {
+  package private(set) var bytes: [UInt8] = []
+
+  package init() {}
 
   // Growing step by step would copy all bytes several times (benchmark: encode and seal
   // keyed records).
-  func reserve(byteCount: Int) {
+  package func reserve(byteCount: Int) {
     bytes.reserveCapacity(byteCount)
   }
 
-  func write(_ more: [UInt8]) throws(ArchiveError) {
+  package func write(_ more: [UInt8]) throws(ArchiveError) {
     bytes += more
   }
 

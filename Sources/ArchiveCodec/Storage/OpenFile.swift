@@ -24,9 +24,10 @@ package struct OpenFile: ~Copyable, Sendable {
     }
   }
 
-  /// Opens a regular file, nil if there is none.
+  /// Opens a regular file, nil if there is none; the body gets its status.
   package static func existing(
-    _ path: String, _ access: CInt = O_RDONLY
+    _ path: String, _ access: CInt = O_RDONLY,
+    checking check: (stat) throws(ArchiveError) -> Void = { _ in }
   ) throws(ArchiveError) -> OpenFile? {
     let file: OpenFile
     do {
@@ -34,7 +35,9 @@ package struct OpenFile: ~Copyable, Sendable {
     } catch  where error.systemError == ENOENT {
       return nil
     }
-    guard try file.status().st_mode & S_IFMT == S_IFREG else { throw ArchiveError(.notAFile) }
+    let status = try file.status()
+    guard status.st_mode & S_IFMT == S_IFREG else { throw ArchiveError(.notAFile) }
+    try check(status)
     return file
   }
 
@@ -45,10 +48,13 @@ package struct OpenFile: ~Copyable, Sendable {
   }
 
   package func write(_ bytes: UnsafeRawBufferPointer) throws(ArchiveError) {
-    try unsafe Self.write(bytes, to: descriptor)
+    try SystemCall.withoutFileSizeSignal { () throws(ArchiveError) in
+      try unsafe Self.write(bytes, to: descriptor)
+    }
   }
 
-  package static func write(
+  /// Writes all of the bytes; the caller is in ``SystemCall/withoutFileSizeSignal(_:)``.
+  static func write(
     _ bytes: UnsafeRawBufferPointer, to descriptor: CInt
   ) throws(ArchiveError) {
     try unsafe writeAll(bytes) { (rest, _) in
@@ -57,23 +63,31 @@ package struct OpenFile: ~Copyable, Sendable {
   }
 
   package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(ArchiveError) {
-    try unsafe Self.writeAll(bytes) { rest, written in
-      unsafe pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset + written))
+    try SystemCall.withoutFileSizeSignal { () throws(ArchiveError) in
+      try unsafe writeUnlimited(bytes, at: offset)
     }
   }
 
   private static func writeAll(
     _ bytes: UnsafeRawBufferPointer, _ call: (_ rest: UnsafeRawBufferPointer, _ written: Int) -> Int
   ) throws(ArchiveError) {
-    try SystemCall.withoutFileSizeSignal { () throws(ArchiveError) in
-      var written = 0
-      while written < bytes.count {
-        let count = try SystemCall.check {
-          unsafe call(UnsafeRawBufferPointer(rebasing: bytes[written...]), written)
-        }
-        guard count > 0 else { throw ArchiveError(.inputOutput, subject: "nothing was written") }
-        written += count
+    var written = 0
+    while written < bytes.count {
+      let count = try SystemCall.check {
+        unsafe call(UnsafeRawBufferPointer(rebasing: bytes[written...]), written)
       }
+      guard count > 0 else { throw ArchiveError(.inputOutput, subject: "nothing was written") }
+      written += count
+    }
+  }
+
+  /// Writes all of the bytes at an offset; the caller is in ``SystemCall/withoutFileSizeSignal(_:)``,
+  /// or knows that there is no limit on the size of files.
+  package func writeUnlimited(
+    _ bytes: UnsafeRawBufferPointer, at offset: Int
+  ) throws(ArchiveError) {
+    try unsafe Self.writeAll(bytes) { rest, written in
+      unsafe pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset + written))
     }
   }
 

@@ -41,18 +41,16 @@ package enum SystemCall {
     unsafe sigpending(&waiting)
     let wasWaiting = unsafe sigismember(&waiting, SIGXFSZ) == 1
     unsafe pthread_sigmask(SIG_BLOCK, &signal, &mask)
-    defer { unsafe pthread_sigmask(SIG_SETMASK, &mask, nil) }
-    do {
-      return try body()
-    } catch {
-      if error.systemError == EFBIG, !wasWaiting { unsafe take(&signal) }
-      throw error
+    defer {
+      if !wasWaiting { unsafe take(&signal) }
+      unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
     }
+    return try body()
   }
 
-  /// Most processes have no limit: asking is one call, and holding off the signal three
+  /// Most processes have no limit: asking is one call, and holding off the signal four
   /// (benchmark: append 1 changed record).
-  private static var hasFileSizeLimit: Bool {
+  package static var hasFileSizeLimit: Bool {
     #if canImport(Glibc)
     let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
     #else

@@ -36,14 +36,21 @@ package struct TemporaryFile: ~Copyable {
       // Until the file is locked, other processes take it for one that was left behind.
       // They lock the file before they remove it: then either the lock is refused here,
       // or the name is gone already.
-      switch FileLock.attempt(file) {
-      case .locked:
-        guard try FileLock.names(path, FileIdentity(try file.status())) else { continue }
-      case .refused:
+      let attempt = FileLock.attempt(file)
+      guard attempt != .refused else {
         _ = unsafe unlink(path)
         continue
-      case .unsupported:
-        break
+      }
+      let status = try file.status()
+      if attempt == .locked, try !FileLock.names(path, FileIdentity(status)) { continue }
+      // The umask may have taken bits away.
+      if status.st_mode & 0o777 != 0o600 {
+        do throws(ArchiveError) {
+          try SystemCall.check { fchmod(file.descriptor, 0o600) }
+        } catch {
+          _ = unsafe unlink(path)
+          throw error
+        }
       }
       self.path = path
       self.file = file

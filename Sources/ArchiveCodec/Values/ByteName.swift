@@ -57,6 +57,20 @@ extension String {
   }
 }
 
+extension String {
+  /// Whether the bytes of another text stand somewhere in this one.
+  ///
+  /// - Complexity: O(*n* · *m*) in the bytes of both, so for a short text that is no input.
+  package func containsBytes(of other: String) -> Bool {
+    var rest = utf8[...]
+    while rest.count >= other.utf8.count {
+      if rest.starts(with: other.utf8) { return true }
+      rest = rest.dropFirst()
+    }
+    return false
+  }
+}
+
 /// A text of at most fifteen bytes, in the two words that its string consists of.
 ///
 /// Having the string write these words to memory and loading them from there as other

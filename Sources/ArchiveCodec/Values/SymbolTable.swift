@@ -19,11 +19,13 @@ struct SymbolTable: Sendable {
 
     /// Moves both to local variables for the change, so that reading them, which is far
     /// more frequent, needs no exclusivity check.
-    func change(_ body: (inout [String], inout [ByteName: UInt32]) -> Void) {
+    func change<Failure: Error>(
+      _ body: (inout [String], inout [ByteName: UInt32]) throws(Failure) -> Void
+    ) throws(Failure) {
       var (names, numbers) = (self.names, self.numbers)
       (self.names, self.numbers) = ([], [:])
-      body(&names, &numbers)
-      (self.names, self.numbers) = (names, numbers)
+      defer { (self.names, self.numbers) = (names, numbers) }
+      try body(&names, &numbers)
     }
 
     init(copying other: Storage) {
@@ -106,15 +108,27 @@ extension SymbolTable {
     guard count <= limits.symbolCount, payload.count <= limits.symbolByteCount * 2 else {
       throw ArchiveError(.limitExceeded, subject: "symbols")
     }
-    for _ in 0..<count {
-      let start = reader.offset
-      let length = try reader.readCount()
-      guard length <= limits.keyByteCount else {
-        throw ArchiveError(.limitExceeded, offset: start, subject: "bytes of a key")
+    makeUnique()
+    var byteCount = storage.byteCount
+    defer { storage.byteCount = byteCount }
+    try storage.change { (names, numbers) throws(ArchiveError) in
+      if names.isEmpty {
+        // No more than the payload has room for.
+        names.reserveCapacity(min(count, payload.count))
+        numbers.reserveCapacity(min(count, payload.count))
       }
-      let name = try reader.readString(count: length)
-      guard number(of: name) == nil, intern(name, limits: limits) != nil else {
-        throw reader.malformed(at: start)
+      for _ in 0..<count {
+        let start = reader.offset
+        let length = try reader.readCount()
+        guard length <= limits.keyByteCount else {
+          throw ArchiveError(.limitExceeded, offset: start, subject: "bytes of a key")
+        }
+        let name = try reader.readString(count: length)
+        guard names.count < limits.symbolCount, byteCount + length <= limits.symbolByteCount,
+          numbers.updateValue(UInt32(names.count), forKey: ByteName(name)) == nil
+        else { throw reader.malformed(at: start) }
+        names.append(name)
+        byteCount += length
       }
     }
     guard reader.isAtEnd else { throw reader.malformed(at: reader.offset) }

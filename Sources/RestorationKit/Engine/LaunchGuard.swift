@@ -30,7 +30,7 @@ final class LaunchGuard {
     guard let restore, let taken = claimed.taken else { return }
     do {
       guard try taken.lock.isHeld() else { return }
-      try restore.takeMark(from: marker, restore.key)
+      try restore.takeMark(from: marker)
     } catch {
       // Nobody is left to be told.
     }
@@ -103,7 +103,7 @@ final class LaunchGuard {
     restore?.note = nil
     guard let written = try marker.write(marked, key) else { return }
     restore?.note = try LaunchNote(
-      behind: written.summary, written.tags, in: marker.storage)
+      behind: written.byteCount, written.tags, in: marker.storage)
   }
 
   /// Lets the next restores try the left-out elements again, one at a time.
@@ -117,6 +117,9 @@ final class LaunchGuard {
       try marker.write(content, key)
     }
   }
+
+  /// Lets the file go in which notes are written: others may have it from now on.
+  func close() { (marker.storage as? LaunchFile)?.close() }
 
   /// Counts the next restore as the first of a launch.
   func beginAnew() { hasBegun = false }
@@ -135,8 +138,8 @@ final class LaunchGuard {
     return (restore, taken.lock)
   }
 
-  /// Takes the mark of a restore away that has ended; see ``OpenRestore/takeMark(from:_:isNoted:)``.
-  func takeMark(of restore: OpenRestore, _ key: ArchiveKey, isNoted: Bool) throws {
-    try restore.takeMark(from: marker, key, isNoted: isNoted)
+  /// Takes the mark of a restore away that has ended; see ``OpenRestore/takeMark(from:isNoted:)``.
+  func takeMark(of restore: OpenRestore, isNoted: Bool) throws {
+    try restore.takeMark(from: marker, isNoted: isNoted)
   }
 }

@@ -107,18 +107,14 @@ struct LaunchMarker: Sendable {
   func read(_ key: ArchiveKey) throws(ArchiveError) -> Stored {
     guard isLasting else { return Stored() }
     do throws(ArchiveError) {
-      // The note behind it is no part of the archive.
-      guard
-        let archive = try Archive.open(storage, key: key, context: context, recovery: .recover),
-        let record = try archive.record(Self.record)
-      else { return Stored() }
+      guard let file = try storage.open(), let (record, version) = try open(file, key) else {
+        return Stored()
+      }
       let content = try Self.content(of: record)
       let noteKey: Data? = try record.decodeIfPresent(forKey: Key.noteKey)
       let tag = noteKey.flatMap { NumberTag(key: Array($0)) }
-      let tags = LaunchNote.Tags(tag, archive.version)
-      let note = try storage.open().flatMap { (file) throws(ArchiveError) in
-        try LaunchNote.read(in: file, with: tags)
-      }
+      let tags = LaunchNote.Tags(tag, version)
+      let note = try LaunchNote.read(in: file, with: tags)
       switch note {
       case .restore(let place): return Stored(content: content, note: place)
       case .decoding(let value): return Stored(content, endedIn: value, tags)
@@ -130,6 +126,28 @@ struct LaunchMarker: Sendable {
       return Stored()
     }
   }
+
+  /// Opens the marker in a file, with the version of its archive if it is one; nil if there is none.
+  private func open(
+    _ file: any ArchiveFile, _ key: ArchiveKey
+  ) throws(ArchiveError) -> (record: KeyedDecoder, version: ArchiveVersion?)? {
+    func read(_ largestCount: Int) throws(ArchiveError) -> [UInt8] {
+      try file.read(at: 0, count: min(file.byteCount, largestCount))
+    }
+    if SealedRecord.isBeginning(try read(SealedRecord.beginningByteCount)) {
+      let bytes = try read(Self.largestByteCount)
+      return (try SealedRecord.open(bytes, key: key, context: context).values, nil)
+    }
+    // Earlier versions of the library wrote an archive. The note behind it is no part of it.
+    guard
+      let archive = try Archive.open(storage, key: key, context: context, recovery: .recover),
+      let record = try archive.record(Self.record)
+    else { return nil }
+    return (record, archive.version)
+  }
+
+  /// More than the elements of any launch take.
+  private static let largestByteCount = 1 << 24
 
   private static func content(of record: KeyedDecoder) throws(ArchiveError) -> Content {
     var content = Content()
@@ -153,14 +171,14 @@ struct LaunchMarker: Sendable {
 
   /// Stores the marker; a content that says nothing leaves no file.
   ///
-  /// - Returns: The written archive, with the tags of its note; nil if no file was written.
+  /// - Returns: The size of the marker, with the tags of its note; nil if no file was written.
   @discardableResult
   func write(
     _ content: Content, _ key: ArchiveKey
-  ) throws -> (summary: Archive.Summary, tags: LaunchNote.Tags)? {
+  ) throws -> (byteCount: Int, tags: LaunchNote.Tags)? {
     guard isLasting else { return nil }
     guard content != Content() else {
-      try storage.remove()
+      if let file = storage as? LaunchFile { try file.blank() } else { try storage.remove() }
       return nil
     }
     let tag = NumberTag()
@@ -181,9 +199,9 @@ struct LaunchMarker: Sendable {
       }
       encoder.encode(Data(tag.key), forKey: Key.noteKey)
     }
-    let summary = try Archive.write(
-      try builder.finish(), to: storage, key: key, context: context)
-    return (summary, LaunchNote.Tags(tag, summary.version))
+    let sealed = try SealedRecord.seal(try builder.finish(), key: key, context: context)
+    try storage.replace { sink throws(ArchiveError) in try sink.write(sealed) }
+    return (sealed.count, LaunchNote.Tags(tag, nil))
   }
 }
 

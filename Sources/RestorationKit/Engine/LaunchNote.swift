@@ -57,9 +57,9 @@ package final class LaunchNote: DecodingNote {
     /// The tag in markers without a key: a part of what authenticates the marker.
     private let seal: UInt32
 
-    init(_ tag: NumberTag?, _ marker: ArchiveVersion) {
+    init(_ tag: NumberTag?, _ marker: ArchiveVersion?) {
       self.tag = tag
-      seal = marker.mac.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+      seal = marker?.mac.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) } ?? 0
     }
 
     /// The number of a value in notes; nil for a marker without a key, which notes no values.
@@ -98,13 +98,13 @@ package final class LaunchNote: DecodingNote {
   ///
   /// - Throws: `ArchiveError` if there is no room for the note, or the marker has been replaced.
   init(
-    behind marker: Archive.Summary, _ tags: Tags, in storage: any ArchiveStorage
+    behind markerByteCount: Int, _ tags: Tags, in storage: any ArchiveStorage
   ) throws(ArchiveError) {
-    guard let file = try storage.openForAppending(), file.byteCount == marker.byteCount else {
+    guard let file = try storage.openForAppending(), file.byteCount == markerByteCount else {
       throw ArchiveError(.outdated)
     }
     self.file = file
-    offset = marker.byteCount
+    offset = markerByteCount
     self.tags = tags
     let begun = tags.bytes(of: 0)
     written = Mutex(Written(end: tags.bytes(of: Self.ended), restore: begun))

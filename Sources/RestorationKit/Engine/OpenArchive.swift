@@ -10,7 +10,7 @@ final class OpenArchive: Sendable {
   private struct Content {
     let writer: ArchiveWriter
     let key: ArchiveKey
-    /// The provider's stamp of the key, asked for before the key itself.
+    /// The provider's stamp of the key.
     var stamp: KeyFile.Stamp?
     let lock: BorrowedLock
   }
@@ -49,14 +49,16 @@ final class OpenArchive: Sendable {
   /// Opens the stored archive, or one that is still to be written; the first change cuts off an end
   /// that is not whole.
   ///
+  /// The file may be open already.
+  ///
   /// - Throws: As ``ArchiveWriter/open(_:with:context:limits:recovery:)``.
   func open(
     _ storage: any ArchiveStorage, _ key: CurrentKey, _ context: ArchiveContext,
-    _ lock: any ArchiveLock, _ limits: ArchiveLimits
+    _ lock: any ArchiveLock, _ limits: ArchiveLimits, _ file: (any AppendableArchiveFile)? = nil
   ) throws(ArchiveError) -> ArchiveWriter {
     let lock = BorrowedLock(lock)
     let writer = try ArchiveWriter(
-      storage, with: .key(key.key), context: context, lock: lock, limits: limits)
+      storage, with: .key(key.key), context: context, lock: lock, file: file, limits: limits)
     content.withLock {
       $0 = Content(writer: writer, key: key.key, stamp: key.stamp, lock: lock)
     }

@@ -5,39 +5,46 @@ internal import Synchronization
 /// A restore has ended when ``StateKeeper/restore(into:)`` is through and every
 /// ``extend()`` has its ``complete()``. If the process ends before that, the
 /// restore counts as crashed; see ``StateKeeper/crashThreshold``.
-public actor RestorationExtension {
+public final class RestorationExtension: Sendable {
   typealias Close = @Sendable () async -> Void
 
-  /// Twice the number of extends without complete, and 1 more while the restore
-  /// itself runs.
-  private nonisolated let open = Atomic<UInt64>(0)
-  private static let restore: UInt64 = 1
-  private static let extend: UInt64 = 2
+  private struct State {
+    /// Whether the restore itself runs.
+    var isRestoring = false
+    /// How many extends are not complete.
+    var extendCount = 0
+    /// Ends the restore when all extends are complete; nil once that has begun.
+    var close: Close?
+    var closingCount = 0
+    var waiting: [CheckedContinuation<Void, Never>] = []
 
-  /// Ends the restore when all extends are complete; nil once that has begun.
-  private var close: Close?
-  private var closingCount = 0
-  private var waiting: [CheckedContinuation<Void, Never>] = []
+    var isUnderWay: Bool { isRestoring || extendCount > 0 }
+
+    /// The close of a restore that has ended; nil if there is none.
+    mutating func takeClose() -> Close? {
+      guard !isUnderWay, let close = close.take() else { return nil }
+      closingCount += 1
+      return close
+    }
+  }
+
+  private let state = Mutex(State())
 
   init() {}
 
   /// Keeps the restore from ending until ``complete()`` is called once more.
-  public nonisolated func extend() {
-    open.wrappingAdd(Self.extend, ordering: .acquiringAndReleasing)
+  public func extend() {
+    state.withLock { $0.extendCount += 1 }
   }
 
   /// Ends the work that one ``extend()`` announced; without one the call does nothing.
-  public nonisolated func complete() {
-    var seen = open.load(ordering: .acquiring)
-    while seen >= Self.extend {
-      let (isDone, found) = open.weakCompareExchange(
-        expected: seen, desired: seen - Self.extend, ordering: .acquiringAndReleasing)
-      guard !isDone else {
-        if seen == Self.extend { Task { await settle() } }
-        return
-      }
-      seen = found
+  public func complete() {
+    let isLast = state.withLock { state in
+      guard state.extendCount > 0 else { return false }
+      state.extendCount -= 1
+      return !state.isUnderWay
     }
+    if isLast { Task { await settle() } }
   }
 
   /// Waits until the restore that has begun has ended; returns at once if none
@@ -46,38 +53,45 @@ public actor RestorationExtension {
   /// Cancelling the task does not end the wait.
   public func ended() async {
     await settle()
-    guard isUnderWay || closingCount > 0 else { return }
-    await withCheckedContinuation { waiting.append($0) }
+    await withCheckedContinuation { continuation in
+      let hasEnded = state.withLock { state in
+        guard state.isUnderWay || state.closingCount > 0 else { return true }
+        state.waiting.append(continuation)
+        return false
+      }
+      if hasEnded { continuation.resume() }
+    }
   }
 
   /// Whether a restore has not ended.
-  nonisolated var isUnderWay: Bool {
-    open.load(ordering: .acquiring) > 0
-  }
+  var isUnderWay: Bool { state.withLock { $0.isUnderWay } }
 
-  nonisolated func beginRestore() {
-    open.bitwiseOr(Self.restore, ordering: .acquiringAndReleasing)
+  func beginRestore() {
+    state.withLock { $0.isRestoring = true }
   }
 
   /// Says that the restore is through; returns when it has ended, if nothing is announced.
   func endRestore(_ close: Close?) async {
-    // A restore that found no state has no close of its own, and the close of
-    // an earlier restore stays.
-    if let close { self.close = close }
-    open.bitwiseAnd(~Self.restore, ordering: .acquiringAndReleasing)
+    state.withLock { state in
+      // A restore that found no state has no close of its own, and the close of
+      // an earlier restore stays.
+      if let close { state.close = close }
+      state.isRestoring = false
+    }
     await settle()
   }
 
   /// Closes a restore that has ended, and tells the callers that wait for the end.
   private func settle() async {
-    while !isUnderWay, let close = close.take() {
-      closingCount += 1
+    while let close = state.withLock({ $0.takeClose() }) {
       await close()
-      closingCount -= 1
+      state.withLock { $0.closingCount -= 1 }
     }
-    guard !isUnderWay, closingCount == 0 else { return }
-    let ended = waiting
-    waiting = []
+    let ended = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+      guard !state.isUnderWay, state.closingCount == 0 else { return [] }
+      defer { state.waiting = [] }
+      return state.waiting
+    }
     for continuation in ended { continuation.resume() }
   }
 }

@@ -7,7 +7,9 @@ extension StateEngine {
   func send(
     _ report: PreservationReport, _ calls: FileCalls = .waiting
   ) async throws(RestorationError) -> PreservationReport {
-    guard report.outcome == .saved || report.outcome == .declined else { return report }
+    guard file.isShared, report.outcome == .saved || report.outcome == .declined else {
+      return report
+    }
     var report = report
     let settingAside = report.setAside == nil ? nil : settings.settingAside
     let sent = await calls.first { [file] in await file.sendSaved(settingAside) }
@@ -35,6 +37,7 @@ extension StateEngine {
   /// - Throws: If the store has another state, or if the change is in no copy that lasts. A change
   ///   in a local copy that lasts is sent later.
   func send() async throws(RestorationError) {
+    guard file.isShared else { return }
     switch await file.send() {
     case .sent:
       if let failure = await file.removalFailure, await !file.isCopyLasting {

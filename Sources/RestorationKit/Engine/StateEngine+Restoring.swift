@@ -48,8 +48,7 @@ extension StateEngine {
     await endRestore(restoreNumber, calls)
     switch result {
     case .success(var report):
-      let problem = await calls.first { [file] in await file.launchProblem }
-      report.launchProblem = problem.flatMap(\.self) ?? report.launchProblem
+      report.launchProblem = file.launchProblem ?? report.launchProblem
       report.stateName = stateName
       report.otherInstances = otherInstances
       found.lastStatus = RestorationStatus(after: report.outcome)

@@ -1,4 +1,9 @@
 package import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// Removes a state.
 extension StateFile {
@@ -47,6 +52,8 @@ extension StateFile {
     guard number > lastNumber else { return }
     if isAnythingToClaim {
       try await take()
+      // A killed save may have left temporary files. No state is too old at that date.
+      if source.suffix.isEmpty { cleanUpAfterLaunch(at: .distantPast) }
       try await fetch(.toReplace)
       await files.link?.compareWithStore()
       if includingSetAside { try await fetchAsides(removesPlaces: true) }
@@ -78,7 +85,7 @@ extension StateFile {
     guard claim.taken == nil, files.link == nil else { return true }
     do {
       move(to: try claim.free())
-      return try files.archive.isAnythingStored || files.launch.isMarked
+      return try files.archive.find() != nil || files.launch.isMarked
         || files.secrets.file.isStored
         || !files.archive.storage.setAsideArchives().isEmpty
     } catch {

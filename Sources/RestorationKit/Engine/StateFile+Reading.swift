@@ -13,9 +13,9 @@ extension StateFile {
   ) async throws(ArchiveError) -> (tree: StoredTree, source: RestorationReport.Source)? {
     moveToNameLookedAt()
     try await fetch()
-    guard try files.archive.isAnythingStored else { return nil }
-    let key = try existingKey()
-    let loaded = try files.archive.firstReadable(key) {
+    guard let found = try files.archive.find() else { return nil }
+    let key = try currentKey(creating: false)
+    let loaded = try files.archive.firstReadable(key, found) {
       (archive, generation) throws(ArchiveError) in
       var tree = try StoredTree(reading: archive)
       tree.replacedAt = generation?.date
@@ -23,7 +23,7 @@ extension StateFile {
     }
     guard let loaded else { return nil }
     var tree = loaded.content
-    tree.secrets = files.secrets.toLookAt(key)
+    tree.secrets = files.secrets.toLookAt(key.key)
     return (tree, loaded.source(savedAt: tree.facts?.timestamp, now: now))
   }
 
@@ -46,13 +46,14 @@ extension StateFile {
   func readHostPart(isRestoredNext: Bool = false) async throws(ArchiveError) -> HostPart? {
     moveToNameLookedAt()
     try await fetch(.toList)
-    guard try files.archive.isAnythingStored else { return nil }
-    let key = try existingKey()
     let lock = isRestoredNext && files.link == nil ? files.claimed.taken?.lock : nil
-    let part = try files.archive.firstReadable(key) {
+    let found = lock == nil ? try files.archive.find() : try files.archive.findChangeable()
+    guard let found else { return nil }
+    let key = try currentKey(creating: false)
+    let part = try files.archive.firstReadable(key, found) {
       (archive, generation) throws(ArchiveError) in
       if let lock, generation == nil {
-        files.archive.storage.keepOpen(archive, key, under: lock)
+        files.archive.storage.keepOpen(archive, key.key, under: lock)
       }
       let record = try archive.record(NodeRecord.application)
       let facts = try record?.container(forKey: NodeRecord.factsKey)
@@ -84,16 +85,16 @@ extension StateFile {
     move(to: try claim.free())
     try await fetch()
     // The next launch may restore the state of the store instead.
-    guard try files.archive.isAnythingStored, files.link?.remote.finding.isDoubted != true else {
+    guard let found = try files.archive.find(), files.link?.remote.finding.isDoubted != true else {
       return false
     }
-    let key = try existingKey()
-    let stored = try files.archive.firstReadable(key) { (archive, _) throws(ArchiveError) in
+    let key = try currentKey(creating: false)
+    let stored = try files.archive.firstReadable(key, found) { (archive, _) throws(ArchiveError) in
       (snapshot: try SnapshotUse(reading: try archive.record(NodeRecord.tree)), archive.version)
     }
     guard let (snapshot, version) = stored?.content else { return false }
     return try snapshot.isUsable(
-      ignoredBefore: files.launch.read(key).content.snapshotIgnored == version)
+      ignoredBefore: files.launch.read(key.key).content.snapshotIgnored == version)
   }
 }
 

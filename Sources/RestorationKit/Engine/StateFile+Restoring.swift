@@ -38,12 +38,12 @@ extension StateFile {
   func beginRestore(
     crashThreshold: Int, _ settingAside: SettingAside
   ) async throws(ArchiveError) -> Found {
-    launchProblem = nil
+    launchProblem = cleanUpProblem.take()
     var isClaimed = true
     do throws(ArchiveError) {
       try await take()
       // One cleaning of the keeper's state covers the states of all its scenes.
-      if source.suffix.isEmpty { cleanUp(at: settingAside.date) }
+      if source.suffix.isEmpty { cleanUpAfterLaunch(at: settingAside.date) }
     } catch {
       if error.code == .locked { return .inUse(by: error.subject) }
       isClaimed = false
@@ -64,15 +64,17 @@ extension StateFile {
   private func find(
     threshold: Int, isClaimed: Bool, _ settingAside: SettingAside
   ) throws(ArchiveError) -> Found {
-    guard try files.archive.isAnythingStored else {
+    let found = isClaimed ? try files.archive.findChangeable() : try files.archive.find()
+    guard let found else {
       noteNothingStored(isClaimed: isClaimed)
       return .nothing
     }
-    let key = try existingKey()
+    let current = try currentKey(creating: false)
+    let key = current.key
     var trial = files.launch.trial(readMarker(key), threshold: threshold)
     guard
       let loaded = try load(
-        key, &trial, mayChange: isClaimed && files.launch.restore == nil, settingAside)
+        current, found, &trial, mayChange: isClaimed && files.launch.restore == nil, settingAside)
     else {
       if isClaimed { note { try files.launch.removeMarker() } }
       return trial.gaveWay.map { .crashed(setAsideAt: $0.location) } ?? .nothing
@@ -114,9 +116,10 @@ extension StateFile {
   ///
   /// An archive that has crashed too often is set aside.
   private func load(
-    _ key: ArchiveKey, _ trial: inout LaunchTrial, mayChange: Bool, _ settingAside: SettingAside
+    _ key: CurrentKey, _ found: StoredArchive.Found, _ trial: inout LaunchTrial, mayChange: Bool,
+    _ settingAside: SettingAside
   ) throws(ArchiveError) -> StoredArchive.Loaded<StoredTree>? {
-    try files.archive.firstReadable(key) { (archive, generation) throws(ArchiveError) in
+    try files.archive.firstReadable(key, found) { (archive, generation) throws(ArchiveError) in
       guard mayChange else { return try StoredTree(reading: archive) }
       if trial.isOver { return nil }
       if let tree = try trial.tree(in: archive) { return tree }
@@ -184,11 +187,13 @@ extension StateFile {
     guard let (restore, lock) = files.launch.end(number) else { return nil }
     note {
       guard try lock.isHeld() else { return }
-      let key = try existingKey()
-      try files.launch.takeMark(of: restore, key, isNoted: hasUnread)
+      try files.launch.takeMark(of: restore, isNoted: hasUnread)
       guard let settingAside, restore.isWhole else { return }
       // The tree is read, too, as in the restore: an archive that opens may have no tree.
-      let stored = try files.archive.firstReadable(key) { (archive, _) throws(ArchiveError) in
+      let key = try currentKey(creating: false)
+      let found = try files.archive.find()
+      let stored = try files.archive.firstReadable(key, found) {
+        (archive, _) throws(ArchiveError) in
         try StoredTree(reading: archive).version
       }
       guard let stored, stored.content == restore.version else { return }

@@ -4,24 +4,36 @@ internal import FoundationEssentials
 #else
 internal import Foundation
 #endif
+internal import Synchronization
 
 extension StateFile {
   /// A month is longer than a vacation; after that nobody waits for a second window.
   private static let longestUnused: TimeInterval = 30 * 24 * 60 * 60
 
-  /// Removes unused states of other instances and leftovers of killed saves, once for every claim.
+  /// Removes unused states of other instances and leftovers of killed saves, once for every claim:
+  /// some time after the launch, or when the state is let go.
+  ///
+  /// A launch that lists no directory shows its windows sooner.
+  func cleanUpAfterLaunch(at now: Date) {
+    guard let name = claim.taken?.name, name != cleanedName else { return }
+    (cleanedName, uncleanedLaunch) = (name, now)
+    if thread == nil { cleanUpIfDue() } else { LaunchesToCleanUp.add(self) }
+  }
+
+  /// Cleans up if that is still to be done.
   ///
   /// A file that cannot be removed now is tried again at the next launch.
-  func cleanUp(at now: Date) {
-    guard let name = claim.taken?.name, name != cleanedName else { return }
-    cleanedName = name
+  func cleanUpIfDue() {
+    guard let now = uncleanedLaunch.take(), let name = claim.taken?.name else { return }
+    let before = launchProblem.take()
+    defer { (cleanUpProblem, launchProblem) = (launchProblem, before) }
     note { try removeNumberedStates { isUnused($0, at: now) } }
     note {
       // No other state can have a name that begins as the names of the scenes do.
       try directory.removeLeftovers {
         $0 == name || $0 == name + StateClaim.launchSuffix
           || $0 == name + StateClaim.secretsSuffix
-          || $0.hasPrefix(name + StateClaim.sceneSuffix)
+          || $0.hasPrefix(name + StateClaim.sceneSuffix) || claim.numberedName(in: $0) != nil
       }
     }
   }
@@ -152,5 +164,50 @@ extension StateClaim {
         || rest.hasPrefix(StateClaim.sceneSuffix)
     else { return nil }
     return "\(name)\(Self.numberMark)\(number)"
+  }
+}
+
+/// The files whose launch will be over soon.
+///
+/// One task waits for all of them: a server launches many.
+private enum LaunchesToCleanUp {
+  private struct Launch {
+    weak var file: StateFile?
+    let end: ContinuousClock.Instant
+  }
+
+  /// A launch is over by then, and what it has asked of the disk is done.
+  private static let longestLaunch = Duration.seconds(2)
+
+  /// In the order of their ends; while there are any, a task waits.
+  private static let launches = Mutex<[Launch]>([])
+
+  static func add(_ file: StateFile) {
+    let launch = Launch(file: file, end: .now + longestLaunch)
+    let isFirst = launches.withLock { launches in
+      launches.append(launch)
+      return launches.count == 1
+    }
+    if isFirst { Task.detached(priority: .utility) { await cleanUp() } }
+  }
+
+  private static func cleanUp() async {
+    repeat {
+      do {
+        try await Task.sleep(for: longestLaunch)
+      } catch {
+        // Nobody cancels the task.
+      }
+      for file in takeEnded() { await file.cleanUpIfDue() }
+    } while launches.withLock { !$0.isEmpty }
+  }
+
+  private static func takeEnded() -> [StateFile] {
+    launches.withLock { launches in
+      let now = ContinuousClock.now
+      let count = launches.prefix { $0.end <= now }.count
+      defer { launches.removeFirst(count) }
+      return launches[..<count].compactMap(\.file)
+    }
   }
 }

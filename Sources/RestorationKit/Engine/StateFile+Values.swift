@@ -27,7 +27,7 @@ extension StateFile {
       return false
     }
     let taken = try await take()
-    guard try files.archive.isAnythingStored else {
+    guard try files.archive.find() != nil else {
       guard files.archive.known == nil, source.suffix.isEmpty, !change.contents.isEmpty else {
         return false
       }

@@ -4,17 +4,20 @@ internal import FoundationEssentials
 #else
 internal import Foundation
 #endif
+internal import Synchronization
 
 /// The stored state of one keeper; reads and writes one after the other.
 package actor StateFile {
   /// The thread of the actor; nil if the state is in memory, so that the actor waits for no disk.
-  private let thread: FileExecutor?
+  let thread: FileExecutor?
   private let sharedThreads = SharedThreads()
   package nonisolated var unownedExecutor: UnownedSerialExecutor {
     unsafe thread?.asUnownedSerialExecutor() ?? sharedThreads.unownedExecutor
   }
 
   let source: StateSource
+  /// Whether other machines have the state, too.
+  nonisolated let isShared: Bool
   /// The parts of the state under the name that is claimed or looked at.
   var files: StoredFiles
   /// The open archive, if a save or a restore has opened one.
@@ -23,11 +26,19 @@ package actor StateFile {
   let secrets = SecretKeys()
   /// The number of the last call that changed the stored state.
   var lastNumber: UInt64 = 0
-  /// The claimed state that was cleaned up.
+  /// The claimed state that was cleaned up, or will be.
   var cleanedName: String?
+  /// When the launch began, until what it need not wait for has been cleaned up.
+  var uncleanedLaunch: Date?
+  /// Why something could not be cleaned up, for the next report of a restore.
+  var cleanUpProblem: String?
 
   /// The problem with the marker, with the end of a state, or with a state that was used up.
-  var launchProblem: String?
+  nonisolated var launchProblem: String? {
+    get { launchProblems.withLock { $0 } }
+    set { launchProblems.withLock { $0 = newValue } }
+  }
+  private nonisolated let launchProblems = Mutex<String?>(nil)
 
   /// Creates the file of a state.
   ///
@@ -44,8 +55,12 @@ package actor StateFile {
     application: String, environment: ApplicationEnvironment = ApplicationEnvironment(),
     limits: ArchiveLimits = .standard
   ) {
-    let isInMemory = (directory as? RemoteStateDirectory)?.isInMemory ?? false
-    thread = isInMemory ? nil : FileExecutor()
+    let isInMemory =
+      directory is MemoryStateDirectory || (directory as? RemoteStateDirectory)?.isInMemory == true
+    // A provider of keys may wait for another process.
+    let mayWait = !isInMemory || directory is MemoryStateDirectory && !(keys is FixedKeyProvider)
+    thread = mayWait ? FileExecutor() : nil
+    isShared = directory is RemoteStateDirectory
     open = OpenArchive(takesDescriptor: !isInMemory)
     source = StateSource(
       claim: claim, suffix: suffix, directory: directory, keys: keys, application: application,
@@ -96,11 +111,13 @@ package actor StateFile {
   /// Ends a restore that was announced to go on, since nobody could end it later, and
   /// closes all open archives.
   func close() {
+    cleanUpIfDue()
     open.close()
     closeOpened()
     // Another instance may have the state, and forget secrets, before it is claimed again.
     files.secrets.close()
     if let restore = files.launch.restore { endRestore(restore.number) }
+    files.launch.close()
   }
 
   /// Returns when the thread of the file has done all work before this call.

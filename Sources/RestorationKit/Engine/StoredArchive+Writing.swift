@@ -121,7 +121,7 @@ extension StoredArchive {
   func prepareChanges(of version: ArchiveVersion, _ lock: any ArchiveLock) {
     // A state that has to stay, as one of another version of the app, is replaced
     // by a whole archive.
-    guard known == version, replacing == .previous else { return }
+    guard known == version, replacing == .previous, open.archive(of: version) == nil else { return }
     do throws(ArchiveError) {
       let writer = try openWriter(try opener.currentKey(creating: false), lock)
       if writer.version != version { open.close() }

@@ -68,12 +68,46 @@ final class StoredArchive {
     let passedOver: [RestorationReport.PassedOver]
   }
 
-  /// Whether there is a state or a generation of one.
-  var isAnythingStored: Bool {
-    get throws(ArchiveError) {
-      if try storage.open() != nil { return true }
-      return try !storage.generations().isEmpty
+  /// The finding of somebody who looks whether anything is stored.
+  enum Found {
+    /// A state that was kept open for the next reader.
+    case opened
+    /// A state, whose file is open now.
+    case state(any ArchiveFile)
+    /// A state that the next save may change, whose file is open now.
+    case changeable(any AppendableArchiveFile)
+    /// No state, but a generation of one.
+    case generation
+
+    var file: (any ArchiveFile)? {
+      switch self {
+      case .state(let file): file
+      case .changeable(let file): file
+      case .opened, .generation: nil
+      }
     }
+  }
+
+  /// Looks for a state or a generation of one; nil if nothing is stored.
+  func find() throws(ArchiveError) -> Found? {
+    if let file = try storage.open() { return .state(file) }
+    return try findGeneration()
+  }
+
+  /// Looks for a state that the next save may change, too.
+  func findChangeable() throws(ArchiveError) -> Found? {
+    if storage.hasOpened { return .opened }
+    do throws(ArchiveError) {
+      if let file = try storage.openForAppending() { return .changeable(file) }
+    } catch {
+      // The file may still be read; if not, the error is that of reading.
+      return try find()
+    }
+    return try findGeneration()
+  }
+
+  private func findGeneration() throws(ArchiveError) -> Found? {
+    try storage.generations().isEmpty ? nil : .generation
   }
 
   /// Reads the first archive that can be read; nil if nothing is stored.
@@ -83,12 +117,13 @@ final class StoredArchive {
   ///
   /// - Parameters:
   ///   - key: The key of all archives.
+  ///   - found: What was found when somebody looked for a state.
   ///   - body: Reads an archive; nil passes it over, since restoring it crashed. The
   ///     state comes without a generation.
   /// - Returns: The content, with the archives that were passed over.
   /// - Throws: Why the newest archive cannot be read, if none can be; else what the storage throws.
   func firstReadable<Content>(
-    _ key: ArchiveKey,
+    _ key: CurrentKey, _ found: Found?,
     _ body: (Archive, SetAsideArchive?) throws(ArchiveError) -> Content?
   ) throws(ArchiveError) -> Loaded<Content>? {
     var choice = ArchiveChoice()
@@ -97,11 +132,11 @@ final class StoredArchive {
     ) throws(ArchiveError) -> Loaded<Content>? {
       var finding = ArchiveChoice.Finding.missing
       var loaded: Loaded<Content>?
+      defer { if generation == nil, loaded == nil { open.close() } }
       do throws(ArchiveError) {
-        let opened =
-          generation == nil ? try self.storage.takeOpened(key, under: claimed.taken?.lock) : nil
         let archive =
-          if let opened { opened } else { try opener.open(storage, key, recovery: .recover) }
+          generation == nil
+          ? try openState(key, found) : try opener.open(storage, key.key, recovery: .recover)
         if let archive {
           loaded = try body(archive, generation).map { content in
             Loaded(
@@ -123,6 +158,22 @@ final class StoredArchive {
     return nil
   }
 
+  /// Opens the state; one that is whole stays open for the changes of the next save, if it can.
+  private func openState(_ key: CurrentKey, _ found: Found?) throws(ArchiveError) -> Archive? {
+    let lock = claimed.taken?.lock
+    if let opened = try storage.takeOpened(key.key, under: lock) { return opened }
+    if let lock, case .changeable(let file) = found {
+      do throws(ArchiveError) {
+        let archive = try open.open(storage, key, opener.context, lock, opener.limits, file).archive
+        if let archive, archive.dropped == nil { return archive }
+      } catch {
+        // What is wrong is said by the one who only reads the archive.
+      }
+      open.close()
+    }
+    return try opener.open(storage, key.key, found?.file, recovery: .recover)
+  }
+
   /// Remembers the version that a restore has read, for the saves that replace it.
   ///
   /// - Parameters:
@@ -131,6 +182,8 @@ final class StoredArchive {
   ///   - applicationVersion: The version of the app that runs.
   func noteRead(_ loaded: Loaded<StoredTree>, hasCrashed: Bool, by applicationVersion: String?) {
     let tree = loaded.content
+    // A state that has to stay, as one of another version of the app, is replaced by a whole archive.
+    defer { if known != tree.version || replacing != .previous { open.close() } }
     guard tree.isWhole else { return }
     knownGeneration = loaded.generation?.identifier
     guard loaded.generation == nil else { return }

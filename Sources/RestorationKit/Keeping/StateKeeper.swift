@@ -214,7 +214,7 @@ public final class StateKeeper {
         )
       }
     }
-    guard !StateClaim.isBesideState(name), !name.contains(StateClaim.sceneSuffix) else {
+    guard !StateClaim.isBesideState(name), !name.containsBytes(of: StateClaim.sceneSuffix) else {
       throw RestorationError(
         .invalidName,
         "“\(name)” cannot name a state: it must not end in “\(StateClaim.launchSuffix)”, “\(StateClaim.secretsSuffix)” or “\(StateClaim.remoteSuffix)”, or contain “\(StateClaim.sceneSuffix)” or “\(StateClaim.asideMark)”."

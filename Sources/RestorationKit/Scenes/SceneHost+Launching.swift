@@ -30,7 +30,7 @@ extension SceneHost {
   private func otherOwner() async -> OtherInstance? {
     do throws(ArchiveError) {
       try await keeper.engine.file.take()
-      await keeper.engine.file.cleanUp(at: keeper.engine.settings.now())
+      await keeper.engine.file.cleanUpAfterLaunch(at: keeper.engine.settings.now())
       return nil
     } catch {
       guard error.code == .locked else { return nil }

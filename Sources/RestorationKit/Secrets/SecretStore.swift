@@ -205,7 +205,7 @@ final class SecretStore {
     if let unsent {
       subkeys.forgotten = unsent.forgotten
       try file.write([], forgotten: unsent.forgotten, unsent.key)
-    } else {
+    } else if try file.isStored {
       try file.storage.remove()
     }
     stored = []

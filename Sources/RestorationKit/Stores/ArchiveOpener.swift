@@ -11,15 +11,17 @@ struct ArchiveOpener: Sendable {
   /// - Parameters:
   ///   - storage: Where the archive is.
   ///   - key: The key; nil asks the provider.
+  ///   - file: The file of the archive, if it is open already.
   ///   - recovery: What to do with a damaged end.
   /// - Returns: The archive; nil if the storage is empty.
   /// - Throws: As ``Archive/open(_:key:context:limits:recovery:)``, and why there is no key.
   func open(
-    _ storage: any ArchiveStorage, _ key: ArchiveKey? = nil, recovery: ArchiveRecovery = .strict
+    _ storage: any ArchiveStorage, _ key: ArchiveKey? = nil, _ file: (any ArchiveFile)? = nil,
+    recovery: ArchiveRecovery = .strict
   ) throws(ArchiveError) -> Archive? {
     let key = if let key { key } else { try existingKey() }
     return try Archive.open(
-      storage, key: key, context: context, limits: limits, recovery: recovery)
+      storage, file, with: .key(key), context: context, limits: limits, recovery: recovery)
   }
 
   func existingKey() throws(ArchiveError) -> ArchiveKey {
@@ -29,17 +31,19 @@ struct ArchiveOpener: Sendable {
     return key
   }
 
-  /// The key; what its provider says of it is asked first, so that it is of no later one.
+  /// The key, with the stamp of its provider.
   func currentKey(creating: Bool) throws(ArchiveError) -> CurrentKey {
-    let stamp = try (keys as? any StampedKeyProvider)?.stamp()
+    if let (key, stamp) = try (keys as? any StampedKeyProvider)?.stampedKey() {
+      return CurrentKey(key: key, stamp: stamp)
+    }
     guard let key = try keys.key(creating: creating) else {
       throw ArchiveError(.keyMissing, location: keys.location)
     }
-    return CurrentKey(key: key, stamp: stamp)
+    return CurrentKey(key: key, stamp: nil)
   }
 }
 
-/// A key with what its provider said of it before it gave it.
+/// A key with the stamp of its provider; nil if the provider has none, or has just made the key.
 struct CurrentKey {
   let key: ArchiveKey
   let stamp: KeyFile.Stamp?

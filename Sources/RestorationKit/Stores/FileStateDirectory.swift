@@ -38,18 +38,28 @@ public struct FileStateDirectory: StateDirectory {
 
   /// The file `name.rka` in the directory.
   public func storage(named name: String) -> any ArchiveStorage {
-    FileStorage(path: "\(path)/\(name)\(Self.fileExtension)")
+    FileStorage(sweptPath: "\(path)/\(name)\(Self.fileExtension)")
   }
 
   /// The names of the `.rka` files in the directory, without `.rka`, and the names of
   /// states of which only older generations are there.
   public func names() throws(ArchiveError) -> [String] {
-    guard FileManager.default.fileExists(atPath: path) else { return [] }
-    do {
-      let files = try FileManager.default.contentsOfDirectory(atPath: path)
-      return Array(Set(files.compactMap(Self.stateName)))
+    var found: Set<String> = []
+    do throws(ArchiveError) {
+      try forEachFile { if let name = Self.stateName(of: $0) { found.insert(name) } }
     } catch {
       throw ArchiveError(.inputOutput, location: path)
+    }
+    return Array(found)
+  }
+
+  private func forEachFile(
+    _ body: (_ name: String) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    do throws(ArchiveError) {
+      try Directory(path).forEachName(beginningWith: "", body)
+    } catch {
+      throw error.located(at: path)
     }
   }
 
@@ -62,24 +72,45 @@ public struct FileStateDirectory: StateDirectory {
     }.first.map { String(file[..<$0.lowerBound]) }
   }
 
-  /// Removes the temporary files of writers that have ended, in one listing of
-  /// the directory.
+  /// Removes the temporary files of writers that have ended, and the files that lock
+  /// states which are not there.
   public func removeLeftovers(where isOwn: (_ name: String) -> Bool) throws(ArchiveError) {
-    do throws(ArchiveError) {
-      try Directory(path).sweepTemporaries { file in
-        file.hasSuffix(Self.fileExtension)
-          && isOwn(String(file.dropLast(Self.fileExtension.count)))
+    let directory = Directory(path)
+    var states: Set<String> = []
+    var locks: [(name: String, path: String)] = []
+    try forEachFile { file throws(ArchiveError) in
+      if let name = Self.stateName(of: file) {
+        states.insert(name)
+      } else if let archive = LockFile.archive(lockedBy: file), let name = Self.name(of: archive) {
+        if isOwn(name) { locks.append((name, directory.child(file))) }
+      } else {
+        try directory.sweep(file) { Self.name(of: $0).map(isOwn) ?? false }
       }
-    } catch {
-      throw error.located(at: path)
+    }
+    for lock in locks where !states.contains(lock.name) {
+      do throws(ArchiveError) {
+        _ = try LockFile.remove(lock.path)
+      } catch {
+        throw error.located(at: lock.path)
+      }
     }
   }
 
-  /// The file `name.launch.rka` in the directory.
+  /// The name of the state in a file, or beside one; nil if the file is not one of these.
+  private static func name(of file: String) -> String? {
+    file.hasSuffix(fileExtension) ? String(file.dropLast(fileExtension.count)) : nil
+  }
+
+  /// A place in the file `.name.rka.lock` in the directory, or for a large content the file
+  /// `name.launch.rka`.
   ///
-  /// The file is not durable: a launch should not wait for the disk (3 syncs took 7 ms
+  /// The place is not durable: a launch should not wait for the disk (3 syncs took 7 ms
   /// of 7.5), and a launch after a power cut has no crash to count.
   public func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
-    FileStorage(path: "\(path)/\(name).launch\(Self.fileExtension)", isDurable: false)
+    let separate = "\(path)/\(name).launch\(Self.fileExtension)"
+    guard !StateClaim.isBesideState(name) else {
+      return FileStorage(path: separate, isDurable: false)
+    }
+    return LaunchFile(besideState: "\(path)/\(name)\(Self.fileExtension)", orAt: separate)
   }
 }

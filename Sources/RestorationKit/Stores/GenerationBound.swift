@@ -31,4 +31,11 @@ public struct GenerationBound: Hashable, Sendable {
   func count(of reason: SetAsideReason) -> Int {
     max(0, reason == .upgraded ? upgradedCount : previousCount)
   }
+
+  /// Whether one more generation can be kept beside some, whichever it is.
+  func hasRoom(besides generations: [SetAsideArchive]) -> Bool {
+    [.previous, .upgraded].allSatisfy { reason in
+      generations.count { $0.reason == reason } < count(of: reason)
+    }
+  }
 }

@@ -39,10 +39,17 @@ public struct FileKeyProvider: KeyProvider {
 /// without giving the key again.
 protocol StampedKeyProvider: KeyProvider {
   func stamp() throws(ArchiveError) -> KeyFile.Stamp?
+
+  /// The key that is there, with its stamp; nil if there is none.
+  func stampedKey() throws(ArchiveError) -> (key: ArchiveKey, stamp: KeyFile.Stamp)?
 }
 
 extension FileKeyProvider: StampedKeyProvider {
   func stamp() throws(ArchiveError) -> KeyFile.Stamp? { try file.stamp() }
+
+  func stampedKey() throws(ArchiveError) -> (key: ArchiveKey, stamp: KeyFile.Stamp)? {
+    try file.loadStamped()
+  }
 }
 
 /// A key that the application has from elsewhere: a keyring, a server, a test.

@@ -136,15 +136,14 @@ package final class StateClaim: Sendable {
 
   /// Whether a name could be that of another state with a number.
   static func isNumbered(_ name: String) -> Bool {
-    guard let mark = name.lastIndex(of: numberMark) else { return false }
-    let number = name[name.index(after: mark)...]
-    return !number.isEmpty && number.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    let end = name.utf8.reversed().prefix { (0x30...0x39).contains($0) }.count
+    return end > 0 && name.utf8.dropLast(end).last == numberMark.asciiValue
   }
 
   /// Whether a name is that of a file beside a state, and not of a state.
   static func isBesideState(_ name: String) -> Bool {
     name.hasSuffix(launchSuffix) || name.hasSuffix(secretsSuffix) || name.hasSuffix(remoteSuffix)
-      || name.contains(asideMark)
+      || name.containsBytes(of: asideMark)
   }
 
   /// Whether a file can have the name: one that comes from outside could lead elsewhere.

@@ -64,6 +64,9 @@ final class StateStorage: ArchiveStorage {
     replacement.withLock { $0.opened = Opened(archive: archive, key: key, lock: lock) }
   }
 
+  /// Whether an archive was kept open.
+  var hasOpened: Bool { replacement.withLock { $0.opened != nil } }
+
   /// The archive that was kept open; nil if there is none, if another key is to open it, or if
   /// others could write since.
   ///
@@ -130,8 +133,13 @@ final class StateStorage: ArchiveStorage {
       defer { (next.reason, next.superseded, next.generations) = (.previous, [], nil) }
       return next
     }
-    guard let all = listed() else { return }
     let bound = replacement.settingAside.generations
+    if let before = replacement.generations, replacement.superseded.isEmpty,
+      bound.hasRoom(besides: before)
+    {
+      return
+    }
+    guard let all = listed() else { return }
     let gone =
       all.filter { $0.reason == .previous }.dropLast(bound.count(of: .previous))
       + all.filter { replacement.superseded.contains($0.identifier) }
@@ -157,7 +165,11 @@ final class StateStorage: ArchiveStorage {
     try base.remove()
   }
 
-  func generations() throws(ArchiveError) -> [SetAsideArchive] { try base.generations() }
+  func generations() throws(ArchiveError) -> [SetAsideArchive] {
+    let found = try base.generations()
+    replacement.withLock { $0.generations = found }
+    return found
+  }
 
   func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
     forgetGenerations()

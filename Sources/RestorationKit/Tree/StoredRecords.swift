@@ -26,9 +26,11 @@ struct StoredRecords {
   /// The call blocks its thread, as ``Archive/verifiedRecords(workerCount:)`` does.
   init(
     _ all: VerifiedRecords,
-    workerCount: Int = ProcessorCount.value
+    workerCount: Int? = nil
   ) throws(ArchiveError) {
     self.all = all
+    let workerCount =
+      all.count > Self.leastPerPart ? workerCount ?? ProcessorCount.value : 1
     let recordsPerPart = max(
       all.count / (max(workerCount, 1) * Self.partsPerWorker) + 1, Self.leastPerPart)
     self.recordsPerPart = recordsPerPart

@@ -1,0 +1,55 @@
+/// The values of one record, sealed with a key and nothing else; see ``SealedBytes``.
+///
+/// An archive has keys, a chain and a journal of its own, and takes ten times as long to make. This
+/// is for a few values that are written anew at each launch.
+///
+///     plaintext = size of the names, 4 bytes, little-endian ‖ names ‖ map
+///
+/// The names and the map are those of a symbols frame and of a record.
+package enum SealedRecord {
+  private static let namesOffset = 4
+
+  /// How many bytes tell a sealed record from an archive.
+  package static let beginningByteCount = SealedBytes.magic.count
+
+  /// Whether bytes begin as a sealed record does.
+  package static func isBeginning(_ bytes: [UInt8]) -> Bool {
+    bytes.starts(with: SealedBytes.magic)
+  }
+
+  /// Seals the only record of a batch.
+  ///
+  /// - Throws: ``ArchiveError`` with `cryptographyUnavailable`, or `malformed` if the batch
+  ///   has not exactly one record.
+  package static func seal(
+    _ batch: RecordBatch, key: ArchiveKey, context: ArchiveContext, random: RandomSource = .system
+  ) throws(ArchiveError) -> [UInt8] {
+    let (maps, names) = batch.unsealed
+    guard maps.count == 1 else {
+      throw ArchiveError(.malformed, subject: "\(maps.count) records instead of one")
+    }
+    let count = (0..<namesOffset).map { UInt8(truncatingIfNeeded: names.count >> (8 * $0)) }
+    return try SealedBytes.seal(count + names + maps[0], key, context, random)
+  }
+
+  /// Opens a sealed record; bytes behind it do not count.
+  ///
+  /// - Returns: The values, and the size of the record in bytes.
+  /// - Throws: ``ArchiveError``: `notAnArchive`, `truncated`; `damaged` if a bit was changed,
+  ///   or if another key sealed it, or the same one for another context; `malformed` or
+  ///   `limitExceeded` if the record breaks a rule, and `cryptographyUnavailable`.
+  package static func open(
+    _ bytes: [UInt8], key: ArchiveKey, context: ArchiveContext, limits: ArchiveLimits = .standard
+  ) throws(ArchiveError) -> (values: KeyedDecoder, byteCount: Int) {
+    let (plaintext, byteCount) = try SealedBytes.open(bytes, key, context)
+    guard plaintext.count >= namesOffset,
+      case let count = plaintext[..<namesOffset].reversed().reduce(0, { $0 << 8 | Int($1) }),
+      count <= plaintext.count - namesOffset
+    else { throw ArchiveError(.malformed, offset: 0) }
+    let end = namesOffset + count
+    let values = try KeyedDecoder(
+      unsealed: Array(plaintext[end...]), symbols: Array(plaintext[namesOffset..<end]),
+      limits: limits)
+    return (values, byteCount)
+  }
+}

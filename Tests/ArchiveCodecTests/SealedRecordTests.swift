@@ -1,0 +1,109 @@
+import ArchiveCodec
+import TestSupport
+import XCTest
+
+final class SealedRecordTests: XCTestCase {
+  private let context = ArchiveContext(["app", "launch"])
+
+  private func batch(_ records: UInt64 = 1) throws -> RecordBatch {
+    let builder = RecordBuilder()
+    for number in 0..<records {
+      try builder.append(record: number + 1) { encoder in
+        encoder.encode("value", forKey: "text")
+        encoder.encode(7, forKey: "number")
+      }
+    }
+    return try builder.finish()
+  }
+
+  private func text(
+    _ bytes: [UInt8], _ key: ArchiveKey, _ context: ArchiveContext
+  ) throws(ArchiveError) -> String? {
+    try SealedRecord.open(bytes, key: key, context: context).values.decodeIfPresent(forKey: "text")
+  }
+
+  func testWhatWasSealedComesBackAndBytesBehindItDoNotCount() throws {
+    let key = try ArchiveKey()
+    let sealed = try SealedRecord.seal(try batch(), key: key, context: context)
+    for behind in [[], [0], [UInt8](repeating: 9, count: 100)] as [[UInt8]] {
+      let opened = try SealedRecord.open(sealed + behind, key: key, context: context)
+      XCTAssertEqual(opened.byteCount, sealed.count)
+      let text: String = try opened.values.decode(forKey: "text")
+      let number: Int = try opened.values.decode(forKey: "number")
+      XCTAssertEqual(text, "value")
+      XCTAssertEqual(number, 7)
+    }
+  }
+
+  func testEachSealIsAnotherOne() throws {
+    let key = try ArchiveKey()
+    let seals = try (0..<10).map { _ in
+      try SealedRecord.seal(try batch(), key: key, context: context)
+    }
+    XCTAssertEqual(Set(seals.map { Array($0[12..<36]) }).count, 10, "nonces")
+    XCTAssertEqual(Set(seals.map { Array($0[36...]) }).count, 10)
+  }
+
+  func testAnotherKeyOrContextDoesNotOpenIt() throws {
+    let key = try ArchiveKey()
+    let sealed = try SealedRecord.seal(try batch(), key: key, context: context)
+    let other = try ArchiveKey()
+    XCTAssertEqual(archiveError { _ = try text(sealed, other, context) }?.code, .damaged)
+    for context in [ArchiveContext(["app"]), ArchiveContext(["other", "launch"])] {
+      XCTAssertEqual(archiveError { _ = try text(sealed, key, context) }?.code, .damaged)
+    }
+  }
+
+  func testNoChangedBitIsRead() throws {
+    let key = try ArchiveKey()
+    let sealed = try SealedRecord.seal(try batch(), key: key, context: context)
+    for index in sealed.indices {
+      for bit in 0..<8 {
+        var bytes = sealed
+        bytes[index] ^= 1 << bit
+        let code = archiveError { _ = try text(bytes, key, context) }?.code
+        let expected: [ArchiveError.Code] =
+          switch index {
+          case 0..<8: [.notAnArchive]
+          case 8..<12: [.damaged, .truncated]
+          default: [.damaged]
+          }
+        XCTAssertTrue(code.map(expected.contains) == true, "byte \(index), bit \(bit)")
+      }
+    }
+  }
+
+  func testNoPartOfItIsRead() throws {
+    let key = try ArchiveKey()
+    let sealed = try SealedRecord.seal(try batch(), key: key, context: context)
+    for count in sealed.indices {
+      XCTAssertEqual(
+        archiveError { _ = try text(Array(sealed[..<count]), key, context) }?.code,
+        count < 8 ? .notAnArchive : .truncated, "\(count) bytes")
+    }
+  }
+
+  func testOnlyOneRecordIsSealed() throws {
+    let key = try ArchiveKey()
+    for count in [0, 2] as [UInt64] {
+      XCTAssertEqual(
+        archiveError {
+          _ = try SealedRecord.seal(RecordBuilder.batch(of: count), key: key, context: context)
+        }?.code, .malformed)
+    }
+  }
+}
+
+extension RecordBuilder {
+  fileprivate static func batch(of count: UInt64) throws(ArchiveError) -> RecordBatch {
+    let builder = RecordBuilder()
+    do {
+      for number in 0..<count {
+        try builder.append(record: number + 1) { $0.encode(1, forKey: "a") }
+      }
+      return try builder.finish()
+    } catch {
+      throw error as? ArchiveError ?? ArchiveError(.inputOutput)
+    }
+  }
+}

@@ -1,0 +1,143 @@
+#if os(Linux)
+import Foundation
+import RestorationKit
+import RestorationTesting
+import TestSupport
+import XCTest
+
+/// Counts what an app asks of the system, with `strace`; without it the test is skipped.
+///
+/// The counts are exact: a call that is added fails the test, and so does one that is saved. Calls
+/// that only wait, or manage the memory and the threads of the process, are not counted.
+final class CallCountTests: XCTestCase {
+  private static let strace = "/usr/bin/strace"
+
+  func testTheCallsOfAKeeper() throws {
+    try check(
+      "testTheKeeperThatIsCounted",
+      [
+        "nothing is there: 34", "first save: 62", "first restore: 26", "first change: 11",
+        "later change: 8", "no change: 3", "restore: 26", "discard: 18", "nothing is stored: 17",
+      ])
+  }
+
+  /// The app: each launch is one keeper after the other in the same process.
+  @MainActor
+  func testTheKeeperThatIsCounted() async throws {
+    guard let folder = AppUnderTest.current?.folder else {
+      throw XCTSkip("Runs in a process of its own.")
+    }
+    let directory = FileStateDirectory(path: "\(folder)/states")
+    let keys = FileKeyProvider(path: "\(folder)/key")
+    @MainActor func launch() throws -> (StateKeeper, TestNode) {
+      let nodes = (0..<9).map { TestNode("node\($0)", value: "text \($0)") }
+      let keeper = try StateKeeper(
+        application: Launch.application, directory: directory, keys: keys)
+      return (keeper, TestNode("root", children: nodes))
+    }
+    @MainActor func save(_ phase: String, _ app: (StateKeeper, TestNode)) async throws {
+      let report = try await count(phase) { try await app.0.save([app.1]) }
+      XCTAssertEqual(report.problems, [])
+    }
+
+    var app = try launch()
+    try await count("nothing is there") { _ = try await app.0.restore(into: [app.1]) }
+    try await save("first save", app)
+    await app.0.close()
+
+    app = try launch()
+    try await count("first restore") { _ = try await app.0.restore(into: [app.1]) }
+    app.1.value = "first"
+    try await save("first change", app)
+    app.1.value = "later"
+    try await save("later change", app)
+    try await save("no change", app)
+    await app.0.close()
+
+    app = try launch()
+    try await count("restore") { _ = try await app.0.restore(into: [app.1]) }
+    try await count("discard") { try await app.0.discardState() }
+    await app.0.close()
+
+    app = try launch()
+    try await count("nothing is stored") { _ = try await app.0.restore(into: [app.1]) }
+    await app.0.close()
+  }
+
+  // MARK: Counting
+
+  private func count<Result>(_ phase: String, _ body: () async throws -> Result) async rethrows
+    -> Result
+  {
+    Self.mark(phase)
+    defer { Self.mark("") }
+    return try await body()
+  }
+
+  private static let marker = "/the calls of: "
+
+  /// Makes a call that stands in the list where a phase begins or ends.
+  private static func mark(_ phase: String) { _ = access(marker + phase, F_OK) }
+
+  private func check(
+    _ test: String, _ expected: [String], file: StaticString = #filePath, line: UInt = #line
+  ) throws {
+    guard access(Self.strace, X_OK) == 0 else { throw XCTSkip("strace is not installed.") }
+    let directory = try TemporaryDirectory()
+    let list = directory.child("calls")
+    let app = try AppProcess(
+      executable: Self.strace,
+      arguments: [
+        "-f", "-qq", "-o", list,
+        try FileManager.default.destinationOfSymbolicLink(
+          atPath: "/proc/self/exe"), "RestorationKitTests.CallCountTests/\(test)",
+      ],
+      folder: directory.child("app"))
+    let output = try app.remainingAnswers()
+    XCTAssertEqual(app.waitUntilExit(), .exited(status: 0), output.joined(separator: "\n"))
+    let phases = try Self.phases(in: String(contentsOfFile: list, encoding: .utf8))
+    XCTAssertEqual(
+      phases.map { "\($0.name): \($0.calls.count)" }, expected,
+      phases.map { "\($0.name):\n  \($0.calls.joined(separator: "\n  "))" }.joined(
+        separator: "\n"), file: file, line: line)
+  }
+
+  private struct Phase {
+    let name: String
+    var calls: [String] = []
+  }
+
+  private static func phases(in list: String) -> [Phase] {
+    var phases: [Phase] = []
+    var isInPhase = false
+    for line in list.split(separator: "\n") {
+      // The number of the thread stands before the call.
+      let call = line.drop { $0 != " " }.drop { $0 == " " }
+      if let name = call.firstRange(of: marker) {
+        isInPhase = call[name.upperBound] != "\""
+        if isInPhase {
+          phases.append(Phase(name: String(call[name.upperBound...].prefix { $0 != "\"" })))
+        }
+      } else if isInPhase, isCounted(call) {
+        phases[phases.count - 1].calls.append(String(call))
+      }
+    }
+    return phases
+  }
+
+  private static let uncounted: Set<Substring> = [
+    "futex", "gettid", "getpid", "clone", "clone3", "rt_sigprocmask", "rt_sigaction", "rseq",
+    "set_robust_list", "sched_getaffinity", "sched_yield", "prctl", "madvise", "mmap", "munmap",
+    "brk", "exit", "epoll_wait", "epoll_ctl", "restart_syscall", "setpriority", "eventfd2",
+    "read", "ppoll", "timerfd_settime", "mprotect", "mlock",
+  ]
+
+  private static func isCounted(_ call: Substring) -> Bool {
+    guard call.first?.isLetter == true, !uncounted.contains(call.prefix { $0 != "(" }) else {
+      return false
+    }
+    // The run loop of the test is woken by the number 1 in 8 bytes.
+    return !call.contains(#""\1\0\0\0\0\0\0\0", 8"#)
+  }
+}
+#endif

@@ -1,0 +1,259 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import RestorationTesting
+import TestSupport
+import XCTest
+
+/// The place in the file of a lock where a launch leaves its marker.
+final class LaunchFileTests: XCTestCase {
+  private static let lock = ".main.rka.lock"
+  private static let separate = "main.launch.rka"
+  private static let slots = [128, 2112]
+
+  private let small = [UInt8](repeating: 1, count: 600)
+  private let other = [UInt8](repeating: 2, count: 700)
+  private let note: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
+
+  private func file(in directory: TemporaryDirectory) -> LaunchFile {
+    LaunchFile(
+      besideState: directory.child("main.rka"), orAt: directory.child(Self.separate))
+  }
+
+  private func write(_ archive: [UInt8], to storage: any ArchiveStorage) throws {
+    try storage.replace { sink throws(ArchiveError) in try sink.write(archive) }
+  }
+
+  /// What somebody else finds there; nil if there is nothing.
+  private func stored(_ directory: TemporaryDirectory) throws -> [UInt8]? {
+    try file(in: directory).open().map { try $0.read(at: 0, count: $0.byteCount) }
+  }
+
+  private func state(in directory: TemporaryDirectory) -> FileStorage {
+    FileStorage(path: directory.child("main.rka"))
+  }
+
+  // MARK: Content
+
+  func testTheLastArchiveCountsAndItsNoteStandsBehindIt() throws {
+    let directory = try TemporaryDirectory()
+    let file = file(in: directory)
+    XCTAssertNil(try file.open())
+    for round in 0..<5 {
+      let archive = round.isMultiple(of: 2) ? small : other
+      try write(archive, to: file)
+      XCTAssertEqual(try stored(directory), archive)
+      let appended = try XCTUnwrap(try file.openForAppending())
+      XCTAssertEqual(appended.byteCount, archive.count)
+      try appended.write(note, at: archive.count)
+      XCTAssertEqual(try stored(directory), archive + note)
+    }
+    XCTAssertEqual(try directory.names(), [Self.lock])
+    XCTAssertEqual(try directory.bytes(of: Self.lock).count, 4096)
+    try file.blank()
+    XCTAssertNil(try stored(directory))
+    XCTAssertEqual(try directory.names(), [Self.lock])
+  }
+
+  func testEachPartOfAWriteLeavesTheArchiveBeforeOrTheNewOne() throws {
+    let directory = try TemporaryDirectory()
+    let file = file(in: directory)
+    for archive in [small, other] { try write(archive, to: file) }
+    let before = try directory.bytes(of: Self.lock)
+    try write(Array(small.reversed()), to: file)
+    let after = try directory.bytes(of: Self.lock)
+    let changed = before.indices.filter { before[$0] != after[$0] }
+    let range = try XCTUnwrap(changed.first)...(try XCTUnwrap(changed.last))
+    XCTAssertEqual(range.lowerBound / 128, 1, "The older slot is written.")
+    for end in range {
+      try directory.write(Array(after[..<end] + before[end...]), to: Self.lock)
+      XCTAssertEqual(try stored(directory), end == range.upperBound + 1 ? small : other)
+    }
+  }
+
+  func testNoChangedBitOfTheFileGivesAnotherArchive() throws {
+    let directory = try TemporaryDirectory()
+    let file = file(in: directory)
+    for archive in [small, other] { try write(archive, to: file) }
+    let whole = try directory.bytes(of: Self.lock)
+    for index in whole.indices where whole[index] != 0 {
+      let isHeader = Self.slots.contains { ($0..<$0 + 36).contains(index) }
+      for bit in isHeader ? 0..<8 : index % 8..<index % 8 + 1 {
+        var bytes = whole
+        bytes[index] ^= 1 << bit
+        try directory.write(bytes, to: Self.lock)
+        let found = try XCTUnwrap(try stored(directory))
+        // The note is its owner's to check.
+        XCTAssertTrue(
+          [small, other].contains { found.starts(with: $0) && found.count <= $0.count + 8 },
+          "byte \(index), bit \(bit)")
+      }
+    }
+  }
+
+  func testAnyEndOfTheFileIsReadWithoutATrap() throws {
+    let directory = try TemporaryDirectory()
+    try write(small, to: file(in: directory))
+    let whole = try directory.bytes(of: Self.lock)
+    for count in 0..<whole.count {
+      try directory.write(Array(whole[..<count]), to: Self.lock)
+      XCTAssertNil(try stored(directory), "\(count) bytes")
+    }
+    var lying = whole
+    for byte in 16..<20 { lying[128 + byte] = 0xFF }
+    try directory.write(lying, to: Self.lock)
+    XCTAssertNil(try stored(directory))
+  }
+
+  func testAnArchiveThatIsTooLargeForASlotIsInAFileOfItsOwn() throws {
+    let directory = try TemporaryDirectory()
+    let file = file(in: directory)
+    for count in [1940, 1941, 100_000, 1940] {
+      let archive = [UInt8](repeating: 3, count: count)
+      try write(archive, to: file)
+      XCTAssertEqual(try stored(directory), archive)
+      XCTAssertEqual(try directory.names().contains(Self.separate), count > 1940)
+      let appended = try XCTUnwrap(try file.openForAppending())
+      try appended.write(note, at: count)
+      XCTAssertEqual(try stored(directory), archive + note)
+    }
+    try write([UInt8](repeating: 3, count: 2000), to: file)
+    try file.blank()
+    XCTAssertNil(try stored(directory))
+  }
+
+  func testTheFileOfAnEarlierVersionIsTakenOver() throws {
+    let directory = try TemporaryDirectory()
+    try directory.write(small + note, to: Self.separate)
+    XCTAssertEqual(try stored(directory), small + note)
+    let file = file(in: directory)
+    try write(other, to: file)
+    XCTAssertEqual(try stored(directory), other)
+    XCTAssertEqual(try directory.names(), [Self.lock])
+    // An earlier version that has the lock cuts the slots off, and writes its own file.
+    try directory.write(Array("process 1, App".utf8), to: Self.lock)
+    XCTAssertNil(try stored(directory))
+    try directory.write(small, to: Self.separate)
+    XCTAssertEqual(try stored(directory), small)
+    try self.file(in: directory).blank()
+    XCTAssertEqual(try directory.names(), [Self.lock])
+    XCTAssertNil(try stored(directory))
+  }
+
+  // MARK: The lock
+
+  func testTheHolderIsNamedAndTheArchiveStaysWhoeverLocksTheFile() throws {
+    let directory = try TemporaryDirectory()
+    let state = state(in: directory)
+    var names: [String?] = []
+    for _ in 0..<3 {
+      do {
+        let lock = try state.lock()
+        try write(small, to: file(in: directory))
+        XCTAssertTrue(try lock.isHeld())
+        names.append(try holder(in: directory))
+      }
+      XCTAssertEqual(try stored(directory), small)
+      XCTAssertFalse(try state.isLocked())
+    }
+    let process = "process \(ProcessInfo.processInfo.processIdentifier)"
+    for name in names { XCTAssertEqual(name?.hasPrefix(process), true) }
+    XCTAssertEqual(Set(names).count, 1)
+  }
+
+  /// What an earlier version of the library would name as the holder.
+  private func holder(in directory: TemporaryDirectory) throws -> String {
+    let text = try directory.bytes(of: Self.lock).prefix(100)
+    XCTAssertFalse(text.contains(0))
+    let name = String(decoding: text, as: UTF8.self)
+    return String(name.reversed().drop { $0 == " " }.reversed())
+  }
+
+  func testTheFileOfAStateStaysWhenTheLockGoesAndSaysThatThereIsNoArchive() throws {
+    let directory = try TemporaryDirectory()
+    let states = FileStateDirectory(path: directory.path)
+    do {
+      let lock = try states.storage(named: "main").lock()
+      let file = file(in: directory)
+      XCTAssertNil(try file.open())
+      for _ in 0..<3 { try write([UInt8](repeating: 0xEE, count: 600), to: file) }
+      try file.remove()
+      XCTAssertTrue(try lock.isHeld())
+    }
+    XCTAssertEqual(try directory.names(), [Self.lock])
+    XCTAssertLessThan(
+      try directory.bytes(of: Self.lock).count { $0 == 0xEE }, 17, "Nothing is left of it.")
+    try directory.write(small, to: Self.separate)
+    XCTAssertNil(try stored(directory), "An archive of before does not come back.")
+  }
+
+  func testTheMarkerOfAnEarlierVersionCountsThoughTheStateIsLocked() throws {
+    let directory = try TemporaryDirectory()
+    try directory.write(small, to: Self.separate)
+    let lock = try FileStateDirectory(path: directory.path).storage(named: "main").lock()
+    XCTAssertEqual(try directory.bytes(of: Self.lock).count, 4096)
+    XCTAssertEqual(try stored(directory), small)
+    try file(in: directory).blank()
+    XCTAssertEqual(try directory.names(), [Self.lock])
+    withExtendedLifetime(lock) {}
+  }
+
+  func testTheFileOfALockThatNobodyHasGoesWithItsArchive() throws {
+    let directory = try TemporaryDirectory()
+    let file = file(in: directory)
+    try write(small, to: file)
+    try file.remove()
+    XCTAssertEqual(try directory.names(), [])
+    try file.remove()
+    XCTAssertEqual(try directory.names(), [])
+  }
+
+  func testAFileThatIsClosedIsNotWrittenAnyMore() throws {
+    let directory = try TemporaryDirectory()
+    let file = file(in: directory)
+    try write(small, to: file)
+    let appended = try XCTUnwrap(try file.openForAppending())
+    file.close()
+    let before = try directory.bytes(of: Self.lock)
+    XCTAssertEqual(
+      archiveError { try appended.write(note, at: small.count) }?.code, .outdated)
+    XCTAssertEqual(try directory.bytes(of: Self.lock), before)
+  }
+
+  func testAnotherKindOfFileInItsPlaceIsRefused() throws {
+    for make in [
+      { mkdir($0, 0o700) }, { symlink("elsewhere", $0) }, { mkfifo($0, 0o600) },
+    ] as [(String) -> Int32] {
+      let directory = try TemporaryDirectory()
+      XCTAssertEqual(make(directory.child(Self.lock)), 0)
+      let file = file(in: directory)
+      XCTAssertEqual(archiveError { _ = try file.open() }?.code, .notAFile)
+      XCTAssertEqual(archiveError { try write(small, to: file) }?.code, .notAFile)
+    }
+    let directory = try TemporaryDirectory()
+    try directory.write([7], to: "mine")
+    XCTAssertEqual(link(directory.child("mine"), directory.child(Self.lock)), 0)
+    XCTAssertEqual(archiveError { try write(small, to: file(in: directory)) }?.code, .notAFile)
+    XCTAssertEqual(try directory.bytes(of: "mine"), [7])
+  }
+
+  // MARK: A directory of states
+
+  func testTheFilesOfLocksOfScenesThatAreGoneAreSweptAndNoOthers() async throws {
+    let directory = try TemporaryDirectory()
+    let states = FileStateDirectory(path: directory.path)
+    for name in ["main", "main.scene-gone", "main.scene-here", "other", "main.scene-held"] {
+      try write(small, to: states.launchStorage(ofStateNamed: name))
+    }
+    try directory.write([1], to: "main.scene-here.rka")
+    let held = try states.storage(named: "main.scene-held").lock()
+    try states.removeLeftovers { $0.hasPrefix("main.scene-") }
+    XCTAssertEqual(
+      try directory.names(),
+      [
+        ".main.rka.lock", ".main.scene-held.rka.lock", ".main.scene-here.rka.lock",
+        ".other.rka.lock", "main.scene-here.rka",
+      ])
+    withExtendedLifetime(held) {}
+  }
+}
