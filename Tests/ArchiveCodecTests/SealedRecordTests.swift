@@ -83,6 +83,34 @@ final class SealedRecordTests: XCTestCase {
     }
   }
 
+  func testWhateverAnOwnerOfTheKeyHasSealedIsReadWithoutATrap() throws {
+    let key = try ArchiveKey()
+    let (maps, names) = try batch().unsealed
+    let whole = [UInt8(names.count), 0, 0, 0] + names + maps[0]
+    XCTAssertEqual(try text(SealedBytes.seal(whole, key, context), key, context), "value")
+    func refuses(_ plaintext: [UInt8]) throws -> Bool {
+      let sealed = try SealedBytes.seal(plaintext, key, context)
+      let error = archiveError { _ = try text(sealed, key, context) }
+      return error.map { [.malformed, .limitExceeded, .typeMismatch].contains($0.code) } ?? false
+    }
+    for count in 0..<whole.count { XCTAssertTrue(try refuses(Array(whole[..<count]))) }
+    for size in [UInt32(whole.count) - 3, 1 << 20, .max] {
+      let bytes = (0..<4).map { UInt8(truncatingIfNeeded: size >> (8 * $0)) }
+      XCTAssertTrue(try refuses(bytes + whole[4...]))
+    }
+    for index in whole.indices {
+      for value in [0, 1, 0x7F, 0x80, 0xFF] as [UInt8] {
+        var bytes = whole
+        bytes[index] = value
+        do throws(ArchiveError) {
+          _ = try text(SealedBytes.seal(bytes, key, context), key, context)
+        } catch {
+          // Any error will do, and the value may be another one.
+        }
+      }
+    }
+  }
+
   func testOnlyOneRecordIsSealed() throws {
     let key = try ArchiveKey()
     for count in [0, 2] as [UInt64] {

@@ -102,6 +102,21 @@ final class GenerationTests: XCTestCase {
     XCTAssertEqual(try value(directory, Self.state), "D")
   }
 
+  func testTheFirstSaveOfAnotherVersionAsksEachNodeOnce() async throws {
+    let directory = try TemporaryDirectory()
+    try await save("A", in: directory)
+    let trace = Trace()
+    let keeper = try self.keeper(directory, version: "2")
+    let node = TestNode("a", trace: trace)
+    _ = try await keeper.restore(into: [node])
+    trace.clear()
+    node.value = "B"
+    _ = try await keeper.save([node])
+    XCTAssertEqual(trace.events, ["encode a"])
+    XCTAssertEqual(try names(directory, "upgraded").map { try value(directory, $0) }, ["A"])
+    await keeper.close()
+  }
+
   func testOfEachVersionTheLastStateIsKeptAndTheNewestThreeStay() async throws {
     let directory = try TemporaryDirectory()
     func kept() throws -> [String?] {

@@ -208,6 +208,19 @@ final class LaunchFileTests: XCTestCase {
     XCTAssertEqual(try directory.names(), [])
   }
 
+  func testAFileThatWasReplacedIsReadAnew() throws {
+    let directory = try TemporaryDirectory()
+    let file = file(in: directory)
+    try write(small, to: file)
+    // An earlier version of the library removes the file with its lock.
+    try FileManager.default.removeItem(atPath: directory.child(Self.lock))
+    try write(other, to: self.file(in: directory))
+    let found = try XCTUnwrap(try file.open())
+    XCTAssertEqual(try found.read(at: 0, count: found.byteCount), other)
+    try write(small, to: file)
+    XCTAssertEqual(try stored(directory), small)
+  }
+
   func testAFileThatIsClosedIsNotWrittenAnyMore() throws {
     let directory = try TemporaryDirectory()
     let file = file(in: directory)

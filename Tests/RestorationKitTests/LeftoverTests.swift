@@ -84,6 +84,21 @@ final class LeftoverTests: XCTestCase {
     }
   }
 
+  func testTheFileThatLockedTheStateOfAnotherInstanceGoesIfNothingIsStored() async throws {
+    let directory = try TemporaryDirectory()
+    let first = try keeper(directory)
+    let second = try keeper(directory)
+    for keeper in [first, second] { _ = try await keeper.restore(into: [TestNode("a")]) }
+    let both = [".main.rka.lock", ".main~2.rka.lock"]
+    await first.close()
+    XCTAssertEqual(try directory.names(), both, "The second one has it.")
+    await second.close()
+    let third = try keeper(directory)
+    _ = try await third.restore(into: [TestNode("a")])
+    await third.close()
+    XCTAssertEqual(try directory.names(), [".main.rka.lock"])
+  }
+
   func testALaunchSweepsByItselfWhenItIsOver() async throws {
     let directory = try TemporaryDirectory()
     try leave(own, in: directory)

@@ -8,14 +8,16 @@ internal import CSodium
 ///     36    …    XChaCha20-Poly1305(record key, nonce, plaintext; magic and size)
 ///
 ///     record key = KDF("RKA1 sealed rec", key, context)
-enum SealedBytes {
+package enum SealedBytes {
   static let magic: [UInt8] = [0x89, 0x52, 0x4B, 0x52, 0x0D, 0x0A, 0x1A, 0x0A]
   private static let nonceOffset = 12
   private static let sealedOffset = 36
   private static let tagByteCount = 16
 
-  static func seal(
-    _ plaintext: [UInt8], _ key: ArchiveKey, _ context: ArchiveContext, _ random: RandomSource
+  /// Seals any bytes.
+  package static func seal(
+    _ plaintext: [UInt8], _ key: ArchiveKey, _ context: ArchiveContext,
+    _ random: RandomSource = .system
   ) throws(ArchiveError) -> [UInt8] {
     let count = plaintext.count + tagByteCount
     let header = magic + (0..<4).map { UInt8(truncatingIfNeeded: count >> (8 * $0)) }

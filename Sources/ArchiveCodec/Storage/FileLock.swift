@@ -56,7 +56,7 @@ final class FileLock: ArchiveLock {
       self.file = file
       self.path = path
       self.identity = identity
-      Self.held.withLock { _ = $0.insert(identity) }
+      Self.held.withLock { $0[identity.number, default: []].append(identity) }
       return
     }
     throw ArchiveError(.locked)
@@ -66,7 +66,10 @@ final class FileLock: ArchiveLock {
   private static let largestTryCount = 100
 
   deinit {
-    Self.held.withLock { _ = $0.remove(identity) }
+    Self.held.withLock { held in
+      let others = held[identity.number]?.filter { $0 != identity } ?? []
+      held[identity.number] = others.isEmpty ? nil : others
+    }
     // The file is removed while it is locked, so nobody else can have the lock now. A
     // fork leaves the removal to the process that took the lock.
     guard process == SystemCall.processIdentifier else { return }
@@ -125,10 +128,12 @@ final class FileLock: ArchiveLock {
   ///
   /// The text in the file does not tell: a process of another container may have the
   /// same number and name.
-  private static let held = Mutex<Set<FileIdentity>>([])
+  ///
+  /// They are found by a part of their identity, which needs no table of a type of its own.
+  private static let held = Mutex<[Int: [FileIdentity]]>([:])
 
   fileprivate static func isHeldHere(_ identity: FileIdentity) -> Bool {
-    held.withLock { $0.contains(identity) }
+    held.withLock { $0[identity.number]?.contains(identity) == true }
   }
 
   /// Containers count their processes each from 1, so the name stands there, too.
@@ -229,9 +234,12 @@ package enum LockFile {
 }
 
 /// The identity of a file under any name; no other file gets it while this one is open.
-struct FileIdentity: Hashable {
+struct FileIdentity: Equatable {
   private let device: dev_t
   private let inode: ino_t
+
+  /// A number that few files share.
+  var number: Int { Int(truncatingIfNeeded: inode) }
 
   init(_ status: stat) {
     device = status.st_dev

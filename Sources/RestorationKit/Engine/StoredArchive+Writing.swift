@@ -134,7 +134,7 @@ extension StoredArchive {
   ///
   /// - Throws: Why there is no key.
   func currentWriter(_ lock: any ArchiveLock) throws(ArchiveError) -> ArchiveWriter? {
-    if let stamp = try (opener.keys as? any StampedKeyProvider)?.stamp(),
+    if let stamp = try (opener.keys as? FileKeyProvider)?.file.stamp(),
       let writer = open.writer(withKeyOf: stamp, lock)
     {
       return writer

@@ -132,7 +132,6 @@ final class StoredArchive {
     ) throws(ArchiveError) -> Loaded<Content>? {
       var finding = ArchiveChoice.Finding.missing
       var loaded: Loaded<Content>?
-      defer { if generation == nil, loaded == nil { open.close() } }
       do throws(ArchiveError) {
         let archive =
           generation == nil

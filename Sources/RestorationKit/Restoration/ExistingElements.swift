@@ -8,8 +8,11 @@ struct ExistingElements {
   private let roots: [any RestorableNode]
   /// The node that came late; nil if the whole state is restored.
   private let late: (any RestorableNode)?
-  /// The nodes that exist, by the index of the node that contains them; roots are under nil.
-  private var nodes: [Int?: ExistingNodes] = [:]
+  /// The nodes that exist, by the index of the node that contains them; roots are under −1.
+  ///
+  /// A key of another type than the other tables have makes a launch slower: the runtime looks for
+  /// its conformance in all libraries of the process.
+  private var nodes: [Int: ExistingNodes] = [:]
   private var views: [Int: [String: any RestorableView]] = [:]
   private var scopedObjects = ScopedObjects()
 
@@ -28,12 +31,13 @@ struct ExistingElements {
   mutating func node(at index: Int, below parent: (any RestorableNode)?) -> (any RestorableNode)? {
     let above = outline.rows[index].parent
     if above == nil, let late { return late }
-    if nodes[above] == nil {
-      nodes[above] =
+    let key = above ?? -1
+    if nodes[key] == nil {
+      nodes[key] =
         parent.map { ExistingNodes(below: $0, types, objects) }
         ?? ExistingNodes(roots, objects)
     }
-    return nodes[above]?.node(
+    return nodes[key]?.node(
       outline.identifier(of: index), siblingIndex: outline.siblingIndex(of: index))
   }
 
@@ -57,12 +61,8 @@ struct ExistingElements {
 
 /// The nodes that are there below one parent.
 private struct ExistingNodes {
-  private struct Key: Hashable {
-    let identifier: String
-    let siblingIndex: Int
-  }
-
-  private var nodes: [Key: any RestorableNode] = [:]
+  /// By identifier, then by the index among equal siblings.
+  private var nodes: [String: [any RestorableNode]] = [:]
 
   init(_ roots: [any RestorableNode], _ objects: ObjectTable) {
     add(roots, tellsEqualsApart: false, objects)
@@ -77,19 +77,18 @@ private struct ExistingNodes {
   }
 
   func node(_ identifier: String, siblingIndex: Int) -> (any RestorableNode)? {
-    nodes[Key(identifier: identifier, siblingIndex: siblingIndex)]
+    guard let equal = nodes[identifier], equal.indices.contains(siblingIndex) else { return nil }
+    return equal[siblingIndex]
   }
 
   private mutating func add(
     _ found: [any RestorableNode], tellsEqualsApart: Bool, _ objects: ObjectTable
   ) {
-    var counts: [String: Int] = [:]
     for node in found {
       guard let identifier = objects.identifier(of: node) else { continue }
-      let index = tellsEqualsApart ? counts[identifier, default: 0] : 0
-      if tellsEqualsApart { counts[identifier] = index + 1 }
-      let key = Key(identifier: identifier, siblingIndex: index)
-      if nodes[key] == nil { nodes[key] = node }
+      if tellsEqualsApart || nodes[identifier] == nil {
+        nodes[identifier, default: []].append(node)
+      }
     }
   }
 }

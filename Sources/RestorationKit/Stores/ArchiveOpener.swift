@@ -33,7 +33,8 @@ struct ArchiveOpener: Sendable {
 
   /// The key, with the stamp of its provider.
   func currentKey(creating: Bool) throws(ArchiveError) -> CurrentKey {
-    if let (key, stamp) = try (keys as? any StampedKeyProvider)?.stampedKey() {
+    // A file tells whether its key has changed since, without giving the key again.
+    if let (key, stamp) = try (keys as? FileKeyProvider)?.file.loadStamped() {
       return CurrentKey(key: key, stamp: stamp)
     }
     guard let key = try keys.key(creating: creating) else {

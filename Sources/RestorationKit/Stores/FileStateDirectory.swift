@@ -68,8 +68,8 @@ public struct FileStateDirectory: StateDirectory {
     if file.hasSuffix(fileExtension) { return String(file.dropLast(fileExtension.count)) }
     let generations = SetAsideReason.allCases.filter(\.isGeneration)
     return generations.lazy.compactMap { reason in
-      file.firstRange(of: "\(fileExtension).\(reason.rawValue)-")
-    }.first.map { String(file[..<$0.lowerBound]) }
+      file.firstIndex(ofBytes: "\(fileExtension).\(reason.rawValue)-")
+    }.first.map { String(file[..<$0]) }
   }
 
   /// Removes the temporary files of writers that have ended, and the files that lock

@@ -35,23 +35,6 @@ public struct FileKeyProvider: KeyProvider {
   }
 }
 
-/// A provider that can tell whether its key has changed since it gave the key out,
-/// without giving the key again.
-protocol StampedKeyProvider: KeyProvider {
-  func stamp() throws(ArchiveError) -> KeyFile.Stamp?
-
-  /// The key that is there, with its stamp; nil if there is none.
-  func stampedKey() throws(ArchiveError) -> (key: ArchiveKey, stamp: KeyFile.Stamp)?
-}
-
-extension FileKeyProvider: StampedKeyProvider {
-  func stamp() throws(ArchiveError) -> KeyFile.Stamp? { try file.stamp() }
-
-  func stampedKey() throws(ArchiveError) -> (key: ArchiveKey, stamp: KeyFile.Stamp)? {
-    try file.loadStamped()
-  }
-}
-
 /// A key that the application has from elsewhere: a keyring, a server, a test.
 public struct FixedKeyProvider: KeyProvider {
   private let fixed: ArchiveKey
