@@ -16,7 +16,7 @@ final class CallCountTests: XCTestCase {
     try check(
       "testTheKeeperThatIsCounted",
       [
-        "nothing is there: 34", "first save: 62", "first restore: 26", "first change: 11",
+        "nothing is there: 30", "first save: 62", "first restore: 26", "first change: 11",
         "later change: 8", "no change: 3", "restore: 26", "discard: 18", "nothing is stored: 17",
       ])
   }
@@ -85,6 +85,7 @@ final class CallCountTests: XCTestCase {
     guard access(Self.strace, X_OK) == 0 else { throw XCTSkip("strace is not installed.") }
     let directory = try TemporaryDirectory()
     let list = directory.child("calls")
+    let start = ContinuousClock.now
     let app = try AppProcess(
       executable: Self.strace,
       arguments: [
@@ -95,6 +96,10 @@ final class CallCountTests: XCTestCase {
       folder: directory.child("app"))
     let output = try app.remainingAnswers()
     XCTAssertEqual(app.waitUntilExit(), .exited(status: 0), output.joined(separator: "\n"))
+    // Two seconds after a launch its leftovers are swept, whatever is counted then.
+    guard start.duration(to: .now) < .seconds(2) else {
+      throw XCTSkip("The machine was too slow to count the calls.")
+    }
     let phases = try Self.phases(in: String(contentsOfFile: list, encoding: .utf8))
     XCTAssertEqual(
       phases.map { "\($0.name): \($0.calls.count)" }, expected,
@@ -129,7 +134,7 @@ final class CallCountTests: XCTestCase {
     "futex", "gettid", "getpid", "clone", "clone3", "rt_sigprocmask", "rt_sigaction", "rseq",
     "set_robust_list", "sched_getaffinity", "sched_yield", "prctl", "madvise", "mmap", "munmap",
     "brk", "exit", "epoll_wait", "epoll_ctl", "restart_syscall", "setpriority", "eventfd2",
-    "read", "ppoll", "timerfd_settime", "mprotect", "mlock",
+    "read", "ppoll", "timerfd_settime", "timerfd_create", "epoll_create1", "mprotect", "mlock",
   ]
 
   private static func isCounted(_ call: Substring) -> Bool {

@@ -187,6 +187,19 @@ final class LaunchFileTests: XCTestCase {
     XCTAssertNil(try stored(directory), "An archive of before does not come back.")
   }
 
+  func testALockMakesRoomForAnArchiveWhateverStoodInTheFile() throws {
+    for count in [0, 23, 128, 4095, 4096, 4097, 100_000] {
+      let directory = try TemporaryDirectory()
+      try directory.write([UInt8](repeating: 0xEE, count: count), to: Self.lock)
+      let lock = try FileStateDirectory(path: directory.path).storage(named: "main").lock()
+      XCTAssertEqual(try directory.bytes(of: Self.lock).count, 4096)
+      XCTAssertNil(try stored(directory))
+      try write(small, to: file(in: directory))
+      XCTAssertEqual(try stored(directory), small)
+      withExtendedLifetime(lock) {}
+    }
+  }
+
   func testTheMarkerOfAnEarlierVersionCountsThoughTheStateIsLocked() throws {
     let directory = try TemporaryDirectory()
     try directory.write(small, to: Self.separate)

@@ -45,25 +45,44 @@ package struct Directory: Sendable {
   ///
   /// Existing directories stay as they are; new ones are put on stable storage.
   package func create() throws(ArchiveError) {
-    var made = path.hasPrefix("/") ? "/" : ""
-    for component in path.split(separator: "/") {
-      made = made.isEmpty ? String(component) : Directory(made).child(String(component))
-      do {
-        try SystemCall.check { unsafe mkdir(made, 0o700) }
-      } catch {
-        guard try Self.status(of: made, following: true) == nil else { continue }
-        guard try Self.status(of: made) == nil else {
-          throw ArchiveError(.notAFile, subject: "a link that leads nowhere", location: made)
-        }
-        throw error
-      }
-      do {
-        try Directory(made).parent.open().synchronize()
-      } catch {
-        // The error must not be `notDurable`, which would say that something was written.
-        throw ArchiveError(.inputOutput, systemError: error.systemError)
-      }
+    // From the last one up to the first that is there, which in most cases is the next.
+    let paths = prefixes
+    var missing = paths.endIndex
+    while missing > paths.startIndex {
+      missing -= 1
+      if try Self.make(paths[missing]) { break }
     }
+    for path in paths[missing...].dropFirst() { _ = try Self.make(path) }
+  }
+
+  /// The directory and its parents, the first one first.
+  private var prefixes: [String] {
+    var made = path.hasPrefix("/") ? "/" : ""
+    return path.split(separator: "/").map { component in
+      made = made.isEmpty ? String(component) : Directory(made).child(String(component))
+      return made
+    }
+  }
+
+  /// Makes a directory, unless it is there; false if its parent is missing.
+  private static func make(_ path: String) throws(ArchiveError) -> Bool {
+    do throws(ArchiveError) {
+      try SystemCall.check { unsafe mkdir(path, 0o700) }
+    } catch {
+      guard error.systemError != ENOENT else { return false }
+      guard try status(of: path, following: true) == nil else { return true }
+      guard try status(of: path) == nil else {
+        throw ArchiveError(.notAFile, subject: "a link that leads nowhere", location: path)
+      }
+      throw error
+    }
+    do throws(ArchiveError) {
+      try Directory(path).parent.open().synchronize()
+    } catch {
+      // The error must not be `notDurable`, which would say that something was written.
+      throw ArchiveError(.inputOutput, systemError: error.systemError)
+    }
+    return true
   }
 
   private var parent: Directory { Directory(child("..")) }

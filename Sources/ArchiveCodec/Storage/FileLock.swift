@@ -149,6 +149,7 @@ final class FileLock: ArchiveLock {
     if byteCount == LockFile.byteCount {
       text += [UInt8](repeating: LockFile.padding, count: LockFile.longestHolder - text.count)
     } else if isKept {
+      if byteCount > LockFile.byteCount { _ = ftruncate(file.descriptor, 0) }
       text += [UInt8](repeating: LockFile.padding, count: LockFile.recordOffset - text.count)
       text += [UInt8](repeating: 0, count: LockFile.byteCount - text.count)
     } else if byteCount > 0 {
