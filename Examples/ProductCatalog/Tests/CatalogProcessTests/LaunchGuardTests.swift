@@ -36,6 +36,7 @@ final class LaunchGuardTests: XCTestCase {
   private func states(_ sandbox: Sandbox) throws -> [String: Data] {
     let directory = sandbox.directory.appending(path: "state/org.restorationkit.crashing-app")
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+      .filter { $0 != ".main.rka.lock" }
     return try Dictionary(
       uniqueKeysWithValues: names.map {
         ($0, try Data(contentsOf: directory.appending(path: $0)))
