@@ -82,7 +82,8 @@ extension Desktop {
 
   /// Changes whenever anything is stored anew.
   var stateVersion: [String] {
-    storedNames.map { name in
+    // The file of the lock also says that a launch has begun and ended.
+    storedNames.filter { !$0.hasPrefix(".") }.map { name in
       let facts = try? FileManager.default.attributesOfItem(
         atPath: stateDirectory.appending(path: name).path)
       let date = facts?[.modificationDate] as? Date
