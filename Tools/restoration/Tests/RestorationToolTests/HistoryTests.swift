@@ -93,7 +93,7 @@ final class HistoryTests: ToolTestCase {
     let keeper = try app().keeper()
     keeper.extendStateRestoration()
     _ = try await keeper.restore(into: [NotesApp.tree()])
-    let files = try sandbox().files().filter { !$0.key.hasSuffix(".lock") }
+    let files = try sandbox().files()
     XCTAssert(try inspect("explain").output.contains("An instance of the app has the state."))
     keeper.completeStateRestoration()
     await keeper.close()
