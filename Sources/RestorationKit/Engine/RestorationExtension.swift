@@ -55,7 +55,7 @@ public final class RestorationExtension: Sendable {
     await settle()
     await withCheckedContinuation { continuation in
       let hasEnded = state.withLock { state in
-        guard state.isUnderWay || state.closingCount > 0 else { return true }
+        guard state.isUnderWay || state.closingCount > 0 || state.close != nil else { return true }
         state.waiting.append(continuation)
         return false
       }
@@ -88,7 +88,7 @@ public final class RestorationExtension: Sendable {
       state.withLock { $0.closingCount -= 1 }
     }
     let ended = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-      guard !state.isUnderWay, state.closingCount == 0 else { return [] }
+      guard !state.isUnderWay, state.closingCount == 0, state.close == nil else { return [] }
       defer { state.waiting = [] }
       return state.waiting
     }

@@ -45,6 +45,7 @@ extension StateFile {
   ) async throws(ArchiveError) -> Written? {
     guard number > lastNumber else { return nil }
     let taken = try await take()
+    if source.suffix.isEmpty { cleanUpAfterLaunch(at: settingAside.date) }
     try await fetch(.toWrite)
     let settingAside = await withoutSetAside(settingAside)
     // A later state may have been written meanwhile.

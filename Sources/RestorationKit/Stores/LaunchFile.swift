@@ -127,7 +127,7 @@ package final class LaunchFile: ArchiveStorage {
         return try removeSeparate()
       }
       if slots.newest?.isEmpty != true { try file.blank() }
-      opened.withLock { $0 = nil }
+      close()
       if slots.newest == nil { try removeSeparate() }
     }
   }
@@ -139,7 +139,7 @@ package final class LaunchFile: ArchiveStorage {
         if file.isLockedHere { return try blank() }
         if try !LockFile.remove(location) { try file.blank() }
       }
-      opened.withLock { $0 = nil }
+      close()
       try removeSeparate()
     }
   }
@@ -245,6 +245,8 @@ private struct Slot: Sendable {
   var content: [UInt8] { archive + note }
 
   func isAfter(_ other: Slot) -> Bool { number > other.number }
+
+  func isSame(as other: Slot) -> Bool { index == other.index && number == other.number }
 }
 
 /// The open file of a lock.
@@ -313,6 +315,11 @@ private final class Opened: Sendable {
       state.slots = slots
       return slots
     }
+  }
+
+  /// Whether no other slot was written since; nothing else is known once the slots were overwritten.
+  func isNewest(_ slot: Slot) -> Bool {
+    state.withLock { $0.slots?.newest.map { $0.isSame(as: slot) } ?? false }
   }
 
   private func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
@@ -394,6 +401,8 @@ private final class SlotFile: AppendableArchiveFile {
   func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
     guard offset >= slot.archive.count, Slot.archiveOffset + offset + bytes.count <= Slot.byteCount
     else { throw ArchiveError(.storageFull) }
+    // The slot may have another archive by now, with a note of its own.
+    guard file.isNewest(slot) else { throw ArchiveError(.outdated) }
     let start = LockFile.recordOffset + slot.index * Slot.byteCount + Slot.archiveOffset
     try file.write(bytes, at: start + offset)
   }
