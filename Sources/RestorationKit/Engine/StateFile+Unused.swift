@@ -29,10 +29,15 @@ extension StateFile {
   /// A file that cannot be removed now is tried again at the next launch.
   func cleanUpIfDue() {
     guard let now = uncleanedLaunch.take(), let name = claim.taken?.name else { return }
-    let before = launchProblem.take()
-    defer { (cleanUpProblem, launchProblem) = (launchProblem, before) }
-    note { try removeNumberedStates { isUnused($0, at: now) } }
-    note {
+    func attempt(_ body: () throws -> Void) {
+      do {
+        try body()
+      } catch {
+        cleanUpProblem = cleanUpProblem.map { "\($0); \(error.reason)" } ?? error.reason
+      }
+    }
+    attempt { try removeNumberedStates { isUnused($0, at: now) } }
+    attempt {
       // No other state can have a name that begins as the names of the scenes do.
       try directory.removeLeftovers {
         $0 == name || $0 == name + StateClaim.launchSuffix
