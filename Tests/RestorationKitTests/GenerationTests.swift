@@ -339,7 +339,7 @@ final class GenerationTests: XCTestCase {
       _ = try await keeper.restore(into: nodes)
       try await end(keeper, nodes)
       await keeper.close()
-      XCTAssertEqual(try files(directory), [], name)
+      XCTAssertEqual(try directory.names(), [], name)
     }
   }
 
@@ -355,7 +355,7 @@ final class GenerationTests: XCTestCase {
     _ = try await keeper.restore(into: [TestNode("a"), TestNode("b")])
     try await keeper.discardState(includingSetAside: true)
     await keeper.close()
-    XCTAssertEqual(try files(directory), [])
+    XCTAssertEqual(try directory.names(), [])
   }
 
   func testTheGenerationsGoWithAStateThatIsNotThere() async throws {
@@ -364,7 +364,7 @@ final class GenerationTests: XCTestCase {
     let keeper = try keeper(directory)
     try await keeper.discardState()
     await keeper.close()
-    XCTAssertEqual(try files(directory), [])
+    XCTAssertEqual(try directory.names(), [])
   }
 
   func testAConsumedGenerationGoesAndTheDamagedStateIsSetAside() async throws {
@@ -377,7 +377,7 @@ final class GenerationTests: XCTestCase {
     await keeper.close()
     XCTAssertEqual(node.value, "B")
     XCTAssertEqual(
-      try files(directory).map { try directory.bytes(of: $0) }, [[1]])
+      try directory.names().map { try directory.bytes(of: $0) }, [[1]])
     XCTAssertEqual(try names(directory, "unreadable").count, 1)
   }
 
@@ -521,7 +521,7 @@ final class GenerationTests: XCTestCase {
     await keeper.close()
     // The removal of generations is not synced, that of the state is, and it comes last.
     XCTAssertEqual(calls.withLock { $0 }, [.putBack, .removeSetAside, .remove])
-    XCTAssertEqual(try files(directory), [])
+    XCTAssertEqual(try directory.names(), [])
   }
 }
 

@@ -17,7 +17,8 @@ final class LaunchFileTests: XCTestCase {
 
   private func file(in directory: TemporaryDirectory) -> LaunchFile {
     LaunchFile(
-      besideState: directory.child("main.rka"), orAt: directory.child(Self.separate))
+      besideState: directory.child("main.rka"),
+      or: FileStorage(path: directory.child(Self.separate), isDurable: false))
   }
 
   private func write(_ archive: [UInt8], to storage: any ArchiveStorage) throws {
@@ -169,34 +170,47 @@ final class LaunchFileTests: XCTestCase {
     return String(name.reversed().drop { $0 == " " }.reversed())
   }
 
-  func testTheFileOfAStateStaysWhenTheLockGoesAndSaysThatThereIsNoArchive() throws {
+  func testAFileWithoutAnArchiveGoesWithTheLock() throws {
     let directory = try TemporaryDirectory()
     let states = FileStateDirectory(path: directory.path)
+    for isWritten in [false, true] {
+      do {
+        let lock = try states.storage(named: "main").lock()
+        let file = file(in: directory)
+        if isWritten {
+          for _ in 0..<3 { try write(small, to: file) }
+        }
+        try file.remove()
+        XCTAssertLessThanOrEqual(try directory.bytes(of: Self.lock).count, 128)
+        XCTAssertTrue(try lock.isHeld())
+      }
+      XCTAssertEqual(try directory.names(), [])
+    }
+  }
+
+  func testABlankFileStaysWhenTheLockGoesAndNothingIsLeftInIt() throws {
+    let directory = try TemporaryDirectory()
     do {
-      let lock = try states.storage(named: "main").lock()
+      let lock = try state(in: directory).lock()
       let file = file(in: directory)
-      XCTAssertNil(try file.open())
       for _ in 0..<3 { try write([UInt8](repeating: 0xEE, count: 600), to: file) }
-      try file.remove()
+      try file.blank()
       XCTAssertTrue(try lock.isHeld())
     }
     XCTAssertEqual(try directory.names(), [Self.lock])
-    XCTAssertLessThan(
-      try directory.bytes(of: Self.lock).count { $0 == 0xEE }, 17, "Nothing is left of it.")
+    XCTAssertLessThan(try directory.bytes(of: Self.lock).count { $0 == 0xEE }, 17)
     try directory.write(small, to: Self.separate)
     XCTAssertNil(try stored(directory), "An archive of before does not come back.")
   }
 
-  func testALockMakesRoomForAnArchiveWhateverStoodInTheFile() throws {
-    for count in [0, 23, 128, 4095, 4096, 4097, 100_000] {
+  func testThereIsRoomForAnArchiveWhateverStandsInTheFile() throws {
+    for count in [0, 23, 127, 128, 129, 4095, 4096, 4097, 100_000] {
       let directory = try TemporaryDirectory()
       try directory.write([UInt8](repeating: 0xEE, count: count), to: Self.lock)
-      let lock = try FileStateDirectory(path: directory.path).storage(named: "main").lock()
-      XCTAssertEqual(try directory.bytes(of: Self.lock).count, 4096)
       XCTAssertNil(try stored(directory))
       try write(small, to: file(in: directory))
-      XCTAssertEqual(try stored(directory), small)
-      withExtendedLifetime(lock) {}
+      XCTAssertEqual(try stored(directory), small, "\(count) bytes")
+      XCTAssertEqual(try directory.bytes(of: Self.lock).count, 4096)
     }
   }
 
@@ -204,11 +218,85 @@ final class LaunchFileTests: XCTestCase {
     let directory = try TemporaryDirectory()
     try directory.write(small, to: Self.separate)
     let lock = try FileStateDirectory(path: directory.path).storage(named: "main").lock()
-    XCTAssertEqual(try directory.bytes(of: Self.lock).count, 4096)
     XCTAssertEqual(try stored(directory), small)
     try file(in: directory).blank()
     XCTAssertEqual(try directory.names(), [Self.lock])
     withExtendedLifetime(lock) {}
+  }
+
+  func testWhatAnotherInstanceHasLockedIsItsOwn() throws {
+    let directory = try TemporaryDirectory()
+    let file = file(in: directory)
+    try write(small, to: file)
+    let path = directory.child(Self.lock)
+    // A lock of another open file, as another process has it.
+    let other = open(path, O_RDWR)
+    var region = flock()
+    region.l_type = Int16(F_WRLCK)
+    #if os(Linux)
+    XCTAssertEqual(fcntl(other, 37, &region), 0)
+    #else
+    XCTAssertEqual(fcntl(other, 90, &region), 0)
+    #endif
+    try file.remove()
+    XCTAssertEqual(try stored(directory), small)
+    close(other)
+    try file.remove()
+    XCTAssertEqual(try directory.names(), [])
+  }
+
+  // MARK: Notes
+
+  /// Checks that a note is refused, and that nothing in the file changes.
+  private func checkIsRefused(
+    _ note: any AppendableArchiveFile, _ directory: TemporaryDirectory, line: UInt = #line
+  ) throws {
+    let before = try directory.bytes(of: Self.lock)
+    XCTAssertEqual(
+      archiveError { try note.write(self.note, at: small.count) }?.code, .outdated, line: line)
+    XCTAssertEqual(try directory.bytes(of: Self.lock), before, line: line)
+  }
+
+  private func archive(_ number: UInt8) -> [UInt8] { [UInt8](repeating: number, count: 600) }
+
+  func testANoteIsWrittenOnlyBehindItsOwnArchive() throws {
+    let directory = try TemporaryDirectory()
+    let file = file(in: directory)
+    var notes: [any AppendableArchiveFile] = []
+    for number in 1...4 as ClosedRange<UInt8> {
+      try write(archive(number), to: file)
+      for note in notes { try checkIsRefused(note, directory) }
+      let note = try XCTUnwrap(try file.openForAppending())
+      try note.write(self.note, at: 600)
+      XCTAssertEqual(try stored(directory), archive(number) + self.note)
+      notes.append(note)
+      // To look again takes nothing from a note.
+      XCTAssertNotNil(try file.open())
+      try note.write(self.note, at: 600)
+    }
+    try file.blank()
+    for note in notes { try checkIsRefused(note, directory) }
+  }
+
+  func testNoNoteIsWrittenToAFileThatMayBeAnotherInstances() throws {
+    for isLookedAt in [false, true] {
+      let directory = try TemporaryDirectory()
+      let mine = file(in: directory)
+      try write(archive(1), to: mine)
+      let note = try XCTUnwrap(try mine.openForAppending())
+      if isLookedAt { XCTAssertNotNil(try mine.open()) }
+      mine.close()
+      try checkIsRefused(note, directory)
+      // The other one begins with the same slot and number.
+      try file(in: directory).blank()
+      let other = file(in: directory)
+      for number in 2...3 as ClosedRange<UInt8> {
+        try write(archive(number), to: other)
+        try checkIsRefused(note, directory)
+      }
+      try write(archive(4), to: mine)
+      try checkIsRefused(note, directory)
+    }
   }
 
   func testTheFileOfALockThatNobodyHasGoesWithItsArchive() throws {
@@ -232,18 +320,6 @@ final class LaunchFileTests: XCTestCase {
     XCTAssertEqual(try found.read(at: 0, count: found.byteCount), other)
     try write(small, to: file)
     XCTAssertEqual(try stored(directory), small)
-  }
-
-  func testAFileThatIsClosedIsNotWrittenAnyMore() throws {
-    let directory = try TemporaryDirectory()
-    let file = file(in: directory)
-    try write(small, to: file)
-    let appended = try XCTUnwrap(try file.openForAppending())
-    file.close()
-    let before = try directory.bytes(of: Self.lock)
-    XCTAssertEqual(
-      archiveError { try appended.write(note, at: small.count) }?.code, .outdated)
-    XCTAssertEqual(try directory.bytes(of: Self.lock), before)
   }
 
   func testAnotherKindOfFileInItsPlaceIsRefused() throws {

@@ -84,19 +84,43 @@ final class LeftoverTests: XCTestCase {
     }
   }
 
-  func testTheFileThatLockedTheStateOfAnotherInstanceGoesIfNothingIsStored() async throws {
+  func testTheFileThatLockedTheStateOfAKilledInstanceGoesIfNothingIsStored() async throws {
     let directory = try TemporaryDirectory()
-    let first = try keeper(directory)
-    let second = try keeper(directory)
-    for keeper in [first, second] { _ = try await keeper.restore(into: [TestNode("a")]) }
-    let both = [".main.rka.lock", ".main~2.rka.lock"]
-    await first.close()
-    XCTAssertEqual(try directory.names(), both, "The second one has it.")
-    await second.close()
-    let third = try keeper(directory)
-    _ = try await third.restore(into: [TestNode("a")])
-    await third.close()
-    XCTAssertEqual(try directory.names(), [".main.rka.lock"])
+    let locks = [".main~2.rka.lock", ".main~3.rka.lock", ".main.scene-gone.rka.lock"]
+    for lock in locks { try directory.write([UInt8](repeating: 0, count: 4096), to: lock) }
+    let third = try FileStateDirectory(path: directory.path).storage(named: "main~3").lock()
+    let keeper = try keeper(directory)
+    _ = try await keeper.restore(into: [TestNode("a")])
+    await keeper.close()
+    XCTAssertEqual(try directory.names(), [locks[1]], "An instance has the third state.")
+    withExtendedLifetime(third) {}
+  }
+
+  func testAKeeperThatOnlySavesSweepsToo() async throws {
+    let directory = try TemporaryDirectory()
+    try leave(own, in: directory)
+    let keeper = try keeper(directory)
+    _ = try await keeper.save([TestNode("a")])
+    await keeper.close()
+    XCTAssertEqual(try temporaries(directory), [])
+  }
+
+  func testADiscardSweepsWhatItDiscardsBeforeItReturns() async throws {
+    let directory = try TemporaryDirectory()
+    let host = try await host(directory)
+    let scene = try await host.open()
+    try await host.save(scene)
+    let name = "main.scene-\(scene.session.persistentIdentifier)"
+    try leave([name], in: directory)
+    try await host.close(scene)
+    XCTAssertEqual(try temporaries(directory), [])
+    await host.close()
+    let keeper = try keeper(directory)
+    _ = try await keeper.save([TestNode("a")])
+    try leave(["main"], in: directory)
+    try await keeper.discardState()
+    XCTAssertEqual(try temporaries(directory), [])
+    await keeper.close()
   }
 
   func testALaunchSweepsByItselfWhenItIsOver() async throws {
@@ -149,7 +173,7 @@ final class LeftoverTests: XCTestCase {
           try await host.close(scene)
         }
         await host.close()
-        XCTAssertEqual(try directory.names(), [".main.rka.lock", "main.scenes.rka"])
+        XCTAssertEqual(try directory.names(), ["main.scenes.rka"])
       }
     }
   }
@@ -162,7 +186,7 @@ final class LeftoverTests: XCTestCase {
       try leave(["main", "main.launch"], in: directory)
       try await keeper.discardState()
       await keeper.close()
-      XCTAssertEqual(try directory.names(), isStored ? [".main.rka.lock"] : [])
+      XCTAssertEqual(try directory.names(), [])
     }
   }
 

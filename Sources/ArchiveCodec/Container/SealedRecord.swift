@@ -7,8 +7,6 @@
 ///
 /// The names and the map are those of a symbols frame and of a record.
 package enum SealedRecord {
-  private static let namesOffset = 4
-
   /// How many bytes tell a sealed record from an archive.
   package static let beginningByteCount = SealedBytes.magic.count
 
@@ -28,8 +26,11 @@ package enum SealedRecord {
     guard maps.count == 1 else {
       throw ArchiveError(.malformed, subject: "\(maps.count) records instead of one")
     }
-    let count = (0..<namesOffset).map { UInt8(truncatingIfNeeded: names.count >> (8 * $0)) }
-    return try SealedBytes.seal(count + names + maps[0], key, context, random)
+    let plaintext = ByteBuffer(capacity: MemoryLayout<UInt32>.size + names.count + maps[0].count)
+    plaintext.writeInteger(UInt32(truncatingIfNeeded: names.count))
+    plaintext.write(names)
+    plaintext.write(maps[0])
+    return try SealedBytes.seal(plaintext.bytes, key, context, random)
   }
 
   /// Opens a sealed record; bytes behind it do not count.
@@ -42,14 +43,10 @@ package enum SealedRecord {
     _ bytes: [UInt8], key: ArchiveKey, context: ArchiveContext, limits: ArchiveLimits = .standard
   ) throws(ArchiveError) -> (values: KeyedDecoder, byteCount: Int) {
     let (plaintext, byteCount) = try SealedBytes.open(bytes, key, context)
-    guard plaintext.count >= namesOffset,
-      case let count = plaintext[..<namesOffset].reversed().reduce(0, { $0 << 8 | Int($1) }),
-      count <= plaintext.count - namesOffset
-    else { throw ArchiveError(.malformed, offset: 0) }
-    let end = namesOffset + count
+    var reader = ByteReader(plaintext)
+    let names = try reader.readBytes(count: Int(try reader.readInteger(UInt32.self)))
     let values = try KeyedDecoder(
-      unsealed: Array(plaintext[end...]), symbols: Array(plaintext[namesOffset..<end]),
-      limits: limits)
+      unsealed: Array(plaintext[reader.offset...]), symbols: names, limits: limits)
     return (values, byteCount)
   }
 }

@@ -20,7 +20,10 @@ package enum SealedBytes {
     _ random: RandomSource = .system
   ) throws(ArchiveError) -> [UInt8] {
     let count = plaintext.count + tagByteCount
-    let header = magic + (0..<4).map { UInt8(truncatingIfNeeded: count >> (8 * $0)) }
+    let writer = ByteBuffer()
+    writer.write(magic)
+    writer.writeInteger(UInt32(truncatingIfNeeded: count))
+    let header = writer.bytes
     let nonce = random.bytes(count: sealedOffset - nonceOffset)
     var sealed = [UInt8](repeating: 0, count: count)
     try unsafe recordKey(key, context).withBytes { key in
@@ -42,7 +45,8 @@ package enum SealedBytes {
     guard bytes.count >= sealedOffset + tagByteCount else {
       throw ArchiveError(.truncated, offset: bytes.count)
     }
-    let count = bytes[magic.count..<nonceOffset].reversed().reduce(0) { $0 << 8 | Int($1) }
+    var reader = ByteReader(bytes, from: magic.count)
+    let count = Int(try reader.readInteger(UInt32.self))
     guard count >= tagByteCount else { throw ArchiveError(.damaged, offset: magic.count) }
     guard count <= bytes.count - sealedOffset else {
       throw ArchiveError(.truncated, offset: bytes.count)

@@ -26,9 +26,8 @@ final class FileLock: ArchiveLock {
   private let identity: FileIdentity
   private let process = SystemCall.processIdentifier
 
-  /// Opens and locks the file, and makes it if there is none; with room for a record, if it is to
-  /// stay when the lock goes.
-  init(_ path: String, isKept: Bool = false) throws(ArchiveError) {
+  /// Opens and locks the file, and makes it if there is none.
+  init(_ path: String) throws(ArchiveError) {
     for _ in 0..<Self.largestTryCount {
       let file = try OpenFile(path, O_RDWR | O_CREAT, mode: 0o600)
       do throws(ArchiveError) {
@@ -52,7 +51,7 @@ final class FileLock: ArchiveLock {
       // The last holder may have removed the file after it was opened here. Then nobody
       // would find this lock.
       guard try Self.names(path, identity) else { continue }
-      Self.write(holder: Self.ownName, to: file, ofByteCount: Int(status.st_size), isKept: isKept)
+      Self.write(holder: Self.ownName, to: file, ofByteCount: Int(status.st_size))
       self.file = file
       self.path = path
       self.identity = identity
@@ -143,15 +142,11 @@ final class FileLock: ArchiveLock {
 
   /// Errors are ignored: an app that wants to free a full disk needs the lock more than the text.
   private static func write(
-    holder: String, to file: borrowing OpenFile, ofByteCount byteCount: Int, isKept: Bool
+    holder: String, to file: borrowing OpenFile, ofByteCount byteCount: Int
   ) {
     var text = Array(holder.utf8.prefix(LockFile.longestHolder))
     if byteCount == LockFile.byteCount {
       text += [UInt8](repeating: LockFile.padding, count: LockFile.longestHolder - text.count)
-    } else if isKept {
-      if byteCount > LockFile.byteCount { _ = ftruncate(file.descriptor, 0) }
-      text += [UInt8](repeating: LockFile.padding, count: LockFile.recordOffset - text.count)
-      text += [UInt8](repeating: 0, count: LockFile.byteCount - text.count)
     } else if byteCount > 0 {
       _ = ftruncate(file.descriptor, 0)
     }
@@ -193,9 +188,9 @@ final class FileLock: ArchiveLock {
 
 /// The file of a lock, which may have a record behind the text of the holder.
 ///
-/// The lock's owner writes the record in place. A file with a record stays when the lock goes: to make
-/// a file and remove it takes longer than anything else in a launch. An older version of this library,
-/// which knows no record, cuts it off.
+/// The lock's owner writes the record in place, and cuts it off when it is not needed any more. A file
+/// with a record stays when the lock goes: to make a file and remove it takes longer than anything else
+/// in a launch. An older version of this library, which knows no record, cuts it off, too.
 package enum LockFile {
   /// The room for the text of the holder, which is padded with spaces.
   package static let recordOffset = 128
@@ -222,15 +217,15 @@ package enum LockFile {
     return String(name.dropFirst().dropLast(".lock".count))
   }
 
-  /// Removes the file, unless somebody has the lock; whether it is gone.
-  package static func remove(_ path: String) throws(ArchiveError) -> Bool {
-    guard let file = try OpenFile.existing(path, O_RDWR) else { return true }
-    guard FileLock.attempt(file) == .locked else { return false }
+  /// Removes the file, unless somebody has the lock.
+  package static func remove(_ path: String) throws(ArchiveError) {
+    guard let file = try OpenFile.existing(path, O_RDWR), FileLock.attempt(file) == .locked else {
+      return
+    }
     // The file may have been replaced before it was locked.
     if try FileLock.names(path, FileIdentity(try file.status())) { _ = unsafe unlink(path) }
     // The lock is held until the name is gone.
     _ = consume file
-    return true
   }
 }
 

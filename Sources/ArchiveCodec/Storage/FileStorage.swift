@@ -36,8 +36,8 @@ public struct FileStorage: ArchiveStorage {
     self.init(path: path, isDurable: isDurable, linking: { unsafe link($0, $1) })
   }
 
-  /// Creates a storage whose owner removes what killed processes have left, and the files of
-  /// locks that nobody needs any more; see ``Directory/sweepTemporaries(where:)``.
+  /// Creates a storage whose owner removes what killed processes have left; see
+  /// ``Directory/sweepTemporaries(where:)``.
   package init(sweptPath path: String) {
     self.init(path: path, isSwept: true)
   }
@@ -89,7 +89,7 @@ public struct FileStorage: ArchiveStorage {
     try located { () throws(ArchiveError) in
       try directory.created { () throws(ArchiveError) in
         do throws(ArchiveError) {
-          return try FileLock(lockPath, isKept: isSwept)
+          return try FileLock(lockPath)
         } catch {
           throw error.code == .locked ? error : error.located(at: lockPath)
         }

@@ -27,6 +27,7 @@ final class LaunchGuard {
 
   /// The process goes on, so a restore that did not end is no crash.
   deinit {
+    defer { close() }
     guard let restore, let taken = claimed.taken else { return }
     do {
       guard try taken.lock.isHeld() else { return }
@@ -118,8 +119,12 @@ final class LaunchGuard {
     }
   }
 
-  /// Lets the file go in which notes are written: others may have it from now on.
+  /// Lets a file go that is also that of the lock: others may have it from now on.
   func close() { (marker.storage as? LaunchFile)?.close() }
+
+  /// Lets a file go with the lock if it is that of the lock, since the state is gone and the mark
+  /// of its restore has been taken away.
+  func leaveNoFile() throws(ArchiveError) { try (marker.storage as? LaunchFile)?.remove() }
 
   /// Counts the next restore as the first of a launch.
   func beginAnew() { hasBegun = false }

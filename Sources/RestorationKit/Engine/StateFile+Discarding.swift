@@ -1,9 +1,4 @@
 package import ArchiveCodec
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// Removes a state.
 extension StateFile {
@@ -41,6 +36,7 @@ extension StateFile {
       }
       try removeSecretsOfOne(secretsOfAsides)
       try files.archive.storage.remove()
+      note { try files.launch.leaveNoFile() }
       files.archive.replacing = .previous
     }
     lastNumber = number
@@ -52,13 +48,12 @@ extension StateFile {
     guard number > lastNumber else { return }
     if isAnythingToClaim {
       try await take()
-      // A killed save may have left temporary files. No state is too old at that date.
-      if source.suffix.isEmpty { cleanUpAfterLaunch(at: .distantPast) }
       try await fetch(.toReplace)
       await files.link?.compareWithStore()
       if includingSetAside { try await fetchAsides(removesPlaces: true) }
       guard number > lastNumber else { return }
       open.close()
+      try removeLeftovers()
       try removeSecrets()
       try files.archive.storage.remove()
       files.link?.remote.wantNothing()
@@ -66,17 +61,20 @@ extension StateFile {
       // Crashes of a state that is gone are not counted for the next one.
       note { try files.launch.removeMarker() }
     } else {
-      // A killed save may have left temporary files.
-      let name = files.name
-      try directory.removeLeftovers {
-        $0 == name || $0 == name + StateClaim.launchSuffix
-          || $0 == name + StateClaim.secretsSuffix
-      }
+      try removeLeftovers()
       // A killed save may also have removed files without waiting for the disk.
       try files.archive.storage.synchronize()
     }
     if includingSetAside, source.suffix.isEmpty { try removeNumberedStates { _ in true } }
     lastNumber = number
+  }
+
+  /// Removes the temporary files that killed saves of this state have left.
+  private func removeLeftovers() throws(ArchiveError) {
+    let name = files.name
+    try directory.removeLeftovers {
+      $0 == name || $0 == name + StateClaim.launchSuffix || $0 == name + StateClaim.secretsSuffix
+    }
   }
 
   /// Whether there is something to remove; a claim makes a directory and a file, and

@@ -207,6 +207,7 @@ extension StateFile {
       }
       try removeSecretsOfOne(secretsOfAsides)
       try files.archive.storage.remove()
+      try files.launch.leaveNoFile()
     }
     return hasUnread ? restore.note : nil
   }

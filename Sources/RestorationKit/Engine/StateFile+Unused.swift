@@ -15,11 +15,7 @@ extension StateFile {
   ///
   /// A launch that lists no directory shows its windows sooner.
   func cleanUpAfterLaunch(at now: Date) {
-    guard let name = claim.taken?.name else { return }
-    guard name != cleanedName else {
-      uncleanedLaunch = uncleanedLaunch.map { max($0, now) }
-      return
-    }
+    guard let name = claim.taken?.name, name != cleanedName else { return }
     (cleanedName, uncleanedLaunch) = (name, now)
     if thread == nil { cleanUpIfDue() } else { LaunchesToCleanUp.add(self) }
   }

@@ -108,7 +108,9 @@ public final class RemoteStateDirectory: StateDirectory {
 
   /// The storage for notes of launches, on this machine.
   public func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
-    launches.launchStorage(ofStateNamed: name)
+    // The lock of the state is elsewhere, so nobody would have the file of a lock there.
+    (launches as? FileStateDirectory)?.separateLaunchStorage(ofStateNamed: name)
+      ?? launches.launchStorage(ofStateNamed: name)
   }
 
   /// Whether the local copies outlast the process.

@@ -37,6 +37,8 @@ public struct FileStateDirectory: StateDirectory {
   }
 
   /// The file `name.rka` in the directory.
+  ///
+  /// Temporary files of killed writers stay until ``removeLeftovers(where:)``.
   public func storage(named name: String) -> any ArchiveStorage {
     FileStorage(sweptPath: "\(path)/\(name)\(Self.fileExtension)")
   }
@@ -89,7 +91,7 @@ public struct FileStateDirectory: StateDirectory {
     }
     for lock in locks where !states.contains(lock.name) {
       do throws(ArchiveError) {
-        _ = try LockFile.remove(lock.path)
+        try LockFile.remove(lock.path)
       } catch {
         throw error.located(at: lock.path)
       }
@@ -107,10 +109,13 @@ public struct FileStateDirectory: StateDirectory {
   /// The place is not durable: a launch should not wait for the disk (3 syncs took 7 ms
   /// of 7.5), and a launch after a power cut has no crash to count.
   public func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
-    let separate = "\(path)/\(name).launch\(Self.fileExtension)"
-    guard !StateClaim.isBesideState(name) else {
-      return FileStorage(path: separate, isDurable: false)
-    }
-    return LaunchFile(besideState: "\(path)/\(name)\(Self.fileExtension)", orAt: separate)
+    let separate = separateLaunchStorage(ofStateNamed: name)
+    guard !StateClaim.isBesideState(name) else { return separate }
+    return LaunchFile(besideState: "\(path)/\(name)\(Self.fileExtension)", or: separate)
+  }
+
+  /// The file `name.launch.rka`, also for a state that is locked elsewhere.
+  func separateLaunchStorage(ofStateNamed name: String) -> FileStorage {
+    FileStorage(path: "\(path)/\(name).launch\(Self.fileExtension)", isDurable: false)
   }
 }

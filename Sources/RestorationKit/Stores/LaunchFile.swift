@@ -40,51 +40,69 @@ internal import Synchronization
 /// An archive that is too large for a slot is in a file of its own, where earlier versions of the
 /// library have all of them. That file counts if no slot is whole.
 package final class LaunchFile: ArchiveStorage {
+  private struct State {
+    /// The open file, from the first use until nothing is stored any more.
+    var file: OpenLockFile?
+    /// The slot that counts in the open file, once that was read; nil in it if no slot is whole.
+    var newest: Slot??
+    /// Whether the file may be another instance's by now, until an archive is stored again.
+    var isClosed = false
+
+    mutating func letGo() { (file, newest) = (nil, nil) }
+  }
+
   /// The path of the file.
   package let location: String
   private let separate: FileStorage
-
-  /// The open file, from the first use until nothing is stored any more.
-  private let opened = Mutex<Opened?>(nil)
+  private let state = Mutex(State())
 
   /// Names the file that locks a state.
   ///
   /// - Parameters:
   ///   - state: The path of the state.
-  ///   - path: The path of the separate file.
-  package init(besideState state: String, orAt path: String) {
+  ///   - separate: The separate file.
+  package init(besideState state: String, or separate: FileStorage) {
     location = LockFile.path(of: state)
-    separate = FileStorage(path: path, isDurable: false)
+    self.separate = separate
   }
 
   // MARK: Reading
 
   package func open() throws(ArchiveError) -> (any ArchiveFile)? {
-    try located { () throws(ArchiveError) in
+    try changing { (state) throws(ArchiveError) in
       // The file may be another one than before, if others had the lock meanwhile.
-      opened.withLock { $0 = nil }
-      guard let newest = try openFile()?.slots()?.newest else { return try separate.open() }
-      return newest.isEmpty ? nil : MemoryFile(bytes: newest.content)
+      state.letGo()
+      guard let newest = try newest(&state) else { return try separate.open() }
+      return newest.isEmpty ? nil : try MemoryStorage(newest.content).open()
     }
   }
 
   /// Opens the archive, so that a note can be written behind it.
   package func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
-    try located { () throws(ArchiveError) in
-      guard let file = try openFile(), let newest = try file.slots()?.newest else {
-        return try separate.openForAppending()
-      }
-      return newest.isEmpty ? nil : SlotFile(file, newest)
+    try changing { (state) throws(ArchiveError) in
+      guard let newest = try newest(&state) else { return try separate.openForAppending() }
+      return newest.isEmpty ? nil : SlotFile(self, newest)
     }
   }
 
-  private func openFile() throws(ArchiveError) -> Opened? {
-    try opened.withLock { (opened) throws(ArchiveError) in
-      if let opened { return opened }
-      let found = try Opened(location)
-      if found?.hasSlots == true { opened = found }
-      return found
-    }
+  /// The slot that counts; nil if no slot is whole.
+  private func newest(_ state: inout State) throws(ArchiveError) -> Slot? {
+    if let known = state.newest { return known }
+    guard let file = try openFile(&state), file.hasSlots else { return nil }
+    let record = try file.record()
+    let (first, second) = (Slot(0, in: record), Slot(1, in: record))
+    let isSecond = first.flatMap { first in second.map { $0.isAfter(first) } } ?? (first == nil)
+    let newest = isSecond ? second : first
+    state.newest = .some(newest)
+    return newest
+  }
+
+  private func openFile(_ state: inout State) throws(ArchiveError) -> OpenLockFile? {
+    if let file = state.file { return file }
+    let file = try OpenLockFile(location)
+    // Without slots there is nothing to come back to.
+    if file?.hasSlots == true { state.file = file }
+    return file
   }
 
   // MARK: Changes
@@ -93,53 +111,55 @@ package final class LaunchFile: ArchiveStorage {
   {
     let sink = MemorySink()
     try body(sink)
-    try located { () throws(ArchiveError) in
-      guard sink.bytes.count <= Slot.largestArchive else { return try moveOut(sink.bytes) }
-      let isNew = try write(sink.bytes)
-      if isNew { try removeSeparate() }
+    try changing { (state) throws(ArchiveError) in
+      state.isClosed = false
+      guard sink.bytes.count <= Slot.largestArchive else { return try moveOut(sink.bytes, &state) }
+      try write(sink.bytes, &state)
     }
   }
 
-  /// Writes an archive to a slot; whether no slot was whole before.
-  private func write(_ archive: [UInt8]) throws(ArchiveError) -> Bool {
-    let file: Opened
-    if let known = try openFile() {
+  /// Writes an archive to a slot.
+  private func write(_ archive: [UInt8], _ state: inout State) throws(ArchiveError) {
+    let before = try newest(&state)
+    let slot = Slot(archive, after: before)
+    let file: OpenLockFile
+    if let known = try openFile(&state) {
       file = known
     } else {
       file = try Directory(parentOf: location).created { () throws(ArchiveError) in
-        try Opened(making: location)
+        try OpenLockFile(making: location)
       }
     }
-    let newest = try file.slots()?.newest
+    state.newest = nil
     if file.hasSlots {
-      try file.write(Slot(archive, after: newest))
+      try file.write(slot.bytes, at: slot.offset)
     } else {
-      try file.makeSlots(with: archive)
-      opened.withLock { $0 = file }
+      try file.makeSlots(slot.bytes)
     }
-    return newest == nil
+    (state.file, state.newest) = (file, .some(slot))
+    if before == nil { try removeSeparate() }
   }
 
   /// Says in the file that there is no archive, and lets the file go, which stays where it is.
   package func blank() throws(ArchiveError) {
-    try located { () throws(ArchiveError) in
-      guard let file = try openFile(), let slots = try file.slots() else {
-        return try removeSeparate()
+    try changing { (state) throws(ArchiveError) in
+      let newest = try newest(&state)
+      if newest?.isEmpty != true, let file = try openFile(&state), file.hasSlots {
+        try file.overwrite(Slot([], after: nil).bytes)
       }
-      if slots.newest?.isEmpty != true { try file.blank() }
-      close()
-      if slots.newest == nil { try removeSeparate() }
+      state.letGo()
+      if newest == nil { try removeSeparate() }
     }
   }
 
-  /// Removes the archive, and the file if nobody has its lock.
+  /// Removes the archive; the file goes, too, now or with its lock.
   package func remove() throws(ArchiveError) {
-    try located { () throws(ArchiveError) in
-      if let file = try openFile() {
-        if file.isLockedHere { return try blank() }
-        if try !LockFile.remove(location) { try file.blank() }
+    try changing { (state) throws(ArchiveError) in
+      if let file = try openFile(&state) {
+        // What another instance has locked is its own.
+        if file.isLockedHere { try file.cutSlots() } else { try LockFile.remove(location) }
       }
-      close()
+      state.letGo()
       try removeSeparate()
     }
   }
@@ -148,22 +168,39 @@ package final class LaunchFile: ArchiveStorage {
     if try separate.open() != nil { try separate.remove() }
   }
 
-  /// Lets the file go, and writes no note to it any more: it may soon be another instance's.
+  /// Writes no note any more, since the file may soon be another instance's.
   package func close() {
-    opened.withLock { opened in
-      opened?.close()
-      opened = nil
+    state.withLock { state in
+      state.letGo()
+      state.isClosed = true
     }
   }
 
   /// Stores an archive in the separate file.
-  private func moveOut(_ archive: [UInt8]) throws(ArchiveError) {
+  private func moveOut(_ archive: [UInt8], _ state: inout State) throws(ArchiveError) {
     try separate.replace { sink throws(ArchiveError) in try sink.write(archive) }
-    try openFile()?.clear()
+    if let file = try openFile(&state), file.hasSlots { try file.overwrite([]) }
+    state.letGo()
+  }
+
+  /// Writes a note into a slot, if its archive is the one that counts: a slot is used again, and the
+  /// file may be another instance's.
+  fileprivate func write(
+    note: [UInt8], at offset: Int, in slot: Slot
+  ) throws(ArchiveError) {
+    try changing { (state) throws(ArchiveError) in
+      guard !state.isClosed, let newest = try newest(&state), newest.isSame(as: slot),
+        let file = try openFile(&state)
+      else { throw ArchiveError(.outdated) }
+      try file.write(note, at: slot.offset + Slot.archiveOffset + offset)
+    }
   }
 
   package func setAside() throws(ArchiveError) -> String? {
-    if let file = try open() { try moveOut(try file.read(at: 0, count: file.byteCount)) }
+    if let file = try open() {
+      let bytes = try file.read(at: 0, count: file.byteCount)
+      try changing { (state) throws(ArchiveError) in try moveOut(bytes, &state) }
+    }
     return try separate.setAside()
   }
 
@@ -171,11 +208,11 @@ package final class LaunchFile: ArchiveStorage {
 
   package func isLocked() throws(ArchiveError) -> Bool { try separate.isLocked() }
 
-  private func located<Result>(
-    _ body: () throws(ArchiveError) -> Result
+  private func changing<Result>(
+    _ body: (inout State) throws(ArchiveError) -> Result
   ) throws(ArchiveError) -> Result {
     do throws(ArchiveError) {
-      return try body()
+      return try state.withLock { (state) throws(ArchiveError) in try body(&state) }
     } catch {
       throw error.located(at: location)
     }
@@ -239,6 +276,9 @@ private struct Slot: Sendable {
       + [UInt8](repeating: 0, count: Self.noteByteCount)
   }
 
+  /// The offset of the slot in the file.
+  var offset: Int { LockFile.recordOffset + index * Self.byteCount }
+
   var isEmpty: Bool { archive.isEmpty }
 
   /// The archive with the note behind it.
@@ -246,30 +286,19 @@ private struct Slot: Sendable {
 
   func isAfter(_ other: Slot) -> Bool { number > other.number }
 
-  func isSame(as other: Slot) -> Bool { index == other.index && number == other.number }
+  /// Whether both hold the same archive; no two are sealed alike.
+  func isSame(as other: Slot) -> Bool { index == other.index && archive == other.archive }
 }
 
 /// The open file of a lock.
-private final class Opened: Sendable {
-  struct Slots: Sendable {
-    /// Nil if no slot is whole.
-    var newest: Slot?
-  }
-
+private final class OpenLockFile: Sendable {
   private let file: OpenFile
   private let isWritable: Bool
   /// Whether this process has the lock of the file.
   let isLockedHere: Bool
-  private let isClosed = Atomic(false)
   /// Asked once, since a launch writes some bytes again and again.
   private let hasFileSizeLimit = SystemCall.hasFileSizeLimit
-  private let state: Mutex<State>
-
-  private struct State {
-    var byteCount: Int
-    /// The slots, once they were read.
-    var slots: Slots?
-  }
+  private let byteCount: Atomic<Int>
 
   /// Opens the file for reading and, if that is possible, for writing; nil if there is none.
   init?(_ path: String) throws(ArchiveError) {
@@ -289,7 +318,7 @@ private final class Opened: Sendable {
     self.file = file
     self.isWritable = isWritable
     isLockedHere = LockFile.isHeldHere(status)
-    state = Mutex(State(byteCount: Int(status.st_size)))
+    byteCount = Atomic(Int(status.st_size))
   }
 
   /// Makes the file.
@@ -298,28 +327,14 @@ private final class Opened: Sendable {
     isWritable = true
     let status = try file.status()
     isLockedHere = LockFile.isHeldHere(status)
-    state = Mutex(State(byteCount: Int(status.st_size)))
+    byteCount = Atomic(Int(status.st_size))
   }
 
-  var hasSlots: Bool { state.withLock { $0.byteCount == LockFile.byteCount } }
+  var hasSlots: Bool { byteCount.load(ordering: .relaxed) == LockFile.byteCount }
 
-  /// The slots; nil if the file has none.
-  func slots() throws(ArchiveError) -> Slots? {
-    guard hasSlots else { return nil }
-    return try state.withLock { (state) throws(ArchiveError) in
-      if let slots = state.slots { return slots }
-      let record = try read(at: LockFile.recordOffset, count: 2 * Slot.byteCount)
-      let (first, second) = (Slot(0, in: record), Slot(1, in: record))
-      var slots = Slots(newest: first ?? second)
-      if let first, let second, second.isAfter(first) { slots.newest = second }
-      state.slots = slots
-      return slots
-    }
-  }
-
-  /// Whether no other slot was written since; nothing else is known once the slots were overwritten.
-  func isNewest(_ slot: Slot) -> Bool {
-    state.withLock { $0.slots?.newest.map { $0.isSame(as: slot) } ?? false }
+  /// The bytes of both slots.
+  func record() throws(ArchiveError) -> [UInt8] {
+    try read(at: LockFile.recordOffset, count: 2 * Slot.byteCount)
   }
 
   private func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
@@ -328,46 +343,33 @@ private final class Opened: Sendable {
     }
   }
 
-  /// Adds two slots to the file, one with an archive.
-  func makeSlots(with archive: [UInt8]) throws(ArchiveError) {
+  /// Adds two slots to the file, of which the first has these bytes.
+  func makeSlots(_ bytes: [UInt8]) throws(ArchiveError) {
+    if byteCount.load(ordering: .relaxed) > LockFile.byteCount { try cutSlots() }
     let holder = try read(at: 0, count: LockFile.recordOffset)
-    let padding = LockFile.recordOffset - holder.count
-    let slot = Slot(archive, after: nil)
-    var bytes = [UInt8](repeating: LockFile.padding, count: padding) + slot.bytes
-    bytes += [UInt8](
-      repeating: 0, count: LockFile.byteCount - holder.count - bytes.count)
-    try write(bytes, at: holder.count)
-    state.withLock { $0 = State(byteCount: LockFile.byteCount, slots: Slots(newest: slot)) }
+    let padding = [UInt8](repeating: LockFile.padding, count: LockFile.recordOffset - holder.count)
+    try write(padding + filled(bytes), at: holder.count)
+    byteCount.store(LockFile.byteCount, ordering: .relaxed)
   }
 
-  func write(_ slot: Slot) throws(ArchiveError) {
-    state.withLock { $0.slots = nil }
-    try write(slot.bytes, at: LockFile.recordOffset + slot.index * Slot.byteCount)
-    state.withLock { $0.slots = Slots(newest: slot) }
+  /// Overwrites both slots with bytes, and with zeros behind them.
+  func overwrite(_ bytes: [UInt8]) throws(ArchiveError) {
+    try write(filled(bytes), at: LockFile.recordOffset)
   }
 
-  /// Says that there is no archive, and overwrites all that were there.
-  func blank() throws(ArchiveError) {
-    guard hasSlots else { return }
-    let bytes = Slot([], after: nil).bytes
-    try overwrite(bytes + [UInt8](repeating: 0, count: 2 * Slot.byteCount - bytes.count))
+  private func filled(_ bytes: [UInt8]) -> [UInt8] {
+    bytes + [UInt8](repeating: 0, count: 2 * Slot.byteCount - bytes.count)
   }
 
-  /// Overwrites both slots with zeros.
-  func clear() throws(ArchiveError) {
-    guard hasSlots else { return }
-    try overwrite([UInt8](repeating: 0, count: 2 * Slot.byteCount))
+  /// Cuts the slots off.
+  func cutSlots() throws(ArchiveError) {
+    guard byteCount.load(ordering: .relaxed) > LockFile.recordOffset else { return }
+    guard isWritable else { throw ArchiveError(.permissionDenied) }
+    try SystemCall.check { ftruncate(file.descriptor, off_t(LockFile.recordOffset)) }
+    byteCount.store(LockFile.recordOffset, ordering: .relaxed)
   }
-
-  private func overwrite(_ record: [UInt8]) throws(ArchiveError) {
-    state.withLock { $0.slots = nil }
-    try write(record, at: LockFile.recordOffset)
-  }
-
-  func close() { isClosed.store(true, ordering: .releasing) }
 
   func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
-    guard !isClosed.load(ordering: .acquiring) else { throw ArchiveError(.outdated) }
     guard isWritable else { throw ArchiveError(.permissionDenied) }
     try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(ArchiveError) in
       let bytes = UnsafeRawBufferPointer(buffer)
@@ -382,17 +384,18 @@ private final class Opened: Sendable {
 
 /// A slot that is open for a note behind its archive.
 private final class SlotFile: AppendableArchiveFile {
-  private let file: Opened
+  private let file: LaunchFile
   private let slot: Slot
 
-  init(_ file: Opened, _ slot: Slot) {
+  init(_ file: LaunchFile, _ slot: Slot) {
     (self.file, self.slot) = (file, slot)
   }
 
   var byteCount: Int { slot.content.count }
 
   func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
-    try MemoryFile(bytes: slot.content).read(at: offset, count: count)
+    guard let file = try MemoryStorage(slot.content).open() else { return [] }
+    return try file.read(at: offset, count: count)
   }
 
   func storedByteCount() throws(ArchiveError) -> Int? { byteCount }
@@ -401,26 +404,10 @@ private final class SlotFile: AppendableArchiveFile {
   func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
     guard offset >= slot.archive.count, Slot.archiveOffset + offset + bytes.count <= Slot.byteCount
     else { throw ArchiveError(.storageFull) }
-    // The slot may have another archive by now, with a note of its own.
-    guard file.isNewest(slot) else { throw ArchiveError(.outdated) }
-    let start = LockFile.recordOffset + slot.index * Slot.byteCount + Slot.archiveOffset
-    try file.write(bytes, at: start + offset)
+    try file.write(note: bytes, at: offset, in: slot)
   }
 
   func truncate(to byteCount: Int) throws(ArchiveError) {}
 
   func synchronize() throws(ArchiveError) {}
-}
-
-private struct MemoryFile: ArchiveFile {
-  let bytes: [UInt8]
-
-  var byteCount: Int { bytes.count }
-
-  func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
-    guard offset >= 0, count >= 0, offset <= byteCount, count <= byteCount - offset else {
-      throw ArchiveError(.truncated, offset: byteCount)
-    }
-    return Array(bytes[offset..<offset + count])
-  }
 }

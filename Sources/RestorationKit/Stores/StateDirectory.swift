@@ -32,15 +32,16 @@ public protocol StateDirectory: Sendable {
 
   /// Removes files that killed saves of some states have left behind.
   ///
-  /// A keeper and a ``SceneHost`` call the method at launch, once for the state and all
-  /// of its scenes, also for closed ones. A file that another process still writes must
+  /// A keeper and a ``SceneHost`` call the method once for the state and all of its scenes,
+  /// also for closed ones: two seconds after the launch, or when they let the state go. A
+  /// discard calls it for what it discards. A file that another process still writes must
   /// stay. The method does nothing by default, which is right where a write leaves
   /// nothing behind until it is done.
   ///
   /// - Parameter isOwn: Says whether a state, or the `NAME.launch` or `NAME.secrets` of
   ///   one, is meant.
   /// - Throws: ``/ArchiveCodec/ArchiveError`` with `permissionDenied` or
-  ///   `inputOutput`; the launch goes on.
+  ///   `inputOutput`. The next report of a restore tells of it; a discard throws it.
   func removeLeftovers(where isOwn: (_ name: String) -> Bool) throws(ArchiveError)
 }
 
