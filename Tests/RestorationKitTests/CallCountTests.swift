@@ -83,6 +83,11 @@ final class CallCountTests: XCTestCase {
     _ test: String, _ expected: [String], file: StaticString = #filePath, line: UInt = #line
   ) throws {
     guard access(Self.strace, X_OK) == 0 else { throw XCTSkip("strace is not installed.") }
+    let trial = try AppProcess(
+      executable: Self.strace, arguments: ["-qq", "-o", "/dev/null", "/bin/true"])
+    guard trial.waitUntilExit() == .exited(status: 0) else {
+      throw XCTSkip("strace may not look at other processes here.")
+    }
     let directory = try TemporaryDirectory()
     let list = directory.child("calls")
     let start = ContinuousClock.now
