@@ -413,4 +413,28 @@ final class RemoteStateTests: XCTestCase {
     let forgotten = try await pin()
     XCTAssertNil(forgotten)
   }
+
+  func testARestoreThatHasEndedLeavesNothingInTheDirectoryOfTheNotes() async throws {
+    let store = MemoryRemoteStateStore()
+    let keys = MemoryKeyProvider()
+    let folder = try TemporaryDirectory()
+    func keeper() throws -> StateKeeper {
+      try StateKeeper(
+        application: Launch.application,
+        directory: RemoteStateDirectory(store, launches: FileStateDirectory(path: folder.path)),
+        keys: keys)
+    }
+    let first = try keeper()
+    _ = try await first.save([TestNode("root", value: "Rome")])
+    await first.close()
+    let next = try keeper()
+    let root = TestNode("root")
+    var names: [String] = []
+    root.onDecode = { _ in names = try folder.names() }
+    _ = try await next.restore(into: [root])
+    XCTAssertEqual(root.value, "Rome")
+    XCTAssertEqual(names, ["main.launch.rka"], "Nobody would remove the file of a lock there.")
+    XCTAssertEqual(try folder.names(), [])
+    await next.close()
+  }
 }
