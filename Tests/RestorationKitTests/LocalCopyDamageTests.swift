@@ -211,6 +211,8 @@ final class LocalCopyDamageTests: XCTestCase {
       var keeper: StateKeeper? = try saved.here.launch()
       let root = SavedOften.node()
       _ = try await keeper?.restore(into: [root])
+      // A restore asks the store beside the caller, and that writes a note, too.
+      _ = await keeper?.checkRemoteState()
       let note = saved.copy.memory(named: "main.remote.launch").bytes
       try await saveLong(count, root, keeper)
       keeper = nil
