@@ -16,8 +16,8 @@ final class CallCountTests: XCTestCase {
     try check(
       "testTheKeeperThatIsCounted",
       [
-        "nothing is there: 28", "first save: 62", "first restore: 37", "first change: 11",
-        "later change: 8", "no change: 3", "restore: 26", "discard: 24", "nothing is stored: 17",
+        "nothing is there: 24", "first save: 62", "first restore: 24", "first change: 11",
+        "later change: 8", "no change: 3", "restore: 21", "discard: 20", "nothing is stored: 13",
       ])
   }
 
@@ -62,6 +62,59 @@ final class CallCountTests: XCTestCase {
     app = try launch()
     try await count("nothing is stored") { _ = try await app.0.restore(into: [app.1]) }
     await app.0.close()
+  }
+
+  func testTheCallsOfAHostWithTwoWindows() throws {
+    try check("testTheHostThatIsCounted", ["start: 49", "save: 11", "next save: 8"])
+  }
+
+  /// The app: each launch is one host after the other in the same process.
+  @MainActor
+  func testTheHostThatIsCounted() async throws {
+    guard let folder = AppUnderTest.current?.folder else {
+      throw XCTSkip("Runs in a process of its own.")
+    }
+    let directory = FileStateDirectory(path: "\(folder)/states")
+    let keys = FileKeyProvider(path: "\(folder)/key")
+    @MainActor func launch() throws -> (SceneHost, SceneConfiguration) {
+      let host = SceneHost(
+        try StateKeeper(application: Launch.application, directory: directory, keys: keys))
+      return (host, SceneConfiguration { Window() })
+    }
+
+    var app = try launch()
+    try await app.0.start(app.1)
+    try await app.0.open()
+    for scene in app.0.connectedScenes { _ = try await app.0.save(scene) }
+    await app.0.close()
+    for isFirst in [true, false] {
+      app = try launch()
+      if isFirst {
+        try await app.0.start(app.1)
+      } else {
+        try await count("start") { _ = try await app.0.start(app.1) }
+      }
+      XCTAssertEqual(app.0.connectedScenes.count, 2)
+      let scene = try XCTUnwrap(app.0.connectedScenes.first)
+      let root = try XCTUnwrap((scene.delegate as? Window)?.root)
+      for phase in ["save", "next save"] {
+        root.value = phase
+        if isFirst {
+          _ = try await app.0.save(scene)
+        } else {
+          try await count(phase) { _ = try await app.0.save(scene) }
+        }
+      }
+      await app.0.close()
+    }
+  }
+
+  @MainActor
+  private final class Window: @MainActor SceneDelegate {
+    let root = TestNode(
+      "root", children: (0..<9).map { TestNode("node\($0)", value: "text \($0)") })
+
+    func restorationRoots(for scene: RestorableScene) -> [any RestorableNode] { [root] }
   }
 
   // MARK: Counting

@@ -130,14 +130,15 @@ final class SetAsideStateTests: XCTestCase {
   }
 
   func testWhateverFailsWhileAStateIsPutBackBothAreThere() async throws {
-    for failing in [HookedStore.Call.setAside, .putBack] {
+    for failing in [HookedStore.Call.replace, .readFirst, .removeSetAside] {
       let launch = Launch()
       _ = try await launch.keeper().save([TestNode("a", value: "one")])
       let second = try launch.keeper()
       _ = try await second.save([TestNode("a", value: "two")])
       // What a thread still has of a keeper that is gone keeps its state.
       await second.close()
-      let stored = Set(([launch.storedBytes] + launch.setAside).compactMap(\.self))
+      let before = launch.storedBytes
+      let stored = Set(([before] + launch.setAside).compactMap(\.self))
       XCTAssertEqual(stored.count, 2)
       let store = HookedStore(launch.store) { _, call throws(ArchiveError) in
         if call == failing { throw ArchiveError(.inputOutput) }
@@ -146,12 +147,46 @@ final class SetAsideStateTests: XCTestCase {
         application: Launch.application, directory: store, keys: launch.keys)
       let kept = try await keeper.setAsideStates()
       let first = try XCTUnwrap(kept.first)
-      await assertThrows(WholeError(ArchiveError(.inputOutput))) {
+      if failing == .removeSetAside {
+        // It is in its place, and set aside as well.
         try await keeper.putBack(first)
+        XCTAssertEqual(launch.setAside.count, 2)
+        XCTAssertNotEqual(launch.storedBytes, before)
+      } else {
+        await assertThrows(WholeError(ArchiveError(.inputOutput))) {
+          try await keeper.putBack(first)
+        }
+        XCTAssertEqual(launch.setAside.count, 1)
+        XCTAssertEqual(launch.storedBytes, before)
       }
       let left = Set(([launch.storedBytes] + launch.setAside).compactMap(\.self))
       XCTAssertEqual(left, stored)
     }
+  }
+
+  func testOnAFullDiskAStateThatIsPutBackStaysWhereItIs() async throws {
+    let (disk, keys) = (FaultyDisk(seed: 1), MemoryKeyProvider())
+    @MainActor func keeper() throws -> StateKeeper {
+      try StateKeeper(application: Launch.application, directory: disk.process(), keys: keys)
+    }
+    for value in ["one", "two"] {
+      let keeper = try keeper()
+      _ = try await keeper.save([TestNode("a", value: value)])
+      await keeper.close()
+    }
+    let next = try keeper()
+    let kept = try await next.setAsideStates()
+    let before = disk.names.map { disk.bytes(of: $0) }
+    disk.isFull = true
+    await assertThrows(WholeError(ArchiveError(.storageFull))) {
+      try await next.putBack(try XCTUnwrap(kept.first))
+    }
+    XCTAssertEqual(disk.names.map { disk.bytes(of: $0) }, before)
+    disk.isFull = false
+    try await next.putBack(try XCTUnwrap(kept.first))
+    let root = TestNode("a")
+    _ = try await next.restore(into: [root])
+    XCTAssertEqual(root.value, "one")
   }
 
   // MARK: The bound

@@ -79,6 +79,14 @@ struct DiskFile {
     (isOwed, isLost) = (false, false)
   }
 
+  /// Leaves what is on the disk, and zeros behind it up to the length of before, or nothing.
+  mutating func cutPower(keepingLength: Bool) {
+    if keepingLength, !lengths.isEmpty { durable = Self.resized(durable, to: bytes.count) }
+    bytes = durable
+    settle()
+    (isOwed, isLost) = (false, false)
+  }
+
   private mutating func settle() {
     (unsynced, lengths) = ([:], [])
   }

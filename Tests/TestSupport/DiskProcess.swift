@@ -14,6 +14,8 @@ package final class DiskProcess: StateDirectory {
     /// How many calls are made before the fault.
     var callsLeft = 0
     var hasFailed = false
+    /// The call in which the process has ended by its fault.
+    var lastCall: FaultyDisk.Call?
   }
 
   let disk: FaultyDisk
@@ -43,6 +45,9 @@ package final class DiskProcess: StateDirectory {
     }
   }
 
+  /// The call in which the process has ended, if a fault has ended it.
+  package var lastCall: FaultyDisk.Call? { state.withLock { $0.lastCall } }
+
   package var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
   /// Kills the process: its locks go, and nothing that it still calls does anything.
@@ -55,19 +60,25 @@ package final class DiskProcess: StateDirectory {
     let isSync = call == .synchronize || call == .synchronizeDirectory
     let (fault, hasEnded) = state.withLock { state -> (FaultyDisk.Fault?, Bool) in
       guard let fault = state.fault, !state.hasEnded else { return (nil, state.hasEnded) }
+      if case .endAt = fault, !call.isChange { return (nil, false) }
       guard state.callsLeft == 0 else {
         state.callsLeft -= 1
         return (nil, false)
       }
       if fault == .lie, !isSync { return (nil, false) }
-      (state.fault, state.hasFailed, state.hasEnded) = (nil, true, fault == .end)
+      (state.fault, state.hasFailed) = (nil, true)
+      switch fault {
+      case .end, .endAt: (state.hasEnded, state.lastCall) = (true, call)
+      case .failure, .lie: break
+      }
       return (fault, false)
     }
     switch fault {
     case .failure: return disk.failure(of: call)
-    case .end: return .ends
+    case .end: return .ends()
+    case .endAt(let extent): return .ends(extent)
     case .lie: return .lies
-    case nil: return hasEnded ? .ends : disk.course(of: call)
+    case nil: return hasEnded ? .ends() : disk.course(of: call)
     }
   }
 

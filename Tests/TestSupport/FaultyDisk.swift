@@ -16,6 +16,28 @@ package final class FaultyDisk: Sendable {
   package enum Call: Hashable, Sendable {
     case open, status, read, create, write, truncate, synchronize
     case link, rename, unlink, openDirectory, synchronizeDirectory, list, askForLock
+
+    /// Whether something is another than before, once the call is done.
+    var isChange: Bool {
+      switch self {
+      case .create, .write, .truncate, .synchronize, .link, .rename, .unlink,
+        .synchronizeDirectory:
+        true
+      case .open, .status, .read, .openDirectory, .list, .askForLock: false
+      }
+    }
+  }
+
+  /// How much of a call is done when the process ends in it.
+  package enum Extent: Hashable, Sendable {
+    case nothing, part, all
+  }
+
+  /// What a power cut leaves of what was not synced.
+  package enum Remains: Hashable, Sendable {
+    case nothing
+    /// The names and the lengths, and zeros instead of what was written.
+    case names
   }
 
   /// What is to become of a call.
@@ -24,6 +46,8 @@ package final class FaultyDisk: Sendable {
     case failure
     /// The process ends before the call, after it, or in the midst of it.
     case end
+    /// The process ends in a call that changes something; the others do not count.
+    case endAt(Extent)
     /// The next sync says that it is done, and is not.
     case lie
   }
@@ -31,7 +55,8 @@ package final class FaultyDisk: Sendable {
   enum Course {
     case done
     case fails(CInt)
-    case ends
+    /// How much of the call is done; nil for anything.
+    case ends(Extent? = nil)
     case lies
 
     /// What the process is told.
@@ -145,6 +170,20 @@ package final class FaultyDisk: Sendable {
     }
   }
 
+  /// Leaves what is on the disk for good, and of the rest what is said.
+  ///
+  /// Every process must have ended before.
+  package func cutPower(leaving remains: Remains) {
+    state.withLock { state in
+      if remains == .names { state.persist(state.changes.count) }
+      (state.changes, state.owedCount) = ([], 0)
+      for file in Set(state.durableNames.values) {
+        state.files[file].cutPower(keepingLength: remains == .names)
+      }
+      state.names = state.durableNames
+    }
+  }
+
   /// Whether a sync has lied about what the name stands for, and no later one has
   /// made it true.
   package func owes(_ name: String) -> Bool {
@@ -208,6 +247,9 @@ package final class FaultyDisk: Sendable {
       let count =
         switch course {
         case .done, .lies: bytes.count
+        case .ends(.all): bytes.count
+        case .ends(.part): bytes.count / 2
+        case .ends(.nothing): 0
         case .fails, .ends: Int.random(in: 0...bytes.count, using: &state.random)
         }
       state.files[file].write(bytes.prefix(count), at: offset)
@@ -219,7 +261,9 @@ package final class FaultyDisk: Sendable {
     state.withLock { state in
       // One that fails may have done it.
       let isDone =
-        if case .done = course { true } else { Bool.random(using: &state.random) }
+        if case .fails = course { Bool.random(using: &state.random) } else {
+          isDone(course, &state.random)
+        }
       if isDone { state.files[file].truncate(to: byteCount) }
     }
     try course.finish()
@@ -231,8 +275,7 @@ package final class FaultyDisk: Sendable {
       case .done: state.files[file].synchronize()
       case .fails: state.files[file].failToSynchronize(&state.random)
       case .lies: state.files[file].owe()
-      case .ends:
-        if Bool.random(using: &state.random) { state.files[file].synchronize() }
+      case .ends: if isDone(course, &state.random) { state.files[file].synchronize() }
       }
     }
     try course.finish()
@@ -267,6 +310,7 @@ package final class FaultyDisk: Sendable {
       switch course {
       case .done: state.persist(state.changes.count)
       case .lies: state.owedCount = state.changes.count
+      case .ends(let extent?): if extent == .all { state.persist(state.changes.count) }
       case .fails, .ends:
         state.persist(Int.random(in: 0...state.changes.count, using: &state.random))
       }
@@ -279,11 +323,11 @@ package final class FaultyDisk: Sendable {
     switch course {
     case .done, .lies: true
     case .fails: false
-    case .ends: Bool.random(using: &random)
+    case .ends(let extent): extent.map { $0 == .all } ?? Bool.random(using: &random)
     }
   }
 
-  var names: [String] { state.withLock { $0.names.keys.sorted() } }
+  package var names: [String] { state.withLock { $0.names.keys.sorted() } }
 
   /// A number for a name that no file has had.
   func nextNumber() -> Int {

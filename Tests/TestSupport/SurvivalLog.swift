@@ -32,6 +32,12 @@ package final class SurvivalLog<State> {
     return states.count - 1
   }
 
+  /// What was written before is to be there again, and may be from now on.
+  package func attempt(again number: Int) {
+    isCut = false
+    allowed.insert(number)
+  }
+
   /// It was said to be stored.
   ///
   /// What a sync has lied about may be lost, and what was there before it come back.

@@ -14,6 +14,10 @@ enum CompareTable {
       encoder.outputFormatting = [.prettyPrinted, .withoutEscapingSlashes]
       try encoder.encode(rows).write(to: URL(filePath: arguments[1]))
     case "--small" where arguments.count == 1: _ = await measureSmallStates()
+    case LaunchRows.launching where arguments.count == 2:
+      try await LaunchRows.launchInThisProcess(directory: arguments[1])
+    case LaunchRows.reading where arguments.count == 2:
+      try LaunchRows.readInThisProcess(directory: arguments[1])
     case ArchiveWriting.argument where arguments.count == 2:
       try ArchiveWriting.runInThisProcess(recordCount: Int(arguments[1]) ?? 0)
     case TreeMemoryRows.savingArgument where arguments.count == 2:
@@ -28,7 +32,8 @@ enum CompareTable {
 
   private static func measureSmallStates() async -> [Row] {
     var noise = Noise()
-    let rows = await Table.rows("Small states") { try await SmallStateRows.measure(&noise) }
+    var rows = await Table.rows("Small states") { try await SmallStateRows.measure(&noise) }
+    rows += await Table.rows("Launches") { try await LaunchRows.measure(&noise) }
     return printed(rows, noise)
   }
 
@@ -48,6 +53,7 @@ enum CompareTable {
     rows += await Table.rows("Appending") { try await AppendRows.measure(&noise) }
     rows += await Table.rows("Saving changes") { try await ChangeRows.measure(&noise) }
     rows += await Table.rows("Small states") { try await SmallStateRows.measure(&noise) }
+    rows += await Table.rows("Launches") { try await LaunchRows.measure(&noise) }
     rows += await Table.rows("Values") { try await ValueRows.measure(&noise) }
     rows += await Table.rows("NSKeyedArchiver") { try await KeyedArchiverRows.measure(&noise) }
     rows += await Table.rows("Trees of a million nodes") { try await GrowthRows.measure(&noise) }

@@ -84,9 +84,12 @@ struct Contest {
   }
 
   /// Compares the only contestant with a bound on its time, in microseconds.
-  func row(_ what: String, bound: Double, goal: String, _ noise: inout Noise) -> Row {
-    let times = times(0, \.wall)
-    noise.add(what, times.map { $0 / bound }, samples[0])
+  func row(
+    _ what: String, by time: KeyPath<Sample, Double> = \.wall, bound: Double, goal: String,
+    _ noise: inout Noise
+  ) -> Row {
+    let times = times(0, time)
+    noise.add(what, times.map { $0 / bound }, time == \.wall ? samples[0] : [])
     return Row(what, ours: times.median, bound: bound, goal: goal, met: times.median <= bound)
   }
 

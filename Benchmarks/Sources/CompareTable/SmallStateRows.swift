@@ -14,7 +14,38 @@ enum SmallStateRows {
       rows += try await measure(
         nodeCount: nodeCount, stateCount: stateCount, restoring: .atLeast(restoring), &noise)
     }
-    return rows
+    return rows + [try await restoreFromMemory(&noise), try await changeInMemory(&noise)]
+  }
+
+  private static func restoreFromMemory(_ noise: inout Noise) async throws -> Row {
+    let pages = Catalog(productCount: 200).products.map { [$0] }
+    let states = try SmallStates(inMemory: pages)
+    try await states.save()
+    guard try await states.restore() == pages else {
+      throw WorkloadError("what is restored is not what was saved")
+    }
+    let contest = try await Contest([.init(nodeCount: pages.count) { try await states.restore() }])
+    return contest.row(
+      "Restore states of 1 node from memory, processor time, \(unit)", by: \.processor, bound: 60,
+      goal: "≤ 60 µs", &noise)
+  }
+
+  private static func changeInMemory(_ noise: inout Noise) async throws -> Row {
+    let (keeperCount, nodeCount) = (1_000, 10)
+    let products = Catalog(productCount: keeperCount * nodeCount).products
+    let states = try SmallStates(
+      inMemory: stride(from: 0, to: products.count, by: nodeCount).map {
+        Array(products[$0..<$0 + nodeCount])
+      })
+    try await states.save()
+    let contest = try await Contest([
+      .init(nodeCount: keeperCount, preparing: states.change) {
+        try await states.saveChanges(closing: false)
+      }
+    ])
+    return contest.row(
+      "Save 1 changed node of states of 10 nodes, one of 1,000 keepers in memory, processor time,"
+        + " \(unit)", by: \.processor, bound: 60, goal: "≤ 60 µs", &noise)
   }
 
   private static func measure(

@@ -1,23 +1,32 @@
 internal import ArchiveCodec
 package import RestorationKit
 
-/// Many small states, every one in a directory of files of its own.
+/// Many small states, every one in a directory of its own.
 package final class SmallStates {
   private struct State {
     let root: ProductRoot
-    let directory: FileStateDirectory
+    let directory: any StateDirectory
     var keeper: StateKeeper
   }
 
   private var states: [State]
   private let keys: FixedKeyProvider
 
-  /// Creates states of some products each in directories, which need not exist.
-  package init(_ pages: [[Product]], path: (Product) -> String) throws {
+  /// Creates states of some products each in directories of files, which need not exist.
+  package convenience init(_ pages: [[Product]], path: (Product) -> String) throws {
+    try self.init(pages) { FileStateDirectory(path: path($0)) as any StateDirectory }
+  }
+
+  /// Creates states of some products each in memory.
+  package convenience init(inMemory pages: [[Product]]) throws {
+    try self.init(pages) { _ in MemoryStateDirectory() as any StateDirectory }
+  }
+
+  private init(_ pages: [[Product]], directory: (Product) -> any StateDirectory) throws {
     let keys = FixedKeyProvider(try ArchiveKey())
     states = try pages.map { page in
       let root = ProductRoot(page)
-      let directory = FileStateDirectory(path: path(root.node.product))
+      let directory = directory(root.node.product)
       return State(
         root: root, directory: directory,
         keeper: try Self.makeKeeper(directory, keys))
@@ -26,7 +35,7 @@ package final class SmallStates {
   }
 
   private static func makeKeeper(
-    _ directory: FileStateDirectory, _ keys: FixedKeyProvider
+    _ directory: any StateDirectory, _ keys: FixedKeyProvider
   ) throws -> StateKeeper {
     let keeper = try StateKeeper(
       application: "org.example.catalog", directory: directory, keys: keys)
@@ -60,14 +69,14 @@ package final class SmallStates {
     for state in states { state.root.node.restock() }
   }
 
-  /// Saves what has changed in each state, which must be stored, and lets it go.
-  package func saveChanges() async throws {
+  /// Saves what has changed in each state, which must be stored, and lets it go or goes on with it.
+  package func saveChanges(closing: Bool = true) async throws {
     for state in states {
       let report = try await state.keeper.save([state.root])
       guard report.outcome == .saved, report.setAside == nil, report.writtenByteCount > 0,
         report.writtenByteCount < report.byteCount
       else { throw WorkloadError(report.description) }
-      await state.keeper.close()
+      if closing { await state.keeper.close() }
     }
   }
 
@@ -101,7 +110,7 @@ package final class ProductRoot: RestorableNode {
     self.node = node
   }
 
-  convenience init(_ page: [Product]) {
+  package convenience init(_ page: [Product]) {
     self.init(ProductNode(page[0]))
     others = page.dropFirst().map(ProductNode.init)
   }

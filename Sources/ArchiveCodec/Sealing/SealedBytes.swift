@@ -13,6 +13,7 @@ package enum SealedBytes {
   private static let nonceOffset = 12
   private static let sealedOffset = 36
   private static let tagByteCount = 16
+  static let nonceByteCount = sealedOffset - nonceOffset
 
   /// Seals any bytes.
   package static func seal(
@@ -24,7 +25,7 @@ package enum SealedBytes {
     writer.write(magic)
     writer.writeInteger(UInt32(truncatingIfNeeded: count))
     let header = writer.bytes
-    let nonce = random.bytes(count: sealedOffset - nonceOffset)
+    let nonce = random.bytes(count: nonceByteCount)
     var sealed = [UInt8](repeating: 0, count: count)
     try unsafe recordKey(key, context).withBytes { key in
       let status = unsafe crypto_aead_xchacha20poly1305_ietf_encrypt(

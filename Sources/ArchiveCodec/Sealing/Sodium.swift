@@ -1,4 +1,5 @@
 internal import CSodium
+internal import Synchronization
 
 /// Starts libsodium once, before any other function of it is called.
 enum Sodium {
@@ -22,6 +23,22 @@ package struct RandomSource: Sendable {
   /// The generator of the operating system.
   package static let system = unsafe RandomSource { bytes, count in
     unsafe randombytes_buf(bytes, count)
+  }
+
+  /// A source that takes its first bytes from this one at once: each call of the system costs as much
+  /// as some hundred bytes.
+  package func drawing(_ count: Int) -> RandomSource {
+    let rest = Mutex(bytes(count: count)[...])
+    return unsafe RandomSource { [fill] bytes, count in
+      let drawn = rest.withLock { rest in
+        let drawn = rest.prefix(count)
+        rest = rest.dropFirst(count)
+        return drawn
+      }
+      unsafe UnsafeMutableRawBufferPointer(start: bytes, count: count).copyBytes(from: drawn)
+      guard drawn.count < count else { return }
+      unsafe fill(bytes + drawn.count, count - drawn.count)
+    }
   }
 
   package func bytes(count: Int) -> [UInt8] {

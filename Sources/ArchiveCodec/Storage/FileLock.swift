@@ -1,11 +1,11 @@
 #if canImport(Glibc)
-package import Glibc
+internal import Glibc
 #elseif canImport(Musl)
-package import Musl
+internal import Musl
 #elseif canImport(Android)
-package import Android
+internal import Android
 #elseif canImport(Darwin)
-package import Darwin
+internal import Darwin
 #endif
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -21,7 +21,7 @@ internal import Synchronization
 /// taking it. However the holder ends, the system lets the lock go when the last
 /// process that has the file open ends: a fork of the holder shares it.
 final class FileLock: ArchiveLock {
-  private let file: OpenFile
+  private let file: OpenLockFile
   private let path: String
   private let identity: FileIdentity
   private let process = SystemCall.processIdentifier
@@ -51,11 +51,12 @@ final class FileLock: ArchiveLock {
       // The last holder may have removed the file after it was opened here. Then nobody
       // would find this lock.
       guard try Self.names(path, identity) else { continue }
-      Self.write(holder: Self.ownName, to: file, ofByteCount: Int(status.st_size))
-      self.file = file
+      let byteCount = Self.write(holder: Self.ownName, to: file, ofByteCount: Int(status.st_size))
+      self.file = OpenLockFile(file, isLockedHere: true, byteCount: byteCount)
       self.path = path
       self.identity = identity
       Self.held.withLock { $0[identity.number, default: []].append(identity) }
+      OpenLockFile.locked.withLock { $0[path] = OpenLockFile.Weak(file: self.file) }
       return
     }
     throw ArchiveError(.locked)
@@ -68,6 +69,9 @@ final class FileLock: ArchiveLock {
     Self.held.withLock { held in
       let others = held[identity.number]?.filter { $0 != identity } ?? []
       held[identity.number] = others.isEmpty ? nil : others
+    }
+    OpenLockFile.locked.withLock { locked in
+      if locked[path]?.file === file { locked[path] = nil }
     }
     // The file is removed while it is locked, so nobody else can have the lock now. A
     // fork leaves the removal to the process that took the lock.
@@ -131,7 +135,7 @@ final class FileLock: ArchiveLock {
   /// They are found by a part of their identity, which needs no table of a type of its own.
   private static let held = Mutex<[Int: [FileIdentity]]>([:])
 
-  fileprivate static func isHeldHere(_ identity: FileIdentity) -> Bool {
+  static func isHeldHere(_ identity: FileIdentity) -> Bool {
     held.withLock { $0[identity.number]?.contains(identity) == true }
   }
 
@@ -141,9 +145,11 @@ final class FileLock: ArchiveLock {
   }
 
   /// Errors are ignored: an app that wants to free a full disk needs the lock more than the text.
+  ///
+  /// - Returns: The size of the file then.
   private static func write(
     holder: String, to file: borrowing OpenFile, ofByteCount byteCount: Int
-  ) {
+  ) -> Int {
     var text = Array(holder.utf8.prefix(LockFile.longestHolder))
     if byteCount == LockFile.byteCount {
       text += [UInt8](repeating: LockFile.padding, count: LockFile.longestHolder - text.count)
@@ -153,6 +159,7 @@ final class FileLock: ArchiveLock {
     unsafe text.withUnsafeBufferPointer { text in
       try? unsafe file.write(UnsafeRawBufferPointer(text), at: 0)
     }
+    return byteCount == LockFile.byteCount ? byteCount : text.count
   }
 
   /// The holder in the text of a lock file; nil if it was not written yet.
@@ -184,49 +191,6 @@ final class FileLock: ArchiveLock {
   private static let setLock: CInt = 37
   private static let getLock: CInt = 36
   #endif
-}
-
-/// The file of a lock, which may have a record behind the text of the holder.
-///
-/// The lock's owner writes the record in place, and cuts it off when it is not needed any more. A file
-/// with a record stays when the lock goes: to make a file and remove it takes longer than anything else
-/// in a launch. An older version of this library, which knows no record, cuts it off, too.
-package enum LockFile {
-  /// The room for the text of the holder, which is padded with spaces.
-  package static let recordOffset = 128
-  /// The size of a file with a record: one block of most file systems.
-  package static let byteCount = 4096
-  package static let padding = UInt8(ascii: " ")
-  static let longestHolder = 100
-
-  package static func hasRecord(_ status: stat) -> Bool { status.st_size == byteCount }
-
-  /// Whether this process has the lock.
-  package static func isHeldHere(_ status: stat) -> Bool {
-    FileLock.isHeldHere(FileIdentity(status))
-  }
-
-  /// The path of the file that locks the archive at a path.
-  package static func path(of archive: String) -> String {
-    Directory(parentOf: archive).child(".\(Directory.name(of: archive)).lock")
-  }
-
-  /// The name of the archive that a file of this name locks; nil if it is no file of a lock.
-  package static func archive(lockedBy name: String) -> String? {
-    guard name.hasPrefix("."), name.hasSuffix(".lock") else { return nil }
-    return String(name.dropFirst().dropLast(".lock".count))
-  }
-
-  /// Removes the file, unless somebody has the lock.
-  package static func remove(_ path: String) throws(ArchiveError) {
-    guard let file = try OpenFile.existing(path, O_RDWR), FileLock.attempt(file) == .locked else {
-      return
-    }
-    // The file may have been replaced before it was locked.
-    if try FileLock.names(path, FileIdentity(try file.status())) { _ = unsafe unlink(path) }
-    // The lock is held until the name is gone.
-    _ = consume file
-  }
 }
 
 /// The identity of a file under any name; no other file gets it while this one is open.

@@ -96,18 +96,40 @@ extension ArchiveStorage {
 
   /// Copies the archive, and then removes it from where it was set aside.
   public func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
+    let file = try file(of: archive)
+    try replace { sink throws(ArchiveError) in try sink.write(contentsOf: file) }
+    try archive.storage.remove()
+  }
+
+  /// Makes an archive that was set aside the stored one again, and sets the stored one aside.
+  ///
+  /// Whenever the process ends, one of the two is in its place. The archive is copied; if it cannot be
+  /// removed from where it was set aside, it is there, too.
+  ///
+  /// - Parameters:
+  ///   - archive: One of ``setAsideArchives()`` or ``generations()``.
+  ///   - reason: The reason for setting the stored archive aside.
+  ///   - date: The time, by the clock of the caller.
+  /// - Throws: ``ArchiveError`` as ``replace(settingAside:at:_:)`` does.
+  package func putBack(
+    _ archive: SetAsideArchive, settingAside reason: SetAsideReason, at date: Date
+  ) throws(ArchiveError) {
+    let file = try file(of: archive)
+    try replace(settingAside: reason, at: date) { sink throws(ArchiveError) in
+      try sink.write(contentsOf: file)
+    }
+    do throws(ArchiveError) {
+      try removeSetAside([archive])
+    } catch {
+      // It has come back, which is what the caller has asked for.
+    }
+  }
+
+  private func file(of archive: SetAsideArchive) throws(ArchiveError) -> any ArchiveFile {
     guard let file = try archive.storage.open() else {
       throw ArchiveError(.inputOutput, location: archive.storage.location)
     }
-    try replace { sink throws(ArchiveError) in
-      var offset = 0
-      while offset < file.byteCount {
-        let count = min(copiedAtOnce, file.byteCount - offset)
-        try sink.write(try file.read(at: offset, count: count))
-        offset += count
-      }
-    }
-    try archive.storage.remove()
+    return file
   }
 
   /// Does nothing: by default no storage waits for a disk.
@@ -129,3 +151,15 @@ extension ArchiveStorage {
 }
 
 private let copiedAtOnce = 1 << 16
+
+extension ArchiveSink {
+  /// Writes all bytes of a file.
+  fileprivate func write(contentsOf file: any ArchiveFile) throws(ArchiveError) {
+    var offset = 0
+    while offset < file.byteCount {
+      let count = min(copiedAtOnce, file.byteCount - offset)
+      try write(try file.read(at: offset, count: count))
+      offset += count
+    }
+  }
+}

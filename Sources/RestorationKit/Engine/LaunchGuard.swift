@@ -102,7 +102,7 @@ final class LaunchGuard {
   private func mark(_ key: ArchiveKey) throws {
     guard let marked = restore?.marked else { return }
     restore?.note = nil
-    guard let written = try marker.write(marked, key) else { return }
+    guard let written = try marker.write(marked, key, isNoted: true) else { return }
     restore?.note = try LaunchNote(
       behind: written.byteCount, written.tags, in: marker.storage)
   }

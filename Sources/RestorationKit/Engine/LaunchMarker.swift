@@ -171,17 +171,23 @@ struct LaunchMarker: Sendable {
 
   /// Stores the marker; a content that says nothing leaves no file.
   ///
+  /// - Parameters:
+  ///   - content: The content.
+  ///   - key: The key that seals it.
+  ///   - isNoted: Whether a note begins behind the marker.
   /// - Returns: The size of the marker, with the tags of its note; nil if no file was written.
+  /// - Throws: What the storage throws.
   @discardableResult
   func write(
-    _ content: Content, _ key: ArchiveKey
+    _ content: Content, _ key: ArchiveKey, isNoted: Bool = false
   ) throws -> (byteCount: Int, tags: LaunchNote.Tags)? {
     guard isLasting else { return nil }
     guard content != Content() else {
       if let file = storage as? LaunchFile { try file.blank() } else { try storage.remove() }
       return nil
     }
-    let tag = NumberTag()
+    let random = RandomSource.system.drawing(NumberTag.keyByteCount + SealedRecord.randomByteCount)
+    let tag = NumberTag(random)
     let builder = RecordBuilder()
     try builder.append(record: Self.record) { encoder in
       encoder.encode(content.begunRestores, forKey: Key.begunRestores)
@@ -199,9 +205,16 @@ struct LaunchMarker: Sendable {
       }
       encoder.encode(Data(tag.key), forKey: Key.noteKey)
     }
-    let sealed = try SealedRecord.seal(try builder.finish(), key: key, context: context)
-    try storage.replace { sink throws(ArchiveError) in try sink.write(sealed) }
-    return (sealed.count, LaunchNote.Tags(tag, nil))
+    let sealed = try SealedRecord.seal(
+      try builder.finish(), key: key, context: context, random: random)
+    let tags = LaunchNote.Tags(tag, nil)
+    let note = isNoted ? tags.begun : []
+    if let file = storage as? LaunchFile {
+      try file.replace(sealed, note: note)
+    } else {
+      try storage.replace { sink throws(ArchiveError) in try sink.write(sealed + note) }
+    }
+    return (sealed.count, tags)
   }
 }
 

@@ -70,6 +70,9 @@ package final class LaunchNote: DecodingNote {
       }
     }
 
+    /// The note of a restore that has begun, and is outside of all elements.
+    var begun: [UInt8] { bytes(of: 0) }
+
     fileprivate func bytes(of number: UInt32) -> [UInt8] {
       let bytes = UInt64(tag?.tag(of: number) ?? seal) << 32 | UInt64(number)
       return (0..<LaunchNote.byteCount).map { UInt8(truncatingIfNeeded: bytes >> (8 * $0)) }
@@ -94,21 +97,21 @@ package final class LaunchNote: DecodingNote {
 
   private let written: Mutex<Written>
 
-  /// Begins a note outside of all elements.
+  /// Goes on with a note outside of all elements, which was written with its marker.
   ///
-  /// - Throws: `ArchiveError` if there is no room for the note, or the marker has been replaced.
+  /// - Throws: `ArchiveError` if the marker has been replaced.
   init(
     behind markerByteCount: Int, _ tags: Tags, in storage: any ArchiveStorage
   ) throws(ArchiveError) {
-    guard let file = try storage.openForAppending(), file.byteCount == markerByteCount else {
+    guard let file = try storage.openForAppending(),
+      file.byteCount == markerByteCount + Self.byteCount
+    else {
       throw ArchiveError(.outdated)
     }
     self.file = file
     offset = markerByteCount
     self.tags = tags
-    let begun = tags.bytes(of: 0)
-    written = Mutex(Written(end: tags.bytes(of: Self.ended), restore: begun))
-    try file.write(begun, at: offset)
+    written = Mutex(Written(end: tags.bytes(of: Self.ended), restore: tags.begun))
     Self.remember(self)
   }
 

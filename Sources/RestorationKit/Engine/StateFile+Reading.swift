@@ -53,16 +53,19 @@ extension StateFile {
     let part = try files.archive.firstReadable(key, found) {
       (archive, generation) throws(ArchiveError) in
       if let lock, generation == nil {
-        files.archive.storage.keepOpen(archive, key.key, under: lock)
+        files.archive.storage.keepOpen(archive, key, under: lock)
       }
       let record = try archive.record(NodeRecord.application)
       let facts = try record?.container(forKey: NodeRecord.factsKey)
         .map { (values) throws(ArchiveError) in try SaveFacts(values, of: archive) }
-      let file = try (generation?.storage ?? files.archive.storage).open()
+      var byteCount = generation == nil ? found.file?.byteCount : nil
+      if byteCount == nil {
+        byteCount = try (generation?.storage ?? files.archive.storage).open()?.byteCount
+      }
       return (
         values: try record?.container(forKey: NodeRecord.hostKey),
         contents: try ValueStore.plainContents(of: archive), savedAt: facts?.timestamp,
-        version: archive.version, byteCount: file?.byteCount ?? 0
+        version: archive.version, byteCount: byteCount ?? 0
       )
     }?.content
     guard let part, let values = part.values else { return nil }

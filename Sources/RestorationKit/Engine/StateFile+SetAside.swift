@@ -42,16 +42,18 @@ extension StateFile {
       let archive = try files.opener.open(stored.storage)
     else { return false }
     _ = try StoredTree(reading: archive)
-    let replaced = try files.archive.storage.setAside(.replaced, at: settingAside.date)
+    let before = files.archive.setAsideIdentifiers()
     lastNumber = max(lastNumber, number)
     files.archive.forgetKnown()
     files.launch.forgetRestore()
     files.archive.open.close()
-    try files.archive.storage.putBack(stored)
+    try files.archive.storage.putBack(stored, settingAside: .replaced, at: settingAside.date)
     files.archive.listener?.noteRemovedAsides()
     // Crashes of another state are not counted for this one.
     note { try files.launch.removeMarker() }
-    if let replaced { files.archive.removeExcess(settingAside, except: replaced) }
+    if let before, let replaced = files.archive.locationSetAside(besides: before) {
+      files.archive.removeExcess(settingAside, except: replaced)
+    }
     return true
   }
 

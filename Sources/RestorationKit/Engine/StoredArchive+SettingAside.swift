@@ -65,15 +65,21 @@ extension StoredArchive {
 
   /// Reports the archive that a save has replaced and set aside, if there is one.
   func noteReplaced(besides before: Set<String>, _ settingAside: SettingAside) {
+    guard let location = locationSetAside(besides: before) else { return }
+    moved = location
+    removeExcess(settingAside, except: location)
+  }
+
+  /// Where the archive is that was set aside since others were listed.
+  ///
+  /// Nil if none was, or if that cannot be found out: it is there all the same, and setAsideStates()
+  /// has it.
+  func locationSetAside(besides before: Set<String>) -> String? {
     do throws(ArchiveError) {
-      let archives = try storage.setAsideArchives()
-      guard
-        let location = archives.first(where: { !before.contains($0.identifier) })?.storage.location
-      else { return }
-      moved = location
-      removeExcess(settingAside, except: location)
+      return try storage.setAsideArchives().first { !before.contains($0.identifier) }?
+        .storage.location
     } catch {
-      // The archive is there all the same, and setAsideStates() has it.
+      return nil
     }
   }
 

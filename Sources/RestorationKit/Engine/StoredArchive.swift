@@ -70,8 +70,8 @@ final class StoredArchive {
 
   /// The finding of somebody who looks whether anything is stored.
   enum Found {
-    /// A state that was kept open for the next reader.
-    case opened
+    /// A state that was kept open for the next reader, with its key.
+    case opened(CurrentKey)
     /// A state, whose file is open now.
     case state(any ArchiveFile)
     /// A state that the next save may change, whose file is open now.
@@ -96,7 +96,7 @@ final class StoredArchive {
 
   /// Looks for a state that the next save may change, too.
   func findChangeable() throws(ArchiveError) -> Found? {
-    if storage.hasOpened { return .opened }
+    if let key = storage.openedKey { return .opened(key) }
     do throws(ArchiveError) {
       if let file = try storage.openForAppending() { return .changeable(file) }
     } catch {
@@ -160,7 +160,11 @@ final class StoredArchive {
   /// Opens the state; one that is whole stays open for the changes of the next save, if it can.
   private func openState(_ key: CurrentKey, _ found: Found?) throws(ArchiveError) -> Archive? {
     let lock = claimed.taken?.lock
-    if let opened = try storage.takeOpened(key.key, under: lock) { return opened }
+    // Who looked for a state to change has just found that others are kept out.
+    if case .opened? = found, let opened = storage.takeOpened(key.key, under: lock) {
+      return opened
+    }
+    storage.closeOpened()
     if let lock, case .changeable(let file) = found {
       do throws(ArchiveError) {
         let archive = try open.open(storage, key, opener.context, lock, opener.limits, file).archive

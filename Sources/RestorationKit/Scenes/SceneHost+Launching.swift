@@ -88,6 +88,7 @@ extension SceneHost {
     } catch {
       failure = failure ?? RestorationError(error)
     }
+    await list.closeOpened()
     // Sessions that were opened before the list was read stay as they are, at the front.
     found.removeAll { !sessions.add($0) }
     // A host that only looks writes and discards nothing.

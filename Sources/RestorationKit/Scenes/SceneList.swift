@@ -79,12 +79,15 @@ final class SceneListFile {
 
   /// The list, nil if none is stored.
   func read() async throws(ArchiveError) -> SceneList? {
-    guard let part = try await file.readHostPart() else { return nil }
+    guard let part = try await file.readHostPart(isRestoredNext: true) else { return nil }
     let list = try Self.list(in: part)
     written = list
     await file.noteRead(part.version)
     return list
   }
+
+  /// Closes the list, which stays open while the scenes are read, and with it their key.
+  func closeOpened() async { await file.closeOpened() }
 
   /// Lets go of what it has open.
   func close() async {

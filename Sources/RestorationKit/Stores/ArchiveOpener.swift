@@ -33,10 +33,7 @@ struct ArchiveOpener: Sendable {
 
   /// The key, with the stamp of its provider.
   func currentKey(creating: Bool) throws(ArchiveError) -> CurrentKey {
-    // A file tells whether its key has changed since, without giving the key again.
-    if let (key, stamp) = try (keys as? FileKeyProvider)?.file.loadStamped() {
-      return CurrentKey(key: key, stamp: stamp)
-    }
+    if let current = try (keys as? FileKeyProvider)?.currentKey() { return current }
     guard let key = try keys.key(creating: creating) else {
       throw ArchiveError(.keyMissing, location: keys.location)
     }

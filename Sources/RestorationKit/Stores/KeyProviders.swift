@@ -1,4 +1,5 @@
 public import ArchiveCodec
+internal import Synchronization
 
 /// The key in a file of its own, readable by the owner alone.
 ///
@@ -7,6 +8,7 @@ public import ArchiveCodec
 public struct FileKeyProvider: KeyProvider {
   /// The file that holds the key.
   public let file: KeyFile
+  private let lastKey = LastKey()
 
   /// Creates a provider for a file, which need not exist.
   ///
@@ -32,6 +34,37 @@ public struct FileKeyProvider: KeyProvider {
   /// Reads the key, or makes the file.
   public func key(creating: Bool) throws(ArchiveError) -> ArchiveKey? {
     creating ? try file.loadOrCreate() : try file.load()
+  }
+
+  /// The key with the stamp of the file; nil if there is no file.
+  ///
+  /// The file tells whether its key has changed, without giving the key again. So the key is not read
+  /// as long as anybody has the one that was read last.
+  func currentKey() throws(ArchiveError) -> CurrentKey? {
+    if let known = lastKey.current, try file.stamp() == known.stamp { return known }
+    guard let (key, stamp) = try file.loadStamped() else { return nil }
+    let current = CurrentKey(key: key, stamp: stamp)
+    lastKey.current = current
+    return current
+  }
+}
+
+/// The key that was read last from a file, if anybody still has it.
+private final class LastKey: Sendable {
+  private struct Content {
+    weak var key: ArchiveKey?
+    var stamp: KeyFile.Stamp?
+  }
+
+  private let content = Mutex(Content())
+
+  var current: CurrentKey? {
+    get {
+      content.withLock { content in
+        content.key.map { CurrentKey(key: $0, stamp: content.stamp) }
+      }
+    }
+    set { content.withLock { $0 = Content(key: newValue?.key, stamp: newValue?.stamp) } }
   }
 }
 

@@ -41,7 +41,8 @@ internal import Synchronization
 /// library have all of them. That file counts if no slot is whole.
 package final class LaunchFile: ArchiveStorage {
   private struct State {
-    /// The open file, from the first use until nothing is stored any more.
+    /// The open file, from the first use until nothing is stored any more, if it is not that of the
+    /// lock.
     var file: OpenLockFile?
     /// The slot that counts in the open file, once that was read; nil in it if no slot is whole.
     var newest: Slot??
@@ -88,7 +89,7 @@ package final class LaunchFile: ArchiveStorage {
   /// The slot that counts; nil if no slot is whole.
   private func newest(_ state: inout State) throws(ArchiveError) -> Slot? {
     if let known = state.newest { return known }
-    guard let file = try openFile(&state), file.hasSlots else { return nil }
+    guard let file = try openFile(&state), file.hasRecord else { return nil }
     let record = try file.record()
     let (first, second) = (Slot(0, in: record), Slot(1, in: record))
     let isSecond = first.flatMap { first in second.map { $0.isAfter(first) } } ?? (first == nil)
@@ -98,10 +99,10 @@ package final class LaunchFile: ArchiveStorage {
   }
 
   private func openFile(_ state: inout State) throws(ArchiveError) -> OpenLockFile? {
-    if let file = state.file { return file }
+    if let file = OpenLockFile.locked(location) ?? state.file { return file }
     let file = try OpenLockFile(location)
     // Without slots there is nothing to come back to.
-    if file?.hasSlots == true { state.file = file }
+    if file?.hasRecord == true { state.file = file }
     return file
   }
 
@@ -111,17 +112,26 @@ package final class LaunchFile: ArchiveStorage {
   {
     let sink = MemorySink()
     try body(sink)
+    try replace(sink.bytes, note: [])
+  }
+
+  /// Replaces the archive, and begins a note behind it if one is given.
+  package func replace(_ archive: [UInt8], note: [UInt8]) throws(ArchiveError) {
     try changing { (state) throws(ArchiveError) in
       state.isClosed = false
-      guard sink.bytes.count <= Slot.largestArchive else { return try moveOut(sink.bytes, &state) }
-      try write(sink.bytes, &state)
+      guard archive.count <= Slot.largestArchive else {
+        return try moveOut(archive + note, &state)
+      }
+      try write(archive, note, &state)
     }
   }
 
   /// Writes an archive to a slot.
-  private func write(_ archive: [UInt8], _ state: inout State) throws(ArchiveError) {
+  private func write(
+    _ archive: [UInt8], _ note: [UInt8], _ state: inout State
+  ) throws(ArchiveError) {
     let before = try newest(&state)
-    let slot = Slot(archive, after: before)
+    let slot = Slot(archive, note: note, after: before)
     let file: OpenLockFile
     if let known = try openFile(&state) {
       file = known
@@ -131,12 +141,14 @@ package final class LaunchFile: ArchiveStorage {
       }
     }
     state.newest = nil
-    if file.hasSlots {
+    if file.hasRecord {
       try file.write(slot.bytes, at: slot.offset)
     } else {
-      try file.makeSlots(slot.bytes)
+      try file.makeRecord(slot.bytes)
     }
-    (state.file, state.newest) = (file, .some(slot))
+    state.newest = .some(slot)
+    // Whoever keeps the file of the lock keeps the lock.
+    if file !== OpenLockFile.locked(location) { state.file = file }
     if before == nil { try removeSeparate() }
   }
 
@@ -144,8 +156,8 @@ package final class LaunchFile: ArchiveStorage {
   package func blank() throws(ArchiveError) {
     try changing { (state) throws(ArchiveError) in
       let newest = try newest(&state)
-      if newest?.isEmpty != true, let file = try openFile(&state), file.hasSlots {
-        try file.overwrite(Slot([], after: nil).bytes)
+      if newest?.isEmpty != true, let file = try openFile(&state), file.hasRecord {
+        try file.overwriteRecord(Slot([], after: nil).bytes)
       }
       state.letGo()
       if newest == nil { try removeSeparate() }
@@ -157,7 +169,7 @@ package final class LaunchFile: ArchiveStorage {
     try changing { (state) throws(ArchiveError) in
       if let file = try openFile(&state) {
         // What another instance has locked is its own.
-        if file.isLockedHere { try file.cutSlots() } else { try LockFile.remove(location) }
+        if file.isLockedHere { try file.cutRecord() } else { try LockFile.remove(location) }
       }
       state.letGo()
       try removeSeparate()
@@ -179,7 +191,7 @@ package final class LaunchFile: ArchiveStorage {
   /// Stores an archive in the separate file.
   private func moveOut(_ archive: [UInt8], _ state: inout State) throws(ArchiveError) {
     try separate.replace { sink throws(ArchiveError) in try sink.write(archive) }
-    if let file = try openFile(&state), file.hasSlots { try file.overwrite([]) }
+    if let file = try openFile(&state), file.hasRecord { try file.overwriteRecord([]) }
     state.letGo()
   }
 
@@ -236,10 +248,10 @@ private struct Slot: Sendable {
   private(set) var note: [UInt8] = []
 
   /// The slot for an archive that replaces another one.
-  init(_ archive: [UInt8], after other: Slot?) {
+  init(_ archive: [UInt8], note: [UInt8] = [], after other: Slot?) {
     index = other.map { 1 - $0.index } ?? 0
     number = (other?.number ?? 0) &+ 1
-    self.archive = archive
+    (self.archive, self.note) = (archive, note)
   }
 
   /// Reads the slot; nil if it is blank, or not whole.
@@ -270,10 +282,10 @@ private struct Slot: Sendable {
     return header
   }
 
-  /// The bytes of the slot without a note; those behind them do not count.
+  /// The bytes of the slot; those behind them do not count.
   var bytes: [UInt8] {
-    header + RecordChecksum.of(header + archive) + archive
-      + [UInt8](repeating: 0, count: Self.noteByteCount)
+    header + RecordChecksum.of(header + archive) + archive + note
+      + [UInt8](repeating: 0, count: Self.noteByteCount - note.count)
   }
 
   /// The offset of the slot in the file.
@@ -288,98 +300,6 @@ private struct Slot: Sendable {
 
   /// Whether both hold the same archive; no two are sealed alike.
   func isSame(as other: Slot) -> Bool { index == other.index && archive == other.archive }
-}
-
-/// The open file of a lock.
-private final class OpenLockFile: Sendable {
-  private let file: OpenFile
-  private let isWritable: Bool
-  /// Whether this process has the lock of the file.
-  let isLockedHere: Bool
-  /// Asked once, since a launch writes some bytes again and again.
-  private let hasFileSizeLimit = SystemCall.hasFileSizeLimit
-  private let byteCount: Atomic<Int>
-
-  /// Opens the file for reading and, if that is possible, for writing; nil if there is none.
-  init?(_ path: String) throws(ArchiveError) {
-    var status = stat()
-    var isWritable = true
-    var file: OpenFile?
-    do throws(ArchiveError) {
-      file = try OpenFile.existing(path, O_RDWR) { status = $0 }
-    } catch {
-      guard error.code == .permissionDenied else { throw error }
-      isWritable = false
-      file = try OpenFile.existing(path) { status = $0 }
-    }
-    guard let file else { return nil }
-    // A file with a second name may be one of the user's own.
-    guard status.st_nlink <= 1 else { throw ArchiveError(.notAFile) }
-    self.file = file
-    self.isWritable = isWritable
-    isLockedHere = LockFile.isHeldHere(status)
-    byteCount = Atomic(Int(status.st_size))
-  }
-
-  /// Makes the file.
-  init(making path: String) throws(ArchiveError) {
-    file = try OpenFile(path, O_RDWR | O_CREAT, mode: 0o600)
-    isWritable = true
-    let status = try file.status()
-    isLockedHere = LockFile.isHeldHere(status)
-    byteCount = Atomic(Int(status.st_size))
-  }
-
-  var hasSlots: Bool { byteCount.load(ordering: .relaxed) == LockFile.byteCount }
-
-  /// The bytes of both slots.
-  func record() throws(ArchiveError) -> [UInt8] {
-    try read(at: LockFile.recordOffset, count: 2 * Slot.byteCount)
-  }
-
-  private func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
-    try unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, read throws(ArchiveError) in
-      try unsafe read = file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
-    }
-  }
-
-  /// Adds two slots to the file, of which the first has these bytes.
-  func makeSlots(_ bytes: [UInt8]) throws(ArchiveError) {
-    if byteCount.load(ordering: .relaxed) > LockFile.byteCount { try cutSlots() }
-    let holder = try read(at: 0, count: LockFile.recordOffset)
-    let padding = [UInt8](repeating: LockFile.padding, count: LockFile.recordOffset - holder.count)
-    try write(padding + filled(bytes), at: holder.count)
-    byteCount.store(LockFile.byteCount, ordering: .relaxed)
-  }
-
-  /// Overwrites both slots with bytes, and with zeros behind them.
-  func overwrite(_ bytes: [UInt8]) throws(ArchiveError) {
-    try write(filled(bytes), at: LockFile.recordOffset)
-  }
-
-  private func filled(_ bytes: [UInt8]) -> [UInt8] {
-    bytes + [UInt8](repeating: 0, count: 2 * Slot.byteCount - bytes.count)
-  }
-
-  /// Cuts the slots off.
-  func cutSlots() throws(ArchiveError) {
-    guard byteCount.load(ordering: .relaxed) > LockFile.recordOffset else { return }
-    guard isWritable else { throw ArchiveError(.permissionDenied) }
-    try SystemCall.check { ftruncate(file.descriptor, off_t(LockFile.recordOffset)) }
-    byteCount.store(LockFile.recordOffset, ordering: .relaxed)
-  }
-
-  func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
-    guard isWritable else { throw ArchiveError(.permissionDenied) }
-    try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(ArchiveError) in
-      let bytes = UnsafeRawBufferPointer(buffer)
-      if hasFileSizeLimit {
-        try unsafe file.write(bytes, at: offset)
-      } else {
-        try unsafe file.writeUnlimited(bytes, at: offset)
-      }
-    }
-  }
 }
 
 /// A slot that is open for a note behind its archive.

@@ -12,7 +12,7 @@ internal import Synchronization
 final class StateStorage: ArchiveStorage {
   private struct Opened {
     let archive: Archive
-    let key: ArchiveKey
+    let key: CurrentKey
     /// The lock that has kept others out since the archive was opened; who lets it go gives the
     /// state away.
     weak var lock: (any ArchiveLock)?
@@ -60,24 +60,25 @@ final class StateStorage: ArchiveStorage {
   ///
   /// Nobody tells this storage of a change by another process, so the archive is good only under
   /// the lock that keeps others out now.
-  func keepOpen(_ archive: Archive, _ key: ArchiveKey, under lock: any ArchiveLock) {
+  func keepOpen(_ archive: Archive, _ key: CurrentKey, under lock: any ArchiveLock) {
     replacement.withLock { $0.opened = Opened(archive: archive, key: key, lock: lock) }
   }
 
-  /// Whether an archive was kept open.
-  var hasOpened: Bool { replacement.withLock { $0.opened != nil } }
+  /// The key of an archive that was kept open; nil if there is none.
+  var openedKey: CurrentKey? { replacement.withLock { $0.opened?.key } }
 
-  /// The archive that was kept open; nil if there is none, if another key is to open it, or if
-  /// others could write since.
+  /// Takes the archive that was kept open.
   ///
-  /// - Throws: Why it is not known whether the lock is held.
-  func takeOpened(
-    _ key: ArchiveKey, under lock: (any ArchiveLock)?
-  ) throws(ArchiveError) -> Archive? {
+  /// - Parameters:
+  ///   - key: The key.
+  ///   - lock: The lock, which the caller has found to be held.
+  /// - Returns: The archive; nil if there is none, if another key is to open it, or if others could
+  ///   write since.
+  func takeOpened(_ key: ArchiveKey, under lock: (any ArchiveLock)?) -> Archive? {
     let opened = replacement.withLock { $0.opened.take() }
-    guard let opened, let lock, lock === opened.lock, opened.key.isSame(as: key),
-      try lock.isHeld()
-    else { return nil }
+    guard let opened, let lock, lock === opened.lock, opened.key.key.isSame(as: key) else {
+      return nil
+    }
     return opened.archive
   }
 
@@ -174,6 +175,14 @@ final class StateStorage: ArchiveStorage {
   func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
     forgetGenerations()
     try base.putBack(archive)
+  }
+
+  /// Puts an archive back, and sets the stored one aside; one of them is in its place at any moment.
+  func putBack(
+    _ archive: SetAsideArchive, settingAside reason: SetAsideReason, at date: Date
+  ) throws(ArchiveError) {
+    forgetGenerations()
+    try base.putBack(archive, settingAside: reason, at: date)
   }
 
   func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError) {

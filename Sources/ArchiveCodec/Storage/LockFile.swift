@@ -1,0 +1,174 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Android)
+internal import Android
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+internal import Synchronization
+
+/// The file of a lock, which may have a record behind the text of the holder.
+///
+/// The lock's owner writes the record in place, and cuts it off when it is not needed any more. A file
+/// with a record stays when the lock goes: to make a file and remove it takes longer than anything else
+/// in a launch. An older version of this library, which knows no record, cuts it off, too.
+package enum LockFile {
+  /// The room for the text of the holder, which is padded with spaces.
+  package static let recordOffset = 128
+  /// The size of a file with a record: one block of most file systems.
+  package static let byteCount = 4096
+  static let padding = UInt8(ascii: " ")
+  static let longestHolder = 100
+
+  static let recordByteCount = byteCount - recordOffset
+
+  static func hasRecord(_ status: stat) -> Bool { status.st_size == byteCount }
+
+  /// The path of the file that locks the archive at a path.
+  package static func path(of archive: String) -> String {
+    Directory(parentOf: archive).child(".\(Directory.name(of: archive)).lock")
+  }
+
+  /// The name of the archive that a file of this name locks; nil if it is no file of a lock.
+  package static func archive(lockedBy name: String) -> String? {
+    guard name.hasPrefix("."), name.hasSuffix(".lock") else { return nil }
+    return String(name.dropFirst().dropLast(".lock".count))
+  }
+
+  /// Removes the file, unless somebody has the lock.
+  package static func remove(_ path: String) throws(ArchiveError) {
+    guard let file = try OpenFile.existing(path, O_RDWR), FileLock.attempt(file) == .locked else {
+      return
+    }
+    // The file may have been replaced before it was locked.
+    if try FileLock.names(path, FileIdentity(try file.status())) { _ = unsafe unlink(path) }
+    // The lock is held until the name is gone.
+    _ = consume file
+  }
+}
+
+/// The open file of a lock, with the record in it.
+package final class OpenLockFile: Sendable {
+  struct Weak {
+    weak var file: OpenLockFile?
+  }
+
+  /// The files that this process has locked, by their paths.
+  static let locked = Mutex<[String: Weak]>([:])
+
+  private let file: OpenFile
+  private let isWritable: Bool
+  /// Whether this process has the lock of the file.
+  package let isLockedHere: Bool
+  private let byteCount: Atomic<Int>
+  /// Asked once, since a launch writes some bytes again and again.
+  private let limit = Mutex<Bool?>(nil)
+
+  init(_ file: consuming OpenFile, isLockedHere: Bool, byteCount: Int) {
+    self.file = file
+    isWritable = true
+    self.isLockedHere = isLockedHere
+    self.byteCount = Atomic(byteCount)
+  }
+
+  /// The file at a path, if this process has it open and locked.
+  ///
+  /// Whoever keeps it keeps the lock.
+  package static func locked(_ path: String) -> OpenLockFile? {
+    locked.withLock { $0[path]?.file }
+  }
+
+  /// Opens the file for reading and, if that is possible, for writing; nil if there is none.
+  package init?(_ path: String) throws(ArchiveError) {
+    var status = stat()
+    var isWritable = true
+    var file: OpenFile?
+    do throws(ArchiveError) {
+      file = try OpenFile.existing(path, O_RDWR) { status = $0 }
+    } catch {
+      guard error.code == .permissionDenied else { throw error }
+      isWritable = false
+      file = try OpenFile.existing(path) { status = $0 }
+    }
+    guard let file else { return nil }
+    // A file with a second name may be one of the user's own.
+    guard status.st_nlink <= 1 else { throw ArchiveError(.notAFile) }
+    self.file = file
+    self.isWritable = isWritable
+    isLockedHere = FileLock.isHeldHere(FileIdentity(status))
+    byteCount = Atomic(Int(status.st_size))
+  }
+
+  /// Makes the file.
+  package init(making path: String) throws(ArchiveError) {
+    file = try OpenFile(path, O_RDWR | O_CREAT, mode: 0o600)
+    isWritable = true
+    let status = try file.status()
+    isLockedHere = FileLock.isHeldHere(FileIdentity(status))
+    byteCount = Atomic(Int(status.st_size))
+  }
+
+  /// Whether there is a record.
+  package var hasRecord: Bool { byteCount.load(ordering: .relaxed) == LockFile.byteCount }
+
+  /// The bytes of the record.
+  package func record() throws(ArchiveError) -> [UInt8] {
+    try read(at: LockFile.recordOffset, count: LockFile.recordByteCount)
+  }
+
+  private func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
+    try unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, read throws(ArchiveError) in
+      try unsafe read = file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+    }
+  }
+
+  /// Adds a record that begins with these bytes.
+  package func makeRecord(_ bytes: [UInt8]) throws(ArchiveError) {
+    if byteCount.load(ordering: .relaxed) > LockFile.byteCount { try cutRecord() }
+    let holder = try read(at: 0, count: LockFile.recordOffset)
+    let padding = [UInt8](repeating: LockFile.padding, count: LockFile.recordOffset - holder.count)
+    try write(padding + filled(bytes), at: holder.count)
+    byteCount.store(LockFile.byteCount, ordering: .relaxed)
+  }
+
+  /// Overwrites the record with bytes, and with zeros behind them.
+  package func overwriteRecord(_ bytes: [UInt8]) throws(ArchiveError) {
+    try write(filled(bytes), at: LockFile.recordOffset)
+  }
+
+  private func filled(_ bytes: [UInt8]) -> [UInt8] {
+    bytes + [UInt8](repeating: 0, count: LockFile.recordByteCount - bytes.count)
+  }
+
+  /// Cuts the record off.
+  package func cutRecord() throws(ArchiveError) {
+    guard byteCount.load(ordering: .relaxed) > LockFile.recordOffset else { return }
+    guard isWritable else { throw ArchiveError(.permissionDenied) }
+    try SystemCall.check { ftruncate(file.descriptor, off_t(LockFile.recordOffset)) }
+    byteCount.store(LockFile.recordOffset, ordering: .relaxed)
+  }
+
+  package func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
+    guard isWritable else { throw ArchiveError(.permissionDenied) }
+    let hasFileSizeLimit = limit.withLock { known in
+      let hasLimit = known ?? SystemCall.hasFileSizeLimit
+      known = hasLimit
+      return hasLimit
+    }
+    try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(ArchiveError) in
+      let bytes = UnsafeRawBufferPointer(buffer)
+      if hasFileSizeLimit {
+        try unsafe file.write(bytes, at: offset)
+      } else {
+        try unsafe file.writeUnlimited(bytes, at: offset)
+      }
+    }
+  }
+}

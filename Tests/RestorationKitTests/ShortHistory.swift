@@ -1,0 +1,147 @@
+import ArchiveCodec
+import RestorationKit
+import TestSupport
+
+/// Where a process is killed that is in the midst of something.
+struct KillPoint: CustomStringConvertible {
+  /// How many changes of the disk are made before the last one.
+  let callCount: Int
+  /// How much of the last one is made.
+  let extent: FaultyDisk.Extent
+
+  var description: String { "killed after \(callCount) changes and \(extent) of the next" }
+}
+
+/// How a process ends.
+enum ProcessEnd {
+  case kill
+  case powerCut(FaultyDisk.Remains)
+}
+
+/// A short life of an app: some operations, an end in the midst of the last one, an end in the midst
+/// of the launch after it, and a launch.
+///
+/// A subclass has the app, and says what may come back.
+@MainActor
+class ShortHistory<Operation: CaseIterable> {
+  let operations: [Operation]
+  let disk = FaultyDisk(seed: 0)
+  let keys = MemoryKeyProvider()
+  var process: DiskProcess
+  /// The calls in which the last operation and the launch after it have ended; nil if they were done.
+  private(set) var lastCall: FaultyDisk.Call?
+  private(set) var lastCallOfLaunch: FaultyDisk.Call?
+  /// What must not be.
+  private(set) var problem: String?
+  private(set) var story: [String] = []
+  private var kill: KillPoint?
+
+  /// - Parameters:
+  ///   - operations: At least one.
+  ///   - whole: The same history without a kill, which knows what its last operation brings; nil if
+  ///     this is that one.
+  required init(_ operations: [Operation], after whole: ShortHistory?) {
+    self.operations = operations
+    process = disk.process()
+  }
+
+  // MARK: The app
+
+  /// Makes what every history begins with, up to a launch.
+  func prepare() async throws { fatalError() }
+
+  /// Does something; ``arm()`` comes right before it.
+  func perform(_ operation: Operation) async throws { fatalError() }
+
+  /// Launches the app in the present process, and checks what comes back.
+  func launch() async throws { fatalError() }
+
+  /// Lets the states go, so that all that is left over is swept.
+  func close() async { fatalError() }
+
+  /// What the last launch has found, to be compared.
+  var found: String { fatalError() }
+
+  /// The power is about to be cut.
+  func willCutPower() {}
+
+  // MARK: Running
+
+  /// Runs the operations, and ends the process.
+  ///
+  /// - Parameters:
+  ///   - kill: Where the last operation ends; nil if the process ends after it.
+  ///   - end: How the processes end.
+  ///   - second: Where the launch after it ends; nil if it does not.
+  /// - Throws: If the beginning of the history fails; else ``problem`` says what was wrong.
+  func run(
+    _ kill: KillPoint? = nil, _ end: ProcessEnd = .kill, _ second: KillPoint? = nil
+  ) async throws {
+    try await prepare()
+    for operation in operations.dropLast() { await note(operation) }
+    self.kill = kill
+    if let last = operations.last { await note(last) }
+    lastCall = process.lastCall
+    if kill != nil, lastCall == nil { return }
+    self.kill = second
+    finish(end)
+    await launchArmed()
+    if process.hasEnded {
+      lastCallOfLaunch = process.lastCall
+      finish(end)
+      await launchArmed()
+    }
+    let before = found
+    await close()
+    finish(.kill)
+    await launchArmed()
+    if found != before { fail("\(found) came back after \(before)") }
+  }
+
+  private func note(_ operation: Operation) async {
+    guard !process.hasEnded else { return }
+    story.append("\(operation)")
+    do {
+      try await perform(operation)
+    } catch {
+      if !process.hasEnded { fail("\(operation) has failed: \(error)") }
+    }
+  }
+
+  func launchArmed() async {
+    process = disk.process()
+    do {
+      try await launch()
+      if !process.hasEnded { process.disarm() }
+    } catch {
+      if !process.hasEnded { fail("launch has failed: \(error)") }
+    }
+  }
+
+  func finish(_ end: ProcessEnd) {
+    process.end()
+    switch end {
+    case .kill: tell("killed")
+    case .powerCut(let remains):
+      tell("power cut")
+      willCutPower()
+      disk.cutPower(leaving: remains)
+    }
+  }
+
+  /// Whether the next operation is to be killed.
+  var isArmed: Bool { kill != nil }
+
+  func arm() {
+    guard let kill else { return }
+    process.arm(.endAt(kill.extent), after: kill.callCount)
+    self.kill = nil
+  }
+
+  func tell(_ what: String) { story.append(what) }
+
+  func fail(_ what: String) {
+    if problem == nil { problem = what }
+    tell("FAILED: \(what)")
+  }
+}
