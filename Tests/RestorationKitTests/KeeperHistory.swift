@@ -3,7 +3,7 @@ import RestorationKit
 import TestSupport
 
 enum KeeperOperation: CaseIterable {
-  case save, saveEverything, discard, putBack, forget, decline, close, launch
+  case save, saveEverything, saveUnread, discard, putBack, forget, decline, close, launch
 }
 
 /// A short life of an app with one state, a secret in it, and a state that was set aside.
@@ -33,12 +33,8 @@ final class KeeperHistory: ShortHistory<KeeperOperation> {
 
   /// Stores a state, and another one that nobody reads the first one for, and restores that.
   override func prepare() async throws {
-    for _ in 1...2 {
-      process = disk.process()
-      try await save { try await $0.keeper.save([$0.root]) }
-      finish(.kill)
-      owner = nil
-    }
+    for _ in 1...2 { try await saveUnread() }
+    finish(.kill)
     await launchArmed()
   }
 
@@ -52,6 +48,7 @@ final class KeeperHistory: ShortHistory<KeeperOperation> {
     switch operation {
     case .save: try await save { try await $0.keeper.save([$0.root]) }
     case .saveEverything: try await save { try await $0.keeper.saveEverything([$0.root]) }
+    case .saveUnread: try await saveUnread()
     case .discard: try await discard()
     case .putBack: try await putBack()
     case .forget: try await forget()
@@ -83,6 +80,14 @@ final class KeeperHistory: ShortHistory<KeeperOperation> {
     guard !process.hasEnded else { return }
     if report.outcome != .saved { fail("\(report)") }
     log.acknowledge(number, on: disk)
+  }
+
+  /// A launch saves over a state that it has not restored.
+  private func saveUnread() async throws {
+    finish(.kill)
+    process = disk.process()
+    owner = nil
+    try await save { try await $0.keeper.save([$0.root]) }
   }
 
   private func discard() async throws {
