@@ -69,8 +69,8 @@ extension StateFile {
       noteNothingStored(isClaimed: isClaimed)
       return .nothing
     }
-    // The provider was asked when the state was opened, and may take long.
-    let current = if case .opened(let key) = found { key } else { try currentKey(creating: false) }
+    let known = found.keyOfFile
+    let current = if let known { known } else { try currentKey(creating: false) }
     let key = current.key
     var trial = files.launch.trial(readMarker(key), threshold: threshold)
     guard

@@ -79,6 +79,12 @@ final class StoredArchive {
     /// No state, but a generation of one.
     case generation
 
+    /// The key of a state that is open, if it is in a file, which was looked at then; another provider
+    /// may have been locked since.
+    var keyOfFile: CurrentKey? {
+      if case .opened(let key) = self, key.stamp != nil { key } else { nil }
+    }
+
     var file: (any ArchiveFile)? {
       switch self {
       case .state(let file): file

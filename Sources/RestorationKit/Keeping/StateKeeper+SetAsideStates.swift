@@ -34,7 +34,7 @@ extension StateKeeper {
   /// The next ``restore(into:)`` brings the state back. Restore at once, or at the next
   /// launch and save nothing before: a save would set the state aside again, since this
   /// launch has not read it. The state that is stored now is set aside. If the process
-  /// ends meanwhile, both stay.
+  /// ends meanwhile, both stay, and one of them is the one to be restored.
   ///
   ///     if let last = try await keeper.setAsideStates().last(where: { $0.reason != .unreadable }) {
   ///       try await keeper.putBack(last)
@@ -44,9 +44,9 @@ extension StateKeeper {
   /// - Parameter state: One of ``setAsideStates()`` or ``generations()``.
   /// - Throws: ``RestorationError`` with `setAsideStateMissing` if the state is gone,
   ///   and with `archive` if it cannot be read, or its key is locked; nothing is
-  ///   changed then. Also with `archive` if it cannot be put back; each of the two
-  ///   states is then either stored or set aside. `inUse` if another instance has the
-  ///   state.
+  ///   changed then. Also with `archive` if it cannot be put back, as on a full disk, since
+  ///   it is copied; each of the two states is then either stored or set aside. `inUse` if
+  ///   another instance has the state.
   /// - Complexity: O(*n*) in the bytes of the state.
   public func putBack(_ state: SetAsideState) async throws(RestorationError) {
     try await engine.putBack(state)
