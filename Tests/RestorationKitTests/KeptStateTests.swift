@@ -175,6 +175,9 @@ final class SetAsideStateTests: XCTestCase {
       await keeper.close()
     }
     let next = try keeper()
+    let root = TestNode("a")
+    _ = try await next.restore(into: [root])
+    XCTAssertEqual(root.value, "two")
     let kept = try await next.setAsideStates()
     let before = disk.names.map { disk.bytes(of: $0) }
     disk.isFull = true
@@ -183,8 +186,11 @@ final class SetAsideStateTests: XCTestCase {
     }
     XCTAssertEqual(disk.names.map { disk.bytes(of: $0) }, before)
     disk.isFull = false
+    // The state that stays is still the one that was restored.
+    root.value = "three"
+    let saved = try await next.save([root])
+    XCTAssertNil(saved.setAside)
     try await next.putBack(try XCTUnwrap(kept.first))
-    let root = TestNode("a")
     _ = try await next.restore(into: [root])
     XCTAssertEqual(root.value, "one")
   }

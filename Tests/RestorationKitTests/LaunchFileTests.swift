@@ -299,6 +299,59 @@ final class LaunchFileTests: XCTestCase {
     }
   }
 
+  func testAMarkerAndItsNoteAreWrittenAtOnceAndAMarkerThatIsTooLargeIsNot() throws {
+    let directory = try TemporaryDirectory()
+    let lock = try state(in: directory).lock()
+    let file = file(in: directory)
+    XCTAssertTrue(try file.replace(small, note: note))
+    XCTAssertEqual(try stored(directory), small + note)
+    let appended = try XCTUnwrap(try file.openForAppending())
+    XCTAssertEqual(appended.byteCount, small.count + note.count)
+    try appended.write(note.reversed(), at: small.count)
+    XCTAssertEqual(try stored(directory), small + note.reversed())
+    // Each marker has its own note, and none has that of the one before.
+    try write(other, to: file)
+    XCTAssertEqual(try stored(directory), other)
+    XCTAssertFalse(try file.replace([UInt8](repeating: 3, count: 2_000), note: note))
+    XCTAssertEqual(try stored(directory), other)
+    withExtendedLifetime(lock) {}
+  }
+
+  func testALockThatSomebodyHasRemovedHasItsMarkerInTheFileThatIsLockedSince() throws {
+    let directory = try TemporaryDirectory()
+    let first = try state(in: directory).lock()
+    let (file, another) = (file(in: directory), file(in: directory))
+    XCTAssertTrue(try file.replace(small, note: note))
+    let before = try XCTUnwrap(try file.openForAppending())
+    try FileManager.default.removeItem(atPath: directory.child(Self.lock))
+    let second = try state(in: directory).lock()
+    // The marker of the one that has the lock now.
+    XCTAssertTrue(try another.replace(other, note: note))
+    let bytes = try directory.bytes(of: Self.lock)
+    XCTAssertEqual(
+      archiveError { try before.write(self.note, at: self.small.count) }?.code, .outdated)
+    XCTAssertEqual(try directory.bytes(of: Self.lock), bytes)
+    // The same object goes on with the new file, and so does its note.
+    XCTAssertTrue(try file.replace(small, note: note))
+    try XCTUnwrap(try file.openForAppending()).write(note.reversed(), at: small.count)
+    XCTAssertEqual(try stored(directory), small + note.reversed())
+    withExtendedLifetime((first, second)) {}
+  }
+
+  func testTheLockGoesWithItsOwnerThoughTheFileOfTheMarkerIsInUse() throws {
+    let directory = try TemporaryDirectory()
+    let file = file(in: directory)
+    var lock: (any ArchiveLock)? = try state(in: directory).lock()
+    try write(small, to: file)
+    let appended = try XCTUnwrap(try file.openForAppending())
+    XCTAssertTrue(try state(in: directory).isLocked())
+    withExtendedLifetime(lock) {}
+    lock = nil
+    XCTAssertFalse(try state(in: directory).isLocked())
+    let next = try state(in: directory).lock()
+    withExtendedLifetime((next, appended)) {}
+  }
+
   func testTheFileOfALockThatNobodyHasGoesWithItsArchive() throws {
     let directory = try TemporaryDirectory()
     let file = file(in: directory)

@@ -91,7 +91,11 @@ public struct KeyFile: Hashable, Sendable {
   ///
   /// - Throws: ``ArchiveError`` with `permissionDenied` or `inputOutput`.
   package func stamp() throws(ArchiveError) -> Stamp? {
-    try Directory.status(of: path).map(Stamp.init)
+    do throws(ArchiveError) {
+      return try Directory.status(of: path).map(Stamp.init)
+    } catch {
+      throw error.located(at: path)
+    }
   }
 
   /// Reads the key, or makes a new one if there is no file.

@@ -52,7 +52,7 @@ final class FileLock: ArchiveLock {
       // would find this lock.
       guard try Self.names(path, identity) else { continue }
       let byteCount = Self.write(holder: Self.ownName, to: file, ofByteCount: Int(status.st_size))
-      self.file = OpenLockFile(file, isLockedHere: true, byteCount: byteCount)
+      self.file = OpenLockFile(locked: file, byteCount: byteCount)
       self.path = path
       self.identity = identity
       Self.held.withLock { $0[identity.number, default: []].append(identity) }

@@ -65,22 +65,23 @@ package final class OpenLockFile: Sendable {
 
   private let file: OpenFile
   private let isWritable: Bool
+  /// Whether this is the open file that has the lock, so that whoever keeps it keeps the lock.
+  package let isOfLock: Bool
   /// Whether this process has the lock of the file.
   package let isLockedHere: Bool
   private let byteCount: Atomic<Int>
   /// Asked once, since a launch writes some bytes again and again.
   private let limit = Mutex<Bool?>(nil)
 
-  init(_ file: consuming OpenFile, isLockedHere: Bool, byteCount: Int) {
+  /// Takes the open file that has the lock.
+  init(locked file: consuming OpenFile, byteCount: Int) {
     self.file = file
     isWritable = true
-    self.isLockedHere = isLockedHere
+    (isOfLock, isLockedHere) = (true, true)
     self.byteCount = Atomic(byteCount)
   }
 
   /// The file at a path, if this process has it open and locked.
-  ///
-  /// Whoever keeps it keeps the lock.
   package static func locked(_ path: String) -> OpenLockFile? {
     locked.withLock { $0[path]?.file }
   }
@@ -102,6 +103,7 @@ package final class OpenLockFile: Sendable {
     guard status.st_nlink <= 1 else { throw ArchiveError(.notAFile) }
     self.file = file
     self.isWritable = isWritable
+    isOfLock = false
     isLockedHere = FileLock.isHeldHere(FileIdentity(status))
     byteCount = Atomic(Int(status.st_size))
   }
@@ -110,6 +112,7 @@ package final class OpenLockFile: Sendable {
   package init(making path: String) throws(ArchiveError) {
     file = try OpenFile(path, O_RDWR | O_CREAT, mode: 0o600)
     isWritable = true
+    isOfLock = false
     let status = try file.status()
     isLockedHere = FileLock.isHeldHere(FileIdentity(status))
     byteCount = Atomic(Int(status.st_size))

@@ -104,7 +104,7 @@ final class LaunchGuard {
     restore?.note = nil
     guard let written = try marker.write(marked, key, isNoted: true) else { return }
     restore?.note = try LaunchNote(
-      behind: written.byteCount, written.tags, in: marker.storage)
+      behind: written.byteCount, written.tags, isBegun: written.isNoteBegun, in: marker.storage)
   }
 
   /// Lets the next restores try the left-out elements again, one at a time.

@@ -174,13 +174,14 @@ struct LaunchMarker: Sendable {
   /// - Parameters:
   ///   - content: The content.
   ///   - key: The key that seals it.
-  ///   - isNoted: Whether a note begins behind the marker.
-  /// - Returns: The size of the marker, with the tags of its note; nil if no file was written.
+  ///   - isNoted: Whether a note begins behind the marker, if that takes no call more.
+  /// - Returns: The size of the marker, the tags of its note, and whether that has begun; nil if no
+  ///   file was written.
   /// - Throws: What the storage throws.
   @discardableResult
   func write(
     _ content: Content, _ key: ArchiveKey, isNoted: Bool = false
-  ) throws -> (byteCount: Int, tags: LaunchNote.Tags)? {
+  ) throws -> (byteCount: Int, tags: LaunchNote.Tags, isNoteBegun: Bool)? {
     guard isLasting else { return nil }
     guard content != Content() else {
       if let file = storage as? LaunchFile { try file.blank() } else { try storage.remove() }
@@ -208,13 +209,11 @@ struct LaunchMarker: Sendable {
     let sealed = try SealedRecord.seal(
       try builder.finish(), key: key, context: context, random: random)
     let tags = LaunchNote.Tags(tag, nil)
-    let note = isNoted ? tags.begun : []
-    if let file = storage as? LaunchFile {
-      try file.replace(sealed, note: note)
-    } else {
-      try storage.replace { sink throws(ArchiveError) in try sink.write(sealed + note) }
+    if isNoted, let file = storage as? LaunchFile, try file.replace(sealed, note: tags.begun) {
+      return (sealed.count, tags, true)
     }
-    return (sealed.count, tags)
+    try storage.replace { sink throws(ArchiveError) in try sink.write(sealed) }
+    return (sealed.count, tags, false)
   }
 }
 

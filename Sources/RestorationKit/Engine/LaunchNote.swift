@@ -97,14 +97,14 @@ package final class LaunchNote: DecodingNote {
 
   private let written: Mutex<Written>
 
-  /// Goes on with a note outside of all elements, which was written with its marker.
+  /// Begins a note outside of all elements, or goes on with the one that was written with its marker.
   ///
-  /// - Throws: `ArchiveError` if the marker has been replaced.
+  /// - Throws: `ArchiveError` if there is no room for the note, or the marker has been replaced.
   init(
-    behind markerByteCount: Int, _ tags: Tags, in storage: any ArchiveStorage
+    behind markerByteCount: Int, _ tags: Tags, isBegun: Bool, in storage: any ArchiveStorage
   ) throws(ArchiveError) {
     guard let file = try storage.openForAppending(),
-      file.byteCount == markerByteCount + Self.byteCount
+      file.byteCount == markerByteCount + (isBegun ? Self.byteCount : 0)
     else {
       throw ArchiveError(.outdated)
     }
@@ -112,6 +112,7 @@ package final class LaunchNote: DecodingNote {
     offset = markerByteCount
     self.tags = tags
     written = Mutex(Written(end: tags.bytes(of: Self.ended), restore: tags.begun))
+    if !isBegun { try file.write(tags.begun, at: offset) }
     Self.remember(self)
   }
 

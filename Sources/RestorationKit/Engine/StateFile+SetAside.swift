@@ -43,11 +43,14 @@ extension StateFile {
     else { return false }
     _ = try StoredTree(reading: archive)
     let before = files.archive.setAsideIdentifiers()
-    lastNumber = max(lastNumber, number)
-    files.archive.forgetKnown()
-    files.launch.forgetRestore()
     files.archive.open.close()
-    try files.archive.storage.putBack(stored, settingAside: .replaced, at: settingAside.date)
+    do throws(ArchiveError) {
+      try files.archive.storage.putBack(stored, settingAside: .replaced, at: settingAside.date)
+    } catch {
+      if error.code == .notDurable { forgetReplaced(number) }
+      throw error
+    }
+    forgetReplaced(number)
     files.archive.listener?.noteRemovedAsides()
     // Crashes of another state are not counted for this one.
     note { try files.launch.removeMarker() }
@@ -55,6 +58,13 @@ extension StateFile {
       files.archive.removeExcess(settingAside, except: replaced)
     }
     return true
+  }
+
+  /// Forgets the state that another one has replaced.
+  private func forgetReplaced(_ number: UInt64) {
+    lastNumber = max(lastNumber, number)
+    files.archive.forgetKnown()
+    files.launch.forgetRestore()
   }
 
   func removeSetAside(_ state: SetAsideState) async throws(ArchiveError) {

@@ -102,7 +102,7 @@ final class StoredArchive {
 
   /// Looks for a state that the next save may change, too.
   func findChangeable() throws(ArchiveError) -> Found? {
-    if let key = storage.openedKey { return .opened(key) }
+    if let key = storage.keyOfOpened(under: claimed.taken?.lock) { return .opened(key) }
     do throws(ArchiveError) {
       if let file = try storage.openForAppending() { return .changeable(file) }
     } catch {

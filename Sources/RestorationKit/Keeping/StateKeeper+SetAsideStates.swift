@@ -34,7 +34,8 @@ extension StateKeeper {
   /// The next ``restore(into:)`` brings the state back. Restore at once, or at the next
   /// launch and save nothing before: a save would set the state aside again, since this
   /// launch has not read it. The state that is stored now is set aside. If the process
-  /// ends meanwhile, both stay, and one of them is the one to be restored.
+  /// ends meanwhile, both stay, and one of them is the one to be restored: in files, if the
+  /// file system has hard links.
   ///
   ///     if let last = try await keeper.setAsideStates().last(where: { $0.reason != .unreadable }) {
   ///       try await keeper.putBack(last)

@@ -79,11 +79,16 @@ final class SceneListFile {
 
   /// The list, nil if none is stored.
   func read() async throws(ArchiveError) -> SceneList? {
-    guard let part = try await file.readHostPart(isRestoredNext: true) else { return nil }
-    let list = try Self.list(in: part)
-    written = list
-    await file.noteRead(part.version)
-    return list
+    do throws(ArchiveError) {
+      guard let part = try await file.readHostPart(isRestoredNext: true) else { return nil }
+      let list = try Self.list(in: part)
+      written = list
+      await file.noteRead(part.version)
+      return list
+    } catch {
+      await file.closeOpened()
+      throw error
+    }
   }
 
   /// Closes the list, which stays open while the scenes are read, and with it their key.

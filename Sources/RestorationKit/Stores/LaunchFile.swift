@@ -40,12 +40,18 @@ internal import Synchronization
 /// An archive that is too large for a slot is in a file of its own, where earlier versions of the
 /// library have all of them. That file counts if no slot is whole.
 package final class LaunchFile: ArchiveStorage {
+  private struct Newest {
+    /// Nil if no slot is whole.
+    let slot: Slot?
+    weak var file: OpenLockFile?
+  }
+
   private struct State {
     /// The open file, from the first use until nothing is stored any more, if it is not that of the
     /// lock.
     var file: OpenLockFile?
-    /// The slot that counts in the open file, once that was read; nil in it if no slot is whole.
-    var newest: Slot??
+    /// The slot that counts, once it was read, and the file that has it.
+    var newest: Newest?
     /// Whether the file may be another instance's by now, until an archive is stored again.
     var isClosed = false
 
@@ -88,13 +94,14 @@ package final class LaunchFile: ArchiveStorage {
 
   /// The slot that counts; nil if no slot is whole.
   private func newest(_ state: inout State) throws(ArchiveError) -> Slot? {
-    if let known = state.newest { return known }
     guard let file = try openFile(&state), file.hasRecord else { return nil }
+    // Somebody may have removed the file, and the one that is locked since is another one.
+    if let known = state.newest, known.file === file { return known.slot }
     let record = try file.record()
     let (first, second) = (Slot(0, in: record), Slot(1, in: record))
     let isSecond = first.flatMap { first in second.map { $0.isAfter(first) } } ?? (first == nil)
     let newest = isSecond ? second : first
-    state.newest = .some(newest)
+    state.newest = Newest(slot: newest, file: file)
     return newest
   }
 
@@ -112,17 +119,20 @@ package final class LaunchFile: ArchiveStorage {
   {
     let sink = MemorySink()
     try body(sink)
-    try replace(sink.bytes, note: [])
+    if try replace(sink.bytes, note: []) { return }
+    try changing { (state) throws(ArchiveError) in try moveOut(sink.bytes, &state) }
   }
 
-  /// Replaces the archive, and begins a note behind it if one is given.
-  package func replace(_ archive: [UInt8], note: [UInt8]) throws(ArchiveError) {
+  /// Replaces the archive, with the note behind it.
+  ///
+  /// - Returns: Whether the archive is in a slot now; false, and nothing is changed, if it is too
+  ///   large for one.
+  package func replace(_ archive: [UInt8], note: [UInt8]) throws(ArchiveError) -> Bool {
     try changing { (state) throws(ArchiveError) in
       state.isClosed = false
-      guard archive.count <= Slot.largestArchive else {
-        return try moveOut(archive + note, &state)
-      }
+      guard archive.count <= Slot.largestArchive else { return false }
       try write(archive, note, &state)
+      return true
     }
   }
 
@@ -146,9 +156,9 @@ package final class LaunchFile: ArchiveStorage {
     } else {
       try file.makeRecord(slot.bytes)
     }
-    state.newest = .some(slot)
+    state.newest = Newest(slot: slot, file: file)
     // Whoever keeps the file of the lock keeps the lock.
-    if file !== OpenLockFile.locked(location) { state.file = file }
+    if !file.isOfLock { state.file = file }
     if before == nil { try removeSeparate() }
   }
 

@@ -64,8 +64,13 @@ final class StateStorage: ArchiveStorage {
     replacement.withLock { $0.opened = Opened(archive: archive, key: key, lock: lock) }
   }
 
-  /// The key of an archive that was kept open; nil if there is none.
-  var openedKey: CurrentKey? { replacement.withLock { $0.opened?.key } }
+  /// The key of an archive that was kept open; nil if there is none, or if others could write since.
+  func keyOfOpened(under lock: (any ArchiveLock)?) -> CurrentKey? {
+    replacement.withLock { replacement in
+      guard let opened = replacement.opened, let lock, lock === opened.lock else { return nil }
+      return opened.key
+    }
+  }
 
   /// Takes the archive that was kept open.
   ///
