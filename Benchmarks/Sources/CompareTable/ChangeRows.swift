@@ -109,7 +109,7 @@ enum ChangeRows {
       throw WorkloadError("a save of nothing has written something")
     }
     return contest.row(
-      "Save 100,000 nodes of which none changed, µs", bound: 20, goal: "≤ 20 µs, no write", &noise)
+      "Save 100,000 nodes of which none changed, µs", bound: 15, goal: "≤ 15 µs, no write", &noise)
   }
 
   /// Such a save asks all nodes, since nobody in this process knows what they have written.
