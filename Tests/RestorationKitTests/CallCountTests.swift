@@ -24,16 +24,10 @@ final class CallCountTests: XCTestCase {
   /// The app: each launch is one keeper after the other in the same process.
   @MainActor
   func testTheKeeperThatIsCounted() async throws {
-    guard let folder = AppUnderTest.current?.folder else {
-      throw XCTSkip("Runs in a process of its own.")
-    }
-    let directory = FileStateDirectory(path: "\(folder)/states")
-    let keys = FileKeyProvider(path: "\(folder)/key")
+    let newKeeper = try keepers()
     @MainActor func launch() throws -> (StateKeeper, TestNode) {
       let nodes = (0..<9).map { TestNode("node\($0)", value: "text \($0)") }
-      let keeper = try StateKeeper(
-        application: Launch.application, directory: directory, keys: keys)
-      return (keeper, TestNode("root", children: nodes))
+      return (try newKeeper(), TestNode("root", children: nodes))
     }
     @MainActor func save(_ phase: String, _ app: (StateKeeper, TestNode)) async throws {
       let report = try await count(phase) { try await app.0.save([app.1]) }
@@ -71,15 +65,9 @@ final class CallCountTests: XCTestCase {
   /// The app: each launch is one host after the other in the same process.
   @MainActor
   func testTheHostThatIsCounted() async throws {
-    guard let folder = AppUnderTest.current?.folder else {
-      throw XCTSkip("Runs in a process of its own.")
-    }
-    let directory = FileStateDirectory(path: "\(folder)/states")
-    let keys = FileKeyProvider(path: "\(folder)/key")
+    let newKeeper = try keepers()
     @MainActor func launch() throws -> (SceneHost, SceneConfiguration) {
-      let host = SceneHost(
-        try StateKeeper(application: Launch.application, directory: directory, keys: keys))
-      return (host, SceneConfiguration { Window() })
+      (SceneHost(try newKeeper()), SceneConfiguration { Window() })
     }
 
     var app = try launch()
@@ -115,6 +103,19 @@ final class CallCountTests: XCTestCase {
       "root", children: (0..<9).map { TestNode("node\($0)", value: "text \($0)") })
 
     func restorationRoots(for scene: RestorableScene) -> [any RestorableNode] { [root] }
+  }
+
+  /// Makes the keepers of the app that is counted, each for the same files.
+  @MainActor
+  private func keepers() throws -> @MainActor () throws -> StateKeeper {
+    guard let folder = AppUnderTest.current?.folder else {
+      throw XCTSkip("Runs in a process of its own.")
+    }
+    let directory = FileStateDirectory(path: "\(folder)/states")
+    let keys = FileKeyProvider(path: "\(folder)/key")
+    return {
+      try StateKeeper(application: Launch.application, directory: directory, keys: keys)
+    }
   }
 
   // MARK: Counting

@@ -157,19 +157,10 @@ final class KeeperHistory: ShortHistory<KeeperOperation> {
       if !log.find([number]) { fail("\(number) came back, and not one of \(log.allowed.sorted())") }
       let isSame =
         owner.items.map(\.path) == saved.map(\.path)
-        && zip(owner.items, saved).allSatisfy { secrets.allow($0.item.value, of: $1, in: number) }
+        && zip(owner.items, saved).allSatisfy { secrets.allows($0.item.value, of: $1, in: number) }
       if !isSame { fail("a mixture of \(saved) and \(owner.nodes)") }
     default: fail("\(report.outcome)")
     }
     if !report.problems.isEmpty { fail("\(report)") }
-  }
-}
-
-extension SecretLog {
-  /// Whether a value may be found of a node of a state.
-  fileprivate func allow(_ value: String, of node: SavedNode, in number: Int) -> Bool {
-    guard node.isSecret, !node.value.isEmpty else { return value == node.value }
-    if value.isEmpty { return mayBeGone(node, of: number) }
-    return value == node.value && mayBeThere(node, of: number)
   }
 }

@@ -54,8 +54,8 @@ final class ShortHistoryTests: XCTestCase {
     }
     print("\(type), \(share): \(counts)")
     XCTAssertGreaterThan(counts.sequences, share.isGiven ? 0 : 8)
-    XCTAssertGreaterThan(counts.kills, counts.secondKills)
-    XCTAssertGreaterThan(counts.secondKills, 0)
+    // Of the single operations some change the disk; a share may have none of these.
+    if !share.isGiven { XCTAssertGreaterThan(counts.kills, 100) }
   }
 
   /// All sequences of one to three operations.
@@ -73,6 +73,13 @@ final class ShortHistoryTests: XCTestCase {
     let whole = type.init(operations, after: nil)
     try await whole.run()
     tell(whole, nil, nil)
+    let (killsBefore, secondKillsBefore) = (counts.kills, counts.secondKills)
+    defer {
+      // Where the operation changes something, so does the launch after it.
+      if killsLaunch, counts.kills > killsBefore, counts.failures == 0 {
+        XCTAssertGreaterThan(counts.secondKills, secondKillsBefore, "\(operations)")
+      }
+    }
     let ends: [ProcessEnd] = [.kill, .powerCut(.nothing), .powerCut(.names)]
     for end in ends {
       try await forEachKill { kill in

@@ -112,13 +112,20 @@ struct SecretLog {
     forgotten.filter { number <= $0.last && ($0.path == nil || $0.path == node.path) }
   }
 
+  /// Whether a value may be found of a node of a state; an empty one stands for a secret that is gone.
+  func allows(_ value: String, of node: SavedNode, in number: Int) -> Bool {
+    guard node.isSecret, !node.value.isEmpty else { return value == node.value }
+    if value.isEmpty { return mayBeGone(node, of: number) }
+    return value == node.value && mayBeThere(node, of: number)
+  }
+
   /// Whether a secret of a state may be there.
-  func mayBeThere(_ node: SavedNode, of number: Int) -> Bool {
+  private func mayBeThere(_ node: SavedNode, of number: Int) -> Bool {
     !forgotten(node, number).contains { $0.isDone }
   }
 
   /// Whether a secret of a state may be gone.
-  func mayBeGone(_ node: SavedNode, of number: Int) -> Bool {
+  private func mayBeGone(_ node: SavedNode, of number: Int) -> Bool {
     number <= lastDoubtful || !forgotten(node, number).isEmpty
   }
 }

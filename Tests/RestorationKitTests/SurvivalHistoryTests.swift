@@ -449,14 +449,10 @@ private final class SurvivalHistory {
   private func hasValue(_ item: SurvivalItem, _ node: SavedNode, of number: Int, _ log: StateLog)
     -> Bool
   {
-    guard node.isSecret, !node.value.isEmpty else { return item.value == node.value }
-    let secrets = secretLogs[log === logs[0] ? 0 : 1]
-    if item.value.isEmpty {
-      counts.forgottenSecrets += 1
-      return secrets.mayBeGone(node, of: number)
+    if node.isSecret, !node.value.isEmpty {
+      if item.value.isEmpty { counts.forgottenSecrets += 1 } else { counts.secrets += 1 }
     }
-    counts.secrets += 1
-    return item.value == node.value && secrets.mayBeThere(node, of: number)
+    return secretLogs[log === logs[0] ? 0 : 1].allows(item.value, of: node, in: number)
   }
 
   /// Whoever has the state is not waited for: nobody is about to go.

@@ -7,11 +7,6 @@ internal import Android
 #elseif canImport(Darwin)
 internal import Darwin
 #endif
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 internal import Synchronization
 
 /// The file of a lock, which may have a record behind the text of the holder.
