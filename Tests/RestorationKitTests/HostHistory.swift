@@ -34,7 +34,9 @@ final class HostHistory: ShortHistory<HostOperation> {
 
   override func close() async { await host?.close() }
 
-  override var found: String { shown.sorted { $0.key < $1.key }.map { "\($0)" }.joined() }
+  override var found: String? {
+    shown.isEmpty ? nil : shown.sorted { $0.key < $1.key }.map { "\($0)" }.joined()
+  }
 
   override func perform(_ operation: HostOperation) async throws {
     switch operation {
@@ -133,7 +135,7 @@ final class HostHistory: ShortHistory<HostOperation> {
       case nil: fail("no report")
       }
     }
-    tell("found \(found)")
+    tell("found \(found ?? "nothing")")
     for (name, texts) in allowed where !texts.contains(shown[name]) {
       fail("window \(name) shows \(shown[name] as Any), and not one of \(texts)")
     }

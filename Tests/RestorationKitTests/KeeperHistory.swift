@@ -40,7 +40,9 @@ final class KeeperHistory: ShortHistory<KeeperOperation> {
 
   override func close() async { await owner?.keeper.close() }
 
-  override var found: String { owner.map { "\($0.number)" } ?? "nothing" }
+  override var found: String? {
+    owner.flatMap { $0.number == 0 ? nil : "\($0.number)" }
+  }
 
   override func willCutPower() { log.cut(disk) }
 

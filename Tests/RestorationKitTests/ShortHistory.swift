@@ -59,8 +59,8 @@ class ShortHistory<Operation: CaseIterable> {
   /// Lets the states go, so that all that is left over is swept.
   func close() async { fatalError() }
 
-  /// What the last launch has found, to be compared.
-  var found: String { fatalError() }
+  /// What the last launch has found, to be compared; nil if it has found nothing.
+  var found: String? { fatalError() }
 
   /// The power is about to be cut.
   func willCutPower() {}
@@ -95,7 +95,7 @@ class ShortHistory<Operation: CaseIterable> {
     await close()
     finish(.kill)
     await launchArmed()
-    if found != before { fail("\(found) came back after \(before)") }
+    if found != before { fail("\(found ?? "nothing") came back after \(before ?? "nothing")") }
   }
 
   private func note(_ operation: Operation) async {

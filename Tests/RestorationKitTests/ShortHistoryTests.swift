@@ -31,6 +31,11 @@ final class ShortHistoryTests: XCTestCase {
     func has(_ index: Int) -> Bool { index % count == number }
   }
 
+  /// How often an operation may end before its kill until it is believed to make no more calls: the
+  /// numbers of subkeys are random, and on them it depends in some histories whether a save writes
+  /// the subkeys.
+  private static let tryCount = 4
+
   private var counts = (sequences: 0, kills: 0, secondKills: 0, failures: 0)
 
   func testWhateverAShortHistoryEndsInWhatComesBackWasSavedAndIsNotOlder() async throws {
@@ -73,10 +78,11 @@ final class ShortHistoryTests: XCTestCase {
     let whole = type.init(operations, after: nil)
     try await whole.run()
     tell(whole, nil, nil)
-    let (killsBefore, secondKillsBefore) = (counts.kills, counts.secondKills)
+    let secondKillsBefore = counts.secondKills
+    var hasFoundState = false
     defer {
-      // Where the operation changes something, so does the launch after it.
-      if killsLaunch, counts.kills > killsBefore, counts.failures == 0 {
+      // A launch that finds a state marks that it restores it, so there is something to kill.
+      if killsLaunch, hasFoundState, counts.failures == 0 {
         XCTAssertGreaterThan(counts.secondKills, secondKillsBefore, "\(operations)")
       }
     }
@@ -85,14 +91,18 @@ final class ShortHistoryTests: XCTestCase {
       try await forEachKill { kill in
         var call: FaultyDisk.Call?
         @MainActor func run(_ second: KillPoint?) async throws -> FaultyDisk.Call? {
-          let history = type.init(operations, after: whole)
-          try await history.run(kill, end, second)
-          call = history.lastCall
-          guard call != nil else { return nil }
-          tell(history, kill, second)
-          counts.kills += 1
-          if history.lastCallOfLaunch != nil { counts.secondKills += 1 }
-          return history.lastCallOfLaunch
+          for _ in 0..<Self.tryCount {
+            let history = type.init(operations, after: whole)
+            try await history.run(kill, end, second)
+            guard let last = history.lastCall else { continue }
+            call = last
+            tell(history, kill, second)
+            counts.kills += 1
+            if history.found != nil { hasFoundState = true }
+            if history.lastCallOfLaunch != nil { counts.secondKills += 1 }
+            return history.lastCallOfLaunch
+          }
+          return nil
         }
         if killsLaunch {
           try await forEachKill { try await run($0) }

@@ -7,11 +7,6 @@ internal import Android
 #elseif canImport(Darwin)
 internal import Darwin
 #endif
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 internal import Synchronization
 
 /// A lock that a file carries, with its holder in plain text.
@@ -141,7 +136,8 @@ final class FileLock: ArchiveLock {
 
   /// Containers count their processes each from 1, so the name stands there, too.
   private static var ownName: String {
-    "process \(SystemCall.processIdentifier), \(ProcessInfo.processInfo.processName)"
+    let name = Directory.name(of: CommandLine.arguments.first ?? "")
+    return "process \(SystemCall.processIdentifier), \(name)"
   }
 
   /// Errors are ignored: an app that wants to free a full disk needs the lock more than the text.

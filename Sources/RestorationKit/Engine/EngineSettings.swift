@@ -55,5 +55,5 @@ final class EngineSettings {
   }
 
   /// Whether the states that are stored on this machine outlast the process.
-  var isCopyLasting: Bool { (directory as? RemoteStateDirectory)?.isCopyLasting ?? true }
+  var isCopyLasting: Bool { directory.shared?.isCopyLasting ?? true }
 }

@@ -77,13 +77,13 @@ extension StateEngine {
 extension StateEngine {
   /// The copy under the name that is claimed, or would be.
   private var copy: RemoteCopy? {
-    (settings.directory as? RemoteStateDirectory)?.copy(of: claim.lookedAt + suffix)
+    settings.directory.shared?.copy(of: claim.lookedAt + suffix)
   }
 
   var remoteStatus: RemoteStatus? { copy?.status }
 
   var remoteStatusChanges: AsyncStream<RemoteStatus> {
-    (settings.directory as? RemoteStateDirectory)?.listen()
+    settings.directory.shared?.listen()
     return copy?.statusChanges ?? AsyncStream { $0.finish() }
   }
 

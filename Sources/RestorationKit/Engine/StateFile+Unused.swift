@@ -1,4 +1,5 @@
 internal import ArchiveCodec
+internal import Dispatch
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -174,7 +175,7 @@ extension StateClaim {
 
 /// The files whose launch will be over soon.
 ///
-/// One task waits for all of them: a server launches many.
+/// One timer waits for all of them: a server launches many.
 private enum LaunchesToCleanUp {
   private struct Launch {
     weak var file: StateFile?
@@ -182,37 +183,36 @@ private enum LaunchesToCleanUp {
   }
 
   /// A launch is over by then, and what it has asked of the disk is done.
-  private static let longestLaunch = Duration.seconds(2)
+  private static let longestLaunch = 2
 
-  /// In the order of their ends; while there are any, a task waits.
+  /// In the order of their ends; while there are any, the timer runs.
   private static let launches = Mutex<[Launch]>([])
 
   static func add(_ file: StateFile) {
-    let launch = Launch(file: file, end: .now + longestLaunch)
+    let launch = Launch(file: file, end: .now + .seconds(longestLaunch))
     let isFirst = launches.withLock { launches in
       launches.append(launch)
       return launches.count == 1
     }
-    if isFirst { Task.detached(priority: .utility) { await cleanUp() } }
+    if isFirst { startTimer() }
   }
 
-  private static func cleanUp() async {
-    repeat {
-      do {
-        try await Task.sleep(for: longestLaunch)
-      } catch {
-        // Nobody cancels the task.
-      }
-      for file in takeEnded() { await file.cleanUpIfDue() }
-    } while launches.withLock { !$0.isEmpty }
+  /// A task that sleeps would make a thread of its priority at once, in the midst of the launch.
+  private static func startTimer() {
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .seconds(longestLaunch)) {
+      let (ended, areMore) = takeEnded()
+      for file in ended { Task.detached(priority: .utility) { await file.cleanUpIfDue() } }
+      if areMore { startTimer() }
+    }
   }
 
-  private static func takeEnded() -> [StateFile] {
+  private static func takeEnded() -> (files: [StateFile], areMore: Bool) {
     launches.withLock { launches in
       let now = ContinuousClock.now
       let count = launches.prefix { $0.end <= now }.count
-      defer { launches.removeFirst(count) }
-      return launches[..<count].compactMap(\.file)
+      let files = launches[..<count].compactMap(\.file)
+      launches.removeFirst(count)
+      return (files, !launches.isEmpty)
     }
   }
 }

@@ -55,12 +55,12 @@ package actor StateFile {
     application: String, environment: ApplicationEnvironment = ApplicationEnvironment(),
     limits: ArchiveLimits = .standard
   ) {
-    let isInMemory =
-      directory is MemoryStateDirectory || (directory as? RemoteStateDirectory)?.isInMemory == true
+    let isMemory = type(of: directory) == MemoryStateDirectory.self
+    let isInMemory = isMemory || directory.shared?.isInMemory == true
     // A provider of keys may wait for another process.
-    let mayWait = !isInMemory || directory is MemoryStateDirectory && !(keys is FixedKeyProvider)
+    let mayWait = !isInMemory || isMemory && type(of: keys) != FixedKeyProvider.self
     thread = mayWait ? FileExecutor() : nil
-    isShared = directory is RemoteStateDirectory
+    isShared = directory.shared != nil
     open = OpenArchive(takesDescriptor: !isInMemory)
     source = StateSource(
       claim: claim, suffix: suffix, directory: directory, keys: keys, application: application,

@@ -53,7 +53,7 @@ struct StoredFiles {
   ) {
     let (name, directory) = (claimedName + source.suffix, source.directory)
     let context = ArchiveContext([source.application, name])
-    let shared = directory as? RemoteStateDirectory
+    let shared = directory.shared
     let remote = shared?.copy(of: name)
     claimed = ClaimedName(claim: source.claim, name: claimedName)
     self.name = name

@@ -34,8 +34,9 @@ extension StateKeeper {
     restoration: ((RestorationPath, StateDecoder) throws -> (any StateRestoring)?)? = nil
   ) throws(RestorationError) {
     // Cast here, on the caller's actor: the cast to an isolated conformance succeeds on
-    // any other thread as well, and would let code of the main actor run off it.
-    let maker = type as? any ObjectRestoration.Type
+    // any other thread as well, and would let code of the main actor run off it. The first cast of a
+    // class takes long, so it is made only where it counts.
+    let maker = restoration == nil ? type as? any ObjectRestoration.Type : nil
     try engine.types.register(
       type, as: name, aliases: aliases, version: version, migrations: migrations,
       TypeTable.Making(

@@ -182,6 +182,16 @@ extension RemoteStateDirectory {
   }
 }
 
+extension StateDirectory {
+  /// The directory, if other machines have its states, too.
+  ///
+  /// To ask for the type is cheaper than the first cast of another directory, for which the Swift runtime
+  /// goes through all conformances of the program.
+  var shared: RemoteStateDirectory? {
+    type(of: self) == RemoteStateDirectory.self ? self as? RemoteStateDirectory : nil
+  }
+}
+
 /// A smaller table is not worth sweeping.
 private let smallestTable = 64
 

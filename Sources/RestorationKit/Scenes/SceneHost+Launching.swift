@@ -205,7 +205,7 @@ extension SceneHost {
 
   /// Brings back what was discarded, and what another machine has saved since: nobody has decided.
   private func keepSavedElsewhere() async {
-    guard keeper.engine.settings.directory is RemoteStateDirectory else { return }
+    guard keeper.engine.settings.directory.shared != nil else { return }
     for row in sessions.rows where isDiscarded(row.session) {
       do {
         if try await !takeBack(row.engine) {

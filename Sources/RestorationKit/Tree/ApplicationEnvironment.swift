@@ -14,7 +14,8 @@ public struct ApplicationEnvironment: Hashable, Sendable {
   public let userInterfaceIdiom: String
 
   /// The version of the operating system.
-  public let systemVersion: String
+  public var systemVersion: String { givenSystemVersion ?? Self.currentSystemVersion }
+  private let givenSystemVersion: String?
 
   /// The name by which people know the machine, or the server process, for example
   /// `Anna’s laptop`; nil if states stay on the machine.
@@ -40,10 +41,10 @@ public struct ApplicationEnvironment: Hashable, Sendable {
     self.deviceName = deviceName
     self.applicationVersion = applicationVersion
     self.userInterfaceIdiom = userInterfaceIdiom
-    self.systemVersion = systemVersion ?? Self.currentSystemVersion
+    givenSystemVersion = systemVersion
   }
 
-  /// Kept, since the system reads a file for each question.
+  /// Asked by the first save, and kept: the system reads a file for each question.
   private static let currentSystemVersion = ProcessInfo.processInfo.operatingSystemVersionString
 
   func encode(with encoder: KeyedEncoder, timestamp: Date) {

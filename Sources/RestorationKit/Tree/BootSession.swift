@@ -1,9 +1,7 @@
 #if canImport(Darwin)
 internal import Darwin
-#elseif canImport(FoundationEssentials)
-internal import FoundationEssentials
 #else
-internal import Foundation
+internal import ArchiveCodec
 #endif
 
 /// The time from a start of the machine to its end.
@@ -18,8 +16,17 @@ enum BootSession {
     }
     return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     #else
-    FileManager.default.contents(atPath: "/proc/sys/kernel/random/boot_id")
-      .map { String(decoding: $0, as: UTF8.self) }
+    // A launch needs it, and the first use of a file manager takes longer than all else that it asks.
+    do throws(ArchiveError) {
+      guard let file = try OpenFile.existing("/proc/sys/kernel/random/boot_id") else { return nil }
+      let bytes = try unsafe [UInt8](unsafeUninitializedCapacity: 64) {
+        (buffer, count) throws(ArchiveError) in
+        count = try unsafe file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
+      }
+      return String(decoding: bytes, as: UTF8.self)
+    } catch {
+      return nil
+    }
     #endif
   }()
 }

@@ -59,14 +59,20 @@ final class TypeTable {
         name: name, type: type, making: making, version: version)
     }
     if !aliases.isEmpty { formerNames[name] = aliases }
-    names[ObjectIdentifier(type)] = name
+    setName(name, of: type)
     // The registration may change answers that were given before.
     (infos, numbers) = ([], AddressTable())
     changeCount += 1
   }
 
   /// The names in archives; of types that were registered twice, the last.
-  private var names: [ObjectIdentifier: String] = [:]
+  private var names: [String] = []
+  private var nameNumbers = AddressTable()
+
+  private func setName(_ name: String, of type: Any.Type) {
+    nameNumbers.set(names.count, for: ObjectIdentifier(type))
+    names.append(name)
+  }
 
   // MARK: Asking
 
@@ -93,9 +99,9 @@ final class TypeTable {
   func className(of object: any StateRestoring) -> String { info(of: object).name }
 
   func name(of type: Any.Type) -> String {
-    if let name = names[ObjectIdentifier(type)] { return name }
+    if let number = nameNumbers[ObjectIdentifier(type)] { return names[number] }
     let name = String(nameOf: type)
-    names[ObjectIdentifier(type)] = name
+    setName(name, of: type)
     return name
   }
 
