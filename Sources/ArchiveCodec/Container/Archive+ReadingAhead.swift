@@ -98,26 +98,36 @@ private struct SnapshotParts: Sendable {
 
   /// All records; nil if something is wrong.
   func read() throws(ArchiveError) -> VerifiedRecords? {
+    guard let found = count == 1 || workerCount < 2 ? partsInOrder() : partsAtOnce() else {
+      return nil
+    }
+    let end = entries.last?.frameRange.upperBound ?? 0
+    try content.visitFrames(of: [], from: end) { _, _ in }
+    return try join(found)
+  }
+
+  private func partsInOrder() -> [Part]? {
+    var parts: [Part] = []
+    for number in 0..<count {
+      guard let part = try? part(number) else { return nil }
+      parts.append(part)
+    }
+    return parts
+  }
+
+  private func partsAtOnce() -> [Part]? {
     let parts = Mutex<[Part?]>(Array(repeating: nil, count: count))
     let hasFailed = Atomic(false)
-    @Sendable func readPart(_ number: Int) {
+    DispatchQueue.concurrentPerform(iterations: count) { number in
       guard !hasFailed.load(ordering: .relaxed) else { return }
-      if let part = try? self.part(number) {
+      if let part = try? part(number) {
         parts.withLock { $0[number] = part }
       } else {
         hasFailed.store(true, ordering: .relaxed)
       }
     }
-    if count == 1 || workerCount < 2 {
-      for number in 0..<count { readPart(number) }
-    } else {
-      DispatchQueue.concurrentPerform(iterations: count, execute: readPart)
-    }
     let found = parts.withLock { $0 }.compactMap(\.self)
-    guard found.count == count else { return nil }
-    let end = entries.last?.frameRange.upperBound ?? 0
-    try content.visitFrames(of: [], from: end) { _, _ in }
-    return try join(found)
+    return found.count == count ? found : nil
   }
 
   /// The entries of the records that lie entirely in one part.

@@ -13,10 +13,12 @@ struct CommitLocator {
   static let leastCommit =
     CommitHeader.byteCount + ChunkLayout.overhead + 1 + Trailer.byteCount
 
-  /// The commits from the trailer at the end of the file to the first commit; nil if
-  /// the lengths do not lead there.
-  func backwards() throws(ArchiveError) -> [Range<Int>]? {
-    var ranges: [Range<Int>] = []
+  /// The ends of the commits, found from the trailer at the end of the file to the first commit; nil
+  /// if the lengths do not lead there.
+  ///
+  /// Each commit begins where the one before it ends.
+  func backwards() throws(ArchiveError) -> [Int]? {
+    var ends: [Int] = []
     var end = file.byteCount
     while end > start {
       guard end - start >= Self.leastCommit,
@@ -25,35 +27,32 @@ struct CommitLocator {
         trailer.commitByteCount >= UInt64(Self.leastCommit),
         trailer.commitByteCount <= UInt64(end - start)
       else { return nil }
-      let begin = end - Int(trailer.commitByteCount)
-      try append(begin..<end, to: &ranges)
-      end = begin
+      try append(end, to: &ends)
+      end -= Int(trailer.commitByteCount)
     }
-    return ranges.isEmpty ? nil : ranges.reversed()
+    return ends.isEmpty ? nil : ends.reversed()
   }
 
-  /// The commits from the first one as far as lengths make sense, and why not further.
-  func forwards() throws(ArchiveError) -> (ranges: [Range<Int>], ending: ArchiveError?) {
-    var ranges: [Range<Int>] = []
+  /// The ends of the commits from the first one as far as lengths make sense, and why not further.
+  func forwards() throws(ArchiveError) -> (ends: [Int], ending: ArchiveError?) {
+    var ends: [Int] = []
     var begin = start
     while begin < file.byteCount {
       switch try end(ofCommitAt: begin) {
       case .success(let end):
-        try append(begin..<end, to: &ranges)
+        try append(end, to: &ends)
         begin = end
-      case .failure(let ending): return (ranges, ending)
+      case .failure(let ending): return (ends, ending)
       }
     }
-    return (ranges, ranges.isEmpty ? ArchiveError(.truncated, offset: file.byteCount) : nil)
+    return (ends, ends.isEmpty ? ArchiveError(.truncated, offset: file.byteCount) : nil)
   }
 
-  private func append(
-    _ range: Range<Int>, to ranges: inout [Range<Int>]
-  ) throws(ArchiveError) {
-    guard ranges.count < largestCount else {
+  private func append(_ end: Int, to ends: inout [Int]) throws(ArchiveError) {
+    guard ends.count < largestCount else {
       throw ArchiveError(.limitExceeded, subject: "changes of an archive")
     }
-    ranges.append(range)
+    ends.append(end)
   }
 
   private func end(ofCommitAt begin: Int) throws(ArchiveError) -> Result<Int, ArchiveError> {

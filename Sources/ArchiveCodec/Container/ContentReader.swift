@@ -3,7 +3,8 @@ internal import Synchronization
 /// Reads ranges of a commit's content, keeping the chunks it last opened.
 final class ContentReader: Sendable {
   private let commit: SealedCommit
-  private let recent = Mutex<[Int: [UInt8]]>([:])
+  /// By their numbers, of the type of other keys: each type of keys takes long to make in a process.
+  private let recent = Mutex<[UInt64: [UInt8]]>([:])
 
   /// Enough for the first steps of a search through the index, and for the record itself.
   private static let recentChunkCount = 16
@@ -58,11 +59,12 @@ final class ContentReader: Sendable {
   }
 
   private func chunk(_ number: Int) throws(ArchiveError) -> [UInt8] {
-    if let chunk = recent.withLock({ $0[number] }) { return chunk }
+    let key = UInt64(number)
+    if let chunk = recent.withLock({ $0[key] }) { return chunk }
     let chunk = try commit.chunk(number)
     recent.withLock { recent in
       if recent.count >= Self.recentChunkCount { recent.removeAll(keepingCapacity: true) }
-      recent[number] = chunk
+      recent[key] = chunk
     }
     return chunk
   }

@@ -117,7 +117,8 @@ struct Header: Sendable {
   }
 
   static let checksumRange = 32..<40
-  static let reservedRanges = [27..<32, 112..<128]
+  static let reservedRange = 27..<32
+  static let secondReservedRange = 112..<128
 
   /// The checksum; `bytes` are those of a header with zeros in place of the checksum.
   static func checksum(of bytes: [UInt8]) -> [UInt8] {

@@ -52,10 +52,10 @@ extension History {
       file: file, start: header.byteCount, chunkByteCount: 1 << Int(header.chunkSize),
       largestCount: limits.commitCount)
     let whole = try locator.backwards()
-    if let ranges = whole {
+    if let ends = whole {
       do throws(ArchiveError) {
         let history = try History(
-          file, ranges, header: header, keys: unlocked.schedule, limits: limits)
+          file, ends, header: header, keys: unlocked.schedule, limits: limits)
         if history.dropped == nil { return history }
       } catch {
         // The trailers may be wrong; the lengths from the start decide.
@@ -63,37 +63,38 @@ extension History {
       }
     }
     let located = try locator.forwards()
-    guard !located.ranges.isEmpty else { throw located.ending ?? ArchiveError(.truncated) }
+    guard !located.ends.isEmpty else { throw located.ending ?? ArchiveError(.truncated) }
     var history = try History(
-      file, located.ranges, header: header, keys: unlocked.schedule, limits: limits)
+      file, located.ends, header: header, keys: unlocked.schedule, limits: limits)
     history.dropped = history.dropped ?? located.ending
     history.mayGoOn = whole == nil && history.dropped?.code == .truncated
     return history
   }
 
+  /// Reads the commits, whose ends are given in order.
   private init(
-    _ file: any ArchiveFile, _ ranges: [Range<Int>], header: Header, keys: borrowing KeySchedule,
+    _ file: any ArchiveFile, _ ends: [Int], header: Header, keys: borrowing KeySchedule,
     limits: ArchiveLimits
   ) throws(ArchiveError) {
     let chunkByteCount = 1 << Int(header.chunkSize)
     replaced = ArchiveVersion(
       generation: header.baseGeneration, mac: header.predecessorMAC)
     let base = ArchiveVersion(generation: header.baseGeneration, mac: keys.genesis)
+    snapshotRange = header.byteCount..<ends[0]
     let first = try SealedCommit(
-      file, ranges[0], after: base, flags: CommitHeader.snapshot, keys: keys,
+      file, snapshotRange, after: base, flags: CommitHeader.snapshot, keys: keys,
       chunkByteCount: chunkByteCount)
     snapshot = try CommitContent(first, limits: limits)
-    snapshotRange = ranges[0]
     versions = [first.version]
     schema = snapshot.footer.schema
-    end = ranges[0].upperBound
+    end = ends[0]
     try snapshot.addSymbols(to: &symbols)
-    for range in ranges.dropFirst() {
+    for next in ends.dropFirst() {
       do throws(ArchiveError) {
         let commit = try SealedCommit(
-          file, range, after: version, flags: CommitHeader.journal, keys: keys,
+          file, end..<next, after: version, flags: CommitHeader.journal, keys: keys,
           chunkByteCount: chunkByteCount)
-        try apply(try CommitContent(commit, limits: limits), commit.version, end: range.upperBound)
+        try apply(try CommitContent(commit, limits: limits), commit.version, end: next)
       } catch {
         guard error.code == .damaged || error.code == .truncated else { throw error }
         dropped = error

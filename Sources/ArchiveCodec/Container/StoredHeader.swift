@@ -54,9 +54,13 @@ struct StoredHeader: Sendable {
     guard Header.chunkSizes.contains(chunkSize) else {
       throw ArchiveError(.unsupportedFeature, offset: 25, subject: "chunk size")
     }
-    for reserved in Header.reservedRanges where bytes[reserved].contains(where: { $0 != 0 }) {
-      throw ArchiveError(.unsupportedFeature, offset: reserved.lowerBound, subject: "header")
+    func checkReserved(_ range: Range<Int>) throws(ArchiveError) {
+      guard bytes[range].allSatisfy({ $0 == 0 }) else {
+        throw ArchiveError(.unsupportedFeature, offset: range.lowerBound, subject: "header")
+      }
     }
+    try checkReserved(Header.reservedRange)
+    try checkReserved(Header.secondReservedRange)
     reader.offset = Header.checksumRange.upperBound
     var header = Header(
       chunkSize: chunkSize, archiveID: try reader.readBytes(count: 16),

@@ -28,13 +28,9 @@ package struct RandomSource: Sendable {
   /// A source that takes its first bytes from this one at once: each call of the system costs as much
   /// as some hundred bytes.
   package func drawing(_ count: Int) -> RandomSource {
-    let rest = Mutex(bytes(count: count)[...])
+    let rest = DrawnBytes(bytes(count: count))
     return unsafe RandomSource { [fill] bytes, count in
-      let drawn = rest.withLock { rest in
-        let drawn = rest.prefix(count)
-        rest = rest.dropFirst(count)
-        return drawn
-      }
+      let drawn = rest.take(count)
       unsafe UnsafeMutableRawBufferPointer(start: bytes, count: count).copyBytes(from: drawn)
       guard drawn.count < count else { return }
       unsafe fill(bytes + drawn.count, count - drawn.count)
@@ -45,6 +41,23 @@ package struct RandomSource: Sendable {
     var bytes = [UInt8](repeating: 0, count: count)
     unsafe fill(&bytes, count)
     return bytes
+  }
+}
+
+/// Random bytes that were drawn, each of which is taken once.
+private final class DrawnBytes: Sendable {
+  private let rest: Mutex<ArraySlice<UInt8>>
+
+  init(_ bytes: [UInt8]) {
+    rest = Mutex(bytes[...])
+  }
+
+  /// Takes as many bytes, or all that are left if they are fewer.
+  func take(_ count: Int) -> ArraySlice<UInt8> {
+    rest.withLock { rest in
+      defer { rest = rest.dropFirst(count) }
+      return rest.prefix(count)
+    }
   }
 }
 

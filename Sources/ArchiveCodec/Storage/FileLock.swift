@@ -128,7 +128,7 @@ final class FileLock: ArchiveLock {
   /// same number and name.
   ///
   /// They are found by a part of their identity, which needs no table of a type of its own.
-  private static let held = Mutex<[Int: [FileIdentity]]>([:])
+  private static let held = Mutex<[UInt64: [FileIdentity]]>([:])
 
   static func isHeldHere(_ identity: FileIdentity) -> Bool {
     held.withLock { $0[identity.number]?.contains(identity) == true }
@@ -195,7 +195,7 @@ struct FileIdentity: Equatable {
   private let inode: ino_t
 
   /// A number that few files share.
-  var number: Int { Int(truncatingIfNeeded: inode) }
+  var number: UInt64 { UInt64(truncatingIfNeeded: inode) }
 
   init(_ status: stat) {
     device = status.st_dev

@@ -16,7 +16,7 @@ public final class RestorationExtension: Sendable {
     /// Ends the restore when all extends are complete; nil once that has begun.
     var close: Close?
     var closingCount = 0
-    var waiting: [CheckedContinuation<Void, Never>] = []
+    var waiting: [WaitingCall] = []
 
     var isUnderWay: Bool { isRestoring || extendCount > 0 }
 
@@ -56,7 +56,7 @@ public final class RestorationExtension: Sendable {
     await withCheckedContinuation { continuation in
       let hasEnded = state.withLock { state in
         guard state.isUnderWay || state.closingCount > 0 || state.close != nil else { return true }
-        state.waiting.append(continuation)
+        state.waiting.append(WaitingCall(continuation))
         return false
       }
       if hasEnded { continuation.resume() }
@@ -87,11 +87,11 @@ public final class RestorationExtension: Sendable {
       await close()
       state.withLock { $0.closingCount -= 1 }
     }
-    let ended = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+    let ended = state.withLock { state -> [WaitingCall] in
       guard !state.isUnderWay, state.closingCount == 0, state.close == nil else { return [] }
       defer { state.waiting = [] }
       return state.waiting
     }
-    for continuation in ended { continuation.resume() }
+    for call in ended { call.resume() }
   }
 }

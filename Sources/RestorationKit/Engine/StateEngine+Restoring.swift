@@ -38,26 +38,22 @@ extension StateEngine {
     defer { signal.tell() }
     restorationExtension.beginRestore()
     var restoreNumber: UInt64?
-    let result: Result<RestorationReport, RestorationError>
+    var report: RestorationReport
     do throws(RestorationError) {
-      result = .success(try await restore(with: participants, &restoreNumber, calls))
+      report = try await restore(with: participants, &restoreNumber, calls)
     } catch {
-      result = .failure(error)
-    }
-    if restoreNumber != nil, case .success(let report) = result { then(report) }
-    await endRestore(restoreNumber, calls)
-    switch result {
-    case .success(var report):
-      report.launchProblem = file.launchProblem ?? report.launchProblem
-      report.stateName = stateName
-      report.otherInstances = otherInstances
-      found.lastStatus = RestorationStatus(after: report.outcome)
-      try noteOtherKeeper(in: &report)
-      return report
-    case .failure(let error):
+      await endRestore(restoreNumber, calls)
       found.lastStatus = error.code == .strict ? .active : .failed(error.description)
       throw error
     }
+    if restoreNumber != nil { then(report) }
+    await endRestore(restoreNumber, calls)
+    report.launchProblem = file.launchProblem ?? report.launchProblem
+    report.stateName = stateName
+    report.otherInstances = otherInstances
+    found.lastStatus = RestorationStatus(after: report.outcome)
+    try noteOtherKeeper(in: &report)
+    return report
   }
 
   private func restore(

@@ -11,10 +11,10 @@ package final class TurnQueue {
 
   /// The turn that runs now, or is about to begin; nil if there is none.
   package private(set) var running: Kind?
-  private var waiting: [CheckedContinuation<Void, Never>] = []
+  private var waiting: [WaitingCall] = []
   /// How many of those that wait have had their turn.
   private var startedCount = 0
-  private var untilIdle: [CheckedContinuation<Void, Never>] = []
+  private var untilIdle: [WaitingCall] = []
   /// Counts the bodies that came before calls which were made earlier, and have stored something.
   package private(set) var overtakingCount = 0
   private var lastNumber: UInt64 = 0
@@ -27,10 +27,19 @@ package final class TurnQueue {
   package func run<Value, Failure: Error>(
     _ kind: Kind = .other, _ body: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
-    if running != nil { await withCheckedContinuation { waiting.append($0) } }
+    if running != nil { await turn() }
     running = kind
     defer { end() }
     return try await body()
+  }
+
+  /// Waits for a turn.
+  ///
+  /// A function of its own: inlined, the compiler lets the runtime make the type of the continuation
+  /// before it is known whether there is one.
+  @inline(never)
+  private func turn() async {
+    await withCheckedContinuation { waiting.append(WaitingCall($0)) }
   }
 
   /// Runs a body at once, before the turns that wait and in the midst of the one that runs: for a
@@ -60,7 +69,7 @@ package final class TurnQueue {
   /// The wait is no turn: of two callers who see to it that nothing runs, each would wait for the
   /// turn of the other.
   package func idle() async {
-    while running != nil { await withCheckedContinuation { untilIdle.append($0) } }
+    while running != nil { await withCheckedContinuation { untilIdle.append(WaitingCall($0)) } }
   }
 
   /// Gives the next call its turn; nobody who calls meanwhile comes between.

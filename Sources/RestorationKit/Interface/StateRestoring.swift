@@ -14,6 +14,13 @@ public protocol StateRestoring: AnyObject {
   /// The library asks once for each type.
   static var stateTracking: StateTracking { get }
 
+  /// The class, if its objects are nodes; for the library, which need not ask the Swift runtime then.
+  ///
+  /// The runtime takes 300,000 instructions for each class, since it goes through all conformances of
+  /// the program. Any other answer than the defaults is ignored.
+  @_documentation(visibility: internal)
+  static var restorableNodeType: (any RestorableNode.Type)? { get }
+
   /// Writes the state of the object; writes nothing by default.
   ///
   /// Store values that the user would miss, and identifiers of data that can be loaded
@@ -54,6 +61,19 @@ public protocol StateRestoring: AnyObject {
 extension StateRestoring {
   /// Every save asks for the state.
   public static var stateTracking: StateTracking { .always }
+
+  /// None.
+  @_documentation(visibility: internal)
+  public static var restorableNodeType: (any RestorableNode.Type)? { nil }
+
+  /// The class, if its objects are nodes.
+  ///
+  /// A class may become one of nodes in an extension that the conformance to this protocol does not
+  /// know, so the runtime is asked about a class that does not say it.
+  static var nodeType: (any RestorableNode.Type)? {
+    if let type = restorableNodeType, type == self { return type }
+    return self as? any RestorableNode.Type
+  }
 
   /// Says that the state of this object has changed, or the list of its nodes and views.
   ///

@@ -76,7 +76,7 @@ package final class StateClaim: Sendable {
     var hasWaited = false
     /// The number of restores and saves under way.
     var useCount = 0
-    var waiting: [CheckedContinuation<Void, Never>] = []
+    var waiting: [WaitingCall] = []
   }
 
   /// The name that was asked for.
@@ -274,13 +274,13 @@ package final class StateClaim: Sendable {
   func beginUse() { claiming.withLock { $0.useCount += 1 } }
 
   func endUse() {
-    let waiting = claiming.withLock { claiming -> [CheckedContinuation<Void, Never>] in
+    let waiting = claiming.withLock { claiming -> [WaitingCall] in
       claiming.useCount -= 1
       guard claiming.useCount == 0 else { return [] }
       defer { claiming.waiting = [] }
       return claiming.waiting
     }
-    for continuation in waiting { continuation.resume() }
+    for call in waiting { call.resume() }
   }
 
   /// Waits until no restore or save is under way.
@@ -288,7 +288,7 @@ package final class StateClaim: Sendable {
     while claiming.withLock({ $0.useCount > 0 }) {
       await withCheckedContinuation { continuation in
         let isUnused = claiming.withLock { claiming in
-          if claiming.useCount > 0 { claiming.waiting.append(continuation) }
+          if claiming.useCount > 0 { claiming.waiting.append(WaitingCall(continuation)) }
           return claiming.useCount == 0
         }
         if isUnused { continuation.resume() }

@@ -4,7 +4,12 @@ internal import Synchronization
 ///
 /// An object may announce a change on any thread.
 final class ChangedRows: Sendable {
-  private let content = Mutex<Set<RowNumber>>([])
+  /// A struct, since a mutex would ask the Swift runtime to make the type of the set.
+  private struct Content {
+    var rows: Set<RowNumber> = []
+  }
+
+  private let content = Mutex(Content())
   private let signal: ChangeSignal?
 
   init(_ signal: ChangeSignal?) {
@@ -12,18 +17,18 @@ final class ChangedRows: Sendable {
   }
 
   func insert(_ number: RowNumber) {
-    _ = content.withLock { $0.insert(number) }
+    _ = content.withLock { $0.rows.insert(number) }
     signal?.tell()
   }
 
-  var isEmpty: Bool { content.withLock { $0.isEmpty } }
+  var isEmpty: Bool { content.withLock { $0.rows.isEmpty } }
 
   /// Gives the rows so far, which count as asked from now on.
   func take() -> Set<RowNumber> {
     content.withLock { content in
-      guard !content.isEmpty else { return [] }
-      defer { content = [] }
-      return content
+      guard !content.rows.isEmpty else { return [] }
+      defer { content.rows = [] }
+      return content.rows
     }
   }
 }

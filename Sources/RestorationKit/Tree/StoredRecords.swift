@@ -35,23 +35,29 @@ struct StoredRecords {
       all.count / (max(workerCount, 1) * Self.partsPerWorker) + 1, Self.leastPerPart)
     self.recordsPerPart = recordsPerPart
     let count = (all.count + recordsPerPart - 1) / recordsPerPart
-    let read = Mutex<[RecordPart?]>(Array(repeating: nil, count: count))
-    @Sendable func readPart(_ number: Int) {
+    @Sendable func part(_ number: Int) -> RecordPart {
       let start = number * recordsPerPart
-      let part = RecordPart(all, start..<min(start + recordsPerPart, all.count))
-      read.withLock { $0[number] = part }
+      return RecordPart(all, start..<min(start + recordsPerPart, all.count))
     }
-    if count == 1 || workerCount < 2 {
-      for number in 0..<count { readPart(number) }
-    } else {
-      DispatchQueue.concurrentPerform(iterations: count, execute: readPart)
-    }
-    parts = read.withLock { $0 }.compactMap(\.self)
+    parts =
+      count == 1 || workerCount < 2
+      ? (0..<count).map(part) : Self.atOnce(count: count, part)
     for part in parts {
       if let place = part.application { application = try all.record(at: place) }
       if let place = part.tree { tree = try all.record(at: place) }
       unreadable += part.unreadable
     }
+  }
+
+  private static func atOnce(
+    count: Int, _ part: @Sendable (_ number: Int) -> RecordPart
+  ) -> [RecordPart] {
+    let read = Mutex<[RecordPart?]>(Array(repeating: nil, count: count))
+    DispatchQueue.concurrentPerform(iterations: count) { number in
+      let part = part(number)
+      read.withLock { $0[number] = part }
+    }
+    return read.withLock { $0 }.compactMap(\.self)
   }
 
   /// Orders the records: parents first, their views, the elements that they contain in order, the
@@ -181,7 +187,7 @@ private struct RecordPart: Sendable {
 /// The forms of some elements, each with a number.
 private struct FormTable: Sendable {
   private(set) var all: [(key: NodeRecord.FormKey, form: StoredForm)] = []
-  private var numbers: [NodeRecord.FormKey: Int32] = [:]
+  private var numbers = FormNumbers()
   private var last: (key: NodeRecord.FormKey, number: Int32)?
 
   mutating func number(
@@ -196,9 +202,28 @@ private struct FormTable: Sendable {
     all.append((key, StoredForm(key, lists, of: decoder)))
     // Names that are written inline are not compared.
     guard !key.hasInlineNames else { return number }
-    numbers[key] = number
+    numbers.add(key, number)
     last = (key, number)
     return number
+  }
+}
+
+/// The numbers of forms by their keys.
+private struct FormNumbers: Sendable {
+  /// Most states have few forms, and these are found sooner than the type of a dictionary is made.
+  private var few: [(key: NodeRecord.FormKey, number: Int32)] = []
+  private var many: [NodeRecord.FormKey: Int32] = [:]
+  private static let mostOfFew = 8
+
+  subscript(key: NodeRecord.FormKey) -> Int32? {
+    many.isEmpty ? few.first { $0.key == key }?.number : many[key]
+  }
+
+  /// Adds a form that has no number yet.
+  mutating func add(_ key: NodeRecord.FormKey, _ number: Int32) {
+    guard few.count == Self.mostOfFew else { return few.append((key, number)) }
+    if many.isEmpty { for (key, number) in few { many[key] = number } }
+    many[key] = number
   }
 }
 
@@ -215,7 +240,7 @@ private struct CommonParts {
   private var formNumbers: [[Int32]] = []
 
   init(_ parts: [RecordPart]) throws(ArchiveError) {
-    var known: [NodeRecord.FormKey: Int32] = [:]
+    var known = FormNumbers()
     references.reserveCapacity(parts.reduce(0) { $0 + $1.lists.references.count })
     for part in parts {
       firstReferences.append(Int32(references.count))
@@ -228,7 +253,7 @@ private struct CommonParts {
           if let number = known[key] { return number }
           let number = Int32(forms.count)
           forms.append(form)
-          if !key.hasInlineNames { known[key] = number }
+          if !key.hasInlineNames { known.add(key, number) }
           return number
         })
       for (record, referrer) in part.referrers { referred[referrer, default: []].append(record) }

@@ -207,14 +207,14 @@ final class TypeInfo {
   private let cast: ((AnyObject) -> any RestorableNode)?
 
   init(
-    _ type: Any.Type, _ name: String, _ traits: TypeTraits, _ tracking: StateTracking,
-    in types: TypeTable
+    _ type: any StateRestoring.Type, _ name: String, _ traits: TypeTraits,
+    _ tracking: StateTracking, in types: TypeTable
   ) {
     self.type = type
     self.name = name
     self.traits = traits
     self.tracking = tracking
-    let node = type as? any RestorableNode.Type
+    let node = type.nodeType
     cast = node.map { Self.cast(to: $0) }
     isNamedByClass = node?.isNamedByClass ?? false
     registered = types.registration(named: name).map {

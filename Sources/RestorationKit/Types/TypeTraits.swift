@@ -40,11 +40,11 @@ struct TypeTraits: OptionSet, Sendable {
     // The first question whether a class conforms to a protocol lets the Swift runtime go through all
     // conformances of the program, of which there are thousands. So a class is asked once whether it has any.
     if let object = object as? any RestorationAbility { insertAbilities(of: object) }
-    let type: AnyClass = Swift.type(of: object)
+    let type = Swift.type(of: object)
     if let superclass = _getSuperclass(type), superclass is any StateRestoring.Type {
       insert(.inheritsConformance)
     }
-    if (type as? any RestorableNode.Type)?.isNamedByClass == true, Self.hasStoredIdentifier(type) {
+    if type.nodeType?.isNamedByClass == true, Self.hasStoredIdentifier(type) {
       insert(.shadowsIdentifier)
     }
   }
@@ -78,6 +78,10 @@ struct TypeTraits: OptionSet, Sendable {
 }
 
 extension RestorableNode {
+  /// The class itself.
+  @_documentation(visibility: internal)
+  public static var restorableNodeType: (any RestorableNode.Type)? { self }
+
   /// Whether nodes of this type declare no identifier, so that they have the name of the class.
   static var isNamedByClass: Bool { RestorationIdentifier.self == ClassNameIdentifier.self }
 }
