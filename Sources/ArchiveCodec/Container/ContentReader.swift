@@ -59,7 +59,7 @@ final class ContentReader: Sendable {
   }
 
   private func chunk(_ number: Int) throws(ArchiveError) -> [UInt8] {
-    let key = UInt64(number)
+    let key = UInt64(truncatingIfNeeded: number)
     if let chunk = recent.withLock({ $0[key] }) { return chunk }
     let chunk = try commit.chunk(number)
     recent.withLock { recent in

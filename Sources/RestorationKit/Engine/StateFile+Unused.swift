@@ -201,7 +201,8 @@ private enum LaunchesToCleanUp {
   private static func startTimer() {
     DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .seconds(longestLaunch)) {
       let (ended, areMore) = takeEnded()
-      for file in ended { Task.detached(priority: .utility) { await file.cleanUpIfDue() } }
+      // One after the other, since each file may take a thread.
+      Task.detached(priority: .utility) { for file in ended { await file.cleanUpIfDue() } }
       if areMore { startTimer() }
     }
   }
