@@ -1,4 +1,5 @@
 import ArchiveCodec
+import Synchronization
 import TestSupport
 import XCTest
 
@@ -181,15 +182,41 @@ final class JournalTests: JournalTestCase {
         archiveError { _ = try open(bytes, limits) },
         ArchiveError(.limitExceeded, subject: "changes of an archive", location: "memory"))
     }
-    // What cannot be rewritten takes no more changes than can be read.
+    // What cannot be rewritten takes no more changes than can be read, and says why.
     let full = FaultyStorage(ten) { call, _ in call == .replace ? ArchiveError(.storageFull) : nil }
     let last = try ArchiveWriter.open(
       full, key: archives.key, context: archives.context, limits: limits)
     XCTAssertEqual(
       archiveError { try self.write(last, [1: "x"]) },
-      ArchiveError(.limitExceeded, subject: "changes of an archive; rewrite it", location: "faulty")
-    )
+      ArchiveError(.storageFull, location: "faulty"))
     XCTAssertEqual(full.bytes, ten)
+  }
+
+  /// Who is killed after each change, before the file is rewritten, leaves a file that is full.
+  func testAFileThatIsFullIsRewrittenByTheNextChange() throws {
+    let archives = try archives.get()
+    let limits = ArchiveLimits(symbolCount: 100, commitCount: 10)
+    let full = MemoryStorage()
+    let unbounded = try writer(full)
+    for number in 0..<10 { try write(unbounded, [UInt64(number) + 1: "\(number)"]) }
+    let texts = try texts(try open(try XCTUnwrap(full.bytes)))
+
+    // No room for another file, then room.
+    let hasRoom = Atomic(false)
+    let storage = FaultyStorage(full.bytes) { call, _ in
+      call == .replace && !hasRoom.load(ordering: .relaxed) ? ArchiveError(.storageFull) : nil
+    }
+    let next = try ArchiveWriter.open(
+      storage, key: archives.key, context: archives.context, limits: limits)
+    XCTAssertEqual(archiveError { try self.write(next, [1: "x"]) }?.code, .storageFull)
+    XCTAssertEqual(storage.bytes, full.bytes)
+    hasRoom.store(true, ordering: .relaxed)
+    try write(next, [1: "x"])
+    let stored = try Archive.open(
+      MemoryStorage(storage.bytes), key: archives.key, context: archives.context, limits: limits)
+    XCTAssertEqual(
+      try self.texts(try XCTUnwrap(stored)), texts.merging([1: "x"]) { _, new in new })
+    XCTAssertEqual(stored?.version, next.version)
   }
 
   func testAKeptVersionTellsRollbackAndFork() throws {

@@ -10,7 +10,7 @@ extension ArchiveWriter {
     else { throw ArchiveError(.inputOutput, subject: "not open") }
     let schema = schema ?? before.schema
     guard changes.continues(before.symbols) else { throw ArchiveError(.outdated) }
-    guard before.commitCount < limits.commitCount else {
+    guard state.open?.history.isFull(limits) == false else {
       throw ArchiveError(.limitExceeded, subject: "changes of an archive; rewrite it")
     }
     // The commit is collected in memory, so that it is written in one piece.

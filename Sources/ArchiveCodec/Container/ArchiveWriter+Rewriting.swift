@@ -54,6 +54,19 @@ extension ArchiveWriter {
     }
   }
 
+  /// Compacts before a change that cannot be appended otherwise.
+  ///
+  /// - Throws: As ``compact()``, but `poisoned` instead of `notDurable`, which would say that the change
+  ///   is there.
+  func compactFirst(_ state: inout State) throws(ArchiveError) {
+    do throws(ArchiveError) {
+      try compact(&state)
+    } catch {
+      throw error.code == .notDurable
+        ? ArchiveError(.poisoned, systemError: error.systemError) : error
+    }
+  }
+
   private func replace(
     schema: UInt32?, _ symbols: SymbolTable, slots: [NewSlot]? = nil, _ state: inout State,
     _ body: (SnapshotWriter) throws(ArchiveError) -> Int

@@ -203,7 +203,8 @@ public final class ArchiveWriter: Sendable {
   ///
   /// If nothing is stored, the call writes the first file. If the journal is larger
   /// than 64 KiB and than half of the snapshot after the change, the call rewrites the
-  /// file; see ``compactionFailure``.
+  /// file; see ``compactionFailure``. A file with as many changes as the limits allow is
+  /// rewritten before the change.
   ///
   /// - Parameters:
   ///   - changes: Records that are new or replace the stored ones.
@@ -216,8 +217,8 @@ public final class ArchiveWriter: Sendable {
   ///   its lock (open it again then), `forked` in a child process, `poisoned` after a
   ///   failed sync, or after a failed write that could not be taken back (rewrite
   ///   then), `malformed` if an identifier is 0 or twice among the changes and the
-  ///   removed, `limitExceeded` if the file has too many changes and could not be
-  ///   rewritten, and the errors of the storage. After an error the archive is as
+  ///   removed, `limitExceeded` if the limits allow no change, and the errors of the
+  ///   storage. After an error the archive is as
   ///   before, and no reader finds the change. There are three exceptions: a power cut
   ///   at that moment may leave the change; `outdated` may come after the write, if
   ///   somebody has taken the file away meanwhile; and with `notDurable` the change is
@@ -234,8 +235,9 @@ public final class ArchiveWriter: Sendable {
         try changes.checkKeeps(none: removed)
         return try rewrite(changes, schema: schema, &state)
       }
-      if state.compactionFailure?.code == .notDurable { try compact(&state) }
+      if state.compactionFailure?.code == .notDurable { try compactFirst(&state) }
       if let poison = state.poison { throw poison }
+      if state.open?.history.isFull(limits) == true { try compactFirst(&state) }
       let summary = try append(changes, removed, schema: schema, durability, &state)
       compactIfDue(&state)
       return summary

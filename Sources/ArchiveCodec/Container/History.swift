@@ -38,6 +38,9 @@ struct History: Sendable {
     end - snapshotRange.upperBound > longestJournal || versions.count > limits.commitCount / 2
   }
 
+  /// Whether the file has as many changes as can be read.
+  func isFull(_ limits: ArchiveLimits) -> Bool { versions.count >= limits.commitCount }
+
   var longestJournal: Int { max(1 << 16, snapshotRange.count / 2) }
 }
 
@@ -123,10 +126,8 @@ extension History {
 
 extension History {
   /// The state that the next change goes on from.
-  var position:
-    (version: ArchiveVersion, end: Int, schema: UInt32, symbols: SymbolTable, commitCount: Int)
-  {
-    (version, end, schema, symbols, versions.count)
+  var position: (version: ArchiveVersion, end: Int, schema: UInt32, symbols: SymbolTable) {
+    (version, end, schema, symbols)
   }
 
   /// Notes a change that this process has just written.
