@@ -295,6 +295,9 @@ public final class ArchiveWriter: Sendable {
     try changing { _ throws(ArchiveError) in }
   }
 
+  /// Whether a sync has failed, or a write that could not be taken back: only a new file helps.
+  package var isPoisoned: Bool { state.withLock { $0.poison != nil } }
+
   /// The size of the stored archive in bytes; 0 if nothing is stored.
   package var storedByteCount: Int {
     state.withLock { $0.open?.history.end ?? 0 }

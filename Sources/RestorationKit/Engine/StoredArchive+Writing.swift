@@ -57,6 +57,7 @@ extension StoredArchive {
     do throws(ArchiveError) {
       let summary = try writer.rewrite(records, schema: time)
       noteReplaced()
+      hasLostSync = false
       known = summary.version
       return summary
     } catch {
@@ -121,7 +122,7 @@ extension StoredArchive {
   func prepareChanges(of version: ArchiveVersion, _ lock: any ArchiveLock) {
     // A state that has to stay, as one of another version of the app, is replaced
     // by a whole archive.
-    guard known == version, replacing == .previous, open.archive(of: version) == nil else { return }
+    guard !hasLostSync, known == version, replacing == .previous, open.archive(of: version) == nil else { return }
     do throws(ArchiveError) {
       let writer = try openWriter(try opener.currentKey(creating: false), lock)
       if writer.version != version { open.close() }
@@ -159,6 +160,7 @@ extension StoredArchive {
       }
     } catch {
       noteVersion(of: writer, after: error)
+      if writer.isPoisoned { hasLostSync = true }
       open.close()
       throw error
     }

@@ -30,6 +30,9 @@ final class StoredArchive {
   }
   /// The generation that was read whole here in place of the state.
   var knownGeneration: String?
+  /// Whether a sync has failed, so that the disk may lack what the system shows of the file, and no
+  /// later sync brings it: the next save writes a new file.
+  var hasLostSync = false
   /// How the next whole save keeps the archive that it replaces.
   var replacing = Replacing.previous
   /// Where an archive was set aside that is not reported yet, because a later step failed.
@@ -171,7 +174,7 @@ final class StoredArchive {
       return opened
     }
     storage.closeOpened()
-    if let lock, case .changeable(let file) = found {
+    if !hasLostSync, let lock, case .changeable(let file) = found {
       do throws(ArchiveError) {
         let archive = try open.open(storage, key, opener.context, lock, opener.limits, file).archive
         if let archive, archive.dropped == nil { return archive }
