@@ -182,13 +182,14 @@ final class JournalTests: JournalTestCase {
         archiveError { _ = try open(bytes, limits) },
         ArchiveError(.limitExceeded, subject: "changes of an archive", location: "memory"))
     }
-    // What cannot be rewritten takes no more changes than can be read, and says why.
+    // What cannot be rewritten takes no more changes than can be read.
     let full = FaultyStorage(ten) { call, _ in call == .replace ? ArchiveError(.storageFull) : nil }
     let last = try ArchiveWriter.open(
       full, key: archives.key, context: archives.context, limits: limits)
     XCTAssertEqual(
       archiveError { try self.write(last, [1: "x"]) },
-      ArchiveError(.storageFull, location: "faulty"))
+      ArchiveError(.limitExceeded, subject: "changes of an archive; rewrite it", location: "faulty")
+    )
     XCTAssertEqual(full.bytes, ten)
   }
 
@@ -208,15 +209,34 @@ final class JournalTests: JournalTestCase {
     }
     let next = try ArchiveWriter.open(
       storage, key: archives.key, context: archives.context, limits: limits)
-    XCTAssertEqual(archiveError { try self.write(next, [1: "x"]) }?.code, .storageFull)
+    XCTAssertEqual(archiveError { try self.write(next, [1: "x"]) }?.code, .limitExceeded)
+    XCTAssertEqual(next.compactionFailure?.code, .storageFull)
     XCTAssertEqual(storage.bytes, full.bytes)
     hasRoom.store(true, ordering: .relaxed)
     try write(next, [1: "x"])
+    XCTAssertNil(next.compactionFailure)
     let stored = try Archive.open(
       MemoryStorage(storage.bytes), key: archives.key, context: archives.context, limits: limits)
     XCTAssertEqual(
       try self.texts(try XCTUnwrap(stored)), texts.merging([1: "x"]) { _, new in new })
     XCTAssertEqual(stored?.version, next.version)
+  }
+
+  func testAFileThatIsFullAndNotRewrittenForGoodTakesNoChange() throws {
+    let archives = try archives.get()
+    let limits = ArchiveLimits(symbolCount: 100, commitCount: 10)
+    let full = MemoryStorage()
+    let unbounded = try writer(full)
+    for number in 0..<10 { try write(unbounded, [UInt64(number) + 1: "\(number)"]) }
+    let storage = FaultyStorage(full.bytes) { call, _ in
+      call == .publish ? ArchiveError(.inputOutput) : nil
+    }
+    let next = try ArchiveWriter.open(
+      storage, key: archives.key, context: archives.context, limits: limits)
+    XCTAssertEqual(archiveError { try self.write(next, [1: "x"]) }?.code, .poisoned)
+    XCTAssertEqual(
+      try texts(try open(try XCTUnwrap(storage.bytes))),
+      try texts(try open(try XCTUnwrap(full.bytes))))
   }
 
   func testAKeptVersionTellsRollbackAndFork() throws {

@@ -220,7 +220,13 @@ final class GateTests: XCTestCase {
   }
 
   func testTheSystemVersionIsAskedForIfItIsNotGiven() {
-    XCTAssertFalse(ApplicationEnvironment().systemVersion.isEmpty)
+    let version = ApplicationEnvironment().systemVersion
+    XCTAssertFalse(version.isEmpty)
+    let environments: Set = [
+      ApplicationEnvironment(), ApplicationEnvironment(systemVersion: version),
+      ApplicationEnvironment(systemVersion: "\(version)!"),
+    ]
+    XCTAssertEqual(environments.count, 2)
   }
 
   func testWhatIsTooLargeForTheApplicationCostsThatAlone() async throws {

@@ -94,9 +94,9 @@ final class ShortHistoryTests: XCTestCase {
           for _ in 0..<Self.tryCount {
             let history = type.init(operations, after: whole)
             try await history.run(kill, end, second)
+            tell(history, kill, second)
             guard let last = history.lastCall else { continue }
             call = last
-            tell(history, kill, second)
             counts.kills += 1
             if history.found != nil { hasFoundState = true }
             if history.lastCallOfLaunch != nil { counts.secondKills += 1 }

@@ -54,16 +54,19 @@ extension ArchiveWriter {
     }
   }
 
-  /// Compacts before a change that cannot be appended otherwise.
+  /// Compacts a journal that takes no more changes, before the next one: who wrote the last one was
+  /// ended before it compacted the journal, or could not.
   ///
-  /// - Throws: As ``compact()``, but `poisoned` instead of `notDurable`, which would say that the change
-  ///   is there.
-  func compactFirst(_ state: inout State) throws(ArchiveError) {
+  /// - Throws: `outdated`, and `poisoned` after `notDurable`, which would say that the change is there.
+  ///   After another failure the journal stays full, and the change says so.
+  func compactIfFull(_ state: inout State) throws(ArchiveError) {
+    guard state.open?.history.isFull(limits) == true else { return }
     do throws(ArchiveError) {
       try compact(&state)
     } catch {
-      throw error.code == .notDurable
-        ? ArchiveError(.poisoned, systemError: error.systemError) : error
+      state.compactionFailure = error
+      if let poison = state.poison { throw poison }
+      if error.code == .outdated { throw error }
     }
   }
 

@@ -217,8 +217,8 @@ public final class ArchiveWriter: Sendable {
   ///   its lock (open it again then), `forked` in a child process, `poisoned` after a
   ///   failed sync, or after a failed write that could not be taken back (rewrite
   ///   then), `malformed` if an identifier is 0 or twice among the changes and the
-  ///   removed, `limitExceeded` if the limits allow no change, and the errors of the
-  ///   storage. After an error the archive is as
+  ///   removed, `limitExceeded` if the file has too many changes and could not be
+  ///   rewritten, and the errors of the storage. After an error the archive is as
   ///   before, and no reader finds the change. There are three exceptions: a power cut
   ///   at that moment may leave the change; `outdated` may come after the write, if
   ///   somebody has taken the file away meanwhile; and with `notDurable` the change is
@@ -235,9 +235,9 @@ public final class ArchiveWriter: Sendable {
         try changes.checkKeeps(none: removed)
         return try rewrite(changes, schema: schema, &state)
       }
-      if state.compactionFailure?.code == .notDurable { try compactFirst(&state) }
+      if state.compactionFailure?.code == .notDurable { try compact(&state) }
       if let poison = state.poison { throw poison }
-      if state.open?.history.isFull(limits) == true { try compactFirst(&state) }
+      try compactIfFull(&state)
       let summary = try append(changes, removed, schema: schema, durability, &state)
       compactIfDue(&state)
       return summary

@@ -76,10 +76,10 @@ extension StateFile {
   /// Opens the restored version, so that the first save can be a change of it.
   ///
   /// An error is not thrown here: the save that follows meets the same obstacle.
-  func prepareChanges(of version: ArchiveVersion) async {
+  func prepareChanges(of version: ArchiveVersion, isLast: Bool = false) async {
     do throws(ArchiveError) {
       let taken = try await take()
-      files.archive.prepareChanges(of: version, taken.lock)
+      files.archive.prepareChanges(of: version, taken.lock, isLast: isLast)
     } catch {
       open.close()
     }

@@ -35,7 +35,7 @@ extension StateFile {
       return try await write(records, number: .max, time: SaveFacts.number(of: now)) != nil
     }
     guard let known = files.archive.known, known.generation < .max else { return false }
-    if open.builder(changing: known) == nil { await prepareChanges(of: known) }
+    if open.builder(changing: known) == nil { await prepareChanges(of: known, isLast: true) }
     guard let builder = open.builder(changing: known),
       let writer = open.writer(with: try currentKey(creating: false), taken.lock)
     else { return false }

@@ -119,10 +119,18 @@ extension StoredArchive {
   /// Opens a version that was restored, so that the first save can be a change of it.
   ///
   /// An error is not thrown here: the save that follows meets the same obstacle.
-  func prepareChanges(of version: ArchiveVersion, _ lock: any ArchiveLock) {
+  ///
+  /// - Parameters:
+  ///   - version: The version.
+  ///   - lock: The lock of the state.
+  ///   - isLast: Whether the process ends after the change, so that no save writes a new file after a
+  ///     sync that failed.
+  func prepareChanges(of version: ArchiveVersion, _ lock: any ArchiveLock, isLast: Bool) {
     // A state that has to stay, as one of another version of the app, is replaced
     // by a whole archive.
-    guard !hasLostSync, known == version, replacing == .previous, open.archive(of: version) == nil else { return }
+    guard known == version, replacing == .previous, isLast || !hasLostSync,
+      open.archive(of: version) == nil
+    else { return }
     do throws(ArchiveError) {
       let writer = try openWriter(try opener.currentKey(creating: false), lock)
       if writer.version != version { open.close() }

@@ -14,8 +14,8 @@ public struct ApplicationEnvironment: Hashable, Sendable {
   public let userInterfaceIdiom: String
 
   /// The version of the operating system.
-  public var systemVersion: String { givenSystemVersion ?? Self.currentSystemVersion }
-  private let givenSystemVersion: String?
+  public var systemVersion: String { system.version }
+  private let system: System
 
   /// The name by which people know the machine, or the server process, for example
   /// `Anna’s laptop`; nil if states stay on the machine.
@@ -41,11 +41,22 @@ public struct ApplicationEnvironment: Hashable, Sendable {
     self.deviceName = deviceName
     self.applicationVersion = applicationVersion
     self.userInterfaceIdiom = userInterfaceIdiom
-    givenSystemVersion = systemVersion
+    system = System(given: systemVersion)
   }
 
-  /// Asked by the first save, and kept: the system reads a file for each question.
-  private static let currentSystemVersion = ProcessInfo.processInfo.operatingSystemVersionString
+  /// The operating system, which is asked for its version when somebody needs that: the first save.
+  private struct System: Hashable {
+    let given: String?
+
+    var version: String { given ?? Self.current }
+
+    /// Kept, since the system reads a file for each question.
+    private static let current = ProcessInfo.processInfo.operatingSystemVersionString
+
+    static func == (left: System, right: System) -> Bool { left.version == right.version }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(version) }
+  }
 
   func encode(with encoder: KeyedEncoder, timestamp: Date) {
     encoder.encode(applicationVersion, forKey: SaveFacts.Key.applicationVersion)
