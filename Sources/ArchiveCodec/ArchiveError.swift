@@ -9,24 +9,33 @@ public import Foundation
 /// The description is one or two sentences: what happened, and what to do. It
 /// never holds a key or a stored value; it may hold the names of record keys.
 public struct ArchiveError: Error, Hashable, Sendable {
+  /// One pointer, because each of the many calls that can throw has code that moves the error on.
+  private let boxed: Boxed
+
+  private var parts: Parts {
+    switch boxed {
+    case .parts(let parts): parts
+    }
+  }
+
   /// The kind of failure; compare the code to decide what to do.
-  public let code: Code
+  public var code: Code { parts.code }
 
   /// Where the failure was found: a position in bytes, in the file or in the
   /// record.
-  public let offset: Int?
+  public var offset: Int? { parts.offset }
 
   /// The keys that lead to the value, outermost first; empty for a whole file.
-  public let path: [String]
+  public var path: [String] { parts.path }
 
   /// The limit, type or version that the failure is about.
-  public let subject: String?
+  public var subject: String? { parts.subject }
 
   /// The operating system's error number, if the system reported the failure.
-  public let systemError: Int32?
+  public var systemError: Int32? { parts.systemError }
 
   /// Where the archive or key is, as the path of a file; nil if unknown.
-  public private(set) var location: String?
+  public var location: String? { parts.location }
 
   /// Creates an error that a storage or a source of keys of your own throws.
   ///
@@ -48,12 +57,10 @@ public struct ArchiveError: Error, Hashable, Sendable {
     _ code: Code, offset: Int? = nil, path: [String] = [], subject: String? = nil,
     systemError: Int32? = nil, location: String? = nil
   ) {
-    self.code = code
-    self.offset = offset
-    self.path = path
-    self.subject = subject
-    self.systemError = systemError
-    self.location = location
+    boxed = .parts(
+      Parts(
+        code: code, offset: offset, path: path, subject: subject, systemError: systemError,
+        location: location))
   }
 
   package func at(_ key: String) -> ArchiveError {
@@ -63,222 +70,258 @@ public struct ArchiveError: Error, Hashable, Sendable {
   }
 
   package func located(at location: String) -> ArchiveError {
-    var error = self
-    error.location = self.location ?? location
-    return error
+    guard self.location == nil else { return self }
+    return ArchiveError(
+      code, offset: offset, path: path, subject: subject, systemError: systemError,
+      location: location)
   }
 }
 
 extension ArchiveError {
+  private struct Parts: Hashable {
+    let code: Code
+    let offset: Int?
+    let path: [String]
+    let subject: String?
+    let systemError: Int32?
+    let location: String?
+  }
+
+  private indirect enum Boxed: Hashable {
+    case parts(Parts)
+  }
+
   /// The kind of a failure.
   ///
   /// More kinds may come; handle unknown ones.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
+    private enum Kind: String {
+      case notAnArchive, unsupportedVersion, unsupportedFeature, damaged, truncated, wrongKey,
+        wrongPassphrase, passphraseEmpty, lastSlot, slotMissing, wrongContext, limitExceeded,
+        malformed, typeMismatch, numberOutOfRange, keyNotFound, notAFile, permissionDenied,
+        storageFull, notDurable, inputOutput, storeUnavailable, locked, outdated, forked, poisoned,
+        keyMissing, keyLocked, keyUnavailable, keyDamaged, keyExposed, cryptographyUnavailable,
+        classNotRegistered, classRefused, classTooNew, classNameTaken, objectCycle, objectFailed,
+        encoderClosed
+    }
+
+    private let kind: Kind
+
+    private init(_ kind: Kind) { self.kind = kind }
+
     /// The name of the code, as in `damaged`.
-    public let description: String
-
-    fileprivate let advice: String
-
-    private init(_ name: String, _ advice: String) {
-      description = name
-      self.advice = advice
-    }
-
-    /// Compares the names.
-    public static func == (left: Code, right: Code) -> Bool {
-      left.description == right.description
-    }
-
-    /// Hashes the name.
-    public func hash(into hasher: inout Hasher) {
-      hasher.combine(description)
-    }
+    public var description: String { kind.rawValue }
 
     /// The bytes do not begin as an archive does.
-    public static let notAnArchive = Code(
-      "notAnArchive", "This is not an archive. Check that the path names the right file.")
+    public static var notAnArchive: Code { Code(.notAnArchive) }
 
     /// The archive has a major version that this library does not know.
-    public static let unsupportedVersion = Code(
-      "unsupportedVersion",
-      "The archive has another version of the format. Open it with the app that wrote it.")
+    public static var unsupportedVersion: Code { Code(.unsupportedVersion) }
 
     /// The archive needs a feature that this library does not know.
-    public static let unsupportedFeature = Code(
-      "unsupportedFeature",
-      "The archive uses a feature that this version does not know. Update the app to open it.")
+    public static var unsupportedFeature: Code { Code(.unsupportedFeature) }
 
     /// A byte differs from the written one; nothing of the damaged part is used.
-    public static let damaged = Code(
-      "damaged",
-      "The archive was changed or damaged after it was written. Restore it from a backup,"
-        + " or write another one.")
+    public static var damaged: Code { Code(.damaged) }
 
     /// The archive ends before it should.
-    public static let truncated = Code(
-      "truncated",
-      "The archive ends too early. Restore it from a backup, or write another one.")
+    public static var truncated: Code { Code(.truncated) }
 
     /// No slot of the archive opens with this key.
-    public static let wrongKey = Code(
-      "wrongKey",
-      "The key does not open this archive. Use the key that it was written with,"
-        + " or move away the archive if it belongs to another app.")
+    public static var wrongKey: Code { Code(.wrongKey) }
 
     /// No slot that was tried opens with this passphrase.
-    public static let wrongPassphrase = Code(
-      "wrongPassphrase",
-      "The passphrase does not open this archive. Check how it is spelled and try again.")
+    public static var wrongPassphrase: Code { Code(.wrongPassphrase) }
 
     /// The passphrase has no bytes.
-    public static let passphraseEmpty = Code(
-      "passphraseEmpty", "An empty passphrase protects nothing. Ask for another one.")
+    public static var passphraseEmpty: Code { Code(.passphraseEmpty) }
 
     /// The archive would be left without a slot, so that nothing could open it.
-    public static let lastSlot = Code(
-      "lastSlot", "Nothing would open the archive any more. Add another key or passphrase first.")
+    public static var lastSlot: Code { Code(.lastSlot) }
 
     /// The archive has no such slot any more.
-    public static let slotMissing = Code(
-      "slotMissing", "The archive does not have this slot. List its slots again.")
+    public static var slotMissing: Code { Code(.slotMissing) }
 
     /// The key is right, but the archive belongs to another context.
-    public static let wrongContext = Code(
-      "wrongContext",
-      "The archive belongs to another application, state or user."
-        + " Open it with the context that it was written with.")
+    public static var wrongContext: Code { Code(.wrongContext) }
 
     /// A value, a record or the file is larger than ``ArchiveLimits`` allows.
-    public static let limitExceeded = Code(
-      "limitExceeded", "A limit was exceeded. Store less in one piece, or raise the limit.")
+    public static var limitExceeded: Code { Code(.limitExceeded) }
 
     /// The content is authentic, but not well formed.
-    public static let malformed = Code(
-      "malformed",
-      "The content breaks the rules of the format. The program that wrote it has a bug.")
+    public static var malformed: Code { Code(.malformed) }
 
     /// The key holds a value of another type.
-    public static let typeMismatch = Code(
-      "typeMismatch", "The stored value has another type. Decode it as the type it was encoded as.")
+    public static var typeMismatch: Code { Code(.typeMismatch) }
 
     /// The stored number does not fit into the requested type.
-    public static let numberOutOfRange = Code(
-      "numberOutOfRange", "The stored number does not fit. Decode it as a wider type.")
+    public static var numberOutOfRange: Code { Code(.numberOutOfRange) }
 
     /// A required key is absent.
-    public static let keyNotFound = Code(
-      "keyNotFound", "There is no value for this key. Use decodeIfPresent where it may be absent.")
+    public static var keyNotFound: Code { Code(.keyNotFound) }
 
     /// A directory, FIFO, device or symbolic link stands where the file should be.
-    public static let notAFile = Code(
-      "notAFile", "The path does not name a regular file. Move away what is there.")
+    public static var notAFile: Code { Code(.notAFile) }
 
     /// The operating system does not allow the access.
-    public static let permissionDenied = Code(
-      "permissionDenied",
-      "There is no permission. Check the owner and the mode of the file and its directory.")
+    public static var permissionDenied: Code { Code(.permissionDenied) }
 
     /// There is no space left, or a quota is used up.
-    public static let storageFull = Code(
-      "storageFull", "The disk is full. Free some space and save again; the old file is unchanged.")
+    public static var storageFull: Code { Code(.storageFull) }
 
     /// The change is in its place, but the system could not put it on stable
     /// storage, so a power cut may undo it.
-    public static let notDurable = Code(
-      "notDurable",
-      "The change is written, but a power cut may undo it. Check the disk, then save again.")
+    public static var notDurable: Code { Code(.notDurable) }
 
     /// The operating system reports another failure.
-    public static let inputOutput = Code(
-      "inputOutput", "Reading or writing failed. Check the disk and the path.")
+    public static var inputOutput: Code { Code(.inputOutput) }
 
     /// The store for the archives of several machines does not answer, or refuses.
-    public static let storeUnavailable = Code(
-      "storeUnavailable",
-      "The store that has the states cannot be used. What is there is unchanged, or has what was"
-        + " sent to it; try again.")
+    public static var storeUnavailable: Code { Code(.storeUnavailable) }
 
     /// Another writer has the archive open.
-    public static let locked = Code(
-      "locked", "The archive is being changed elsewhere. Close the other writer, then try again.")
+    public static var locked: Code { Code(.locked) }
 
     /// The records were built for an earlier state of the archive, or another
     /// writer has changed the stored archive.
-    public static let outdated = Code(
-      "outdated",
-      "The archive has changed meanwhile. Build the records again with a new builder, or open the"
-        + " archive again if somebody else has changed it.")
+    public static var outdated: Code { Code(.outdated) }
 
     /// The writer was opened before this process was made by a fork.
-    public static let forked = Code(
-      "forked", "The archive was opened by the parent process. Open it again in this one.")
+    public static var forked: Code { Code(.forked) }
 
     /// A write or sync failed before, so the bytes on the disk are unknown.
-    public static let poisoned = Code(
-      "poisoned",
-      "An earlier change may not be on the disk. Write the archive anew, with compact or rewrite.")
+    public static var poisoned: Code { Code(.poisoned) }
 
     /// The key that opens the archive is not there.
-    public static let keyMissing = Code(
-      "keyMissing",
-      "The key that opens this archive is not there. Put it in its place.")
+    public static var keyMissing: Code { Code(.keyMissing) }
 
     /// The key exists but cannot be read yet, because the device or the keyring is locked.
-    public static let keyLocked = Code(
-      "keyLocked", "The key is locked. Unlock the device or the keyring, then try again.")
+    public static var keyLocked: Code { Code(.keyLocked) }
 
     /// The keyring or service that keeps the key does not answer, so nobody knows
     /// whether there is a key.
-    public static let keyUnavailable = Code(
-      "keyUnavailable",
-      "What keeps the key does not answer. Log in to the desktop or start its keyring,"
-        + " then try again.")
+    public static var keyUnavailable: Code { Code(.keyUnavailable) }
 
     /// The key file is damaged, or another file is in its place.
-    public static let keyDamaged = Code(
-      "keyDamaged", "The key is damaged or is none. Restore it from a backup.")
+    public static var keyDamaged: Code { Code(.keyDamaged) }
 
     /// Another user owns the key file, or may read or change it.
-    public static let keyExposed = Code(
-      "keyExposed",
-      "The key file is open to others, or theirs. Make it yours with chown and chmod 600.")
+    public static var keyExposed: Code { Code(.keyExposed) }
 
     /// libsodium could not be started, or the system gave no secret memory.
-    public static let cryptographyUnavailable = Code(
-      "cryptographyUnavailable", "libsodium could not start. Check its installation.")
+    public static var cryptographyUnavailable: Code { Code(.cryptographyUnavailable) }
 
     /// No class is registered under the stored name, or the class of an object
     /// to be stored is not registered.
-    public static let classNotRegistered = Code(
-      "classNotRegistered",
-      "The class is not registered. Register it, or its new name with the old one as an alias.")
+    public static var classNotRegistered: Code { Code(.classNotRegistered) }
 
     /// The stored object is of a class that the decoding call does not take.
-    public static let classRefused = Code(
-      "classRefused",
-      "Another class is stored here. Decode it as that one, or register it as a substitute.")
+    public static var classRefused: Code { Code(.classRefused) }
 
     /// A newer version of the object's class wrote the object.
-    public static let classTooNew = Code(
-      "classTooNew",
-      "A newer version of the class wrote this. Update the app that reads it.")
+    public static var classTooNew: Code { Code(.classTooNew) }
 
     /// The name is another class's, or empty or too long, or the class has another name already.
-    public static let classNameTaken = Code(
-      "classNameTaken", "The class cannot be registered under this name. Choose another.")
+    public static var classNameTaken: Code { Code(.classNameTaken) }
 
     /// An object refers to itself before it is made.
-    public static let objectCycle = Code(
-      "objectCycle",
-      "The object needs itself to be made. Let its class conform to CyclicArchiveObject.")
+    public static var objectCycle: Code { Code(.objectCycle) }
 
     /// Decoding the object failed before, so the object cannot be used.
-    public static let objectFailed = Code(
-      "objectFailed", "The object could not be decoded. See the error that was thrown first.")
+    public static var objectFailed: Code { Code(.objectFailed) }
 
     /// The encoder was used outside the call that it was made for.
-    public static let encoderClosed = Code(
-      "encoderClosed", "An encoder was used after its record was finished. Do not keep encoders.")
+    public static var encoderClosed: Code { Code(.encoderClosed) }
+
+    /// What happened and what to do.
+    fileprivate var advice: String {
+      switch kind {
+      case .notAnArchive:
+        "This is not an archive. Check that the path names the right file."
+      case .unsupportedVersion:
+        "The archive has another version of the format. Open it with the app that wrote it."
+      case .unsupportedFeature:
+        "The archive uses a feature that this version does not know. Update the app to open it."
+      case .damaged:
+        "The archive was changed or damaged after it was written. Restore it from a backup,"
+          + " or write another one."
+      case .truncated:
+        "The archive ends too early. Restore it from a backup, or write another one."
+      case .wrongKey:
+        "The key does not open this archive. Use the key that it was written with,"
+          + " or move away the archive if it belongs to another app."
+      case .wrongPassphrase:
+        "The passphrase does not open this archive. Check how it is spelled and try again."
+      case .passphraseEmpty:
+        "An empty passphrase protects nothing. Ask for another one."
+      case .lastSlot:
+        "Nothing would open the archive any more. Add another key or passphrase first."
+      case .slotMissing:
+        "The archive does not have this slot. List its slots again."
+      case .wrongContext:
+        "The archive belongs to another application, state or user."
+          + " Open it with the context that it was written with."
+      case .limitExceeded:
+        "A limit was exceeded. Store less in one piece, or raise the limit."
+      case .malformed:
+        "The content breaks the rules of the format. The program that wrote it has a bug."
+      case .typeMismatch:
+        "The stored value has another type. Decode it as the type it was encoded as."
+      case .numberOutOfRange:
+        "The stored number does not fit. Decode it as a wider type."
+      case .keyNotFound:
+        "There is no value for this key. Use decodeIfPresent where it may be absent."
+      case .notAFile:
+        "The path does not name a regular file. Move away what is there."
+      case .permissionDenied:
+        "There is no permission. Check the owner and the mode of the file and its directory."
+      case .storageFull:
+        "The disk is full. Free some space and save again; the old file is unchanged."
+      case .notDurable:
+        "The change is written, but a power cut may undo it. Check the disk, then save again."
+      case .inputOutput:
+        "Reading or writing failed. Check the disk and the path."
+      case .storeUnavailable:
+        "The store that has the states cannot be used. What is there is unchanged, or has what was"
+          + " sent to it; try again."
+      case .locked:
+        "The archive is being changed elsewhere. Close the other writer, then try again."
+      case .outdated:
+        "The archive has changed meanwhile. Build the records again with a new builder, or open the"
+          + " archive again if somebody else has changed it."
+      case .forked:
+        "The archive was opened by the parent process. Open it again in this one."
+      case .poisoned:
+        "An earlier change may not be on the disk. Write the archive anew, with compact or rewrite."
+      case .keyMissing:
+        "The key that opens this archive is not there. Put it in its place."
+      case .keyLocked:
+        "The key is locked. Unlock the device or the keyring, then try again."
+      case .keyUnavailable:
+        "What keeps the key does not answer. Log in to the desktop or start its keyring,"
+          + " then try again."
+      case .keyDamaged:
+        "The key is damaged or is none. Restore it from a backup."
+      case .keyExposed:
+        "The key file is open to others, or theirs. Make it yours with chown and chmod 600."
+      case .cryptographyUnavailable:
+        "libsodium could not start. Check its installation."
+      case .classNotRegistered:
+        "The class is not registered. Register it, or its new name with the old one as an alias."
+      case .classRefused:
+        "Another class is stored here. Decode it as that one, or register it as a substitute."
+      case .classTooNew:
+        "A newer version of the class wrote this. Update the app that reads it."
+      case .classNameTaken:
+        "The class cannot be registered under this name. Choose another."
+      case .objectCycle:
+        "The object needs itself to be made. Let its class conform to CyclicArchiveObject."
+      case .objectFailed:
+        "The object could not be decoded. See the error that was thrown first."
+      case .encoderClosed:
+        "An encoder was used after its record was finished. Do not keep encoders."
+      }
+    }
   }
 }
 

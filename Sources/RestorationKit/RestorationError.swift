@@ -87,18 +87,33 @@ public struct RestorationError: Error, Hashable, Sendable {
     public static let alreadyBegun = Code("alreadyBegun")
   }
 
+  private struct Parts: Hashable {
+    let code: Code
+    let archive: ArchiveError?
+    let reason: String
+  }
+
+  private indirect enum Boxed: Hashable {
+    case parts(Parts)
+  }
+
+  /// One pointer, because each of the many calls that can throw has code that moves the error on.
+  private let boxed: Boxed
+
+  private var parts: Parts {
+    switch boxed {
+    case .parts(let parts): parts
+    }
+  }
+
   /// The kind of failure.
-  public let code: Code
+  public var code: Code { parts.code }
 
   /// The error of the archive, if that is the cause.
-  public let archive: ArchiveError?
-
-  private let reason: String
+  public var archive: ArchiveError? { parts.archive }
 
   init(_ code: Code, _ reason: String) {
-    self.code = code
-    self.reason = reason
-    archive = nil
+    boxed = .parts(Parts(code: code, archive: nil, reason: reason))
   }
 
   /// Wraps a failure of the archive, or says who has the state.
@@ -115,9 +130,7 @@ public struct RestorationError: Error, Hashable, Sendable {
   }
 
   private init(_ error: ArchiveError, _ reason: String, code: Code = .archive) {
-    self.code = code
-    archive = error
-    self.reason = reason
+    boxed = .parts(Parts(code: code, archive: error, reason: reason))
   }
 }
 
@@ -209,7 +222,7 @@ extension RestorationError {
 
 extension RestorationError: CustomStringConvertible {
   /// What happened and what to do, in plain words; the text may change.
-  public var description: String { reason }
+  public var description: String { parts.reason }
 }
 
 extension RestorationError: LocalizedError {

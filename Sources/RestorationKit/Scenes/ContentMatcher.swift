@@ -1,5 +1,3 @@
-internal import Foundation
-
 /// Says which content a scene takes; it can be stored, and asked without the app.
 ///
 /// Content is compared as text without regard to case and diacritics. `*` takes
@@ -53,12 +51,6 @@ public struct ContentMatcher: Hashable, Codable, Sendable, ExpressibleByArrayLit
     if content.contains(where: texts.contains) { return true }
     let prefixes = prefixes.filter { !$0.isEmpty }.map(\.folded)
     return content.contains { text in prefixes.contains { text.hasPrefix($0) } }
-  }
-}
-
-extension String {
-  fileprivate var folded: String {
-    folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
   }
 }
 
