@@ -23,6 +23,7 @@ let package = Package(
   products: [
     .library(name: "RestorationKit", targets: ["RestorationKit"]),
     .library(name: "ArchiveCodec", targets: ["ArchiveCodec"]),
+    .library(name: "RestorationInspection", targets: ["RestorationInspection"]),
     .library(name: "RestorationTesting", targets: ["RestorationTesting"]),
     .library(name: "RestorationSecretService", targets: ["RestorationSecretService"]),
     .library(name: "RestorationPostgreSQL", targets: ["RestorationPostgreSQL"]),
@@ -43,6 +44,9 @@ let package = Package(
       providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
     .target(name: "ArchiveCodec", dependencies: ["CSodium"], swiftSettings: settings),
     .target(name: "RestorationKit", dependencies: ["ArchiveCodec"], swiftSettings: settings),
+    .target(
+      name: "RestorationInspection", dependencies: ["ArchiveCodec", "RestorationKit"],
+      swiftSettings: settings),
     .target(
       name: "RestorationTesting", dependencies: ["ArchiveCodec", "RestorationKit"],
       swiftSettings: settings),
@@ -93,7 +97,10 @@ let package = Package(
       resources: [.copy("Vectors")], swiftSettings: testSettings),
     .testTarget(
       name: "RestorationKitTests",
-      dependencies: ["ArchiveCodec", "RestorationKit", "RestorationTesting", "TestSupport"],
+      dependencies: [
+        "ArchiveCodec", "RestorationInspection", "RestorationKit", "RestorationTesting",
+        "TestSupport",
+      ],
       exclude: ["StoredStates"],
       swiftSettings: testSettings),
     .testTarget(

@@ -10,7 +10,7 @@ internal import Foundation
 /// The marker says how many restores in a row began and never ended, and what a restore leaves out
 /// because of that. The marker is sealed as the state is, so that nobody without the key can say
 /// that a restore has crashed, or what is left out.
-struct LaunchMarker: Sendable {
+package struct LaunchMarker: Sendable {
   struct Content: Equatable, Sendable {
     /// The restores in a row that began and did not end, with the one under way.
     var begunRestores = 0

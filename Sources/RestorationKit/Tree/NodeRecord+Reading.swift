@@ -7,7 +7,7 @@ internal import Foundation
 
 /// The numbers that the library's keys have in an archive, found once for all
 /// records.
-struct NodeKeys {
+package struct NodeKeys {
   private var keys: [NodeRecord.Key?] = []
 
   /// Finds the keys of the archive that a record comes from.

@@ -1,8 +1,8 @@
 internal import ArchiveCodec
 #if canImport(FoundationEssentials)
-internal import FoundationEssentials
+package import FoundationEssentials
 #else
-internal import Foundation
+package import Foundation
 #endif
 
 /// The layout of the tree in the records of an archive.
@@ -12,9 +12,9 @@ internal import Foundation
 /// node, view and registered object has one of the other records. The values of the
 /// library and those of the app are in different containers, so that no key of one can
 /// stand for a key of the other.
-struct NodeRecord: Sendable {
-  static let application: UInt64 = 1
-  static let tree: UInt64 = 2
+package struct NodeRecord: Sendable {
+  package static let application: UInt64 = 1
+  package static let tree: UInt64 = 2
   static let firstNode: UInt64 = 3
 
   /// The most bytes of an identifier in UTF-8, as for the keys of the format.
@@ -43,31 +43,31 @@ struct NodeRecord: Sendable {
     + BuiltInKey.all
 
   let name: SiblingName
-  var className: String
+  package var className: String
   /// The version of the state; if none is written, it is 1.
-  var version = 1
-  var restorationClassName: String?
+  package var version = 1
+  package var restorationClassName: String?
   var storyboard: StoryboardReference?
-  var views: [UInt64] = []
-  var children: [UInt64] = []
-  var presented: UInt64?
+  package var views: [UInt64] = []
+  package var children: [UInt64] = []
+  package var presented: UInt64?
   /// Whether the state is that of an earlier save, because a later one could not be encoded.
-  var hasLastState = false
+  package var hasLastState = false
   /// When the element was first saved as it was stored, because it was not back or
   /// nobody could read its state; nil if it was there.
-  var keptSince: Date?
+  package var keptSince: Date?
   /// The element above that does not contain this one: the parent that scopes a
   /// registered object, or the first node that refers to a node.
-  var referrer: UInt64?
+  package var referrer: UInt64?
 
   init(_ kind: ElementKind, _ identifier: String, siblingIndex: Int, className: String) {
     name = SiblingName(kind: kind, identifier: identifier, index: siblingIndex)
     self.className = className
   }
 
-  var kind: ElementKind { name.kind }
-  var identifier: String { name.identifier }
-  var siblingIndex: Int { name.index }
+  package var kind: ElementKind { name.kind }
+  package var identifier: String { name.identifier }
+  package var siblingIndex: Int { name.index }
 }
 
 extension NodeRecord {

@@ -1,13 +1,13 @@
 #if canImport(FoundationEssentials)
-internal import FoundationEssentials
+package import FoundationEssentials
 #else
-internal import Foundation
+package import Foundation
 #endif
 internal import ArchiveCodec
 
 /// The facts of the ``ApplicationEnvironment`` and the time of the save, read once for
 /// all coders of a restore.
-final class SaveFacts: Sendable {
+package final class SaveFacts: Sendable {
   /// The keys of the facts, apart from all keys of the app.
   enum Key {
     static let applicationVersion = "RestorationKit.applicationVersion"
@@ -17,10 +17,10 @@ final class SaveFacts: Sendable {
     static let deviceName = "RestorationKit.deviceName"
   }
 
-  let applicationVersion: String?
-  let userInterfaceIdiom: String?
-  let systemVersion: String?
-  let timestamp: Date?
+  package let applicationVersion: String?
+  package let userInterfaceIdiom: String?
+  package let systemVersion: String?
+  package let timestamp: Date?
   let deviceName: String?
 
   /// Reads the facts of a save, and the time of the last commit.

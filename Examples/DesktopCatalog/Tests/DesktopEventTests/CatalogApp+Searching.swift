@@ -1,6 +1,7 @@
 import ArchiveCodec
 import DesktopTestSupport
 import Foundation
+import RestorationInspection
 import RestorationKit
 import XCTest
 

@@ -1,6 +1,7 @@
 import ArchiveCodec
 import ArgumentParser
 import Foundation
+import RestorationInspection
 import RestorationKit
 
 /// Where a state is, and what it belongs to.

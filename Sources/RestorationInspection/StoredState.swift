@@ -1,4 +1,5 @@
 public import ArchiveCodec
+internal import RestorationKit
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -86,8 +87,7 @@ public struct StoredState: Sendable {
   static func facts(
     in application: KeyedDecoder, of archive: Archive
   ) throws(ArchiveError) -> Facts? {
-    guard let values = try application.container(forKey: NodeRecord.factsKey) else { return nil }
-    let facts = try SaveFacts(values, of: archive)
+    guard let facts = try NodeRecord.facts(in: application, of: archive) else { return nil }
     return Facts(
       savedAt: facts.timestamp, applicationVersion: facts.applicationVersion,
       userInterfaceIdiom: facts.userInterfaceIdiom, systemVersion: facts.systemVersion)
@@ -115,16 +115,9 @@ extension StoredState {
     public let sensitive: [SensitiveKey]
 
     init(_ record: KeyedDecoder) throws(ArchiveError) {
-      state = try record.container(forKey: NodeRecord.stateKey)
-      builtIn = try record.container(forKey: NodeRecord.builtInKey)
-      host = try record.container(forKey: NodeRecord.hostKey)
-      do {
-        sensitive =
-          try record.container(forKey: NodeRecord.sensitiveKey)
-          .map { try StoredSensitiveValue.all(in: $0) }?.map(SensitiveKey.init) ?? []
-      } catch {
-        throw .content(error)
-      }
+      let values = try RecordValues(record)
+      (state, builtIn, host) = (values.state, values.builtIn, values.host)
+      sensitive = values.sensitive.map(SensitiveKey.init)
     }
   }
 
@@ -139,10 +132,8 @@ extension StoredState {
     /// When the value expires; nil if it never does.
     public let end: Date?
 
-    init(_ value: StoredSensitiveValue) {
-      keys = value.keys
-      isSecret = value.subkey != nil
-      end = value.age?.end
+    init(_ key: RecordValues.SensitiveKey) {
+      (keys, isSecret, end) = (key.keys, key.isSecret, key.end)
     }
   }
 

@@ -1,4 +1,5 @@
 internal import ArchiveCodec
+internal import RestorationKit
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -18,7 +19,7 @@ struct OutlineReader {
   /// All records share them, since they are of one archive.
   private var keys: NodeKeys?
   private var formNumbers: [OutlineRows.Form: UInt32] = [:]
-  private var lastForm: (key: NodeRecord.FormKey, number: UInt32)?
+  private var lastForm: (form: OutlineRows.Form, number: UInt32)?
   /// The references of all elements: for each the number of views if it has any, the
   /// views, the children, the presented node, and the referrer.
   private var references = RecordNumbers()
@@ -61,7 +62,7 @@ struct OutlineReader {
         applicationByteCount = record.byteCount
         _ = try StoredState.Values(content)
         _ = try StoredState.facts(in: content, of: archive)
-      case NodeRecord.tree: try takeTree(content)
+      case NodeRecord.tree: roots = try NodeRecord.roots(in: content)
       default: try take(content, record)
       }
     } catch {
@@ -70,40 +71,31 @@ struct OutlineReader {
     }
   }
 
-  private mutating func takeTree(_ content: KeyedDecoder) throws(ArchiveError) {
-    roots = try content.references(forKey: NodeRecord.rootsKey) ?? []
-    _ = try SnapshotUse(reading: content)
-    _ = try StoredTree.formerNames(in: content)
-  }
-
   private mutating func take(
     _ content: KeyedDecoder, _ record: Archive.Record
   ) throws(ArchiveError) {
-    let keys = keys ?? NodeKeys(of: content)
-    self.keys = keys
-    var lists = NodeRecord.Lists()
-    let parts = try NodeRecord.read(content, keys, &lists)
-    guard references.count + lists.references.count + 3 <= Int32.max, rows.count < Int32.max else {
-      throw ArchiveError(.limitExceeded, subject: "references")
-    }
-    if let kept = try content.container(forKey: NodeRecord.Key.kept.rawValue) {
-      _ = try KeptState.all(in: kept, of: record.identifier)
-    }
-    let form = number(of: parts.form, lists, content)
-    guard rows.names.append(parts.name.identifier) else {
+    let node = try NodeRecord(content, number: record.identifier, &keys)
+    guard references.count + node.views.count + node.children.count + 3 <= Int32.max,
+      rows.count < Int32.max
+    else { throw ArchiveError(.limitExceeded, subject: "references") }
+    let form = number(
+      of: OutlineRows.Form(
+        className: node.className, restorationClassName: node.restorationClassName,
+        version: node.version))
+    guard rows.names.append(node.identifier) else {
       throw ArchiveError(.limitExceeded, subject: "identifiers")
     }
-    var flags = takeReferences(parts, lists)
-    if parts.name.kind == .view { flags.insert(.isView) }
-    if parts.name.kind == .object { flags.insert(.isObject) }
-    if parts.hasLastState { flags.insert(.hasLastState) }
-    if let date = parts.keptSince {
+    var flags = takeReferences(node)
+    if node.kind == .view { flags.insert(.isView) }
+    if node.kind == .object { flags.insert(.isObject) }
+    if node.hasLastState { flags.insert(.hasLastState) }
+    if let date = node.keptSince {
       flags.insert(.isKept)
       rows.keptSince[UInt32(rows.count)] = date
     }
-    if parts.name.index != 0 || !rows.siblingIndices.isEmpty {
+    if node.siblingIndex != 0 || !rows.siblingIndices.isEmpty {
       while rows.siblingIndices.count < rows.count { rows.siblingIndices.append(0) }
-      rows.siblingIndices.append(Int32(clamping: parts.name.index))
+      rows.siblingIndices.append(Int32(clamping: node.siblingIndex))
     }
     rows.records.append(record.identifier)
     rows.formNumbers.append(form)
@@ -114,44 +106,34 @@ struct OutlineReader {
   /// Takes the views, the children, the presented node and the referrer of an element.
   ///
   /// - Returns: Which of these the element has.
-  private mutating func takeReferences(
-    _ parts: NodeRecord.Parts, _ lists: NodeRecord.Lists
-  ) -> OutlineRows.Flags {
+  private mutating func takeReferences(_ node: NodeRecord) -> OutlineRows.Flags {
     var flags: OutlineRows.Flags = []
     starts.append(UInt32(references.count))
-    if !parts.connections.views.isEmpty {
+    if !node.views.isEmpty {
       flags.insert(.hasViews)
-      references.append(UInt64(parts.connections.views.count))
+      references.append(UInt64(node.views.count))
     }
-    for index in parts.connections.views { references.append(lists.references[Int(index)]) }
-    for index in parts.connections.children { references.append(lists.references[Int(index)]) }
-    if parts.connections.presented != 0 {
+    for record in node.views { references.append(record) }
+    for record in node.children { references.append(record) }
+    if let presented = node.presented {
       flags.insert(.hasPresented)
-      references.append(parts.connections.presented)
+      references.append(presented)
     }
-    if parts.connections.referrer != 0 {
+    if let referrer = node.referrer {
       flags.insert(.hasReferrer)
-      references.append(parts.connections.referrer)
+      references.append(referrer)
     }
     return flags
   }
 
-  private mutating func number(
-    of key: NodeRecord.FormKey, _ lists: NodeRecord.Lists, _ record: KeyedDecoder
-  ) -> UInt32 {
-    if let lastForm, lastForm.key == key, !key.hasInlineNames { return lastForm.number }
-    let className = lists.name(key.className, of: record) ?? ""
-    let form = OutlineRows.Form(
-      className: className,
-      restorationClassName: key.restoresItself
-        ? className : lists.name(key.restorationClass, of: record),
-      version: key.version)
+  private mutating func number(of form: OutlineRows.Form) -> UInt32 {
+    if let lastForm, lastForm.form == form { return lastForm.number }
     let number = formNumbers[form] ?? UInt32(rows.forms.count)
     if number == rows.forms.count {
       rows.forms.append(form)
       formNumbers[form] = number
     }
-    lastForm = (key, number)
+    lastForm = (form, number)
     return number
   }
 

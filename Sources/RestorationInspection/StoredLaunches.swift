@@ -1,4 +1,5 @@
 public import ArchiveCodec
+public import RestorationKit
 
 /// The notes of launches beside a state, for tools that predict the next launch.
 public struct StoredLaunches: Hashable, Sendable {
@@ -27,17 +28,10 @@ public struct StoredLaunches: Hashable, Sendable {
     in directory: any StateDirectory, named name: String, of application: String,
     before state: StoredState, with key: ArchiveKey
   ) throws(ArchiveError) {
-    let context = StoredState.context(of: name, in: application)
-    let marker = LaunchMarker(
-      storage: directory.launchStorage(ofStateNamed: name),
-      context: ArchiveContext(context.fields + ["launch"]))
-    let stored = try marker.read(key)
-    applicationVersion = stored.content.applicationVersion
-    crashCount =
-      stored.evidence(
-        before: state.archive.version, by: stored.content.applicationVersion,
-        at: BootSession.identifier
-      ).crashCount
-    skipped = stored.content.skipped.paths
+    let launches = try LaunchMarker.launches(
+      beside: name, in: directory, StoredState.context(of: name, in: application),
+      before: state.archive.version, key)
+    (crashCount, skipped) = (launches.crashCount, launches.skipped)
+    applicationVersion = launches.applicationVersion
   }
 }

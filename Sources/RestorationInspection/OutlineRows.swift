@@ -1,4 +1,4 @@
-internal import ArchiveCodec
+internal import RestorationKit
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else

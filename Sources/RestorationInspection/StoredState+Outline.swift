@@ -1,4 +1,5 @@
 public import ArchiveCodec
+public import RestorationKit
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else

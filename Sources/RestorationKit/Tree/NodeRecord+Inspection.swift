@@ -1,0 +1,84 @@
+package import ArchiveCodec
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+// What tools read of records, one by one, without the tree that a restore makes of them.
+
+extension NodeRecord {
+  /// Reads the record of an element, with what is kept beside its state.
+  ///
+  /// - Parameters:
+  ///   - record: The record.
+  ///   - number: Its number.
+  ///   - keys: The keys of the archive; nil at the first of its records.
+  package init(
+    _ record: KeyedDecoder, number: UInt64, _ keys: inout NodeKeys?
+  ) throws(ArchiveError) {
+    let known = keys ?? NodeKeys(of: record)
+    keys = known
+    var lists = Lists()
+    let parts = try Self.read(record, known, &lists)
+    if let kept = try record.container(forKey: Key.kept.rawValue) {
+      _ = try KeptState.all(in: kept, of: number)
+    }
+    let (form, connections) = (StoredForm(parts.form, lists, of: record), parts.connections)
+    self.init(
+      parts.name.kind, parts.name.identifier, siblingIndex: parts.name.index,
+      className: form.className)
+    (version, restorationClassName) = (form.version, form.restorationClassName)
+    views = connections.views.map { lists.references[Int($0)] }
+    children = connections.children.map { lists.references[Int($0)] }
+    presented = connections.presented == 0 ? nil : connections.presented
+    referrer = connections.referrer == 0 ? nil : connections.referrer
+    (hasLastState, keptSince) = (parts.hasLastState, parts.keptSince)
+  }
+
+  /// Reads the record that names the roots.
+  package static func roots(in tree: KeyedDecoder) throws(ArchiveError) -> [UInt64] {
+    let roots = try tree.references(forKey: rootsKey) ?? []
+    _ = try SnapshotUse(reading: tree)
+    _ = try StoredTree.formerNames(in: tree)
+    return roots
+  }
+
+  /// Reads the facts of the save in the record of the application; nil if there are none.
+  package static func facts(
+    in application: KeyedDecoder, of archive: Archive
+  ) throws(ArchiveError) -> SaveFacts? {
+    guard let values = try application.container(forKey: factsKey) else { return nil }
+    return try SaveFacts(values, of: archive)
+  }
+}
+
+/// The stored values of one record.
+package struct RecordValues: Sendable {
+  package let state: KeyedDecoder?
+  package let builtIn: KeyedDecoder?
+  package let host: KeyedDecoder?
+  package let sensitive: [SensitiveKey]
+
+  /// The place of a value with a ``Sensitivity``.
+  package struct SensitiveKey: Hashable, Sendable {
+    package let keys: [String]
+    package let isSecret: Bool
+    package let end: Date?
+  }
+
+  package init(_ record: KeyedDecoder) throws(ArchiveError) {
+    state = try record.container(forKey: NodeRecord.stateKey)
+    builtIn = try record.container(forKey: NodeRecord.builtInKey)
+    host = try record.container(forKey: NodeRecord.hostKey)
+    do {
+      let values = try record.container(forKey: NodeRecord.sensitiveKey)
+        .map { try StoredSensitiveValue.all(in: $0) }
+      sensitive = (values ?? []).map {
+        SensitiveKey(keys: $0.keys, isSecret: $0.subkey != nil, end: $0.age?.end)
+      }
+    } catch {
+      throw .content(error)
+    }
+  }
+}
