@@ -74,7 +74,7 @@ public struct RestorationError: Error, Hashable, Sendable {
     /// A state that was set aside is not there any more.
     public static let setAsideStateMissing = Code("setAsideStateMissing")
 
-    /// The trees have more nodes than ``StateKeeper/nodeLimit``.
+    /// The trees have more nodes than ``StatePolicy/nodeLimit``.
     public static let tooManyNodes = Code("tooManyNodes")
 
     /// Another instance of the app has the state.
@@ -163,7 +163,7 @@ extension RestorationError {
       .tooManyNodes,
       "There are more than \(limit) nodes; the walk was at “\(start)\(path.count > shown ? "/…" : "")”."
         + " Let restorationChildren return the nodes that are there and make none,"
-        + " or raise the keeper's nodeLimit.")
+        + " or raise the keeper's policy.nodeLimit.")
   }
 
   /// Another instance has the state.

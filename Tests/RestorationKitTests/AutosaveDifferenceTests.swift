@@ -243,7 +243,7 @@ final class AutosaveDifferenceTests: AutosavePollTestCase {
 
   func testWhatHasNoRoomIsNoDifference() async throws {
     let keeper = try await keeper()
-    keeper.sizeBudget = SizeBudget(hard: 600)
+    keeper.policy.sizeBudget = SizeBudget(hard: 600)
     let large = PlainNode("large")
     large.value = String(repeating: "x", count: 4000)
     large.priority = .low
@@ -254,7 +254,7 @@ final class AutosaveDifferenceTests: AutosavePollTestCase {
 
   func testAStackInWhichOneOfTwoEqualNodesHasNoRoomIsNoDifference() async throws {
     let keeper = try await keeper()
-    keeper.sizeBudget = SizeBudget(hard: 600)
+    keeper.policy.sizeBudget = SizeBudget(hard: 600)
     let large = PlainNode("a")
     large.value = String(repeating: "x", count: 4000)
     large.priority = .low

@@ -66,7 +66,7 @@ final class AutosaveFailureTests: AutosaveTestCase {
   func testWhatTheDiskIsNotToBlameForWaitsForAChange() async throws {
     let keeper = try await keeper()
     let autosave = try await idle(keeper)
-    keeper.nodeLimit = 0
+    keeper.policy.nodeLimit = 0
     node.value = "1"
     try await told(2)
     try await passInterval()
@@ -74,7 +74,7 @@ final class AutosaveFailureTests: AutosaveTestCase {
     XCTAssertEqual(outcomes, ["saved", "failed \(RestorationError.Code.tooManyNodes)"])
     XCTAssertEqual(clock.sleeps, [])
     XCTAssertTrue(autosave.needsSave)
-    keeper.nodeLimit = 10
+    keeper.policy.nodeLimit = 10
     autosave.setNeedsSave()
     try await told(3)
     XCTAssertEqual(outcomes.last, "saved")
@@ -136,7 +136,7 @@ final class AutosaveFailureTests: AutosaveTestCase {
     let first = try await keeper()
     _ = try await first.save([node])
     let keeper = try newKeeper()
-    keeper.instancePolicy = .single
+    keeper.policy.instances = .single
     _ = try await keeper.restore(into: [node])
     let autosave = autosave(keeper)
     try await told(1)

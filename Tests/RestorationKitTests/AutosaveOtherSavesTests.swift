@@ -56,7 +56,7 @@ final class AutosaveOtherSavesTests: AutosavePollTestCase {
       (events, node.value) = ([], "")
       let keeper = try await keeper()
       let autosave = try await idle(keeper)
-      keeper.nodeLimit = 0
+      keeper.policy.nodeLimit = 0
       if isCalledByTheApp {
         let failure = await restorationError { _ = try await keeper.save([self.node]) }
         XCTAssertEqual(failure?.code, .tooManyNodes)
@@ -69,7 +69,7 @@ final class AutosaveOtherSavesTests: AutosavePollTestCase {
       try await passInterval()
       await settle()
       XCTAssertEqual(clock.sleeps, [])
-      keeper.nodeLimit = 10
+      keeper.policy.nodeLimit = 10
       // The second keeper restores the value of the first one.
       let value = isCalledByTheApp ? "3" : "2"
       node.value = value

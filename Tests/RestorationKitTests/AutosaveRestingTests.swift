@@ -102,7 +102,7 @@ final class AutosaveRestingTests: AutosavePollTestCase {
     let first = try await keeper()
     _ = try await first.save([plain])
     let keeper = try newKeeper()
-    keeper.instancePolicy = .single
+    keeper.policy.instances = .single
     _ = try await keeper.restore(into: [plain])
     let autosave = autosave(keeper, of: plain)
     try await told(1)
@@ -145,13 +145,13 @@ final class AutosaveRestingTests: AutosavePollTestCase {
   func testAStateWhoseSaveHasFailedIsNotPolledUntilOneSucceeds() async throws {
     let keeper = try await keeper()
     let autosave = try await polled(keeper)
-    keeper.nodeLimit = 0
+    keeper.policy.nodeLimit = 0
     plain.value = "1"
     try await pass(.seconds(2))
     try await told(2)
     try await assertRests()
     XCTAssertEqual(outcomes, ["saved", "failed \(RestorationError.Code.tooManyNodes)"])
-    keeper.nodeLimit = 10
+    keeper.policy.nodeLimit = 10
     autosave.setNeedsSave()
     try await told(3)
     try await assertIsPolled(keeper)

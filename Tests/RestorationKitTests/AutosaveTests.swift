@@ -296,7 +296,7 @@ final class AutosaveTests: AutosaveTestCase {
     child.value = String(repeating: "x", count: 4000)
     node.below = [child]
     let keeper = try await keeper()
-    keeper.sizeBudget = SizeBudget(hard: 600)
+    keeper.policy.sizeBudget = SizeBudget(hard: 600)
     _ = try await begun(keeper)
     XCTAssertEqual(try launch.storedPaths(), ["root"])
     child.value = "small"
@@ -341,7 +341,7 @@ final class AutosaveTests: AutosaveTestCase {
 
   func testANodeIsHeardThatTheFirstSaveHadMetBeforeThereWereTooMany() async throws {
     let keeper = try await keeper()
-    keeper.nodeLimit = 1
+    keeper.policy.nodeLimit = 1
     node.below = [TrackedNode("below")]
     _ = autosave(keeper)
     try await told(1)

@@ -279,7 +279,7 @@ final class BesideStateTests: XCTestCase {
   func testTheBoundInBytesCountsWhatIsKeptBeside() async throws {
     try await run(2, Screen("a", String(repeating: "n", count: 5000)))
     let keeper = try keeper(version: 1)
-    keeper.keptBound = KeptBound(age: nil, byteCount: 4000)
+    keeper.policy.keptBound = KeptBound(age: nil, byteCount: 4000)
     let node = Screen("a")
     _ = try await keeper.restore(into: [node])
     node.value = "typed"
@@ -291,7 +291,7 @@ final class BesideStateTests: XCTestCase {
   func testNoBudgetLeavesOutANodeOfWhichAnotherStateIsKept() async throws {
     try await run(2, Screen("a", "newer"))
     let keeper = try keeper(version: 1)
-    keeper.sizeBudget = SizeBudget(soft: nil, hard: 300)
+    keeper.policy.sizeBudget = SizeBudget(soft: nil, hard: 300)
     let node = Screen("a")
     _ = try await keeper.restore(into: [node])
     node.value = String(repeating: "t", count: 1000)

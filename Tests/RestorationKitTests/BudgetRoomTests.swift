@@ -25,7 +25,7 @@ final class BudgetRoomTests: XCTestCase {
   ) async throws -> (paths: Set<String>, byteCount: Int) {
     try launch.removeState()
     let keeper = try launch.keeper()
-    keeper.sizeBudget = SizeBudget(hard: hard)
+    keeper.policy.sizeBudget = SizeBudget(hard: hard)
     let report = try await keeper.save([node("root", 0, nil, nodes)])
     let paths = Set(try launch.storedPaths())
     XCTAssertEqual(paths, Set(report.savedPaths))

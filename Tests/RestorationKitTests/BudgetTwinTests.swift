@@ -49,7 +49,7 @@ final class BudgetTwinTests: ChangeTestCase {
       try launch.removeState()
       let (root, nodes) = tree(seed)
       let keeper = try launch.keeper()
-      keeper.sizeBudget = SizeBudget(hard: .random(in: 600...3_000, using: &random))
+      keeper.policy.sizeBudget = SizeBudget(hard: .random(in: 600...3_000, using: &random))
       let report = try await keeper.save([root])
       let leftOut = report.entries.filter {
         if case .overBudget = $0.outcome { true } else { false }
@@ -68,7 +68,7 @@ final class BudgetTwinTests: ChangeTestCase {
         whole.entries.map(\.description).sorted(), message)
 
       // Once there is room, the next changes bring the rest.
-      keeper.sizeBudget = nil
+      keeper.policy.sizeBudget = nil
       for node in nodes { node.throwsInEncode = false }
       nodes.randomElement(using: &random)?.value = "changed"
       _ = try await keeper.save([root])

@@ -76,21 +76,21 @@ final class ChangeAttackTests: ChangeTestCase {
 
   func testASaveOfChangesTakesAsManyNodesAsASaveOfEverything() async throws {
     let keeper = try launch.keeper()
-    keeper.nodeLimit = 7
+    keeper.policy.nodeLimit = 7
     let (root, last) = (TrackedNode("root"), TrackedNode("last"))
     last.views = (0..<4).map { TestView("\($0)") }
     root.below = [last]
     _ = try await keeper.save([root])
     root.below = [TrackedNode("a"), TrackedNode("b"), last]
     _ = try await keeper.save([root])
-    try await assertStoredAsAWhole([root]) { $0.nodeLimit = 7 }
+    try await assertStoredAsAWhole([root]) { $0.policy.nodeLimit = 7 }
   }
 
   func testObjectsThatMakeAnotherWheneverTheyAreAskedEndWithAnError() async throws {
     for isTracked in [false, true] {
       let launch = Launch()
       let keeper = try launch.keeper()
-      keeper.nodeLimit = 100
+      keeper.policy.nodeLimit = 100
       let root = TrackedNode("root")
       if isTracked { _ = try await keeper.save([root]) }
       var count = 0
@@ -117,7 +117,7 @@ final class ChangeAttackTests: ChangeTestCase {
   func testViewsThatMakeAnotherWheneverTheyAreAskedEndWithAnError() async throws {
     for identifier in ["view", nil] {
       let keeper = try launch.keeper()
-      keeper.nodeLimit = 100
+      keeper.policy.nodeLimit = 100
       let root = TrackedNode("root")
       var count = 0
       func make() -> MakingView {

@@ -142,7 +142,7 @@ final class ClaimTests: XCTestCase {
     let owner = try launch.keeper()
     _ = try await save("owned", with: owner)
     let late = try second()
-    late.instancePolicy = .single
+    late.policy.instances = .single
     _ = try await late.restore()
     XCTAssertEqual(late.status, .inUse(by: "this process"))
     await owner.close()
@@ -215,7 +215,7 @@ final class ClaimTests: XCTestCase {
       if !isFree.isSet { throw ArchiveError(.locked) }
     }
     let keeper = try StateKeeper(application: "org.example", directory: store, keys: launch.keys)
-    keeper.instancePolicy = .single
+    keeper.policy.instances = .single
     let saving = Task { @MainActor in try await self.save("late", with: keeper).outcome }
     try await waitUntil("the lock is asked for") { isTried.isSet }
     let closing = Task { @MainActor in await keeper.close() }
@@ -232,7 +232,7 @@ final class ClaimTests: XCTestCase {
     _ = try await save("saved", with: try launch.keeper())
     for _ in 0..<3 {
       let keeper = try launch.keeper()
-      keeper.crashThreshold = 1
+      keeper.policy.crashThreshold = 1
       keeper.extendStateRestoration()
       let report = try await keeper.restore(into: [TestNode("a")])
       XCTAssertEqual(report.outcome, .restored)
@@ -278,7 +278,7 @@ final class ClaimTests: XCTestCase {
     // A snapshot is of what would be restored, and that is another state.
     let isUsable = try await looking.isSnapshotUsable()
     XCTAssertFalse(isUsable)
-    looking.instancePolicy = .single
+    looking.policy.instances = .single
     let ofOwner = try await looking.isSnapshotUsable()
     XCTAssertTrue(ofOwner)
     let own = try await save("owned", with: owner)
@@ -321,7 +321,7 @@ final class ClaimTests: XCTestCase {
     try await launch.crash()
     let marker = try XCTUnwrap(launch.markerBytes)
     let keeper = try launch.keeper()
-    keeper.crashThreshold = 3
+    keeper.policy.crashThreshold = 3
     _ = try await keeper.restore()
     _ = try await save("new", with: keeper)
     launch.markerBytes = marker
@@ -392,7 +392,7 @@ final class ClaimTests: XCTestCase {
     let stored = try await app.store(1, in: first)
     let before = try storedBytes()
     let keeper = try second()
-    keeper.instancePolicy = .single
+    keeper.policy.instances = .single
     let other = host(keeper)
     await assertThrows(
       WholeError(.inUse, "The state is in use by this process. Close that one first.")

@@ -130,7 +130,7 @@ extension Crossing {
     name: "over budget", saved: .savedWithLastState,
     savedNotes: [.lastStateForBudget(byteCount: 0)],
     act: { visit, node in
-      visit.keeper.sizeBudget = SizeBudget(hard: 20_000)
+      visit.keeper.policy.sizeBudget = SizeBudget(hard: 20_000)
       node.values["value"] = largeValue
     }, laterNotes: [.lastState])
 

@@ -140,7 +140,7 @@ final class EndNowTests: AutosaveTestCase {
     let first = try await keeper()
     _ = try await first.save([node])
     let keeper = try newKeeper()
-    keeper.instancePolicy = .single
+    keeper.policy.instances = .single
     _ = try await keeper.restore(into: [node])
     XCTAssertFalse(keeper.endNow(saving: [node], within: Self.limit))
     XCTAssertEqual(disk.writes, 1)
@@ -201,7 +201,7 @@ final class EndNowTests: AutosaveTestCase {
 
   func testABudgetReadsWhatIsStored() async throws {
     let keeper = try await keeper()
-    keeper.sizeBudget = SizeBudget(hard: 1 << 20)
+    keeper.policy.sizeBudget = SizeBudget(hard: 1 << 20)
     _ = try await idle(keeper)
     try await holdUpSave(of: "1")
     node.value = "2"

@@ -83,7 +83,7 @@ final class ExpiringValueClockTests: ExpiringValueTestCase {
       let root = SensitiveNode("root")
       root.restorationChildren = [node]
       let keeper = try launch.keeper()
-      keeper.sizeBudget = SizeBudget(hard: 2_000)
+      keeper.policy.sizeBudget = SizeBudget(hard: 2_000)
       _ = try await keeper.save([root])
       go(to: 400)
       _ = try await keeper.save([root])

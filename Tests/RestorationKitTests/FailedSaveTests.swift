@@ -11,7 +11,7 @@ final class FailedSaveTests: ChangeTestCase {
 
   func testALastStateCountsInItsBudgetAfterASaveThatFailed() async throws {
     let keeper = try failingKeeper()
-    keeper.sizeBudget = SizeBudget(hard: 2_000)
+    keeper.policy.sizeBudget = SizeBudget(hard: 2_000)
     func node(_ name: String, _ count: Int) -> TrackedNode {
       let node = TrackedNode(name)
       node.value = String(repeating: "x", count: count)
@@ -169,13 +169,13 @@ final class FailedSaveTests: ChangeTestCase {
       let other = node("other", 10)
       let root = node("root", 10)
       root.below = [lost, other]
-      first.sizeBudget = SizeBudget(hard: 2_000)
+      first.policy.sizeBudget = SizeBudget(hard: 2_000)
       _ = try await first.save([root])
       var keeper = first
       if restores {
         await first.close()
         keeper = try launch.keeper()
-        keeper.sizeBudget = SizeBudget(hard: 2_000)
+        keeper.policy.sizeBudget = SizeBudget(hard: 2_000)
         _ = try await keeper.restore(into: [root])
       }
       lost.throwsInEncode = true
@@ -241,7 +241,7 @@ final class FailedSaveTests: ChangeTestCase {
       let keeper = try launch.keeper()
       let (root, nodes) = try await savedTree(10, with: keeper)
       for node in nodes { node.encodeCount = 0 }
-      keeper.nodeLimit = 11
+      keeper.policy.nodeLimit = 11
       nodes[8].value = "before"
       let extra = (0..<10).map { TrackedNode("extra\($0)") }
       nodes[2].below = extra
@@ -253,7 +253,7 @@ final class FailedSaveTests: ChangeTestCase {
       nodes[9].isQuiet = false
       nodes[9].value = "after"
       nodes[8].isQuiet = true
-      keeper.nodeLimit = 100
+      keeper.policy.nodeLimit = 100
       let report = try await keeper.save([root])
       XCTAssertEqual(report.entries.flatMap(\.notes), [])
       try await assertStoredAsAWhole([root])

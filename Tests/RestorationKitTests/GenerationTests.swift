@@ -27,7 +27,7 @@ final class GenerationTests: XCTestCase {
     bound: GenerationBound? = nil
   ) async throws {
     let keeper = try keeper(directory, version: version)
-    if let bound { keeper.generationBound = bound }
+    if let bound { keeper.policy.generationBound = bound }
     let nodes = [TestNode("a"), TestNode("b")]
     _ = try await keeper.restore(into: nodes)
     nodes[0].value = value
@@ -328,7 +328,7 @@ final class GenerationTests: XCTestCase {
       (
         "consumed",
         { keeper, nodes in
-          keeper.consumesStateOnLaunch = true
+          keeper.policy.consumesStateOnLaunch = true
           _ = try await keeper.restore(into: nodes)
         }
       ),
@@ -371,7 +371,7 @@ final class GenerationTests: XCTestCase {
     let directory = try await threeGenerations()
     try directory.write([1], to: Self.state)
     let keeper = try keeper(directory)
-    keeper.consumesStateOnLaunch = true
+    keeper.policy.consumesStateOnLaunch = true
     let node = TestNode("a")
     _ = try await keeper.restore(into: [node, TestNode("b")])
     await keeper.close()
@@ -466,7 +466,7 @@ final class GenerationTests: XCTestCase {
       context: ArchiveContext([Launch.application, "main"]))
     for value in ["B", nil] {
       let keeper = try keeper(directory)
-      keeper.consumesStateOnLaunch = true
+      keeper.policy.consumesStateOnLaunch = true
       let node = TestNode("a")
       do {
         let report = try await keeper.restore(into: [node, TestNode("b")])

@@ -85,7 +85,7 @@ final class HostEdgeTests: InstanceTestCase {
     let a = try await app.store(1, in: one)
     let b = try await app.store(2, in: one)
     let keeper = try second()
-    keeper.instancePolicy = .single
+    keeper.policy.instances = .single
     let two = host(keeper)
     do {
       try await two.launch()
@@ -108,7 +108,7 @@ final class HostEdgeTests: InstanceTestCase {
     try await one.launch()
     _ = try await app.store(1, in: one)
     let keeper = try second()
-    keeper.instancePolicy = .single
+    keeper.policy.instances = .single
     let two = host(keeper)
     do {
       try await two.launch()

@@ -111,7 +111,7 @@ final class HostHistory: ShortHistory<HostOperation> {
       application: Launch.application, directory: process, keys: keys,
       limits: ArchiveLimits(symbolCount: 1 << 16, commitCount: 3))
     // The histories end more restores than any app does.
-    keeper.crashThreshold = .max
+    keeper.policy.crashThreshold = .max
     let host = SceneHost(keeper)
     self.host = host
     host.register(SceneConfiguration { Window() })

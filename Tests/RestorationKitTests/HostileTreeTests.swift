@@ -195,7 +195,7 @@ final class HostileTreeTests: XCTestCase {
       let keeper = try launch.keeper()
       _ = try await keeper.save([TestNode("a", value: "before")])
       let before = launch.storedBytes
-      keeper.nodeLimit = 100
+      keeper.policy.nodeLimit = 100
       Endless.count = 0
       do {
         _ = try await keeper.save([TestNode("a", children: [Endless(identifier)])])
@@ -209,7 +209,7 @@ final class HostileTreeTests: XCTestCase {
             .tooManyNodes,
             "There are more than 100 nodes; the walk was at “\(path)/…”."
               + " Let restorationChildren return the nodes that are there and make none,"
-              + " or raise the keeper's nodeLimit."))
+              + " or raise the keeper's policy.nodeLimit."))
       }
       // With the application and the node above them there are 100 entries.
       XCTAssertEqual(Endless.count, 100)
@@ -222,7 +222,7 @@ final class HostileTreeTests: XCTestCase {
     app.prepare = { $0.roots = (0..<9).map { TestNode("\($0)") } }
     for limit in [8, 9] {
       let keeper = try app.launch.keeper()
-      keeper.nodeLimit = limit
+      keeper.policy.nodeLimit = limit
       let host = SceneHost(keeper)
       host.register(SceneConfiguration { app.makeDelegate() })
       do {
@@ -236,7 +236,7 @@ final class HostileTreeTests: XCTestCase {
             .tooManyNodes,
             "There are more than 8 nodes; the walk was at “8”."
               + " Let restorationChildren return the nodes that are there and make none,"
-              + " or raise the keeper's nodeLimit."))
+              + " or raise the keeper's policy.nodeLimit."))
         XCTAssertEqual(limit, 8)
       }
     }
@@ -245,7 +245,7 @@ final class HostileTreeTests: XCTestCase {
   func testAsManyNodesAsTheLimitAreSaved() async throws {
     let keeper = try launch.keeper()
     let children = (0..<99).map { TestNode("\($0)") }
-    keeper.nodeLimit = 100
+    keeper.policy.nodeLimit = 100
     let report = try await keeper.save([TestNode("a", children: children)])
     XCTAssertEqual(report.outcome, .saved)
   }

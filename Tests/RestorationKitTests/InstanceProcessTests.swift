@@ -20,7 +20,7 @@ final class InstanceProcessTests: XCTestCase {
     let keeper = try StateKeeper(
       application: Launch.application, directory: app.directory, keys: app.keys)
     try keeper.register(restorationClass: TestFactory.self)
-    if ProcessInfo.processInfo.environment[Self.single] != nil { keeper.instancePolicy = .single }
+    if ProcessInfo.processInfo.environment[Self.single] != nil { keeper.policy.instances = .single }
     let node = TestNode("a", value: "default")
     var host: SceneHost?
     while let line = readLine() {

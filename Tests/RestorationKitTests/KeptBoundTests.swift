@@ -15,7 +15,7 @@ final class KeptBoundTests: XCTestCase {
 
   private func keeper(_ bound: KeptBound? = KeptBound(), version: Int = 1) throws -> StateKeeper {
     let keeper = try launch.keeper()
-    keeper.keptBound = bound
+    keeper.policy.keptBound = bound
     try keeper.register(
       SpecialTestNode.self, version: version,
       migrations: (1..<version).map { StateMigration(from: $0) { _ in } })
@@ -42,9 +42,9 @@ final class KeptBoundTests: XCTestCase {
 
   func testByDefaultItIsAYearAnd8MiB() throws {
     let keeper = try launch.keeper()
-    XCTAssertEqual(keeper.keptBound, KeptBound(age: 365 * day, byteCount: 8 * 1024 * 1024))
-    keeper.keptBound = nil
-    XCTAssertNil(keeper.keptBound)
+    XCTAssertEqual(keeper.policy.keptBound, KeptBound(age: 365 * day, byteCount: 8 * 1024 * 1024))
+    keeper.policy.keptBound = nil
+    XCTAssertNil(keeper.policy.keptBound)
   }
 
   func testReportsListWhatIsKeptWithItsAgeAndSize() async throws {
@@ -151,7 +151,7 @@ final class KeptBoundTests: XCTestCase {
     }
     let keeper = try StateKeeper(
       application: Launch.application, directory: store, keys: launch.keys)
-    keeper.keptBound = KeptBound(byteCount: 1_000)
+    keeper.policy.keptBound = KeptBound(byteCount: 1_000)
     let root = TestNode("root")
     _ = try await keeper.restore(into: [root])
     fails.isSet = true
@@ -159,7 +159,7 @@ final class KeptBoundTests: XCTestCase {
       _ = try await keeper.save([root])
     }
     fails.isSet = false
-    keeper.keptBound = KeptBound()
+    keeper.policy.keptBound = KeptBound()
     let report = try await keeper.save([root])
     XCTAssertEqual(report.kept.map(\.path.description), ["root/a"])
   }
@@ -223,8 +223,8 @@ final class KeptBoundTests: XCTestCase {
     XCTAssertEqual(first.kept.count, 1)
     XCTAssertEqual(try launch.storedRecords()?["a"]?.value, "short")
     node.value = text(2_000)
-    keeper.keptBound = KeptBound(byteCount: 1)
-    keeper.sizeBudget = SizeBudget(hard: 400)
+    keeper.policy.keptBound = KeptBound(byteCount: 1)
+    keeper.policy.sizeBudget = SizeBudget(hard: 400)
     let report = try await keeper.save([node])
     XCTAssertEqual(report.kept, [])
     XCTAssertEqual(report.outcome(of: "a"), .savedWithLastState)
@@ -273,7 +273,7 @@ final class KeptBoundTests: XCTestCase {
     let app = SceneLaunch()
     func host(_ bound: KeptBound) async throws -> SceneHost {
       let keeper = try app.launch.keeper()
-      keeper.keptBound = bound
+      keeper.policy.keptBound = bound
       let host = SceneHost(keeper)
       host.register(SceneConfiguration { app.makeDelegate() })
       try await host.launch()

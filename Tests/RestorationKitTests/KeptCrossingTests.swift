@@ -152,7 +152,7 @@ final class KeptCrossingTests: XCTestCase {
       let first = try await keeper.save([root])
       XCTAssertEqual(first.kept.map(\.path.description), ["root/m/v"])
       root.below = []
-      keeper.keptBound = KeptBound(byteCount: byteCount)
+      keeper.policy.keptBound = KeptBound(byteCount: byteCount)
       let without = try await keeper.saveEverything([root])
       XCTAssertEqual(without.kept, [])
       root.below = [m]

@@ -53,7 +53,7 @@ final class KeptNodesTests: XCTestCase {
     _ = try await first.save([TestNode("root", children: [node])])
     XCTAssertEqual(try launch.storedPaths().sorted(), ["outer", "outer/inner", "root", "root/a"])
     let keeper = try launch.keeper()
-    keeper.keptBound = bound
+    keeper.policy.keptBound = bound
     let outer = TestObject("outer")
     keeper.registerObject(outer, restorationIdentifier: "outer")
     let root = TestNode("root")
@@ -449,11 +449,11 @@ final class KeptNodesTests: XCTestCase {
   func testAStateOfWhichANodeIsNotBackIsNotConsumed() async throws {
     _ = try await launch.keeper().save([tree()])
     let keeper = try launch.keeper()
-    keeper.consumesStateOnLaunch = true
+    keeper.policy.consumesStateOnLaunch = true
     _ = try await keeper.restore(into: [TestNode("root")])
     XCTAssertNotNil(launch.storedBytes)
     let next = try launch.keeper()
-    next.consumesStateOnLaunch = true
+    next.policy.consumesStateOnLaunch = true
     let values = try await restoreAll(next)
     XCTAssertEqual(values, ["saved", "typed", "seen"])
     XCTAssertNil(launch.storedBytes)

@@ -210,7 +210,7 @@ final class SetAsideStateTests: XCTestCase {
     for number in days {
       launch.now = start + number * day
       let keeper = try launch.keeper()
-      if let bound { keeper.setAsideBound = bound }
+      if let bound { keeper.policy.setAsideBound = bound }
       let report = try await keeper.save([TestNode("a")])
       XCTAssertNotNil(report.setAside)
     }
@@ -259,7 +259,7 @@ final class SetAsideStateTests: XCTestCase {
       for _ in 1...2 {
         let keeper = try StateKeeper(
           application: Launch.application, name: name, directory: launch.store, keys: launch.keys)
-        keeper.setAsideBound = bound
+        keeper.policy.setAsideBound = bound
         _ = try await keeper.save([TestNode("a")])
       }
     }

@@ -17,7 +17,7 @@ final class KeptTimeTests: XCTestCase {
 
   private func keeper() throws -> StateKeeper {
     let keeper = try launch.keeper()
-    keeper.keptBound = KeptBound(age: 30 * 24 * 60 * 60)
+    keeper.policy.keptBound = KeptBound(age: 30 * 24 * 60 * 60)
     return keeper
   }
 
@@ -171,7 +171,7 @@ final class KeptTimeTests: XCTestCase {
     let keeper = try StateKeeper(
       application: Launch.application, directory: store, keys: launch.keys, now: { self.launch.now }
     )
-    keeper.keptBound = KeptBound(age: 30 * 24 * 60 * 60)
+    keeper.policy.keptBound = KeptBound(age: 30 * 24 * 60 * 60)
     let root = TestNode("root")
     _ = try await keeper.restore(into: [root])
     await assertThrows(WholeError(ArchiveError(.inputOutput, location: "memory"))) {

@@ -24,7 +24,7 @@ final class KilledAppTests: XCTestCase {
     let keeper = try StateKeeper(
       application: Launch.application, directory: app.directory, keys: app.keys)
     // A restore that is killed is not one that crashes.
-    keeper.crashThreshold = .max
+    keeper.policy.crashThreshold = .max
     return keeper
   }
 

@@ -37,7 +37,7 @@ final class KilledValueTests: XCTestCase {
     try await asApp {
       // A restore that is killed is not one that crashes.
       let keeper = try await Restoration.begin(
-        Launch.application, prepare: { $0.crashThreshold = .max })
+        Launch.application, prepare: { $0.policy.crashThreshold = .max })
       let values = (0..<Self.valueCount).map { RestoredValue("value \($0)", default: Note()) }
       let last = RestoredValue("last", default: 0)
       let numbers = values.map { String($0.value.number) }

@@ -55,7 +55,7 @@ final class LastSecretTests: SecretTestCase {
             }
             throw Failure()
           }
-          keeper.sizeBudget = SizeBudget(hard: 4_000)
+          keeper.policy.sizeBudget = SizeBudget(hard: 4_000)
           let report =
             isEverything ? try await keeper.saveEverything([top]) : try await keeper.save([top])
           XCTAssertEqual(report.outcome(of: "top/below"), .savedWithLastState, message)

@@ -19,7 +19,7 @@ final class LastStateOwnerTests: ChangeTestCase {
       stack.restorationChildren = [two]
       if isForBudget {
         two.value = String(repeating: "x", count: 5_000)
-        keeper.sizeBudget = SizeBudget(hard: 1_000)
+        keeper.policy.sizeBudget = SizeBudget(hard: 1_000)
       } else {
         two.onEncode = { _ in throw Broken() }
       }
@@ -159,7 +159,7 @@ final class LastStateOwnerTests: ChangeTestCase {
     let new = try await nodeAtTheAddressOfOneThatWent(below: root, with: keeper, make)
     if isForBudget {
       new.value = String(repeating: "x", count: 5_000)
-      keeper.sizeBudget = SizeBudget(hard: 1_000)
+      keeper.policy.sizeBudget = SizeBudget(hard: 1_000)
     } else {
       new.throwsInEncode = true
     }

@@ -236,7 +236,7 @@ final class LastStateTests: XCTestCase {
       let node = TestNode("a")
       // A keeper that has not restored writes all.
       if isForBudget {
-        keeper.sizeBudget = SizeBudget(hard: 1_000)
+        keeper.policy.sizeBudget = SizeBudget(hard: 1_000)
         node.value = String(repeating: "x", count: 5_000)
       } else {
         _ = try await keeper.restore(into: [node])
@@ -358,7 +358,7 @@ final class LastStateTests: XCTestCase {
       let keeper = try launch.keeper()
       if isForBudget {
         last.value = String(repeating: "x", count: 4_000_000)
-        keeper.sizeBudget = SizeBudget(hard: 3_000_000)
+        keeper.policy.sizeBudget = SizeBudget(hard: 3_000_000)
       } else {
         last.throwsInEncode = true
       }

@@ -97,7 +97,7 @@ final class LateWriteTests: XCTestCase {
       let (store, isWaiting, isPassed) = refusing(launch)
       let keeper = try StateKeeper(
         application: Launch.application, directory: store, keys: launch.keys)
-      keeper.instancePolicy = .single
+      keeper.policy.instances = .single
       // Nothing is stored, so this is known without the lock.
       try await keeper.discardState()
       let running = Late.$isMe.withValue(true) {

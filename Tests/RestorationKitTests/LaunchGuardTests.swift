@@ -40,7 +40,7 @@ final class LaunchGuardTests: XCTestCase {
       let trace = Trace()
       let delegate = TestDelegate(trace)
       let keeper = try launch.keeper(delegate: delegate)
-      keeper.crashThreshold = threshold
+      keeper.policy.crashThreshold = threshold
       let report = try await keeper.restore(into: [TestNode("a", trace: trace)])
       XCTAssertEqual(report.outcome, .crashed(setAsideAt: "memory 1"))
       XCTAssertEqual(
@@ -93,7 +93,7 @@ final class LaunchGuardTests: XCTestCase {
     try await save()
     for _ in 1...5 {
       let keeper = try launch.keeper()
-      keeper.crashThreshold = 1
+      keeper.policy.crashThreshold = 1
       let report = try await keeper.restore(into: [TestNode("a")])
       // Nothing is saved any more: the process is gone.
       XCTAssertEqual(report.outcome, .restored)
@@ -141,7 +141,7 @@ final class LaunchGuardTests: XCTestCase {
     func check(_ bytes: [UInt8], _ message: String) async throws {
       launch.markerBytes = bytes
       let keeper = try launch.keeper()
-      keeper.crashThreshold = 1
+      keeper.policy.crashThreshold = 1
       let node = TestNode("a")
       let report = try await keeper.restore(into: [node])
       XCTAssertEqual(report.outcome, .restored, message)
@@ -183,7 +183,7 @@ final class LaunchGuardTests: XCTestCase {
         try builder.finish(), to: launch.store.memory(named: "main.launch"), key: key,
         context: ArchiveContext([Launch.application, "main", "launch"]))
       let keeper = try launch.keeper()
-      keeper.crashThreshold = .max
+      keeper.policy.crashThreshold = .max
       let report = try await keeper.restore(into: [TestNode("a")])
       XCTAssertEqual(report.outcome == .restored, count != .max, "\(count)")
     }
@@ -241,7 +241,7 @@ final class LaunchGuardTests: XCTestCase {
   func testASecondRestoreOfALaunchIsNotCountedTwice() async throws {
     try await save()
     let keeper = try launch.keeper()
-    keeper.crashThreshold = 1
+    keeper.policy.crashThreshold = 1
     keeper.extendStateRestoration()
     for _ in 1...3 {
       let report = try await keeper.restore(into: [TestNode("a")])

@@ -134,7 +134,7 @@ final class LetGoTests: XCTestCase {
         let keeper = try StateKeeper(
           application: "org.example", directory: FileStateDirectory(path: directory.path),
           keys: keys)
-        if isSingle { keeper.instancePolicy = .single }
+        if isSingle { keeper.policy.instances = .single }
         return keeper
       }
       let before = try keeper()

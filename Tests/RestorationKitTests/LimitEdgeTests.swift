@@ -44,7 +44,7 @@ final class LimitEdgeTests: XCTestCase {
     root.restorationViews = [TestView("v0"), TestView("v1")]
     for limit in 0...8 {
       let keeper = try launch.keeper()
-      keeper.nodeLimit = limit
+      keeper.policy.nodeLimit = limit
       if limit < 7 {
         let error = await restorationError { _ = try await keeper.save([root]) }
         XCTAssertEqual(error?.code, .tooManyNodes, "\(limit)")

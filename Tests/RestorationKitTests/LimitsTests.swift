@@ -62,7 +62,7 @@ final class LimitsTests: XCTestCase {
     let isUsable = try await next.isSnapshotUsable()
     XCTAssertTrue(isUsable)
     let back = TestNode("root")
-    next.consumesStateOnLaunch = true
+    next.policy.consumesStateOnLaunch = true
     let restored = try await next.restore(into: [back])
     XCTAssertEqual(back.value, "x")
     XCTAssertNil(restored.launchProblem)

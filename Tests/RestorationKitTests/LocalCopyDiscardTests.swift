@@ -71,7 +71,7 @@ final class LocalCopyDiscardTests: LocalCopyTestCase {
       try removeNote()
       let next = try here.launch()
       if isConsumed {
-        next.consumesStateOnLaunch = true
+        next.policy.consumesStateOnLaunch = true
         _ = try await next.restore(into: [TestNode("root")])
       } else {
         try await next.discardState()
@@ -87,7 +87,7 @@ final class LocalCopyDiscardTests: LocalCopyTestCase {
     _ = try await files.save([TestNode("root", value: "Rome")])
     await files.close()
     let next = try here.launch()
-    next.consumesStateOnLaunch = true
+    next.policy.consumesStateOnLaunch = true
     store.holdsWrites = true
     let root = TestNode("root")
     root.onDecode = { _ in next.extendStateRestoration() }

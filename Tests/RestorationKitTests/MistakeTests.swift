@@ -211,10 +211,10 @@ final class MistakeTests: XCTestCase {
     _ = try await keeper.save([node])
     kept?.encode(1, forKey: "late")
     node.onEncode = nil
-    keeper.nodeLimit = 0
+    keeper.policy.nodeLimit = 0
     let thrown = await restorationError { _ = try await keeper.save([node, TestNode("other")]) }
     XCTAssertEqual(thrown?.code, .tooManyNodes)
-    keeper.nodeLimit = 100
+    keeper.policy.nodeLimit = 100
     let report = try await keeper.save([node])
     XCTAssertEqual(
       report.notes, [.coderKeptAfterSave(RestorationPath(["root"]), key: "late")])
@@ -257,7 +257,7 @@ final class MistakeTests: XCTestCase {
     weak var last: TestNode?
     let keeper = try launch.keeper()
     _ = try await keeper.restore()
-    keeper.nodeLimit = 2
+    keeper.policy.nodeLimit = 2
     do {
       let nodes = (0..<9).map { TestNode("\($0)") }
       nodes[0].onEncode = { kept = $0 }

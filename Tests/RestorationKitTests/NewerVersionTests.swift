@@ -399,7 +399,7 @@ final class NewerVersionTests: XCTestCase {
       let launch = Launch()
       _ = try await keeper(launch, version: 2).save([Screen("a", "newer")])
       let next = try keeper(launch, version: version)
-      next.consumesStateOnLaunch = true
+      next.policy.consumesStateOnLaunch = true
       _ = try await next.restore(into: [Screen("a")])
       XCTAssertEqual(launch.storedBytes != nil, version == 1)
     }

@@ -157,7 +157,7 @@ final class NodeGuardTests: NodeGuardTestCase {
     _ = try await keeper.restore(into: [screens.root])
     let byteCounts = try await keeper.save([screens.root]).kept.map(\.byteCount)
     XCTAssertEqual(byteCounts.count, 2)
-    keeper.keptBound = KeptBound(age: nil, byteCount: byteCounts.max() ?? 0)
+    keeper.policy.keptBound = KeptBound(age: nil, byteCount: byteCounts.max() ?? 0)
     screens.bad.value = "last"
     _ = try await keeper.save([screens.root])
     XCTAssertEqual(try values(), ["last", "saved"])
@@ -168,7 +168,7 @@ final class NodeGuardTests: NodeGuardTestCase {
     let next = try launch.keeper()
     let again = Screens()
     _ = try await next.restore(into: [again.root])
-    next.keptBound = KeptBound(age: nil, byteCount: byteCounts.max() ?? 0)
+    next.policy.keptBound = KeptBound(age: nil, byteCount: byteCounts.max() ?? 0)
     _ = try await next.save([again.root])
     XCTAssertEqual(try values().last, "saved")
   }

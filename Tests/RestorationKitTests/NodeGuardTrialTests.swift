@@ -242,7 +242,7 @@ final class NodeGuardTrialTests: NodeGuardTestCase {
     let screens = Screens()
     let told = Mutex<[String]>([])
     let keeper = try launch.keeper()
-    keeper.restorationWatchdog = RestorationWatchdog(after: .milliseconds(20)) { path in
+    keeper.policy.watchdog = RestorationWatchdog(after: .milliseconds(20)) { path in
       told.withLock { $0.append(path.description) }
     }
     screens.bad.onDecode = { _ in
@@ -286,7 +286,7 @@ final class NodeGuardTrialTests: NodeGuardTestCase {
             return bad
           }
           let keeper = try launch.keeper(delegate: delegate)
-          keeper.crashThreshold = threshold
+          keeper.policy.crashThreshold = threshold
           let good = TestNode("good")
           let report = try await keeper.restore(into: [good])
           guard let crashed else {

@@ -259,7 +259,7 @@ final class RemoteAttackTests: XCTestCase {
     let device = Device("here", store, keys: keys)
     let keeper = try device.launch()
     // All of them stay while others are put back.
-    keeper.setAsideBound = SetAsideBound(oldestCount: 100)
+    keeper.policy.setAsideBound = SetAsideBound(oldestCount: 100)
     _ = try await keeper.save([TestNode("root", value: "Rome")])
     let bytes = try await stored()
     let words = [

@@ -244,7 +244,7 @@ private final class HistoryMachine {
   private func running() async throws -> StateKeeper {
     if let keeper { return keeper }
     let keeper = try device.launch()
-    keeper.instancePolicy = .single
+    keeper.policy.instances = .single
     self.keeper = keeper
     let end = ContinuousClock.now + .seconds(20)
     while true {

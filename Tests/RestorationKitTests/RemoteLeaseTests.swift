@@ -98,7 +98,7 @@ final class RemoteLeaseTests: XCTestCase {
     _ = try await first.save([TestNode("root", value: "Rome")])
     await first.close()
     let (keeper, root) = (try here.launch(), TestNode("root"))
-    keeper.consumesStateOnLaunch = true
+    keeper.policy.consumesStateOnLaunch = true
     _ = try await keeper.restore(into: [root])
     XCTAssertEqual(root.value, "Rome")
     let other = try await there.launch().restore()
@@ -116,7 +116,7 @@ final class RemoteLeaseTests: XCTestCase {
     _ = try await first.save([TestNode("root", value: "Rome")])
     await first.close()
     let keeper = try here.launch()
-    keeper.consumesStateOnLaunch = true
+    keeper.policy.consumesStateOnLaunch = true
     _ = try await keeper.restore(into: [TestNode("root")])
     await keeper.close()
     XCTAssertNil(store[bytes: "main"])

@@ -179,7 +179,7 @@ final class RemoteSecretTests: XCTestCase {
         let device = Device("there", base, keys: keys, localCopy: localCopy)
         device.lease = lease
         let later = try device.launch()
-        later.consumesStateOnLaunch = isConsumed
+        later.policy.consumesStateOnLaunch = isConsumed
         _ = try await later.restore(into: [node()])
         if !isConsumed {
           let delegate = TestDelegate()

@@ -249,7 +249,7 @@ final class RemoteStateTests: XCTestCase {
   func testWhatShortProcessesSetAsideIsBoundedInTheStore() async throws {
     for _ in 0..<8 {
       let keeper = try here.launch()
-      keeper.setAsideBound = SetAsideBound(oldestCount: 1, newestCount: 2, age: 0)
+      keeper.policy.setAsideBound = SetAsideBound(oldestCount: 1, newestCount: 2, age: 0)
       // Nobody has read what it replaces.
       _ = try await keeper.save([TestNode("root", value: "Rome")])
       await keeper.close()

@@ -90,7 +90,7 @@ final class ReportTests: XCTestCase {
     let clean = try await launch.keeper(delegate: delegate).save([TestNode("a")])
     XCTAssertEqual(clean.entries.map(\.kind), [.node])
     let keeper = try launch.keeper(delegate: delegate)
-    keeper.sizeBudget = SizeBudget(soft: 1)
+    keeper.policy.sizeBudget = SizeBudget(soft: 1)
     let large = try await keeper.save([TestNode("a")])
     // What is no problem is said in its line, too.
     for text in [large.description, large.tree] {

@@ -12,7 +12,7 @@ final class RestorationExtensionTests: XCTestCase {
   private func restored(_ body: @escaping (StateKeeper) -> Void) async throws -> StateKeeper {
     if launch.storedBytes == nil { _ = try await launch.keeper().save([TestNode("a")]) }
     let keeper = try launch.keeper()
-    keeper.crashThreshold = 1
+    keeper.policy.crashThreshold = 1
     let node = TestNode("a")
     node.onDecode = { _ in body(keeper) }
     _ = try await keeper.restore(into: [node])
@@ -25,7 +25,7 @@ final class RestorationExtensionTests: XCTestCase {
 
   private func nextOutcome() async throws -> RestorationReport.Outcome {
     let keeper = try launch.keeper()
-    keeper.crashThreshold = 1
+    keeper.policy.crashThreshold = 1
     return try await keeper.restore().outcome
   }
 
@@ -65,7 +65,7 @@ final class RestorationExtensionTests: XCTestCase {
       let trace = Trace()
       let delegate = TestDelegate(trace)
       let next = try launch.keeper(delegate: delegate)
-      next.crashThreshold = 1
+      next.policy.crashThreshold = 1
       let node = TestNode("a", trace: trace)
       _ = try await next.restore(into: [node])
       if completes == 2 {

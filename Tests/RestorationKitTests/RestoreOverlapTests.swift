@@ -53,7 +53,7 @@ final class RestoreOverlapTests: XCTestCase {
       launch.endProcess()
       let keeper = try StateKeeper(
         application: Launch.application, directory: launch.store, keys: launch.keys)
-      keeper.instancePolicy = .single
+      keeper.policy.instances = .single
       // Another instance has the state, and lets it go while both wait.
       var lock: (any ArchiveLock)? = try launch.store.storage(named: "main").lock()
       XCTAssertNotNil(lock)

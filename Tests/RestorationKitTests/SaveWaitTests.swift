@@ -30,7 +30,7 @@ final class SaveWaitTests: XCTestCase {
   func testASaveWaitsForAWriterThatIsSoonDone() async throws {
     for policy in [InstancePolicy.numbered, .single] {
       let keeper = try keeper(store(lockedFor: 3))
-      keeper.instancePolicy = policy
+      keeper.policy.instances = policy
       let report = try await keeper.save([TestNode("a", value: "saved")])
       XCTAssertEqual(report.outcome, .saved)
       XCTAssertEqual(report.stateName, "main")
@@ -46,7 +46,7 @@ final class SaveWaitTests: XCTestCase {
       throw ArchiveError(.locked)
     }
     let keeper = try keeper(store)
-    keeper.instancePolicy = .single
+    keeper.policy.instances = .single
     _ = try await keeper.restore()
     let before = tries.withLock { $0 }
     let report = try await keeper.save([TestNode("a")])
@@ -88,7 +88,7 @@ final class SaveWaitTests: XCTestCase {
       if call == .lock, isLocked.withLock({ $0 }) { throw ArchiveError(.locked) }
     }
     let keeper = try keeper(store)
-    keeper.instancePolicy = .single
+    keeper.policy.instances = .single
     let saves = (1...4).map { number in
       Task { @MainActor in try await keeper.save([TestNode("a", value: "\(number)")]).outcome }
     }
@@ -113,7 +113,7 @@ final class SaveWaitTests: XCTestCase {
         throw ArchiveError(.locked, subject: "process 1")
       }
       let keeper = try keeper(store)
-      keeper.instancePolicy = policy
+      keeper.policy.instances = policy
       let save = Task { @MainActor in try await keeper.save([TestNode("a")]).outcome }
       save.cancel()
       let outcome = try await save.value

@@ -391,7 +391,7 @@ final class SceneStartTests: XCTestCase {
     let first = try await app.host()
     try await app.store(1, in: first)
     let keeper = try app.launch.keeper(endsLast: false)
-    keeper.instancePolicy = .single
+    keeper.policy.instances = .single
     let second = SceneHost(keeper)
     do {
       try await second.start(SceneConfiguration { [app] in app.makeDelegate() })

@@ -17,7 +17,7 @@ final class SecretGenerationTests: XCTestCase {
     _ secret: String?, version: String, bound: GenerationBound = GenerationBound()
   ) async throws {
     let keeper = try keeper(version: version)
-    keeper.generationBound = bound
+    keeper.policy.generationBound = bound
     let node = SensitiveNode("node")
     _ = try await keeper.restore(into: [node])
     encode(secret, node)
@@ -222,7 +222,7 @@ final class SecretGenerationTests: XCTestCase {
       let delegate = TestDelegate()
       delegate.saves = end != "decline"
       keeper.delegate = delegate
-      keeper.consumesStateOnLaunch = end == "consume"
+      keeper.policy.consumesStateOnLaunch = end == "consume"
       let node = SensitiveNode("node")
       _ = try await keeper.restore(into: [node])
       switch end {
@@ -249,7 +249,7 @@ final class SecretGenerationTests: XCTestCase {
         environment: ApplicationEnvironment(
           applicationVersion: "\(number / 3)", systemVersion: "6.1"),
         now: { [launch] in launch.now })
-      keeper.generationBound = GenerationBound(previousCount: 3)
+      keeper.policy.generationBound = GenerationBound(previousCount: 3)
       let (root, node) = (SensitiveNode("root"), SensitiveNode("node"))
       _ = try await keeper.restore(into: [root])
       encode("\(secret) \(number)", node)

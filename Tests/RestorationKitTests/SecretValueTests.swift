@@ -389,7 +389,7 @@ final class SecretValueTests: SecretTestCase {
     try await keeper.forgetSecrets(.all)
     XCTAssertNil(secretsBytes, "nobody needs a key to remove all")
     let other = try self.keeper()
-    other.instancePolicy = .single
+    other.policy.instances = .single
     launch.keys.isLocked = false
     secretsBytes = [1]
     do {
@@ -445,7 +445,7 @@ final class SecretValueTests: SecretTestCase {
     _ = try await keeper.save([tree()])
     await keeper.close()
     let next = try self.keeper()
-    next.consumesStateOnLaunch = true
+    next.policy.consumesStateOnLaunch = true
     _ = copying.takeCalls()
     try await restore(next)
     XCTAssertEqual(

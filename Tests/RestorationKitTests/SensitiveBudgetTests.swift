@@ -15,7 +15,7 @@ final class SensitiveBudgetTests: XCTestCase {
 
   private func keeper(hard: Int) throws -> StateKeeper {
     let keeper = try launch.keeper()
-    keeper.sizeBudget = SizeBudget(hard: hard)
+    keeper.policy.sizeBudget = SizeBudget(hard: hard)
     return keeper
   }
 

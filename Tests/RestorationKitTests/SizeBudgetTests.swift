@@ -12,7 +12,7 @@ final class SizeBudgetTests: ChangeTestCase {
     soft: Int? = nil, hard: Int? = nil, over launch: Launch? = nil
   ) throws -> StateKeeper {
     let keeper = try (launch ?? self.launch).keeper()
-    keeper.sizeBudget = SizeBudget(soft: soft, hard: hard)
+    keeper.policy.sizeBudget = SizeBudget(soft: soft, hard: hard)
     return keeper
   }
 
@@ -42,7 +42,7 @@ final class SizeBudgetTests: ChangeTestCase {
 
   func testWithoutABudgetNothingIsLeftOut() async throws {
     let keeper = try launch.keeper()
-    XCTAssertNil(keeper.sizeBudget)
+    XCTAssertNil(keeper.policy.sizeBudget)
     let report = try await keeper.save([node("root", 10, nil, [node("a", 100_000)])])
     XCTAssertEqual(report.savedPaths, ["root", "root/a"])
     XCTAssertEqual(report.notes, [])
@@ -128,7 +128,7 @@ final class SizeBudgetTests: ChangeTestCase {
       report.problems.first?.reason,
       "The state takes \(byteCount) bytes, more than the 1000 of its budget, and nothing more may be"
         + " left out. Store less, give nodes a lower restorationPriority, or let saves keep less of"
-        + " what is not back: see keptBound.")
+        + " what is not back: see policy.keptBound.")
   }
 
   func testWhatTheApplicationWritesCountsAndIsNeverLeftOut() async throws {
@@ -252,7 +252,7 @@ final class SizeBudgetTests: ChangeTestCase {
     }
     let keeper = try StateKeeper(
       application: Launch.application, directory: store, keys: launch.keys)
-    keeper.sizeBudget = SizeBudget(hard: 2_000)
+    keeper.policy.sizeBudget = SizeBudget(hard: 2_000)
     let grown = node("grown", 500)
     let root = node("root", 10, nil, [grown, node("other", 10)])
     _ = try await keeper.save([root])
@@ -281,11 +281,11 @@ final class SizeBudgetTests: ChangeTestCase {
     let report = try await keeper.save([root])
     XCTAssertEqual(report.outcome(of: "root/n3"), .saved)
     XCTAssertEqual(leftOut(report), ["root/new"])
-    try await assertStoredAsAWhole([root]) { $0.sizeBudget = SizeBudget(hard: 4_000) }
+    try await assertStoredAsAWhole([root]) { $0.policy.sizeBudget = SizeBudget(hard: 4_000) }
     nodes[3].value = ""
     _ = try await keeper.save([root])
     XCTAssertNotNil(try launch.storedRecords()?["root/new"])
-    try await assertStoredAsAWhole([root]) { $0.sizeBudget = SizeBudget(hard: 4_000) }
+    try await assertStoredAsAWhole([root]) { $0.policy.sizeBudget = SizeBudget(hard: 4_000) }
   }
 
   func testWhoForgotToSayThatItHasChangedIsNamedWhereTheStateIsTooLargeToo() async throws {
@@ -334,7 +334,7 @@ final class SizeBudgetTests: ChangeTestCase {
       let report = try await keeper.save([root])
       let whole = try StateKeeper(
         application: Launch.application, directory: other.store, keys: launch.keys)
-      whole.sizeBudget = SizeBudget(hard: hard)
+      whole.policy.sizeBudget = SizeBudget(hard: hard)
       let wholeReport = try await whole.save([root])
       let message = "TEST_SEED=\(seeded.seed), step \(step)"
       let isOver = report.notes.contains { if case .overHardBudget = $0 { true } else { false } }
@@ -495,7 +495,7 @@ final class SizeBudgetTests: ChangeTestCase {
   func testTheStateOfEachSceneHasTheBudgetByItself() async throws {
     let app = SceneLaunch()
     let keeper = try app.launch.keeper()
-    keeper.sizeBudget = SizeBudget(hard: 1_500)
+    keeper.policy.sizeBudget = SizeBudget(hard: 1_500)
     let host = SceneHost(keeper)
     host.register(SceneConfiguration(restoration: .always) { app.makeDelegate() })
     try await host.launch()
@@ -518,7 +518,7 @@ final class SizeBudgetTests: ChangeTestCase {
       await first.close()
       // The first save of a launch writes all.
       let keeper = try launch.keeper()
-      keeper.sizeBudget = SizeBudget(hard: 1_000)
+      keeper.policy.sizeBudget = SizeBudget(hard: 1_000)
       let large = String(repeating: "x", count: 3_000)
       let node =
         isSameClass ? TestNode("a", value: large) : SpecialTestNode("a", value: large)
@@ -559,7 +559,7 @@ final class SizeBudgetTests: ChangeTestCase {
           + " \(named[0].byteCount), root/text \(named[1].byteCount)")
       XCTAssertEqual(report.unaskedCount == 0, root.encodeCount == 1 && report.entries.count > 50)
     }
-    keeper.sizeBudget = SizeBudget(soft: 1 << 20)
+    keeper.policy.sizeBudget = SizeBudget(soft: 1 << 20)
     let report = try await keeper.save([root])
     XCTAssertEqual(report.notes, [])
   }

@@ -16,7 +16,7 @@ final class StateLifetimeTests: XCTestCase {
     consuming: Bool = false, _ body: @MainActor (StateKeeper) async throws -> Void = { _ in }
   ) async throws -> String? {
     let keeper = try launch.keeper()
-    keeper.consumesStateOnLaunch = consuming
+    keeper.policy.consumesStateOnLaunch = consuming
     let node = TestNode("a")
     _ = try await keeper.restore(into: [node])
     try await body(keeper)
@@ -55,7 +55,7 @@ final class StateLifetimeTests: XCTestCase {
   func testAStateIsThereUntilWhatWasAnnouncedIsDone() async throws {
     try await save()
     let keeper = try launch.keeper()
-    keeper.consumesStateOnLaunch = true
+    keeper.policy.consumesStateOnLaunch = true
     keeper.extendStateRestoration()
     _ = try await keeper.restore(into: [TestNode("a")])
     XCTAssertNotNil(launch.storedBytes)
@@ -67,7 +67,7 @@ final class StateLifetimeTests: XCTestCase {
   func testAStateThatWasSavedMeanwhileIsNotConsumed() async throws {
     try await save()
     let keeper = try launch.keeper()
-    keeper.consumesStateOnLaunch = true
+    keeper.policy.consumesStateOnLaunch = true
     keeper.extendStateRestoration()
     _ = try await keeper.restore(into: [TestNode("a")])
     _ = try await keeper.save([TestNode("a", value: "newer")])
@@ -84,7 +84,7 @@ final class StateLifetimeTests: XCTestCase {
     let delegate = TestDelegate()
     delegate.restores = false
     let keeper = try launch.keeper(delegate: delegate)
-    keeper.consumesStateOnLaunch = true
+    keeper.policy.consumesStateOnLaunch = true
     _ = try await keeper.restore()
     XCTAssertNil(launch.storedBytes)
   }

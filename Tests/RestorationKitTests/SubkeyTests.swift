@@ -131,7 +131,7 @@ final class SubkeyTests: SecretTestCase {
       if end == "consume" {
         await keeper.close()
         keeper = try self.keeper()
-        keeper.consumesStateOnLaunch = true
+        keeper.policy.consumesStateOnLaunch = true
         try await restore(keeper)
       } else {
         delegate.saves = false

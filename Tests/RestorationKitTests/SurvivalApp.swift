@@ -153,7 +153,7 @@ final class SurvivalOwner {
       limits: limits,
       now: { Date(timeIntervalSince1970: 1_800_000_000) })
     // The histories end more restores than any app does.
-    keeper.crashThreshold = .max
+    keeper.policy.crashThreshold = .max
     keeper.delegate = delegate
     delegate.onWillEncode = { [unowned self] in $0.encode("\(number)", forKey: "number") }
     delegate.onDidDecode = { [unowned self] in

@@ -96,7 +96,7 @@ final class TornStateTests: XCTestCase {
     let launch = Launch()
     let torn = try await saveTorn(in: launch)
     let keeper = try launch.keeper()
-    keeper.consumesStateOnLaunch = true
+    keeper.policy.consumesStateOnLaunch = true
     let root = TrackedNode("root")
     let restored = try await keeper.restore(into: [root])
     XCTAssertNotNil(restored.launchProblem)
@@ -174,7 +174,7 @@ final class TornStateTests: XCTestCase {
       application: Launch.application, directory: store, keys: launch.keys)
     _ = try await keeper.save([TestNode("a", value: "first")])
     await keeper.close()
-    keeper.instancePolicy = .single
+    keeper.policy.instances = .single
     let key = try XCTUnwrap(try launch.keys.key(creating: false))
     let tool = try ArchiveWriter.open(
       store.storage(named: "main"), key: key,

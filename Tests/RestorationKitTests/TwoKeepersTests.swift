@@ -74,7 +74,7 @@ final class TwoKeepersTests: XCTestCase {
     let first = try launch.keeper()
     _ = try await first.save([TestNode("a")])
     let keeper = try second()
-    keeper.instancePolicy = .single
+    keeper.policy.instances = .single
     let restored = try await keeper.restore(into: [TestNode("a")])
     XCTAssertEqual(restored.outcome, .inUse(by: "this process"))
     XCTAssertEqual(restored.notes, [.otherKeeper(stateName: "main")])

@@ -146,7 +146,7 @@ final class UndecodedStateTests: PartlyDecodedTestCase {
     let stored = try XCTUnwrap(launch.storedBytes)
     for launchNumber in 1...2 {
       let keeper = try launch.keeper()
-      keeper.consumesStateOnLaunch = true
+      keeper.policy.consumesStateOnLaunch = true
       try keeper.register(Noted<TitleAndWord>.self, as: "Note")
       let node = Noted(TitleAndWord(title: "own", count: "own"))
       _ = try await keeper.restore(into: [node])

@@ -40,7 +40,7 @@ extension Launch {
     let delegate = TestDelegate()
     delegate.onDidDecode = { [self] _ in crashed = disk }
     let keeper = try keeper(delegate: delegate)
-    keeper.crashThreshold = threshold
+    keeper.policy.crashThreshold = threshold
     let report = try await keeper.restore(into: [TestNode("a")])
     if let crashed { disk = crashed }
     return report

@@ -7,21 +7,6 @@ internal import Foundation
 
 /// The settings of a keeper, for its own state and for those of all scenes.
 final class EngineSettings {
-  /// The bounds of a state, of the rows that are kept in it and of the archives beside it.
-  struct Bounds {
-    var size: SizeBudget?
-    var kept: KeptBound? = KeptBound()
-    var setAside = SetAsideBound()
-    var generations = GenerationBound()
-  }
-
-  /// The rules of a launch: for crashes of earlier launches, and for the state that it restores.
-  struct Launching {
-    var crashThreshold = 2
-    var watchdog: RestorationWatchdog?
-    var consumesState = false
-  }
-
   let application: String
   let directory: any StateDirectory
   let keys: any KeyProvider
@@ -32,9 +17,7 @@ final class EngineSettings {
   // The properties of a keeper with these names say what the variables mean.
   var trace: ((RestorationTrace) -> Void)?
   var isStrict = false
-  var nodeLimit = 1 << 22
-  var bounds = Bounds()
-  var launching = Launching()
+  var policy = StatePolicy()
   /// Whether saves remember the answers of objects, for a poll to compare with.
   var isPolled = false
 
@@ -51,7 +34,7 @@ final class EngineSettings {
   }
 
   var settingAside: SettingAside {
-    SettingAside(bound: bounds.setAside, generations: bounds.generations, date: now())
+    SettingAside(bound: policy.setAsideBound, generations: policy.generationBound, date: now())
   }
 
   /// Whether the states that are stored on this machine outlast the process.

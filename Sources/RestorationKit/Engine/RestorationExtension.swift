@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// A restore has ended when ``StateKeeper/restore(into:)`` is through and every
 /// ``extend()`` has its ``complete()``. If the process ends before that, the
-/// restore counts as crashed; see ``StateKeeper/crashThreshold``.
+/// restore counts as crashed; see ``StatePolicy/crashThreshold``.
 public final class RestorationExtension: Sendable {
   typealias Close = @Sendable () async -> Void
 

@@ -45,7 +45,7 @@ extension StateEngine {
     let walk = PreservationWalk(
       rows, objects: objects, limits: settings.limits, secrets: file.secrets,
       PreservationWalk.Conditions(
-        nodeLimit: settings.nodeLimit, now: settings.now(), isRehearsal: true,
+        nodeLimit: settings.policy.nodeLimit, now: settings.now(), isRehearsal: true,
         remembersSaid: settings.isPolled))
     defer { walk.end() }
     do {

@@ -62,7 +62,7 @@ extension StateEngine {
   ) async throws(RestorationError) -> RestorationReport {
     let found: StateFile.Found
     do {
-      let (threshold, settingAside) = (settings.launching.crashThreshold, settings.settingAside)
+      let (threshold, settingAside) = (settings.policy.crashThreshold, settings.settingAside)
       found = try await calls { [file] () async throws(ArchiveError) in
         try await file.beginRestore(crashThreshold: threshold, settingAside)
       }
@@ -98,7 +98,7 @@ extension StateEngine {
     values?.store.noteDecoding(begun.valueNote)
     guard let participants = participants(tree) else { return RestorationReport(.declined) }
     let progress = RestorationProgress(
-      tree.outline, begun.note.map { note in { try note.reach($0) } }, settings.launching.watchdog,
+      tree.outline, begun.note.map { note in { try note.reach($0) } }, settings.policy.watchdog,
       trace)
     let run = RestorationRun(
       tree, types, objects, delegate: participants.delegate, now: settings.now(),
@@ -134,7 +134,7 @@ extension StateEngine {
     }
     // Kept records stay stored until a save has written them back, so a state with kept
     // records is not consumed.
-    let isConsumed = settings.launching.consumesState && objects.kept == nil
+    let isConsumed = settings.policy.consumesStateOnLaunch && objects.kept == nil
     let consuming = isConsumed ? settingAside : nil
     let close: RestorationExtension.Close = { [file, values = values?.store] in
       guard let consuming else {

@@ -216,8 +216,9 @@ extension StateEngine {
     return PreservationWalk(
       rows, changing: builder, objects: objects, limits: settings.limits, secrets: file.secrets,
       PreservationWalk.Conditions(
-        nodeLimit: settings.nodeLimit, now: settings.now(), budget: settings.bounds.size,
-        keptBound: settings.bounds.kept, stored: stored,
+        nodeLimit: settings.policy.nodeLimit, now: settings.now(),
+        budget: settings.policy.sizeBudget,
+        keptBound: settings.policy.keptBound, stored: stored,
         remembersSaid: settings.isPolled || wishes.leavingCount > 0, trace: trace))
   }
 
@@ -255,7 +256,7 @@ extension StateEngine {
     if !walk.records.lost.isEmpty {
       try walk.keepLastStates(from: try await lastStates(of: walk, stored, calls))
     }
-    if settings.bounds.size != nil {
+    if settings.policy.sizeBudget != nil {
       walk.noteSize()
       try throwIfStrict(walk)
     }
@@ -337,7 +338,7 @@ extension StateEngine {
   private func treeForBudget(
     changing builder: RecordBuilder?, _ calls: FileCalls
   ) async throws(ArchiveError) -> StoredTree? {
-    guard builder == nil, settings.bounds.size?.hard != nil else { return nil }
+    guard builder == nil, settings.policy.sizeBudget?.hard != nil else { return nil }
     return try await lastTree(calls)
   }
 

@@ -52,7 +52,7 @@ public protocol RestorableNode: StateRestoring {
   ///
   /// Nil, the default, stands for the priority of the node above, and for normal in a
   /// root. The views of the node and the objects in its scope go with the node. Asked
-  /// for only in a save that is over the ``StateKeeper/sizeBudget``.
+  /// for only in a save that is over the ``StatePolicy/sizeBudget``.
   var restorationPriority: RestorationPriority? { get }
 
   /// Makes the views of the node, if it makes them late; does nothing by default.

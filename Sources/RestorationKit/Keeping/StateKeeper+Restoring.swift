@@ -12,8 +12,8 @@ extension StateKeeper {
   ///
   /// If the key is locked, nothing is called, and nothing is saved until a restore
   /// succeeds. If restoring crashed too often, a part of the state is left out or the
-  /// state is set aside; see ``crashThreshold``. If another instance of the app has the
-  /// state, ``instancePolicy`` says what happens. Where nothing can be written, no
+  /// state is set aside; see ``StatePolicy/crashThreshold``. If another instance of the app has the
+  /// state, ``StatePolicy/instances`` says what happens. Where nothing can be written, no
   /// instance can take the state for its own; the state is restored all the same.
   ///
   /// - Parameter roots: The nodes that exist already; the restore finds nodes in them.

@@ -18,7 +18,7 @@ extension StateKeeper {
   /// in this launch because the restore failed or was not called, and one that another
   /// program has put there since. While the key is locked, and until a later restore
   /// has succeeded, nothing is called or written. If another instance has the state,
-  /// ``instancePolicy`` says what happens.
+  /// ``StatePolicy/instances`` says what happens.
   ///
   /// A strict keeper asks all nodes, and reports a node that has changed without
   /// saying so.

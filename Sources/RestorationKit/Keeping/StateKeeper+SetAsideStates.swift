@@ -17,7 +17,7 @@ extension StateKeeper {
 
   /// Lists the older generations of the state, newest first.
   ///
-  /// Saves have replaced the generations, and keep as many as ``generationBound`` says.
+  /// Saves have replaced the generations, and keep as many as ``StatePolicy/generationBound`` says.
   /// If the state cannot be read, a restore takes the newest generation that can be.
   /// After ``putBack(_:)`` a generation is restored instead of the state.
   ///

@@ -59,15 +59,6 @@ public final class StateKeeper {
     set { engine.settings.isStrict = newValue }
   }
 
-  /// How many nodes, views and objects a save takes.
-  ///
-  /// A tree that makes a child whenever it is asked would never end. A save of more
-  /// nodes than this throws `tooManyNodes` and stores nothing.
-  public var nodeLimit: Int {
-    get { engine.settings.nodeLimit }
-    set { engine.settings.nodeLimit = newValue }
-  }
-
   /// The limits of the records of a state, in saves and in restores.
   ///
   /// A value over a limit makes its node lose its new state, and the report
@@ -75,85 +66,15 @@ public final class StateKeeper {
   /// restore throws, and the next save sets the state aside.
   public var limits: ArchiveLimits { engine.settings.limits }
 
-  /// How large a state may be; nil, the default, for no bound but ``limits``.
+  /// The rules by which the keeper saves, restores and keeps states.
   ///
-  /// The budget holds for the state of the keeper and for that of each scene, each by itself.
-  public var sizeBudget: SizeBudget? {
-    get { engine.settings.bounds.size }
-    set { engine.settings.bounds.size = newValue }
-  }
-
-  /// For how long, and up to what size, saves keep nodes that a restore could not bring
-  /// back; nil for ever.
-  ///
-  /// By default a year of 365 days, and 8 MiB. The bound holds for the state of the
-  /// keeper and for that of each scene, each by itself.
-  public var keptBound: KeptBound? {
-    get { engine.settings.bounds.kept }
-    set { engine.settings.bounds.kept = newValue }
-  }
-
-  /// How many restores in a row may crash before a part of the state is left out; less
-  /// than 1 is as 1.
-  ///
-  /// The last of these restores notes which element it makes or decodes. The next launch leaves
-  /// out the element that crashed, with all below it. If that launch crashes too, the next one
-  /// leaves out the element above, and the one after that sets the whole state aside and restores
-  /// the generation before it, if there is one. After a crash in no element the state is set aside
-  /// at once. If the older generation crashes as often, the next launch restores nothing and
-  /// reports ``RestorationReport/Outcome/crashed(setAsideAt:)``; ``setAsideStates()`` lists both.
-  ///
-  /// An element that was left out is kept, as a node that was not found. This version
-  /// of the app leaves the element out as long as it is kept. The next save sets a copy
-  /// of the whole state aside. A process that ends while it restores counts as crashed,
-  /// unless it called `exit`, or the machine was restarted.
-  public var crashThreshold: Int {
-    get { engine.settings.launching.crashThreshold }
-    set { engine.settings.launching.crashThreshold = newValue }
-  }
-
-  /// Called for a node in which a restore hangs; nil by default.
-  public var restorationWatchdog: RestorationWatchdog? {
-    get { engine.settings.launching.watchdog }
-    set { engine.settings.launching.watchdog = newValue }
-  }
-
-  /// How many states that were set aside stay, and for how long.
-  ///
-  /// By default the oldest, the two newest, and all of the last 30 days.
-  public var setAsideBound: SetAsideBound {
-    get { engine.settings.bounds.setAside }
-    set { engine.settings.bounds.setAside = newValue }
-  }
-
-  /// How many older generations of the state are kept beside it.
-  ///
-  /// By default the generation that the last whole save replaced, and the last ones of
-  /// three other versions of the app. The bound holds for each scene of a host, too.
-  /// Generations over the bound go with the next save that keeps one.
-  public var generationBound: GenerationBound {
-    get { engine.settings.bounds.generations }
-    set { engine.settings.bounds.generations = newValue }
-  }
-
-  /// Whether the stored state is removed after it was restored.
-  ///
-  /// Otherwise the state stays until the next save, so that a crash before that loses
-  /// nothing. A state in which an element is kept or unreadable stays in any case.
-  public var consumesStateOnLaunch: Bool {
-    get { engine.settings.launching.consumesState }
-    set { engine.settings.launching.consumesState = newValue }
-  }
-
-  /// What happens when another instance of the app has the state already, in
-  /// this process or in another one.
-  ///
-  /// Set the policy before the first restore or save: from then on a keeper has its
-  /// state, until ``close()``, its own end or that of the process. The scenes of a host
-  /// are taken together.
-  public var instancePolicy: InstancePolicy {
-    get { engine.claim.policy }
-    set { engine.claim.policy = newValue }
+  /// A rule holds from the next save or restore on.
+  public var policy: StatePolicy {
+    get { engine.settings.policy }
+    set {
+      engine.settings.policy = newValue
+      engine.claim.policy = newValue.instances
+    }
   }
 
   /// The name of the state that the keeper has; nil before its first restore or

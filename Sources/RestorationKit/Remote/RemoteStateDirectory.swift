@@ -59,7 +59,7 @@ public final class RemoteStateDirectory: StateDirectory {
   ///   - localCopy: The directory for local copies of the states; nil to keep them in
   ///     memory as long as a keeper has them. No other program may use the directory.
   ///   - launches: The directory for notes that a restore has begun, so that a state
-  ///     that crashes the process is found; see ``StateKeeper/crashThreshold``. Nil
+  ///     that crashes the process is found; see ``StatePolicy/crashThreshold``. Nil
   ///     stands for the local copy; without one, crashes of the process are not
   ///     counted.
   ///   - lease: Takes a lease on each state that is restored or saved; nil for none. A

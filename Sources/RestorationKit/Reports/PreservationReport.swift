@@ -59,12 +59,12 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     case keptAsStored
 
     /// The element was not back, and was kept since the date. That is longer than the
-    /// ``StateKeeper/keptBound``, so the element is left out with all below it, which
+    /// ``StatePolicy/keptBound``, so the element is left out with all below it, which
     /// took so many bytes together.
     case expired(since: Date, byteCount: Int)
 
     /// The element was not back and is left out with all below it. All kept elements
-    /// together have more bytes than the ``StateKeeper/keptBound``, and this one was
+    /// together have more bytes than the ``StatePolicy/keptBound``, and this one was
     /// kept for longer than the others.
     case crowdedOut(since: Date, byteCount: Int)
 
@@ -125,7 +125,7 @@ public struct PreservationReport: Hashable, Codable, Sendable {
 
   /// The elements that are stored as they were, because the restore could not bring them back.
   ///
-  /// ``StateKeeper/keptBound`` says for how long.
+  /// ``StatePolicy/keptBound`` says for how long.
   public internal(set) var kept: [KeptElement] = []
 
   /// The version of the archive that was written.

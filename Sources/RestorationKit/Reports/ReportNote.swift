@@ -195,7 +195,7 @@ public enum ReportNote: Hashable, Codable, Sendable {
   case migrated(from: Int)
 
   /// Saves write the element as it is stored, while its parent is saved and within the
-  /// ``StateKeeper/keptBound``. The element is not back, or its parent could not be
+  /// ``StatePolicy/keptBound``. The element is not back, or its parent could not be
   /// decoded and so did not take it.
   case kept
 
@@ -215,7 +215,7 @@ public enum ReportNote: Hashable, Codable, Sendable {
   case keptBeside(version: Int, since: Date?)
 
   /// The stored state of the element could not be read and was kept since then. It was
-  /// kept for longer, or is larger, than the ``StateKeeper/keptBound`` allows, so now
+  /// kept for longer, or is larger, than the ``StatePolicy/keptBound`` allows, so now
   /// the new state replaces it.
   case keptStateDropped(since: Date, byteCount: Int)
 
@@ -291,7 +291,7 @@ extension ReportNote: CustomStringConvertible {
     case .overHardBudget(let byteCount, let hard):
       "The state takes \(byteCount) bytes, more than the \(hard) of its budget, and nothing more"
         + " may be left out. Store less, give nodes a lower restorationPriority, or let saves keep"
-        + " less of what is not back: see keptBound."
+        + " less of what is not back: see policy.keptBound."
     case .lastStateForBudget(let byteCount):
       "With its \(byteCount) bytes the state would be larger than its budget, so what was stored of"
         + " it and below it stays."

@@ -157,7 +157,7 @@ public struct RestorationReport: Hashable, Codable, Sendable {
 
   /// The elements that are not back, or could not be read; the saves that follow keep them.
   ///
-  /// ``StateKeeper/keptBound`` says for how long. Empty for a node that came late.
+  /// ``StatePolicy/keptBound`` says for how long. Empty for a node that came late.
   public internal(set) var kept: [KeptElement] = []
 
   /// How long the caller waited while nodes were made and decoded.

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Is told of an element in which a restore hangs.
 ///
-///     keeper.restorationWatchdog = RestorationWatchdog(after: .seconds(5)) { path in
+///     keeper.policy.watchdog = RestorationWatchdog(after: .seconds(5)) { path in
 ///       logger.error("Restoring \(path) takes long.")
 ///     }
 ///

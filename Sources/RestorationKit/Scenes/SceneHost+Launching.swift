@@ -12,7 +12,7 @@ extension SceneHost {
   /// ``protectedDataDidBecomeAvailable()``.
   ///
   /// If another instance of the app has the scenes, this one has others, with a
-  /// number, as ``StateKeeper/instancePolicy`` says. With ``InstancePolicy/single``
+  /// number, as ``StatePolicy/instances`` says. With ``InstancePolicy/single``
   /// it can look at the sessions, and connecting one restores nothing.
   ///
   /// - Parameter asSession: Whether the system brings back all apps.

@@ -14,7 +14,7 @@
 /// - Then the nodes that went are tried again, the most important first. A node that has
 ///   room after all comes back, or else keeps its stored state, if that has room.
 /// - Never left out are nodes that are ``RestorationPriority/required``, kept nodes (for
-///   which there is ``StateKeeper/keptBound``), the nodes above one of these, and the
+///   which there is ``StatePolicy/keptBound``), the nodes above one of these, and the
 ///   application's values. If these are too large, the state is stored all the same.
 ///
 /// The report names each node that is left out, with its bytes. The node comes back into

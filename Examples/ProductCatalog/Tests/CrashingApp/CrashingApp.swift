@@ -22,7 +22,7 @@ import RestorationKit
       let deed = Deed(rawValue: arguments[2])
     else { exit(2) }
     let keeper = try StateKeeper(application: "org.restorationkit.crashing-app")
-    keeper.crashThreshold = threshold
+    keeper.policy.crashThreshold = threshold
     let screen = Screen()
     switch deed {
     case .save:

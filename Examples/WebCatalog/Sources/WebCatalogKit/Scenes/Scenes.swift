@@ -14,7 +14,7 @@ struct Scenes: Sendable {
       application: Self.application, name: name, directory: directory, keys: keys,
       environment: environment)
     // Changes that meet those of another server are made again, so one of each tab is enough.
-    keeper.setAsideBound = SetAsideBound(oldestCount: 0, newestCount: 1, age: 0)
+    keeper.policy.setAsideBound = SetAsideBound(oldestCount: 0, newestCount: 1, age: 0)
     try keeper.register(ProductEditor.self) { _, _ in ProductEditor() }
     return keeper
   }

@@ -44,8 +44,8 @@ struct Explanation {
   /// What is stored; nil without a key.
   private(set) var history: StoredHistory?
 
-  /// What `StateKeeper.crashThreshold` is by default.
-  private static let crashThreshold = 2
+  /// What `StatePolicy.crashThreshold` is by default.
+  private static let crashThreshold = StatePolicy().crashThreshold
   private static let shownClassCount = 50
 
   /// Takes what opens the state, or why there is nothing that does.
@@ -92,7 +92,7 @@ struct Explanation {
     add(
       "owner",
       "An instance of the app has the state. Another launch takes the next number, such as"
-        + " \(place.claimName.escaped)~2, or restores nothing with instancePolicy .single.")
+        + " \(place.claimName.escaped)~2, or restores nothing with policy.instances .single.")
   }
 
   private mutating func explainOthers(beside place: StatePlace) throws {

@@ -1,0 +1,78 @@
+/// The rules by which a keeper saves, restores and keeps states.
+///
+/// All rules have a default that loses nothing. They hold for the state of the keeper and for that of
+/// each scene of a host, each by itself.
+///
+///     keeper.policy.sizeBudget = SizeBudget(soft: 1 << 20, hard: 16 << 20)
+///     keeper.policy.instances = .single
+public struct StatePolicy: Sendable {
+  // MARK: Bounds of a state
+
+  /// How large a state may be; nil, the default, for no bound but ``StateKeeper/limits``.
+  public var sizeBudget: SizeBudget?
+
+  /// For how long, and up to what size, saves keep nodes that a restore could not bring
+  /// back; nil for ever.
+  ///
+  /// By default a year of 365 days, and 8 MiB.
+  public var keptBound: KeptBound? = KeptBound()
+
+  /// How many nodes, views and objects a save takes; 4,194,304 by default.
+  ///
+  /// A tree that makes a child whenever it is asked would never end. A save of more
+  /// nodes than this throws `tooManyNodes` and stores nothing.
+  public var nodeLimit = 1 << 22
+
+  // MARK: Bounds of what stays beside it
+
+  /// How many states that were set aside stay, and for how long.
+  ///
+  /// By default the oldest, the two newest, and all of the last 30 days.
+  public var setAsideBound = SetAsideBound()
+
+  /// How many older generations of the state are kept beside it.
+  ///
+  /// By default the generation that the last whole save replaced, and the last ones of
+  /// three other versions of the app. Generations over the bound go with the next save that
+  /// keeps one.
+  public var generationBound = GenerationBound()
+
+  // MARK: Launches
+
+  /// How many restores in a row may crash before a part of the state is left out; less
+  /// than 1 is as 1. The default is 2.
+  ///
+  /// The last of these restores notes which element it makes or decodes. The next launch leaves
+  /// out the element that crashed, with all below it. If that launch crashes too, the next one
+  /// leaves out the element above, and the one after that sets the whole state aside and restores
+  /// the generation before it, if there is one. After a crash in no element the state is set aside
+  /// at once. If the older generation crashes as often, the next launch restores nothing and
+  /// reports ``RestorationReport/Outcome/crashed(setAsideAt:)``;
+  /// ``StateKeeper/setAsideStates()`` lists both.
+  ///
+  /// An element that was left out is kept, as a node that was not found. This version
+  /// of the app leaves the element out as long as it is kept. The next save sets a copy
+  /// of the whole state aside. A process that ends while it restores counts as crashed,
+  /// unless it called `exit`, or the machine was restarted.
+  public var crashThreshold = 2
+
+  /// Called for a node in which a restore hangs; nil by default.
+  public var watchdog: RestorationWatchdog?
+
+  /// Whether the stored state is removed after it was restored; false by default.
+  ///
+  /// Otherwise the state stays until the next save, so that a crash before that loses
+  /// nothing. A state in which an element is kept or unreadable stays in any case.
+  public var consumesStateOnLaunch = false
+
+  /// What happens when another instance of the app has the state already, in
+  /// this process or in another one.
+  ///
+  /// Set this rule before the first restore or save: from then on a keeper has its
+  /// state, until ``StateKeeper/close()``, its own end or that of the process. The scenes of a host
+  /// are taken together.
+  public var instances = InstancePolicy.numbered
+
+  /// Creates the rules that hold if none is set.
+  public init() {}
+}
