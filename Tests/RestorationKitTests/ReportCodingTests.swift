@@ -1,0 +1,276 @@
+import Foundation
+import RestorationKit
+import XCTest
+
+/// What reports are as JSON: tools of older and newer versions read each other's reports.
+final class ReportCodingTests: XCTestCase {
+  func testEveryNoteIsCodedUnderItsName() throws {
+    try assertCoded([
+      (ReportNote.encodeFailed("s"), #"{"encodeFailed":{"_0":"s"}}"#),
+      (ReportNote.willEncodeFailed("s"), #"{"willEncodeFailed":{"_0":"s"}}"#),
+      (ReportNote.rootWithoutIdentifier, #"{"rootWithoutIdentifier":{}}"#),
+      (ReportNote.identifierTooLong(byteCount: 7), #"{"identifierTooLong":{"byteCount":7}}"#),
+      (
+        ReportNote.referenceWithoutIdentifier(key: "s", className: "t"),
+        #"{"referenceWithoutIdentifier":{"className":"t","key":"s"}}"#
+      ),
+      (
+        ReportNote.referenceToUnpreservedView(key: "s"),
+        #"{"referenceToUnpreservedView":{"key":"s"}}"#
+      ),
+      (ReportNote.coderKept(key: "s"), #"{"coderKept":{"key":"s"}}"#),
+      (
+        ReportNote.coderKeptAfterSave(RestorationPath(["x", "y"]), key: "s"),
+        #"{"coderKeptAfterSave":{"_0":{"identifiers":["x","y"]},"key":"s"}}"#
+      ),
+      (ReportNote.notRestoredBefore, #"{"notRestoredBefore":{}}"#),
+      (ReportNote.otherKeeper(stateName: "s"), #"{"otherKeeper":{"stateName":"s"}}"#),
+      (
+        ReportNote.aboveGap(RestorationPath(["x", "y"])),
+        #"{"aboveGap":{"_0":{"identifiers":["x","y"]}}}"#
+      ),
+      (
+        ReportNote.restorationClassNotRegistered("s"),
+        #"{"restorationClassNotRegistered":{"_0":"s"}}"#
+      ),
+      (
+        ReportNote.overHardBudget(byteCount: 7, hard: 8),
+        #"{"overHardBudget":{"byteCount":7,"hard":8}}"#
+      ),
+      (ReportNote.lastStateForBudget(byteCount: 7), #"{"lastStateForBudget":{"byteCount":7}}"#),
+      (ReportNote.notInvalidated, #"{"notInvalidated":{}}"#),
+      (ReportNote.identifierShadowed, #"{"identifierShadowed":{}}"#),
+      (ReportNote.valueUsedTooEarly(key: "s"), #"{"valueUsedTooEarly":{"key":"s"}}"#),
+      (ReportNote.valueWithoutKey(declaredAt: "s"), #"{"valueWithoutKey":{"declaredAt":"s"}}"#),
+      (ReportNote.valueOfAnotherScene(key: "s"), #"{"valueOfAnotherScene":{"key":"s"}}"#),
+      (ReportNote.fieldsNotFound(className: "s"), #"{"fieldsNotFound":{"className":"s"}}"#),
+      (ReportNote.fieldKeyTwice(key: "s"), #"{"fieldKeyTwice":{"key":"s"}}"#),
+      (ReportNote.undeclaredActivityType("s"), #"{"undeclaredActivityType":{"_0":"s"}}"#),
+      (ReportNote.invalidActivity("s"), #"{"invalidActivity":{"_0":"s"}}"#),
+      (
+        ReportNote.activityEncodingFailed("s", "t"),
+        #"{"activityEncodingFailed":{"_0":"s","_1":"t"}}"#
+      ),
+      (
+        ReportNote.userInfoEncodingFailed(key: "s", "t"),
+        #"{"userInfoEncodingFailed":{"_1":"t","key":"s"}}"#
+      ),
+      (ReportNote.requiredKeysMissing(["a", "b"]), #"{"requiredKeysMissing":{"_0":["a","b"]}}"#),
+      (
+        ReportNote.largeActivity(byteCount: 7, limit: 8),
+        #"{"largeActivity":{"byteCount":7,"limit":8}}"#
+      ),
+      (
+        ReportNote.storageTypeMismatch(key: "s", "t"),
+        #"{"storageTypeMismatch":{"_1":"t","key":"s"}}"#
+      ),
+      (
+        ReportNote.storageEncodingFailed(key: "s", "t"),
+        #"{"storageEncodingFailed":{"_1":"t","key":"s"}}"#
+      ),
+      (ReportNote.unreadable("s"), #"{"unreadable":{"_0":"s"}}"#),
+      (ReportNote.hostDelegateGone, #"{"hostDelegateGone":{}}"#),
+      (ReportNote.didDecodeFailed("s"), #"{"didDecodeFailed":{"_0":"s"}}"#),
+      (ReportNote.givenRootNotUsed, #"{"givenRootNotUsed":{}}"#),
+      (ReportNote.notContained, #"{"notContained":{}}"#),
+      (ReportNote.lastState, #"{"lastState":{}}"#),
+      (ReportNote.unreadKeys(["a", "b"]), #"{"unreadKeys":{"_0":["a","b"]}}"#),
+      (ReportNote.unreadableValues(["a", "b"]), #"{"unreadableValues":{"_0":["a","b"]}}"#),
+      (ReportNote.fieldReplaced(key: "s", "t"), #"{"fieldReplaced":{"_1":"t","key":"s"}}"#),
+      (ReportNote.missingFields(["a", "b"]), #"{"missingFields":{"_0":["a","b"]}}"#),
+      (
+        ReportNote.overSoftBudget(byteCount: 7, soft: 8, largest: []),
+        #"{"overSoftBudget":{"byteCount":7,"largest":[],"soft":8}}"#
+      ),
+      (ReportNote.detached, #"{"detached":{}}"#),
+      (
+        ReportNote.keptBecause(.classMismatch(by: .existing, found: "s")),
+        #"{"keptBecause":{"_0":{"classMismatch":{"by":"existing","found":"s"}}}}"#
+      ),
+      (ReportNote.unusedInheritedHooks, #"{"unusedInheritedHooks":{}}"#),
+      (ReportNote.migrated(from: 7), #"{"migrated":{"from":7}}"#),
+      (ReportNote.kept, #"{"kept":{}}"#),
+      (ReportNote.renamed(to: "s"), #"{"renamed":{"to":"s"}}"#),
+      (ReportNote.version(7), #"{"version":{"_0":7}}"#),
+      (ReportNote.keptSince(date), #"{"keptSince":{"_0":5}}"#),
+      (ReportNote.keptBeside(version: 7, since: date), #"{"keptBeside":{"since":5,"version":7}}"#),
+      (ReportNote.keptBeside(version: 7, since: nil), #"{"keptBeside":{"version":7}}"#),
+      (
+        ReportNote.keptStateDropped(since: date, byteCount: 7),
+        #"{"keptStateDropped":{"byteCount":7,"since":5}}"#
+      ),
+      (ReportNote.expiredValues(["a", "b"]), #"{"expiredValues":{"_0":["a","b"]}}"#),
+      (ReportNote.forgottenSecrets(["a", "b"]), #"{"forgottenSecrets":{"_0":["a","b"]}}"#),
+    ])
+  }
+
+  func testEveryOutcomeOfARestoredNodeIsCodedUnderItsName() throws {
+    try assertCoded([
+      (RestorationReport.NodeOutcome.restored(by: .existing), #"{"restored":{"by":"existing"}}"#),
+      (
+        RestorationReport.NodeOutcome.restoredWithoutState(by: .existing),
+        #"{"restoredWithoutState":{"by":"existing"}}"#
+      ),
+      (
+        RestorationReport.NodeOutcome.decodeFailed(by: .existing, "s"),
+        #"{"decodeFailed":{"_1":"s","by":"existing"}}"#
+      ),
+      (
+        RestorationReport.NodeOutcome.newerVersion(by: .existing, stored: 7, known: 8),
+        #"{"newerVersion":{"by":"existing","known":8,"stored":7}}"#
+      ),
+      (
+        RestorationReport.NodeOutcome.newerVersion(by: nil, stored: 7, known: 8),
+        #"{"newerVersion":{"known":8,"stored":7}}"#
+      ),
+      (
+        RestorationReport.NodeOutcome.migrationFailed(by: .existing, from: 7, "s"),
+        #"{"migrationFailed":{"_2":"s","by":"existing","from":7}}"#
+      ),
+      (
+        RestorationReport.NodeOutcome.migrationFailed(by: nil, from: 7, "s"),
+        #"{"migrationFailed":{"_2":"s","from":7}}"#
+      ),
+      (
+        RestorationReport.NodeOutcome.classMismatch(by: .existing, found: "s"),
+        #"{"classMismatch":{"by":"existing","found":"s"}}"#
+      ),
+      (RestorationReport.NodeOutcome.vetoed, #"{"vetoed":{}}"#),
+      (
+        RestorationReport.NodeOutcome.factoryFailed(.existing, "s"),
+        #"{"factoryFailed":{"_0":"existing","_1":"s"}}"#
+      ),
+      (
+        RestorationReport.NodeOutcome.unknownRestorationClass("s"),
+        #"{"unknownRestorationClass":{"_0":"s"}}"#
+      ),
+      (
+        RestorationReport.NodeOutcome.notARestorationClass("s"),
+        #"{"notARestorationClass":{"_0":"s"}}"#
+      ),
+      (RestorationReport.NodeOutcome.notFound, #"{"notFound":{}}"#),
+      (
+        RestorationReport.NodeOutcome.notInStoryboard("s", identifier: "t"),
+        #"{"notInStoryboard":{"_0":"s","identifier":"t"}}"#
+      ),
+      (RestorationReport.NodeOutcome.notRegistered, #"{"notRegistered":{}}"#),
+      (RestorationReport.NodeOutcome.viewNotFound, #"{"viewNotFound":{}}"#),
+      (RestorationReport.NodeOutcome.stackCut, #"{"stackCut":{}}"#),
+      (RestorationReport.NodeOutcome.tabNotFound, #"{"tabNotFound":{}}"#),
+      (
+        RestorationReport.NodeOutcome.providedTwice(RestorationPath(["x", "y"])),
+        #"{"providedTwice":{"_0":{"identifiers":["x","y"]}}}"#
+      ),
+      (
+        RestorationReport.NodeOutcome.parentMissing(RestorationPath(["x", "y"])),
+        #"{"parentMissing":{"_0":{"identifiers":["x","y"]}}}"#
+      ),
+      (RestorationReport.NodeOutcome.unreadable("s"), #"{"unreadable":{"_0":"s"}}"#),
+      (RestorationReport.NodeOutcome.skipped, #"{"skipped":{}}"#),
+      (RestorationReport.NodeOutcome.laterStateRestored, #"{"laterStateRestored":{}}"#),
+    ])
+  }
+
+  func testEveryOutcomeOfARestoreIsCodedUnderItsName() throws {
+    try assertCoded([
+      (RestorationReport.Outcome.restored, #"{"restored":{}}"#),
+      (RestorationReport.Outcome.noArchive, #"{"noArchive":{}}"#),
+      (RestorationReport.Outcome.nothingKept, #"{"nothingKept":{}}"#),
+      (RestorationReport.Outcome.declined, #"{"declined":{}}"#),
+      (RestorationReport.Outcome.delegateGone, #"{"delegateGone":{}}"#),
+      (RestorationReport.Outcome.locked, #"{"locked":{}}"#),
+      (RestorationReport.Outcome.crashed(setAsideAt: "s"), #"{"crashed":{"setAsideAt":"s"}}"#),
+      (RestorationReport.Outcome.crashed(setAsideAt: nil), #"{"crashed":{}}"#),
+      (RestorationReport.Outcome.inUse(by: "s"), #"{"inUse":{"by":"s"}}"#),
+      (RestorationReport.Outcome.inUse(by: nil), #"{"inUse":{}}"#),
+    ])
+  }
+
+  func testEveryOutcomeOfASavedNodeIsCodedUnderItsName() throws {
+    try assertCoded([
+      (PreservationReport.NodeOutcome.saved, #"{"saved":{}}"#),
+      (PreservationReport.NodeOutcome.savedWithoutState, #"{"savedWithoutState":{}}"#),
+      (PreservationReport.NodeOutcome.keptAsStored, #"{"keptAsStored":{}}"#),
+      (
+        PreservationReport.NodeOutcome.expired(since: date, byteCount: 7),
+        #"{"expired":{"byteCount":7,"since":5}}"#
+      ),
+      (
+        PreservationReport.NodeOutcome.crowdedOut(since: date, byteCount: 7),
+        #"{"crowdedOut":{"byteCount":7,"since":5}}"#
+      ),
+      (PreservationReport.NodeOutcome.replaced, #"{"replaced":{}}"#),
+      (PreservationReport.NodeOutcome.savedWithLastState, #"{"savedWithLastState":{}}"#),
+      (PreservationReport.NodeOutcome.noIdentifier, #"{"noIdentifier":{}}"#),
+      (
+        PreservationReport.NodeOutcome.excluded(by: RestorationPath(["x", "y"])),
+        #"{"excluded":{"by":{"identifiers":["x","y"]}}}"#
+      ),
+      (PreservationReport.NodeOutcome.overBudget(byteCount: 7), #"{"overBudget":{"byteCount":7}}"#),
+      (PreservationReport.NodeOutcome.duplicate, #"{"duplicate":{}}"#),
+      (PreservationReport.NodeOutcome.containedTwice, #"{"containedTwice":{}}"#),
+    ])
+  }
+
+  func testEveryOutcomeOfASaveIsCodedUnderItsName() throws {
+    try assertCoded([
+      (PreservationReport.Outcome.saved, #"{"saved":{}}"#),
+      (PreservationReport.Outcome.delegateGone, #"{"delegateGone":{}}"#),
+      (PreservationReport.Outcome.declined, #"{"declined":{}}"#),
+      (PreservationReport.Outcome.disconnected, #"{"disconnected":{}}"#),
+      (PreservationReport.Outcome.locked, #"{"locked":{}}"#),
+      (PreservationReport.Outcome.inUse(by: "s"), #"{"inUse":{"by":"s"}}"#),
+      (PreservationReport.Outcome.inUse(by: nil), #"{"inUse":{}}"#),
+    ])
+  }
+
+  func testEveryOutcomeOfACheckedNodeIsCodedUnderItsName() throws {
+    try assertCoded([
+      (StoredStateReport.NodeOutcome.restorable, #"{"restorable":{}}"#),
+      (
+        StoredStateReport.NodeOutcome.newerVersion(stored: 7, known: 8),
+        #"{"newerVersion":{"known":8,"stored":7}}"#
+      ),
+      (
+        StoredStateReport.NodeOutcome.migrationFailed(from: 7, "s"),
+        #"{"migrationFailed":{"_1":"s","from":7}}"#
+      ),
+      (
+        StoredStateReport.NodeOutcome.unknownRestorationClass("s"),
+        #"{"unknownRestorationClass":{"_0":"s"}}"#
+      ),
+      (
+        StoredStateReport.NodeOutcome.notARestorationClass("s"),
+        #"{"notARestorationClass":{"_0":"s"}}"#
+      ),
+      (
+        StoredStateReport.NodeOutcome.parentMissing(RestorationPath(["x", "y"])),
+        #"{"parentMissing":{"_0":{"identifiers":["x","y"]}}}"#
+      ),
+      (StoredStateReport.NodeOutcome.unreadable("s"), #"{"unreadable":{"_0":"s"}}"#),
+    ])
+  }
+
+  func testACaseThatNobodyKnowsIsNamedByTheError() {
+    for json in [#"{"other":{}}"#, "{}", #"{"kept":{},"detached":{}}"#, #"{"version":{}}"#, "7"] {
+      XCTAssertThrowsError(
+        try JSONDecoder().decode(ReportNote.self, from: Data(json.utf8)), json
+      ) { XCTAssertTrue($0 is DecodingError, "\($0)") }
+    }
+  }
+
+  private func assertCoded<Value: Codable & Equatable>(
+    _ cases: [(value: Value, json: String)], file: StaticString = #filePath, line: UInt = #line
+  ) throws {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys]
+    for (value, json) in cases {
+      XCTAssertEqual(
+        String(decoding: try encoder.encode(value), as: UTF8.self), json, file: file, line: line)
+      XCTAssertEqual(
+        try JSONDecoder().decode(Value.self, from: Data(json.utf8)), value, file: file, line: line)
+    }
+  }
+}
+
+private let date = Date(timeIntervalSinceReferenceDate: 5)
