@@ -28,6 +28,7 @@ let package = Package(
     .library(name: "RestorationSecretService", targets: ["RestorationSecretService"]),
     .library(name: "RestorationPostgreSQL", targets: ["RestorationPostgreSQL"]),
     .library(name: "RestorationGTK", targets: ["RestorationGTK"]),
+    .plugin(name: "RestorationCommand", targets: ["RestorationCommand"]),
   ],
   traits: [
     .trait(
@@ -47,6 +48,15 @@ let package = Package(
     .target(
       name: "RestorationInspection", dependencies: ["ArchiveCodec", "RestorationKit"],
       swiftSettings: settings),
+    // Builds the command in Tools/restoration when it is first run.
+    .plugin(
+      name: "RestorationCommand",
+      capability: .command(
+        intent: .custom(verb: "restoration", description: "Looks into stored states."),
+        permissions: [
+          .allowNetworkConnections(
+            scope: .all(), reason: "The first run fetches swift-argument-parser.")
+        ])),
     .target(
       name: "RestorationTesting", dependencies: ["ArchiveCodec", "RestorationKit"],
       swiftSettings: settings),

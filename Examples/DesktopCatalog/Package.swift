@@ -62,6 +62,7 @@ let package = Package(
       dependencies: [
         "DesktopTestSupport", "desktop-catalog",
         .product(name: "ArchiveCodec", package: "RestorationKit"),
+        .product(name: "RestorationInspection", package: "RestorationKit"),
         .product(name: "RestorationKit", package: "RestorationKit"),
       ],
       swiftSettings: settings),

@@ -24,6 +24,7 @@ let package = Package(
       name: "restoration",
       dependencies: [
         .product(name: "ArchiveCodec", package: "RestorationKit"),
+        .product(name: "RestorationInspection", package: "RestorationKit"),
         .product(name: "RestorationKit", package: "RestorationKit"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
@@ -33,6 +34,7 @@ let package = Package(
       dependencies: [
         "restoration",
         .product(name: "ArchiveCodec", package: "RestorationKit"),
+        .product(name: "RestorationInspection", package: "RestorationKit"),
         .product(name: "RestorationKit", package: "RestorationKit"),
       ],
       swiftSettings: settings),

@@ -40,8 +40,9 @@ public struct StatePolicy: Sendable {
   // MARK: Launches
 
   /// How many restores in a row may crash before a part of the state is left out; less
-  /// than 1 is as 1. The default is 2.
+  /// than 1 is as 1.
   ///
+  /// The default is 2.
   /// The last of these restores notes which element it makes or decodes. The next launch leaves
   /// out the element that crashed, with all below it. If that launch crashes too, the next one
   /// leaves out the element above, and the one after that sets the whole state aside and restores

@@ -14,6 +14,7 @@ extension NodeRecord {
   ///   - record: The record.
   ///   - number: Its number.
   ///   - keys: The keys of the archive; nil at the first of its records.
+  /// - Throws: `ArchiveError` if the record is that of no element.
   package init(
     _ record: KeyedDecoder, number: UInt64, _ keys: inout NodeKeys?
   ) throws(ArchiveError) {

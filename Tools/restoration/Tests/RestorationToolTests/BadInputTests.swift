@@ -1,5 +1,6 @@
 import ArchiveCodec
 import Foundation
+import RestorationInspection
 import RestorationKit
 import XCTest
 

@@ -1,6 +1,7 @@
 import ArchiveCodec
 import ArgumentParser
 import Foundation
+import RestorationInspection
 import RestorationKit
 
 struct Report: Inspection {

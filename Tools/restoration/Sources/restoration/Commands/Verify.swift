@@ -1,5 +1,6 @@
 import ArchiveCodec
 import ArgumentParser
+import RestorationInspection
 import RestorationKit
 
 struct Verify: Inspection {
