@@ -1,0 +1,5 @@
+// A program with RestorationInspection alone.
+
+import RestorationInspection
+
+print(StoredState.context(of: "main", in: "org.example.consumer"))

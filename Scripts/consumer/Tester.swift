@@ -1,0 +1,5 @@
+// A program with RestorationTesting alone.
+
+import RestorationTesting
+
+print(FaultyRemoteStateStore.self, GoldenStates.self)
