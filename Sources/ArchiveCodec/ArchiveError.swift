@@ -50,7 +50,6 @@ public struct ArchiveError: Error, Hashable, Sendable {
   ///   - path: The keys that lead to the value, outermost first.
   ///   - subject: The limit, type or part that the failure is about, in a few words;
   ///     never a secret or content.
-  ///     content.
   ///   - systemError: The operating system's error number.
   ///   - location: Where the archive or key is, for a person to read.
   public init(

@@ -28,10 +28,8 @@ public struct StoredLaunches: Hashable, Sendable {
     in directory: any StateDirectory, named name: String, of application: String,
     before state: StoredState, with key: ArchiveKey
   ) throws(ArchiveError) {
-    let launches = try LaunchMarker.launches(
+    (crashCount, applicationVersion, skipped) = try LaunchMarker.launches(
       beside: name, in: directory, StoredState.context(of: name, in: application),
       before: state.archive.version, key)
-    (crashCount, skipped) = (launches.crashCount, launches.skipped)
-    applicationVersion = launches.applicationVersion
   }
 }

@@ -115,9 +115,11 @@ extension StoredState {
     public let sensitive: [SensitiveKey]
 
     init(_ record: KeyedDecoder) throws(ArchiveError) {
-      let values = try RecordValues(record)
+      let values = try NodeRecord.values(in: record)
       (state, builtIn, host) = (values.state, values.builtIn, values.host)
-      sensitive = values.sensitive.map(SensitiveKey.init)
+      sensitive = values.sensitive.map {
+        SensitiveKey(keys: $0.keys, isSecret: $0.isSecret, end: $0.end)
+      }
     }
   }
 
@@ -131,10 +133,6 @@ extension StoredState {
 
     /// When the value expires; nil if it never does.
     public let end: Date?
-
-    init(_ key: RecordValues.SensitiveKey) {
-      (keys, isSecret, end) = (key.keys, key.isSecret, key.end)
-    }
   }
 
   /// The record with the values of the application.

@@ -251,11 +251,41 @@ final class ReportCodingTests: XCTestCase {
     ])
   }
 
+  /// Values that only the library makes.
+  func testCasesWithValuesOfReportsAreCodedUnderTheirNames() throws {
+    let conflict = #"{"conflict":{"_0":{"isRemoved":true,"savedBy":"s"}}}"#
+    try assertCoded([(try decoded(conflict) as PreservationReport.Outcome, conflict)])
+    let size =
+      #"{"overSoftBudget":{"byteCount":7,"largest":[{"byteCount":5,"className":"s","kind":"node","#
+      + #""ownByteCount":4,"path":{"identifiers":["x"]}}],"soft":8}}"#
+    try assertCoded([(try decoded(size) as ReportNote, size)])
+  }
+
   func testACaseThatNobodyKnowsIsNamedByTheError() {
-    for json in [#"{"other":{}}"#, "{}", #"{"kept":{},"detached":{}}"#, #"{"version":{}}"#, "7"] {
-      XCTAssertThrowsError(
-        try JSONDecoder().decode(ReportNote.self, from: Data(json.utf8)), json
-      ) { XCTAssertTrue($0 is DecodingError, "\($0)") }
+    XCTAssertEqual(problem(#"{"other":{}}"#), "“other” is no case of ReportNote in this version.")
+    XCTAssertEqual(problem("{}"), "There are 0 cases where one should be.")
+    XCTAssertEqual(
+      problem(#"{"kept":{},"detached":{}}"#), "There are 2 cases where one should be.")
+  }
+
+  func testAValueThatIsMissingOrOfAnotherTypeIsAnError() {
+    for json in [
+      #"{"version":{}}"#, #"{"version":{"_0":"s"}}"#, #"{"version":7}"#, "7",
+      #"{"overHardBudget":{"byteCount":7}}"#,
+    ] { XCTAssertThrowsError(try decoded(json) as ReportNote, json) }
+  }
+
+  private func decoded<Value: Decodable>(_ json: String) throws -> Value {
+    try JSONDecoder().decode(Value.self, from: Data(json.utf8))
+  }
+
+  private func problem(_ json: String) -> String? {
+    do {
+      return "It is \(try decoded(json) as ReportNote)."
+    } catch DecodingError.dataCorrupted(let context) {
+      return context.debugDescription
+    } catch {
+      return nil
     }
   }
 
@@ -268,7 +298,7 @@ final class ReportCodingTests: XCTestCase {
       XCTAssertEqual(
         String(decoding: try encoder.encode(value), as: UTF8.self), json, file: file, line: line)
       XCTAssertEqual(
-        try JSONDecoder().decode(Value.self, from: Data(json.utf8)), value, file: file, line: line)
+        try decoded(json) as Value, value, file: file, line: line)
     }
   }
 }

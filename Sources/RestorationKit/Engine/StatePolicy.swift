@@ -42,8 +42,7 @@ public struct StatePolicy: Sendable {
   /// How many restores in a row may crash before a part of the state is left out; less
   /// than 1 is as 1.
   ///
-  /// The default is 2.
-  /// The last of these restores notes which element it makes or decodes. The next launch leaves
+  /// By default two. The last of these restores notes which element it makes or decodes. The next launch leaves
   /// out the element that crashed, with all below it. If that launch crashes too, the next one
   /// leaves out the element above, and the one after that sets the whole state aside and restores
   /// the generation before it, if there is one. After a crash in no element the state is set aside

@@ -1,11 +1,10 @@
 extension String {
-  /// The text without regard to case and diacritics: two texts of which the app says that they are
-  /// the same have the same one.
+  /// The text without case and diacritics; texts that differ only in these have the same one.
   ///
-  /// As `folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)` of Foundation
-  /// gives it, in texts that are compared as Swift does, without regard to how a character is
-  /// composed. That call is in no part of Foundation that does without ICU, which would be 50 MB of a
-  /// program that is linked statically.
+  /// It is what `folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)` of Foundation
+  /// gives for the text in lowercase, compared as Swift compares texts, without regard to how a
+  /// character is composed. No part of Foundation that does without ICU has that call, and ICU is 44 MB
+  /// of a program that is linked statically.
   ///
   /// - Complexity: O(*n*) in the bytes of the text.
   package var folded: String {

@@ -52,32 +52,25 @@ extension NodeRecord {
     guard let values = try application.container(forKey: factsKey) else { return nil }
     return try SaveFacts(values, of: archive)
   }
-}
 
-/// The stored values of one record.
-package struct RecordValues: Sendable {
-  package let state: KeyedDecoder?
-  package let builtIn: KeyedDecoder?
-  package let host: KeyedDecoder?
-  package let sensitive: [SensitiveKey]
+  /// The values in one record; of those with a sensitivity only the place.
+  package typealias Values = (
+    state: KeyedDecoder?, builtIn: KeyedDecoder?, host: KeyedDecoder?,
+    sensitive: [(keys: [String], isSecret: Bool, end: Date?)]
+  )
 
-  /// The place of a value with a ``Sensitivity``.
-  package struct SensitiveKey: Hashable, Sendable {
-    package let keys: [String]
-    package let isSecret: Bool
-    package let end: Date?
-  }
-
-  package init(_ record: KeyedDecoder) throws(ArchiveError) {
-    state = try record.container(forKey: NodeRecord.stateKey)
-    builtIn = try record.container(forKey: NodeRecord.builtInKey)
-    host = try record.container(forKey: NodeRecord.hostKey)
+  /// Opens the values in the record of an element or of the application.
+  package static func values(in record: KeyedDecoder) throws(ArchiveError) -> Values {
+    let state = try record.container(forKey: stateKey)
+    let builtIn = try record.container(forKey: builtInKey)
+    let host = try record.container(forKey: hostKey)
     do {
-      let values = try record.container(forKey: NodeRecord.sensitiveKey)
+      let sensitive = try record.container(forKey: sensitiveKey)
         .map { try StoredSensitiveValue.all(in: $0) }
-      sensitive = (values ?? []).map {
-        SensitiveKey(keys: $0.keys, isSecret: $0.subkey != nil, end: $0.age?.end)
-      }
+      return (
+        state, builtIn, host,
+        (sensitive ?? []).map { ($0.keys, $0.subkey != nil, $0.age?.end) }
+      )
     } catch {
       throw .content(error)
     }
