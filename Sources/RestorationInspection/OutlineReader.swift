@@ -62,7 +62,9 @@ struct OutlineReader {
         applicationByteCount = record.byteCount
         _ = try StoredState.Values(content)
         _ = try StoredState.facts(in: content, of: archive)
-      case NodeRecord.tree: roots = try NodeRecord.roots(in: content)
+      case NodeRecord.tree:
+        roots = try NodeRecord.roots(in: content)
+        try NodeRecord.checkTree(content)
       default: try take(content, record)
       }
     } catch {

@@ -193,6 +193,21 @@ final class InspectionTests: XCTestCase {
     XCTAssertEqual(elements(outline).map(\.role), [.unplaced])
   }
 
+  func testElementsHaveTheirPlacesIfOnlyTheRootsOfTheTreeCanBeRead() throws {
+    for key in ["snapshot", "formerNames"] {
+      try store { builder in
+        try builder.append(record: 2) { encoder in
+          encoder.encodeReferences(to: [3], forKey: "roots")
+          encoder.encode(7, forKey: key)
+        }
+      }
+      let outline = try open().outline()
+      XCTAssertEqual(outline.problems.map(\.record), [StoredState.treeRecord], key)
+      XCTAssertEqual(outline.problems.map(\.error.path), [[key]])
+      XCTAssertEqual(elements(outline).map(\.role), [.root], key)
+    }
+  }
+
   func testWhatIsSavedOfTheApplicationIsAProblemIfItCannotBeRead() throws {
     for key in ["state", "sensitive", "host", "facts"] {
       try store { builder in

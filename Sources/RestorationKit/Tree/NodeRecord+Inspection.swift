@@ -37,12 +37,15 @@ extension NodeRecord {
     (hasLastState, keptSince) = (parts.hasLastState, parts.keptSince)
   }
 
-  /// Reads the record that names the roots.
+  /// Reads which elements are the roots, in the record that names them.
   package static func roots(in tree: KeyedDecoder) throws(ArchiveError) -> [UInt64] {
-    let roots = try tree.references(forKey: rootsKey) ?? []
+    try tree.references(forKey: rootsKey) ?? []
+  }
+
+  /// Checks what else a restore reads in the record that names the roots.
+  package static func checkTree(_ tree: KeyedDecoder) throws(ArchiveError) {
     _ = try SnapshotUse(reading: tree)
     _ = try StoredTree.formerNames(in: tree)
-    return roots
   }
 
   /// Reads the facts of the save in the record of the application; nil if there are none.
