@@ -106,12 +106,12 @@ extension StoredState {
     public let builtIn: KeyedDecoder?
 
     /// The values that the library wrote for a scene: its activity and its values of
-    /// ``SceneStorage``.
+    /// `SceneStorage`.
     ///
     /// Only the application has them.
     public let host: KeyedDecoder?
 
-    /// The keys whose values have a ``Sensitivity``; the values are not given.
+    /// The keys whose values have a `Sensitivity`; the values are not given.
     public let sensitive: [SensitiveKey]
 
     init(_ record: KeyedDecoder) throws(ArchiveError) {
@@ -123,7 +123,7 @@ extension StoredState {
     }
   }
 
-  /// The place of a value with a ``Sensitivity``.
+  /// The place of a value with a `Sensitivity`.
   public struct SensitiveKey: Hashable, Sendable {
     /// The keys that lead to the value in the state.
     public let keys: [String]
