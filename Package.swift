@@ -23,8 +23,10 @@ let package = Package(
   products: [
     .library(name: "RestorationKit", targets: ["RestorationKit"]),
     .library(name: "ArchiveCodec", targets: ["ArchiveCodec"]),
+    .library(name: "RestorationSharing", targets: ["RestorationSharing"]),
     .library(name: "RestorationInspection", targets: ["RestorationInspection"]),
     .library(name: "RestorationTesting", targets: ["RestorationTesting"]),
+    .library(name: "RestorationSharingTesting", targets: ["RestorationSharingTesting"]),
     .library(name: "RestorationSecretService", targets: ["RestorationSecretService"]),
     .library(name: "RestorationPostgreSQL", targets: ["RestorationPostgreSQL"]),
     .library(name: "RestorationGTK", targets: ["RestorationGTK"]),
@@ -46,6 +48,9 @@ let package = Package(
     .target(name: "ArchiveCodec", dependencies: ["CSodium"], swiftSettings: settings),
     .target(name: "RestorationKit", dependencies: ["ArchiveCodec"], swiftSettings: settings),
     .target(
+      name: "RestorationSharing", dependencies: ["ArchiveCodec", "RestorationKit"],
+      swiftSettings: settings),
+    .target(
       name: "RestorationInspection", dependencies: ["ArchiveCodec", "RestorationKit"],
       swiftSettings: settings),
     // Builds the command in Tools/restoration when it is first run.
@@ -59,6 +64,10 @@ let package = Package(
         ])),
     .target(
       name: "RestorationTesting", dependencies: ["ArchiveCodec", "RestorationKit"],
+      swiftSettings: settings),
+    .target(
+      name: "RestorationSharingTesting",
+      dependencies: ["ArchiveCodec", "RestorationKit", "RestorationSharing", "RestorationTesting"],
       swiftSettings: settings),
     // Only with the trait; without it the module is empty, and nobody needs libsecret.
     .systemLibrary(
@@ -75,7 +84,7 @@ let package = Package(
     .target(
       name: "RestorationPostgreSQL",
       dependencies: [
-        "RestorationKit",
+        "RestorationSharing",
         .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
       ],
       swiftSettings: settings),
@@ -93,7 +102,10 @@ let package = Package(
       swiftSettings: testSettings),
     .target(
       name: "TestSupport",
-      dependencies: ["ArchiveCodec", "ArchiveForge", "RestorationKit", "RestorationTesting"],
+      dependencies: [
+        "ArchiveCodec", "ArchiveForge", "RestorationKit", "RestorationSharing",
+        "RestorationTesting",
+      ],
       path: "Tests/TestSupport", swiftSettings: testSettings),
     // Also built with libFuzzer, by the package in Fuzz.
     .target(
@@ -108,14 +120,17 @@ let package = Package(
     .testTarget(
       name: "RestorationKitTests",
       dependencies: [
-        "ArchiveCodec", "RestorationInspection", "RestorationKit", "RestorationTesting",
-        "TestSupport",
+        "ArchiveCodec", "RestorationInspection", "RestorationKit", "RestorationSharing",
+        "RestorationSharingTesting", "RestorationTesting", "TestSupport",
       ],
       exclude: ["StoredStates"],
       swiftSettings: testSettings),
     .testTarget(
       name: "RestorationTestingTests",
-      dependencies: ["ArchiveCodec", "RestorationKit", "RestorationTesting", "TestSupport"],
+      dependencies: [
+        "ArchiveCodec", "RestorationKit", "RestorationSharing", "RestorationSharingTesting",
+        "RestorationTesting", "TestSupport",
+      ],
       swiftSettings: testSettings),
     // Empty without the trait, too. Scripts/test runs it with a keyring of its own.
     .testTarget(
@@ -129,7 +144,8 @@ let package = Package(
     .testTarget(
       name: "RestorationPostgreSQLTests",
       dependencies: [
-        "RestorationKit", "RestorationPostgreSQL", "RestorationTesting", "TestSupport",
+        "RestorationKit", "RestorationPostgreSQL", "RestorationSharing",
+        "RestorationSharingTesting", "RestorationTesting", "TestSupport",
         .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
       ],
       swiftSettings: testSettings),

@@ -24,6 +24,7 @@ let stores: [Target] = [
       .product(name: "Crypto", package: "swift-crypto"),
       .product(name: "RestorationKit", package: "RestorationKit"),
       .product(name: "RestorationPostgreSQL", package: "RestorationKit"),
+      .product(name: "RestorationSharing", package: "RestorationKit"),
     ],
     swiftSettings: settings),
 ]

@@ -2,6 +2,7 @@
 
 import ArchiveCodec
 import RestorationKit
+import RestorationSharing
 
 /// What a service with four calls comes to; here it is a dictionary.
 ///
@@ -72,7 +73,7 @@ _ = try await phone.write("Changed on the phone.")
 
 // Nothing is overwritten that nobody has seen.
 let report = try await desk.write("Changed at the desk.")
-if case .conflict(let conflict) = report.outcome {
+if let conflict = report.conflict {
   print("Conflict:", conflict)
   try await desk.keeper.resolveConflict(keeping: .theirs)
   _ = try await desk.keeper.restore(into: [desk.screen])

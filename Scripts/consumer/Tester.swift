@@ -2,4 +2,4 @@
 
 import RestorationTesting
 
-print(FaultyRemoteStateStore.self, GoldenStates.self)
+print(AppUnderTest.self, GoldenStates.self)

@@ -15,27 +15,20 @@ public struct RestorationError: Error, Hashable, Sendable {
   public struct Code: Hashable, Sendable {
     private let name: String
 
-    private init(_ name: String) {
+    package init(_ name: String) {
       self.name = name
     }
 
     /// The archive, its key or its place cannot be used; see ``archive``.
     public static let archive = Code("archive")
 
-    /// The store that several machines share cannot be used; a ``RemoteStatus`` has its error.
+    /// The place where the directory keeps its states cannot be reached, as a store that several
+    /// machines share; the description says why.
     public static let store = Code("store")
 
-    /// Another machine has stored another state; see ``StateKeeper/resolveConflict(keeping:)``.
+    /// The place where the directory keeps its states has another state, and keeps it; see
+    /// ``Refusal``.
     public static let conflict = Code("conflict")
-
-    /// A master key of ``UserKeys`` is not there.
-    public static let masterKeyMissing = Code("masterKeyMissing")
-
-    /// A user's key is sealed under a master key that ``UserKeys`` was not given.
-    public static let masterKeyWrong = Code("masterKeyWrong")
-
-    /// What is stored as the key of a user is not what ``UserKeys`` stored there.
-    public static let userKeyDamaged = Code("userKeyDamaged")
 
     /// A node that a reference names is back with another type.
     public static let nodeTypeMismatch = Code("nodeTypeMismatch")
@@ -112,12 +105,12 @@ public struct RestorationError: Error, Hashable, Sendable {
   /// The error of the archive, if that is the cause.
   public var archive: ArchiveError? { parts.archive }
 
-  init(_ code: Code, _ reason: String) {
+  package init(_ code: Code, _ reason: String) {
     boxed = .parts(Parts(code: code, archive: nil, reason: reason))
   }
 
   /// Wraps a failure of the archive, or says who has the state.
-  init(_ error: ArchiveError) {
+  package init(_ error: ArchiveError) {
     guard error.code != .locked else {
       self = .inUse(by: error.subject)
       return
@@ -174,44 +167,18 @@ extension RestorationError {
   }
 
   /// Another machine has stored another state.
-  static func conflict(_ conflict: RemoteConflict) -> RestorationError {
+  static func refused(_ refusal: Refusal) -> RestorationError {
     RestorationError(
       .conflict,
-      "The store has another state: \(conflict). Choose with resolveConflict(keeping:).")
+      "The store has another state: \(refusal). Choose with resolveConflict(keeping:).")
   }
 
   /// Another machine has stored a state whose secrets nobody has seen here.
-  static func newerSecrets(_ conflict: RemoteConflict) -> RestorationError {
+  static func newerSecrets(_ refusal: Refusal) -> RestorationError {
     RestorationError(
       .conflict,
-      "The store has a newer state: \(conflict). Restore again to bring it back, and then forget"
+      "The store has a newer state: \(refusal). Restore again to bring it back, and then forget"
         + " its secrets.")
-  }
-
-  /// A master key is not there.
-  static func masterKeyMissing(at location: String?) -> RestorationError {
-    RestorationError(
-      .masterKeyMissing,
-      "A master key is not there: \(location ?? "its provider") has none. Put it back; a new one"
-        + " would open no key of any user.")
-  }
-
-  /// None of the master keys fits.
-  static func masterKeyWrong(_ name: String, in location: String) -> RestorationError {
-    RestorationError(
-      .masterKeyWrong,
-      "The key “\(name)” in \(location) is sealed under another master key."
-        + " Give UserKeys that one, too, as a former one.")
-  }
-
-  /// The key of a user cannot be used.
-  static func userKeyDamaged(
-    _ name: String, in location: String, _ cause: ArchiveError?
-  ) -> RestorationError {
-    RestorationError(
-      .userKeyDamaged,
-      "The key “\(name)” in \(location) is \(cause == nil ? "missing" : "damaged, or that of another user")."
-        + " Put it back from a backup of the keys. Without it, what it sealed cannot be read.")
   }
 
   /// The key is locked.

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 #else
 internal import Foundation
 #endif
-internal import RestorationKit
+internal import RestorationSharing
 internal import Synchronization
 
 /// Sends appends of different states together while others are under way.

@@ -1,7 +1,7 @@
 #if PostgreSQL
 internal import CPostgreSQL
 internal import Dispatch
-internal import RestorationKit
+internal import RestorationSharing
 
 /// What a connection is asked for.
 enum Command {

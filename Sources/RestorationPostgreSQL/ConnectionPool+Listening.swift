@@ -4,7 +4,7 @@ internal import FoundationEssentials
 #else
 internal import Foundation
 #endif
-internal import RestorationKit
+internal import RestorationSharing
 internal import Synchronization
 
 /// Those who want to know of changes, and the connection that tells them.

@@ -1,6 +1,6 @@
 #if PostgreSQL
 internal import Dispatch
-internal import RestorationKit
+internal import RestorationSharing
 
 extension ConnectionPool {
   /// Opens a connection to the first server that takes it, ready for statements.

@@ -1,6 +1,6 @@
 #if PostgreSQL
 internal import Dispatch
-internal import RestorationKit
+internal import RestorationSharing
 internal import Synchronization
 
 /// The connections of a store, and the queries that wait for one.

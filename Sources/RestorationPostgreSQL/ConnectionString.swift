@@ -1,6 +1,6 @@
 #if PostgreSQL
 internal import CPostgreSQL
-internal import RestorationKit
+internal import RestorationSharing
 
 /// What libpq has read in a connection string, one server at a time.
 ///

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 #else
 internal import Foundation
 #endif
-public import RestorationKit
+public import RestorationSharing
 
 /// States in a PostgreSQL database that many servers share.
 ///
@@ -202,7 +202,7 @@ extension String {
   }
 }
 #else
-public import RestorationKit
+public import RestorationSharing
 
 /// States in a PostgreSQL database; it is there with the package trait only.
 @available(

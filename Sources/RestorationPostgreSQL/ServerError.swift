@@ -1,5 +1,5 @@
 #if PostgreSQL
-internal import RestorationKit
+internal import RestorationSharing
 
 /// What a server says by the five characters of an SQLSTATE, in sentences.
 struct ServerError {

@@ -1,5 +1,6 @@
 import ArchiveCodec
 import RestorationKit
+import RestorationSharing
 import TestSupport
 import XCTest
 

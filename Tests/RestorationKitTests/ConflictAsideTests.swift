@@ -1,4 +1,5 @@
 import RestorationKit
+import RestorationSharing
 import XCTest
 
 /// What the end of a conflict sets aside, for all that can be in conflict.

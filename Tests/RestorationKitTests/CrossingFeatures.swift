@@ -1,6 +1,7 @@
 import ArchiveCodec
 import Foundation
 import RestorationKit
+import RestorationSharing
 import RestorationTesting
 import TestSupport
 
@@ -406,7 +407,7 @@ final class Visit {
     }
     if choice == .theirs {
       let report = try await host.disconnect(scene)
-      guard case .conflict = report.outcome else { throw CrossNode.Broken() }
+      guard report.conflict != nil else { throw CrossNode.Broken() }
       self.scene = nil
     }
     try await host.resolveConflict(of: scene.session, keeping: choice)

@@ -1,6 +1,7 @@
 import ArchiveCodec
 import Foundation
 import RestorationKit
+import RestorationSharing
 import RestorationTesting
 import TestSupport
 import XCTest
@@ -265,7 +266,7 @@ final class CrossingRun {
   }
 
   private func checkConflict(_ report: PreservationReport) {
-    guard case .conflict = report.outcome else {
+    guard report.conflict != nil else {
       return failures.append("The save is \(report.outcome), and no conflict.")
     }
   }

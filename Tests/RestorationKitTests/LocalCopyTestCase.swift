@@ -1,4 +1,5 @@
 import RestorationKit
+import RestorationSharing
 import TestSupport
 import XCTest
 

@@ -1,4 +1,5 @@
 import RestorationKit
+import RestorationSharing
 import XCTest
 
 /// What is done about a local copy, in all cases.

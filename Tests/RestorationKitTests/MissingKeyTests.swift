@@ -1,6 +1,7 @@
 import ArchiveCodec
 import Foundation
 import RestorationKit
+import RestorationSharing
 import TestSupport
 import XCTest
 

@@ -1,6 +1,8 @@
 import ArchiveCodec
 import Foundation
 import RestorationKit
+import RestorationSharing
+import RestorationSharingTesting
 import RestorationTesting
 import TestSupport
 import XCTest
@@ -281,7 +283,7 @@ private final class HistoryMachine {
       let report = try await keeper.save([root])
       switch report.outcome {
       case .saved: return true
-      case .conflict: return hasCopy
+      case .refused: return hasCopy
       default: return false
       }
     } catch {

@@ -1,6 +1,7 @@
 import ArchiveCodec
 import Foundation
 import RestorationKit
+import RestorationSharing
 import TestSupport
 import XCTest
 
@@ -152,7 +153,7 @@ final class RemoteLateWriteTests: XCTestCase {
     network.holdsWrites = false
     let first = try await saving.value
     XCTAssertEqual(second.outcome, .saved)
-    guard case .conflict(let conflict) = first.outcome else {
+    guard let conflict = first.conflict else {
       return XCTFail("The outcome was \(first.outcome).")
     }
     XCTAssertEqual(conflict.savedBy, "there")

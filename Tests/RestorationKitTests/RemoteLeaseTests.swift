@@ -1,5 +1,7 @@
 import Foundation
 import RestorationKit
+import RestorationSharing
+import RestorationSharingTesting
 import RestorationTesting
 import TestSupport
 import XCTest
@@ -230,7 +232,7 @@ final class RemoteLeaseTests: XCTestCase {
       _ = await keeper.checkRemoteState()
       root.value = "Oslo"
       let report = try await keeper.save([root])
-      guard case .conflict(let conflict) = report.outcome else {
+      guard let conflict = report.conflict else {
         return XCTFail("\(report.outcome), restored again: \(restoresAgain)")
       }
       XCTAssertEqual(conflict.takenOverBy, "server 2")
@@ -349,7 +351,7 @@ final class RemoteLeaseTests: XCTestCase {
     let before = store[bytes: "main"]
     root.value = "Paris"
     let report = try await keeper.save([root])
-    guard case .conflict(let conflict) = report.outcome else {
+    guard let conflict = report.conflict else {
       return XCTFail("The outcome was \(report.outcome).")
     }
     XCTAssertEqual(conflict.takenOverBy, "server 2")

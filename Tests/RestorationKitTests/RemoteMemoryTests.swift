@@ -72,3 +72,4 @@ private final class CrowdedStore: RemoteStateStore {
   }
 }
 #endif
+import RestorationSharing

@@ -1,5 +1,7 @@
 import ArchiveCodec
 import RestorationKit
+import RestorationSharing
+import RestorationSharingTesting
 import RestorationTesting
 import TestSupport
 import XCTest

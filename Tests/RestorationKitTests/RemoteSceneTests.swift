@@ -1,5 +1,6 @@
 import Foundation
 import RestorationKit
+import RestorationSharing
 import TestSupport
 import XCTest
 
@@ -228,7 +229,7 @@ final class RemoteSceneTests: XCTestCase {
   }
 
   private func expectConflict(_ report: PreservationReport?) {
-    guard case .conflict(let conflict) = report?.outcome else {
+    guard let conflict = report?.conflict else {
       return XCTFail("The outcome was \(report?.outcome as Any).")
     }
     XCTAssertEqual(conflict.savedBy, "there")

@@ -1,5 +1,7 @@
 import ArchiveCodec
 import RestorationKit
+import RestorationSharing
+import RestorationSharingTesting
 import RestorationTesting
 import TestSupport
 import XCTest
@@ -75,7 +77,7 @@ final class RemoteStaleReadTests: XCTestCase {
     base[bytes: "main"] = first
     root.value = "Bern"
     let report = try await keeper.save([root])
-    guard case .conflict(let conflict) = report.outcome else {
+    guard let conflict = report.conflict else {
       return XCTFail("The outcome was \(report.outcome).")
     }
     XCTAssertEqual(conflict.savedBy, "here")

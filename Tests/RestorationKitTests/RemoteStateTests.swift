@@ -1,6 +1,8 @@
 import ArchiveCodec
 import Foundation
 import RestorationKit
+import RestorationSharing
+import RestorationSharingTesting
 import RestorationTesting
 import TestSupport
 import XCTest
@@ -72,7 +74,7 @@ final class RemoteStateTests: XCTestCase {
     let stored = store[bytes: "main"]
     ours.value = "Paris"
     let report = try await keeper.save([ours])
-    guard case .conflict(let conflict) = report.outcome else {
+    guard let conflict = report.conflict else {
       return XCTFail("The outcome was \(report.outcome).")
     }
     XCTAssertEqual(conflict.savedBy, "there")
@@ -289,7 +291,7 @@ final class RemoteStateTests: XCTestCase {
     store[bytes: "main"] = nil
     root.value = "Oslo"
     let report = try await keeper.save([root])
-    guard case .conflict(let conflict) = report.outcome else {
+    guard let conflict = report.conflict else {
       return XCTFail("The outcome was \(report.outcome).")
     }
     XCTAssertTrue(conflict.isRemoved)

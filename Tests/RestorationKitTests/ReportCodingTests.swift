@@ -253,8 +253,8 @@ final class ReportCodingTests: XCTestCase {
 
   /// Values that only the library makes.
   func testCasesWithValuesOfReportsAreCodedUnderTheirNames() throws {
-    let conflict = #"{"conflict":{"_0":{"isRemoved":true,"savedBy":"s"}}}"#
-    try assertCoded([(try decoded(conflict) as PreservationReport.Outcome, conflict)])
+    let refused = #"{"refused":{"_0":{"facts":{"a":"b"},"reason":"s"}}}"#
+    try assertCoded([(PreservationReport.Outcome.refused(Refusal("s", ["a": "b"])), refused)])
     let size =
       #"{"overSoftBudget":{"byteCount":7,"largest":[{"byteCount":5,"className":"s","kind":"node","#
       + #""ownByteCount":4,"path":{"identifiers":["x"]}}],"soft":8}}"#

@@ -1,6 +1,8 @@
 import ArchiveCodec
 import Foundation
 import RestorationKit
+import RestorationSharing
+import RestorationSharingTesting
 import RestorationTesting
 import TestSupport
 import XCTest

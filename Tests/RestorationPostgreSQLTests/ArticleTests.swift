@@ -11,7 +11,7 @@ struct Article {
   init() throws {
     let file = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(
-        path: "../../Sources/RestorationKit/RestorationKit.docc/states-in-postgresql.md")
+        path: "../../Sources/RestorationSharing/RestorationSharing.docc/states-in-postgresql.md")
     text = try String(contentsOf: file, encoding: .utf8)
   }
 
@@ -86,3 +86,4 @@ final class ArticleTests: StoreTestCase {
   }
 }
 #endif
+import RestorationSharing

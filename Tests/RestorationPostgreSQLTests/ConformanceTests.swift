@@ -43,3 +43,5 @@ final class ConformanceTests: StoreTestCase {
   }
 }
 #endif
+import RestorationSharing
+import RestorationSharingTesting

@@ -184,3 +184,4 @@ final class KeeperTests: XCTestCase {
   }
 }
 #endif
+import RestorationSharing

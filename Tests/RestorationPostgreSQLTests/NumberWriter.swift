@@ -132,3 +132,4 @@ func writeNumbers(
   }
 }
 #endif
+import RestorationSharing

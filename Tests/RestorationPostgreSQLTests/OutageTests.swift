@@ -219,3 +219,4 @@ final class OutageTests: XCTestCase {
   }
 }
 #endif
+import RestorationSharing

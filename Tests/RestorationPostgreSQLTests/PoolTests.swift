@@ -348,3 +348,4 @@ final class PoolTests: StoreTestCase {
   }
 }
 #endif
+import RestorationSharing

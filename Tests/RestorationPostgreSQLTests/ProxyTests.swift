@@ -317,3 +317,4 @@ final class ProxyTests: StoreTestCase {
   }
 }
 #endif
+import RestorationSharing

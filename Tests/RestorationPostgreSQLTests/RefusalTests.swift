@@ -339,3 +339,4 @@ final class RefusalTests: StoreTestCase {
   }
 }
 #endif
+import RestorationSharing

@@ -88,3 +88,4 @@ final class SecrecyTests: StoreTestCase {
   }
 }
 #endif
+import RestorationSharing

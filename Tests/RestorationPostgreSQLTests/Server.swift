@@ -302,3 +302,4 @@ func assertStoreError<Value>(
   return nil
 }
 #endif
+import RestorationSharing

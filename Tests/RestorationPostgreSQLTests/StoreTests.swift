@@ -103,3 +103,4 @@ final class StoreTests: StoreTestCase {
   }
 }
 #endif
+import RestorationSharing

@@ -1,4 +1,6 @@
 import RestorationKit
+import RestorationSharing
+import RestorationSharingTesting
 import RestorationTesting
 import Synchronization
 import TestSupport

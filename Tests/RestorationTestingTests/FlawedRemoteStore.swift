@@ -1,4 +1,5 @@
 import RestorationKit
+import RestorationSharing
 import Synchronization
 
 /// A way in which a store breaks a promise.

@@ -1,4 +1,5 @@
 import Dispatch
+import RestorationSharingTesting
 import RestorationTesting
 import Synchronization
 import XCTest

@@ -1,5 +1,6 @@
 package import Foundation
 package import RestorationKit
+public import RestorationSharing
 import Synchronization
 
 /// The time of a device.

@@ -1,4 +1,5 @@
 package import RestorationKit
+public import RestorationSharing
 import Synchronization
 
 /// A store on a network that can be cut, or loses answers, or shows what was stored before.

@@ -1,5 +1,6 @@
 import Foundation
 package import RestorationKit
+public import RestorationSharing
 
 /// A store over one whose answers cannot be trusted: it looks what has become of its writes.
 ///

@@ -1,4 +1,5 @@
 package import RestorationKit
+public import RestorationSharing
 internal import Synchronization
 
 /// A store that tells of changes when a test says so.

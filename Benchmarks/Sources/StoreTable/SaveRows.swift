@@ -2,6 +2,7 @@ internal import ArchiveCodec
 internal import Foundation
 internal import RestorationKit
 internal import RestorationPostgreSQL
+internal import RestorationSharing
 internal import Tables
 internal import Workload
 

@@ -1,4 +1,5 @@
 internal import RestorationKit
+internal import RestorationSharing
 internal import Workload
 
 /// What one user has on the screen: ten products.

@@ -38,5 +38,5 @@ final class EngineSettings {
   }
 
   /// Whether the states that are stored on this machine outlast the process.
-  var isCopyLasting: Bool { directory.shared?.isCopyLasting ?? true }
+  var isCopyLasting: Bool { directory.linkedStates?.directory.isCopyLasting ?? true }
 }

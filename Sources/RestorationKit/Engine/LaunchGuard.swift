@@ -2,7 +2,7 @@ internal import ArchiveCodec
 
 /// Knows which restores of a state began and did not end: in this launch, and by its
 /// marker in earlier launches.
-final class LaunchGuard {
+package final class LaunchGuard {
   private let marker: LaunchMarker
   /// The name under which the marker belongs to this claim.
   private let claimed: ClaimedName
@@ -130,7 +130,7 @@ final class LaunchGuard {
   func beginAnew() { hasBegun = false }
 
   /// Forgets the restore under way, since the state that it has restored is not stored any more.
-  func forgetRestore() { restore = nil }
+  package func forgetRestore() { restore = nil }
 
   /// Ends a restore.
   ///

@@ -6,7 +6,7 @@ internal import Synchronization
 /// An open archive takes guarded memory for keys, of which a process has little, and a descriptor
 /// if the archive is a file. So of all states only the ones are open that were saved last. An open
 /// archive does not prolong the claim of the state.
-final class OpenArchive: Sendable {
+package final class OpenArchive: Sendable {
   private struct Content {
     let writer: ArchiveWriter
     let key: ArchiveKey
@@ -44,7 +44,7 @@ final class OpenArchive: Sendable {
     self.takesDescriptor = takesDescriptor
   }
 
-  func close() { content.withLock { $0 = nil } }
+  package func close() { content.withLock { $0 = nil } }
 
   /// Opens the stored archive, or one that is still to be written; the first change cuts off an end
   /// that is not whole.

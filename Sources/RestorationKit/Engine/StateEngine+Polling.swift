@@ -26,8 +26,7 @@ extension StateEngine {
     guard hasTriedToRestore, !isLocked, let said = rows.hearing.said, !said.isEmpty else {
       return nil
     }
-    if case .conflict = remoteStatus { return nil }
-    return said
+    return isInConflict ? nil : said
   }
 
   /// Whether a restore has failed, and no save has asked the objects since.

@@ -46,7 +46,7 @@ extension StateEngine {
       case .saved: signal.tell(.stored(isPolled: isPolled))
       // The call that has let the scene go tells the autosave, too.
       case .disconnected: break
-      case .declined, .locked, .inUse, .delegateGone, .conflict: signal.tell(.notStored)
+      case .declined, .locked, .inUse, .delegateGone, .refused: signal.tell(.notStored)
       }
       return report
     } catch {

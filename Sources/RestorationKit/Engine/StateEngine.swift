@@ -5,13 +5,13 @@ internal import ArchiveCodec
 /// An engine belongs to the actor of the keeper. All calls that change the stored state, or the
 /// objects of the app, have a turn each. Only a call that blocks the actor waits for no turn, since
 /// none could end then.
-final class StateEngine {
+package final class StateEngine {
   let settings: EngineSettings
   let objects: ObjectTable
   let claim: StateClaim
   /// The identifier of the scene's session; nil for the state of the keeper.
   let session: String?
-  let file: StateFile
+  package let file: StateFile
   let restorationExtension = RestorationExtension()
 
   let turns = TurnQueue()
@@ -184,7 +184,7 @@ final class StateEngine {
     try await send()
     guard includingSetAside else { return }
     do {
-      try await file.removeNumberedStatesOfStore()
+      try await file.removeNumberedStatesElsewhere()
     } catch {
       throw RestorationError(error)
     }
@@ -203,10 +203,10 @@ final class StateEngine {
       values?.forgetSecrets(selection)
       switch await file.sendForgotten() {
       case .sent: break
-      case .unsent(let error): throw RestorationError(ArchiveError.storeUnavailable(error))
-      case .conflict(let conflict):
-        if await file.isInConflict { throw .conflict(conflict) }
-        throw .newerSecrets(conflict)
+      case .unsent(let error): throw RestorationError(error)
+      case .refused(let refusal):
+        if await file.isInConflict { throw .refused(refusal) }
+        throw .newerSecrets(refusal)
       }
     }
   }

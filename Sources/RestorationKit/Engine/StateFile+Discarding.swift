@@ -56,7 +56,7 @@ extension StateFile {
       try removeLeftovers()
       try removeSecrets()
       try files.archive.storage.remove()
-      files.link?.remote.wantNothing()
+      files.link?.noteDiscarded()
       if includingSetAside { try files.archive.removeAllSetAside() }
       // Crashes of a state that is gone are not counted for the next one.
       note { try files.launch.removeMarker() }

@@ -38,13 +38,13 @@ extension StateFile {
   /// Whether a copy that lasts has subkeys, or a record of forgotten ones.
   private var isCopyOfSecretsHere: Bool {
     get throws(ArchiveError) {
-      guard files.link?.remote.isLasting == true else { return false }
+      guard files.link?.isCopyLasting == true else { return false }
       return try files.secrets.file.isStored
     }
   }
 
-  /// Whether the store may have subkeys that are lost here.
-  private var lacksSubkeys: Bool { files.link.map { !$0.remote.finding.hasSubkeys } ?? false }
+  /// Whether the other place may have subkeys that are lost here.
+  private var lacksSubkeys: Bool { files.link?.lacksSubkeys ?? false }
 
   /// The subkeys to which all archives on this machine refer, as far as they can be read.
   ///

@@ -28,7 +28,7 @@ extension StateFile {
   }
 
   /// The values that a save has written for the host of a scene, and facts of their archive.
-  struct HostPart: Sendable {
+  package struct HostPart: Sendable {
     let values: KeyedDecoder
     /// The values of the scene, by their keys.
     let contents: [String: ValueContent]
@@ -88,7 +88,7 @@ extension StateFile {
     move(to: try claim.free())
     try await fetch()
     // The next launch may restore the state of the store instead.
-    guard let found = try files.archive.find(), files.link?.remote.finding.isDoubted != true else {
+    guard let found = try files.archive.find(), files.link?.isDoubted != true else {
       return false
     }
     let key = try currentKey(creating: false)

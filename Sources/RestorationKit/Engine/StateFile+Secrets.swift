@@ -42,7 +42,7 @@ extension StateFile {
     guard let elsewhere else { return }
     let archives = try files.archive.storage.setAsideArchives()
     guard !archives.isEmpty else { return try removeSecrets() }
-    let here = archives.filter { files.link?.remote.remoteAside($0) == nil }
+    let here = archives.filter { files.link?.isElsewhere($0) != true }
     switch try files.secrets.removal(besides: here, elsewhere) {
     case .none: break
     case .removeAll: try removeSecrets()
@@ -54,10 +54,10 @@ extension StateFile {
   /// machines; nil if one of them cannot be read.
   func secretsOfStoredAsides() async -> Set<UInt64>? {
     do throws(ArchiveError) {
-      guard let remote = files.link?.remote, try files.secrets.file.isStored else { return [] }
+      guard let link = files.link, try files.secrets.file.isStored else { return [] }
       try await fetchAsides()
       var all: Set<UInt64> = []
-      for archive in remote.storedAsides {
+      for archive in link.storedAsides {
         let ids = try await with(archive) { files.secrets.referred(in: archive.storage) }
         // An archive that is gone needs no subkeys.
         guard let ids = ids ?? [] else { return nil }

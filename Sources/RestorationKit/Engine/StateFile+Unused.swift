@@ -86,40 +86,6 @@ extension StateFile {
     }
   }
 
-  /// Removes states of other instances from the store, unless an instance has one of them.
-  ///
-  /// Without leases nobody knows whether an instance on another machine has a state,
-  /// so nothing is removed.
-  func removeNumberedStatesOfStore() async throws(ArchiveError) {
-    guard let link = files.link, case let remote = link.remote, remote.leasing != nil,
-      source.suffix.isEmpty
-    else { return }
-    try await link.askStore {
-      var states: [String: [String]] = [:]
-      for stored in try await remote.store.names(prefix: "\(claim.name)\(StateClaim.numberMark)") {
-        let name = stored.firstRange(of: StateClaim.asideMark).map { stored[..<$0.lowerBound] }
-        guard let number = claim.numberedName(in: String(name ?? stored[...])),
-          number != claim.taken?.name
-        else { continue }
-        states[number, default: []].append(stored)
-      }
-      for (number, names) in states {
-        guard try !directory.storage(named: number).isLocked() else { continue }
-        var versions: [String: RemoteVersion] = [:]
-        var isInUse = false
-        for name in names {
-          let state = try await remote.store.load(name)
-          isInUse = isInUse || remote.otherOwner(of: state) != nil
-          versions[name] = state?.version
-        }
-        guard !isInUse else { continue }
-        for (name, version) in versions {
-          _ = try await remote.store.remove(name, expecting: version)
-        }
-      }
-    }
-  }
-
   /// The identifiers of the scenes that have files beside this state, in order.
   func storedScenes() async throws(ArchiveError) -> [String] {
     let prefix = claim.lookedAt + StateClaim.sceneSuffix(of: "")
@@ -160,7 +126,7 @@ extension Date {
 extension StateClaim {
   /// The numbered state to which a stored file belongs; nil if the file belongs to none,
   /// or to another state.
-  func numberedName(in stored: String) -> String? {
+  package func numberedName(in stored: String) -> String? {
     guard stored.hasPrefix("\(name)\(Self.numberMark)") else { return nil }
     let number = stored.dropFirst(name.count + 1).prefix { $0.isASCII && $0.isNumber }
     guard !number.isEmpty else { return nil }

@@ -16,8 +16,8 @@ package actor StateFile {
   }
 
   let source: StateSource
-  /// Whether other machines have the state, too.
-  nonisolated let isShared: Bool
+  /// Whether the state is also elsewhere.
+  nonisolated let isLinked: Bool
   /// The parts of the state under the name that is claimed or looked at.
   var files: StoredFiles
   /// The open archive, if a save or a restore has opened one.
@@ -55,12 +55,13 @@ package actor StateFile {
     application: String, environment: ApplicationEnvironment = ApplicationEnvironment(),
     limits: ArchiveLimits = .standard
   ) {
+    let linked = directory.linkedStates?.directory
     let isMemory = type(of: directory) == MemoryStateDirectory.self
-    let isInMemory = isMemory || directory.shared?.isInMemory == true
+    let isInMemory = isMemory || linked?.isInMemory == true
     // A provider of keys may wait for another process.
     let mayWait = !isInMemory || isMemory && type(of: keys) != FixedKeyProvider.self
     thread = mayWait ? FileExecutor() : nil
-    isShared = directory.shared != nil
+    isLinked = linked != nil
     open = OpenArchive(takesDescriptor: !isInMemory)
     source = StateSource(
       claim: claim, suffix: suffix, directory: directory, keys: keys, application: application,
@@ -82,7 +83,7 @@ package actor StateFile {
   func take() async throws(ArchiveError) -> StateClaim.Taken {
     let taken = try await claim.take()
     move(to: taken.name)
-    files.link?.remote.endsLease = false
+    files.link?.noteClaimed()
     return taken
   }
 

@@ -1,4 +1,4 @@
-internal import ArchiveCodec
+package import ArchiveCodec
 
 /// Sets the archive aside, so that another one can take its place and nothing is lost.
 extension StoredArchive {
@@ -6,7 +6,7 @@ extension StoredArchive {
   ///
   /// - Returns: Where the archive is now; nil if none is stored.
   @discardableResult
-  func setAside(
+  package func setAside(
     _ reason: SetAsideReason, _ settingAside: SettingAside
   ) throws(ArchiveError) -> String? {
     let location = try setAsideUnreported(reason, settingAside)
@@ -55,7 +55,7 @@ extension StoredArchive {
 
   /// The identifiers of the archives that are set aside; nil if they cannot be listed, which is no
   /// reason to fail a save.
-  func setAsideIdentifiers() -> Set<String>? {
+  package func setAsideIdentifiers() -> Set<String>? {
     do throws(ArchiveError) {
       return Set(try storage.setAsideArchives().map(\.identifier))
     } catch {

@@ -1,7 +1,7 @@
-internal import ArchiveCodec
+package import ArchiveCodec
 
 /// Is told of changes to the archives of a state that has a copy elsewhere.
-protocol ArchiveListener: AnyObject {
+package protocol ArchiveListener: AnyObject {
   /// This version is here now.
   func noteHere(_ version: ArchiveVersion)
 
@@ -9,18 +9,16 @@ protocol ArchiveListener: AnyObject {
   func noteRemovedAsides()
 }
 
-extension RemoteCopy: ArchiveListener {}
-
 /// The archive of one state, with the archives beside it: generations, and those
 /// that were set aside.
 ///
 /// A stored archive knows which versions were read or written here, and replaces no others.
-final class StoredArchive {
-  let storage: StateStorage
+package final class StoredArchive {
+  package let storage: StateStorage
   private let claimed: ClaimedName
-  let opener: ArchiveOpener
+  package let opener: ArchiveOpener
   /// The open archive, if a save or a restore has opened one.
-  let open: OpenArchive
+  package let open: OpenArchive
   let listener: (any ArchiveListener)?
 
   /// The version that was read whole here, or written here; only this version is replaced
@@ -36,7 +34,7 @@ final class StoredArchive {
   /// How the next whole save keeps the archive that it replaces.
   var replacing = Replacing.previous
   /// Where an archive was set aside that is not reported yet, because a later step failed.
-  var moved: String?
+  package var moved: String?
 
   init(
     in storage: StateStorage, _ claimed: ClaimedName, _ opener: ArchiveOpener,
@@ -52,7 +50,7 @@ final class StoredArchive {
   }
 
   /// Forgets the stored archive, since another one has taken its place.
-  func forget() {
+  package func forget() {
     forgetKnown()
     open.close()
     storage.forgetGenerations()

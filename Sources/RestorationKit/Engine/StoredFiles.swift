@@ -16,12 +16,12 @@ struct StateSource: Sendable {
 }
 
 /// One of the names that a claim may have: the one that was asked for, or one with a number.
-struct ClaimedName: Sendable {
-  let claim: StateClaim
-  let name: String
+package struct ClaimedName: Sendable {
+  package let claim: StateClaim
+  package let name: String
 
   /// The claim that is taken under this name; nil if another instance may have the state.
-  var taken: StateClaim.Taken? {
+  package var taken: StateClaim.Taken? {
     guard let taken = claim.taken, taken.name == name else { return nil }
     return taken
   }
@@ -35,8 +35,8 @@ struct StoredFiles {
   let launch: LaunchGuard
   let secrets: SecretStore
   var opener: ArchiveOpener { archive.opener }
-  /// The link to the store; nil if the state is only on this machine.
-  let link: StoreLink?
+  /// The link to the other place of the state; nil if it is only on this machine.
+  let link: (any StateLink)?
 
   /// Finds the files of a state.
   ///
@@ -53,35 +53,30 @@ struct StoredFiles {
   ) {
     let (name, directory) = (claimedName + source.suffix, source.directory)
     let context = ArchiveContext([source.application, name])
-    let shared = directory.shared
-    let remote = shared?.copy(of: name)
+    let linked = directory.linkedStates?.directory
+    // The storages below belong to the copy, which goes when nobody has it.
+    let copy = linked?.linkedCopy(ofStateNamed: name)
     claimed = ClaimedName(claim: source.claim, name: claimedName)
     self.name = name
     let opener = ArchiveOpener(keys: source.keys, context: context, limits: source.limits)
+    let secretsFile = SecretsFile(
+      storage: directory.storage(named: name + StateClaim.secretsSuffix),
+      context: ArchiveContext(context.fields + ["secrets"]))
     archive = StoredArchive(
-      in: StateStorage(directory.storage(named: name)), claimed, opener, open, listener: remote)
+      in: StateStorage(directory.storage(named: name)), claimed, opener, open, listener: copy)
     archive.moved = earlier?.archive.moved
     let marker = LaunchMarker(
       storage: directory.launchStorage(ofStateNamed: name),
       context: ArchiveContext(context.fields + ["launch"]),
-      isLasting: shared?.isInMemory != true)
+      isLasting: linked?.isInMemory != true)
     launch = LaunchGuard(
       marker, claimed, source.environment, after: earlier?.launch)
-    let secretsFile = SecretsFile(
-      storage: directory.storage(named: name + StateClaim.secretsSuffix),
-      context: ArchiveContext(context.fields + ["secrets"]))
-    let hasSentAll = remote.map { remote in
-      { @Sendable () -> Bool in remote.hasSentSubkeys }
+    let hasSentAll = copy.map { copy in
+      { @Sendable () -> Bool in copy.hasSentSubkeys }
     }
     secrets = SecretStore(subkeys, in: secretsFile, opener, hasSentAll: hasSentAll)
-    remote?.use(
-      RemoteCopy.Opener(
-        keys: source.keys, context: context, subkeysContext: secretsFile.context))
-    link =
-      if let shared, let remote {
-        StoreLink(remote, in: shared, claimed, archive, launch, secrets)
-      } else {
-        nil
-      }
+    link = linked?.link(
+      stateNamed: name,
+      LinkedFiles(claimed: claimed, archive: archive, launch: launch, secrets: secrets))
   }
 }

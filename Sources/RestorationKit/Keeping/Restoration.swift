@@ -123,7 +123,7 @@ public enum Restoration {
   /// The end of the process by `exit`, or by a return from `main`, does this by itself.
   /// An `exit` on another thread waits one second for the main thread. If the main
   /// thread is busy for longer, ``Restored`` values alone are stored: values without a
-  /// sensitivity, of states that are no ``RemoteStateDirectory``.
+  /// sensitivity, of states that no machines share.
   ///
   /// - Parameter limit: How long the call waits at most.
   /// - Returns: Whether all is stored; false if nothing has begun.

@@ -13,9 +13,9 @@ extension StateKeeper {
   /// Calls that were made before are not waited for, since they need the blocked actor. If
   /// the process goes on after all, saves and discards among them leave what this call has
   /// stored. During a restore, and before the first one, nothing is stored. After a save
-  /// whose end is not known all nodes are asked, and the whole state is written. With a
-  /// ``RemoteStateDirectory`` that has a local copy the state is stored there, and sent if
-  /// the store answers in time.
+  /// whose end is not known all nodes are asked, and the whole state is written. A
+  /// state that machines share is stored in its local copy, if it has one, and sent if the
+  /// store answers in time.
   ///
   /// - Parameters:
   ///   - roots: The roots of the trees; nil for the roots of the autosave. Without an

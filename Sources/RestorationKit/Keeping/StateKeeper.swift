@@ -96,7 +96,7 @@ public final class StateKeeper {
   /// ``completeStateRestoration()``.
   public var restorationExtension: RestorationExtension { engine.restorationExtension }
 
-  let engine: StateEngine
+  package let engine: StateEngine
 
   /// Creates a keeper of one state of an application.
   ///
@@ -138,7 +138,7 @@ public final class StateKeeper {
     guard !StateClaim.isBesideState(name), !name.containsBytes(of: StateClaim.sceneSuffix) else {
       throw RestorationError(
         .invalidName,
-        "“\(name)” cannot name a state: it must not end in “\(StateClaim.launchSuffix)”, “\(StateClaim.secretsSuffix)” or “\(StateClaim.remoteSuffix)”, or contain “\(StateClaim.sceneSuffix)” or “\(StateClaim.asideMark)”."
+        "“\(name)” cannot name a state: it must not end in “\(StateClaim.launchSuffix)”, “\(StateClaim.secretsSuffix)” or “\(StateClaim.copySuffix)”, or contain “\(StateClaim.sceneSuffix)” or “\(StateClaim.asideMark)”."
       )
     }
     guard !StateClaim.isNumbered(name) else {
@@ -166,19 +166,19 @@ public final class StateKeeper {
   /// that were set aside stay by default, since an app that discards its state whenever
   /// it ends could never put one back; see ``setAsideStates()``. Remove them too where
   /// a user must leave nothing behind; then the states with a number that no instance
-  /// has go as well. In a store that machines share these numbered states go with a
-  /// ``RemoteLease`` only: without one, nobody knows whether an instance on another
+  /// has go as well. In a store that machines share these numbered states go only
+  /// if the directory takes leases: without one, nobody knows whether an instance on another
   /// machine has them.
   ///
   /// The call waits for the calls before it, also for a store that they wait for: a
-  /// ``RemoteStateStore`` must not wait for this call. What an earlier save stores is
+  /// store of your own must not wait for this call. What an earlier save stores is
   /// discarded, too. A state that ``endNow(saving:within:isolation:)`` has stored meanwhile
   /// stays. A save that an autosave had due is not made; the next change is saved. If there
   /// is an autosave, the nodes are asked for their present state, to recognize that change.
   ///
   /// - Parameter includingSetAside: Whether states that were set aside go, too.
   /// - Throws: ``RestorationError`` with `archive`, or `inUse` if another instance has
-  ///   the state; with a ``RemoteStateDirectory`` also `store` if the store does not
+  ///   the state; of a state that machines share also `store` if the store does not
   ///   answer and nothing of the state is here, and `conflict` if another machine has
   ///   saved meanwhile. A missing state is not an error.
   public func discardState(
@@ -196,7 +196,7 @@ public final class StateKeeper {
   /// ``ReportNote/forgottenSecrets(_:)``. A node that still has such a value stores it
   /// again with the next save, under a new subkey: let the app forget it first.
   ///
-  /// With a ``RemoteStateDirectory`` the call returns when the store has forgotten them
+  /// Of a state that machines share, the call returns when the store has forgotten them
   /// as well. If it throws `store` or `conflict`, the secrets are gone on this machine,
   /// and the store may have them: call it again. With `conflict` resolve the conflict
   /// first, or restore the newer state.
@@ -210,7 +210,7 @@ public final class StateKeeper {
   /// - Parameter selection: Which secrets. If there are none, that is not an error.
   /// - Throws: ``RestorationError`` with `archive` if the subkeys cannot be read or
   ///   removed, or the key is locked, which ``SecretSelection/all`` does not need;
-  ///   `inUse` if another instance has the state; with a ``RemoteStateDirectory`` also
+  ///   `inUse` if another instance has the state; of a state that machines share also
   ///   `store` and `conflict`.
   /// - Complexity: O(*n*) in the secrets of the state.
   public func forgetSecrets(_ selection: SecretSelection) async throws(RestorationError) {
@@ -226,7 +226,7 @@ public final class StateKeeper {
   /// takes the state again, if it is free. The call also ends a restore that was announced
   /// to go on. Do not wait for the call in a hook that a restore or a save calls.
   ///
-  /// A ``RemoteLease`` is let go as well, once the store has the saved state. As long as
+  /// A lease on a state that machines share is let go as well, once the store has the saved state. As long as
   /// the keeper is there, it goes on sending changes that the store does not have;
   /// another machine that took the state meanwhile would be in conflict with them.
   /// Without the keeper, or while the store cannot be reached, the lease ends by itself.

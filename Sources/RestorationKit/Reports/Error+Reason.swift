@@ -11,7 +11,7 @@ extension Error {
   /// Reports are printed and sent, and an error may hold text that a user typed. So an
   /// error appears with the description that its author chose for it. Any other error
   /// appears with its type and its case, and a Codable error with the place and the type.
-  var reason: String {
+  package var reason: String {
     switch self {
     case let error as EncodingError: error.place
     case let error as DecodingError: error.place

@@ -162,7 +162,7 @@ extension PreservationReport.Outcome {
     case .disconnected: ("disconnected", [:])
     case .locked: ("locked", [:])
     case .inUse(let by): ("inUse", ["by": by])
-    case .conflict(let conflict): ("conflict", ["_0": conflict])
+    case .refused(let refusal): ("refused", ["_0": refusal])
     }
   }
 
@@ -181,7 +181,7 @@ extension PreservationReport.Outcome {
     case "disconnected": self = .disconnected
     case "locked": self = .locked
     case "inUse": self = .inUse(by: try stored.valueIfPresent("by"))
-    case "conflict": self = .conflict(try stored.value("_0"))
+    case "refused": self = .refused(try stored.value("_0"))
     default: throw stored.isUnknown(to: Self.self)
     }
   }

@@ -29,18 +29,17 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     /// of the instance is named if it is known.
     case inUse(by: String?)
 
-    /// Another machine has stored a state since this one read it, and the store keeps
-    /// that one; see ``StateKeeper/resolveConflict(keeping:)``.
+    /// The place where the directory keeps its states has something else, and keeps it.
     ///
-    /// Until the conflict is resolved, the state that was saved here is kept here: in
-    /// the local copy, or else in memory.
-    case conflict(RemoteConflict)
+    /// The state that was saved is kept on this machine: in the local copy, or else in
+    /// memory. No directory of this module refuses a save.
+    case refused(Refusal)
 
     /// Whether nothing was written now, but a later save may write it.
     var isPostponed: Bool {
       switch self {
       case .locked, .inUse: true
-      case .saved, .delegateGone, .declined, .disconnected, .conflict: false
+      case .saved, .delegateGone, .declined, .disconnected, .refused: false
       }
     }
   }
@@ -217,8 +216,8 @@ extension PreservationReport: CustomStringConvertible {
     case .locked: "Nothing saved: the key is locked. Restore when it is unlocked."
     case .inUse(let process):
       "Nothing saved: \(process ?? "another instance of the app") has the state."
-    case .conflict(let conflict):
-      "Not in the store: \(conflict). It is kept here; choose with resolveConflict(keeping:)."
+    case .refused(let refusal):
+      "Not in the store: \(refusal). It is kept here; choose with resolveConflict(keeping:)."
     }
   }
 }

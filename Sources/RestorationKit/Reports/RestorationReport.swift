@@ -142,7 +142,7 @@ public struct RestorationReport: Hashable, Codable, Sendable {
   /// The text says why the crash marker could not be written, why a state that was to
   /// be consumed is still there, why files of a killed save may still be there, why the
   /// subkeys of secrets could not be read, that the end of the state was damaged and
-  /// left out, as after a power cut, or that a local copy of a ``RemoteStateDirectory``
+  /// left out, as after a power cut, or that a local copy of a state that machines share
   /// was damaged or an older one. If nothing is stored, the text says that a key is
   /// missing which its provider does not make, so that nothing will be saved.
   public internal(set) var launchProblem: String?

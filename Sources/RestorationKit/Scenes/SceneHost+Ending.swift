@@ -6,8 +6,8 @@ extension SceneHost {
   /// - Parameter closingScenes: Whether all scenes are discarded, also closed ones, for
   ///   users who do not want windows to come back.
   /// - Throws: As ``saveChangedScenes()`` or ``close(_:)``, when all is done. With `conflict`
-  ///   another machine has saved a scene, too: ``remoteStatus(of:)`` says of which. Decide
-  ///   with ``resolveConflict(of:keeping:)``, and call ``close()`` after that.
+  ///   another machine has saved a scene, too: `remoteStatus(of:)` says of which. Decide
+  ///   with `resolveConflict(of:keeping:)`, and call ``close()`` after that.
   public func terminate(closingScenes: Bool = false) async throws(RestorationError) {
     var failure: RestorationError?
     do throws(RestorationError) {
@@ -15,8 +15,8 @@ extension SceneHost {
         try await discard(openSessions + closedSessions)
       } else {
         if autosave != nil { _ = findsChange() }
-        for case .conflict(let conflict) in try await saveChangedScenes().values.map(\.outcome) {
-          throw RestorationError.conflict(conflict)
+        for case .refused(let refusal) in try await saveChangedScenes().values.map(\.outcome) {
+          throw RestorationError.refused(refusal)
         }
       }
     } catch {

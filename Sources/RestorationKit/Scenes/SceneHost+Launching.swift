@@ -196,16 +196,16 @@ extension SceneHost {
   /// Sends the discard of a scene that a local copy has noted; true if another machine has saved
   /// it since, which is here then.
   private func takeBack(_ engine: StateEngine) async throws(RestorationError) -> Bool {
-    guard case .conflict(let conflict) = await engine.file.sendSoon(), !conflict.isRemoved else {
+    guard case .refused = await engine.file.sendSoon(), await !engine.file.isRemovedElsewhere else {
       return false
     }
-    _ = try await engine.resolveConflict(keeping: .theirs)
+    _ = try await engine.resolve(keepingTheirs: true)
     return true
   }
 
   /// Brings back what was discarded, and what another machine has saved since: nobody has decided.
   private func keepSavedElsewhere() async {
-    guard keeper.engine.settings.directory.shared != nil else { return }
+    guard keeper.engine.settings.directory.linkedStates != nil else { return }
     for row in sessions.rows where isDiscarded(row.session) {
       do {
         if try await !takeBack(row.engine) {

@@ -128,7 +128,7 @@ extension SceneHost {
     case .disconnected: break
     // Nobody was asked, so nothing is known of changes.
     case .locked where taken == nil: break
-    case .declined, .locked, .inUse, .delegateGone, .conflict:
+    case .declined, .locked, .inUse, .delegateGone, .refused:
       taken?.putBack(in: scene)
       scene.keepNeedingSave()
     }

@@ -209,11 +209,13 @@ final class SceneListFile {
       switch await file.send() {
       case .sent: return .success((nil, nil))
       case .unsent(let error):
-        if await !file.isCopyLasting { throw .storeUnavailable(error) }
+        if await !file.isCopyLasting { throw error }
         return .success((nil, nil))
-      case .conflict:
+      case .refused:
         let part = await file.theirHostPart()
-        guard try await file.resolve(.ours, settingAside) else { return .success((nil, nil)) }
+        guard try await file.resolve(keepingTheirs: false, settingAside) else {
+          return .success((nil, nil))
+        }
         await file.send()
         return .success((await file.reportSetAside(), part.flatMap(readableList)))
       }

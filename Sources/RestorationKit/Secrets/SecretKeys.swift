@@ -2,7 +2,7 @@ internal import ArchiveCodec
 internal import Synchronization
 
 /// What tells a value with a sensitivity apart from all others.
-struct ValueID: Hashable, Sendable {
+package struct ValueID: Hashable, Sendable {
   /// The element of the object that encodes the value.
   let element: ElementID
   /// The keys that lead to the value in the state of the object.
@@ -13,9 +13,9 @@ struct ValueID: Hashable, Sendable {
 ///
 /// All code that opens or seals secrets of the state shares this object, so nobody can
 /// open a secret that is forgotten here.
-final class SecretKeys: Subkeys {
-  struct Entry: Sendable {
-    let id: UInt64
+package final class SecretKeys: Subkeys {
+  package struct Entry: Sendable {
+    package let id: UInt64
     let value: ValueID
     let subkey: ValueSubkey
   }
@@ -68,7 +68,7 @@ final class SecretKeys: Subkeys {
   }
 
   /// The forgotten subkeys that a store may still have.
-  var forgotten: Set<UInt64> {
+  package var forgotten: Set<UInt64> {
     get { content.withLock { $0.forgotten } }
     set { content.withLock { $0.forgotten = newValue } }
   }
@@ -132,7 +132,7 @@ final class SecretKeys: Subkeys {
   var lossCount: Int { content.withLock { $0.lossCount } }
 
   /// Forgets all subkeys; a save under way then begins again.
-  func removeAll() {
+  package func removeAll() {
     content.withLock {
       $0 = Content(clearCount: $0.clearCount + 1, lossCount: $0.lossCount + 1)
     }

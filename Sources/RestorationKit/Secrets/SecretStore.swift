@@ -1,12 +1,12 @@
-internal import ArchiveCodec
+package import ArchiveCodec
 
 /// The subkeys of the secrets of one state, in memory and beside the state.
 ///
 /// The subkeys are stored before a state that needs them, so that each secret that can be restored
 /// has its subkey. They go before a state that had them, so that none outlives its state.
-final class SecretStore {
-  let subkeys: SecretKeys
-  let file: SecretsFile
+package final class SecretStore {
+  package let subkeys: SecretKeys
+  package let file: SecretsFile
   private let opener: ArchiveOpener
   /// Whether the store has all that this machine has; nil if the state is only on this machine.
   ///
@@ -89,7 +89,7 @@ final class SecretStore {
   func readAgain() { (stored, isDurable) = (nil, false) }
 
   /// Forgets which subkeys are stored, so that the next use reads the file.
-  func forgetStored() {
+  package func forgetStored() {
     readAgain()
     ofGenerations = [:]
   }
@@ -160,7 +160,7 @@ final class SecretStore {
   }
 
   /// The subkeys to which an archive refers; nil if the archive cannot be read whole.
-  func referred(in storage: any ArchiveStorage) -> Set<UInt64>? {
+  package func referred(in storage: any ArchiveStorage) -> Set<UInt64>? {
     do {
       guard let archive = try opener.open(storage) else { return [] }
       let tree = try StoredTree(reading: archive)
@@ -191,9 +191,13 @@ final class SecretStore {
   // MARK: With a state that goes
 
   /// The forgotten subkeys that the store may have, with the key that seals their record.
-  struct Unsent {
-    let forgotten: Set<UInt64>
-    let key: ArchiveKey
+  package struct Unsent {
+    package let forgotten: Set<UInt64>
+    package let key: ArchiveKey
+
+    package init(forgotten: Set<UInt64>, key: ArchiveKey) {
+      (self.forgotten, self.key) = (forgotten, key)
+    }
   }
 
   /// Removes all subkeys, before the state goes.
@@ -272,7 +276,7 @@ final class SecretStore {
   // MARK: Of a store
 
   /// Reads the file of subkeys that this machine or the store has.
-  func content(of bytes: [UInt8]) throws(ArchiveError) -> SecretsFile.Content {
+  package func content(of bytes: [UInt8]) throws(ArchiveError) -> SecretsFile.Content {
     guard !bytes.isEmpty else { return SecretsFile.Content() }
     do throws(ArchiveError) {
       return try SecretsFile(storage: MemoryStorage(bytes), context: file.context)
@@ -289,7 +293,7 @@ final class SecretStore {
   ///
   /// If the state that stays refers to a subkey that is not stored, the subkey was forgotten,
   /// and is not added.
-  func keep(
+  package func keep(
     _ entries: [SecretKeys.Entry], besides state: (any ArchiveFile)?
   ) throws(ArchiveError) {
     guard !entries.isEmpty else { return }
@@ -308,7 +312,7 @@ final class SecretStore {
 
   /// Forgets subkeys also in a state of another machine, if they were forgotten here
   /// before the state came.
-  func forgetAgain(_ forgotten: Set<UInt64>) throws(ArchiveError) {
+  package func forgetAgain(_ forgotten: Set<UInt64>) throws(ArchiveError) {
     guard !forgotten.isEmpty else { return }
     let stored = try readStored()
     subkeys.forgotten.formUnion(forgotten)
@@ -318,7 +322,7 @@ final class SecretStore {
   }
 
   /// Drops the record of forgotten subkeys, since the store has nothing of the state.
-  func dropForgotten() {
+  package func dropForgotten() {
     subkeys.forgotten = []
     stored = []
   }

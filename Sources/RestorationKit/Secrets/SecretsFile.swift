@@ -1,4 +1,4 @@
-internal import ArchiveCodec
+package import ArchiveCodec
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -10,7 +10,7 @@ internal import Foundation
 /// The archive is always replaced as a whole, so that a subkey that is not written any
 /// more is in no file. Each subkey is wrapped once more, so that the bytes of none are
 /// in unguarded memory.
-struct SecretsFile: Sendable {
+package struct SecretsFile: Sendable {
   private enum Key {
     static let id = "id"
     static let kind = "kind"
@@ -20,21 +20,25 @@ struct SecretsFile: Sendable {
     static let forgotten = "forgotten"
   }
 
-  let storage: any ArchiveStorage
-  let context: ArchiveContext
+  package let storage: any ArchiveStorage
+  package let context: ArchiveContext
+
+  package init(storage: any ArchiveStorage, context: ArchiveContext) {
+    (self.storage, self.context) = (storage, context)
+  }
 
   var isStored: Bool {
     get throws(ArchiveError) { try storage.open() != nil }
   }
 
-  struct Content: Sendable {
-    var entries: [SecretKeys.Entry] = []
+  package struct Content: Sendable {
+    package var entries: [SecretKeys.Entry] = []
     /// The forgotten subkeys that the store may still have.
-    var forgotten: Set<UInt64> = []
+    package var forgotten: Set<UInt64> = []
   }
 
   /// Reads the file; an empty content if there is none.
-  func read(_ key: ArchiveKey) throws(ArchiveError) -> Content {
+  package func read(_ key: ArchiveKey) throws(ArchiveError) -> Content {
     var content = Content()
     guard let archive = try Archive.open(storage, key: key, context: context) else {
       return content
@@ -71,7 +75,7 @@ struct SecretsFile: Sendable {
   ///   - forgotten: The forgotten subkeys that a store may still have.
   ///   - key: The key that seals the subkeys.
   /// - Throws: The errors of the storage.
-  func write(
+  package func write(
     _ entries: [SecretKeys.Entry], forgotten: Set<UInt64> = [], _ key: ArchiveKey
   ) throws(ArchiveError) {
     guard !entries.isEmpty || !forgotten.isEmpty else { return try storage.remove() }

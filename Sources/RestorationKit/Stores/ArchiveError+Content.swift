@@ -1,8 +1,8 @@
-internal import ArchiveCodec
+package import ArchiveCodec
 
 extension ArchiveError {
   /// Whether the bytes or their key are the cause, and not the way to the bytes.
-  var isAboutContent: Bool {
+  package var isAboutContent: Bool {
     switch code {
     case .notAnArchive, .unsupportedVersion, .unsupportedFeature, .damaged, .truncated, .wrongKey,
       .wrongContext, .malformed, .limitExceeded, .typeMismatch, .keyNotFound, .numberOutOfRange:

@@ -1,9 +1,9 @@
-internal import ArchiveCodec
+package import ArchiveCodec
 
 /// Opens the archives of one state, and gives the key that seals them.
-struct ArchiveOpener: Sendable {
-  let keys: any KeyProvider
-  let context: ArchiveContext
+package struct ArchiveOpener: Sendable {
+  package let keys: any KeyProvider
+  package let context: ArchiveContext
   let limits: ArchiveLimits
 
   /// Opens an archive.
@@ -15,7 +15,7 @@ struct ArchiveOpener: Sendable {
   ///   - recovery: What to do with a damaged end.
   /// - Returns: The archive; nil if the storage is empty.
   /// - Throws: As ``Archive/open(_:key:context:limits:recovery:)``, and why there is no key.
-  func open(
+  package func open(
     _ storage: any ArchiveStorage, _ key: ArchiveKey? = nil, _ file: (any ArchiveFile)? = nil,
     recovery: ArchiveRecovery = .strict
   ) throws(ArchiveError) -> Archive? {
@@ -24,7 +24,7 @@ struct ArchiveOpener: Sendable {
       storage, file, with: .key(key), context: context, limits: limits, recovery: recovery)
   }
 
-  func existingKey() throws(ArchiveError) -> ArchiveKey {
+  package func existingKey() throws(ArchiveError) -> ArchiveKey {
     guard let key = try keys.key(creating: false) else {
       throw ArchiveError(.keyMissing, location: keys.location)
     }

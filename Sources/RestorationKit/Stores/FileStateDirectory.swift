@@ -115,7 +115,7 @@ public struct FileStateDirectory: StateDirectory {
   }
 
   /// The file `name.launch.rka`, also for a state that is locked elsewhere.
-  func separateLaunchStorage(ofStateNamed name: String) -> FileStorage {
+  package func separateLaunchStorage(ofStateNamed name: String) -> FileStorage {
     FileStorage(path: "\(path)/\(name).launch\(Self.fileExtension)", isDurable: false)
   }
 }

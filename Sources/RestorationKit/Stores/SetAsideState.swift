@@ -84,7 +84,7 @@ public struct SetAsideBound: Hashable, Sendable {
   }
 
   /// The archives that the bound removes.
-  func excess(of archives: [SetAsideArchive], at date: Date) -> [SetAsideArchive] {
+  package func excess(of archives: [SetAsideArchive], at date: Date) -> [SetAsideArchive] {
     archives.sorted { $0.date < $1.date }
       .dropFirst(max(0, oldestCount)).dropLast(max(0, newestCount))
       .filter { date.timeIntervalSince($0.date) >= age }
@@ -93,9 +93,9 @@ public struct SetAsideBound: Hashable, Sendable {
 
 /// The bounds and the date for an archive that a save sets aside.
 package struct SettingAside: Sendable {
-  let bound: SetAsideBound
+  package let bound: SetAsideBound
   let generations: GenerationBound
-  let date: Date
+  package let date: Date
   /// The records of the replaced state that the app could not decode.
   ///
   /// Empty if there are none, or if the state was set aside for them before.

@@ -1,4 +1,4 @@
-internal import ArchiveCodec
+package import ArchiveCodec
 internal import Synchronization
 
 /// What happens when another instance of the app has the state already.
@@ -56,10 +56,10 @@ extension [OtherInstance] {
 /// so an app with many windows has one file open. The lock goes when the claim is let
 /// go, when nobody has the claim any more, and with the process.
 package final class StateClaim: Sendable {
-  struct Taken: Sendable {
+  package struct Taken: Sendable {
     /// The name of the state: the name that was asked for, with a number if others have it.
-    let name: String
-    let lock: any ArchiveLock
+    package let name: String
+    package let lock: any ArchiveLock
     /// The instances that have the states with the lower numbers.
     let others: [OtherInstance]
   }
@@ -97,7 +97,7 @@ package final class StateClaim: Sendable {
   }
 
   /// The state that is taken; nil if none is.
-  var taken: Taken? { claiming.withLock { $0.taken } }
+  package var taken: Taken? { claiming.withLock { $0.taken } }
 
   /// The name of the state that another keeper of this process has.
   ///
@@ -117,13 +117,13 @@ package final class StateClaim: Sendable {
   static let launchSuffix = ".launch"
 
   /// Follows the name of a state in the name of the subkeys of its secrets.
-  static let secretsSuffix = ".secrets"
+  package static let secretsSuffix = ".secrets"
 
-  /// Follows the name of a state in the name of the file on its copy in a store.
-  static let remoteSuffix = ".remote"
+  /// Follows the name of a state in the name of the note on its copy in a store.
+  package static let copySuffix = ".remote"
 
   /// Follows the name of a state in the names of its set-aside states in a store.
-  static let asideMark = ".aside."
+  package static let asideMark = ".aside."
 
   /// Follows the name of a state in the names of its scenes.
   static let sceneSuffix = ".scene"
@@ -132,7 +132,7 @@ package final class StateClaim: Sendable {
   static func sceneSuffix(of identifier: String) -> String { "\(sceneSuffix)-\(identifier)" }
 
   /// Stands between a name and its number.
-  static let numberMark: Character = "~"
+  package static let numberMark: Character = "~"
 
   /// Whether a name could be that of another state with a number.
   static func isNumbered(_ name: String) -> Bool {
@@ -142,12 +142,12 @@ package final class StateClaim: Sendable {
 
   /// Whether a name is that of a file beside a state, and not of a state.
   static func isBesideState(_ name: String) -> Bool {
-    name.hasSuffix(launchSuffix) || name.hasSuffix(secretsSuffix) || name.hasSuffix(remoteSuffix)
+    name.hasSuffix(launchSuffix) || name.hasSuffix(secretsSuffix) || name.hasSuffix(copySuffix)
       || name.containsBytes(of: asideMark)
   }
 
   /// Whether a file can have the name: one that comes from outside could lead elsewhere.
-  static func canNameFile(_ name: String) -> Bool {
+  package static func canNameFile(_ name: String) -> Bool {
     !name.utf8.contains { $0 == UInt8(ascii: "/") || $0 < 0x20 }
   }
 

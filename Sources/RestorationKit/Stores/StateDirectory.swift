@@ -43,9 +43,31 @@ public protocol StateDirectory: Sendable {
   /// - Throws: ``/ArchiveCodec/ArchiveError`` with `permissionDenied` or
   ///   `inputOutput`. The next report of a restore tells of it; a discard throws it.
   func removeLeftovers(where isOwn: (_ name: String) -> Bool) throws(ArchiveError)
+
+  /// The states of a directory of this package that are also elsewhere; nil for any other
+  /// directory, as by default.
+  @_documentation(visibility: internal)
+  var linkedStates: LinkedStates? { get }
+}
+
+/// A directory whose states are also elsewhere, for the library alone.
+///
+/// A requirement of the protocol has it, since a cast of a directory to another protocol would have
+/// the Swift runtime go through all conformances of the program at the first launch.
+@_documentation(visibility: internal)
+public struct LinkedStates: Sendable {
+  package let directory: any LinkedDirectory
+
+  package init(_ directory: any LinkedDirectory) {
+    self.directory = directory
+  }
 }
 
 extension StateDirectory {
+  /// None.
+  @_documentation(visibility: internal)
+  public var linkedStates: LinkedStates? { nil }
+
   /// None: by default a directory cannot tell.
   public func names() throws(ArchiveError) -> [String] { [] }
 

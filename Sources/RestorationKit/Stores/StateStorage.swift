@@ -9,7 +9,7 @@ internal import Synchronization
 /// The storage of a state, which keeps replaced archives beside it as generations.
 ///
 /// The storage does this for every writer, also for one that only shortens its journal.
-final class StateStorage: ArchiveStorage {
+package final class StateStorage: ArchiveStorage {
   private struct Opened {
     let archive: Archive
     let key: CurrentKey

@@ -20,7 +20,7 @@ public struct ApplicationEnvironment: Hashable, Sendable {
   /// The name by which people know the machine, or the server process, for example
   /// `Anna’s laptop`; nil if states stay on the machine.
   ///
-  /// Another machine that shares the state gets the name in a ``RemoteConflict``.
+  /// Another machine that shares the state gets the name when both have changed it.
   public let deviceName: String?
 
   /// The start of the machine; nil if the system does not say.

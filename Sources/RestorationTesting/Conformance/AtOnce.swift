@@ -2,7 +2,7 @@ internal import Dispatch
 internal import Synchronization
 
 /// How often many callers ask at once: most runs then show a race, if there is one.
-let roundCount = 25
+package let roundCount = 25
 
 /// One place, opened so often that many callers can ask at once.
 func several<Subject>(_ open: () throws -> Subject) rethrows -> [Subject] {
@@ -10,7 +10,7 @@ func several<Subject>(_ open: () throws -> Subject) rethrows -> [Subject] {
 }
 
 /// Calls the body with all subjects at once, each on a thread of its own.
-func atOnce<Subject: Sendable, Answer: Sendable, Failure: Error>(
+package func atOnce<Subject: Sendable, Answer: Sendable, Failure: Error>(
   _ subjects: [Subject], _ body: @escaping @Sendable (Subject) throws(Failure) -> Answer
 ) throws(Failure) -> [Answer] {
   let calls = subjects.map { subject in Call { () throws(Failure) in try body(subject) } }
@@ -33,7 +33,7 @@ func atOnce<Subject: Sendable, Answer: Sendable, Failure: Error>(
 /// Calls the body with all subjects and their numbers at once, each in a task of its own.
 ///
 /// - Returns: The answers in the order of the subjects.
-func atOnce<Subject: Sendable, Answer: Sendable>(
+package func atOnce<Subject: Sendable, Answer: Sendable>(
   _ subjects: [Subject], _ body: @escaping @Sendable (Int, Subject) async throws -> Answer
 ) async throws -> [Answer] {
   try await withThrowingTaskGroup(of: (Int, Answer).self) { group in

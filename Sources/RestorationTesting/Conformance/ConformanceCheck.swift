@@ -80,7 +80,7 @@ extension Sequence {
 
 extension RestorationTestFailure {
   /// The error of a check as a failure.
-  init(brokenPromise promise: String, of check: String, by error: any Error) {
+  package init(brokenPromise promise: String, of check: String, by error: any Error) {
     if let error = error as? NoPlace {
       self.init(
         .noPlace, check, expected: "The test makes an empty place and opens it.",
@@ -93,10 +93,10 @@ extension RestorationTestFailure {
 }
 
 /// An observation that breaks the promise of a check.
-struct Observation: Error {
+package struct Observation: Error {
   let sentence: String
 
-  init(_ sentence: String) {
+  package init(_ sentence: String) {
     self.sentence = sentence
   }
 }
@@ -111,22 +111,24 @@ private struct NoPlace: Error {
 }
 
 /// Makes or opens a place as the test does.
-func placed<Value>(_ attempt: String, _ body: () throws -> Value) throws -> Value {
+package func placed<Value>(_ attempt: String, _ body: () throws -> Value) throws -> Value {
   do { return try body() } catch { throw NoPlace(attempt, error) }
 }
 
 /// Makes or opens a place as the test does.
-func placed<Value>(_ attempt: String, _ body: () async throws -> Value) async throws -> Value {
+package func placed<Value>(_ attempt: String, _ body: () async throws -> Value) async throws
+  -> Value
+{
   do { return try await body() } catch { throw NoPlace(attempt, error) }
 }
 
 /// Ends the check if the condition does not hold.
-func expect(_ condition: Bool, _ seen: @autoclosure () -> String) throws {
+package func expect(_ condition: Bool, _ seen: @autoclosure () -> String) throws {
   guard condition else { throw Observation(seen()) }
 }
 
 /// The value, or the end of the check if there is none.
-func require<Value>(_ value: Value?, _ seen: @autoclosure () -> String) throws -> Value {
+package func require<Value>(_ value: Value?, _ seen: @autoclosure () -> String) throws -> Value {
   guard let value else { throw Observation(seen()) }
   return value
 }

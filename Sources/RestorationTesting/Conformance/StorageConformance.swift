@@ -71,20 +71,20 @@ extension Date {
 
 extension [UInt8] {
   /// Different bytes for each number, no two blocks of 256 of them alike.
-  static func sample(_ number: Int, count: Int = 100) -> [UInt8] {
+  package static func sample(_ number: Int, count: Int = 100) -> [UInt8] {
     (0..<count).map { UInt8(truncatingIfNeeded: $0 &* (2 &* number &+ 1) &+ number &+ $0 / 256) }
   }
 }
 
 /// The bytes in a few words.
-func describe(_ bytes: [UInt8]?) -> String {
+package func describe(_ bytes: [UInt8]?) -> String {
   guard let bytes else { return "nothing" }
   let start = bytes.prefix(4).map(String.init).joined(separator: ", ")
   return "\(bytes.count) bytes\(bytes.isEmpty ? "" : " that begin with \(start)")"
 }
 
 /// Ends the check if a storage has other bytes.
-func expectBytes(
+package func expectBytes(
   _ expected: [UInt8]?, in storage: any ArchiveStorage, _ moment: String
 ) throws {
   let found = try storage.storedBytes()
@@ -93,7 +93,7 @@ func expectBytes(
 }
 
 /// Ends the check if the body does not throw an error with the code.
-func expectThrows(
+package func expectThrows(
   _ code: ArchiveError.Code, _ moment: String, _ body: () throws -> Void
 ) throws {
   do {

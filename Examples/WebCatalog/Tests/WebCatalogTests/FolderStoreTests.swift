@@ -1,5 +1,7 @@
 import Foundation
 import RestorationKit
+import RestorationSharing
+import RestorationSharingTesting
 import RestorationTesting
 import WebCatalogKit
 import XCTest

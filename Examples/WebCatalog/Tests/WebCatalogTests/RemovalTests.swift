@@ -3,6 +3,7 @@ import Crypto
 import Foundation
 import RestorationKit
 import RestorationPostgreSQL
+import RestorationSharing
 import TestSupport
 import WebCatalogKit
 import XCTest

@@ -1,5 +1,6 @@
 import Foundation
 import RestorationKit
+import RestorationSharing
 import Synchronization
 import TestSupport
 import WebCatalogKit

@@ -1,5 +1,6 @@
 import Foundation
 import RestorationKit
+import RestorationSharing
 
 /// One browser tab as a scene: its nodes, and the keeper that stores them.
 ///
@@ -105,7 +106,7 @@ actor CatalogTab {
     case .saved:
       isUnsaved = false
       return true
-    case .conflict: return false
+    case .refused: return false
     default: throw WebProblem.notStored(report.headline)
     }
   }

@@ -1,4 +1,5 @@
 import RestorationKit
+import RestorationSharing
 
 /// Makes the keepers of one user's tabs.
 struct Scenes: Sendable {

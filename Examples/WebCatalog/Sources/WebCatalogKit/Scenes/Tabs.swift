@@ -1,5 +1,6 @@
 import Foundation
 import RestorationKit
+import RestorationSharing
 
 /// The tabs that this server has open; the others are stored, and opened when somebody asks.
 actor Tabs {

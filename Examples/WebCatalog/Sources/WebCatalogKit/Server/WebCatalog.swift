@@ -4,6 +4,7 @@ import Hummingbird
 import HummingbirdCore
 import Logging
 import RestorationKit
+import RestorationSharing
 import ServiceLifecycle
 
 /// The server: what it shares with others, the tabs that it has open, and its answers.

@@ -4,6 +4,7 @@ import Foundation
 import Hummingbird
 import RestorationKit
 import RestorationPostgreSQL
+import RestorationSharing
 
 /// The program from its command line to its end.
 public struct WebCatalogCommand: AsyncParsableCommand {

@@ -1,4 +1,5 @@
 import RestorationKit
+import RestorationSharing
 
 /// What all servers share besides the states of tabs, each a value as JSON under a name.
 struct Entries: Sendable {

@@ -2,6 +2,7 @@ import ArchiveCodec
 import Crypto
 import Foundation
 import RestorationKit
+import RestorationSharing
 
 /// Links that hand what a user is doing over to another device, once.
 struct Handovers: Sendable {

@@ -2,6 +2,7 @@ import ArchiveCodec
 import Crypto
 import Foundation
 import RestorationKit
+import RestorationSharing
 
 /// Signs what goes through browsers, and names entries without saying whose they are.
 ///

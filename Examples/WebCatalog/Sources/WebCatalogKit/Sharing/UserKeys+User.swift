@@ -1,4 +1,5 @@
 import RestorationKit
+import RestorationSharing
 
 extension UserKeys {
   /// The key of a user, which is made if there is none.

@@ -1,0 +1,110 @@
+internal import ArchiveCodec
+internal import RestorationKit
+
+/// Goes on where the local copy of a state is damaged, or is not the copy that was left here.
+extension StoreLink {
+  /// Asks the store before a doubted copy is used; false if there is no need to, or no way.
+  ///
+  /// Without the store, a local copy that can be read is restored. It is never sent after that: the
+  /// store's state is in conflict with the next save.
+  ///
+  /// - Throws: `storeUnavailable` if no local archive can be read.
+  func loadDoubted(_ need: LinkNeed) async throws(ArchiveError) -> Bool {
+    let finding = remote.finding
+    // A caller that only looks has no lock that keeps other processes from the files
+    // until the store answers.
+    guard need != .toLook, claimed.claim.taken != nil, finding.asksStore, finding.file != .missing,
+      !finding.isDoubted || !remote.isUnsent
+    else { return false }
+    do throws(ArchiveError) {
+      try await load(claims: need.isUse)
+    } catch {
+      guard error.code == .storeUnavailable else { throw error }
+      if finding.file == .damaged {
+        let here = try RemoteCopy.readable(
+          remote.main, archive.opener.existingKey(), archive.opener.context)
+        let generations = try archive.storage.generations()
+        guard here || !generations.isEmpty else { throw error }
+      }
+      guard finding.course(with: .unreachable) == .conflict else { return true }
+      if !finding.isDoubted { remote.oppose() }
+      if finding.note == .removed {
+        noteUnknown()
+        return true
+      }
+      let what = finding.isDoubted ? "damaged or an older one" : "without subkeys of its secrets"
+      copyProblem =
+        "The local copy of the state is \(what), and the store cannot be reached. Restore again"
+        + " when it can be; what is saved before that is a conflict. (\(error))"
+    }
+    return true
+  }
+
+  /// Replaces the local copy by the store's state if the copy is not to be trusted; false if it is,
+  /// or there is none.
+  func adoptForDoubted(
+    _ state: RemoteState?
+  ) throws(ArchiveError) -> Bool {
+    let finding = remote.finding
+    guard finding.asksStore, finding.file != .missing else { return false }
+    switch finding.course(with: try standing(of: state)) {
+    case .load:
+      if let state { try replaceDoubted(with: state) }
+    case .loadSubkeys:
+      try loadSubkeys(of: state)
+      return false
+    case .goOn where finding.isDoubted: remote.endDoubt()
+    case .goOn: return false
+    case .conflict where finding.note == .removed: noteUnknown()
+    case .conflict, .wait: break
+    }
+    return true
+  }
+
+  private func noteUnknown() {
+    copyProblem =
+      "The state was discarded here, which the store has not heard of, and there is one all the"
+      + " same. What is saved now may be a conflict."
+  }
+
+  /// Whether the store has a state that can take the place of the local copy.
+  private func standing(of state: RemoteState?) throws(ArchiveError) -> LocalFinding.Store {
+    guard let state else { return .empty }
+    let content = RemoteContent(state.bytes)
+    guard let bytes = content.state else { return content.isNewer ? .unreadable : .empty }
+    guard !content.isNewer else { return .unreadable }
+    let whole = try RemoteCopy.whole(
+      MemoryStorage(bytes), archive.opener.existingKey(), archive.opener.context)
+    return whole == nil ? .unreadable : .holding
+  }
+
+  /// Takes the state of the store, and sets the local copy aside unless the store has its bytes.
+  private func replaceDoubted(
+    with state: RemoteState
+  ) throws(ArchiveError) {
+    let finding = remote.finding
+    let stored = try remote.read(state)
+    let isKept = try remote.main.bytes().map { !stored.archive.starts(with: $0) } ?? false
+    let ours = isKept && finding.hasSubkeys ? try remote.secrets.bytes() ?? [] : []
+    let hasSubkeys = try mergeSubkeys(
+      of: stored, keeping: try secrets.content(of: ours).entries)
+    archive.open.close()
+    if isKept {
+      let reason = finding.file == .damaged ? SetAsideReason.unreadable : .unread
+      let location = try remote.main.setAside(reason, at: remote.now())
+      copyProblem =
+        "The local copy of the state was \(finding.file == .damaged ? "damaged" : "not the last one")"
+        + ", so the state of the store has come in its place."
+        + (location.map { " What was here is at \($0)." } ?? "")
+    }
+    try remote.take(state, hasSubkeys: hasSubkeys)
+    forgetStored()
+    secrets.subkeys.removeAll()
+    if !remote.isUnsent { remote.tell(.current) }
+  }
+
+  func takeCopyProblem() -> String? {
+    defer { copyProblem = nil }
+    return copyProblem
+  }
+}

@@ -1,0 +1,248 @@
+internal import ArchiveCodec
+internal import RestorationKit
+
+/// Gets a state from the store that several machines share.
+extension StoreLink {
+  /// Makes sure that the local state is the one of the store, or newer.
+  ///
+  /// - Throws: `storeUnavailable` if there is no local state to go on with.
+  func fetch(
+    _ need: LinkNeed, isolation: isolated (any Actor)? = #isolation
+  ) async throws(ArchiveError) {
+    remote.onWake { [weak file] in await file?.check() }
+    let isRestore = need == .toRestore
+    if remote.isLasting {
+      try remote.prove(orNothing: need == .toReplace)
+      if need == .toWrite { return }
+      if isRestore, let newer = remote.newer, !remote.isUnsent {
+        try adopt(newer.state)
+        checkLater()
+        return
+      }
+      let isLoaded = try await loadDoubted(need)
+      let isHere = try remote.main.open() != nil
+      if isLoaded || isHere || remote.isFetched {
+        if isRestore { checkLater() }
+        return
+      }
+    } else if remote.isFetched, !isRestore || remote.isUnsent {
+      if need.isUse { try await checkLease() }
+      return
+    }
+    try await load(claims: need.isUse)
+  }
+
+  /// Finds out whether the store has the local state, as long as that is here to be compared.
+  func compareWithStore() async {
+    guard remote.isLasting else { return }
+    do {
+      try remote.prove()
+      while !remote.isFetched {
+        // A sending that is under way finds out the same, and must not see
+        // the local state disappear.
+        await sent()
+        let state = try await remote.store.load(remote.name)
+        guard !remote.isFetched else { return }
+        if remote.sending != nil { continue }
+        _ = try remote.compare(state)
+        return
+      }
+    } catch {
+      // If the comparison fails, the store's state stays a conflict, which somebody has to decide.
+    }
+  }
+
+  /// Throws if another process has the lease; the next write takes the lease if nobody has it.
+  private func checkLease() async throws(ArchiveError) {
+    guard remote.mayBeLeased else { return }
+    var state: RemoteState?
+    try await askStore { state = try await remote.store.load(remote.name) }
+    if let owner = remote.obstacle(in: state) {
+      throw ArchiveError(.locked, subject: owner, location: remote.location)
+    }
+  }
+
+  /// Makes the store's state the local one, and takes its lease if there is one to take.
+  func load(claims: Bool) async throws(ArchiveError) {
+    for round in 0..<Self.largestRoundCount {
+      let state: RemoteState?
+      let before = remote.moment
+      do {
+        state = try await remote.store.load(remote.name)
+        if remote.isOlder(state), round < Self.largestRoundCount - 1 {
+          try await Self.pause(round)
+          continue
+        }
+      } catch {
+        let error = RemoteStoreError(error)
+        remote.tell(.unavailable(error))
+        throw .storeUnavailable(error, at: remote.location)
+      }
+      // A state that was stored from here meanwhile is newer than the answer.
+      guard remote.moment == before else { continue }
+      if claims, let owner = remote.obstacle(in: state) {
+        throw ArchiveError(.locked, subject: owner, location: remote.location)
+      }
+      guard try adoptAlone(state), claims, !remote.finding.isDoubted else { return }
+      do {
+        if try await takeLease() { return }
+      } catch {
+        throw .storeUnavailable(RemoteStoreError(error), at: remote.location)
+      }
+    }
+    throw ArchiveError(.locked, location: remote.location)
+  }
+
+  /// Takes the lease of a state that is here and in the store, if there is one to take; false if
+  /// another process was first.
+  private func takeLease() async throws -> Bool {
+    guard !remote.isUnsent, !remote.endsLease, let outgoing = remote.outgoingLease() else {
+      return true
+    }
+    guard try await write(outgoing) else {
+      remote.giveUp(outgoing.attempt)
+      return false
+    }
+    // The state may have been let go meanwhile, and then the lease ends, too.
+    await endLease()
+    return true
+  }
+
+  /// Lets other processes have the state before its lease ends, as soon as the store has it.
+  ///
+  /// A process that went on from the store's state would be in conflict with changes
+  /// that are sent later.
+  func release() async {
+    remote.endsLease = true
+    guard remote.hasLease, !remote.isUnsent else { return }
+    await sent()
+    await endLease()
+  }
+
+  func endLease() async {
+    guard remote.endsLease, remote.hasLease, !remote.isUnsent else { return }
+    do {
+      if let outgoing = remote.outgoingRelease() { _ = try await write(outgoing) }
+    } catch {
+      // The lease ends by itself.
+    }
+    // If the state was claimed again meanwhile, its lease stays and is renewed.
+    if remote.endsLease { remote.forgetLease() }
+  }
+
+  /// Adopts the store's state, unless an instance in another process may have written the
+  /// local one; false then.
+  private func adoptAlone(
+    _ state: RemoteState?
+  ) throws(ArchiveError) -> Bool {
+    guard remote.isLasting, claimed.claim.taken == nil else {
+      try adopt(state)
+      return true
+    }
+    let lock: any ArchiveLock
+    do throws(ArchiveError) {
+      lock = try directory.storage(named: claimed.name).lock()
+    } catch {
+      guard error.code == .locked else { throw error }
+      return false
+    }
+    defer { withExtendedLifetime(lock) {} }
+    // The other instance may have written and ended since.
+    guard try remote.main.open() == nil else { return false }
+    try adopt(state)
+    return true
+  }
+
+  private func adopt(_ state: RemoteState?) throws(ArchiveError) {
+    if try adoptForDoubted(state) { return }
+    let isFirst = !remote.isFetched
+    if remote.isSupersededBy(state) {
+      try take(state)
+      forgetStored()
+      // Another machine may have forgotten some of the subkeys.
+      if !isFirst { secrets.subkeys.removeAll() }
+    }
+    if !remote.isUnsent { remote.tell(.current) }
+  }
+
+  /// Makes the store's state the local one, without the subkeys that were forgotten here.
+  private func take(_ state: RemoteState?) throws(ArchiveError) {
+    let content = try state.map { (state) throws(ArchiveError) in try remote.read(state) }
+    // A process may have ended when it had set the local state aside, and had done nothing more.
+    var ours: [SecretKeys.Entry] = []
+    if try remote.main.open() == nil, try !remote.main.setAsideArchives().isEmpty {
+      ours = try secrets.content(of: try remote.secrets.bytes() ?? []).entries
+    }
+    try remote.take(state, hasSubkeys: try mergeSubkeys(of: content, keeping: ours))
+  }
+
+  /// Forgets all that is known here of the stored files.
+  func forgetStored() {
+    archive.forget()
+    launch.forgetRestore()
+    secrets.forgetStored()
+  }
+
+  /// Looks whether the store has a newer state, after a restore that did not wait for the store and
+  /// has begun to use the local one.
+  private func checkLater(isolation: isolated (any Actor)? = #isolation) {
+    Task {
+      _ = isolation
+      await check(claims: true)
+    }
+  }
+
+  /// Looks whether the store has a newer state than this machine, and says so.
+  ///
+  /// - Parameter claims: Whether to take a lease that nobody has: a restore that did not wait for
+  ///   the store has begun to use the state.
+  func check(claims: Bool) async {
+    do { try remote.prove() } catch { return }
+    let isOwn = remote.isUnsent || remote.isRenewalDue
+    if remote.needsSending {
+      guard case .sent = await send(), !isOwn else { return }
+    }
+    do {
+      for round in 0..<Self.largestRoundCount {
+        let before = remote.moment
+        let state = try await remote.store.load(remote.name)
+        guard !remote.isUnsent, remote.moment == before else { return }
+        switch try remote.compare(state) {
+        case .asBefore, .settled:
+          if claims, remote.obstacle(in: state) != nil {
+            remote.noteLease(of: state)
+            tellNewer(state)
+            return
+          }
+          // If another process was first, its state is looked at anew.
+          if claims, try await !takeLease() { continue }
+          if !remote.isUnsent { remote.tell(.current) }
+          return
+        case .older where round < Self.largestRoundCount - 1: try await Self.pause(round)
+        case .older, .changed:
+          tellNewer(state)
+          return
+        }
+      }
+    } catch {
+      remote.tell(.unavailable(RemoteStoreError(error)))
+    }
+  }
+
+  /// Says that the store has a newer state, which the next restore brings back.
+  @discardableResult
+  func tellNewer(_ state: RemoteState?) -> RemoteConflict {
+    let conflict = conflict(with: state)
+    remote.tell(.newer(conflict), newer: RemoteCopy.Newer(state: state))
+    return conflict
+  }
+}
+
+extension ArchiveError {
+  /// Wraps the error of a store as a failure to reach the state that is stored there.
+  static func storeUnavailable(
+    _ error: RemoteStoreError, at location: String? = nil
+  ) -> ArchiveError {
+    ArchiveError(.storeUnavailable, subject: error.description, location: location)
+  }
+}
