@@ -1,6 +1,6 @@
 package import Foundation
 package import RestorationKit
-public import RestorationSharing
+package import RestorationSharing
 import Synchronization
 
 /// The time of a device.

@@ -1,5 +1,4 @@
-package import RestorationKit
-public import RestorationSharing
+package import RestorationSharing
 import Synchronization
 
 /// A store on a network that can be cut, or loses answers, or shows what was stored before.

@@ -1,6 +1,5 @@
 import Foundation
-package import RestorationKit
-public import RestorationSharing
+package import RestorationSharing
 
 /// A store over one whose answers cannot be trusted: it looks what has become of its writes.
 ///

@@ -1,5 +1,4 @@
-package import RestorationKit
-public import RestorationSharing
+package import RestorationSharing
 internal import Synchronization
 
 /// A store that tells of changes when a test says so.

@@ -37,6 +37,9 @@ package struct LocalFinding: Hashable, Sendable {
   /// The finding for a copy whose state the store has confirmed.
   static let trusted = LocalFinding(file: .whole, note: .fits, hasSubkeys: true)
 
+  /// The finding for a copy without a local state.
+  static let nothing = LocalFinding(file: .missing, note: .missing, hasSubkeys: true)
+
   /// Whether there is a file that must not replace the state of the store.
   package var isDoubted: Bool {
     file == .damaged || file == .whole && (note == .differs || note == .removed)

@@ -24,7 +24,7 @@ extension RemoteCopy {
   /// Whether another process has the lease on the state that goes on here without the store.
   var isInUseElsewhere: Bool {
     guard isLasting, let leasing, !leasing.lease.takesOver,
-      let lease = content.withLock({ $0.seen.lease })
+      let lease = state.lease
     else { return false }
     return lease.holder != leasing.holder && lease.end > leasing.now()
   }
@@ -32,22 +32,23 @@ extension RemoteCopy {
   /// Notes the lease on the state of the store.
   func noteLease(of state: RemoteState?) {
     let lease = state.flatMap { RemoteContent($0.bytes).lease }
-    content.withLock { $0.seen.lease = lease }
+    take(.leased(lease))
   }
 
   /// Whether this process has the lease, as far as it knows.
   var hasLease: Bool {
     guard let leasing else { return false }
-    return content.withLock { $0.seen.lease?.holder == leasing.holder && $0.theirs == nil }
+    let state = state
+    return state.lease?.holder == leasing.holder && state.theirs == nil
   }
 
   /// Forgets the lease, so that it is no longer renewed.
-  func forgetLease() { content.withLock { ($0.seen.lease, $0.endsLease) = (nil, false) } }
+  func forgetLease() { take(.released) }
 
   /// Whether the lease is let go as soon as the store has the local state.
   var endsLease: Bool {
-    get { content.withLock { $0.endsLease } }
-    set { content.withLock { $0.endsLease = newValue } }
+    get { state.endsLease }
+    set { take(.endsLease(newValue)) }
   }
 
   /// Whether there is anything to be sent now.
@@ -60,7 +61,7 @@ extension RemoteCopy {
 
   var dueLease: StoredLease? {
     guard let leasing else { return nil }
-    let lease = content.withLock { $0.seen.lease }
+    let lease = state.lease
     guard lease?.holder == leasing.holder, let end = lease?.end,
       end.timeIntervalSince(leasing.now()) > leasing.seconds / 2
     else { return newLease }
@@ -95,13 +96,14 @@ extension RemoteCopy {
   /// A lease that has ended, which lets go of the lease of this process; nil if it has none.
   func outgoingRelease() -> Outgoing? {
     guard hasLease, let leasing else { return nil }
-    if let base = content.withLock({ $0.seen.base }), base.isPlace { return removal(of: base) }
+    if let base = state.base, base.isPlace { return removal(of: base) }
     return outgoing(
       StoredLease(holder: leasing.holder, end: leasing.now(), owner: leasing.lease.owner))
   }
 
   private func outgoing(_ lease: StoredLease) -> Outgoing? {
-    let base = content.withLock { $0.theirs == nil ? $0.seen.base : nil }
+    let state = state
+    let base = state.theirs == nil ? state.base : nil
     guard let base, !base.isPlace else { return outgoing(lease, insteadOf: base, nil) }
     let parcel = lease.parcel(.random())
     return parcel.bytes.map { bytes in
@@ -109,8 +111,8 @@ extension RemoteCopy {
         Outgoing(
           write: .append(bytes, expecting: base.version),
           attempt: Attempt(
-            id: parcel.id, isWhole: false, parcelCount: base.parcelCount + 1,
-            byteCount: base.byteCount, changes: nil, lease: lease)))
+            .lease, parcel.id, parcelCount: base.parcelCount + 1, byteCount: base.byteCount,
+            changes: nil, lease: lease)))
     }
   }
 
@@ -120,13 +122,11 @@ extension RemoteCopy {
   ) -> Outgoing? {
     let parcel = lease.parcel(.random())
     return parcel.bytes.map { bytes in
-      content.withLock { $0.needsWhole = true }
-      return begin(
+      begin(
         Outgoing(
           write: .replace(bytes, expecting: base?.version),
           attempt: Attempt(
-            id: parcel.id, isWhole: false, parcelCount: 1, byteCount: 0, changes: changes,
-            lease: lease, isPlace: true)))
+            .place, parcel.id, parcelCount: 1, byteCount: 0, changes: changes, lease: lease)))
     }
   }
 

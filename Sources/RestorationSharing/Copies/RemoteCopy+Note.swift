@@ -118,14 +118,7 @@ extension RemoteCopy {
   // MARK: Writing
 
   /// Notes that the state was removed here: the process may end before the store can be told.
-  func noteRemoval() {
-    let changes = changes
-    content.withLock { content in
-      content.removed = changes
-      content.finding?.hasSubkeys = true
-    }
-    if isUnsent { writeNote() }
-  }
+  func noteRemoval() { take(.removed) }
 
   /// Notes the local state if nothing would show that it comes from the noted one.
   ///
@@ -133,13 +126,13 @@ extension RemoteCopy {
   func noteIfBehind() {
     guard isLasting, isProven, isUnsent else { return }
     do {
-      let (here, noted) = (try here(), content.withLock { $0.versions.noted })
+      let (here, noted) = (try here(), versions.withLock { $0.noted })
       func isBehind(_ here: ArchiveVersion?, _ noted: ArchiveVersion?) -> Bool {
         guard let here else { return false }
         guard let noted else { return isNoted }
         return here != noted && here.generation <= noted.generation
       }
-      if finding.isDoubted || content.withLock({ $0.opposes })
+      if finding.isDoubted || state.opposes
         || isBehind(here.archive, noted?.archive) || isBehind(here.subkeys, noted?.subkeys)
       {
         writeNote()
@@ -150,14 +143,14 @@ extension RemoteCopy {
   }
 
   /// Whether this launch has read or written a note.
-  private var isNoted: Bool { content.withLock { $0.versions.noted != nil } }
+  private var isNoted: Bool { versions.withLock { $0.noted != nil } }
 
   /// Notes the state that is about to be replaced.
   ///
   /// A file names the state that it has replaced, and none before that. So the note has
   /// to name the same one, or nothing would show that the file comes from here.
   func noteBeforeReplacing() {
-    guard isLasting, isProven, let noted = content.withLock({ $0.versions.noted?.archive }) else {
+    guard isLasting, isProven, let noted = versions.withLock({ $0.noted?.archive }) else {
       return
     }
     do {
@@ -169,7 +162,7 @@ extension RemoteCopy {
 
   /// Notes a state that was written where the note names none, as after a discard.
   func noteFirst() {
-    guard isLasting, isNoted, content.withLock({ $0.versions.noted?.archive }) == nil else {
+    guard isLasting, isNoted, versions.withLock({ $0.noted?.archive }) == nil else {
       return
     }
     writeNote()
@@ -180,20 +173,19 @@ extension RemoteCopy {
     guard isLasting, isProven, !finding.isDoubted || isUnsent else { return }
     do {
       let changes = changes
-      let (base, needsWhole, sent, removed) = content.withLock {
-        ($0.seen.base, $0.needsWhole, $0.sent, $0.removed)
-      }
-      let isRemoved = removed == changes && sent != changes
+      let state = state
+      let base = state.base
+      let isRemoved = state.removed == changes && state.sent != changes
       let lacksSubkeys = finding.hasSubkeys ? nil : true
-      let opposes = content.withLock { $0.opposes } && base == nil ? true : nil
+      let opposes = state.opposes && base == nil ? true : nil
       let here = try here()
-      content.withLock { $0.versions.noted = here }
+      versions.withLock { $0.noted = here }
       guard base != nil || isRemoved || hasRemovedAsides || lacksSubkeys ?? opposes != nil else {
         return try note.remove()
       }
       // Another archive may have replaced the one that was sent.
       let isSame =
-        !isRemoved && !needsWhole && sent.secrets == changes.secrets
+        !isRemoved && !state.needsWhole && state.sent.secrets == changes.secrets
         && base.map { main.changes.unchangedByteCount >= $0.byteCount } ?? false
       let archive = isSame ? try sample(of: main, base?.byteCount) : nil
       let rest: NotedCopy.Rest =
@@ -258,14 +250,12 @@ extension RemoteCopy {
   /// Tells which state is here, so that nobody has to open it to find out.
   func noteHere(_ version: ArchiveVersion) {
     let count = main.changes.count
-    content.withLock { content in
-      (content.versions.here.archive, content.versions.here.changes.main) = (version, count)
-    }
+    versions.withLock { ($0.here.archive, $0.here.changes.main) = (version, count) }
   }
 
   private func here() throws(ArchiveError) -> Here {
     let changes = changes
-    var here = content.withLock { $0.versions.here }
+    var here = versions.withLock { $0.here }
     guard let opener = opener.withLock({ $0 }),
       let key = try opener.keys.key(creating: false)
     else { return Here() }
@@ -276,7 +266,7 @@ extension RemoteCopy {
       here.subkeys = try version(of: secrets, key, opener.subkeysContext)
     }
     here.changes = changes
-    content.withLock { $0.versions.here = here }
+    versions.withLock { $0.here = here }
     return here
   }
 
@@ -301,7 +291,7 @@ extension RemoteCopy {
     asides.withLock { $0.sentCount = .max }
     do {
       let isHere = try main.open() != nil
-      content.withLock { $0.sent = isHere ? Changes(main: .max, secrets: .max) : Changes() }
+      take(.began(isHere: isHere))
       guard let note = try storedNote()?.content else { return }
       // A set-aside file that somebody has taken away is still in the store.
       let here = Set(try main.setAsideArchives().map(\.identifier))

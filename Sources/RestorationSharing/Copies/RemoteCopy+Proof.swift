@@ -20,13 +20,10 @@ extension RemoteCopy {
 
   func use(_ opener: Opener) { self.opener.withLock { $0 = opener } }
 
-  var isProven: Bool { content.withLock { $0.finding != nil } }
+  var isProven: Bool { state.finding != nil }
 
   /// The finding of ``prove(orNothing:)``; trusted before the comparison.
-  var finding: LocalFinding {
-    get { content.withLock { $0.finding ?? .trusted } }
-    set { content.withLock { $0.finding = newValue } }
-  }
+  var finding: LocalFinding { state.finding ?? .trusted }
 
   /// Compares the local archives with the note, once.
   ///
@@ -38,7 +35,7 @@ extension RemoteCopy {
     guard !isProven, let opener = opener.withLock({ $0 }) else { return }
     let stored = try storedNote()
     let file = try main.open()
-    guard file != nil || stored != nil else { return finding = .nothing }
+    guard file != nil || stored != nil else { return take(.proved(.nothing)) }
     let key: ArchiveKey?
     do throws(ArchiveError) {
       key = try opener.keys.key(creating: false)
@@ -47,12 +44,12 @@ extension RemoteCopy {
       key = nil
     }
     guard let key else {
-      if orNothing { finding = LocalFinding(file: .whole, note: .missing, hasSubkeys: true) }
+      if orNothing { take(.proved(.unread)) }
       return
     }
     let note = stored?.note(key, opener.noteContext)
-    content.withLock { content in
-      content.versions.noted = note.map { Here(archive: $0.copy.archive, subkeys: $0.copy.subkeys) }
+    versions.withLock { versions in
+      versions.noted = note.map { Here(archive: $0.copy.archive, subkeys: $0.copy.subkeys) }
     }
     guard file != nil else { return proveRemoval(note, stored?.content) }
     let archive = try Self.whole(main, key, opener.context)
@@ -60,19 +57,30 @@ extension RemoteCopy {
     let finding = LocalFinding(
       file: archive == nil ? .damaged : .whole, note: Self.standing(of: archive, to: note),
       hasSubkeys: subkeys.areHere)
-    content.withLock { content in
-      content.opposes = !finding.isDoubted && note?.copy.opposes == true
-      content.mergesSubkeys = subkeys.areToBeMerged
+    take(
+      .proved(
+        .file(
+          finding, opposes: !finding.isDoubted && note?.copy.opposes == true,
+          mergesSubkeys: subkeys.areToBeMerged,
+          try noted(finding, note, stored?.content, subkeys))))
+  }
+
+  /// What the note says of the store, if that counts: only of the state that it names.
+  private func noted(
+    _ finding: LocalFinding, _ note: Note?, _ old: Note?, _ subkeys: Subkeys
+  ) throws(ArchiveError) -> SyncNote {
+    guard !finding.isDoubted else { return .nothing }
+    guard let note, finding.note == .fits else {
+      return try old.map { (old) throws(ArchiveError) in try wasSent(old) } == true
+        ? .all : .nothing
     }
-    if finding.isDoubted {
-      // The doubted file is sent only if somebody saves, and then it is a conflict.
-      content.withLock { $0.sent = changes }
-    } else if let note, finding.note == .fits {
-      try goOn(from: note, isSubkeysSame: subkeys.version == note.copy.subkeys)
-    } else if let old = stored?.content, try wasSent(old) {
-      content.withLock { $0.sent = changes }
-    }
-    self.finding = finding
+    guard let base = note.store.base else { return .nothing }
+    let isSame =
+      note.copy.rest == .change
+      ? try sample(of: main, base.byteCount) == note.copy.sample : false
+    return .base(
+      base, isSame: isSame, hasSubkeys: subkeys.version == note.copy.subkeys,
+      isAll: try main.open()?.byteCount == base.byteCount)
   }
 
   private static func standing(of archive: Archive?, to note: Note?) -> LocalFinding.Note {
@@ -86,35 +94,10 @@ extension RemoteCopy {
     return archive.comes(from: noted) ? .fits : .missing
   }
 
-  /// Goes on from the version in the store that the note names.
-  private func goOn(from note: Note, isSubkeysSame: Bool) throws(ArchiveError) {
-    guard let base = note.store.base else { return }
-    let file = try main.open()
-    let isSame =
-      note.copy.rest == .change
-      ? try sample(of: main, base.byteCount) == note.copy.sample : false
-    content.withLock { content in
-      content.seen.base = base
-      content.seen.isFetched = true
-      content.needsWhole = !isSame || !isSubkeysSame
-      content.sent = Changes(
-        main: isSame && file?.byteCount == base.byteCount ? 0 : .max,
-        secrets: isSame && isSubkeysSame ? 0 : .max)
-    }
-    if isSame { main.mark(base.byteCount) }
-  }
-
   /// A file that somebody has taken away is not a state that the user has discarded.
   private func proveRemoval(_ note: Note?, _ old: Note?) {
-    guard (note ?? old)?.copy.rest == .removal else { return finding = .nothing }
-    content.withLock { content in
-      content.removed = Changes()
-      content.sent = Changes(main: .max, secrets: .max)
-      guard let base = note?.store.base else { return }
-      content.seen.base = base
-      (content.seen.isFetched, content.needsWhole) = (true, true)
-    }
-    finding = LocalFinding(file: .missing, note: .fits, hasSubkeys: true)
+    guard (note ?? old)?.copy.rest == .removal else { return take(.proved(.nothing)) }
+    take(.proved(.removal(note?.store.base)))
   }
 
   /// Whether a note without a tag says that the store had the local state.
@@ -180,53 +163,17 @@ extension RemoteCopy {
     }
   }
 
-  /// Goes on with a state that has lost subkeys, and forgets what was known of the store.
-  func oppose() {
-    content.withLock { content in
-      // Set before the base changes, so that the store's state does not join the older ones.
-      content.seen.isFetched = false
-      (content.seen.base, content.opposes) = (nil, true)
-      // Without a save nothing is in conflict, so nothing is unsent.
-      if content.sent.main != .max { content.sent = changes }
-    }
-  }
-
-  /// Lets the local state be sent, since nothing of it was ever in the store.
-  func endDoubt() {
-    content.withLock { content in
-      content.finding = .trusted
-      content.sent = Changes(main: .max, secrets: .max)
-    }
-  }
-
   /// Whether the store may have subkeys that are not here, or has forgotten some that are.
   var needsSubkeys: Bool {
-    isLasting && content.withLock { $0.mergesSubkeys || $0.finding?.hasSubkeys == false }
+    isLasting && sync.withLock { $0.mergesSubkeys || $0.finding?.hasSubkeys == false }
   }
 
   /// Whether the local subkeys come from this machine, though some are missing.
-  var mergesSubkeys: Bool { content.withLock { $0.mergesSubkeys } }
-
-  /// Notes that all subkeys are here that the store has and that were not forgotten.
-  func markSubkeysHere() {
-    content.withLock { content in
-      content.finding?.hasSubkeys = true
-      content.mergesSubkeys = false
-    }
-    writeNote()
-  }
+  var mergesSubkeys: Bool { state.mergesSubkeys }
 
   /// Replaces the local subkeys by those of a state of the store.
   func adoptSubkeys(_ bytes: [UInt8], of version: RemoteVersion) throws(ArchiveError) {
     try secrets.adopt(bytes.isEmpty ? nil : bytes)
-    content.withLock { content in
-      guard content.seen.base?.version == version else { return }
-      content.sent.secrets = changes.secrets
-    }
+    take(.adoptedSubkeys(of: version))
   }
-}
-
-extension LocalFinding {
-  /// The finding for a copy without a local state.
-  fileprivate static let nothing = LocalFinding(file: .missing, note: .missing, hasSubkeys: true)
 }

@@ -20,7 +20,7 @@ extension StoreLink {
     guard remote.theirs != nil else { return false }
     // A state in a later format is neither taken nor replaced.
     let content = try theirs.map { (state) throws(ArchiveError) in try remote.read(state) }
-    remote.oppose(theirs)
+    remote.take(.opposed(theirs))
     let ours = try archive.storage.open()
     let aside = ConflictAside(
       choice, hasOurs: ours != nil, hasTheirs: content?.state != nil,
@@ -51,7 +51,7 @@ extension StoreLink {
         ).stored?.storage.location
       }
     }
-    remote.prevail()
+    remote.take(.prevailed)
   }
 
   /// Removes archives from the store that were set aside too long ago, also by other machines.

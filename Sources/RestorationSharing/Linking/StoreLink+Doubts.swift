@@ -27,7 +27,7 @@ extension StoreLink {
         guard here || !generations.isEmpty else { throw error }
       }
       guard finding.course(with: .unreachable) == .conflict else { return true }
-      if !finding.isDoubted { remote.oppose() }
+      if !finding.isDoubted { remote.take(.lostSubkeys) }
       if finding.note == .removed {
         noteUnknown()
         return true
@@ -53,7 +53,7 @@ extension StoreLink {
     case .loadSubkeys:
       try loadSubkeys(of: state)
       return false
-    case .goOn where finding.isDoubted: remote.endDoubt()
+    case .goOn where finding.isDoubted: remote.take(.trusted)
     case .goOn: return false
     case .conflict where finding.note == .removed: noteUnknown()
     case .conflict, .wait: break

@@ -100,7 +100,7 @@ extension StoreLink {
       return true
     }
     guard try await write(outgoing) else {
-      remote.giveUp(outgoing.attempt)
+      remote.take(.notStored(outgoing.attempt.id))
       return false
     }
     // The state may have been let go meanwhile, and then the lease ends, too.

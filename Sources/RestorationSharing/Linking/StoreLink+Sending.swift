@@ -114,7 +114,7 @@ extension StoreLink {
       guard let outgoing = try remote.outgoing() else { return .sent }
       if try await write(outgoing) {
         // The state is written after its place.
-        if outgoing.attempt.isPlace { continue }
+        if outgoing.attempt.kind == .place { continue }
         return .sent
       }
       let state = try await remote.store.load(remote.name)
@@ -144,7 +144,7 @@ extension StoreLink {
         try loadSubkeys(of: state)
         return oppose(state)
       }
-      remote.markFetched()
+      remote.take(.asked)
     }
     if remote.isUnsent, remote.isInUseElsewhere {
       let state = try await remote.store.load(remote.name)
@@ -173,17 +173,17 @@ extension StoreLink {
       version = try await remote.store.append(bytes, to: remote.name, expecting: expected)
     case .remove(let expected):
       guard try await remote.store.remove(remote.name, expecting: expected) else { return false }
-      remote.settle(outgoing.attempt, as: nil)
+      remote.take(.stored(outgoing.attempt.id, as: nil))
       return true
     }
     guard let version else { return false }
-    remote.settle(outgoing.attempt, as: version)
+    remote.take(.stored(outgoing.attempt.id, as: version))
     if remote.hasLease { directory.renewLeases() }
     return true
   }
 
   private func oppose(_ state: RemoteState?) -> RemoteOutcome {
-    remote.oppose(state)
+    remote.take(.opposed(state))
     return .conflict(conflict(with: state))
   }
 

@@ -13,7 +13,7 @@ extension StoreLink: StateLink {
 
   func noteClaimed() { remote.endsLease = false }
 
-  func noteDiscarded() { remote.wantNothing() }
+  func noteDiscarded() { remote.take(.unwanted) }
 
   func check() async { await check(claims: false) }
 

@@ -56,7 +56,7 @@ extension StoreLink {
         try secrets.forgetAgain(theirs.forgotten)
       }
     }
-    remote.markSubkeysHere()
+    remote.take(.hasSubkeys)
   }
 
   // MARK: Forgotten subkeys

@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
-internal import FoundationEssentials
+package import FoundationEssentials
 #else
-internal import Foundation
+package import Foundation
 #endif
 
 /// The right of one process to be the only one that has a state, for a time.
@@ -39,14 +39,14 @@ public struct RemoteLease: Hashable, Sendable {
 }
 
 /// A lease as a store has it.
-struct StoredLease: Equatable, Sendable {
+package struct StoredLease: Equatable, Sendable {
   let holder: RemoteParcel.ID
   let end: Date
   let owner: String
 
   private static let largestOwner = 200
 
-  init(holder: RemoteParcel.ID, end: Date, owner: String) {
+  package init(holder: RemoteParcel.ID, end: Date, owner: String) {
     (self.holder, self.end, self.owner) = (holder, end, owner)
   }
 

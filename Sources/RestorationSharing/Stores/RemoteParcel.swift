@@ -28,11 +28,15 @@
 ///
 /// By the identifiers a machine tells its own parcels from those of others. They are
 /// not authenticated, and need not be: only the sealed archive is restored.
-struct RemoteParcel: Equatable, Sendable {
+package struct RemoteParcel: Equatable, Sendable {
   /// Tells a parcel from all others.
-  struct ID: Hashable, Codable, Sendable {
-    let high: UInt64
-    let low: UInt64
+  package struct ID: Hashable, Codable, Sendable {
+    package let high: UInt64
+    package let low: UInt64
+
+    package init(high: UInt64, low: UInt64) {
+      (self.high, self.low) = (high, low)
+    }
 
     static func random() -> ID {
       ID(high: .random(in: .min ... .max), low: .random(in: .min ... .max))

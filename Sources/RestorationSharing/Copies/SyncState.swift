@@ -1,0 +1,418 @@
+/// What is known of one state, here and in the store, and what is under way between the two.
+///
+/// A value that changes by events alone, in ``after(_:at:)``: nothing is asked, read or written there.
+/// What is stored here has numbers, ``Changes``, and a state is unsent as long as they are others than
+/// those that the store has.
+package struct SyncState: Equatable, Sendable {
+  /// What the store has, as far as is known here.
+  package enum Store: Equatable, Sendable {
+    /// The store was not asked, or what was known does not count any more.
+    case unknown
+    /// A state or a place; nil for nothing.
+    case known(Base?)
+  }
+
+  /// What goes on between this machine and the store.
+  package enum Exchange: Equatable, Sendable {
+    case idle
+    /// Writes were sent, and their answers are missing: the store may have any of them.
+    case awaiting([Attempt])
+    /// Another machine has stored another state, or nil if it has removed that: somebody decides which
+    /// one stays, and nothing is sent until then.
+    case opposed(RemoteState?)
+  }
+
+  /// The one word for a state that the rest depends on.
+  package enum Phase: CaseIterable, Sendable {
+    case unknown, current, unsent, awaiting, opposed
+  }
+
+  /// A replica may be so many saves behind.
+  private static let largestPast = 64
+  /// More answers than are lost in a row before the first attempt is settled.
+  private static let largestAttemptCount = 64
+
+  package var store = Store.unknown
+  package var exchange = Exchange.idle
+  /// The last parcels of earlier states of the store; nil where it had nothing.
+  package var past: [RemoteParcel.ID?] = []
+
+  /// The changes that the store has.
+  package var sent = Changes()
+  /// Whether the local archive no longer begins with the one in the store, so that it is sent whole.
+  package var needsWhole = false
+  /// The changes after which the state was removed here.
+  package var removed: Changes?
+  /// The changes after which the store was to have nothing, also no lease.
+  package var unwanted: Changes?
+
+  /// The lease that the store has.
+  package var lease: StoredLease?
+  /// Whether the lease is let go as soon as the store has the local state.
+  package var endsLease = false
+
+  /// The result of the proof; nil before it.
+  package var finding: LocalFinding?
+  /// Whether the local state goes on without subkeys that the store has.
+  ///
+  /// Then it must not replace the state of the store, even if it begins with that.
+  package var opposes = false
+  /// Whether the state goes on here from the store's, but with other subkeys.
+  package var mergesSubkeys = false
+
+  package init() {}
+}
+
+// MARK: Parts
+
+extension SyncState {
+  /// The numbers of the changes that were made here.
+  package struct Changes: Equatable, Sendable {
+    package var main: UInt64 = 0
+    package var secrets: UInt64 = 0
+
+    package init(main: UInt64 = 0, secrets: UInt64 = 0) {
+      (self.main, self.secrets) = (main, secrets)
+    }
+
+    /// Other changes than there are, so that all counts as unsent.
+    static let none = Changes(main: .max, secrets: .max)
+  }
+
+  /// A state of the store, or a place.
+  package struct Base: Equatable, Sendable {
+    package var version: RemoteVersion
+    /// The last parcel; nil if no parcel was whole.
+    package var id: RemoteParcel.ID?
+    package var parcelCount: Int
+    /// The size in bytes of the archive in the parcels.
+    package var byteCount: Int
+    /// Whether the store has only a place, and no state yet.
+    package var isPlace: Bool
+
+    init(_ version: RemoteVersion, _ content: RemoteContent) {
+      self.version = version
+      (id, parcelCount) = (content.ids.last, content.ids.count)
+      (byteCount, isPlace) = (content.archive.count, content.isPlace)
+    }
+
+    fileprivate init(_ version: RemoteVersion, after attempt: Attempt) {
+      self.version = version
+      (id, parcelCount, byteCount) = (attempt.id, attempt.parcelCount, attempt.byteCount)
+      isPlace = attempt.kind == .place
+    }
+
+    package init(
+      _ version: RemoteVersion, id: RemoteParcel.ID? = nil, parcelCount: Int = 0,
+      byteCount: Int = 0, isPlace: Bool = false
+    ) {
+      self.version = version
+      (self.id, self.parcelCount, self.byteCount) = (id, parcelCount, byteCount)
+      self.isPlace = isPlace
+    }
+  }
+
+  /// A write that is being sent, or whose answer was lost.
+  package struct Attempt: Equatable, Sendable {
+    package enum Kind: Sendable {
+      /// What was added to the archive.
+      case change
+      case whole
+      /// A lease alone, behind the state.
+      case lease
+      /// A lease alone, which replaces what the store has.
+      case place
+      case removal
+    }
+
+    package let kind: Kind
+    package let id: RemoteParcel.ID
+    package let parcelCount: Int
+    package let byteCount: Int
+    /// The changes that the write brings to the store; nil if it brings none.
+    package let changes: Changes?
+    /// The lease that the write takes; nil if the lease stays as it is.
+    package let lease: StoredLease?
+
+    package init(
+      _ kind: Kind, _ id: RemoteParcel.ID, parcelCount: Int, byteCount: Int, changes: Changes?,
+      lease: StoredLease? = nil
+    ) {
+      (self.kind, self.id, self.changes, self.lease) = (kind, id, changes, lease)
+      (self.parcelCount, self.byteCount) = (parcelCount, byteCount)
+    }
+  }
+}
+
+// MARK: Questions
+
+extension SyncState {
+  package func phase(at changes: Changes) -> Phase {
+    switch (exchange, store) {
+    case (.opposed, _): .opposed
+    case (.awaiting, _): .awaiting
+    case (.idle, .unknown): .unknown
+    case (.idle, .known): sent == changes ? .current : .unsent
+    }
+  }
+
+  var isFetched: Bool { store != .unknown }
+
+  /// What the store has, as far as is known; nil also if nothing is known.
+  var base: Base? {
+    if case .known(let base) = store { base } else { nil }
+  }
+
+  var attempts: [Attempt] {
+    if case .awaiting(let attempts) = exchange { attempts } else { [] }
+  }
+
+  /// The state of another machine that is in conflict with the local one; the inner nil is a removal.
+  var theirs: RemoteState?? {
+    if case .opposed(let theirs) = exchange { .some(theirs) } else { nil }
+  }
+
+  /// Whether the store has not confirmed the whole local state.
+  package func isUnsent(at changes: Changes) -> Bool { sent != changes || theirs != nil }
+
+  /// Whether the store has the local subkeys.
+  func hasSentSubkeys(at changes: Changes) -> Bool {
+    sent.secrets == changes.secrets && theirs == nil && base != nil
+  }
+}
+
+// MARK: Events
+
+/// Something that happens to a state, here or in the store.
+package enum SyncEvent: Equatable, Sendable {
+  // When the copy is there.
+  /// Nothing is known of the store; whether there is a state here.
+  case began(isHere: Bool)
+  /// The local state was compared with its note.
+  case proved(SyncProof)
+
+  // Here.
+  /// The local state was removed.
+  case removed
+  /// Nothing of the state is to be in the store, not even a place.
+  case unwanted
+  /// The changes were undone, so the store lacks none.
+  case undone
+  /// The state was claimed, or is let go.
+  case endsLease(Bool)
+  /// The local state goes on without subkeys that the store may have.
+  case lostSubkeys
+  /// All subkeys are here that the store has and that were not forgotten.
+  case hasSubkeys
+  /// The subkeys of this version in the store have replaced the local ones.
+  case adoptedSubkeys(of: RemoteVersion)
+  /// Nothing of a doubted state was ever in the store, so it may be sent.
+  case trusted
+
+  // Between here and the store.
+  case sent(SyncState.Attempt)
+  /// The store has stored an attempt; a nil version stands for a removal.
+  case stored(RemoteParcel.ID, as: RemoteVersion?)
+  /// The store has not stored an attempt.
+  case notStored(RemoteParcel.ID)
+  /// The store was asked, and has what was known.
+  case asked
+  /// The store has this lease now, or none.
+  case leased(StoredLease?)
+  /// The lease is forgotten, so that it is no longer renewed.
+  case released
+  /// The state of the store has replaced the local one. The subkeys may be others than its own.
+  case took(SyncState.Base?, StoredLease?, needsWhole: Bool, hasOtherSubkeys: Bool)
+  /// The local state begins with that of the store, which was sent from here.
+  case recognized(SyncState.Base, StoredLease?, isAll: Bool, hasSubkeys: Bool)
+  /// The store has a place of somebody, or nothing, where there was a place.
+  case foundPlace(SyncState.Base?)
+
+  // Conflicts.
+  case opposed(RemoteState?)
+  /// The local state is to replace the one that it is in conflict with.
+  case prevailed
+}
+
+/// What was found out about the local state at launch.
+package enum SyncProof: Equatable, Sendable {
+  /// There is no state, and no note of a removal.
+  case nothing
+  /// The state was removed here, and the store had this then.
+  case removal(SyncState.Base?)
+  /// Nothing could be compared without the key.
+  case unread
+  case file(LocalFinding, opposes: Bool, mergesSubkeys: Bool, SyncNote)
+}
+
+/// What the note of a launch says of the store.
+package enum SyncNote: Equatable, Sendable {
+  case nothing
+  /// The store had the local state, but nobody with the key says so.
+  case all
+  /// The store had this; whether the file and the subkeys go on from it, and the file is all of it.
+  case base(SyncState.Base, isSame: Bool, hasSubkeys: Bool, isAll: Bool)
+}
+
+/// What is to be done after an event.
+package enum SyncAction: Equatable, Sendable {
+  /// So many bytes of the archive are in the store, or will be.
+  case mark(Int)
+  /// The next launch needs to know.
+  case note
+}
+
+extension SyncState {
+  /// Says what becomes of the state by an event.
+  ///
+  /// - Parameters:
+  ///   - event: The event.
+  ///   - changes: The changes that were made here until now.
+  /// - Returns: The state afterwards, and what is to be done, in this order.
+  package func after(_ event: SyncEvent, at changes: Changes) -> (SyncState, [SyncAction]) {
+    var next = self
+    let actions = next.take(event, changes)
+    return (next, actions)
+  }
+
+  private mutating func take(_ event: SyncEvent, _ changes: Changes) -> [SyncAction] {
+    switch event {
+    case .began(let isHere): sent = isHere ? .none : Changes()
+    case .proved(let proof): return take(proof, changes)
+
+    case .removed:
+      removed = changes
+      finding?.hasSubkeys = true
+      return isUnsent(at: changes) ? [.note] : []
+    case .unwanted: (sent, unwanted) = (.none, changes)
+    case .undone: sent = changes
+    case .endsLease(let ends): endsLease = ends
+    case .lostSubkeys:
+      // What the store has does not join its older states.
+      store = .unknown
+      past.removeAll { $0 == nil }
+      opposes = true
+      // Without a save nothing is in conflict, so nothing is unsent.
+      if sent.main != .max { sent = changes }
+    case .hasSubkeys:
+      finding?.hasSubkeys = true
+      mergesSubkeys = false
+      return [.note]
+    case .adoptedSubkeys(let version):
+      if base?.version == version { sent.secrets = changes.secrets }
+    case .trusted: (finding, sent) = (.trusted, .none)
+
+    case .sent(let attempt): return send(attempt)
+    case .stored(let id, let version): return settle(id, version)
+    case .notStored(let id): setAttempts(attempts.filter { $0.id != id })
+    case .asked: if store == .unknown { see(nil) }
+    case .leased(let lease): self.lease = lease
+    case .released: (lease, endsLease) = (nil, false)
+    case .took(let base, let lease, let needsWhole, let hasOtherSubkeys):
+      see(base)
+      (exchange, self.lease, self.needsWhole) = (.idle, lease, needsWhole)
+      sent = changes
+      if hasOtherSubkeys { sent.secrets = .max }
+      (finding, opposes, mergesSubkeys) = (.trusted, false, false)
+      return [.note]
+    case .recognized(let base, let lease, let isAll, let hasSubkeys):
+      see(base)
+      setAttempts([])
+      (self.lease, needsWhole) = (lease, false)
+      sent = Changes(
+        main: isAll ? changes.main : .max, secrets: hasSubkeys ? changes.secrets : .max)
+      finding?.file = .whole
+      finding?.note = .fits
+      // Another machine may have forgotten some subkeys.
+      mergesSubkeys = !hasSubkeys
+      return [.mark(base.byteCount), .note]
+    case .foundPlace(let place):
+      see(place)
+      setAttempts([])
+      (lease, needsWhole) = (nil, true)
+
+    case .opposed(let theirs): exchange = .opposed(theirs)
+    case .prevailed:
+      guard let theirs else { break }
+      exchange = .idle
+      // Nothing of the local state was sent on the base of the other one, so all is sent.
+      see(theirs.map { Base($0.version) })
+      (lease, sent) = (nil, .none)
+      (finding, opposes) = (.trusted, false)
+    }
+    return []
+  }
+
+  private mutating func take(_ proof: SyncProof, _ changes: Changes) -> [SyncAction] {
+    switch proof {
+    case .nothing: finding = .nothing
+    case .unread: finding = LocalFinding(file: .whole, note: .missing, hasSubkeys: true)
+    case .removal(let base):
+      (removed, sent) = (Changes(), .none)
+      finding = LocalFinding(file: .missing, note: .fits, hasSubkeys: true)
+      if let base {
+        see(base)
+        needsWhole = true
+      }
+    case .file(let finding, let opposes, let mergesSubkeys, let note):
+      (self.finding, self.opposes, self.mergesSubkeys) = (finding, opposes, mergesSubkeys)
+      switch note {
+      // A doubted state is sent only if somebody saves, and then it is a conflict.
+      case _ where finding.isDoubted, .all: sent = changes
+      case .nothing: break
+      case .base(let base, let isSame, let hasSubkeys, let isAll):
+        see(base)
+        needsWhole = !isSame || !hasSubkeys
+        sent = Changes(
+          main: isSame && isAll ? 0 : .max, secrets: isSame && hasSubkeys ? 0 : .max)
+        return isSame ? [.mark(base.byteCount)] : []
+      }
+    }
+    return []
+  }
+
+  private mutating func send(_ attempt: Attempt) -> [SyncAction] {
+    guard theirs == nil else { return [] }
+    setAttempts((attempts + [attempt]).suffix(Self.largestAttemptCount))
+    switch attempt.kind {
+    case .change: return [.mark(attempt.byteCount)]
+    case .whole:
+      needsWhole = true
+      return [.mark(attempt.byteCount)]
+    case .place: needsWhole = true
+    case .lease, .removal: break
+    }
+    return []
+  }
+
+  private mutating func settle(_ id: RemoteParcel.ID, _ version: RemoteVersion?) -> [SyncAction] {
+    // If the store was compared since then, that result counts more than a late answer.
+    guard let attempt = attempts.first(where: { $0.id == id }) else { return [] }
+    // A later attempt may go on from another version.
+    let isLast = attempts.last?.id == id
+    see(version.map { Base($0, after: attempt) })
+    exchange = .idle
+    lease = version == nil ? nil : attempt.lease ?? lease
+    switch attempt.kind {
+    case .whole, .removal: needsWhole = !isLast
+    case .change, .lease, .place: if !isLast { needsWhole = true }
+    }
+    sent = attempt.changes ?? sent
+    return [.note]
+  }
+
+  /// Notes what the store has, and that what was known of it before is older.
+  private mutating func see(_ base: Base?) {
+    past.removeAll { $0 == base?.id }
+    if case .known(let before) = store, before?.id != base?.id {
+      past = (past + [before?.id]).suffix(Self.largestPast)
+    }
+    store = .known(base)
+  }
+
+  /// A conflict stays: nothing is sent while there is one.
+  private mutating func setAttempts(_ attempts: [Attempt]) {
+    guard theirs == nil else { return }
+    exchange = attempts.isEmpty ? .idle : .awaiting(attempts)
+  }
+}

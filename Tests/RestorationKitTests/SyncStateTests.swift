@@ -1,0 +1,518 @@
+import Foundation
+import RestorationKit
+import RestorationSharing
+import XCTest
+
+/// What becomes of a state by each event: the table of all pairs, and what holds for all sequences.
+final class SyncStateTests: XCTestCase {
+  private static let changes = SyncState.Changes(main: 3, secrets: 1)
+  private static let earlier = SyncState.Changes(main: 2, secrets: 0)
+
+  private static func id(_ number: UInt64) -> RemoteParcel.ID {
+    RemoteParcel.ID(high: 0, low: number)
+  }
+
+  private static func base(_ number: UInt64, isPlace: Bool = false) -> SyncState.Base {
+    SyncState.Base(
+      RemoteVersion("v\(number)"), id: id(number), parcelCount: Int(number),
+      byteCount: Int(number) * 10, isPlace: isPlace)
+  }
+
+  private static let lease = StoredLease(
+    holder: id(99), end: Date(timeIntervalSince1970: 1), owner: "ada")
+  private static let theirs = RemoteState(bytes: [1], version: RemoteVersion("theirs"))
+
+  private static func attempt(
+    _ kind: SyncState.Attempt.Kind, _ number: UInt64, _ changes: SyncState.Changes? = changes,
+    lease: StoredLease? = nil
+  ) -> SyncState.Attempt {
+    SyncState.Attempt(
+      kind, id(number), parcelCount: 2, byteCount: 55, changes: changes, lease: lease)
+  }
+
+  /// A state of each phase: as plain as it can be, and with all that can be true beside.
+  private static let states: [(name: String, state: SyncState)] = SyncState.Phase.allCases.flatMap {
+    phase in
+    var plain = SyncState()
+    plain.finding = .init(file: .whole, note: .fits, hasSubkeys: true)
+    switch phase {
+    case .unknown: plain.sent = earlier
+    case .current: (plain.store, plain.sent) = (.known(base(1)), changes)
+    case .unsent: (plain.store, plain.sent) = (.known(base(1)), earlier)
+    case .awaiting:
+      (plain.store, plain.sent) = (.known(base(1)), earlier)
+      plain.exchange = .awaiting([attempt(.change, 5), attempt(.whole, 6, lease: lease)])
+    case .opposed:
+      (plain.store, plain.sent) = (.known(base(1)), earlier)
+      plain.exchange = .opposed(theirs)
+    }
+    var full = plain
+    full.past = [nil, id(2)]
+    (full.needsWhole, full.removed, full.unwanted) = (true, earlier, earlier)
+    (full.lease, full.endsLease, full.opposes, full.mergesSubkeys) = (lease, true, true, true)
+    full.finding = .init(file: .damaged, note: .differs, hasSubkeys: false)
+    return [("\(phase)", plain), ("\(phase)+", full)]
+  }
+
+  private static let events: [(name: String, event: SyncEvent)] = [
+    ("began, here", .began(isHere: true)),
+    ("began, not here", .began(isHere: false)),
+    ("proved nothing", .proved(.nothing)),
+    ("proved removal", .proved(.removal(base(2)))),
+    ("proved removal, unknown", .proved(.removal(nil))),
+    ("proved unread", .proved(.unread)),
+    (
+      "proved file, doubted",
+      proved(.damaged, .fits, .base(base(2), isSame: true, hasSubkeys: true, isAll: true))
+    ),
+    ("proved file, no note", proved(.whole, .missing, .nothing)),
+    ("proved file, sent", proved(.whole, .missing, .all)),
+    (
+      "proved file, other",
+      proved(.whole, .fits, .base(base(2), isSame: false, hasSubkeys: true, isAll: true))
+    ),
+    (
+      "proved file, longer",
+      proved(.whole, .fits, .base(base(2), isSame: true, hasSubkeys: true, isAll: false))
+    ),
+    (
+      "proved file, other subkeys",
+      proved(.whole, .fits, .base(base(2), isSame: true, hasSubkeys: false, isAll: true))
+    ),
+    (
+      "proved file, same",
+      proved(.whole, .fits, .base(base(2), isSame: true, hasSubkeys: true, isAll: true))
+    ),
+    ("removed", .removed),
+    ("unwanted", .unwanted),
+    ("undone", .undone),
+    ("ends lease", .endsLease(true)),
+    ("keeps lease", .endsLease(false)),
+    ("lost subkeys", .lostSubkeys),
+    ("has subkeys", .hasSubkeys),
+    ("adopted subkeys", .adoptedSubkeys(of: base(1).version)),
+    ("adopted other subkeys", .adoptedSubkeys(of: base(9).version)),
+    ("trusted", .trusted),
+    ("sent change", .sent(attempt(.change, 7))),
+    ("sent whole", .sent(attempt(.whole, 7))),
+    ("sent lease", .sent(attempt(.lease, 7, nil, lease: lease))),
+    ("sent place", .sent(attempt(.place, 7, nil, lease: lease))),
+    ("sent removal", .sent(attempt(.removal, 7))),
+    ("stored the first", .stored(id(5), as: base(7).version)),
+    ("stored the last", .stored(id(6), as: base(7).version)),
+    ("stored as nothing", .stored(id(6), as: nil)),
+    ("stored late", .stored(id(8), as: base(8).version)),
+    ("not stored", .notStored(id(5))),
+    ("asked", .asked),
+    ("leased", .leased(lease)),
+    ("leased by nobody", .leased(nil)),
+    ("released", .released),
+    ("took", .took(base(2), lease, needsWhole: false, hasOtherSubkeys: false)),
+    ("took nothing", .took(nil, nil, needsWhole: false, hasOtherSubkeys: false)),
+    ("took, other subkeys", .took(base(2), nil, needsWhole: true, hasOtherSubkeys: true)),
+    ("recognized", .recognized(base(2), lease, isAll: true, hasSubkeys: true)),
+    ("recognized a part", .recognized(base(2), nil, isAll: false, hasSubkeys: false)),
+    ("found a place", .foundPlace(base(2, isPlace: true))),
+    ("found no place", .foundPlace(nil)),
+    ("opposed", .opposed(RemoteState(bytes: [2], version: RemoteVersion("other")))),
+    ("opposed by a removal", .opposed(nil)),
+    ("prevailed", .prevailed),
+  ]
+
+  private static func proved(
+    _ file: LocalFinding.File, _ note: LocalFinding.Note, _ base: SyncNote
+  ) -> SyncEvent {
+    .proved(
+      .file(
+        LocalFinding(file: file, note: note, hasSubkeys: true), opposes: false,
+        mergesSubkeys: false, base))
+  }
+
+  /// What an event changes, and what is to be done, in a few words.
+  private func difference(
+    _ before: SyncState, _ after: SyncState, _ actions: [SyncAction]
+  ) -> String {
+    var words: [String] = []
+    let (old, new) = (before.phase(at: Self.changes), after.phase(at: Self.changes))
+    if old != new { words.append("→ \(new)") }
+    if before.store != after.store { words.append("store has \(name(after.store))") }
+    if before.exchange != after.exchange, old == new || new == .awaiting || new == .opposed {
+      words.append(name(after.exchange))
+    }
+    if before.past != after.past { words.append("past \(after.past.map(name))") }
+    if before.sent != after.sent { words.append("sent \(name(after.sent))") }
+    if before.needsWhole != after.needsWhole {
+      words.append(after.needsWhole ? "whole" : "not whole")
+    }
+    if before.removed != after.removed { words.append("removed at \(name(after.removed))") }
+    if before.unwanted != after.unwanted { words.append("unwanted at \(name(after.unwanted))") }
+    if before.lease != after.lease { words.append(after.lease == nil ? "no lease" : "lease") }
+    if before.endsLease != after.endsLease {
+      words.append(after.endsLease ? "ends lease" : "keeps lease")
+    }
+    if before.finding != after.finding {
+      let finding = after.finding
+      words.append(
+        finding.map { "\($0.file) \($0.note)\($0.hasSubkeys ? "" : " lacking subkeys")" }
+          ?? "unproved")
+    }
+    if before.opposes != after.opposes {
+      words.append(after.opposes ? "opposes" : "opposes no more")
+    }
+    if before.mergesSubkeys != after.mergesSubkeys {
+      words.append(after.mergesSubkeys ? "merges" : "merges no more")
+    }
+    for action in actions {
+      switch action {
+      case .mark(let count): words.append("MARK \(count)")
+      case .note: words.append("NOTE")
+      }
+    }
+    return words.isEmpty ? "–" : words.joined(separator: ", ")
+  }
+
+  private func name(_ store: SyncState.Store) -> String {
+    switch store {
+    case .unknown: "what nobody knows"
+    case .known(nil): "nothing"
+    case .known(let base?): "\(base.isPlace ? "place " : "")\(base.version.name)"
+    }
+  }
+
+  private func name(_ exchange: SyncState.Exchange) -> String {
+    switch exchange {
+    case .idle: "idle"
+    case .awaiting(let attempts): "awaiting \(attempts.map { "\($0.kind) \($0.id.low)" })"
+    case .opposed(let theirs): "opposed by \(theirs?.version.name ?? "a removal")"
+    }
+  }
+
+  private func name(_ id: RemoteParcel.ID?) -> String { id.map { "\($0.low)" } ?? "nothing" }
+
+  private func name(_ changes: SyncState.Changes?) -> String {
+    switch changes {
+    case nil: "never"
+    case Self.changes?: "all"
+    case let changes?: "\(number(changes.main))/\(number(changes.secrets))"
+    }
+  }
+
+  private func number(_ number: UInt64) -> String { number == .max ? "∅" : "\(number)" }
+
+  func testEachEventDoesToEachStateWhatTheTableSays() {
+    var lines: [String] = []
+    for (name, event) in Self.events {
+      // Phases with the same answer share a line.
+      var answers: [(states: [String], answer: String)] = []
+      for (state, before) in Self.states {
+        let (after, actions) = before.after(event, at: Self.changes)
+        let answer = difference(before, after, actions)
+        if let place = answers.firstIndex(where: { $0.answer == answer }) {
+          answers[place].states.append(state)
+        } else {
+          answers.append(([state], answer))
+        }
+      }
+      lines.append(name)
+      lines += answers.map { "  \($0.states.joined(separator: " ")): \($0.answer)" }
+    }
+    let expected = Self.table.split(separator: "\n").map(String.init)
+    for (found, expected) in zip(lines, expected) { XCTAssertEqual(found, expected) }
+    XCTAssertEqual(lines.count, expected.count)
+  }
+
+  /// All sequences of three events, from each state.
+  func testNoSequenceOfEventsBreaksARule() {
+    for (name, begun) in Self.states {
+      for first in Self.events {
+        let one = step(begun, first)
+        for second in Self.events {
+          let two = step(one, second)
+          for third in Self.events {
+            let three = step(two, third)
+            guard isSound(three) else {
+              return XCTFail("\(name): \(first.name), \(second.name), \(third.name): \(three)")
+            }
+          }
+        }
+      }
+    }
+  }
+
+  private func step(_ state: SyncState, _ event: (name: String, event: SyncEvent)) -> SyncState {
+    let (next, actions) = state.after(event.event, at: Self.changes)
+    if state.phase(at: Self.changes) == .opposed, next.phase(at: Self.changes) != .opposed {
+      XCTAssertTrue(Self.decisions.contains(event.name), "\(event.name) ends a conflict")
+    }
+    if state.isUnsent(at: Self.changes), !next.isUnsent(at: Self.changes) {
+      XCTAssertTrue(Self.answers.contains(event.name), "\(event.name) says that all is sent")
+    }
+    if next.phase(at: Self.changes) == .opposed {
+      XCTAssertFalse(event.name.hasPrefix("sent") && next != state, "\(event.name) in a conflict")
+      XCTAssertFalse(
+        event.name.hasPrefix("sent") && !actions.isEmpty, "\(event.name) in a conflict")
+    }
+    return next
+  }
+
+  /// Somebody has decided, and the other state is here or gives way.
+  private static let decisions: Set = [
+    "took", "took nothing", "took, other subkeys", "prevailed",
+  ]
+
+  /// The store has answered, a launch has compared, or there is nothing to send any more.
+  private static let answers: Set = [
+    "took", "took nothing", "recognized", "stored the first", "stored the last",
+    "stored as nothing",
+    "undone", "lost subkeys", "adopted subkeys", "proved file, doubted", "proved file, sent",
+  ]
+
+  private func isSound(_ state: SyncState) -> Bool {
+    if case .awaiting(let attempts) = state.exchange, attempts.isEmpty || attempts.count > 64 {
+      return false
+    }
+    if case .known(let base) = state.store, state.past.contains(base?.id) { return false }
+    return state.past.count <= 64
+  }
+
+  func testManyAttemptsAndStatesOfTheStoreAreForgotten() {
+    var state = SyncState()
+    for number in 1...200 as ClosedRange<UInt64> {
+      state = state.after(.sent(Self.attempt(.change, number)), at: Self.changes).0
+      state =
+        state.after(
+          .took(Self.base(number), nil, needsWhole: false, hasOtherSubkeys: false), at: Self.changes
+        ).0
+      state = state.after(.sent(Self.attempt(.change, 1000 + number)), at: Self.changes).0
+    }
+    XCTAssertEqual(state.past, (136...199).map(Self.id))
+    for number in 1...200 as ClosedRange<UInt64> {
+      state = state.after(.sent(Self.attempt(.change, number)), at: Self.changes).0
+    }
+    guard case .awaiting(let attempts) = state.exchange else { return XCTFail("\(state.exchange)") }
+    XCTAssertEqual(attempts.map(\.id), (137...200).map(Self.id))
+  }
+
+  private static let table = """
+    began, here
+      unknown unknown+ unsent unsent+ awaiting awaiting+ opposed opposed+: sent ∅/∅
+      current current+: → unsent, sent ∅/∅
+    began, not here
+      unknown unknown+ unsent unsent+ awaiting awaiting+ opposed opposed+: sent 0/0
+      current current+: → unsent, sent 0/0
+    proved nothing
+      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ opposed opposed+: missing missing
+    proved removal
+      unknown: → unsent, store has v2, sent ∅/∅, whole, removed at 0/0, missing fits
+      unknown+: → unsent, store has v2, past ["nothing"], sent ∅/∅, removed at 0/0, missing fits
+      current: → unsent, store has v2, past ["1"], sent ∅/∅, whole, removed at 0/0, missing fits
+      current+: → unsent, store has v2, past ["nothing", "1"], sent ∅/∅, removed at 0/0, missing fits
+      unsent awaiting opposed: store has v2, past ["1"], sent ∅/∅, whole, removed at 0/0, missing fits
+      unsent+ awaiting+ opposed+: store has v2, past ["nothing", "1"], sent ∅/∅, removed at 0/0, missing fits
+    proved removal, unknown
+      unknown unknown+ unsent unsent+ awaiting awaiting+ opposed opposed+: sent ∅/∅, removed at 0/0, missing fits
+      current current+: → unsent, sent ∅/∅, removed at 0/0, missing fits
+    proved unread
+      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ opposed opposed+: whole missing
+    proved file, doubted
+      unknown awaiting opposed: sent all, damaged fits
+      unknown+ awaiting+ opposed+: sent all, damaged fits, opposes no more, merges no more
+      current: damaged fits
+      current+: damaged fits, opposes no more, merges no more
+      unsent: → current, sent all, damaged fits
+      unsent+: → current, sent all, damaged fits, opposes no more, merges no more
+    proved file, no note
+      unknown current unsent awaiting opposed: whole missing
+      unknown+ current+ unsent+ awaiting+ opposed+: whole missing, opposes no more, merges no more
+    proved file, sent
+      unknown awaiting opposed: sent all, whole missing
+      unknown+ awaiting+ opposed+: sent all, whole missing, opposes no more, merges no more
+      current: whole missing
+      current+: whole missing, opposes no more, merges no more
+      unsent: → current, sent all, whole missing
+      unsent+: → current, sent all, whole missing, opposes no more, merges no more
+    proved file, other
+      unknown: → unsent, store has v2, sent ∅/∅, whole
+      unknown+: → unsent, store has v2, past ["nothing"], sent ∅/∅, whole fits, opposes no more, merges no more
+      current: → unsent, store has v2, past ["1"], sent ∅/∅, whole
+      current+: → unsent, store has v2, past ["nothing", "1"], sent ∅/∅, whole fits, opposes no more, merges no more
+      unsent awaiting opposed: store has v2, past ["1"], sent ∅/∅, whole
+      unsent+ awaiting+ opposed+: store has v2, past ["nothing", "1"], sent ∅/∅, whole fits, opposes no more, merges no more
+    proved file, longer
+      unknown: → unsent, store has v2, sent ∅/0, MARK 20
+      unknown+: → unsent, store has v2, past ["nothing"], sent ∅/0, not whole, whole fits, opposes no more, merges no more, MARK 20
+      current: → unsent, store has v2, past ["1"], sent ∅/0, MARK 20
+      current+: → unsent, store has v2, past ["nothing", "1"], sent ∅/0, not whole, whole fits, opposes no more, merges no more, MARK 20
+      unsent awaiting opposed: store has v2, past ["1"], sent ∅/0, MARK 20
+      unsent+ awaiting+ opposed+: store has v2, past ["nothing", "1"], sent ∅/0, not whole, whole fits, opposes no more, merges no more, MARK 20
+    proved file, other subkeys
+      unknown: → unsent, store has v2, sent 0/∅, whole, MARK 20
+      unknown+: → unsent, store has v2, past ["nothing"], sent 0/∅, whole fits, opposes no more, merges no more, MARK 20
+      current: → unsent, store has v2, past ["1"], sent 0/∅, whole, MARK 20
+      current+: → unsent, store has v2, past ["nothing", "1"], sent 0/∅, whole fits, opposes no more, merges no more, MARK 20
+      unsent awaiting opposed: store has v2, past ["1"], sent 0/∅, whole, MARK 20
+      unsent+ awaiting+ opposed+: store has v2, past ["nothing", "1"], sent 0/∅, whole fits, opposes no more, merges no more, MARK 20
+    proved file, same
+      unknown: → unsent, store has v2, sent 0/0, MARK 20
+      unknown+: → unsent, store has v2, past ["nothing"], sent 0/0, not whole, whole fits, opposes no more, merges no more, MARK 20
+      current: → unsent, store has v2, past ["1"], sent 0/0, MARK 20
+      current+: → unsent, store has v2, past ["nothing", "1"], sent 0/0, not whole, whole fits, opposes no more, merges no more, MARK 20
+      unsent awaiting opposed: store has v2, past ["1"], sent 0/0, MARK 20
+      unsent+ awaiting+ opposed+: store has v2, past ["nothing", "1"], sent 0/0, not whole, whole fits, opposes no more, merges no more, MARK 20
+    removed
+      unknown unsent awaiting opposed: removed at all, NOTE
+      unknown+ unsent+ awaiting+ opposed+: removed at all, damaged differs, NOTE
+      current: removed at all
+      current+: removed at all, damaged differs
+    unwanted
+      unknown unknown+ unsent unsent+ awaiting awaiting+ opposed opposed+: sent ∅/∅, unwanted at all
+      current current+: → unsent, sent ∅/∅, unwanted at all
+    undone
+      unknown unknown+ awaiting awaiting+ opposed opposed+: sent all
+      current current+: –
+      unsent unsent+: → current, sent all
+    ends lease
+      unknown current unsent awaiting opposed: ends lease
+      unknown+ current+ unsent+ awaiting+ opposed+: –
+    keeps lease
+      unknown current unsent awaiting opposed: –
+      unknown+ current+ unsent+ awaiting+ opposed+: keeps lease
+    lost subkeys
+      unknown: sent all, opposes
+      unknown+: past ["2"], sent all
+      current: → unknown, store has what nobody knows, opposes
+      current+: → unknown, store has what nobody knows, past ["2"]
+      unsent: → unknown, store has what nobody knows, sent all, opposes
+      unsent+: → unknown, store has what nobody knows, past ["2"], sent all
+      awaiting opposed: store has what nobody knows, sent all, opposes
+      awaiting+ opposed+: store has what nobody knows, past ["2"], sent all
+    has subkeys
+      unknown current unsent awaiting opposed: NOTE
+      unknown+ current+ unsent+ awaiting+ opposed+: damaged differs, merges no more, NOTE
+    adopted subkeys
+      unknown unknown+ current current+: –
+      unsent unsent+ awaiting awaiting+ opposed opposed+: sent 2/1
+    adopted other subkeys
+      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ opposed opposed+: –
+    trusted
+      unknown unsent awaiting opposed: sent ∅/∅
+      unknown+ unsent+ awaiting+ opposed+: sent ∅/∅, whole fits
+      current: → unsent, sent ∅/∅
+      current+: → unsent, sent ∅/∅, whole fits
+    sent change
+      unknown unknown+ current current+ unsent unsent+: → awaiting, awaiting ["change 7"], MARK 55
+      awaiting awaiting+: awaiting ["change 5", "whole 6", "change 7"], MARK 55
+      opposed opposed+: –
+    sent whole
+      unknown current unsent: → awaiting, awaiting ["whole 7"], whole, MARK 55
+      unknown+ current+ unsent+: → awaiting, awaiting ["whole 7"], MARK 55
+      awaiting: awaiting ["change 5", "whole 6", "whole 7"], whole, MARK 55
+      awaiting+: awaiting ["change 5", "whole 6", "whole 7"], MARK 55
+      opposed opposed+: –
+    sent lease
+      unknown unknown+ current current+ unsent unsent+: → awaiting, awaiting ["lease 7"]
+      awaiting awaiting+: awaiting ["change 5", "whole 6", "lease 7"]
+      opposed opposed+: –
+    sent place
+      unknown current unsent: → awaiting, awaiting ["place 7"], whole
+      unknown+ current+ unsent+: → awaiting, awaiting ["place 7"]
+      awaiting: awaiting ["change 5", "whole 6", "place 7"], whole
+      awaiting+: awaiting ["change 5", "whole 6", "place 7"]
+      opposed opposed+: –
+    sent removal
+      unknown unknown+ current current+ unsent unsent+: → awaiting, awaiting ["removal 7"]
+      awaiting awaiting+: awaiting ["change 5", "whole 6", "removal 7"]
+      opposed opposed+: –
+    stored the first
+      unknown unknown+ current current+ unsent unsent+ opposed opposed+: –
+      awaiting: → current, store has v7, past ["1"], sent all, whole, NOTE
+      awaiting+: → current, store has v7, past ["nothing", "2", "1"], sent all, NOTE
+    stored the last
+      unknown unknown+ current current+ unsent unsent+ opposed opposed+: –
+      awaiting: → current, store has v7, past ["1"], sent all, lease, NOTE
+      awaiting+: → current, store has v7, past ["nothing", "2", "1"], sent all, not whole, NOTE
+    stored as nothing
+      unknown unknown+ current current+ unsent unsent+ opposed opposed+: –
+      awaiting: → current, store has nothing, past ["1"], sent all, NOTE
+      awaiting+: → current, store has nothing, past ["2", "1"], sent all, not whole, no lease, NOTE
+    stored late
+      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ opposed opposed+: –
+    not stored
+      unknown unknown+ current current+ unsent unsent+ opposed opposed+: –
+      awaiting awaiting+: awaiting ["whole 6"]
+    asked
+      unknown: → unsent, store has nothing
+      unknown+: → unsent, store has nothing, past ["2"]
+      current current+ unsent unsent+ awaiting awaiting+ opposed opposed+: –
+    leased
+      unknown current unsent awaiting opposed: lease
+      unknown+ current+ unsent+ awaiting+ opposed+: –
+    leased by nobody
+      unknown current unsent awaiting opposed: –
+      unknown+ current+ unsent+ awaiting+ opposed+: no lease
+    released
+      unknown current unsent awaiting opposed: –
+      unknown+ current+ unsent+ awaiting+ opposed+: no lease, keeps lease
+    took
+      unknown: → current, store has v2, sent all, lease, NOTE
+      unknown+: → current, store has v2, past ["nothing"], sent all, not whole, whole fits, opposes no more, merges no more, NOTE
+      current: store has v2, past ["1"], lease, NOTE
+      current+: store has v2, past ["nothing", "1"], not whole, whole fits, opposes no more, merges no more, NOTE
+      unsent awaiting opposed: → current, store has v2, past ["1"], sent all, lease, NOTE
+      unsent+ awaiting+ opposed+: → current, store has v2, past ["nothing", "1"], sent all, not whole, whole fits, opposes no more, merges no more, NOTE
+    took nothing
+      unknown: → current, store has nothing, sent all, NOTE
+      unknown+: → current, store has nothing, past ["2"], sent all, not whole, no lease, whole fits, opposes no more, merges no more, NOTE
+      current: store has nothing, past ["1"], NOTE
+      current+: store has nothing, past ["2", "1"], not whole, no lease, whole fits, opposes no more, merges no more, NOTE
+      unsent awaiting opposed: → current, store has nothing, past ["1"], sent all, NOTE
+      unsent+ awaiting+ opposed+: → current, store has nothing, past ["2", "1"], sent all, not whole, no lease, whole fits, opposes no more, merges no more, NOTE
+    took, other subkeys
+      unknown: → unsent, store has v2, sent 3/∅, whole, NOTE
+      unknown+: → unsent, store has v2, past ["nothing"], sent 3/∅, no lease, whole fits, opposes no more, merges no more, NOTE
+      current awaiting opposed: → unsent, store has v2, past ["1"], sent 3/∅, whole, NOTE
+      current+ awaiting+ opposed+: → unsent, store has v2, past ["nothing", "1"], sent 3/∅, no lease, whole fits, opposes no more, merges no more, NOTE
+      unsent: store has v2, past ["1"], sent 3/∅, whole, NOTE
+      unsent+: store has v2, past ["nothing", "1"], sent 3/∅, no lease, whole fits, opposes no more, merges no more, NOTE
+    recognized
+      unknown: → current, store has v2, sent all, lease, MARK 20, NOTE
+      unknown+: → current, store has v2, past ["nothing"], sent all, not whole, whole fits lacking subkeys, merges no more, MARK 20, NOTE
+      current: store has v2, past ["1"], lease, MARK 20, NOTE
+      current+: store has v2, past ["nothing", "1"], not whole, whole fits lacking subkeys, merges no more, MARK 20, NOTE
+      unsent awaiting: → current, store has v2, past ["1"], sent all, lease, MARK 20, NOTE
+      unsent+ awaiting+: → current, store has v2, past ["nothing", "1"], sent all, not whole, whole fits lacking subkeys, merges no more, MARK 20, NOTE
+      opposed: store has v2, past ["1"], sent all, lease, MARK 20, NOTE
+      opposed+: store has v2, past ["nothing", "1"], sent all, not whole, whole fits lacking subkeys, merges no more, MARK 20, NOTE
+    recognized a part
+      unknown: → unsent, store has v2, sent ∅/∅, merges, MARK 20, NOTE
+      unknown+: → unsent, store has v2, past ["nothing"], sent ∅/∅, not whole, no lease, whole fits lacking subkeys, MARK 20, NOTE
+      current awaiting: → unsent, store has v2, past ["1"], sent ∅/∅, merges, MARK 20, NOTE
+      current+ awaiting+: → unsent, store has v2, past ["nothing", "1"], sent ∅/∅, not whole, no lease, whole fits lacking subkeys, MARK 20, NOTE
+      unsent opposed: store has v2, past ["1"], sent ∅/∅, merges, MARK 20, NOTE
+      unsent+ opposed+: store has v2, past ["nothing", "1"], sent ∅/∅, not whole, no lease, whole fits lacking subkeys, MARK 20, NOTE
+    found a place
+      unknown: → unsent, store has place v2, whole
+      unknown+: → unsent, store has place v2, past ["nothing"], no lease
+      current unsent opposed: store has place v2, past ["1"], whole
+      current+ unsent+ opposed+: store has place v2, past ["nothing", "1"], no lease
+      awaiting: → unsent, store has place v2, past ["1"], whole
+      awaiting+: → unsent, store has place v2, past ["nothing", "1"], no lease
+    found no place
+      unknown: → unsent, store has nothing, whole
+      unknown+: → unsent, store has nothing, past ["2"], no lease
+      current unsent opposed: store has nothing, past ["1"], whole
+      current+ unsent+ opposed+: store has nothing, past ["2", "1"], no lease
+      awaiting: → unsent, store has nothing, past ["1"], whole
+      awaiting+: → unsent, store has nothing, past ["2", "1"], no lease
+    opposed
+      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+: → opposed, opposed by other
+      opposed opposed+: opposed by other
+    opposed by a removal
+      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+: → opposed, opposed by a removal
+      opposed opposed+: opposed by a removal
+    prevailed
+      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+: –
+      opposed: → unsent, store has theirs, past ["1"], sent ∅/∅
+      opposed+: → unsent, store has theirs, past ["2", "1"], sent ∅/∅, no lease, whole fits, opposes no more
+    """
+}
