@@ -41,7 +41,7 @@ public final class PostgreSQLStateStore: RemoteStateStore {
   /// - Parameters:
   ///   - connection: The connection string.
   ///   - options: How the store uses the database.
-  /// - Throws: ``/RestorationKit/RemoteStoreError`` with `refused` if libpq cannot read
+  /// - Throws: ``/RestorationSharing/RemoteStoreError`` with `refused` if libpq cannot read
   ///   the string, or PostgreSQL knows no schema of that name.
   public convenience init(
     _ connection: String, options: Options = Options()

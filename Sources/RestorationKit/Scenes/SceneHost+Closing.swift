@@ -10,7 +10,7 @@ extension SceneHost {
   ///
   /// - Parameter scene: A connected scene. Without a bound it is not saved.
   /// - Returns: What was saved; nil if nothing was. The scene is closed also if that is in
-  ///   conflict; decide with `resolveConflict(of:keeping:)`.
+  ///   conflict; decide with `resolveConflict(of:keeping:)` of RestorationSharing.
   /// - Throws: ``RestorationError`` with `archive` if its file cannot be removed now, or
   ///   the scene cannot be saved. The scene is closed all the same, and the next launch
   ///   removes its files. With `conflict` another machine has saved a scene that is to go; the

@@ -32,8 +32,8 @@ extension SceneHost {
   /// - Parameter scene: A connected scene. It is saved first; if it comes to the
   ///   front meanwhile, it stays.
   /// - Returns: What was saved last. The scene is let go also if that is in conflict; decide
-  ///   with `resolveConflict(of:keeping:)`. It stays connected, in the background, if it
-  ///   could not be saved now: the outcome is ``PreservationReport/Outcome/locked`` or
+  ///   with `resolveConflict(of:keeping:)` of RestorationSharing. It stays connected, in the
+  ///   background, if it could not be saved now: the outcome is ``PreservationReport/Outcome/locked`` or
   ///   ``PreservationReport/Outcome/inUse(by:)``. Disconnect it again later.
   /// - Throws: As ``save(_:)``; the scene stays connected then.
   @discardableResult

@@ -7,7 +7,7 @@ extension SceneHost {
   ///   users who do not want windows to come back.
   /// - Throws: As ``saveChangedScenes()`` or ``close(_:)``, when all is done. With `conflict`
   ///   another machine has saved a scene, too: `remoteStatus(of:)` says of which. Decide
-  ///   with `resolveConflict(of:keeping:)`, and call ``close()`` after that.
+  ///   with `resolveConflict(of:keeping:)` of RestorationSharing, and call ``close()`` after that.
   public func terminate(closingScenes: Bool = false) async throws(RestorationError) {
     var failure: RestorationError?
     do throws(RestorationError) {

@@ -6,7 +6,7 @@
 ///
 /// A store of your own is four methods: ``load(_:)``, ``replace(_:with:expecting:)``,
 /// ``remove(_:expecting:)`` and ``names(prefix:)``. Check it with the conformance
-/// checks of `RestorationTesting`.
+/// checks of `RestorationSharingTesting`.
 ///
 /// **Errors.** An error never says whether a write took place: an answer can be lost on
 /// the way. The caller looks at the stored state before it tries again. So do not retry a
