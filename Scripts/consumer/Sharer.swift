@@ -20,6 +20,7 @@ let store = FaultyRemoteStateStore(MemoryRemoteStateStore())
 let keys = try FixedKeyProvider.ephemeral()
 let screen = Screen()
 let (here, there) = (try keeper(store, keys), try keeper(store, keys))
+_ = try await here.restore(into: [screen])
 _ = try await there.save([screen])
 let report = try await here.save([screen])
 guard let conflict = report.conflict else { fatalError("\(report)") }

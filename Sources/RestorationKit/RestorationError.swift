@@ -26,8 +26,9 @@ public struct RestorationError: Error, Hashable, Sendable {
     /// machines share; the description says why.
     public static let store = Code("store")
 
-    /// The place where the directory keeps its states has another state, and keeps it; see
-    /// ``Refusal``.
+    /// The place where the directory keeps its states has another state, and keeps it.
+    ///
+    /// Of a state that machines share, `resolveConflict(keeping:)` of RestorationSharing decides.
     public static let conflict = Code("conflict")
 
     /// A node that a reference names is back with another type.

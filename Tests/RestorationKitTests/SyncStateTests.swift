@@ -31,27 +31,52 @@ final class SyncStateTests: XCTestCase {
   }
 
   /// A state of each phase: as plain as it can be, and with all that can be true beside.
-  private static let states: [(name: String, state: SyncState)] = SyncState.Phase.allCases.flatMap {
-    phase in
-    var plain = SyncState()
-    plain.finding = .init(file: .whole, note: .fits, hasSubkeys: true)
-    switch phase {
-    case .unknown: plain.sent = earlier
-    case .current: (plain.store, plain.sent) = (.known(base(1)), changes)
-    case .unsent: (plain.store, plain.sent) = (.known(base(1)), earlier)
-    case .awaiting:
-      (plain.store, plain.sent) = (.known(base(1)), earlier)
-      plain.exchange = .awaiting([attempt(.change, 5), attempt(.whole, 6, lease: lease)])
-    case .opposed:
-      (plain.store, plain.sent) = (.known(base(1)), earlier)
-      plain.exchange = .opposed(theirs)
+  private static let states: [(name: String, state: SyncState)] =
+    SyncState.Phase.allCases.flatMap {
+      phase -> [(name: String, state: SyncState)] in
+      var plain = SyncState()
+      plain.finding = .init(file: .whole, note: .fits, hasSubkeys: true)
+      switch phase {
+      case .unknown: plain.sent = earlier
+      case .current: (plain.store, plain.sent) = (.known(base(1)), changes)
+      case .unsent: (plain.store, plain.sent) = (.known(base(1)), earlier)
+      case .awaiting:
+        (plain.store, plain.sent) = (.known(base(1)), earlier)
+        plain.exchange = .awaiting([attempt(.change, 5), attempt(.whole, 6, lease: lease)])
+      case .opposed:
+        (plain.store, plain.sent) = (.known(base(1)), earlier)
+        plain.exchange = .opposed(theirs)
+      }
+      var full = plain
+      full.past = [nil, id(2)]
+      (full.needsWhole, full.removed, full.unwanted) = (true, earlier, earlier)
+      (full.lease, full.endsLease, full.opposes, full.mergesSubkeys) = (lease, true, true, true)
+      full.finding = .init(file: .damaged, note: .differs, hasSubkeys: false)
+      return [("\(phase)", plain), ("\(phase)+", full)]
+    } + others
+
+  /// What a state can be besides.
+  private static var others: [(name: String, state: SyncState)] {
+    var fresh = SyncState()
+    fresh = fresh.after(.began(isHere: true), at: changes).0
+    var place = SyncState()
+    (place.store, place.sent) = (.known(base(1, isPlace: true)), changes)
+    var empty = SyncState()
+    (empty.store, empty.sent) = (.known(nil), changes)
+    var opposed = empty
+    (opposed.store, opposed.exchange) = (.known(base(1)), .opposed(nil))
+    var all = [
+      ("fresh", fresh), ("place", place), ("empty", empty), ("opposed by a removal", opposed),
+    ]
+    for kind in [SyncState.Attempt.Kind.lease, .place, .removal] {
+      var awaiting = SyncState()
+      (awaiting.store, awaiting.sent, awaiting.lease) = (.known(base(1)), earlier, lease)
+      awaiting.needsWhole = true
+      let changes = kind == .lease ? nil : changes
+      awaiting.exchange = .awaiting([attempt(kind, 6, changes)])
+      all.append(("awaiting \(kind)", awaiting))
     }
-    var full = plain
-    full.past = [nil, id(2)]
-    (full.needsWhole, full.removed, full.unwanted) = (true, earlier, earlier)
-    (full.lease, full.endsLease, full.opposes, full.mergesSubkeys) = (lease, true, true, true)
-    full.finding = .init(file: .damaged, note: .differs, hasSubkeys: false)
-    return [("\(phase)", plain), ("\(phase)+", full)]
+    return all
   }
 
   private static let events: [(name: String, event: SyncEvent)] = [
@@ -85,7 +110,7 @@ final class SyncStateTests: XCTestCase {
     ),
     ("removed", .removed),
     ("unwanted", .unwanted),
-    ("undone", .undone),
+    ("undone", .undone(changes)),
     ("ends lease", .endsLease(true)),
     ("keeps lease", .endsLease(false)),
     ("lost subkeys", .lostSubkeys),
@@ -246,6 +271,8 @@ final class SyncStateTests: XCTestCase {
     }
     if state.isUnsent(at: Self.changes), !next.isUnsent(at: Self.changes) {
       XCTAssertTrue(Self.answers.contains(event.name), "\(event.name) says that all is sent")
+      // What was never sent stays unsent.
+      XCTAssertFalse(event.name == "lost subkeys" && state.sent.main == .max)
     }
     if next.phase(at: Self.changes) == .opposed {
       XCTAssertFalse(event.name.hasPrefix("sent") && next != state, "\(event.name) in a conflict")
@@ -266,6 +293,37 @@ final class SyncStateTests: XCTestCase {
     "stored as nothing",
     "undone", "lost subkeys", "adopted subkeys", "proved file, doubted", "proved file, sent",
   ]
+
+  /// Each case has its number; who adds one writes a row of the table for it.
+  func testTheTableHasEachEvent() {
+    XCTAssertEqual(Set(Self.events.map { number(of: $0.event) }), Set(1...21))
+  }
+
+  private func number(of event: SyncEvent) -> Int {
+    switch event {
+    case .began: 1
+    case .proved: 2
+    case .removed: 3
+    case .unwanted: 4
+    case .undone: 5
+    case .endsLease: 6
+    case .lostSubkeys: 7
+    case .hasSubkeys: 8
+    case .adoptedSubkeys: 9
+    case .trusted: 10
+    case .sent: 11
+    case .stored: 12
+    case .notStored: 13
+    case .asked: 14
+    case .leased: 15
+    case .released: 16
+    case .took: 17
+    case .recognized: 18
+    case .foundPlace: 19
+    case .opposed: 20
+    case .prevailed: 21
+    }
+  }
 
   private func isSound(_ state: SyncState) -> Bool {
     if case .awaiting(let attempts) = state.exchange, attempts.isEmpty || attempts.count > 64 {
@@ -295,39 +353,44 @@ final class SyncStateTests: XCTestCase {
 
   private static let table = """
     began, here
-      unknown unknown+ unsent unsent+ awaiting awaiting+ opposed opposed+: sent ∅/∅
-      current current+: → unsent, sent ∅/∅
+      unknown unknown+ unsent unsent+ awaiting awaiting+ opposed opposed+ opposed by a removal awaiting lease awaiting place awaiting removal: sent ∅/∅
+      current current+ place empty: → unsent, sent ∅/∅
+      fresh: –
     began, not here
-      unknown unknown+ unsent unsent+ awaiting awaiting+ opposed opposed+: sent 0/0
-      current current+: → unsent, sent 0/0
+      unknown unknown+ unsent unsent+ awaiting awaiting+ opposed opposed+ fresh opposed by a removal awaiting lease awaiting place awaiting removal: sent 0/0
+      current current+ place empty: → unsent, sent 0/0
     proved nothing
-      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ opposed opposed+: missing missing
+      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ opposed opposed+ fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: missing missing
     proved removal
       unknown: → unsent, store has v2, sent ∅/∅, whole, removed at 0/0, missing fits
       unknown+: → unsent, store has v2, past ["nothing"], sent ∅/∅, removed at 0/0, missing fits
-      current: → unsent, store has v2, past ["1"], sent ∅/∅, whole, removed at 0/0, missing fits
+      current place: → unsent, store has v2, past ["1"], sent ∅/∅, whole, removed at 0/0, missing fits
       current+: → unsent, store has v2, past ["nothing", "1"], sent ∅/∅, removed at 0/0, missing fits
-      unsent awaiting opposed: store has v2, past ["1"], sent ∅/∅, whole, removed at 0/0, missing fits
+      unsent awaiting opposed opposed by a removal: store has v2, past ["1"], sent ∅/∅, whole, removed at 0/0, missing fits
       unsent+ awaiting+ opposed+: store has v2, past ["nothing", "1"], sent ∅/∅, removed at 0/0, missing fits
+      fresh: → unsent, store has v2, whole, removed at 0/0, missing fits
+      empty: → unsent, store has v2, past ["nothing"], sent ∅/∅, whole, removed at 0/0, missing fits
+      awaiting lease awaiting place awaiting removal: store has v2, past ["1"], sent ∅/∅, removed at 0/0, missing fits
     proved removal, unknown
-      unknown unknown+ unsent unsent+ awaiting awaiting+ opposed opposed+: sent ∅/∅, removed at 0/0, missing fits
-      current current+: → unsent, sent ∅/∅, removed at 0/0, missing fits
+      unknown unknown+ unsent unsent+ awaiting awaiting+ opposed opposed+ opposed by a removal awaiting lease awaiting place awaiting removal: sent ∅/∅, removed at 0/0, missing fits
+      current current+ place empty: → unsent, sent ∅/∅, removed at 0/0, missing fits
+      fresh: removed at 0/0, missing fits
     proved unread
-      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ opposed opposed+: whole missing
+      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ opposed opposed+ fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: whole missing
     proved file, doubted
-      unknown awaiting opposed: sent all, damaged fits
+      unknown awaiting opposed fresh awaiting lease awaiting place awaiting removal: sent all, damaged fits
       unknown+ awaiting+ opposed+: sent all, damaged fits, opposes no more, merges no more
-      current: damaged fits
+      current place empty opposed by a removal: damaged fits
       current+: damaged fits, opposes no more, merges no more
       unsent: → current, sent all, damaged fits
       unsent+: → current, sent all, damaged fits, opposes no more, merges no more
     proved file, no note
-      unknown current unsent awaiting opposed: whole missing
+      unknown current unsent awaiting opposed fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: whole missing
       unknown+ current+ unsent+ awaiting+ opposed+: whole missing, opposes no more, merges no more
     proved file, sent
-      unknown awaiting opposed: sent all, whole missing
+      unknown awaiting opposed fresh awaiting lease awaiting place awaiting removal: sent all, whole missing
       unknown+ awaiting+ opposed+: sent all, whole missing, opposes no more, merges no more
-      current: whole missing
+      current place empty opposed by a removal: whole missing
       current+: whole missing, opposes no more, merges no more
       unsent: → current, sent all, whole missing
       unsent+: → current, sent all, whole missing, opposes no more, merges no more
@@ -338,6 +401,11 @@ final class SyncStateTests: XCTestCase {
       current+: → unsent, store has v2, past ["nothing", "1"], sent ∅/∅, whole fits, opposes no more, merges no more
       unsent awaiting opposed: store has v2, past ["1"], sent ∅/∅, whole
       unsent+ awaiting+ opposed+: store has v2, past ["nothing", "1"], sent ∅/∅, whole fits, opposes no more, merges no more
+      fresh: → unsent, store has v2, whole, whole fits
+      place: → unsent, store has v2, past ["1"], sent ∅/∅, whole, whole fits
+      empty: → unsent, store has v2, past ["nothing"], sent ∅/∅, whole, whole fits
+      opposed by a removal: store has v2, past ["1"], sent ∅/∅, whole, whole fits
+      awaiting lease awaiting place awaiting removal: store has v2, past ["1"], sent ∅/∅, whole fits
     proved file, longer
       unknown: → unsent, store has v2, sent ∅/0, MARK 20
       unknown+: → unsent, store has v2, past ["nothing"], sent ∅/0, not whole, whole fits, opposes no more, merges no more, MARK 20
@@ -345,6 +413,11 @@ final class SyncStateTests: XCTestCase {
       current+: → unsent, store has v2, past ["nothing", "1"], sent ∅/0, not whole, whole fits, opposes no more, merges no more, MARK 20
       unsent awaiting opposed: store has v2, past ["1"], sent ∅/0, MARK 20
       unsent+ awaiting+ opposed+: store has v2, past ["nothing", "1"], sent ∅/0, not whole, whole fits, opposes no more, merges no more, MARK 20
+      fresh: → unsent, store has v2, sent ∅/0, whole fits, MARK 20
+      place: → unsent, store has v2, past ["1"], sent ∅/0, whole fits, MARK 20
+      empty: → unsent, store has v2, past ["nothing"], sent ∅/0, whole fits, MARK 20
+      opposed by a removal: store has v2, past ["1"], sent ∅/0, whole fits, MARK 20
+      awaiting lease awaiting place awaiting removal: store has v2, past ["1"], sent ∅/0, not whole, whole fits, MARK 20
     proved file, other subkeys
       unknown: → unsent, store has v2, sent 0/∅, whole, MARK 20
       unknown+: → unsent, store has v2, past ["nothing"], sent 0/∅, whole fits, opposes no more, merges no more, MARK 20
@@ -352,6 +425,11 @@ final class SyncStateTests: XCTestCase {
       current+: → unsent, store has v2, past ["nothing", "1"], sent 0/∅, whole fits, opposes no more, merges no more, MARK 20
       unsent awaiting opposed: store has v2, past ["1"], sent 0/∅, whole, MARK 20
       unsent+ awaiting+ opposed+: store has v2, past ["nothing", "1"], sent 0/∅, whole fits, opposes no more, merges no more, MARK 20
+      fresh: → unsent, store has v2, sent 0/∅, whole, whole fits, MARK 20
+      place: → unsent, store has v2, past ["1"], sent 0/∅, whole, whole fits, MARK 20
+      empty: → unsent, store has v2, past ["nothing"], sent 0/∅, whole, whole fits, MARK 20
+      opposed by a removal: store has v2, past ["1"], sent 0/∅, whole, whole fits, MARK 20
+      awaiting lease awaiting place awaiting removal: store has v2, past ["1"], sent 0/∅, whole fits, MARK 20
     proved file, same
       unknown: → unsent, store has v2, sent 0/0, MARK 20
       unknown+: → unsent, store has v2, past ["nothing"], sent 0/0, not whole, whole fits, opposes no more, merges no more, MARK 20
@@ -359,100 +437,131 @@ final class SyncStateTests: XCTestCase {
       current+: → unsent, store has v2, past ["nothing", "1"], sent 0/0, not whole, whole fits, opposes no more, merges no more, MARK 20
       unsent awaiting opposed: store has v2, past ["1"], sent 0/0, MARK 20
       unsent+ awaiting+ opposed+: store has v2, past ["nothing", "1"], sent 0/0, not whole, whole fits, opposes no more, merges no more, MARK 20
+      fresh: → unsent, store has v2, sent 0/0, whole fits, MARK 20
+      place: → unsent, store has v2, past ["1"], sent 0/0, whole fits, MARK 20
+      empty: → unsent, store has v2, past ["nothing"], sent 0/0, whole fits, MARK 20
+      opposed by a removal: store has v2, past ["1"], sent 0/0, whole fits, MARK 20
+      awaiting lease awaiting place awaiting removal: store has v2, past ["1"], sent 0/0, not whole, whole fits, MARK 20
     removed
-      unknown unsent awaiting opposed: removed at all, NOTE
+      unknown unsent awaiting opposed fresh opposed by a removal awaiting lease awaiting place awaiting removal: removed at all, NOTE
       unknown+ unsent+ awaiting+ opposed+: removed at all, damaged differs, NOTE
-      current: removed at all
+      current place empty: removed at all
       current+: removed at all, damaged differs
     unwanted
-      unknown unknown+ unsent unsent+ awaiting awaiting+ opposed opposed+: sent ∅/∅, unwanted at all
-      current current+: → unsent, sent ∅/∅, unwanted at all
+      unknown unknown+ unsent unsent+ awaiting awaiting+ opposed opposed+ opposed by a removal awaiting lease awaiting place awaiting removal: sent ∅/∅, unwanted at all
+      current current+ place empty: → unsent, sent ∅/∅, unwanted at all
+      fresh: unwanted at all
     undone
-      unknown unknown+ awaiting awaiting+ opposed opposed+: sent all
-      current current+: –
+      unknown unknown+ awaiting awaiting+ opposed opposed+ fresh awaiting lease awaiting place awaiting removal: sent all
+      current current+ place empty opposed by a removal: –
       unsent unsent+: → current, sent all
     ends lease
-      unknown current unsent awaiting opposed: ends lease
+      unknown current unsent awaiting opposed fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: ends lease
       unknown+ current+ unsent+ awaiting+ opposed+: –
     keeps lease
-      unknown current unsent awaiting opposed: –
+      unknown current unsent awaiting opposed fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: –
       unknown+ current+ unsent+ awaiting+ opposed+: keeps lease
     lost subkeys
       unknown: sent all, opposes
       unknown+: past ["2"], sent all
-      current: → unknown, store has what nobody knows, opposes
+      current place empty: → unknown, store has what nobody knows, opposes
       current+: → unknown, store has what nobody knows, past ["2"]
       unsent: → unknown, store has what nobody knows, sent all, opposes
       unsent+: → unknown, store has what nobody knows, past ["2"], sent all
-      awaiting opposed: store has what nobody knows, sent all, opposes
+      awaiting opposed awaiting lease awaiting place awaiting removal: store has what nobody knows, sent all, opposes
       awaiting+ opposed+: store has what nobody knows, past ["2"], sent all
+      fresh: opposes
+      opposed by a removal: store has what nobody knows, opposes
     has subkeys
-      unknown current unsent awaiting opposed: NOTE
+      unknown current unsent awaiting opposed fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: NOTE
       unknown+ current+ unsent+ awaiting+ opposed+: damaged differs, merges no more, NOTE
     adopted subkeys
-      unknown unknown+ current current+: –
-      unsent unsent+ awaiting awaiting+ opposed opposed+: sent 2/1
+      unknown unknown+ current current+ fresh place empty opposed by a removal: –
+      unsent unsent+ awaiting awaiting+ opposed opposed+ awaiting lease awaiting place awaiting removal: sent 2/1
     adopted other subkeys
-      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ opposed opposed+: –
+      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ opposed opposed+ fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: –
     trusted
       unknown unsent awaiting opposed: sent ∅/∅
-      unknown+ unsent+ awaiting+ opposed+: sent ∅/∅, whole fits
+      unknown+ unsent+ awaiting+ opposed+ opposed by a removal awaiting lease awaiting place awaiting removal: sent ∅/∅, whole fits
       current: → unsent, sent ∅/∅
-      current+: → unsent, sent ∅/∅, whole fits
+      current+ place empty: → unsent, sent ∅/∅, whole fits
+      fresh: whole fits
     sent change
-      unknown unknown+ current current+ unsent unsent+: → awaiting, awaiting ["change 7"], MARK 55
+      unknown unknown+ current current+ unsent unsent+ fresh place empty: → awaiting, awaiting ["change 7"], MARK 55
       awaiting awaiting+: awaiting ["change 5", "whole 6", "change 7"], MARK 55
-      opposed opposed+: –
+      opposed opposed+ opposed by a removal: –
+      awaiting lease: awaiting ["lease 6", "change 7"], MARK 55
+      awaiting place: awaiting ["place 6", "change 7"], MARK 55
+      awaiting removal: awaiting ["removal 6", "change 7"], MARK 55
     sent whole
-      unknown current unsent: → awaiting, awaiting ["whole 7"], whole, MARK 55
+      unknown current unsent fresh place empty: → awaiting, awaiting ["whole 7"], whole, MARK 55
       unknown+ current+ unsent+: → awaiting, awaiting ["whole 7"], MARK 55
       awaiting: awaiting ["change 5", "whole 6", "whole 7"], whole, MARK 55
       awaiting+: awaiting ["change 5", "whole 6", "whole 7"], MARK 55
-      opposed opposed+: –
+      opposed opposed+ opposed by a removal: –
+      awaiting lease: awaiting ["lease 6", "whole 7"], MARK 55
+      awaiting place: awaiting ["place 6", "whole 7"], MARK 55
+      awaiting removal: awaiting ["removal 6", "whole 7"], MARK 55
     sent lease
-      unknown unknown+ current current+ unsent unsent+: → awaiting, awaiting ["lease 7"]
+      unknown unknown+ current current+ unsent unsent+ fresh place empty: → awaiting, awaiting ["lease 7"]
       awaiting awaiting+: awaiting ["change 5", "whole 6", "lease 7"]
-      opposed opposed+: –
+      opposed opposed+ opposed by a removal: –
+      awaiting lease: awaiting ["lease 6", "lease 7"]
+      awaiting place: awaiting ["place 6", "lease 7"]
+      awaiting removal: awaiting ["removal 6", "lease 7"]
     sent place
-      unknown current unsent: → awaiting, awaiting ["place 7"], whole
+      unknown current unsent fresh place empty: → awaiting, awaiting ["place 7"], whole
       unknown+ current+ unsent+: → awaiting, awaiting ["place 7"]
       awaiting: awaiting ["change 5", "whole 6", "place 7"], whole
       awaiting+: awaiting ["change 5", "whole 6", "place 7"]
-      opposed opposed+: –
+      opposed opposed+ opposed by a removal: –
+      awaiting lease: awaiting ["lease 6", "place 7"]
+      awaiting place: awaiting ["place 6", "place 7"]
+      awaiting removal: awaiting ["removal 6", "place 7"]
     sent removal
-      unknown unknown+ current current+ unsent unsent+: → awaiting, awaiting ["removal 7"]
+      unknown unknown+ current current+ unsent unsent+ fresh place empty: → awaiting, awaiting ["removal 7"]
       awaiting awaiting+: awaiting ["change 5", "whole 6", "removal 7"]
-      opposed opposed+: –
+      opposed opposed+ opposed by a removal: –
+      awaiting lease: awaiting ["lease 6", "removal 7"]
+      awaiting place: awaiting ["place 6", "removal 7"]
+      awaiting removal: awaiting ["removal 6", "removal 7"]
     stored the first
-      unknown unknown+ current current+ unsent unsent+ opposed opposed+: –
+      unknown unknown+ current current+ unsent unsent+ opposed opposed+ fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: –
       awaiting: → current, store has v7, past ["1"], sent all, whole, NOTE
       awaiting+: → current, store has v7, past ["nothing", "2", "1"], sent all, NOTE
     stored the last
-      unknown unknown+ current current+ unsent unsent+ opposed opposed+: –
+      unknown unknown+ current current+ unsent unsent+ opposed opposed+ fresh place empty opposed by a removal: –
       awaiting: → current, store has v7, past ["1"], sent all, lease, NOTE
       awaiting+: → current, store has v7, past ["nothing", "2", "1"], sent all, not whole, NOTE
+      awaiting lease: → unsent, store has v7, past ["1"], NOTE
+      awaiting place: → current, store has place v7, past ["1"], sent all, NOTE
+      awaiting removal: → current, store has v7, past ["1"], sent all, not whole, NOTE
     stored as nothing
-      unknown unknown+ current current+ unsent unsent+ opposed opposed+: –
+      unknown unknown+ current current+ unsent unsent+ opposed opposed+ fresh place empty opposed by a removal: –
       awaiting: → current, store has nothing, past ["1"], sent all, NOTE
       awaiting+: → current, store has nothing, past ["2", "1"], sent all, not whole, no lease, NOTE
+      awaiting lease: → unsent, store has nothing, past ["1"], no lease, NOTE
+      awaiting place: → current, store has nothing, past ["1"], sent all, no lease, NOTE
+      awaiting removal: → current, store has nothing, past ["1"], sent all, not whole, no lease, NOTE
     stored late
-      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ opposed opposed+: –
+      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ opposed opposed+ fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: –
     not stored
-      unknown unknown+ current current+ unsent unsent+ opposed opposed+: –
+      unknown unknown+ current current+ unsent unsent+ opposed opposed+ fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: –
       awaiting awaiting+: awaiting ["whole 6"]
     asked
-      unknown: → unsent, store has nothing
+      unknown fresh: → unsent, store has nothing
       unknown+: → unsent, store has nothing, past ["2"]
-      current current+ unsent unsent+ awaiting awaiting+ opposed opposed+: –
+      current current+ unsent unsent+ awaiting awaiting+ opposed opposed+ place empty opposed by a removal awaiting lease awaiting place awaiting removal: –
     leased
-      unknown current unsent awaiting opposed: lease
-      unknown+ current+ unsent+ awaiting+ opposed+: –
+      unknown current unsent awaiting opposed fresh place empty opposed by a removal: lease
+      unknown+ current+ unsent+ awaiting+ opposed+ awaiting lease awaiting place awaiting removal: –
     leased by nobody
-      unknown current unsent awaiting opposed: –
-      unknown+ current+ unsent+ awaiting+ opposed+: no lease
+      unknown current unsent awaiting opposed fresh place empty opposed by a removal: –
+      unknown+ current+ unsent+ awaiting+ opposed+ awaiting lease awaiting place awaiting removal: no lease
     released
-      unknown current unsent awaiting opposed: –
+      unknown current unsent awaiting opposed fresh place empty opposed by a removal: –
       unknown+ current+ unsent+ awaiting+ opposed+: no lease, keeps lease
+      awaiting lease awaiting place awaiting removal: no lease
     took
       unknown: → current, store has v2, sent all, lease, NOTE
       unknown+: → current, store has v2, past ["nothing"], sent all, not whole, whole fits, opposes no more, merges no more, NOTE
@@ -460,6 +569,11 @@ final class SyncStateTests: XCTestCase {
       current+: store has v2, past ["nothing", "1"], not whole, whole fits, opposes no more, merges no more, NOTE
       unsent awaiting opposed: → current, store has v2, past ["1"], sent all, lease, NOTE
       unsent+ awaiting+ opposed+: → current, store has v2, past ["nothing", "1"], sent all, not whole, whole fits, opposes no more, merges no more, NOTE
+      fresh: → current, store has v2, sent all, lease, whole fits, NOTE
+      place: store has v2, past ["1"], lease, whole fits, NOTE
+      empty: store has v2, past ["nothing"], lease, whole fits, NOTE
+      opposed by a removal: → current, store has v2, past ["1"], lease, whole fits, NOTE
+      awaiting lease awaiting place awaiting removal: → current, store has v2, past ["1"], sent all, not whole, whole fits, NOTE
     took nothing
       unknown: → current, store has nothing, sent all, NOTE
       unknown+: → current, store has nothing, past ["2"], sent all, not whole, no lease, whole fits, opposes no more, merges no more, NOTE
@@ -467,6 +581,11 @@ final class SyncStateTests: XCTestCase {
       current+: store has nothing, past ["2", "1"], not whole, no lease, whole fits, opposes no more, merges no more, NOTE
       unsent awaiting opposed: → current, store has nothing, past ["1"], sent all, NOTE
       unsent+ awaiting+ opposed+: → current, store has nothing, past ["2", "1"], sent all, not whole, no lease, whole fits, opposes no more, merges no more, NOTE
+      fresh: → current, store has nothing, sent all, whole fits, NOTE
+      place: store has nothing, past ["1"], whole fits, NOTE
+      empty: whole fits, NOTE
+      opposed by a removal: → current, store has nothing, past ["1"], whole fits, NOTE
+      awaiting lease awaiting place awaiting removal: → current, store has nothing, past ["1"], sent all, not whole, no lease, whole fits, NOTE
     took, other subkeys
       unknown: → unsent, store has v2, sent 3/∅, whole, NOTE
       unknown+: → unsent, store has v2, past ["nothing"], sent 3/∅, no lease, whole fits, opposes no more, merges no more, NOTE
@@ -474,45 +593,60 @@ final class SyncStateTests: XCTestCase {
       current+ awaiting+ opposed+: → unsent, store has v2, past ["nothing", "1"], sent 3/∅, no lease, whole fits, opposes no more, merges no more, NOTE
       unsent: store has v2, past ["1"], sent 3/∅, whole, NOTE
       unsent+: store has v2, past ["nothing", "1"], sent 3/∅, no lease, whole fits, opposes no more, merges no more, NOTE
+      fresh: → unsent, store has v2, sent 3/∅, whole, whole fits, NOTE
+      place opposed by a removal: → unsent, store has v2, past ["1"], sent 3/∅, whole, whole fits, NOTE
+      empty: → unsent, store has v2, past ["nothing"], sent 3/∅, whole, whole fits, NOTE
+      awaiting lease awaiting place awaiting removal: → unsent, store has v2, past ["1"], sent 3/∅, no lease, whole fits, NOTE
     recognized
-      unknown: → current, store has v2, sent all, lease, MARK 20, NOTE
+      unknown fresh: → current, store has v2, sent all, lease, MARK 20, NOTE
       unknown+: → current, store has v2, past ["nothing"], sent all, not whole, whole fits lacking subkeys, merges no more, MARK 20, NOTE
-      current: store has v2, past ["1"], lease, MARK 20, NOTE
+      current place opposed by a removal: store has v2, past ["1"], lease, MARK 20, NOTE
       current+: store has v2, past ["nothing", "1"], not whole, whole fits lacking subkeys, merges no more, MARK 20, NOTE
       unsent awaiting: → current, store has v2, past ["1"], sent all, lease, MARK 20, NOTE
       unsent+ awaiting+: → current, store has v2, past ["nothing", "1"], sent all, not whole, whole fits lacking subkeys, merges no more, MARK 20, NOTE
       opposed: store has v2, past ["1"], sent all, lease, MARK 20, NOTE
       opposed+: store has v2, past ["nothing", "1"], sent all, not whole, whole fits lacking subkeys, merges no more, MARK 20, NOTE
+      empty: store has v2, past ["nothing"], lease, MARK 20, NOTE
+      awaiting lease awaiting place awaiting removal: → current, store has v2, past ["1"], sent all, not whole, MARK 20, NOTE
     recognized a part
       unknown: → unsent, store has v2, sent ∅/∅, merges, MARK 20, NOTE
       unknown+: → unsent, store has v2, past ["nothing"], sent ∅/∅, not whole, no lease, whole fits lacking subkeys, MARK 20, NOTE
-      current awaiting: → unsent, store has v2, past ["1"], sent ∅/∅, merges, MARK 20, NOTE
+      current awaiting place: → unsent, store has v2, past ["1"], sent ∅/∅, merges, MARK 20, NOTE
       current+ awaiting+: → unsent, store has v2, past ["nothing", "1"], sent ∅/∅, not whole, no lease, whole fits lacking subkeys, MARK 20, NOTE
-      unsent opposed: store has v2, past ["1"], sent ∅/∅, merges, MARK 20, NOTE
+      unsent opposed opposed by a removal: store has v2, past ["1"], sent ∅/∅, merges, MARK 20, NOTE
       unsent+ opposed+: store has v2, past ["nothing", "1"], sent ∅/∅, not whole, no lease, whole fits lacking subkeys, MARK 20, NOTE
+      fresh: → unsent, store has v2, merges, MARK 20, NOTE
+      empty: → unsent, store has v2, past ["nothing"], sent ∅/∅, merges, MARK 20, NOTE
+      awaiting lease awaiting place awaiting removal: → unsent, store has v2, past ["1"], sent ∅/∅, not whole, no lease, merges, MARK 20, NOTE
     found a place
-      unknown: → unsent, store has place v2, whole
+      unknown fresh: → unsent, store has place v2, whole
       unknown+: → unsent, store has place v2, past ["nothing"], no lease
-      current unsent opposed: store has place v2, past ["1"], whole
+      current unsent opposed place opposed by a removal: store has place v2, past ["1"], whole
       current+ unsent+ opposed+: store has place v2, past ["nothing", "1"], no lease
       awaiting: → unsent, store has place v2, past ["1"], whole
       awaiting+: → unsent, store has place v2, past ["nothing", "1"], no lease
+      empty: store has place v2, past ["nothing"], whole
+      awaiting lease awaiting place awaiting removal: → unsent, store has place v2, past ["1"], no lease
     found no place
-      unknown: → unsent, store has nothing, whole
+      unknown fresh: → unsent, store has nothing, whole
       unknown+: → unsent, store has nothing, past ["2"], no lease
-      current unsent opposed: store has nothing, past ["1"], whole
+      current unsent opposed place opposed by a removal: store has nothing, past ["1"], whole
       current+ unsent+ opposed+: store has nothing, past ["2", "1"], no lease
       awaiting: → unsent, store has nothing, past ["1"], whole
       awaiting+: → unsent, store has nothing, past ["2", "1"], no lease
+      empty: whole
+      awaiting lease awaiting place awaiting removal: → unsent, store has nothing, past ["1"], no lease
     opposed
-      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+: → opposed, opposed by other
-      opposed opposed+: opposed by other
+      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ fresh place empty awaiting lease awaiting place awaiting removal: → opposed, opposed by other
+      opposed opposed+ opposed by a removal: opposed by other
     opposed by a removal
-      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+: → opposed, opposed by a removal
+      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ fresh place empty awaiting lease awaiting place awaiting removal: → opposed, opposed by a removal
       opposed opposed+: opposed by a removal
+      opposed by a removal: –
     prevailed
-      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+: –
+      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ fresh place empty awaiting lease awaiting place awaiting removal: –
       opposed: → unsent, store has theirs, past ["1"], sent ∅/∅
       opposed+: → unsent, store has theirs, past ["2", "1"], sent ∅/∅, no lease, whole fits, opposes no more
+      opposed by a removal: → unsent, store has nothing, past ["1"], sent ∅/∅, whole fits
     """
 }

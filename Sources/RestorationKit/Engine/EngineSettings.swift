@@ -30,7 +30,8 @@ final class EngineSettings {
     self.keys = keys
     self.environment = environment
     self.limits = limits
-    self.now = now
+    // A clock that gives no number is none.
+    self.now = { now().ifNumber ?? Date() }
   }
 
   var settingAside: SettingAside {

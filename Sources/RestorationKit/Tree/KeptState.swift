@@ -81,7 +81,7 @@ extension KeptState {
       restorationClassName: restoresItself
         ? className : try node.name(forKey: Key.restorationClass.rawValue),
       version: try node.decodeIfPresent(forKey: Key.version.rawValue) ?? 1,
-      since: try node.decodeIfPresent(forKey: Key.keptSince.rawValue),
+      since: try node.decodeIfPresent(Date.self, forKey: Key.keptSince.rawValue)?.ifNumber,
       leftOut: try node.decodeIfPresent(forKey: Key.leftOut.rawValue)
         .map { LeftOutPeriod(number: $0) },
       StoredTree.Values(

@@ -121,7 +121,7 @@ extension NodeRecord.Parts {
       case .presented: connections.presented = try record.reference(of: field)
       case .referrer: connections.referrer = try record.reference(of: field)
       case .hasLastState: hasLastState = try record.decode(of: field)
-      case .keptSince: keptSince = try record.decode(of: field)
+      case .keptSince: keptSince = try record.decode(Date.self, of: field).ifNumber
       case .node, .builtIn, .state, .sensitive, .kept, .leftOut, nil: break
       }
     }

@@ -32,7 +32,8 @@ package final class SaveFacts: Sendable {
     let whole: Date? = try values.decodeIfPresent(forKey: Key.timestamp)
     let isLast = archive.schema == 0 || whole.map(Self.number) == archive.schema
     timestamp =
-      isLast ? whole : Date(timeIntervalSinceReferenceDate: TimeInterval(archive.schema))
+      isLast
+      ? whole?.ifNumber : Date(timeIntervalSinceReferenceDate: TimeInterval(archive.schema))
   }
 
   /// The time of a save as a number in its commit: the whole seconds since 2001, or 0

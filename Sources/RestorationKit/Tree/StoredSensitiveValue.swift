@@ -24,9 +24,12 @@ struct StoredSensitiveValue: Codable, Sendable {
   var subkey: UInt64?
 
   /// The age of the value; nil if the value never expires.
+  ///
+  /// A value whose end is no number has expired.
   var age: ValueAge? {
     guard let since, let seconds else { return nil }
-    return ValueAge(since: since, seconds: seconds)
+    let age = ValueAge(since: since, seconds: seconds)
+    return age.end.ifNumber == nil ? ValueAge(since: .distantPast, seconds: 0) : age
   }
 
   /// The values in a container that ``encode(_:with:)`` wrote.

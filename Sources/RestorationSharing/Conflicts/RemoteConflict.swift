@@ -3,9 +3,10 @@ public import FoundationEssentials
 #else
 public import Foundation
 #endif
+internal import RestorationKit
 
 /// A state that another machine has stored, or removed, since this one read it.
-public struct RemoteConflict: Hashable, Codable, Sendable {
+public struct RemoteConflict: Hashable, Sendable {
   /// The machine that saved the state, as ``/RestorationKit/ApplicationEnvironment/deviceName`` said
   /// there; nil if it is not known.
   public let savedBy: String?
@@ -23,7 +24,7 @@ public struct RemoteConflict: Hashable, Codable, Sendable {
     savedBy: String? = nil, savedAt: Date? = nil, isRemoved: Bool = false,
     takenOverBy: String? = nil
   ) {
-    (self.savedBy, self.savedAt, self.isRemoved) = (savedBy, savedAt, isRemoved)
+    (self.savedBy, self.savedAt, self.isRemoved) = (savedBy, savedAt?.ifNumber, isRemoved)
     self.takenOverBy = takenOverBy
   }
 }

@@ -21,7 +21,7 @@ extension RemoteCopy {
     guard isAnythingHere else {
       if isSent { return renewal() }
       guard let base else {
-        take(.undone)
+        take(.undone(changes))
         return nil
       }
       noteRemoval()
@@ -35,7 +35,7 @@ extension RemoteCopy {
     {
       guard !added.isEmpty else {
         // The change was undone before it was sent.
-        take(.undone)
+        take(.undone(changes))
         return renewal()
       }
       return try outgoingChange(added, of: base, changes)

@@ -22,7 +22,7 @@ package struct SyncState: Equatable, Sendable {
     case opposed(RemoteState?)
   }
 
-  /// The one word for a state that the rest depends on.
+  /// A state in one word.
   package enum Phase: CaseIterable, Sendable {
     case unknown, current, unsent, awaiting, opposed
   }
@@ -196,8 +196,8 @@ package enum SyncEvent: Equatable, Sendable {
   case removed
   /// Nothing of the state is to be in the store, not even a place.
   case unwanted
-  /// The changes were undone, so the store lacks none.
-  case undone
+  /// These changes leave nothing to be sent, as if they were undone.
+  case undone(SyncState.Changes)
   /// The state was claimed, or is let go.
   case endsLease(Bool)
   /// The local state goes on without subkeys that the store may have.
@@ -285,7 +285,7 @@ extension SyncState {
       finding?.hasSubkeys = true
       return isUnsent(at: changes) ? [.note] : []
     case .unwanted: (sent, unwanted) = (.none, changes)
-    case .undone: sent = changes
+    case .undone(let undone): sent = undone
     case .endsLease(let ends): endsLease = ends
     case .lostSubkeys:
       // What the store has does not join its older states.

@@ -24,6 +24,12 @@ package struct TestList: Equatable {
   /// A module that others use is reached by nearly all tests, so those of the others would take most
   /// of the time, and what only they notice is not tested where it belongs.
   package func classes(ofModules modules: Set<String>) -> [Class] {
-    classes.filter { test in modules.contains { test.name.hasPrefix("\($0)Tests.") } }
+    let targets = modules.map { Self.testedWith[$0] ?? $0 }
+    return classes.filter { test in targets.contains { test.name.hasPrefix("\($0)Tests.") } }
   }
+
+  /// The module with whose tests another one is tested, since their features cross.
+  private static let testedWith = [
+    "RestorationInspection": "RestorationKit", "RestorationSharing": "RestorationKit",
+  ]
 }

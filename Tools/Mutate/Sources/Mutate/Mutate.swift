@@ -36,6 +36,9 @@ struct Mutate: ParsableCommand {
     let tests = try bundle.tests()
     let classes =
       allTests ? tests.classes : tests.classes(ofModules: Set(candidates.map(\.module)))
+    guard !classes.isEmpty else {
+      throw ValidationError("No class of tests is of \(path). Name --all-tests to run them all.")
+    }
     let traces = try bundle.traces(of: classes)
     for name in traces.leftOut { report("Left out, without any mutant: \(name)") }
 

@@ -44,6 +44,14 @@ final class TestBundleTests: XCTestCase {
     XCTAssertEqual(list.classes(ofModules: ["ATest"]), [])
   }
 
+  func testAModuleWithoutTestsOfItsOwnHasThoseOfTheLibrary() {
+    let list = TestList("RestorationKitTests.One/testA\nArchiveCodecTests.Two/testB")
+    for module in ["RestorationKit", "RestorationSharing", "RestorationInspection"] {
+      XCTAssertEqual(
+        list.classes(ofModules: [module]).map(\.name), ["RestorationKitTests.One"], module)
+    }
+  }
+
   func testATestThatFailsWithoutAMutantIsLeftOutAndNamedAndTheOthersAreTried() throws {
     let bundle = try bundle(
       tests,
