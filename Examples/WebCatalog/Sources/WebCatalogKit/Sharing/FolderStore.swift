@@ -1,7 +1,6 @@
 import Crypto
 import Dispatch
 import Foundation
-package import RestorationKit
 package import RestorationSharing
 
 /// A store of states in a folder, for servers of one machine.
