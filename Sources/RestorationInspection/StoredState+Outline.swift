@@ -57,6 +57,18 @@ extension StoredState {
     case referred
     /// The element above cannot be read, or does not name this one.
     case unplaced
+
+    init(_ role: StoredTree.Role) {
+      self =
+        switch role {
+        case .root: .root
+        case .child: .child
+        case .view: .view
+        case .presented: .presented
+        case .referred: .referred
+        case .stray: .unplaced
+        }
+    }
   }
 
   /// A record that cannot be used, and why.
@@ -70,7 +82,7 @@ extension StoredState {
 
   /// The elements of a state in the order of the tree.
   ///
-  /// An outline takes about 40 bytes for each element, and its identifier. The values
+  /// An outline takes about 50 bytes for each element, and its identifier. The values
   /// are not in memory.
   public struct Outline: Sendable {
     /// The first damage of the file; nil if every byte is as it was sealed.
@@ -85,50 +97,78 @@ extension StoredState {
     /// The size of the record of the application in bytes.
     public let applicationByteCount: Int
 
-    private let rows: OutlineRows
+    /// The facts about an element that each has for itself, in few bytes.
+    private struct Row {
+      let record: UInt64
+      let form: Int32
+      let byteCount: UInt32
+      let kind: ElementKind
+      let role: Role
+      let hasLastState: Bool
+    }
+
+    private let rows: [Row]
+    private let forms: [StoredForm]
+    private let names: StoredNames
+    private let keptSince: [UInt64: Date]
+    /// The indices of the elements by their records.
+    private let indices: RecordPlaces
 
     /// How many elements there are.
     public var count: Int { rows.count }
 
-    init(_ reader: consuming OutlineReader, damage: ArchiveError?) {
+    /// Gives the elements their places.
+    init(_ records: consuming StateRecords, damage: ArchiveError?) {
+      let placed = records.elements.place(records.roots)
+      // Damage and an unreadable tree explain elements without a place.
+      if damage == nil, !records.isTreeUnreadable {
+        records.note(placed.strays, PlacedRecords.strayError)
+      }
+      records.note(placed.duplicates, PlacedRecords.duplicateError)
       self.damage = damage
-      (problems, problemCount) = (reader.problems, reader.problemCount)
-      applicationByteCount = reader.applicationByteCount
-      rows = reader.rows
+      (problems, problemCount) = (records.problems, records.problemCount)
+      applicationByteCount = records.applicationByteCount
+      let (outline, byteCounts) = (placed.outline, records.byteCounts)
+      rows = outline.rows.map { row in
+        Row(
+          record: row.record, form: row.form, byteCount: byteCounts[Int(row.recordPlace)],
+          kind: row.kind, role: Role(row.role), hasLastState: row.hasLastState)
+      }
+      (forms, names, keptSince) = (outline.forms, outline.names, outline.keptSince)
+      var indices = RecordPlaces(count: rows.count)
+      for (index, row) in rows.enumerated() { indices[row.record] = index }
+      self.indices = indices
     }
 
     /// Gives the elements: each after its parent and after its elder siblings.
     ///
-    /// Unplaced elements come last.
+    /// Unplaced elements come last. A path that is kept keeps the identifiers of all elements.
     ///
     /// - Parameter body: Takes an element; an error of it ends the iteration.
-    /// - Complexity: O(*n*) in the number of elements; memory for the ancestors of one
-    ///   element.
+    /// - Complexity: O(*n*) in the number of elements.
     public func forEach(_ body: (Element) throws -> Void) rethrows {
-      var above: [(index: Int, path: RestorationPath)] = []
-      for index in rows.order.lazy.map({ Int($0) }) {
-        let parent = rows.parent(of: index)
-        while let last = above.last, last.index != parent { above.removeLast() }
-        let path = (above.last?.path ?? RestorationPath())
-          .appending(rows.identifier(of: index), siblingIndex: rows.siblingIndex(of: index))
-        above.append((index, path))
-        try body(rows.element(at: index, path))
-      }
+      for index in 0..<count { try body(element(at: index)) }
     }
 
     /// The element of a record; nil if there is none that can be read.
     ///
     /// - Parameter record: The number of the record.
     /// - Returns: The element.
-    /// - Complexity: O(log *n* + *d*) for *n* elements, at the depth *d*.
+    /// - Complexity: O(1) on average.
     public func element(ofRecord record: UInt64) -> Element? {
-      guard let index = rows.index(of: record) else { return nil }
-      var line = [index]
-      while let next = rows.parent(of: line[line.count - 1]) { line.append(next) }
-      let path = line.reversed().reduce(RestorationPath()) { path, index in
-        path.appending(rows.identifier(of: index), siblingIndex: rows.siblingIndex(of: index))
-      }
-      return rows.element(at: index, path)
+      indices[record].map { element(at: $0) }
+    }
+
+    private func element(at index: Int) -> Element {
+      let row = rows[index]
+      let form = forms[Int(row.form)]
+      return Element(
+        record: row.record, kind: row.kind, role: row.role,
+        path: RestorationPath(of: index, in: names), className: form.className,
+        restorationClassName: form.restorationClassName, version: form.version,
+        byteCount: Int(row.byteCount),
+        keptSince: keptSince.isEmpty ? nil : keptSince[row.record],
+        hasLastState: row.hasLastState)
     }
   }
 
@@ -142,19 +182,18 @@ extension StoredState {
   /// - Returns: The elements.
   /// - Throws: The errors of `progress`.
   /// - Complexity: O(*n* log *n*) in the records, O(*m*) in the bytes; memory for one
-  ///   chunk or record and, during the reading, about 64 bytes for each record and its
+  ///   chunk or record and, during the reading, about 220 bytes for each record and its
   ///   identifier.
   public func outline(
     progress: ((_ recordCount: Int) throws -> Void)? = nil
   ) throws -> Outline {
-    var reader = OutlineReader(of: archive)
+    var records = StateRecords(of: archive)
     var count = 0
     let damage = try archive.salvage { record in
-      reader.take(record)
+      records.take(record)
       count += 1
       if count.isMultiple(of: 1 << 12) { try progress?(count) }
     }
-    reader.place(isDamaged: damage != nil)
-    return Outline(reader, damage: damage)
+    return Outline(records, damage: damage)
   }
 }

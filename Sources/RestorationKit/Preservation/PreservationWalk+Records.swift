@@ -96,7 +96,7 @@ extension PreservationWalk {
       case .view: connections.views.append(number.record)
       case .presented where connections.presented == nil: connections.presented = number.record
       // The record of a presented or referred element names the row above it by itself.
-      case .presented, .referred: break
+      case .presented, .referred, .stray: break
       }
     }
     return connections

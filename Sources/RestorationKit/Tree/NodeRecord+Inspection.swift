@@ -5,38 +5,9 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-// What tools read of records, one by one, without the tree that a restore makes of them.
+// What tools read of the records that are no elements, and the values in any record.
 
 extension NodeRecord {
-  /// Reads the record of an element, with what is kept beside its state.
-  ///
-  /// - Parameters:
-  ///   - record: The record.
-  ///   - number: Its number.
-  ///   - keys: The keys of the archive; nil at the first of its records.
-  /// - Throws: `ArchiveError` if the record is that of no element.
-  package init(
-    _ record: KeyedDecoder, number: UInt64, _ keys: inout NodeKeys?
-  ) throws(ArchiveError) {
-    let known = keys ?? NodeKeys(of: record)
-    keys = known
-    var lists = Lists()
-    let parts = try Self.read(record, known, &lists)
-    if let kept = try record.container(forKey: Key.kept.rawValue) {
-      _ = try KeptState.all(in: kept, of: number)
-    }
-    let (form, connections) = (StoredForm(parts.form, lists, of: record), parts.connections)
-    self.init(
-      parts.name.kind, parts.name.identifier, siblingIndex: parts.name.index,
-      className: form.className)
-    (version, restorationClassName) = (form.version, form.restorationClassName)
-    views = connections.views.map { lists.references[Int($0)] }
-    children = connections.children.map { lists.references[Int($0)] }
-    presented = connections.presented == 0 ? nil : connections.presented
-    referrer = connections.referrer == 0 ? nil : connections.referrer
-    (hasLastState, keptSince) = (parts.hasLastState, parts.keptSince)
-  }
-
   /// Reads which elements are the roots, in the record that names them.
   package static func roots(in tree: KeyedDecoder) throws(ArchiveError) -> [UInt64] {
     try tree.references(forKey: rootsKey) ?? []

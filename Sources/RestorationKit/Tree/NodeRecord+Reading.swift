@@ -7,7 +7,7 @@ internal import Foundation
 
 /// The numbers that the library's keys have in an archive, found once for all
 /// records.
-package struct NodeKeys {
+struct NodeKeys {
   private var keys: [NodeRecord.Key?] = []
 
   /// Finds the keys of the archive that a record comes from.
@@ -152,6 +152,7 @@ extension NodeRecord.Parts {
     let start = lists.references.count
     try record.forEachReference(of: field) { lists.references.append($0) }
     guard lists.references.count <= Int32.max else {
+      lists.references.removeSubrange(start...)
       throw ArchiveError(.limitExceeded, subject: "references")
     }
     return Int32(start)..<Int32(lists.references.count)

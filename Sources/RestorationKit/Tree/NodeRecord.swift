@@ -1,8 +1,8 @@
 internal import ArchiveCodec
 #if canImport(FoundationEssentials)
-package import FoundationEssentials
+internal import FoundationEssentials
 #else
-package import Foundation
+internal import Foundation
 #endif
 
 /// The layout of the tree in the records of an archive.
@@ -43,31 +43,31 @@ package struct NodeRecord: Sendable {
     + BuiltInKey.all
 
   let name: SiblingName
-  package var className: String
+  var className: String
   /// The version of the state; if none is written, it is 1.
-  package var version = 1
-  package var restorationClassName: String?
+  var version = 1
+  var restorationClassName: String?
   var storyboard: StoryboardReference?
-  package var views: [UInt64] = []
-  package var children: [UInt64] = []
-  package var presented: UInt64?
+  var views: [UInt64] = []
+  var children: [UInt64] = []
+  var presented: UInt64?
   /// Whether the state is that of an earlier save, because a later one could not be encoded.
-  package var hasLastState = false
+  var hasLastState = false
   /// When the element was first saved as it was stored, because it was not back or
   /// nobody could read its state; nil if it was there.
-  package var keptSince: Date?
+  var keptSince: Date?
   /// The element above that does not contain this one: the parent that scopes a
   /// registered object, or the first node that refers to a node.
-  package var referrer: UInt64?
+  var referrer: UInt64?
 
   init(_ kind: ElementKind, _ identifier: String, siblingIndex: Int, className: String) {
     name = SiblingName(kind: kind, identifier: identifier, index: siblingIndex)
     self.className = className
   }
 
-  package var kind: ElementKind { name.kind }
-  package var identifier: String { name.identifier }
-  package var siblingIndex: Int { name.index }
+  var kind: ElementKind { name.kind }
+  var identifier: String { name.identifier }
+  var siblingIndex: Int { name.index }
 }
 
 extension NodeRecord {

@@ -20,8 +20,12 @@ public struct RestorationPath: Hashable, Sendable {
     self = components.reduce(RestorationPath()) { $0.appending($1) }
   }
 
-  /// The path of an element of a stored tree.
-  init(of place: Int, in names: StoredNames) {
+  /// The path of an element of a stored tree, which keeps the names of all.
+  ///
+  /// - Parameters:
+  ///   - place: The index of the element.
+  ///   - names: The names of all elements.
+  package init(of place: Int, in names: StoredNames) {
     last = .stored(names, place)
   }
 

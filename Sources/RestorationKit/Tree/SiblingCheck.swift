@@ -68,4 +68,7 @@ package struct SiblingCheck {
     names.append(name)
     return true
   }
+
+  /// Adds a name that was noted before, for an element that has its path with another one.
+  mutating func append(_ name: Name) { names.append(name) }
 }

@@ -3,7 +3,7 @@
 /// The paths of a tree refer to this table and name their element. So a path takes no
 /// memory, and a caller who keeps a path keeps the names of the whole tree (benchmark:
 /// restore nodes).
-final class StoredNames: Sendable {
+package final class StoredNames: Sendable {
   private let names: [SiblingCheck.Name]
   private let depths: [Int32]
 
@@ -11,6 +11,7 @@ final class StoredNames: Sendable {
   init(_ names: [SiblingCheck.Name]) {
     self.names = names
     var depths: [Int32] = []
+    depths.reserveCapacity(names.count)
     for name in names { depths.append((name.parent.map { depths[$0] } ?? 0) + 1) }
     self.depths = depths
   }

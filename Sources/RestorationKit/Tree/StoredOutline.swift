@@ -1,21 +1,25 @@
 #if canImport(FoundationEssentials)
-internal import FoundationEssentials
+package import FoundationEssentials
 #else
-internal import Foundation
+package import Foundation
 #endif
 
 /// A stored element without its values, in memory that refers to none.
-struct StoredRow: Sendable {
-  let record: UInt64
-  let kind: ElementKind
-  var hasLastState = false
-  var role = StoredTree.Role.root
+package struct StoredRow: Sendable {
+  /// The number of the record.
+  package let record: UInt64
+  /// The kind of the element.
+  package let kind: ElementKind
+  /// Whether the state is from an earlier save, because a later one could not be encoded.
+  package internal(set) var hasLastState = false
+  /// The relation to the parent.
+  package internal(set) var role = StoredTree.Role.root
   /// The index of the parent; less than 0 for a root.
   private var above: Int32 = -1
   /// The form of the element, in ``StoredOutline/forms``.
-  var form: Int32
+  package internal(set) var form: Int32
   /// The index of the record among those of the archive.
-  var recordPlace: UInt32 = 0
+  package internal(set) var recordPlace: UInt32 = 0
   /// Where these begin in the record, which is less than 2^24 bytes long; 0 if they
   /// are not there.
   var builtIn: UInt32 = 0
@@ -65,11 +69,14 @@ struct RareParts: Sendable {
 }
 
 /// What stored elements have in common: most of a class are of one form.
-struct StoredForm: Sendable {
-  let className: String
-  let restorationClassName: String?
+package struct StoredForm: Sendable {
+  /// The name of the class.
+  package let className: String
+  /// The name of the class that makes the element; nil if none was named.
+  package let restorationClassName: String?
   let storyboard: StoryboardReference?
-  let version: Int
+  /// The version of the state.
+  package let version: Int
 }
 
 extension StoredForm {
@@ -84,11 +91,14 @@ extension StoredForm {
 /// after its elder siblings.
 ///
 /// The outline is a class because a report uses it when the tree is gone.
-final class StoredOutline: Sendable {
-  let rows: [StoredRow]
-  let forms: [StoredForm]
+package final class StoredOutline: Sendable {
+  /// The elements in their order.
+  package let rows: [StoredRow]
+  /// The forms of the elements.
+  package let forms: [StoredForm]
   let references: [UInt64]
-  private let names: StoredNames
+  /// The names of the elements, by their indices.
+  package let names: StoredNames
   private let rare: RareParts
   /// The paths of a part of a tree, which do not begin with it.
   private let paths: [RestorationPath]
@@ -154,6 +164,9 @@ extension StoredOutline {
   func records(_ range: Range<Int32>) -> ArraySlice<UInt64> {
     references[Int(range.lowerBound)..<Int(range.upperBound)]
   }
+
+  /// When the elements were first saved that were not back then, by their records.
+  package var keptSince: [UInt64: Date] { rare.keptSince }
 
   /// Whether an element was not back when it was saved.
   func isKept(_ index: Int) -> Bool { rare.keptSince[rows[index].record] != nil }

@@ -10,7 +10,7 @@ internal import Foundation
 /// Reading a tree needs no actor. It also makes an authentic but hostile archive
 /// harmless: every record is placed at most once, so a cycle or a child of two parents
 /// cannot make the restore go round or twice.
-struct StoredTree: Sendable {
+package struct StoredTree: Sendable {
   /// A node, view or object with its stored values.
   struct Element: Sendable {
     let record: UInt64
@@ -25,10 +25,12 @@ struct StoredTree: Sendable {
   }
 
   /// The relation of an element to its parent.
-  enum Role: Sendable {
+  package enum Role: Sendable {
     case root, view, child, presented
     /// The parent only refers to the element.
     case referred
+    /// No placed element names this one, so that a restore leaves it out.
+    case stray
   }
 
   /// The stored values of an element.
@@ -138,7 +140,14 @@ struct StoredTree: Sendable {
     application = try Application(records.application, of: archive)
     formerNames = try tree.map(Self.formerNames) ?? [:]
     let roots = try tree?.references(forKey: NodeRecord.rootsKey) ?? []
-    outline = try records.place(roots, &unreadable)
+    let placed = records.place(roots)
+    outline = placed.outline
+    for (records, error) in [
+      (placed.duplicates, PlacedRecords.duplicateError),
+      (placed.strays.sorted(), PlacedRecords.strayError),
+    ] {
+      unreadable += records.map { Unreadable(record: $0, error: error) }
+    }
     values = StoredValues(outline, in: all)
     laterFingerprints = StoredFingerprints(outline, in: all)
     for index in outline.keptPlaces { readKept(at: index) }
