@@ -23,6 +23,7 @@ let package = Package(
   products: [
     .library(name: "RestorationKit", targets: ["RestorationKit"]),
     .library(name: "ArchiveCodec", targets: ["ArchiveCodec"]),
+    .library(name: "RestorationDrafts", targets: ["RestorationDrafts"]),
     .library(name: "RestorationSharing", targets: ["RestorationSharing"]),
     .library(name: "RestorationInspection", targets: ["RestorationInspection"]),
     .library(name: "RestorationTesting", targets: ["RestorationTesting"]),
@@ -47,6 +48,8 @@ let package = Package(
       providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
     .target(name: "ArchiveCodec", dependencies: ["CSodium"], swiftSettings: settings),
     .target(name: "RestorationKit", dependencies: ["ArchiveCodec"], swiftSettings: settings),
+    .target(
+      name: "RestorationDrafts", dependencies: ["ArchiveCodec"], swiftSettings: settings),
     .target(
       name: "RestorationSharing", dependencies: ["ArchiveCodec", "RestorationKit"],
       swiftSettings: settings),
@@ -124,6 +127,10 @@ let package = Package(
         "RestorationSharingTesting", "RestorationTesting", "TestSupport",
       ],
       exclude: ["StoredStates"],
+      swiftSettings: testSettings),
+    .testTarget(
+      name: "RestorationDraftsTests",
+      dependencies: ["ArchiveCodec", "RestorationDrafts", "TestSupport"],
       swiftSettings: testSettings),
     .testTarget(
       name: "RestorationTestingTests",

@@ -16,12 +16,13 @@ package struct OpenFile: ~Copyable, Sendable {
     _ = close(descriptor)
   }
 
-  /// Opens a path; never follows a link in the last component, and never waits for the
-  /// other end of a FIFO.
-  package init(_ path: String, _ flags: CInt, mode: mode_t = 0) throws(ArchiveError) {
-    descriptor = try SystemCall.check {
-      unsafe open(path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, mode)
-    }
+  /// Opens a path; never waits for the other end of a FIFO, and follows a link in the last component
+  /// only if that is wanted.
+  package init(
+    _ path: String, _ flags: CInt, mode: mode_t = 0, following: Bool = false
+  ) throws(ArchiveError) {
+    let flags = flags | O_CLOEXEC | O_NONBLOCK | (following ? 0 : O_NOFOLLOW)
+    descriptor = try SystemCall.check { unsafe open(path, flags, mode) }
   }
 
   /// Opens a regular file, nil if there is none; the body gets its status.
