@@ -23,7 +23,7 @@ package final class Proxy {
   /// - Throws: `XCTSkip` if this machine does not have it.
   package init(toPorts servers: [Int], in directory: URL, descriptors: Int? = nil) throws {
     try skipIfMissing("nginx")
-    port = try Self.freePort()
+    port = try Port.free()
     let folder = directory.appending(path: "nginx")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let configuration = folder.appending(path: "nginx.conf")
@@ -44,23 +44,6 @@ package final class Proxy {
   deinit {
     child.send(SIGTERM)
     _ = try? child.ending()
-  }
-
-  private static func freePort() throws -> Int {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(descriptor) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    return try withUnsafeMutablePointer(to: &address) {
-      try $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        guard bind(descriptor, $0, length) == 0, getsockname(descriptor, $0, &length) == 0 else {
-          throw HTTP.Problem(description: "There is no free port.")
-        }
-      }
-      return Int(in_port_t(bigEndian: $0.pointee.sin_port))
-    }
   }
 
   private static func configuration(

@@ -52,6 +52,7 @@ package final class Site {
     port: Int = 0, masterKey: String = "key", _ options: [String], with limits: [String] = []
   ) throws -> Server {
     serverCount += 1
+    let port = port == 0 ? try Port.free() : port
     return try Server(
       limits + [
         Self.program, "--port", "\(port)", "--folder", directory.appending(path: "data").path,
