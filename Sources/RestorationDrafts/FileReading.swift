@@ -31,11 +31,7 @@ struct FileFacts: Hashable, Sendable {
   }
 
   fileprivate init(_ status: stat) {
-    #if canImport(Darwin)
-    let (content, all) = (status.st_mtimespec, status.st_ctimespec)
-    #else
-    let (content, all) = (status.st_mtim, status.st_ctim)
-    #endif
+    let (content, all) = (status.modificationTime, status.changeTime)
     self.init(
       inode: UInt64(truncatingIfNeeded: status.st_ino),
       byteCount: Int64(truncatingIfNeeded: status.st_size),

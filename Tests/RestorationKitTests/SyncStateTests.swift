@@ -5,233 +5,16 @@ import XCTest
 
 /// What becomes of a state by each event: the table of all pairs, and what holds for all sequences.
 final class SyncStateTests: XCTestCase {
-  private static let changes = SyncState.Changes(main: 3, secrets: 1)
-  private static let earlier = SyncState.Changes(main: 2, secrets: 0)
-
-  private static func id(_ number: UInt64) -> RemoteParcel.ID {
-    RemoteParcel.ID(high: 0, low: number)
-  }
-
-  private static func base(_ number: UInt64, isPlace: Bool = false) -> SyncState.Base {
-    SyncState.Base(
-      RemoteVersion("v\(number)"), id: id(number), parcelCount: Int(number),
-      byteCount: Int(number) * 10, isPlace: isPlace)
-  }
-
-  private static let lease = StoredLease(
-    holder: id(99), end: Date(timeIntervalSince1970: 1), owner: "ada")
-  private static let theirs = RemoteState(bytes: [1], version: RemoteVersion("theirs"))
-
-  private static func attempt(
-    _ kind: SyncState.Attempt.Kind, _ number: UInt64, _ changes: SyncState.Changes? = changes,
-    lease: StoredLease? = nil
-  ) -> SyncState.Attempt {
-    SyncState.Attempt(
-      kind, id(number), parcelCount: 2, byteCount: 55, changes: changes, lease: lease)
-  }
-
-  /// A state of each phase: as plain as it can be, and with all that can be true beside.
-  private static let states: [(name: String, state: SyncState)] =
-    SyncState.Phase.allCases.flatMap {
-      phase -> [(name: String, state: SyncState)] in
-      var plain = SyncState()
-      plain.finding = .init(file: .whole, note: .fits, hasSubkeys: true)
-      switch phase {
-      case .unknown: plain.sent = earlier
-      case .current: (plain.store, plain.sent) = (.known(base(1)), changes)
-      case .unsent: (plain.store, plain.sent) = (.known(base(1)), earlier)
-      case .awaiting:
-        (plain.store, plain.sent) = (.known(base(1)), earlier)
-        plain.exchange = .awaiting([attempt(.change, 5), attempt(.whole, 6, lease: lease)])
-      case .opposed:
-        (plain.store, plain.sent) = (.known(base(1)), earlier)
-        plain.exchange = .opposed(theirs)
-      }
-      var full = plain
-      full.past = [nil, id(2)]
-      (full.needsWhole, full.removed, full.unwanted) = (true, earlier, earlier)
-      (full.lease, full.endsLease, full.opposes, full.mergesSubkeys) = (lease, true, true, true)
-      full.finding = .init(file: .damaged, note: .differs, hasSubkeys: false)
-      return [("\(phase)", plain), ("\(phase)+", full)]
-    } + others
-
-  /// What a state can be besides.
-  private static var others: [(name: String, state: SyncState)] {
-    var fresh = SyncState()
-    fresh = fresh.after(.began(isHere: true), at: changes).0
-    var place = SyncState()
-    (place.store, place.sent) = (.known(base(1, isPlace: true)), changes)
-    var empty = SyncState()
-    (empty.store, empty.sent) = (.known(nil), changes)
-    var opposed = empty
-    (opposed.store, opposed.exchange) = (.known(base(1)), .opposed(nil))
-    var all = [
-      ("fresh", fresh), ("place", place), ("empty", empty), ("opposed by a removal", opposed),
-    ]
-    for kind in [SyncState.Attempt.Kind.lease, .place, .removal] {
-      var awaiting = SyncState()
-      (awaiting.store, awaiting.sent, awaiting.lease) = (.known(base(1)), earlier, lease)
-      awaiting.needsWhole = true
-      let changes = kind == .lease ? nil : changes
-      awaiting.exchange = .awaiting([attempt(kind, 6, changes)])
-      all.append(("awaiting \(kind)", awaiting))
-    }
-    return all
-  }
-
-  private static let events: [(name: String, event: SyncEvent)] = [
-    ("began, here", .began(isHere: true)),
-    ("began, not here", .began(isHere: false)),
-    ("proved nothing", .proved(.nothing)),
-    ("proved removal", .proved(.removal(base(2)))),
-    ("proved removal, unknown", .proved(.removal(nil))),
-    ("proved unread", .proved(.unread)),
-    (
-      "proved file, doubted",
-      proved(.damaged, .fits, .base(base(2), isSame: true, hasSubkeys: true, isAll: true))
-    ),
-    ("proved file, no note", proved(.whole, .missing, .nothing)),
-    ("proved file, sent", proved(.whole, .missing, .all)),
-    (
-      "proved file, other",
-      proved(.whole, .fits, .base(base(2), isSame: false, hasSubkeys: true, isAll: true))
-    ),
-    (
-      "proved file, longer",
-      proved(.whole, .fits, .base(base(2), isSame: true, hasSubkeys: true, isAll: false))
-    ),
-    (
-      "proved file, other subkeys",
-      proved(.whole, .fits, .base(base(2), isSame: true, hasSubkeys: false, isAll: true))
-    ),
-    (
-      "proved file, same",
-      proved(.whole, .fits, .base(base(2), isSame: true, hasSubkeys: true, isAll: true))
-    ),
-    ("removed", .removed),
-    ("unwanted", .unwanted),
-    ("undone", .undone(changes)),
-    ("ends lease", .endsLease(true)),
-    ("keeps lease", .endsLease(false)),
-    ("lost subkeys", .lostSubkeys),
-    ("has subkeys", .hasSubkeys),
-    ("adopted subkeys", .adoptedSubkeys(of: base(1).version)),
-    ("adopted other subkeys", .adoptedSubkeys(of: base(9).version)),
-    ("trusted", .trusted),
-    ("sent change", .sent(attempt(.change, 7))),
-    ("sent whole", .sent(attempt(.whole, 7))),
-    ("sent lease", .sent(attempt(.lease, 7, nil, lease: lease))),
-    ("sent place", .sent(attempt(.place, 7, nil, lease: lease))),
-    ("sent removal", .sent(attempt(.removal, 7))),
-    ("stored the first", .stored(id(5), as: base(7).version)),
-    ("stored the last", .stored(id(6), as: base(7).version)),
-    ("stored as nothing", .stored(id(6), as: nil)),
-    ("stored late", .stored(id(8), as: base(8).version)),
-    ("not stored", .notStored(id(5))),
-    ("asked", .asked),
-    ("leased", .leased(lease)),
-    ("leased by nobody", .leased(nil)),
-    ("released", .released),
-    ("took", .took(base(2), lease, needsWhole: false, hasOtherSubkeys: false)),
-    ("took nothing", .took(nil, nil, needsWhole: false, hasOtherSubkeys: false)),
-    ("took, other subkeys", .took(base(2), nil, needsWhole: true, hasOtherSubkeys: true)),
-    ("recognized", .recognized(base(2), lease, isAll: true, hasSubkeys: true)),
-    ("recognized a part", .recognized(base(2), nil, isAll: false, hasSubkeys: false)),
-    ("found a place", .foundPlace(base(2, isPlace: true))),
-    ("found no place", .foundPlace(nil)),
-    ("opposed", .opposed(RemoteState(bytes: [2], version: RemoteVersion("other")))),
-    ("opposed by a removal", .opposed(nil)),
-    ("prevailed", .prevailed),
-  ]
-
-  private static func proved(
-    _ file: LocalFinding.File, _ note: LocalFinding.Note, _ base: SyncNote
-  ) -> SyncEvent {
-    .proved(
-      .file(
-        LocalFinding(file: file, note: note, hasSubkeys: true), opposes: false,
-        mergesSubkeys: false, base))
-  }
-
-  /// What an event changes, and what is to be done, in a few words.
-  private func difference(
-    _ before: SyncState, _ after: SyncState, _ actions: [SyncAction]
-  ) -> String {
-    var words: [String] = []
-    let (old, new) = (before.phase(at: Self.changes), after.phase(at: Self.changes))
-    if old != new { words.append("→ \(new)") }
-    if before.store != after.store { words.append("store has \(name(after.store))") }
-    if before.exchange != after.exchange, old == new || new == .awaiting || new == .opposed {
-      words.append(name(after.exchange))
-    }
-    if before.past != after.past { words.append("past \(after.past.map(name))") }
-    if before.sent != after.sent { words.append("sent \(name(after.sent))") }
-    if before.needsWhole != after.needsWhole {
-      words.append(after.needsWhole ? "whole" : "not whole")
-    }
-    if before.removed != after.removed { words.append("removed at \(name(after.removed))") }
-    if before.unwanted != after.unwanted { words.append("unwanted at \(name(after.unwanted))") }
-    if before.lease != after.lease { words.append(after.lease == nil ? "no lease" : "lease") }
-    if before.endsLease != after.endsLease {
-      words.append(after.endsLease ? "ends lease" : "keeps lease")
-    }
-    if before.finding != after.finding {
-      let finding = after.finding
-      words.append(
-        finding.map { "\($0.file) \($0.note)\($0.hasSubkeys ? "" : " lacking subkeys")" }
-          ?? "unproved")
-    }
-    if before.opposes != after.opposes {
-      words.append(after.opposes ? "opposes" : "opposes no more")
-    }
-    if before.mergesSubkeys != after.mergesSubkeys {
-      words.append(after.mergesSubkeys ? "merges" : "merges no more")
-    }
-    for action in actions {
-      switch action {
-      case .mark(let count): words.append("MARK \(count)")
-      case .note: words.append("NOTE")
-      }
-    }
-    return words.isEmpty ? "–" : words.joined(separator: ", ")
-  }
-
-  private func name(_ store: SyncState.Store) -> String {
-    switch store {
-    case .unknown: "what nobody knows"
-    case .known(nil): "nothing"
-    case .known(let base?): "\(base.isPlace ? "place " : "")\(base.version.name)"
-    }
-  }
-
-  private func name(_ exchange: SyncState.Exchange) -> String {
-    switch exchange {
-    case .idle: "idle"
-    case .awaiting(let attempts): "awaiting \(attempts.map { "\($0.kind) \($0.id.low)" })"
-    case .opposed(let theirs): "opposed by \(theirs?.version.name ?? "a removal")"
-    }
-  }
-
-  private func name(_ id: RemoteParcel.ID?) -> String { id.map { "\($0.low)" } ?? "nothing" }
-
-  private func name(_ changes: SyncState.Changes?) -> String {
-    switch changes {
-    case nil: "never"
-    case Self.changes?: "all"
-    case let changes?: "\(number(changes.main))/\(number(changes.secrets))"
-    }
-  }
-
-  private func number(_ number: UInt64) -> String { number == .max ? "∅" : "\(number)" }
+  private typealias Table = SyncStateTable
 
   func testEachEventDoesToEachStateWhatTheTableSays() {
     var lines: [String] = []
-    for (name, event) in Self.events {
+    for (name, event) in Table.events {
       // Phases with the same answer share a line.
       var answers: [(states: [String], answer: String)] = []
-      for (state, before) in Self.states {
-        let (after, actions) = before.after(event, at: Self.changes)
-        let answer = difference(before, after, actions)
+      for (state, before) in Table.states {
+        let (after, actions) = before.after(event, at: Table.changes)
+        let answer = Table.difference(before, after, actions)
         if let place = answers.firstIndex(where: { $0.answer == answer }) {
           answers[place].states.append(state)
         } else {
@@ -241,19 +24,19 @@ final class SyncStateTests: XCTestCase {
       lines.append(name)
       lines += answers.map { "  \($0.states.joined(separator: " ")): \($0.answer)" }
     }
-    let expected = Self.table.split(separator: "\n").map(String.init)
+    let expected = Table.text.split(separator: "\n").map(String.init)
     for (found, expected) in zip(lines, expected) { XCTAssertEqual(found, expected) }
     XCTAssertEqual(lines.count, expected.count)
   }
 
   /// All sequences of three events, from each state.
   func testNoSequenceOfEventsBreaksARule() {
-    for (name, begun) in Self.states {
-      for first in Self.events {
+    for (name, begun) in Table.states {
+      for first in Table.events {
         let one = step(begun, first)
-        for second in Self.events {
+        for second in Table.events {
           let two = step(one, second)
-          for third in Self.events {
+          for third in Table.events {
             let three = step(two, third)
             guard isSound(three) else {
               return XCTFail("\(name): \(first.name), \(second.name), \(third.name): \(three)")
@@ -265,16 +48,16 @@ final class SyncStateTests: XCTestCase {
   }
 
   private func step(_ state: SyncState, _ event: (name: String, event: SyncEvent)) -> SyncState {
-    let (next, actions) = state.after(event.event, at: Self.changes)
-    if state.phase(at: Self.changes) == .opposed, next.phase(at: Self.changes) != .opposed {
+    let (next, actions) = state.after(event.event, at: Table.changes)
+    if state.phase(at: Table.changes) == .opposed, next.phase(at: Table.changes) != .opposed {
       XCTAssertTrue(Self.decisions.contains(event.name), "\(event.name) ends a conflict")
     }
-    if state.isUnsent(at: Self.changes), !next.isUnsent(at: Self.changes) {
+    if state.isUnsent(at: Table.changes), !next.isUnsent(at: Table.changes) {
       XCTAssertTrue(Self.answers.contains(event.name), "\(event.name) says that all is sent")
       // What was never sent stays unsent.
       XCTAssertFalse(event.name == "lost subkeys" && state.sent.main == .max)
     }
-    if next.phase(at: Self.changes) == .opposed {
+    if next.phase(at: Table.changes) == .opposed {
       XCTAssertFalse(event.name.hasPrefix("sent") && next != state, "\(event.name) in a conflict")
       XCTAssertFalse(
         event.name.hasPrefix("sent") && !actions.isEmpty, "\(event.name) in a conflict")
@@ -296,7 +79,7 @@ final class SyncStateTests: XCTestCase {
 
   /// Each case has its number; who adds one writes a row of the table for it.
   func testTheTableHasEachEvent() {
-    XCTAssertEqual(Set(Self.events.map { number(of: $0.event) }), Set(1...21))
+    XCTAssertEqual(Set(Table.events.map { number(of: $0.event) }), Set(1...21))
   }
 
   private func number(of event: SyncEvent) -> Int {
@@ -336,317 +119,19 @@ final class SyncStateTests: XCTestCase {
   func testManyAttemptsAndStatesOfTheStoreAreForgotten() {
     var state = SyncState()
     for number in 1...200 as ClosedRange<UInt64> {
-      state = state.after(.sent(Self.attempt(.change, number)), at: Self.changes).0
+      state = state.after(.sent(Table.attempt(.change, number)), at: Table.changes).0
       state =
         state.after(
-          .took(Self.base(number), nil, needsWhole: false, hasOtherSubkeys: false), at: Self.changes
+          .took(Table.base(number), nil, needsWhole: false, hasOtherSubkeys: false),
+          at: Table.changes
         ).0
-      state = state.after(.sent(Self.attempt(.change, 1000 + number)), at: Self.changes).0
+      state = state.after(.sent(Table.attempt(.change, 1000 + number)), at: Table.changes).0
     }
-    XCTAssertEqual(state.past, (136...199).map(Self.id))
+    XCTAssertEqual(state.past, (136...199).map(Table.id))
     for number in 1...200 as ClosedRange<UInt64> {
-      state = state.after(.sent(Self.attempt(.change, number)), at: Self.changes).0
+      state = state.after(.sent(Table.attempt(.change, number)), at: Table.changes).0
     }
     guard case .awaiting(let attempts) = state.exchange else { return XCTFail("\(state.exchange)") }
-    XCTAssertEqual(attempts.map(\.id), (137...200).map(Self.id))
+    XCTAssertEqual(attempts.map(\.id), (137...200).map(Table.id))
   }
-
-  private static let table = """
-    began, here
-      unknown unknown+ unsent unsent+ awaiting awaiting+ opposed opposed+ opposed by a removal awaiting lease awaiting place awaiting removal: sent ∅/∅
-      current current+ place empty: → unsent, sent ∅/∅
-      fresh: –
-    began, not here
-      unknown unknown+ unsent unsent+ awaiting awaiting+ opposed opposed+ fresh opposed by a removal awaiting lease awaiting place awaiting removal: sent 0/0
-      current current+ place empty: → unsent, sent 0/0
-    proved nothing
-      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ opposed opposed+ fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: missing missing
-    proved removal
-      unknown: → unsent, store has v2, sent ∅/∅, whole, removed at 0/0, missing fits
-      unknown+: → unsent, store has v2, past ["nothing"], sent ∅/∅, removed at 0/0, missing fits
-      current place: → unsent, store has v2, past ["1"], sent ∅/∅, whole, removed at 0/0, missing fits
-      current+: → unsent, store has v2, past ["nothing", "1"], sent ∅/∅, removed at 0/0, missing fits
-      unsent awaiting opposed opposed by a removal: store has v2, past ["1"], sent ∅/∅, whole, removed at 0/0, missing fits
-      unsent+ awaiting+ opposed+: store has v2, past ["nothing", "1"], sent ∅/∅, removed at 0/0, missing fits
-      fresh: → unsent, store has v2, whole, removed at 0/0, missing fits
-      empty: → unsent, store has v2, past ["nothing"], sent ∅/∅, whole, removed at 0/0, missing fits
-      awaiting lease awaiting place awaiting removal: store has v2, past ["1"], sent ∅/∅, removed at 0/0, missing fits
-    proved removal, unknown
-      unknown unknown+ unsent unsent+ awaiting awaiting+ opposed opposed+ opposed by a removal awaiting lease awaiting place awaiting removal: sent ∅/∅, removed at 0/0, missing fits
-      current current+ place empty: → unsent, sent ∅/∅, removed at 0/0, missing fits
-      fresh: removed at 0/0, missing fits
-    proved unread
-      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ opposed opposed+ fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: whole missing
-    proved file, doubted
-      unknown awaiting opposed fresh awaiting lease awaiting place awaiting removal: sent all, damaged fits
-      unknown+ awaiting+ opposed+: sent all, damaged fits, opposes no more, merges no more
-      current place empty opposed by a removal: damaged fits
-      current+: damaged fits, opposes no more, merges no more
-      unsent: → current, sent all, damaged fits
-      unsent+: → current, sent all, damaged fits, opposes no more, merges no more
-    proved file, no note
-      unknown current unsent awaiting opposed fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: whole missing
-      unknown+ current+ unsent+ awaiting+ opposed+: whole missing, opposes no more, merges no more
-    proved file, sent
-      unknown awaiting opposed fresh awaiting lease awaiting place awaiting removal: sent all, whole missing
-      unknown+ awaiting+ opposed+: sent all, whole missing, opposes no more, merges no more
-      current place empty opposed by a removal: whole missing
-      current+: whole missing, opposes no more, merges no more
-      unsent: → current, sent all, whole missing
-      unsent+: → current, sent all, whole missing, opposes no more, merges no more
-    proved file, other
-      unknown: → unsent, store has v2, sent ∅/∅, whole
-      unknown+: → unsent, store has v2, past ["nothing"], sent ∅/∅, whole fits, opposes no more, merges no more
-      current: → unsent, store has v2, past ["1"], sent ∅/∅, whole
-      current+: → unsent, store has v2, past ["nothing", "1"], sent ∅/∅, whole fits, opposes no more, merges no more
-      unsent awaiting opposed: store has v2, past ["1"], sent ∅/∅, whole
-      unsent+ awaiting+ opposed+: store has v2, past ["nothing", "1"], sent ∅/∅, whole fits, opposes no more, merges no more
-      fresh: → unsent, store has v2, whole, whole fits
-      place: → unsent, store has v2, past ["1"], sent ∅/∅, whole, whole fits
-      empty: → unsent, store has v2, past ["nothing"], sent ∅/∅, whole, whole fits
-      opposed by a removal: store has v2, past ["1"], sent ∅/∅, whole, whole fits
-      awaiting lease awaiting place awaiting removal: store has v2, past ["1"], sent ∅/∅, whole fits
-    proved file, longer
-      unknown: → unsent, store has v2, sent ∅/0, MARK 20
-      unknown+: → unsent, store has v2, past ["nothing"], sent ∅/0, not whole, whole fits, opposes no more, merges no more, MARK 20
-      current: → unsent, store has v2, past ["1"], sent ∅/0, MARK 20
-      current+: → unsent, store has v2, past ["nothing", "1"], sent ∅/0, not whole, whole fits, opposes no more, merges no more, MARK 20
-      unsent awaiting opposed: store has v2, past ["1"], sent ∅/0, MARK 20
-      unsent+ awaiting+ opposed+: store has v2, past ["nothing", "1"], sent ∅/0, not whole, whole fits, opposes no more, merges no more, MARK 20
-      fresh: → unsent, store has v2, sent ∅/0, whole fits, MARK 20
-      place: → unsent, store has v2, past ["1"], sent ∅/0, whole fits, MARK 20
-      empty: → unsent, store has v2, past ["nothing"], sent ∅/0, whole fits, MARK 20
-      opposed by a removal: store has v2, past ["1"], sent ∅/0, whole fits, MARK 20
-      awaiting lease awaiting place awaiting removal: store has v2, past ["1"], sent ∅/0, not whole, whole fits, MARK 20
-    proved file, other subkeys
-      unknown: → unsent, store has v2, sent 0/∅, whole, MARK 20
-      unknown+: → unsent, store has v2, past ["nothing"], sent 0/∅, whole fits, opposes no more, merges no more, MARK 20
-      current: → unsent, store has v2, past ["1"], sent 0/∅, whole, MARK 20
-      current+: → unsent, store has v2, past ["nothing", "1"], sent 0/∅, whole fits, opposes no more, merges no more, MARK 20
-      unsent awaiting opposed: store has v2, past ["1"], sent 0/∅, whole, MARK 20
-      unsent+ awaiting+ opposed+: store has v2, past ["nothing", "1"], sent 0/∅, whole fits, opposes no more, merges no more, MARK 20
-      fresh: → unsent, store has v2, sent 0/∅, whole, whole fits, MARK 20
-      place: → unsent, store has v2, past ["1"], sent 0/∅, whole, whole fits, MARK 20
-      empty: → unsent, store has v2, past ["nothing"], sent 0/∅, whole, whole fits, MARK 20
-      opposed by a removal: store has v2, past ["1"], sent 0/∅, whole, whole fits, MARK 20
-      awaiting lease awaiting place awaiting removal: store has v2, past ["1"], sent 0/∅, whole fits, MARK 20
-    proved file, same
-      unknown: → unsent, store has v2, sent 0/0, MARK 20
-      unknown+: → unsent, store has v2, past ["nothing"], sent 0/0, not whole, whole fits, opposes no more, merges no more, MARK 20
-      current: → unsent, store has v2, past ["1"], sent 0/0, MARK 20
-      current+: → unsent, store has v2, past ["nothing", "1"], sent 0/0, not whole, whole fits, opposes no more, merges no more, MARK 20
-      unsent awaiting opposed: store has v2, past ["1"], sent 0/0, MARK 20
-      unsent+ awaiting+ opposed+: store has v2, past ["nothing", "1"], sent 0/0, not whole, whole fits, opposes no more, merges no more, MARK 20
-      fresh: → unsent, store has v2, sent 0/0, whole fits, MARK 20
-      place: → unsent, store has v2, past ["1"], sent 0/0, whole fits, MARK 20
-      empty: → unsent, store has v2, past ["nothing"], sent 0/0, whole fits, MARK 20
-      opposed by a removal: store has v2, past ["1"], sent 0/0, whole fits, MARK 20
-      awaiting lease awaiting place awaiting removal: store has v2, past ["1"], sent 0/0, not whole, whole fits, MARK 20
-    removed
-      unknown unsent awaiting opposed fresh opposed by a removal awaiting lease awaiting place awaiting removal: removed at all, NOTE
-      unknown+ unsent+ awaiting+ opposed+: removed at all, damaged differs, NOTE
-      current place empty: removed at all
-      current+: removed at all, damaged differs
-    unwanted
-      unknown unknown+ unsent unsent+ awaiting awaiting+ opposed opposed+ opposed by a removal awaiting lease awaiting place awaiting removal: sent ∅/∅, unwanted at all
-      current current+ place empty: → unsent, sent ∅/∅, unwanted at all
-      fresh: unwanted at all
-    undone
-      unknown unknown+ awaiting awaiting+ opposed opposed+ fresh awaiting lease awaiting place awaiting removal: sent all
-      current current+ place empty opposed by a removal: –
-      unsent unsent+: → current, sent all
-    ends lease
-      unknown current unsent awaiting opposed fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: ends lease
-      unknown+ current+ unsent+ awaiting+ opposed+: –
-    keeps lease
-      unknown current unsent awaiting opposed fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: –
-      unknown+ current+ unsent+ awaiting+ opposed+: keeps lease
-    lost subkeys
-      unknown: sent all, opposes
-      unknown+: past ["2"], sent all
-      current place empty: → unknown, store has what nobody knows, opposes
-      current+: → unknown, store has what nobody knows, past ["2"]
-      unsent: → unknown, store has what nobody knows, sent all, opposes
-      unsent+: → unknown, store has what nobody knows, past ["2"], sent all
-      awaiting opposed awaiting lease awaiting place awaiting removal: store has what nobody knows, sent all, opposes
-      awaiting+ opposed+: store has what nobody knows, past ["2"], sent all
-      fresh: opposes
-      opposed by a removal: store has what nobody knows, opposes
-    has subkeys
-      unknown current unsent awaiting opposed fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: NOTE
-      unknown+ current+ unsent+ awaiting+ opposed+: damaged differs, merges no more, NOTE
-    adopted subkeys
-      unknown unknown+ current current+ fresh place empty opposed by a removal: –
-      unsent unsent+ awaiting awaiting+ opposed opposed+ awaiting lease awaiting place awaiting removal: sent 2/1
-    adopted other subkeys
-      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ opposed opposed+ fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: –
-    trusted
-      unknown unsent awaiting opposed: sent ∅/∅
-      unknown+ unsent+ awaiting+ opposed+ opposed by a removal awaiting lease awaiting place awaiting removal: sent ∅/∅, whole fits
-      current: → unsent, sent ∅/∅
-      current+ place empty: → unsent, sent ∅/∅, whole fits
-      fresh: whole fits
-    sent change
-      unknown unknown+ current current+ unsent unsent+ fresh place empty: → awaiting, awaiting ["change 7"], MARK 55
-      awaiting awaiting+: awaiting ["change 5", "whole 6", "change 7"], MARK 55
-      opposed opposed+ opposed by a removal: –
-      awaiting lease: awaiting ["lease 6", "change 7"], MARK 55
-      awaiting place: awaiting ["place 6", "change 7"], MARK 55
-      awaiting removal: awaiting ["removal 6", "change 7"], MARK 55
-    sent whole
-      unknown current unsent fresh place empty: → awaiting, awaiting ["whole 7"], whole, MARK 55
-      unknown+ current+ unsent+: → awaiting, awaiting ["whole 7"], MARK 55
-      awaiting: awaiting ["change 5", "whole 6", "whole 7"], whole, MARK 55
-      awaiting+: awaiting ["change 5", "whole 6", "whole 7"], MARK 55
-      opposed opposed+ opposed by a removal: –
-      awaiting lease: awaiting ["lease 6", "whole 7"], MARK 55
-      awaiting place: awaiting ["place 6", "whole 7"], MARK 55
-      awaiting removal: awaiting ["removal 6", "whole 7"], MARK 55
-    sent lease
-      unknown unknown+ current current+ unsent unsent+ fresh place empty: → awaiting, awaiting ["lease 7"]
-      awaiting awaiting+: awaiting ["change 5", "whole 6", "lease 7"]
-      opposed opposed+ opposed by a removal: –
-      awaiting lease: awaiting ["lease 6", "lease 7"]
-      awaiting place: awaiting ["place 6", "lease 7"]
-      awaiting removal: awaiting ["removal 6", "lease 7"]
-    sent place
-      unknown current unsent fresh place empty: → awaiting, awaiting ["place 7"], whole
-      unknown+ current+ unsent+: → awaiting, awaiting ["place 7"]
-      awaiting: awaiting ["change 5", "whole 6", "place 7"], whole
-      awaiting+: awaiting ["change 5", "whole 6", "place 7"]
-      opposed opposed+ opposed by a removal: –
-      awaiting lease: awaiting ["lease 6", "place 7"]
-      awaiting place: awaiting ["place 6", "place 7"]
-      awaiting removal: awaiting ["removal 6", "place 7"]
-    sent removal
-      unknown unknown+ current current+ unsent unsent+ fresh place empty: → awaiting, awaiting ["removal 7"]
-      awaiting awaiting+: awaiting ["change 5", "whole 6", "removal 7"]
-      opposed opposed+ opposed by a removal: –
-      awaiting lease: awaiting ["lease 6", "removal 7"]
-      awaiting place: awaiting ["place 6", "removal 7"]
-      awaiting removal: awaiting ["removal 6", "removal 7"]
-    stored the first
-      unknown unknown+ current current+ unsent unsent+ opposed opposed+ fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: –
-      awaiting: → current, store has v7, past ["1"], sent all, whole, NOTE
-      awaiting+: → current, store has v7, past ["nothing", "2", "1"], sent all, NOTE
-    stored the last
-      unknown unknown+ current current+ unsent unsent+ opposed opposed+ fresh place empty opposed by a removal: –
-      awaiting: → current, store has v7, past ["1"], sent all, lease, NOTE
-      awaiting+: → current, store has v7, past ["nothing", "2", "1"], sent all, not whole, NOTE
-      awaiting lease: → unsent, store has v7, past ["1"], NOTE
-      awaiting place: → current, store has place v7, past ["1"], sent all, NOTE
-      awaiting removal: → current, store has v7, past ["1"], sent all, not whole, NOTE
-    stored as nothing
-      unknown unknown+ current current+ unsent unsent+ opposed opposed+ fresh place empty opposed by a removal: –
-      awaiting: → current, store has nothing, past ["1"], sent all, NOTE
-      awaiting+: → current, store has nothing, past ["2", "1"], sent all, not whole, no lease, NOTE
-      awaiting lease: → unsent, store has nothing, past ["1"], no lease, NOTE
-      awaiting place: → current, store has nothing, past ["1"], sent all, no lease, NOTE
-      awaiting removal: → current, store has nothing, past ["1"], sent all, not whole, no lease, NOTE
-    stored late
-      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ opposed opposed+ fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: –
-    not stored
-      unknown unknown+ current current+ unsent unsent+ opposed opposed+ fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: –
-      awaiting awaiting+: awaiting ["whole 6"]
-    asked
-      unknown fresh: → unsent, store has nothing
-      unknown+: → unsent, store has nothing, past ["2"]
-      current current+ unsent unsent+ awaiting awaiting+ opposed opposed+ place empty opposed by a removal awaiting lease awaiting place awaiting removal: –
-    leased
-      unknown current unsent awaiting opposed fresh place empty opposed by a removal: lease
-      unknown+ current+ unsent+ awaiting+ opposed+ awaiting lease awaiting place awaiting removal: –
-    leased by nobody
-      unknown current unsent awaiting opposed fresh place empty opposed by a removal: –
-      unknown+ current+ unsent+ awaiting+ opposed+ awaiting lease awaiting place awaiting removal: no lease
-    released
-      unknown current unsent awaiting opposed fresh place empty opposed by a removal: –
-      unknown+ current+ unsent+ awaiting+ opposed+: no lease, keeps lease
-      awaiting lease awaiting place awaiting removal: no lease
-    took
-      unknown: → current, store has v2, sent all, lease, NOTE
-      unknown+: → current, store has v2, past ["nothing"], sent all, not whole, whole fits, opposes no more, merges no more, NOTE
-      current: store has v2, past ["1"], lease, NOTE
-      current+: store has v2, past ["nothing", "1"], not whole, whole fits, opposes no more, merges no more, NOTE
-      unsent awaiting opposed: → current, store has v2, past ["1"], sent all, lease, NOTE
-      unsent+ awaiting+ opposed+: → current, store has v2, past ["nothing", "1"], sent all, not whole, whole fits, opposes no more, merges no more, NOTE
-      fresh: → current, store has v2, sent all, lease, whole fits, NOTE
-      place: store has v2, past ["1"], lease, whole fits, NOTE
-      empty: store has v2, past ["nothing"], lease, whole fits, NOTE
-      opposed by a removal: → current, store has v2, past ["1"], lease, whole fits, NOTE
-      awaiting lease awaiting place awaiting removal: → current, store has v2, past ["1"], sent all, not whole, whole fits, NOTE
-    took nothing
-      unknown: → current, store has nothing, sent all, NOTE
-      unknown+: → current, store has nothing, past ["2"], sent all, not whole, no lease, whole fits, opposes no more, merges no more, NOTE
-      current: store has nothing, past ["1"], NOTE
-      current+: store has nothing, past ["2", "1"], not whole, no lease, whole fits, opposes no more, merges no more, NOTE
-      unsent awaiting opposed: → current, store has nothing, past ["1"], sent all, NOTE
-      unsent+ awaiting+ opposed+: → current, store has nothing, past ["2", "1"], sent all, not whole, no lease, whole fits, opposes no more, merges no more, NOTE
-      fresh: → current, store has nothing, sent all, whole fits, NOTE
-      place: store has nothing, past ["1"], whole fits, NOTE
-      empty: whole fits, NOTE
-      opposed by a removal: → current, store has nothing, past ["1"], whole fits, NOTE
-      awaiting lease awaiting place awaiting removal: → current, store has nothing, past ["1"], sent all, not whole, no lease, whole fits, NOTE
-    took, other subkeys
-      unknown: → unsent, store has v2, sent 3/∅, whole, NOTE
-      unknown+: → unsent, store has v2, past ["nothing"], sent 3/∅, no lease, whole fits, opposes no more, merges no more, NOTE
-      current awaiting opposed: → unsent, store has v2, past ["1"], sent 3/∅, whole, NOTE
-      current+ awaiting+ opposed+: → unsent, store has v2, past ["nothing", "1"], sent 3/∅, no lease, whole fits, opposes no more, merges no more, NOTE
-      unsent: store has v2, past ["1"], sent 3/∅, whole, NOTE
-      unsent+: store has v2, past ["nothing", "1"], sent 3/∅, no lease, whole fits, opposes no more, merges no more, NOTE
-      fresh: → unsent, store has v2, sent 3/∅, whole, whole fits, NOTE
-      place opposed by a removal: → unsent, store has v2, past ["1"], sent 3/∅, whole, whole fits, NOTE
-      empty: → unsent, store has v2, past ["nothing"], sent 3/∅, whole, whole fits, NOTE
-      awaiting lease awaiting place awaiting removal: → unsent, store has v2, past ["1"], sent 3/∅, no lease, whole fits, NOTE
-    recognized
-      unknown fresh: → current, store has v2, sent all, lease, MARK 20, NOTE
-      unknown+: → current, store has v2, past ["nothing"], sent all, not whole, whole fits lacking subkeys, merges no more, MARK 20, NOTE
-      current place opposed by a removal: store has v2, past ["1"], lease, MARK 20, NOTE
-      current+: store has v2, past ["nothing", "1"], not whole, whole fits lacking subkeys, merges no more, MARK 20, NOTE
-      unsent awaiting: → current, store has v2, past ["1"], sent all, lease, MARK 20, NOTE
-      unsent+ awaiting+: → current, store has v2, past ["nothing", "1"], sent all, not whole, whole fits lacking subkeys, merges no more, MARK 20, NOTE
-      opposed: store has v2, past ["1"], sent all, lease, MARK 20, NOTE
-      opposed+: store has v2, past ["nothing", "1"], sent all, not whole, whole fits lacking subkeys, merges no more, MARK 20, NOTE
-      empty: store has v2, past ["nothing"], lease, MARK 20, NOTE
-      awaiting lease awaiting place awaiting removal: → current, store has v2, past ["1"], sent all, not whole, MARK 20, NOTE
-    recognized a part
-      unknown: → unsent, store has v2, sent ∅/∅, merges, MARK 20, NOTE
-      unknown+: → unsent, store has v2, past ["nothing"], sent ∅/∅, not whole, no lease, whole fits lacking subkeys, MARK 20, NOTE
-      current awaiting place: → unsent, store has v2, past ["1"], sent ∅/∅, merges, MARK 20, NOTE
-      current+ awaiting+: → unsent, store has v2, past ["nothing", "1"], sent ∅/∅, not whole, no lease, whole fits lacking subkeys, MARK 20, NOTE
-      unsent opposed opposed by a removal: store has v2, past ["1"], sent ∅/∅, merges, MARK 20, NOTE
-      unsent+ opposed+: store has v2, past ["nothing", "1"], sent ∅/∅, not whole, no lease, whole fits lacking subkeys, MARK 20, NOTE
-      fresh: → unsent, store has v2, merges, MARK 20, NOTE
-      empty: → unsent, store has v2, past ["nothing"], sent ∅/∅, merges, MARK 20, NOTE
-      awaiting lease awaiting place awaiting removal: → unsent, store has v2, past ["1"], sent ∅/∅, not whole, no lease, merges, MARK 20, NOTE
-    found a place
-      unknown fresh: → unsent, store has place v2, whole
-      unknown+: → unsent, store has place v2, past ["nothing"], no lease
-      current unsent opposed place opposed by a removal: store has place v2, past ["1"], whole
-      current+ unsent+ opposed+: store has place v2, past ["nothing", "1"], no lease
-      awaiting: → unsent, store has place v2, past ["1"], whole
-      awaiting+: → unsent, store has place v2, past ["nothing", "1"], no lease
-      empty: store has place v2, past ["nothing"], whole
-      awaiting lease awaiting place awaiting removal: → unsent, store has place v2, past ["1"], no lease
-    found no place
-      unknown fresh: → unsent, store has nothing, whole
-      unknown+: → unsent, store has nothing, past ["2"], no lease
-      current unsent opposed place opposed by a removal: store has nothing, past ["1"], whole
-      current+ unsent+ opposed+: store has nothing, past ["2", "1"], no lease
-      awaiting: → unsent, store has nothing, past ["1"], whole
-      awaiting+: → unsent, store has nothing, past ["2", "1"], no lease
-      empty: whole
-      awaiting lease awaiting place awaiting removal: → unsent, store has nothing, past ["1"], no lease
-    opposed
-      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ fresh place empty awaiting lease awaiting place awaiting removal: → opposed, opposed by other
-      opposed opposed+ opposed by a removal: opposed by other
-    opposed by a removal
-      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ fresh place empty awaiting lease awaiting place awaiting removal: → opposed, opposed by a removal
-      opposed opposed+: opposed by a removal
-      opposed by a removal: –
-    prevailed
-      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ fresh place empty awaiting lease awaiting place awaiting removal: –
-      opposed: → unsent, store has theirs, past ["1"], sent ∅/∅
-      opposed+: → unsent, store has theirs, past ["2", "1"], sent ∅/∅, no lease, whole fits, opposes no more
-      opposed by a removal: → unsent, store has nothing, past ["1"], sent ∅/∅, whole fits
-    """
 }

@@ -77,11 +77,7 @@ public struct KeyFile: Hashable, Sendable {
     fileprivate init(_ status: stat) {
       identity = FileIdentity(status)
       byteCount = Int(status.st_size)
-      #if canImport(Darwin)
-      let (content, all) = (status.st_mtimespec, status.st_ctimespec)
-      #else
-      let (content, all) = (status.st_mtim, status.st_ctim)
-      #endif
+      let (content, all) = (status.modificationTime, status.changeTime)
       times = [content.tv_sec, content.tv_nsec, all.tv_sec, all.tv_nsec].map { Int($0) }
       mode = UInt32(status.st_mode)
     }

@@ -111,7 +111,7 @@ extension FileStorage {
         found.append(
           SetAsideArchive(
             identifier: identifier, reason: name.reason,
-            date: name.date ?? Date(timeIntervalSince1970: TimeInterval(status.changeTime)),
+            date: name.date ?? Date(timeIntervalSince1970: TimeInterval(status.changeTime.tv_sec)),
             storage: kept))
       }
       return found.sorted { ($0.date, $0.identifier) < ($1.date, $1.identifier) }
@@ -216,12 +216,4 @@ private struct SetAsideName: CustomStringConvertible {
 
 extension stat {
   fileprivate var isRegularFile: Bool { st_mode & S_IFMT == S_IFREG }
-
-  fileprivate var changeTime: time_t {
-    #if canImport(Darwin)
-    st_ctimespec.tv_sec
-    #else
-    st_ctim.tv_sec
-    #endif
-  }
 }

@@ -82,7 +82,7 @@ package struct TemporaryFile: ~Copyable {
     } catch {
       // The age decides on a file that cannot be opened.
     }
-    if status.modificationTime < time(nil) - longestWrite { _ = unsafe unlink(path) }
+    if status.modificationTime.tv_sec < time(nil) - longestWrite { _ = unsafe unlink(path) }
   }
 
   /// Ten minutes, in seconds.
@@ -104,15 +104,5 @@ package struct TemporaryFile: ~Copyable {
       UInt64(stem[stem.index(after: dot)...], radix: 36) != nil
     else { return nil }
     return String(stem[..<dot])
-  }
-}
-
-extension stat {
-  fileprivate var modificationTime: time_t {
-    #if canImport(Darwin)
-    st_mtimespec.tv_sec
-    #else
-    st_mtim.tv_sec
-    #endif
   }
 }
