@@ -118,7 +118,7 @@ extension RemoteCopy {
   }
 
   /// Whether an answer is missing, so that the state of the store is not known.
-  var isUnclear: Bool { !state.attempts.isEmpty }
+  var isUnclear: Bool { state.phase(at: changes) == .awaiting }
 
   /// The result of comparing the store with the attempts.
   enum Finding {

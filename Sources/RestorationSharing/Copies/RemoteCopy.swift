@@ -39,7 +39,7 @@ final class RemoteCopy: Sendable {
   let now: @Sendable () -> Date
   /// The storage for the note of a lasting copy.
   let note: any ArchiveStorage
-  let sync = Mutex(SyncState())
+  let sync: Mutex<SyncState>
   /// The local versions, as far as they are known, and the versions that the note names.
   let versions = Mutex<(here: Here, noted: Here?)>((Here(), nil))
   let told = Mutex(Told())
@@ -60,7 +60,7 @@ final class RemoteCopy: Sendable {
       keepsGenerations: isLasting)
     // The note need not be durable: without it the store is asked.
     note = directory.launchStorage(ofStateNamed: name + StateClaim.copySuffix)
-    if !isLasting { sync.withLock { $0.finding = .trusted } }
+    sync = Mutex(SyncState(finding: isLasting ? nil : .trusted))
     readNote()
   }
 

@@ -60,7 +60,12 @@ package struct SyncState: Equatable, Sendable {
   /// Whether the state goes on here from the store's, but with other subkeys.
   package var mergesSubkeys = false
 
-  package init() {}
+  /// Begins without knowing anything.
+  ///
+  /// - Parameter finding: What is known of the local state without a proof.
+  package init(finding: LocalFinding? = nil) {
+    self.finding = finding
+  }
 }
 
 // MARK: Parts

@@ -41,7 +41,7 @@ extension RemoteOutcome {
 }
 
 extension RemoteCopy: LinkedCopy {
-  var isInConflict: Bool { theirs != nil }
+  var isInConflict: Bool { state.phase(at: changes) == .opposed }
 }
 
 extension RemoteStateDirectory: LinkedDirectory {
