@@ -1,0 +1,166 @@
+import Foundation
+import RestorationDrafts
+import TestSupport
+import XCTest
+
+final class DraftTests: XCTestCase {
+  private var directory = URL(filePath: "/")
+
+  override func setUpWithError() throws {
+    directory = FileManager.default.temporaryDirectory.appending(path: "drafts-\(UUID())")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+  }
+
+  override func tearDownWithError() throws {
+    try FileManager.default.removeItem(at: directory)
+  }
+
+  /// What somebody does to the file of a draft.
+  private enum Change: CaseIterable {
+    case nothing, sameAgain, other, removal, directory
+  }
+
+  private func apply(_ change: Change, to file: URL) throws {
+    switch change {
+    case .nothing: break
+    case .sameAgain: try Data("theirs".utf8).write(to: file)
+    case .other: try Data("others".utf8).write(to: file)
+    case .removal: try FileManager.default.removeItem(at: file)
+    case .directory:
+      try FileManager.default.removeItem(at: file)
+      try FileManager.default.createDirectory(at: file, withIntermediateDirectories: true)
+    }
+  }
+
+  /// The state by name, since the text of an error is not of interest.
+  private func name(_ state: DraftState) -> String {
+    switch state {
+    case .clean: "clean"
+    case .conflict: "conflict"
+    case .orphaned: "orphaned"
+    case .unreadable(let error): "unreadable, \(error.code == .notAFile)"
+    }
+  }
+
+  func testEveryKindOfDraftMeetsEveryChangeOfItsFile() throws {
+    let stored = Data("theirs".utf8)
+    let kinds: [(FileStamp) throws -> Draft<String>] = [
+      { Draft("ours", of: $0) },
+      { _ in Draft("ours", of: try ContentStamp(hashing: stored)) },
+      { _ in Draft("ours", of: ContentStamp(version: "1")) },
+      { _ in Draft("ours") },
+      { _ in Draft("ours", from: "theirs") },
+    ]
+    let expected = [
+      ["clean", "clean", "conflict", "orphaned", "unreadable, true"],
+      ["clean", "clean", "conflict", "orphaned", "unreadable, true"],
+      ["conflict", "conflict", "conflict", "orphaned", "unreadable, true"],
+      ["conflict", "conflict", "conflict", "clean", "unreadable, true"],
+      ["conflict", "conflict", "conflict", "orphaned", "unreadable, true"],
+    ]
+    for (kind, row) in zip(kinds, expected) {
+      var found: [String] = []
+      for change in Change.allCases {
+        let file = directory.appending(path: UUID().uuidString)
+        try stored.write(to: file)
+        let draft = try kind(FileStamp(of: file))
+        try apply(change, to: file)
+        found.append(name(draft.state(of: file)))
+        let again = try JSONDecoder().decode(
+          Draft<String>.self, from: JSONEncoder().encode(draft))
+        XCTAssertEqual(again, draft)
+        XCTAssertEqual(name(again.state(of: file)), found.last)
+      }
+      XCTAssertEqual(found, row)
+    }
+  }
+
+  func testStampsOfWhatIsThereDecide() throws {
+    let (one, two) = (ContentStamp(version: "1"), ContentStamp(version: "2"))
+    let hash = try ContentStamp(hashing: Data("1".utf8))
+    let draft = Draft("ours", of: one)
+    XCTAssertEqual(
+      [one, two, hash, nil].map(draft.state(at:)), [.clean, .conflict, .conflict, .orphaned])
+    XCTAssertEqual([one, nil].map(Draft("ours").state(at:)), [.conflict, .clean])
+    XCTAssertEqual(
+      [one, nil].map(Draft("ours", from: "base").state(at:)), [.conflict, .orphaned])
+  }
+
+  func testContentsDecideAsAWhole() {
+    let contents = ["base", "ours", "others", nil]
+    XCTAssertEqual(
+      contents.map(Draft("ours", from: "base").state(given:)),
+      [.clean, .clean, .conflict, .orphaned])
+    XCTAssertEqual(
+      contents.map(Draft("ours").state(given:)), [.conflict, .clean, .conflict, .clean])
+    XCTAssertEqual(
+      contents.map(Draft("ours", of: ContentStamp(version: "1")).state(given:)),
+      [.conflict, .clean, .conflict, .orphaned])
+  }
+
+  func testABaseThatIsTooLargeIsNotStored() {
+    let (small, large) = (String(repeating: "a", count: 900), String(repeating: "a", count: 1100))
+    let stamp = ContentStamp(version: "1")
+    XCTAssertEqual(Draft("", of: stamp, base: small, upTo: 1024).base, small)
+    XCTAssertNil(Draft("", of: stamp, base: large, upTo: 1024).base)
+    XCTAssertNil(Draft(Data(), from: Data(count: Draft<Data>.largestBase + 1)).base)
+    XCTAssertEqual(Draft(Data(), from: Data(count: 1 << 19)).base, Data(count: 1 << 19))
+    XCTAssertEqual(
+      Draft("ours", from: String(repeating: "a", count: 2 << 20)).state(given: "theirs"), .conflict)
+  }
+
+  /// A value that cannot be encoded.
+  private struct Unencodable: Codable, Hashable {
+    var isBroken: Bool
+    func encode(to encoder: any Encoder) throws {
+      if isBroken { throw CocoaError(.coderInvalidValue) }
+      try isBroken.encode(to: encoder)
+    }
+    init(isBroken: Bool) { self.isBroken = isBroken }
+    init(from decoder: any Decoder) throws {
+      isBroken = try Bool(from: decoder)
+      if isBroken { throw CocoaError(.coderInvalidValue) }
+    }
+  }
+
+  func testABaseThatCannotBeStoredOrReadDoesNotTakeTheContentWithIt() throws {
+    let fine = Unencodable(isBroken: false)
+    let draft = Draft(fine, from: Unencodable(isBroken: true))
+    XCTAssertNil(draft.base)
+    XCTAssertNoThrow(try JSONEncoder().encode(draft))
+    let stored = Data(#"{"content": false, "base": true}"#.utf8)
+    let read = try JSONDecoder().decode(Draft<Unencodable>.self, from: stored)
+    XCTAssertEqual(read.content, fine)
+    XCTAssertNil(read.base)
+    XCTAssertThrowsError(
+      try JSONDecoder().decode(
+        Draft<Unencodable>.self, from: Data(#"{"content": true, "isNew": true}"#.utf8)))
+  }
+
+  func testWhatALaterVersionStoredIsInConflictAndKeepsItsContent() throws {
+    let file = directory.appending(path: "file")
+    try Data("theirs".utf8).write(to: file)
+    for stored in [
+      #"{"content": "ours"}"#, #"{"content": "ours", "origin": {"cloud": 1}}"#,
+      #"{"content": "ours", "file": {"new": 1}}"#, #"{"content": "ours", "stamp": {"new": 1}}"#,
+    ] {
+      let draft = try JSONDecoder().decode(Draft<String>.self, from: Data(stored.utf8))
+      XCTAssertEqual(draft.content, "ours")
+      XCTAssertEqual(draft.state(of: file), .conflict, stored)
+    }
+  }
+
+  /// A FIFO in the place of the file would hold whoever reads it.
+  func testStoringADraftAsksNobodyForItsFile() throws {
+    let file = directory.appending(path: "file")
+    try Data("theirs".utf8).write(to: file)
+    var draft = Draft("ours", of: try FileStamp(of: file))
+    try FileManager.default.removeItem(at: file)
+    XCTAssertEqual(mkfifo(file.path, 0o600), 0)
+    draft.content += " and more"
+    let again = try JSONDecoder().decode(
+      Draft<String>.self, from: JSONEncoder().encode(draft))
+    XCTAssertEqual(again, draft)
+    XCTAssertEqual(name(again.state(of: file)), "unreadable, true")
+  }
+}
