@@ -73,10 +73,12 @@ final class ElementVerdictTests: XCTestCase {
     let object: ElementVerdict.Object
     let reading: StateReading
     let hasState, isOnKeptNode, isAwaited: Bool
+    let keptReason: String?
 
     var verdict: ElementVerdict {
       ElementVerdict(
-        object, reading, hasState: hasState, isOnKeptNode: isOnKeptNode, isAwaited: isAwaited)
+        object, reading, hasState: hasState, isOnKeptNode: isOnKeptNode, isAwaited: isAwaited,
+        keptReason: keptReason)
     }
   }
 
@@ -89,10 +91,10 @@ final class ElementVerdictTests: XCTestCase {
     ]
     return (found + reasons.map { .missing($0) }).flatMap { object in
       readings.flatMap { reading in
-        (0..<8).map { bits in
+        (0..<16).map { bits in
           Finding(
             object: object, reading: reading, hasState: bits & 1 > 0, isOnKeptNode: bits & 2 > 0,
-            isAwaited: bits & 4 > 0)
+            isAwaited: bits & 4 > 0, keptReason: bits & 8 > 0 ? "away" : nil)
         }
       }
     }
@@ -120,7 +122,8 @@ final class ElementVerdictTests: XCTestCase {
       case .stackCut: return (reason, finding.isOnKeptNode)
       case .viewNotFound where finding.isAwaited: return (reason, false)
       case .vetoed:
-        let withheld = withheld(finding.reading, by: nil)
+        let kept = finding.keptReason.map { Outcome.kept(by: nil, $0) }
+        let withheld = withheld(finding.reading, by: nil) ?? kept
         return (withheld ?? .vetoed, withheld != nil)
       default: return (withheld(finding.reading, by: nil) ?? reason, true)
       }

@@ -71,6 +71,7 @@ final class ReportCodingTests: XCTestCase {
       (ReportNote.unreadable("s"), #"{"unreadable":{"_0":"s"}}"#),
       (ReportNote.hostDelegateGone, #"{"hostDelegateGone":{}}"#),
       (ReportNote.didDecodeFailed("s"), #"{"didDecodeFailed":{"_0":"s"}}"#),
+      (ReportNote.applicationKept("s"), #"{"applicationKept":{"_0":"s"}}"#),
       (ReportNote.givenRootNotUsed, #"{"givenRootNotUsed":{}}"#),
       (ReportNote.notContained, #"{"notContained":{}}"#),
       (ReportNote.lastState, #"{"lastState":{}}"#),
@@ -168,6 +169,11 @@ final class ReportCodingTests: XCTestCase {
       (RestorationReport.NodeOutcome.unreadable("s"), #"{"unreadable":{"_0":"s"}}"#),
       (RestorationReport.NodeOutcome.skipped, #"{"skipped":{}}"#),
       (RestorationReport.NodeOutcome.laterStateRestored, #"{"laterStateRestored":{}}"#),
+      (RestorationReport.NodeOutcome.kept(by: nil, "away"), #"{"kept":{"_1":"away"}}"#),
+      (
+        RestorationReport.NodeOutcome.kept(by: .existing, "away"),
+        #"{"kept":{"_1":"away","by":"existing"}}"#
+      ),
     ])
   }
 

@@ -26,6 +26,8 @@ public final class StateDecoder {
   @safe @exclusivity(unchecked) private var ownReadKeys = ReadKeys()
   /// The place of the element in the stored tree; nil for the application and for containers.
   @safe @exclusivity(unchecked) private var place: Int?
+  /// The place of the element whose container this is a coder of.
+  private var ownerPlace: Int?
   /// The path, if the initializer got one or the app keeps the coder.
   private var ownPath: RestorationPath?
   private var ownBuiltIn: KeyedDecoder?
@@ -287,10 +289,33 @@ public final class StateDecoder {
   ///   holds something else.
   public func container(forKey key: String) throws(ArchiveError) -> StateDecoder? {
     guard let inner = try state(with: key)?.container(forKey: key) else { return nil }
-    return StateDecoder(
+    let coder = StateDecoder(
       path: path, values: inner, facts: facts, now: now, restored: restored,
       container: readKeys.container(forKey: key, inner))
+    coder.ownerPlace = place ?? ownerPlace
+    return coder
   }
+
+  /// Keeps the stored state for later, since it cannot be applied now.
+  ///
+  /// The saves that follow write the state as it is stored; what the node says meanwhile is saved beside it,
+  /// and does not replace it. The report has the reason. When the state can be applied,
+  /// call ``StateKeeper/restore(late:below:)`` with the node, which decodes it again. A state that its node
+  /// has kept is offered so in later launches, too, within the ``StatePolicy/keptBound``;
+  /// ``StateKeeper/discardKeptState(of:)`` gives it up.
+  ///
+  ///     func decodeRestorableState(with coder: StateDecoder) throws {
+  ///       guard volume.isMounted else { return coder.keep(because: "The volume is not mounted.") }
+  ///       draft = try coder.decodeIfPresent(forKey: "draft")
+  ///     }
+  ///
+  /// A factory that calls it and returns nil has not vetoed the node: the node is not back, and stays stored
+  /// with all below it. Views and objects, which nobody restores late, decode the state again in the
+  /// next launch if they have said nothing else. Where the application's state is kept, the next save sets the whole state aside.
+  /// A decoder that is used after its call does nothing here.
+  ///
+  /// - Parameter reason: Why, in a sentence for the report. It is stored, so it must not have a secret.
+  public func keep(because reason: String) { restored.keep(place ?? ownerPlace, because: reason) }
 
   private var readKeys: ReadKeys {
     get { container?.keys ?? ownReadKeys }

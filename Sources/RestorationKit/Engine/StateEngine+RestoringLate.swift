@@ -18,16 +18,13 @@ extension StateEngine {
     for delegate: (any StateDelegate)?
   ) throws(RestorationError) -> RestorationReport {
     let start = ContinuousClock.now
-    guard let kept = objects.kept, let name = name(of: node, below: parent),
-      let index = kept.index(of: name, below: parent)
+    guard let kept = objects.kept, let (tree, place) = tree(of: kept, for: node, below: parent)
     else { return RestorationReport(.nothingKept) }
-    let above = parent.map { rows.placed($0).map { rows.path(of: $0) } } ?? RestorationPath()
-    let tree = kept.tree(below: index, in: above)
     let run = RestorationRun(
       tree, types, objects, delegate: delegate, now: settings.now(),
       skipped: kept.skippedPlaces(in: tree),
       RestorationProgress(tree.outline, nil, nil, trace),
-      late: LateNode(node: node, kept: kept, index: index))
+      late: LateNode(node: node, kept: kept, place: place))
     // The restore changes objects without their saying so, so the next save asks them all. Before
     // that save nobody hears the node.
     rows.whole.canDiff = false
@@ -39,6 +36,28 @@ extension StateEngine {
     report.walkDuration = start.duration(to: .now)
     try throwIfStrict(report)
     return report
+  }
+
+  /// What is kept for a node: its element with all below it, or a state that the node itself keeps.
+  private func tree(
+    of kept: KeptRecords, for node: any RestorableNode, below parent: (any RestorableNode)?
+  ) -> (StoredTree, LateNode.Place)? {
+    if let (tree, id) = kept.tree(keptBy: node, at: rows.placed(node).map { rows.path(of: $0) }) {
+      return (tree, .state(id))
+    }
+    guard let name = name(of: node, below: parent), let index = kept.index(of: name, below: parent)
+    else { return nil }
+    let above = parent.map { rows.placed($0).map { rows.path(of: $0) } } ?? RestorationPath()
+    return (kept.tree(below: index, in: above), .element(index))
+  }
+
+  /// Gives up what a node keeps for later, or what is kept beside its state.
+  func discardKeptState(of node: any RestorableNode) async {
+    await turns.run {
+      guard objects.kept?.discardStates(of: node) == true else { return }
+      rows.whole.canDiff = false
+      signal.tell()
+    }
   }
 
   /// The name of the node below its parent.

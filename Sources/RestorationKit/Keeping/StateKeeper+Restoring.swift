@@ -54,6 +54,11 @@ extension StateKeeper {
   ///     tabs.restorationChildren.append(editor)
   ///     try await keeper.restore(late: editor, below: tabs)
   ///
+  /// Use it also for a node that is back and has kept its state with
+  /// ``StateDecoder/keep(because:)``, in this launch or an earlier one, when the state can be applied: the
+  /// newest such state is decoded again, and is kept no more unless the node keeps it again, its decoding
+  /// throws or a field of it does not fit. The nodes below are left as they are.
+  ///
   /// The calls are those of ``restore(into:)`` on the node and on the nodes that are
   /// kept below it, in the same order, from `loadViewIfNeeded` to
   /// `applicationFinishedRestoringState`. Nodes below the node are looked for as
@@ -85,6 +90,16 @@ extension StateKeeper {
     } for: {
       delegate
     }
+  }
+
+  /// Gives up the states that are kept beside, or in place of, the state of a node that is back.
+  ///
+  /// The next save does not store them: use it when the user discards a draft that the node
+  /// keeps with ``StateDecoder/keep(because:)``. Nothing kept is not an error.
+  ///
+  /// - Parameter node: The node.
+  public func discardKeptState(of node: any RestorableNode) async {
+    await engine.discardKeptState(of: node)
   }
 
   /// Says which nodes a restore would bring back, and restores nothing.

@@ -92,7 +92,7 @@ struct KeptSurvey {
       return own
     }
     guard var state = own else { return claimed }
-    state.beside += claimed.all.map { KeptRecords.Beside(state: $0.state, reason: $0.reason) }
+    state.beside += claimed.all
     return state
   }
 

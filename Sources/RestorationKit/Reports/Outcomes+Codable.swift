@@ -8,6 +8,7 @@ extension RestorationReport.NodeOutcome {
       ("newerVersion", ["by": by, "stored": stored, "known": known])
     case .migrationFailed(let by, let from, let text):
       ("migrationFailed", ["by": by, "from": from, "_2": text])
+    case .kept(let by, let text): ("kept", ["by": by, "_1": text])
     case .classMismatch(let by, let found): ("classMismatch", ["by": by, "found": found])
     case .vetoed: ("vetoed", [:])
     case .factoryFailed(let step, let text): ("factoryFailed", ["_0": step, "_1": text])
@@ -47,6 +48,7 @@ extension RestorationReport.NodeOutcome {
     case "migrationFailed":
       self = .migrationFailed(
         by: try stored.valueIfPresent("by"), from: try stored.value("from"), try stored.value("_2"))
+    case "kept": self = .kept(by: try stored.valueIfPresent("by"), try stored.value("_1"))
     case "classMismatch":
       self = .classMismatch(by: try stored.value("by"), found: try stored.value("found"))
     case "vetoed": self = .vetoed

@@ -39,6 +39,7 @@ extension ReportNote {
     case .unreadable(let text): ("unreadable", ["_0": text])
     case .hostDelegateGone: ("hostDelegateGone", [:])
     case .didDecodeFailed(let text): ("didDecodeFailed", ["_0": text])
+    case .applicationKept(let text): ("applicationKept", ["_0": text])
     case .givenRootNotUsed: ("givenRootNotUsed", [:])
     case .notContained: ("notContained", [:])
     case .lastState: ("lastState", [:])
@@ -118,6 +119,7 @@ extension ReportNote {
     case "unreadable": self = .unreadable(try stored.value("_0"))
     case "hostDelegateGone": self = .hostDelegateGone
     case "didDecodeFailed": self = .didDecodeFailed(try stored.value("_0"))
+    case "applicationKept": self = .applicationKept(try stored.value("_0"))
     case "givenRootNotUsed": self = .givenRootNotUsed
     case "notContained": self = .notContained
     case "lastState": self = .lastState

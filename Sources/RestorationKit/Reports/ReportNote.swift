@@ -219,6 +219,10 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// the new state replaces it.
   case keptStateDropped(since: Date, byteCount: Int)
 
+  /// The delegate keeps the stored state of the application for later and said why, so the next save sets the
+  /// whole state aside; see ``StateDecoder/keep(because:)``.
+  case applicationKept(String)
+
   /// The keys of values with ``Sensitivity/expiring(after:)`` whose time is over, so
   /// that the keys are absent; a key in a container has the container's key and a dot
   /// before it.
@@ -235,7 +239,7 @@ extension ReportNote {
     switch self {
     case .missingFields, .detached, .keptBecause, .unusedInheritedHooks, .migrated, .kept, .renamed,
       .version, .keptSince, .keptBeside, .overSoftBudget, .keptStateDropped, .expiredValues,
-      .forgottenSecrets:
+      .forgottenSecrets, .applicationKept:
       false
     case .overHardBudget, .lastStateForBudget, .encodeFailed, .willEncodeFailed,
       .rootWithoutIdentifier, .identifierTooLong,
@@ -323,6 +327,8 @@ extension ReportNote: CustomStringConvertible {
       "The host's delegate is gone. Keep it alive, or set it to nil to go on without one."
     case .didDecodeFailed(let error):
       "didDecodeRestorableState threw: \(error)"
+    case .applicationKept(let reason):
+      "the state of the application is kept for later, and set aside by the next save: \(reason)"
     case .notContained:
       "The node above it does not contain it. Take it from coder.restoredChildren or"
         + " restoredPresented: the next save leaves it out, unless it is kept."

@@ -7,6 +7,8 @@ struct ElementOutcomes {
   private(set) var traits: [TypeTraits]
   /// The elements that saves keep, each with all below it.
   private(set) var kept: Set<Int> = []
+  /// The elements whose objects are back and keep their state for later.
+  private(set) var keepsOwnState: Set<Int> = []
   /// The stacks of which a node is not back, and whether saves keep that node: the nodes that lay
   /// on it are left out.
   private var cutStacks: [Int: Bool] = [:]
@@ -66,6 +68,18 @@ struct ElementOutcomes {
   mutating func fail(_ index: Int, _ error: String) {
     guard let step = all[index].step else { return }
     all[index] = .decodeFailed(by: step, error)
+  }
+
+  /// Notes that an object that is back keeps its state for later, whether or not it could decode it.
+  ///
+  /// A state that nobody got to see is kept anyway, for the reason that it already has.
+  mutating func keep(_ index: Int, because reason: String) {
+    switch all[index] {
+    case .restored(let step), .restoredWithoutState(let step), .decodeFailed(let step, _):
+      all[index] = .kept(by: step, reason)
+      keepsOwnState.insert(index)
+    default: break
+    }
   }
 
   mutating func noteUnusedRoot(_ index: Int) { unusedRoots.insert(index) }

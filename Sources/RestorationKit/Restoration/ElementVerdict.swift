@@ -23,8 +23,10 @@ package struct ElementVerdict: Hashable, Sendable {
   ///   - isOnKeptNode: Whether the element lay in a stack on a node that is not back, and that
   ///     saves keep.
   ///   - isAwaited: Whether the element is a view that its node has yet to load.
+  ///   - keptReason: Why the factory keeps the state for later; nil if it does not.
   package init(
-    _ object: Object, _ reading: StateReading, hasState: Bool, isOnKeptNode: Bool, isAwaited: Bool
+    _ object: Object, _ reading: StateReading, hasState: Bool, isOnKeptNode: Bool, isAwaited: Bool,
+    keptReason: String? = nil
   ) {
     switch object {
     case .found(let step, let otherClass?):
@@ -39,7 +41,8 @@ package struct ElementVerdict: Hashable, Sendable {
     case .missing(.viewNotFound) where isAwaited: (outcome, isKept) = (.viewNotFound, false)
     case .missing(let reason):
       // A factory that did not see the state cannot veto it, so a withheld state goes first.
-      outcome = reading.withheld(by: nil) ?? reason
+      let kept = reason == .vetoed ? keptReason.map { .kept(by: nil, $0) } : reason
+      outcome = reading.withheld(by: nil) ?? kept ?? reason
       isKept = outcome != .vetoed
     }
   }

@@ -29,7 +29,8 @@ extension RestorationRun {
     ElementVerdict(
       object, prepared.reading(of: index), hasState: prepared.hasState(index),
       isOnKeptNode: outcomes.keepsNode(below: index) ?? false,
-      isAwaited: !areViewsLoaded && tree.outline.rows[index].role == .view)
+      isAwaited: !areViewsLoaded && tree.outline.rows[index].role == .view,
+      keptReason: restored.keptReasons.isEmpty ? nil : restored.keptReasons[index])
   }
 
   private func leaveOut(_ index: Int, _ reason: RestorationReport.NodeOutcome) {

@@ -2,7 +2,7 @@
 /// only states that differ later count as changed.
 extension RestorationRun {
   func rememberProbes(in kept: KeptRecords) {
-    for index in prepared.withheld where outcomes[index].isDecodable {
+    for index in withheld {
       if let object = restored.object(at: index) { remember(object, index, in: kept) }
     }
     guard !skipped.isEmpty else { return }
@@ -20,6 +20,11 @@ extension RestorationRun {
       made[index] = object
       remember(object, index, in: kept)
     }
+  }
+
+  /// The elements whose objects are back, and whose stored states saves keep.
+  var withheld: [Int] {
+    prepared.withheld.filter { outcomes[$0].isDecodable } + outcomes.keepsOwnState.sorted()
   }
 
   private func remember(_ object: any StateRestoring, _ index: Int, in kept: KeptRecords) {

@@ -10,7 +10,7 @@ extension RestorationRun {
   ) -> ([KeptElement], claimed: [(index: Int, object: any StateRestoring)]) {
     let result = result(unattached)
     if let late {
-      let claimed = late.kept.settleLate(late.index, result)
+      let claimed = late.settle(result)
       rememberProbes(in: late.kept)
       return ([], claimed)
     }
@@ -39,7 +39,7 @@ extension RestorationRun {
       }
     return KeptRecords.RestoreResult(
       tree: tree, outcomes: outcomes.all,
-      unread: Set(prepared.withheld.filter { outcomes[$0].isDecodable }),
+      unread: Set(withheld),
       missing: outcomes.kept.union(notTaken), skipped: skipped,
       knownVersions: Dictionary(
         uniqueKeysWithValues: tree.kept.keys.map { ($0, lookup.classes.knownVersion(of: $0)) }),
@@ -106,6 +106,8 @@ extension RestorationRun {
   /// The failure says why the delegate could not decode the state of the application; it is nil
   /// if the delegate could.
   func undecoded(_ failure: ReportNote?) -> Set<RecordFingerprint> {
+    // What a node keeps for later is kept until the node has got it.
+    if case .state = late?.place { return [] }
     let places = outcomes.all.indices.filter { index in
       switch outcomes[index] {
       case .decodeFailed, .classMismatch: true

@@ -106,7 +106,10 @@ final class RestorationRun {
     findViews()
     decode()
     layOut()
-    let failure = application?.decode()
+    let failure = application?.decode() ?? restored.keptReasons[nil].map { .applicationKept($0) }
+    for case (let index?, let reason) in restored.keptReasons {
+      outcomes.keep(index, because: reason)
+    }
     tellAllItsEnd()
     result.undecoded = undecoded(failure)
     let unattached = unattachedRecords()
@@ -204,9 +207,17 @@ final class RestorationRun {
   }
 }
 
-/// A node that came after the restore, and the records that are kept for it.
+/// A node that came after the restore, or that is back and has kept its state, and the records that are kept
+/// for it.
 struct LateNode {
+  enum Place {
+    /// The node was not back; its element is kept at the place.
+    case element(Int)
+    /// The node is back, and gets a state that it has kept.
+    case state(KeptState.ID)
+  }
+
   let node: any RestorableNode
   let kept: KeptRecords
-  let index: Int
+  let place: Place
 }

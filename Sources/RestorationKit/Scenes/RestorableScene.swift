@@ -128,6 +128,15 @@ public final class RestorableScene {
     try await engine.restore(late: node, below: parent) { delegate as? any StateDelegate }
   }
 
+  /// Gives up the states that are kept beside, or in place of, the state of a node that is back.
+  ///
+  /// As ``StateKeeper/discardKeptState(of:)``.
+  ///
+  /// - Parameter node: The node.
+  public func discardKeptState(of node: any RestorableNode) async {
+    await engine.discardKeptState(of: node)
+  }
+
   /// Lets a part of the interface add to an activity whenever the scene is saved.
   ///
   /// A save empties the user info of an activity that has responders before it asks

@@ -26,11 +26,13 @@ struct KeptState: Sendable {
   /// The period of launches without the element, if one of them saved the state that
   /// follows this one; else nil.
   var leftOut: LeftOutPeriod?
+  /// Why the object itself has kept the state for later; nil if nobody could read the state.
+  var reason: String?
   var values: StoredTree.Values
 
   private init(
     _ id: ID, _ className: String, restorationClassName: String?, version: Int, since: Date?,
-    leftOut: LeftOutPeriod? = nil, _ values: StoredTree.Values
+    leftOut: LeftOutPeriod? = nil, reason: String? = nil, _ values: StoredTree.Values
   ) {
     self.id = id
     self.className = className
@@ -38,6 +40,7 @@ struct KeptState: Sendable {
     self.version = version
     self.since = since
     self.leftOut = leftOut
+    self.reason = reason
     self.values = values
   }
 
@@ -84,6 +87,7 @@ extension KeptState {
       since: try node.decodeIfPresent(Date.self, forKey: Key.keptSince.rawValue)?.ifNumber,
       leftOut: try node.decodeIfPresent(forKey: Key.leftOut.rawValue)
         .map { LeftOutPeriod(number: $0) },
+      reason: try node.decodeIfPresent(forKey: Key.reason.rawValue),
       StoredTree.Values(
         builtIn: try kept.container(forKey: Key.builtIn.rawValue),
         state: try kept.container(forKey: Key.state.rawValue),
@@ -122,6 +126,7 @@ extension KeptState {
     }
     encoder.encode(since, forKey: Key.keptSince.rawValue)
     encoder.encode(leftOut?.number, forKey: Key.leftOut.rawValue)
+    encoder.encode(reason, forKey: Key.reason.rawValue)
   }
 }
 

@@ -122,7 +122,7 @@ extension NodeRecord.Parts {
       case .referrer: connections.referrer = try record.reference(of: field)
       case .hasLastState: hasLastState = try record.decode(of: field)
       case .keptSince: keptSince = try record.decode(Date.self, of: field).ifNumber
-      case .node, .builtIn, .state, .sensitive, .kept, .leftOut, nil: break
+      case .node, .builtIn, .state, .sensitive, .kept, .leftOut, .reason, nil: break
       }
     }
     guard form.version >= 1 else {

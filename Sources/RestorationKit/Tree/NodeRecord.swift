@@ -78,10 +78,12 @@ extension NodeRecord {
     case version, restoresItself, restorationClass, storyboard, storyboardIdentifier, views
     case children, presented, referrer, hasLastState, keptSince, sensitive, kept
     /// Only in states that are kept beside another.
-    case leftOut
+    case leftOut, reason
 
     /// Whether few archives have the key; such a key comes after the common ones.
-    var isRare: Bool { [.hasLastState, .keptSince, .sensitive, .kept, .leftOut].contains(self) }
+    var isRare: Bool {
+      [.hasLastState, .keptSince, .sensitive, .kept, .leftOut, .reason].contains(self)
+    }
   }
 
   func encode(with encoder: KeyedEncoder) {

@@ -29,10 +29,11 @@ extension KeptRecords {
         guard let state = result.restored[elements[index].record].flatMap({ states[$0] }) else {
           return []
         }
-        return state.all.map { kept, reason in
+        return state.all.map { one in
           KeptElement(
-            kind: state.kind, path: state.path, className: kept.className, reason: reason,
-            isStateAlone: true, since: firstSave(keeping: kept), byteCount: byteCount(of: kept))
+            kind: state.kind, path: state.path, className: one.state.className, reason: one.reason,
+            isStateAlone: true, since: firstSave(keeping: one.state),
+            byteCount: byteCount(of: one.state))
         }
       }
     return ofObjects
@@ -48,9 +49,9 @@ extension KeptRecords {
 
 extension KeptRecords.State {
   /// All kept states, newest first, each with the reason why no object got it.
-  var all: [(state: KeptState, reason: RestorationReport.NodeOutcome)] {
-    (withheld.map { [(KeptState(of: $0), outcome)] } ?? [])
-      + beside.map { ($0.state, $0.reason) }
+  var all: [KeptRecords.Beside] {
+    (withheld.map { [KeptRecords.Beside(state: KeptState(of: $0), reason: outcome)] } ?? [])
+      + beside
   }
 
   var isEmpty: Bool { withheld == nil && beside.isEmpty }
@@ -70,7 +71,8 @@ extension KeptRecords.State {
   mutating func putBeside() -> KeptState.ID? {
     guard let withheld else { return nil }
     self.withheld = nil
-    let own = KeptState(of: withheld)
+    var own = KeptState(of: withheld)
+    own.reason = outcome.keptReason
     if let leftOut, beside.first?.state.leftOut == leftOut { return own.id }
     beside.insert(KeptRecords.Beside(state: own, reason: outcome), at: 0)
     return nil
@@ -123,6 +125,86 @@ extension KeptRecords {
     return zip(kept, result.tree.elements).compactMap { index, element in
       guard self.index(ofRecord: element.record) == nil else { return nil }
       return result.restored[element.record].map { (index, $0) }
+    }
+  }
+}
+
+// MARK: - States that their nodes keep
+
+extension KeptRecords {
+  /// The newest state that a node has kept for later, as a tree of its own; nil if there is none.
+  ///
+  /// - Parameters:
+  ///   - node: The node, which is back.
+  ///   - path: The present path of the node; nil if it is not known.
+  /// - Returns: The tree, and what tells the state apart.
+  func tree(
+    keptBy node: any RestorableNode, at path: RestorationPath?
+  ) -> (tree: StoredTree, id: KeptState.ID)? {
+    guard let states = states[node], let state = states.all.first(where: \.isKeptByNode)?.state
+    else { return nil }
+    let path = path ?? states.path
+    var content = NodeRecord(
+      states.kind, path.identifier ?? "", siblingIndex: 0, className: state.className)
+    (content.version, content.restorationClassName) = (state.version, state.restorationClassName)
+    content.keptSince = firstSave(keeping: state)
+    let element = StoredTree.Element(
+      record: state.id.record, path: path, parent: nil, role: .root, content: content,
+      values: state.values)
+    let tree = StoredTree(
+      [element], version: source.version, facts: source.facts, formerNames: source.formerNames,
+      secrets: source.secrets)
+    return (tree, state.id)
+  }
+
+  /// Ends keeping a state that its node has got, or notes why the node keeps it still.
+  fileprivate func settle(
+    _ id: KeptState.ID, of node: any RestorableNode, _ outcome: RestorationReport.NodeOutcome
+  ) {
+    guard var states = states[node] else { return }
+    switch outcome {
+    case .restored, .restoredWithoutState: states.drop([id])
+    case .kept(_, let reason): states.keep(id, because: reason, outcome)
+    default: return
+    }
+    self.states[node] = states.isEmpty ? nil : states
+  }
+
+  /// Ends keeping all states of an object.
+  func discardStates(of object: any StateRestoring) -> Bool {
+    defer { states[object] = nil }
+    return states[object] != nil
+  }
+}
+
+extension LateNode {
+  /// Keeps what did not come back.
+  ///
+  /// - Returns: The objects that are back, with the places at which their elements were kept.
+  func settle(
+    _ result: KeptRecords.RestoreResult
+  ) -> [(index: Int, object: any StateRestoring)] {
+    switch place {
+    case .element(let index): return kept.settleLate(index, result)
+    case .state(let id):
+      // A state of which a field was replaced is not back whole, so it stays.
+      guard let outcome = result.outcomes.first, result.restored.mended[0]?.isWhole != false else {
+        return []
+      }
+      kept.settle(id, of: node, outcome)
+      return []
+    }
+  }
+}
+
+extension KeptRecords.State {
+  fileprivate mutating func keep(
+    _ id: KeptState.ID, because reason: String, _ outcome: RestorationReport.NodeOutcome
+  ) {
+    if withheld?.record == id.record, id.index == 0 { self.outcome = outcome }
+    for index in beside.indices where beside[index].state.id == id {
+      beside[index].state.reason = reason
+      beside[index].reason = outcome
     }
   }
 }

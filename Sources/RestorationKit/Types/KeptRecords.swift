@@ -22,7 +22,7 @@ final class KeptRecords {
     let kind: ElementKind
     let path: RestorationPath
     /// The outcome of the element in the restore.
-    let outcome: RestorationReport.NodeOutcome
+    var outcome: RestorationReport.NodeOutcome
     /// The launches that leave the element out since it crashed; nil if it is not left out.
     var leftOut: LeftOutPeriod?
   }
@@ -30,7 +30,10 @@ final class KeptRecords {
   /// A state beside another one, and why nobody got it.
   struct Beside {
     var state: KeptState
-    let reason: RestorationReport.NodeOutcome
+    var reason: RestorationReport.NodeOutcome
+
+    /// Whether the object itself keeps the state for later.
+    var isKeptByNode: Bool { reason.keptReason != nil }
   }
 
   /// An element that is not back.
@@ -196,7 +199,8 @@ final class KeptRecords {
           state: state,
           reason: state.version > known
             ? .newerVersion(by: outcome.step, stored: state.version, known: known)
-            : isUnread ? outcome : .laterStateRestored)
+            : state.reason.map { .kept(by: outcome.step, $0) }
+              ?? (isUnread ? outcome : .laterStateRestored))
       },
       kind: element.content.kind, path: element.path, outcome: outcome)
   }

@@ -19,6 +19,8 @@ final class RestoredObjects: RestoredReferences {
   @safe @exclusivity(unchecked) var replacedValues: [Int: StoredTree.Values] = [:]
   /// The elements whose state is not in all fields the stored one, by index.
   private(set) var mended: [Int: MendedFields] = [:]
+  /// Why elements keep their state for later, by index; nil is the application.
+  private(set) var keptReasons: [Int?: String] = [:]
 
   /// Makes room for the elements of a tree; this restore may add to the objects that an earlier one
   /// brought back.
@@ -88,6 +90,8 @@ extension RestoredObjects {
   func note(_ fields: MendedFields, at index: Int) {
     if mended[index] == nil { mended[index] = fields } else { mended[index]?.add(fields) }
   }
+
+  func keep(_ index: Int?, because reason: String) { keptReasons[index] = reason }
 
   func path(at index: Int) -> RestorationPath { outline.path(of: index) }
 

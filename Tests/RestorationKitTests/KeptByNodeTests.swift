@@ -1,0 +1,406 @@
+import ArchiveCodec
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// Nodes that cannot apply their state now, and keep it for later.
+@MainActor
+final class KeptByNodeTests: XCTestCase {
+  private struct Failure: Error {}
+
+  private let launch = Launch()
+  private let away = "The volume is not mounted."
+
+  override func tearDown() async throws {
+    TestFactory.make = { _, _ in nil }
+  }
+
+  /// Stores a node with a draft.
+  private func saveDraft() async throws {
+    _ = try await launch.keeper().save([TestNode("editor", value: "draft")])
+  }
+
+  /// A node that keeps what it finds, and shows nothing.
+  private func keepingNode(_ reason: String? = nil) -> TestNode {
+    let node = TestNode("editor")
+    node.onDecode = { [weak node, away] coder in
+      node?.value = nil
+      coder.keep(because: reason ?? away)
+    }
+    return node
+  }
+
+  /// A launch whose node keeps its draft.
+  private func launchKeeping() async throws -> (StateKeeper, TestNode, RestorationReport) {
+    let keeper = try launch.keeper()
+    let node = keepingNode()
+    return (keeper, node, try await keeper.restore(into: [node]))
+  }
+
+  /// What the next launch decodes.
+  private func stored() async throws -> (value: String?, report: RestorationReport) {
+    let node = TestNode("editor")
+    let report = try await launch.keeper().restore(into: [node])
+    return (node.value, report)
+  }
+
+  func testAStateThatItsNodeKeepsStaysStoredAsItWas() async throws {
+    try await saveDraft()
+    let before = try XCTUnwrap(try launch.archive()?.record(3))
+    let (keeper, node, report) = try await launchKeeping()
+    XCTAssertEqual(report.outcome(of: "editor"), .kept(by: .existing, away))
+    XCTAssertEqual(report.problems, [])
+    XCTAssertEqual(report.kept.map(\.reason), [.kept(by: .existing, away)])
+    XCTAssertTrue("\(report)".contains(away), "\(report)")
+
+    let save = try await keeper.save([node])
+    XCTAssertEqual(save.setAside, nil)
+    let after = try XCTUnwrap(try launch.archive()?.record(3))
+    XCTAssertEqual(
+      try before.container(forKey: "state")?.decode(String.self, forKey: "value"),
+      try after.container(forKey: "state")?.decode(String.self, forKey: "value"))
+    let (value, next) = try await stored()
+    XCTAssertEqual(value, "draft")
+    XCTAssertEqual(next.outcome(of: "editor"), .restored(by: .existing))
+    XCTAssertEqual(next.kept, [])
+  }
+
+  func testAKeptStateIsDecodedAgainWhenTheAppAsks() async throws {
+    try await saveDraft()
+    let (keeper, node, _) = try await launchKeeping()
+    _ = try await keeper.save([node])
+    node.onDecode = nil
+    let late = try await keeper.restore(late: node)
+    XCTAssertEqual(late.outcome(of: "editor"), .restored(by: .existing))
+    XCTAssertEqual(node.value, "draft")
+    let again = try await keeper.restore(late: node)
+    XCTAssertEqual(again.outcome, .nothingKept)
+
+    node.value = "more"
+    _ = try await keeper.save([node])
+    let (value, next) = try await stored()
+    XCTAssertEqual(value, "more")
+    XCTAssertEqual(next.kept, [])
+  }
+
+  func testWhatTheNodeSaysMeanwhileIsSavedBesideAndTheDraftIsOfferedInLaterLaunches() async throws {
+    try await saveDraft()
+    let (keeper, node, _) = try await launchKeeping()
+    node.value = "typed meanwhile"
+    _ = try await keeper.save([node])
+
+    let second = try launch.keeper()
+    let later = TestNode("editor")
+    let report = try await second.restore(into: [later])
+    XCTAssertEqual(later.value, "typed meanwhile")
+    XCTAssertEqual(report.kept.map(\.reason), [.kept(by: .existing, away)])
+    _ = try await second.save([later])
+
+    let third = try launch.keeper()
+    let last = TestNode("editor")
+    _ = try await third.restore(into: [last])
+    let late = try await third.restore(late: last)
+    XCTAssertEqual(late.outcome(of: "editor"), .restored(by: .existing))
+    XCTAssertEqual(last.value, "draft")
+    _ = try await third.save([last])
+    let (value, next) = try await stored()
+    XCTAssertEqual(value, "draft")
+    XCTAssertEqual(next.kept, [])
+  }
+
+  func testAStateIsKeptOnWithItsNewReasonUntilItCanBeApplied() async throws {
+    for saysMore in [false, true] {
+      try await saveDraft()
+      let (keeper, node, _) = try await launchKeeping()
+      if saysMore { node.value = "typed meanwhile" }
+      _ = try await keeper.save([node])
+      node.onDecode = { $0.keep(because: "It is locked.") }
+      let late = try await keeper.restore(late: node)
+      XCTAssertEqual(late.outcome(of: "editor"), .kept(by: .existing, "It is locked."))
+      node.onDecode = { _ in throw Failure() }
+      let failed = try await keeper.restore(late: node)
+      XCTAssertEqual(failed.problems.count, 1)
+      let save = try await keeper.save([node])
+      XCTAssertEqual(save.setAside, nil)
+
+      let next = try launch.keeper()
+      let later = TestNode("editor")
+      _ = try await next.restore(into: [later])
+      _ = try await next.restore(late: later)
+      XCTAssertEqual(later.value, "draft", "\(saysMore)")
+      try launch.removeState()
+    }
+  }
+
+  func testANodeThatKeepsItsStateAndThrowsHasKeptIt() async throws {
+    try await saveDraft()
+    let keeper = try launch.keeper()
+    let node = TestNode("editor")
+    node.onDecode = { [away] in
+      $0.keep(because: away)
+      throw Failure()
+    }
+    let report = try await keeper.restore(into: [node])
+    XCTAssertEqual(report.outcome(of: "editor"), .kept(by: .existing, away))
+    node.onDecode = nil
+    node.value = nil
+    let save = try await keeper.save([node])
+    XCTAssertEqual(save.setAside, nil)
+    let late = try await keeper.restore(late: node)
+    XCTAssertEqual(late.outcome(of: "editor"), .restored(by: .existing))
+    XCTAssertEqual(node.value, "draft")
+  }
+
+  func testAFactoryThatKeepsTheStateDoesNotVetoTheNode() async throws {
+    let child = TestNode("child", value: "below")
+    let editor = TestNode("editor", value: "draft", children: [child])
+    editor.restorationClass = TestFactory.self
+    _ = try await launch.keeper().save([TestNode("root", children: [editor])])
+
+    for _ in 0..<2 {
+      let keeper = try launch.keeper()
+      TestFactory.make = { [away] _, coder in
+        coder.keep(because: away)
+        return nil
+      }
+      let root = TestNode("root")
+      let report = try await keeper.restore(into: [root])
+      XCTAssertEqual(report.outcome(of: "root/editor"), .kept(by: nil, away))
+      XCTAssertEqual(report.kept.map(\.reason), [.kept(by: nil, away)])
+      _ = try await keeper.save([root])
+    }
+    let keeper = try launch.keeper()
+    let root = TestNode("root")
+    _ = try await keeper.restore(into: [root])
+    let (back, below) = (TestNode("editor"), TestNode("child"))
+    back.restorationChildren = [below]
+    root.restorationChildren = [back]
+    _ = try await keeper.restore(late: back, below: root)
+    XCTAssertEqual([back.value, below.value], ["draft", "below"])
+  }
+
+  func testACoderOfAContainerKeepsTheStateOfItsNode() async throws {
+    let saved = TestNode("editor", value: "draft")
+    saved.onEncode = {
+      $0.encodeContainer(forKey: "box") {
+        $0.encodeContainer(forKey: "inner") { $0.encode(1, forKey: "number") }
+      }
+    }
+    _ = try await launch.keeper().save([saved])
+    let keeper = try launch.keeper()
+    let node = TestNode("editor")
+    node.onDecode = { [away] in
+      try $0.container(forKey: "box")?.container(forKey: "inner")?.keep(because: away)
+    }
+    let report = try await keeper.restore(into: [node])
+    XCTAssertEqual(report.outcome(of: "editor"), .kept(by: .existing, away))
+  }
+
+  func testAViewKeepsItsState() async throws {
+    let saved = TestNode("editor")
+    saved.restorationViews = [TestView("field", value: "typed")]
+    _ = try await launch.keeper().save([saved])
+    let keeper = try launch.keeper()
+    let (node, field) = (TestNode("editor"), TestView("field"))
+    field.onDecode = { [weak field, away] in
+      field?.value = nil
+      $0.keep(because: away)
+    }
+    node.restorationViews = [field]
+    let report = try await keeper.restore(into: [node])
+    XCTAssertEqual(report.outcome(of: "editor/field"), .kept(by: .existing, away))
+    field.onDecode = nil
+    _ = try await keeper.save([node])
+    let (again, next) = (TestNode("editor"), TestView("field"))
+    again.restorationViews = [next]
+    _ = try await launch.keeper().restore(into: [again])
+    XCTAssertEqual(next.value, "typed")
+  }
+
+  func testACoderThatIsUsedAfterItsCallKeepsNothing() async throws {
+    try await saveDraft()
+    let keeper = try launch.keeper()
+    let node = TestNode("editor")
+    var coder: StateDecoder?
+    node.onDecode = { coder = $0 }
+    node.onFinished = { coder?.keep(because: "late") }
+    _ = try await keeper.restore(into: [node])
+    coder?.keep(because: "later")
+    node.value = "new"
+    _ = try await keeper.save([node])
+    let (value, report) = try await stored()
+    XCTAssertEqual(value, "new")
+    XCTAssertEqual(report.kept, [])
+  }
+
+  func testAStateThatIsGivenUpIsGoneFromTheNextSave() async throws {
+    for saysMore in [false, true] {
+      try await saveDraft()
+      let (keeper, node, _) = try await launchKeeping()
+      node.value = saysMore ? "new" : nil
+      _ = try await keeper.save([node])
+      await keeper.discardKeptState(of: node)
+      await keeper.discardKeptState(of: TestNode("another"))
+      let late = try await keeper.restore(late: node)
+      XCTAssertEqual(late.outcome, .nothingKept)
+      _ = try await keeper.save([node])
+      let (value, report) = try await stored()
+      XCTAssertEqual(value, saysMore ? "new" : nil)
+      XCTAssertEqual(report.kept, [])
+      try launch.removeState()
+    }
+  }
+
+  func testAKeptStateOfAnOlderVersionIsMigratedWhenItIsDecodedLater() async throws {
+    try await saveDraft()
+    let (first, kept, _) = try await launchKeeping()
+    kept.value = "typed meanwhile"
+    _ = try await first.save([kept])
+
+    let keeper = try launch.keeper()
+    try keeper.register(
+      TestNode.self, version: 2,
+      migrations: [
+        StateMigration(from: 1) { state in
+          let value: String? = try state.decodeIfPresent(forKey: "value")
+          try state.encode(value.map { "migrated \($0)" }, forKey: "value")
+        }
+      ])
+    let node = TestNode("editor")
+    _ = try await keeper.restore(into: [node])
+    XCTAssertEqual(node.value, "migrated typed meanwhile")
+    _ = try await keeper.restore(late: node)
+    XCTAssertEqual(node.value, "migrated draft")
+  }
+
+  func testTheApplicationsStateIsSetAsideIfItIsKept() async throws {
+    let delegate = TestDelegate()
+    delegate.onWillEncode = { $0.encode("app", forKey: "value") }
+    _ = try await launch.keeper(delegate: delegate).save([TestNode("editor")])
+    let next = TestDelegate()
+    next.onDidDecode = { [away] in $0.keep(because: away) }
+    let keeper = try launch.keeper(delegate: next)
+    let node = TestNode("editor")
+    let report = try await keeper.restore(into: [node])
+    XCTAssertTrue(report.notes.contains(.applicationKept(away)))
+    let save = try await keeper.save([node])
+    XCTAssertNotNil(save.setAside)
+  }
+}
+
+// MARK: - With other features
+
+extension KeptByNodeTests {
+  func testASecretOfAKeptStateComesBackLaterAndIsGoneWhenItIsForgotten() async throws {
+    for forgets in [false, true] {
+      let saved = TestNode("editor", value: "draft")
+      saved.onEncode = { $0.encode("hunter2", forKey: "password", sensitivity: .secret) }
+      _ = try await launch.keeper().save([saved])
+
+      let keeper = try launch.keeper()
+      let node = TestNode("editor")
+      node.onEncode = { $0.encode("other", forKey: "password", sensitivity: .secret) }
+      node.onDecode = { [weak node, away] in
+        node?.value = nil
+        $0.keep(because: away)
+      }
+      _ = try await keeper.restore(into: [node])
+      node.value = "typed meanwhile"
+      _ = try await keeper.save([node])
+      node.value = "more"
+      _ = try await keeper.save([node])
+      if forgets { await keeper.discardKeptState(of: node) }
+      _ = try await keeper.save([node])
+
+      let next = try launch.keeper()
+      let later = TestNode("editor")
+      var found: [String?] = []
+      later.onDecode = { found.append(try $0.decodeIfPresent(forKey: "password")) }
+      later.onEncode = saved.onEncode
+      _ = try await next.restore(into: [later])
+      _ = try await next.restore(late: later)
+      XCTAssertEqual(found, forgets ? ["other"] : ["other", "hunter2"])
+      try launch.removeState()
+    }
+  }
+
+  private final class TrackedNode: @MainActor RestorableNode {
+    static var stateTracking: StateTracking { .invalidated }
+    let restorationIdentifier: String?
+    var value: String?
+    var keeps = false
+
+    init(_ identifier: String, value: String? = nil) {
+      (restorationIdentifier, self.value) = (identifier, value)
+    }
+
+    func encodeRestorableState(with coder: StateEncoder) { coder.encode(value, forKey: "value") }
+
+    func decodeRestorableState(with coder: StateDecoder) throws {
+      if keeps { return coder.keep(because: "later") }
+      value = try coder.decodeIfPresent(forKey: "value")
+    }
+  }
+
+  func testSavesOfChangesLeaveAKeptStateAlone() async throws {
+    let saved = TrackedNode("editor", value: "draft")
+    let other = TrackedNode("other", value: "1")
+    _ = try await launch.keeper().save([saved, other])
+    let keeper = try launch.keeper()
+    let (node, second) = (TrackedNode("editor"), TrackedNode("other"))
+    node.keeps = true
+    _ = try await keeper.restore(into: [node, second])
+    for value in ["2", "3", "4"] {
+      second.value = value
+      second.invalidateRestorableState()
+      _ = try await keeper.save([node, second])
+    }
+    node.keeps = false
+    _ = try await keeper.restore(late: node)
+    XCTAssertEqual(node.value, "draft")
+    node.value = "draft and more"
+    node.invalidateRestorableState()
+    _ = try await keeper.save([node, second])
+    let (last, lastOther) = (TrackedNode("editor"), TrackedNode("other"))
+    let report = try await launch.keeper().restore(into: [last, lastOther])
+    XCTAssertEqual([last.value, lastOther.value], ["draft and more", "4"])
+    XCTAssertEqual(report.kept, [])
+  }
+
+  func testAFieldThatDoesNotFitKeepsTheState() async throws {
+    final class Old: StatefulNode {
+      struct State: Codable { var number: String }
+      let restorationIdentifier: String? = "editor"
+      var restorableState = State(number: "one")
+    }
+    final class New: StatefulNode {
+      struct State: Codable { var number: Int }
+      let restorationIdentifier: String? = "editor"
+      var restorableState = State(number: 0)
+      var keeps = true
+      func decodeRestorableState(with coder: StateDecoder) throws {
+        if keeps { return coder.keep(because: "later") }
+        restorableState = try coder.decodeState(of: New.self)
+      }
+    }
+    let old = try launch.keeper()
+    try old.register(Old.self, as: "Editor")
+    _ = try await old.save([Old()])
+    let keeper = try launch.keeper()
+    try keeper.register(New.self, as: "Editor")
+    let node = New()
+    _ = try await keeper.restore(into: [node])
+    node.keeps = false
+    let late = try await keeper.restore(late: node)
+    XCTAssertFalse(late.problems.isEmpty)
+    let save = try await keeper.save([node])
+    XCTAssertNil(save.setAside)
+    let last = try launch.keeper()
+    try last.register(Old.self, as: "Editor")
+    let back = Old()
+    back.restorableState.number = "none"
+    _ = try await last.restore(into: [back])
+    _ = try await last.restore(late: back)
+    XCTAssertEqual(back.restorableState.number, "one")
+  }
+}
