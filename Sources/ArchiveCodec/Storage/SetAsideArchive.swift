@@ -110,14 +110,17 @@ extension ArchiveStorage {
   ///   - archive: One of ``setAsideArchives()`` or ``generations()``.
   ///   - reason: The reason for setting the stored archive aside.
   ///   - date: The time, by the clock of the caller.
+  ///   - keepingIt: Whether the archive also stays where it is.
   /// - Throws: ``ArchiveError`` as ``replace(settingAside:at:_:)`` does.
   package func putBack(
-    _ archive: SetAsideArchive, settingAside reason: SetAsideReason, at date: Date
+    _ archive: SetAsideArchive, settingAside reason: SetAsideReason, at date: Date,
+    keepingIt: Bool = false
   ) throws(ArchiveError) {
     let file = try file(of: archive)
     try replace(settingAside: reason, at: date) { sink throws(ArchiveError) in
       try sink.write(contentsOf: file)
     }
+    guard !keepingIt else { return }
     do throws(ArchiveError) {
       try removeSetAside([archive])
     } catch {

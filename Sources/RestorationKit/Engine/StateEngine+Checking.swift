@@ -15,7 +15,26 @@ extension StateEngine {
     } catch {
       throw RestorationError(error)
     }
-    let sceneCount = await countScenes()
+    return check(stored, sceneCount: await countScenes(), for: delegate)
+  }
+
+  /// Says which nodes a restore of a session would bring back.
+  func checkStoredState(
+    of session: SavedSession, for delegate: (any StateDelegate)?
+  ) async throws(RestorationError) -> StoredStateReport {
+    let stored: (tree: StoredTree, source: RestorationReport.Source)?
+    do {
+      stored = try await file.read(session, at: settings.now())
+    } catch {
+      throw RestorationError(error)
+    }
+    return check(stored, sceneCount: session.windows.count, for: delegate)
+  }
+
+  private func check(
+    _ stored: (tree: StoredTree, source: RestorationReport.Source)?, sceneCount: Int?,
+    for delegate: (any StateDelegate)?
+  ) -> StoredStateReport {
     guard let (tree, source) = stored else {
       return StoredStateReport(source: nil, sceneCount: sceneCount, entries: [])
     }

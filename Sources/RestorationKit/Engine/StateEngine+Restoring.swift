@@ -62,9 +62,10 @@ extension StateEngine {
   ) async throws(RestorationError) -> RestorationReport {
     let found: StateFile.Found
     do {
-      let (threshold, settingAside) = (settings.policy.crashThreshold, settings.settingAside)
+      let (policy, settingAside) = (settings.policy, settings.settingAside)
       found = try await calls { [file] () async throws(ArchiveError) in
-        try await file.beginRestore(crashThreshold: threshold, settingAside)
+        try await file.beginRestore(
+          crashThreshold: policy.crashThreshold, keeping: policy.sessions, settingAside)
       }
     } catch {
       if error.code == .keyLocked {

@@ -1,4 +1,9 @@
 internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// Saves and restores one state: that of a keeper or of a scene.
 ///
@@ -243,26 +248,60 @@ package final class StateEngine {
   }
 
   func putBack(_ state: SetAsideState) async throws(RestorationError) {
+    try await putBack(of: state.date, orSay: "Ask for setAsideStates() again.") {
+      [file] (number, settingAside) async throws(ArchiveError) in
+      try await file.putBack(state, number: number, settingAside)
+    }
+  }
+
+  func putBack(_ session: SavedSession) async throws(RestorationError) {
+    try await putBack(of: session.date, orSay: "Ask for savedSessions() again.") {
+      [file] (number, settingAside) async throws(ArchiveError) in
+      try await file.putBack(session, number: number, settingAside)
+    }
+  }
+
+  private func putBack(
+    of date: Date, orSay advice: String,
+    _ body: (UInt64, SettingAside) async throws(ArchiveError) -> Bool
+  ) async throws(RestorationError) {
     claim.beginUse()
     defer { claim.endUse() }
     try await turns.run { () async throws(RestorationError) in
       let isFound: Bool
       do throws(ArchiveError) {
-        isFound = try await file.putBack(state, number: turns.newNumber(), settings.settingAside)
+        isFound = try await body(turns.newNumber(), settings.settingAside)
       } catch {
         throw RestorationError(error)
       }
       guard isFound else {
         throw RestorationError(
-          .setAsideStateMissing,
-          "The state is not there any more. Ask for setAsideStates() again.")
+          .setAsideStateMissing, "The state is not there any more. \(advice)")
       }
       // The state itself does not have the date at which it was set aside, and the clock of values
       // must not fall behind that date.
-      objects.ages.see(state.date)
+      objects.ages.see(date)
       found.beginAnew()
     }
     try await send()
+  }
+
+  func savedSessions() async throws(RestorationError) -> [SavedSession] {
+    do {
+      return try await file.savedSessions()
+    } catch {
+      throw RestorationError(error)
+    }
+  }
+
+  func remove(_ session: SavedSession) async throws(RestorationError) {
+    claim.beginUse()
+    defer { claim.endUse() }
+    do throws(ArchiveError) {
+      try await file.remove(session)
+    } catch {
+      throw RestorationError(error)
+    }
   }
 
   func removeSetAside(_ state: SetAsideState) async throws(RestorationError) {

@@ -65,7 +65,10 @@ extension StateFile {
       // A killed save may also have removed files without waiting for the disk.
       try files.archive.storage.synchronize()
     }
-    if includingSetAside, source.suffix.isEmpty { try removeNumberedStates { _ in true } }
+    if source.suffix.isEmpty {
+      try removeSessions(ofStateNamed: files.claimed.name)
+      if includingSetAside { try removeNumberedStates { _ in true } }
+    }
     lastNumber = number
   }
 

@@ -36,14 +36,17 @@ extension StateFile {
   /// the app runs. If the state cannot be claimed because nothing can be written there, it is
   /// restored without a mark.
   func beginRestore(
-    crashThreshold: Int, _ settingAside: SettingAside
+    crashThreshold: Int, keeping sessions: SessionBound?, _ settingAside: SettingAside
   ) async throws(ArchiveError) -> Found {
     launchProblem = cleanUpProblem.take()
     var isClaimed = true
     do throws(ArchiveError) {
       try await take()
-      // One cleaning of the keeper's state covers the states of all its scenes.
-      if source.suffix.isEmpty { cleanUpAfterLaunch(at: settingAside.date) }
+      // One call for the keeper's state covers the states of all its scenes.
+      if source.suffix.isEmpty {
+        keepSession(sessions, at: settingAside.date)
+        cleanUpAfterLaunch(at: settingAside.date)
+      }
     } catch {
       if error.code == .locked { return .inUse(by: error.subject) }
       isClaimed = false

@@ -34,18 +34,20 @@ extension StateFile {
     } ?? false
   }
 
-  private func putBack(
-    _ stored: SetAsideArchive, number: UInt64, _ settingAside: SettingAside
+  func putBack(
+    _ stored: SetAsideArchive, number: UInt64, _ settingAside: SettingAside, keepingIt: Bool = false
   ) throws(ArchiveError) -> Bool {
     // An archive that cannot be read now must not take the place of one that can be read.
     guard
-      let archive = try files.opener.open(stored.storage)
+      let archive = try files.opener.open(
+        stored.storage, recovery: keepingIt ? .recover : .strict)
     else { return false }
     _ = try StoredTree(reading: archive)
     let before = files.archive.setAsideIdentifiers()
     files.archive.open.close()
     do throws(ArchiveError) {
-      try files.archive.storage.putBack(stored, settingAside: .replaced, at: settingAside.date)
+      try files.archive.storage.putBack(
+        stored, settingAside: .replaced, at: settingAside.date, keepingIt: keepingIt)
     } catch {
       if error.code == .notDurable { forgetReplaced(number) }
       throw error

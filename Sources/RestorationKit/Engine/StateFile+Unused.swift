@@ -82,6 +82,7 @@ extension StateFile {
         try StateStorage(storage).remove()
         try directory.launchStorage(ofStateNamed: name).remove()
       }
+      try removeSessions(ofStateNamed: number)
       if saved.isEmpty { try directory.launchStorage(ofStateNamed: number).remove() }
     }
   }

@@ -30,6 +30,8 @@ package actor StateFile {
   var cleanedName: String?
   /// When the launch began, until what it need not wait for has been cleaned up.
   var uncleanedLaunch: Date?
+  /// The claimed state of which this launch has kept the session.
+  var sessionKeptOf: String?
   /// Why something could not be cleaned up, for the next report of a restore.
   var cleanUpProblem: String?
 

@@ -37,6 +37,15 @@ public struct StatePolicy: Sendable {
   /// keeps one.
   public var generationBound = GenerationBound()
 
+  /// How many sessions stay, to go back to the state or the windows of an earlier launch; nil, the
+  /// default, for none.
+  ///
+  /// A launch that restores keeps what it has found, before it changes anything; see
+  /// ``StateKeeper/savedSessions()``. A ``FileStateDirectory`` keeps sessions, as links that take no
+  /// space until a save replaces the archive; other directories keep none. With nil, those
+  /// that are there stay until they are removed, or the state is discarded.
+  public var sessions: SessionBound?
+
   // MARK: Launches
 
   /// How many restores in a row may crash before a part of the state is left out; less

@@ -30,7 +30,9 @@ extension SceneHost {
   private func otherOwner() async -> OtherInstance? {
     do throws(ArchiveError) {
       try await keeper.engine.file.take()
-      await keeper.engine.file.cleanUpAfterLaunch(at: keeper.engine.settings.now())
+      let settings = keeper.engine.settings
+      await keeper.engine.file.keepSession(settings.policy.sessions, at: settings.now())
+      await keeper.engine.file.cleanUpAfterLaunch(at: settings.now())
       return nil
     } catch {
       guard error.code == .locked else { return nil }
@@ -166,10 +168,7 @@ extension SceneHost {
         }
         if content.closedAt != nil { await engine.file.closeOpened() }
         let session = SceneSession(
-          SceneList.Entry(
-            identifier: identifier, role: content.role,
-            configurationName: content.configurationName))
-        session.take(content, part, at: keeper.engine.settings.now())
+          identifier, content, part, at: keeper.engine.settings.now())
         let state = content.closedAt.map { SessionState.closed(at: $0) } ?? .stored
         found.append(SessionTable.Row(session: session, engine: engine, state: state))
       } catch {

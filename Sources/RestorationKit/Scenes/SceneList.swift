@@ -50,6 +50,16 @@ struct SceneList: Hashable, Codable, Sendable {
   }
 }
 
+extension SceneList {
+  /// Reads the list in an archive; nil if it has none.
+  init?(reading archive: Archive) throws(ArchiveError) {
+    guard
+      let values = try archive.record(NodeRecord.application)?.container(forKey: NodeRecord.hostKey)
+    else { return nil }
+    self = try SceneListFile.list(in: values)
+  }
+}
+
 /// The stored list of an application's scenes.
 ///
 /// It is written, superseded and set aside as states are, and has no nodes.
@@ -235,8 +245,12 @@ final class SceneListFile {
   }
 
   private static func list(in part: StateFile.HostPart) throws(ArchiveError) -> SceneList {
+    try list(in: part.values)
+  }
+
+  fileprivate static func list(in values: KeyedDecoder) throws(ArchiveError) -> SceneList {
     do {
-      return try part.values.decode(SceneList.self, forKey: key)
+      return try values.decode(SceneList.self, forKey: key)
     } catch {
       throw .content(error)
     }

@@ -68,6 +68,16 @@ public final class SceneSession {
     content = SceneContent(entry.role, configurationName: entry.configurationName)
   }
 
+  /// A session that is stored and not in the list.
+  convenience init(
+    _ identifier: String, _ content: SceneContent, _ part: StateFile.HostPart?, at now: Date
+  ) {
+    self.init(
+      SceneList.Entry(
+        identifier: identifier, role: content.role, configurationName: content.configurationName))
+    take(content, part, at: now)
+  }
+
   /// A new session.
   convenience init(_ configuration: SceneConfiguration) {
     self.init(

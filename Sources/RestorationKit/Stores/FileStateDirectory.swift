@@ -43,6 +43,14 @@ public struct FileStateDirectory: StateDirectory {
     FileStorage(sweptPath: "\(path)/\(name)\(Self.fileExtension)")
   }
 
+  /// The directory `name.sessions` beside the state.
+  @_documentation(visibility: internal)
+  public func keptSessions(ofStateNamed name: String) -> KeptSessions? {
+    KeptSessions(FileSnapshots("\(path)/\(name).sessions", of: path)) {
+      $0 + Self.fileExtension
+    }
+  }
+
   /// The names of the `.rka` files in the directory, without `.rka`, and the names of
   /// states of which only older generations are there.
   public func names() throws(ArchiveError) -> [String] {

@@ -44,6 +44,11 @@ public protocol StateDirectory: Sendable {
   ///   `inputOutput`. The next report of a restore tells of it; a discard throws it.
   func removeLeftovers(where isOwn: (_ name: String) -> Bool) throws(ArchiveError)
 
+  /// Where a directory of this package keeps the sessions of a state; nil for any other
+  /// directory, as by default.
+  @_documentation(visibility: internal)
+  func keptSessions(ofStateNamed name: String) -> KeptSessions?
+
   /// The states of a directory of this package that are also elsewhere; nil for any other
   /// directory, as by default.
   @_documentation(visibility: internal)
@@ -67,6 +72,10 @@ extension StateDirectory {
   /// None.
   @_documentation(visibility: internal)
   public var linkedStates: LinkedStates? { nil }
+
+  /// None.
+  @_documentation(visibility: internal)
+  public func keptSessions(ofStateNamed name: String) -> KeptSessions? { nil }
 
   /// None: by default a directory cannot tell.
   public func names() throws(ArchiveError) -> [String] { [] }

@@ -184,10 +184,10 @@ package final class StateStorage: ArchiveStorage {
 
   /// Puts an archive back, and sets the stored one aside; one of them is in its place at any moment.
   func putBack(
-    _ archive: SetAsideArchive, settingAside reason: SetAsideReason, at date: Date
+    _ archive: SetAsideArchive, settingAside reason: SetAsideReason, at date: Date, keepingIt: Bool
   ) throws(ArchiveError) {
     forgetGenerations()
-    try base.putBack(archive, settingAside: reason, at: date)
+    try base.putBack(archive, settingAside: reason, at: date, keepingIt: keepingIt)
   }
 
   func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError) {

@@ -1,0 +1,295 @@
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Android)
+internal import Android
+#elseif canImport(Darwin)
+internal import Darwin
+#endif
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+/// What some archives of a directory contained at one time, although saves go on appending to them.
+///
+/// A snapshot is a directory with a second name of each file. That name ends with the number of bytes the
+/// file had, and only these are read. A snapshot appears with one rename, and goes with one. It takes no
+/// space until an archive is replaced, and is no protection against damage, since the bytes are those of the
+/// archive itself.
+///
+/// Two writers must not change the snapshots at one time; anybody may read them.
+package struct FileSnapshots: Sendable {
+  /// One of the snapshots.
+  package struct Snapshot: Hashable, Sendable {
+    /// The name of its directory.
+    package let identifier: String
+    /// When one of its files was written last.
+    package let date: Date
+    /// The number of bytes of each file, by its name.
+    package let byteCounts: [String: Int]
+
+    package var byteCount: Int { byteCounts.values.reduce(0) { $0.addingClamped($1) } }
+  }
+
+  private let source: Directory
+  private let directory: Directory
+  /// Called before each call that changes something; a test ends the process there.
+  private let beforeChange: @Sendable () throws(ArchiveError) -> Void
+
+  /// Names the snapshots of a directory.
+  ///
+  /// - Parameters:
+  ///   - path: The directory of the snapshots, which need not exist, on the file system of the files.
+  ///   - source: The directory of the files.
+  ///   - beforeChange: Called before each call that changes something.
+  package init(
+    _ path: String, of source: String,
+    beforeChange: @escaping @Sendable () throws(ArchiveError) -> Void = {
+      () throws(ArchiveError) in
+    }
+  ) {
+    directory = Directory(path)
+    self.source = Directory(source)
+    self.beforeChange = beforeChange
+  }
+
+  /// Where the snapshots are.
+  package var location: String { directory.path }
+
+  private func change(_ call: () -> CInt) throws(ArchiveError) {
+    try beforeChange()
+    try SystemCall.check { call() }
+  }
+
+  private func located<Value>(
+    _ body: () throws(ArchiveError) -> Value
+  ) throws(ArchiveError) -> Value {
+    do throws(ArchiveError) { return try body() } catch { throw error.located(at: directory.path) }
+  }
+}
+
+// MARK: - Keeping
+
+extension FileSnapshots {
+  /// Keeps what files contain now, unless the same is kept already.
+  ///
+  /// - Parameter names: The names of the files; one that is not there, or is no file, is left out.
+  /// - Throws: ``ArchiveError`` of the system, also if the file system has no links; then no snapshot
+  ///   was made.
+  package func keep(_ names: [String]) throws(ArchiveError) {
+    try located { () throws(ArchiveError) in
+      var files: [(name: String, status: stat)] = []
+      for name in names.sorted() {
+        guard let status = try Directory.status(of: source.child(name)),
+          status.st_mode & S_IFMT == S_IFREG, status.st_size > 0
+        else { continue }
+        files.append((name, status))
+      }
+      guard let identifier = try Self.identifier(of: files),
+        try Directory.status(of: directory.child(identifier)) == nil
+      else { return }
+      try sweep()
+      let temporary = Directory(directory.child(Self.temporaryMark + identifier))
+      try directory.created { () throws(ArchiveError) in
+        try change { unsafe mkdir(temporary.path, 0o700) }
+      }
+      do throws(ArchiveError) {
+        for (name, status) in files {
+          let kept = temporary.child("\(name).\(status.st_size)")
+          try change { unsafe link(source.child(name), kept) }
+        }
+        try change { unsafe rename(temporary.path, directory.child(identifier)) }
+      } catch {
+        try remove(temporary)
+        throw error
+      }
+    }
+  }
+
+  /// A name that the same contents have again; nil if there are none.
+  ///
+  /// A file of another launch has another inode, size or time.
+  private static func identifier(
+    of files: [(name: String, status: stat)]
+  ) throws(ArchiveError) -> String? {
+    let times = files.map { file in
+      (Int64(file.status.modificationTime.tv_sec), Int64(file.status.modificationTime.tv_nsec))
+    }
+    guard let last = times.max(by: <) else { return nil }
+    let facts = zip(files, times).map { file, time in
+      "\(file.name)/\(file.status.st_ino)/\(file.status.st_size)/\(time.0)/\(time.1)"
+    }
+    let hash = try ContentHash()
+    var bytes = Array(facts.joined(separator: "\n").utf8)
+    unsafe bytes.withUnsafeMutableBytes { unsafe hash.append(UnsafeRawBufferPointer($0)) }
+    let mark = hash.finish().prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    return [
+      padded(UInt64(clamping: last.0), 12), padded(UInt64(clamping: last.1), 9),
+      padded(mark, 16, radix: 16),
+    ].joined(separator: "-")
+  }
+
+  private static func padded(_ number: UInt64, _ length: Int, radix: Int = 10) -> String {
+    let digits = String(number, radix: radix)
+    return String(repeating: "0", count: max(0, length - digits.count)) + digits
+  }
+
+  /// Nil for the name of any other file.
+  private static func date(in identifier: String) -> Date? {
+    let parts = identifier.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 3, parts[0].count == 12, parts[1].count == 9, parts[2].count == 16,
+      let seconds = UInt64(parts[0]), let part = UInt64(parts[1]),
+      UInt64(parts[2], radix: 16) != nil
+    else { return nil }
+    return Date(timeIntervalSince1970: TimeInterval(seconds) + TimeInterval(part) / 1e9)
+  }
+
+  /// Begins the names of snapshots that are being made or removed.
+  private static let temporaryMark = "."
+
+  private static func isTemporary(_ name: String) -> Bool {
+    name.hasPrefix(temporaryMark) && date(in: String(name.dropFirst())) != nil
+  }
+}
+
+// MARK: - Reading
+
+extension FileSnapshots {
+  /// All snapshots, the oldest first; none if there is no such directory.
+  ///
+  /// - Throws: ``ArchiveError`` of the system.
+  /// - Complexity: O(*n*) in the files of all snapshots.
+  package func all() throws(ArchiveError) -> [Snapshot] {
+    try located { () throws(ArchiveError) in
+      var found: [Snapshot] = []
+      try directory.forEachName(beginningWith: "") { name throws(ArchiveError) in
+        guard let date = Self.date(in: name) else { return }
+        var byteCounts: [String: Int] = [:]
+        try Directory(directory.child(name)).forEachName(beginningWith: "") { file in
+          guard let dot = file.utf8.lastIndex(of: UInt8(ascii: ".")), dot > file.startIndex,
+            let count = Int(file[file.utf8.index(after: dot)...]), count > 0
+          else { return }
+          byteCounts[String(file[..<dot])] = count
+        }
+        found.append(Snapshot(identifier: name, date: date, byteCounts: byteCounts))
+      }
+      return found.sorted { $0.identifier < $1.identifier }
+    }
+  }
+
+  /// The archive in a file of a snapshot, which can only be read; nil if the snapshot has no such file.
+  package func storage(of name: String, in snapshot: Snapshot) -> (any ArchiveStorage)? {
+    snapshot.byteCounts[name].map { byteCount in
+      SnapshotStorage(
+        file: FileStorage(
+          path: Directory(directory.child(snapshot.identifier)).child("\(name).\(byteCount)")),
+        byteCount: byteCount)
+    }
+  }
+}
+
+// MARK: - Removing
+
+extension FileSnapshots {
+  /// Removes a snapshot; one that is not there is not an error.
+  ///
+  /// - Throws: ``ArchiveError`` of the system. The snapshot is whole, or is not among ``all()`` any more and its
+  ///   rest goes with the next change.
+  package func remove(_ snapshot: Snapshot) throws(ArchiveError) {
+    try located { () throws(ArchiveError) in
+      try sweep()
+      // The identifier is a part of a path, and comes from outside.
+      guard Self.date(in: snapshot.identifier) != nil,
+        try Directory.status(of: directory.child(snapshot.identifier)) != nil
+      else { return }
+      let temporary = Directory(directory.child(Self.temporaryMark + snapshot.identifier))
+      try change { unsafe rename(directory.child(snapshot.identifier), temporary.path) }
+      try remove(temporary)
+    }
+  }
+
+  /// Removes all snapshots and their directory, if nothing else is in it.
+  ///
+  /// - Throws: As ``remove(_:)``.
+  package func removeAll() throws(ArchiveError) {
+    for snapshot in try all() { try remove(snapshot) }
+    try located { () throws(ArchiveError) in
+      try sweep()
+      guard try directory.isThere() else { return }
+      do throws(ArchiveError) {
+        try change { unsafe rmdir(directory.path) }
+      } catch {
+        guard error.systemError == ENOTEMPTY || error.systemError == EEXIST else { throw error }
+      }
+    }
+  }
+
+  /// Removes what ended processes have left half made or half removed.
+  private func sweep() throws(ArchiveError) {
+    var left: [String] = []
+    try directory.forEachName(beginningWith: Self.temporaryMark) { name in
+      if Self.isTemporary(name) { left.append(name) }
+    }
+    for name in left { try remove(Directory(directory.child(name))) }
+  }
+
+  private func remove(_ temporary: Directory) throws(ArchiveError) {
+    var names: [String] = []
+    try temporary.forEachName(beginningWith: "") { name in
+      if name != ".", name != ".." { names.append(name) }
+    }
+    for name in names { try change { unsafe unlink(temporary.child(name)) } }
+    try change { unsafe rmdir(temporary.path) }
+  }
+}
+
+extension Int {
+  fileprivate func addingClamped(_ other: Int) -> Int {
+    let (sum, isOver) = addingReportingOverflow(other)
+    return isOver ? .max : sum
+  }
+}
+
+/// The first bytes of a file, as an archive that cannot be changed.
+private struct SnapshotStorage: ArchiveStorage {
+  let file: FileStorage
+  let byteCount: Int
+
+  var location: String { file.path }
+
+  func open() throws(ArchiveError) -> (any ArchiveFile)? {
+    guard let whole = try file.open() else { return nil }
+    return Part(whole: whole, byteCount: Swift.min(byteCount, whole.byteCount))
+  }
+
+  private struct Part: ArchiveFile {
+    let whole: any ArchiveFile
+    let byteCount: Int
+
+    func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
+      guard offset >= 0, count >= 0, offset <= byteCount, count <= byteCount - offset else {
+        throw ArchiveError(.truncated, offset: byteCount)
+      }
+      return try whole.read(at: offset, count: count)
+    }
+  }
+
+  private var isReadOnly: ArchiveError { ArchiveError(.permissionDenied, location: location) }
+
+  func replace(
+    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) { throw isReadOnly }
+
+  func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? { throw isReadOnly }
+
+  func lock() throws(ArchiveError) -> any ArchiveLock { throw isReadOnly }
+
+  func isLocked() throws(ArchiveError) -> Bool { false }
+
+  func remove() throws(ArchiveError) { throw isReadOnly }
+
+  func setAside() throws(ArchiveError) -> String? { throw isReadOnly }
+}

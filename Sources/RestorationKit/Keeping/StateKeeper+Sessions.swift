@@ -1,0 +1,50 @@
+extension StateKeeper {
+  /// Lists the states that earlier launches have found, newest first.
+  ///
+  /// Launches keep them if ``StatePolicy/sessions`` says so. The state that this launch has found is
+  /// among them. They are not generations: none is taken in place of a state that is damaged, and they
+  /// are read from the bytes of the state itself as long as no save has replaced it. They go with
+  /// ``discardState(includingSetAside:)``. What was forgotten since, as by
+  /// ``forgetSecrets(_:)``, does not come back with them.
+  ///
+  /// - Returns: The sessions; none if the directory keeps none.
+  /// - Throws: ``RestorationError`` with `archive` if they cannot be listed, or their key is locked.
+  /// - Complexity: O(*n*) in the files of the sessions.
+  public func savedSessions() async throws(RestorationError) -> [SavedSession] {
+    try await engine.savedSessions()
+  }
+
+  /// Says which nodes would come back from a session, and restores nothing.
+  ///
+  /// As ``checkStoredState()``.
+  ///
+  /// - Parameter session: One of ``savedSessions()``.
+  /// - Returns: A line for every node; none if the session is gone, or has no state of this keeper.
+  /// - Throws: ``RestorationError`` with `archive` if the state cannot be read.
+  /// - Complexity: O(*n*) in the nodes and bytes.
+  public func checkStoredState(
+    of session: SavedSession
+  ) async throws(RestorationError) -> StoredStateReport {
+    try await engine.checkStoredState(of: session, for: delegate)
+  }
+
+  /// Puts the state of a session back in its place, to be restored.
+  ///
+  /// As ``putBack(_:)-(SetAsideState)``: the next ``restore(into:)`` brings it back, and the state that is
+  /// stored now is set aside. The session stays.
+  ///
+  /// - Parameter session: One of ``savedSessions()``.
+  /// - Throws: As ``putBack(_:)-(SetAsideState)``.
+  /// - Complexity: O(*n*) in the bytes of the state.
+  public func putBack(_ session: SavedSession) async throws(RestorationError) {
+    try await engine.putBack(session)
+  }
+
+  /// Removes a session; if it is gone, that is not an error.
+  ///
+  /// - Parameter session: One of ``savedSessions()``.
+  /// - Throws: ``RestorationError`` with `archive` if it cannot be removed, or `inUse`.
+  public func remove(_ session: SavedSession) async throws(RestorationError) {
+    try await engine.remove(session)
+  }
+}
