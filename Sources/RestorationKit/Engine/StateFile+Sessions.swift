@@ -28,62 +28,46 @@ extension StateFile {
     }
   }
 
-  /// All sessions, the newest first.
-  ///
-  /// The list of windows of a session that cannot be read is empty.
+  /// All sessions, the newest first, without their windows.
   func savedSessions() throws(ArchiveError) -> [SavedSession] {
     moveToNameLookedAt()
-    guard let kept else { return [] }
     let name = files.claimed.name
-    return try kept.snapshots.all().reversed().map { (snapshot) throws(ArchiveError) in
-      SavedSession(snapshot, ofState: name, windows: try windows(in: snapshot, kept))
-    }
+    return try kept?.snapshots.all().reversed().map { SavedSession($0, ofState: name) } ?? []
   }
 
-  private func windows(
-    in snapshot: FileSnapshots.Snapshot, _ kept: KeptSessions
-  ) throws(ArchiveError) -> [SavedSession.Window] {
-    let name = files.claimed.name + StateClaim.sceneSuffix + "s"
-    guard let storage = kept.snapshots.storage(of: kept.fileName(name), in: snapshot) else {
-      return []
-    }
-    let opener = ArchiveOpener(
-      keys: keys, context: ArchiveContext([source.application, name]), limits: source.limits)
-    do throws(ArchiveError) {
-      guard let archive = try opener.open(storage, recovery: .recover),
-        let list = try SceneList(reading: archive)
-      else { return [] }
-      return list.scenes.map { entry in
-        SavedSession.Window(
-          persistentIdentifier: entry.identifier, title: entry.title, role: entry.role)
-      }
-    } catch {
-      guard error.isAboutContent else { throw error }
-      return []
-    }
+  /// Opens the state as it is in a session; nil if the session is gone, or does not have it.
+  private func open(
+    _ session: SavedSession, _ key: ArchiveKey
+  ) throws(ArchiveError) -> (archive: Archive, location: String)? {
+    moveToNameLookedAt()
+    guard session.stateName == files.claimed.name,
+      let stored = try kept?.storage(ofStateNamed: files.name, in: session.id),
+      let archive = try files.opener.open(stored.storage, key, recovery: .recover)
+    else { return nil }
+    return (archive, stored.storage.location)
   }
 
-  /// Reads and verifies the state as it is in a session; nil if the session is gone, or does not have it.
+  /// Reads and verifies the state as it is in a session.
   func read(
     _ session: SavedSession, at now: Date
   ) throws(ArchiveError) -> (tree: StoredTree, source: RestorationReport.Source)? {
-    moveToNameLookedAt()
-    guard session.stateName == files.claimed.name,
-      let stored = try kept?.storage(ofStateNamed: files.name, in: session.id)
-    else { return nil }
     let key = try existingKey()
-    guard let archive = try files.opener.open(stored.storage, key, recovery: .recover) else {
-      return nil
-    }
+    guard let (archive, location) = try open(session, key) else { return nil }
     var tree = try StoredTree(reading: archive)
     tree.secrets = files.secrets.toLookAt(key)
     let savedAt = tree.facts?.timestamp
     return (
       tree,
       RestorationReport.Source(
-        location: stored.storage.location, generation: nil, savedAt: savedAt,
+        location: location, generation: nil, savedAt: savedAt,
         age: savedAt.map { now.timeIntervalSince($0) }, passedOver: [])
     )
+  }
+
+  /// Reads the values that were written for the host of a scene, as they are in a session.
+  func hostValues(of session: SavedSession) throws(ArchiveError) -> KeyedDecoder? {
+    guard let (archive, _) = try open(session, try existingKey()) else { return nil }
+    return try archive.record(NodeRecord.application)?.container(forKey: NodeRecord.hostKey)
   }
 
   /// Makes the state as it is in a session the stored one, and sets the stored one aside; the session stays.

@@ -206,18 +206,3 @@ final class RestorationRun {
     }
   }
 }
-
-/// A node that came after the restore, or that is back and has kept its state, and the records that are kept
-/// for it.
-struct LateNode {
-  enum Place {
-    /// The node was not back; its element is kept at the place.
-    case element(Int)
-    /// The node is back, and gets a state that it has kept.
-    case state(KeptState.ID)
-  }
-
-  let node: any RestorableNode
-  let kept: KeptRecords
-  let place: Place
-}

@@ -10,7 +10,15 @@ extension SceneHost {
   /// - Throws: As ``StateKeeper/savedSessions()``.
   /// - Complexity: O(*n*) in the files of the sessions.
   public func savedSessions() async throws(RestorationError) -> [SavedSession] {
-    try await keeper.engine.savedSessions()
+    var sessions = try await keeper.engine.savedSessions()
+    do throws(ArchiveError) {
+      for place in sessions.indices {
+        sessions[place] = try await list.withWindows(sessions[place])
+      }
+    } catch {
+      throw RestorationError(error)
+    }
+    return sessions
   }
 
   /// Says which nodes of a window would come back from a session, and restores nothing.

@@ -50,16 +50,6 @@ struct SceneList: Hashable, Codable, Sendable {
   }
 }
 
-extension SceneList {
-  /// Reads the list in an archive; nil if it has none.
-  init?(reading archive: Archive) throws(ArchiveError) {
-    guard
-      let values = try archive.record(NodeRecord.application)?.container(forKey: NodeRecord.hostKey)
-    else { return nil }
-    self = try SceneListFile.list(in: values)
-  }
-}
-
 /// The stored list of an application's scenes.
 ///
 /// It is written, superseded and set aside as states are, and has no nodes.
@@ -244,11 +234,25 @@ final class SceneListFile {
     }
   }
 
+  /// A session with its windows; without any if their list is damaged.
+  func withWindows(_ session: SavedSession) async throws(ArchiveError) -> SavedSession {
+    var session = session
+    do throws(ArchiveError) {
+      guard let values = try await file.hostValues(of: session) else { return session }
+      session.windows = try Self.list(in: values).scenes.map {
+        SavedSession.Window(persistentIdentifier: $0.identifier, title: $0.title)
+      }
+    } catch {
+      guard error.isAboutContent else { throw error }
+    }
+    return session
+  }
+
   private static func list(in part: StateFile.HostPart) throws(ArchiveError) -> SceneList {
     try list(in: part.values)
   }
 
-  fileprivate static func list(in values: KeyedDecoder) throws(ArchiveError) -> SceneList {
+  private static func list(in values: KeyedDecoder) throws(ArchiveError) -> SceneList {
     do {
       return try values.decode(SceneList.self, forKey: key)
     } catch {

@@ -15,8 +15,6 @@ public struct SavedSession: Hashable, Sendable, Identifiable {
     public let persistentIdentifier: String
     /// Its title, as the list of windows had it; nil if it had none.
     public let title: String?
-    /// What it was for.
-    public let role: SceneRole
   }
 
   /// A text that no other session of the same name has.
@@ -26,7 +24,7 @@ public struct SavedSession: Hashable, Sendable, Identifiable {
   public let date: Date
 
   /// The windows that were open, the one that was used last first; none for the state of a keeper.
-  public let windows: [Window]
+  public internal(set) var windows: [Window] = []
 
   /// How many bytes its archives have.
   ///
@@ -36,12 +34,11 @@ public struct SavedSession: Hashable, Sendable, Identifiable {
   /// The name of the state.
   let stateName: String
 
-  init(_ snapshot: FileSnapshots.Snapshot, ofState name: String, windows: [Window]) {
+  init(_ snapshot: FileSnapshots.Snapshot, ofState name: String) {
     id = snapshot.identifier
     date = snapshot.date
     byteCount = snapshot.byteCount
     stateName = name
-    self.windows = windows
   }
 }
 

@@ -158,7 +158,7 @@ extension KeptRecords {
   }
 
   /// Ends keeping a state that its node has got, or notes why the node keeps it still.
-  fileprivate func settle(
+  func settle(
     _ id: KeptState.ID, of node: any RestorableNode, _ outcome: RestorationReport.NodeOutcome
   ) {
     guard var states = states[node] else { return }
@@ -174,26 +174,6 @@ extension KeptRecords {
   func discardStates(of object: any StateRestoring) -> Bool {
     defer { states[object] = nil }
     return states[object] != nil
-  }
-}
-
-extension LateNode {
-  /// Keeps what did not come back.
-  ///
-  /// - Returns: The objects that are back, with the places at which their elements were kept.
-  func settle(
-    _ result: KeptRecords.RestoreResult
-  ) -> [(index: Int, object: any StateRestoring)] {
-    switch place {
-    case .element(let index): return kept.settleLate(index, result)
-    case .state(let id):
-      // A state of which a field was replaced is not back whole, so it stays.
-      guard let outcome = result.outcomes.first, result.restored.mended[0]?.isWhole != false else {
-        return []
-      }
-      kept.settle(id, of: node, outcome)
-      return []
-    }
   }
 }
 
