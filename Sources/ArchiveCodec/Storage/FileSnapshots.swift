@@ -215,10 +215,10 @@ extension FileSnapshots {
   ///
   /// - Throws: As ``remove(_:)``.
   package func removeAll() throws(ArchiveError) {
+    guard try located(directory.isThere) else { return }
     for snapshot in try all() { try remove(snapshot) }
     try located { () throws(ArchiveError) in
       try sweep()
-      guard try directory.isThere() else { return }
       do throws(ArchiveError) {
         try change { unsafe rmdir(directory.path) }
       } catch {

@@ -19,7 +19,7 @@ extension StateKeeper {
   ///
   /// Saves have replaced the generations, and keep as many as ``StatePolicy/generationBound`` says.
   /// If the state cannot be read, a restore takes the newest generation that can be.
-  /// After ``putBack(_:)`` a generation is restored instead of the state.
+  /// After ``putBack(_:)-(SetAsideState)`` a generation is restored instead of the state.
   ///
   /// - Returns: The generations of the state that ``setAsideStates()`` is about; none if
   ///   the directory keeps none.

@@ -104,7 +104,7 @@ extension SceneHost {
   ///   - state: One of ``setAsideStates(of:)`` or ``generations(of:)``.
   ///   - session: One of ``openSessions`` that has no scene; see
   ///     ``disconnect(_:)``.
-  /// - Throws: As ``StateKeeper/putBack(_:)``, and ``RestorationError``
+  /// - Throws: As ``StateKeeper/putBack(_:)-(SetAsideState)``, and ``RestorationError``
   ///   with `notConnected` for a session that is not open, or `connected`.
   public func putBack(
     _ state: SetAsideState, of session: SceneSession
