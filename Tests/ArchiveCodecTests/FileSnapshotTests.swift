@@ -76,6 +76,21 @@ final class FileSnapshotTests: XCTestCase {
     XCTAssertEqual(try kept.all().map(\.byteCount), [3, 4])
   }
 
+  func testAFileThatOnlyBelongsToASnapshotMakesNoOtherOne() throws {
+    try write("list", "list.rka")
+    let kept = try snapshots()
+    try kept.keep([], with: ["list.rka"])
+    XCTAssertEqual(try kept.all(), [])
+    try write("one", "a.rka")
+    try kept.keep(["a.rka"], with: ["list.rka", "missing.rka"])
+    try write("list 2", "list.rka")
+    try kept.keep(["a.rka"], with: ["list.rka"])
+    XCTAssertEqual(try contents(kept), [["a.rka": "one", "list.rka": "list"]])
+    try append("!", "a.rka")
+    try kept.keep(["a.rka"], with: ["list.rka"])
+    XCTAssertEqual(try contents(kept).last, ["a.rka": "one!", "list.rka": "list 2"])
+  }
+
   func testNothingIsKeptOfNothing() throws {
     try FileManager.default.createDirectory(
       atPath: "\(path())/folder.rka", withIntermediateDirectories: false)

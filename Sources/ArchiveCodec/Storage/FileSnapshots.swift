@@ -76,28 +76,27 @@ package struct FileSnapshots: Sendable {
 extension FileSnapshots {
   /// Keeps what files contain now, unless the same is kept already.
   ///
-  /// - Parameter names: The names of the files; one that is not there, or is no file, is left out.
+  /// - Parameters:
+  ///   - names: The names of the files; one that is not there, or is no file, is left out.
+  ///   - others: Files that belong to a snapshot, and make no other one of it if they alone have
+  ///     changed.
   /// - Throws: ``ArchiveError`` of the system, also if the file system has no links; then no snapshot
   ///   was made.
-  package func keep(_ names: [String]) throws(ArchiveError) {
+  package func keep(_ names: [String], with others: [String] = []) throws(ArchiveError) {
     try located { () throws(ArchiveError) in
-      var files: [(name: String, status: stat)] = []
-      for name in names.sorted() {
-        guard let status = try Directory.status(of: source.child(name)),
-          status.st_mode & S_IFMT == S_IFREG, status.st_size > 0
-        else { continue }
-        files.append((name, status))
+      let (files, others) = (try files(named: names), try files(named: others))
+      let mark = Self.mark(of: files)
+      guard !files.isEmpty, try !all().contains(where: { $0.identifier.hasSuffix(mark) }) else {
+        return
       }
-      guard let identifier = Self.identifier(of: files),
-        try Directory.status(of: directory.child(identifier)) == nil
-      else { return }
+      let identifier = "\(Self.time(of: files + others))-\(mark)"
       try sweep()
       let temporary = Directory(directory.child(Self.temporaryMark + identifier))
       try directory.created { () throws(ArchiveError) in
         try change { unsafe mkdir(temporary.path, 0o700) }
       }
       do throws(ArchiveError) {
-        for (name, status) in files {
+        for (name, status) in files + others {
           let kept = temporary.child("\(name).\(status.st_size)")
           try change { unsafe link(source.child(name), kept) }
         }
@@ -109,27 +108,41 @@ extension FileSnapshots {
     }
   }
 
-  /// A name that the same contents have again; nil if there are none.
+  private func files(
+    named names: [String]
+  ) throws(ArchiveError) -> [(name: String, status: stat)] {
+    var files: [(name: String, status: stat)] = []
+    for name in names.sorted() {
+      guard let status = try Directory.status(of: source.child(name)),
+        status.st_mode & S_IFMT == S_IFREG, status.st_size > 0
+      else { continue }
+      files.append((name, status))
+    }
+    return files
+  }
+
+  /// A text that the same contents have again.
   ///
-  /// A file of another launch has another inode, size or time.
-  private static func identifier(
-    of files: [(name: String, status: stat)]
-  ) -> String? {
-    let times = files.map { file in
-      (Int64(file.status.modificationTime.tv_sec), Int64(file.status.modificationTime.tv_nsec))
+  /// A file that was changed since has another inode, size or time.
+  private static func mark(of files: [(name: String, status: stat)]) -> String {
+    let facts = files.map { name, status in
+      let time = status.modificationTime
+      return "\(name)/\(status.st_ino)/\(status.st_size)/\(time.tv_sec)/\(time.tv_nsec)"
     }
-    guard let last = times.max(by: <) else { return nil }
-    let facts = zip(files, times).map { file, time in
-      "\(file.name)/\(file.status.st_ino)/\(file.status.st_size)/\(time.0)/\(time.1)"
-    }
-    // The hash of Fowler, Noll and Vo: nobody gains by two contents with one name.
+    // The hash of Fowler, Noll and Vo: nobody gains by two contents with one mark.
     let mark = facts.joined(separator: "\n").utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
       ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3
     }
-    return [
-      padded(UInt64(clamping: last.0), 12), padded(UInt64(clamping: last.1), 9),
-      padded(mark, 16, radix: 16),
-    ].joined(separator: "-")
+    return padded(mark, 16, radix: 16)
+  }
+
+  /// When one of the files was written last, as a text that has the order of times.
+  private static func time(of files: [(name: String, status: stat)]) -> String {
+    let last = files.map { file in
+      let time = file.status.modificationTime
+      return (UInt64(clamping: time.tv_sec), UInt64(clamping: time.tv_nsec))
+    }.max(by: <)
+    return "\(padded(last?.0 ?? 0, 12))-\(padded(last?.1 ?? 0, 9))"
   }
 
   private static func padded(_ number: UInt64, _ length: Int, radix: Int = 10) -> String {

@@ -18,10 +18,13 @@ extension StateFile {
     else { return }
     sessionKeptOf = name
     do throws(ArchiveError) {
+      let scene = name + StateClaim.sceneSuffix(of: "")
       let names = try directory.names().filter {
-        $0 == name || $0.hasPrefix(name + StateClaim.sceneSuffix) && !StateClaim.isBesideState($0)
+        $0 == name || $0.hasPrefix(scene) && !StateClaim.isBesideState($0)
       }
-      try kept.snapshots.keep(names.map(kept.fileName))
+      // The list also says how the app has ended, which makes no other session.
+      try kept.snapshots.keep(
+        names.map(kept.fileName), with: [kept.fileName(name + StateClaim.sceneSuffix + "s")])
       try kept.removeExcess(bound, at: now)
     } catch {
       addLaunchProblem("The session of the last launch is not kept. \(error)")

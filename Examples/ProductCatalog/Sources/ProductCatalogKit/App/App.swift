@@ -48,8 +48,9 @@
     case .key(.control("n")): await commands?.openWindow()
     case .key(.control("o")): await commands?.focusNextWindow()
     case .key(.control("w")): await closeWindow()
+    case .key(.control("r")): await showEarlier()
     case .key(.control("z")): await suspend()
-    case .key(let key): return handle(key)
+    case .key(let key): return await handle(key)
     case .terminated(let signal): return .signal(signal)
     case .resized, .continued: shown = nil
     case .tick: break
@@ -64,6 +65,13 @@
     await commands?.closeWindow()
   }
 
+  private func showEarlier() async {
+    guard let navigation = windows.focused?.navigation, !(navigation.top is EarlierScreen),
+      let sessions = await commands?.earlierSessions()
+    else { return }
+    navigation.push(EarlierScreen(sessions))
+  }
+
   /// What is stopped may never be continued, so everything is saved before.
   private func suspend() async {
     await commands?.saveWindows()
@@ -71,13 +79,16 @@
     shown = nil
   }
 
-  private func handle(_ key: Key) -> Ending? {
+  private func handle(_ key: Key) async -> Ending? {
     guard let navigation = windows.focused?.navigation else { return nil }
     let bodySize = WindowFrame(size: console.size).bodySize(windows)
     switch navigation.top.handle(key, size: bodySize) {
     case .stay: break
     case .push(let screen): navigation.push(screen)
     case .pop: navigation.pop()
+    case .putBack(let session, let screen):
+      screen.problem = await commands?.putBack(session)
+      if screen.problem == nil { navigation.pop() }
     case .quit: return .quit
     }
     return nil

@@ -47,7 +47,9 @@ package import RestorationKit
   /// What the user is doing in a window.
   package static func activity(of navigation: NavigationStack) -> UserActivity {
     let activity = UserActivity(activityType: activityType)
-    activity.title = navigation.screens.map(\.title).joined(separator: " › ")
+    // A screen that does not come back is not what the window is about.
+    let screens = navigation.screens.filter { $0.restorationIdentifier != nil }
+    activity.title = screens.map(\.title).joined(separator: " › ")
     if let id = navigation.screens.compactMap({ ($0 as? DetailScreen)?.productID }).last {
       activity.userInfo[productKey] = .uuid(id)
     }

@@ -120,6 +120,32 @@ extension WindowRestoration: WindowCommands {
     }
   }
 
+  package func earlierSessions() async -> [SavedSession] {
+    do {
+      return try await host.savedSessions()
+    } catch {
+      notice = "The windows of earlier launches cannot be listed. \(error)"
+      return []
+    }
+  }
+
+  /// Opens the windows of an earlier launch again that are not there, as many as there is room for.
+  package func putBack(_ session: SavedSession) async -> String? {
+    let open = Set(host.connectedScenes.map(\.session.persistentIdentifier))
+    let gone = session.windows.filter { !open.contains($0.persistentIdentifier) }
+    let fitting = Array(gone.prefix(max(0, Windows.limit - windows.all.count)))
+    do {
+      let scenes = try await host.putBack(session, windows: fitting)
+      // What there was no room for is said in the window that has the focus.
+      if fitting == gone, let window = window(of: scenes.first) { windows.focus(on: window) }
+    } catch {
+      return "Not all windows of then are back. \(error)"
+    }
+    if gone.isEmpty { return "All windows of then are open." }
+    let left = gone.count - fitting.count
+    return left == 0 ? nil : "There is no room for \(left) of the windows."
+  }
+
   /// Closes the window with the focus, and forgets it; the last one stays.
   package func closeWindow() async {
     guard windows.all.count > 1, let scene = scene(of: windows.focused) else { return }

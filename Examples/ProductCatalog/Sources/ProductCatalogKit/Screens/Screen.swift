@@ -34,6 +34,8 @@ package enum ScreenResponse {
   case stay
   case push(any Screen)
   case pop
+  /// Open the windows of an earlier launch again, which the screen has listed.
+  case putBack(SavedSession, EarlierScreen)
   case quit
 }
 
