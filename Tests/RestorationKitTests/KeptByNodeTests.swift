@@ -367,6 +367,64 @@ extension KeptByNodeTests {
     XCTAssertEqual(report.kept, [])
   }
 
+  func testAStateThatIsGivenUpIsGoneFromTheNextSaveOfChanges() async throws {
+    _ = try await launch.keeper().save([
+      TrackedNode("editor", value: "draft"), TrackedNode("other", value: "1"),
+    ])
+    let keeper = try launch.keeper()
+    let (node, other) = (TrackedNode("editor"), TrackedNode("other"))
+    node.keeps = true
+    _ = try await keeper.restore(into: [node, other])
+    _ = try await keeper.save([node, other])
+    await keeper.discardKeptState(of: node)
+    other.value = "2"
+    other.invalidateRestorableState()
+    _ = try await keeper.save([node, other])
+    let (last, lastOther) = (TrackedNode("editor"), TrackedNode("other"))
+    let report = try await launch.keeper().restore(into: [last, lastOther])
+    XCTAssertEqual([last.value, lastOther.value], [nil, "2"])
+    XCTAssertEqual(report.kept, [])
+  }
+
+  private final class Old: RestorableScreen {
+    @Restored var number = "none"
+    let restorationIdentifier: String? = "editor"
+  }
+
+  private final class New: RestorableScreen {
+    @Restored var number = 0
+    let restorationIdentifier: String? = "editor"
+    var keeps = true
+    func decodeRestorableState(with coder: StateDecoder) throws {
+      if keeps { coder.keep(because: "later") }
+    }
+  }
+
+  func testAStateOfWhichAFieldWasReplacedIsKeptOn() async throws {
+    let old = try launch.keeper()
+    try old.register(Old.self, as: "Editor")
+    let saved = Old()
+    saved.number = "one"
+    _ = try await old.save([saved])
+    let keeper = try launch.keeper()
+    try keeper.register(New.self, as: "Editor")
+    let node = New()
+    _ = try await keeper.restore(into: [node])
+    node.keeps = false
+    let late = try await keeper.restore(late: node)
+    XCTAssertFalse(late.problems.isEmpty)
+    for number in 1...2 {
+      node.number = number
+      _ = try await keeper.save([node])
+    }
+    let last = try launch.keeper()
+    try last.register(Old.self, as: "Editor")
+    let back = Old()
+    _ = try await last.restore(into: [back])
+    _ = try await last.restore(late: back)
+    XCTAssertEqual(back.number, "one")
+  }
+
   func testAFieldThatDoesNotFitKeepsTheState() async throws {
     final class Old: StatefulNode {
       struct State: Codable { var number: String }

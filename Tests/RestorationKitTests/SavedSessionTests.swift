@@ -242,6 +242,39 @@ final class SavedSessionTests: XCTestCase {
     XCTAssertNil(password)
   }
 
+  func testTheSessionsOfAnotherInstanceGoWithItsState() async throws {
+    try await launch("one")
+    let first = try keeper()
+    _ = try await first.restore(into: [TestNode("editor")])
+    for _ in 0..<2 {
+      let second = try keeper()
+      _ = try await second.restore(into: [TestNode("editor")])
+      _ = try await second.save([TestNode("editor", value: "second")])
+      XCTAssertEqual(second.stateName, "main~2")
+      await second.close()
+    }
+    let sessions = "\(try path())/main~2.sessions"
+    XCTAssertTrue(FileManager.default.fileExists(atPath: sessions))
+    try await first.discardState(includingSetAside: true)
+    XCTAssertFalse(FileManager.default.fileExists(atPath: sessions))
+  }
+
+  func testASessionWithADamagedEndIsTheStateBeforeIt() async throws {
+    try await launch("one", changes: ["two"])
+    let file = try FileHandle(forWritingTo: URL(filePath: "\(path())/main.rka"))
+    try file.seekToEnd()
+    try file.write(contentsOf: Data(repeating: 7, count: 300))
+    try file.close()
+    let keeper = try keeper()
+    let node = TestNode("editor")
+    _ = try await keeper.restore(into: [node])
+    XCTAssertEqual(node.value, "two")
+    node.value = "three"
+    _ = try await keeper.save([node])
+    let found = try await values(keeper)
+    XCTAssertEqual(found, ["two"])
+  }
+
   func testASessionOpensWithItsKeyOnly() async throws {
     for value in ["one", "two"] { try await launch(value) }
     let keeper = try keeper()

@@ -10,8 +10,7 @@ extension RestorationRun {
   /// Tells saves since when the values that are back are stored, and with which subkeys.
   func rememberAges() {
     if let opened = application?.opened { remember(opened, of: nil, .application) }
-    for (index, opened) in prepared.opened
-    where outcomes[index].isDecodable && outcomes[index].keptReason == nil {
+    for (index, opened) in prepared.opened where outcomes[index].isDecodable {
       guard let object = restored.object(at: index) else { continue }
       let element = ElementID(
         kind: tree.outline.rows[index].kind, path: tree.outline.path(of: index))
