@@ -80,14 +80,16 @@ extension FileSnapshots {
   ///   - names: The names of the files; one that is not there, or is no file, is left out.
   ///   - others: Files that belong to a snapshot, and make no other one of it if they alone have
   ///     changed.
+  /// - Returns: Whether there is one more snapshot.
   /// - Throws: ``ArchiveError`` of the system, also if the file system has no links; then no snapshot
   ///   was made.
-  package func keep(_ names: [String], with others: [String] = []) throws(ArchiveError) {
+  @discardableResult
+  package func keep(_ names: [String], with others: [String] = []) throws(ArchiveError) -> Bool {
     try located { () throws(ArchiveError) in
       let (files, others) = (try files(named: names), try files(named: others))
       let mark = Self.mark(of: files)
-      guard !files.isEmpty, try !all().contains(where: { $0.identifier.hasSuffix(mark) }) else {
-        return
+      guard !files.isEmpty, try !identifiers().contains(where: { $0.hasSuffix(mark) }) else {
+        return false
       }
       let identifier = "\(Self.time(of: files + others))-\(mark)"
       try sweep()
@@ -105,6 +107,7 @@ extension FileSnapshots {
         try remove(temporary)
         throw error
       }
+      return true
     }
   }
 
@@ -178,18 +181,40 @@ extension FileSnapshots {
   package func all() throws(ArchiveError) -> [Snapshot] {
     try located { () throws(ArchiveError) in
       var found: [Snapshot] = []
-      try directory.forEachName(beginningWith: "") { name throws(ArchiveError) in
-        guard let date = Self.date(in: name) else { return }
-        var byteCounts: [String: Int] = [:]
-        try Directory(directory.child(name)).forEachName(beginningWith: "") { file in
-          guard let dot = file.utf8.lastIndex(of: UInt8(ascii: ".")), dot > file.startIndex,
-            let count = Int(file[file.utf8.index(after: dot)...]), count > 0
-          else { return }
-          byteCounts[String(file[..<dot])] = count
-        }
-        found.append(Snapshot(identifier: name, date: date, byteCounts: byteCounts))
+      for identifier in try identifiers() {
+        if let snapshot = try snapshot(identifier) { found.append(snapshot) }
       }
-      return found.sorted { $0.identifier < $1.identifier }
+      return found
+    }
+  }
+
+  private func identifiers() throws(ArchiveError) -> [String] {
+    var found: [String] = []
+    try directory.forEachName(beginningWith: "") { name in
+      if Self.date(in: name) != nil { found.append(name) }
+    }
+    return found.sorted()
+  }
+
+  /// The snapshot with an identifier; nil if there is none.
+  ///
+  /// - Throws: ``ArchiveError`` of the system.
+  package func snapshot(_ identifier: String) throws(ArchiveError) -> Snapshot? {
+    // The identifier is a part of a path, and comes from outside.
+    guard let date = Self.date(in: identifier) else { return nil }
+    let path = directory.child(identifier)
+    return try located { () throws(ArchiveError) in
+      guard let status = try Directory.status(of: path), status.st_mode & S_IFMT == S_IFDIR else {
+        return nil
+      }
+      var byteCounts: [String: Int] = [:]
+      try Directory(path).forEachName(beginningWith: "") { file in
+        guard let dot = file.utf8.lastIndex(of: UInt8(ascii: ".")), dot > file.startIndex,
+          let count = Int(file[file.utf8.index(after: dot)...]), count > 0
+        else { return }
+        byteCounts[String(file[..<dot])] = count
+      }
+      return Snapshot(identifier: identifier, date: date, byteCounts: byteCounts)
     }
   }
 
@@ -214,10 +239,7 @@ extension FileSnapshots {
   package func remove(_ snapshot: Snapshot) throws(ArchiveError) {
     try located { () throws(ArchiveError) in
       try sweep()
-      // The identifier is a part of a path, and comes from outside.
-      guard Self.date(in: snapshot.identifier) != nil,
-        try Directory.status(of: directory.child(snapshot.identifier)) != nil
-      else { return }
+      guard try self.snapshot(snapshot.identifier) != nil else { return }
       let temporary = Directory(directory.child(Self.temporaryMark + snapshot.identifier))
       try change { unsafe rename(directory.child(snapshot.identifier), temporary.path) }
       try remove(temporary)

@@ -23,9 +23,9 @@ extension StateFile {
         $0 == name || $0.hasPrefix(scene) && !StateClaim.isBesideState($0)
       }
       // The list also says how the app has ended, which makes no other session.
-      try kept.snapshots.keep(
+      let isKept = try kept.snapshots.keep(
         names.map(kept.fileName), with: [kept.fileName(name + StateClaim.sceneSuffix + "s")])
-      try kept.removeExcess(bound, at: now)
+      if isKept { try kept.removeExcess(bound, at: now) }
     } catch {
       addLaunchProblem("The session of the last launch is not kept. \(error)")
     }
@@ -93,11 +93,9 @@ extension StateFile {
   /// Removes a session.
   func remove(_ session: SavedSession) async throws(ArchiveError) {
     try await takeAsLookedAt()
-    guard session.stateName == files.claimed.name, let kept else { return }
-    guard let snapshot = try kept.snapshots.all().first(where: { $0.identifier == session.id })
-    else {
-      return
-    }
+    guard session.stateName == files.claimed.name, let kept,
+      let snapshot = try kept.snapshots.snapshot(session.id)
+    else { return }
     try kept.snapshots.remove(snapshot)
   }
 

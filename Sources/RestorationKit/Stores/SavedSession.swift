@@ -116,7 +116,7 @@ public struct KeptSessions: Sendable {
   func storage(
     ofStateNamed name: String, in session: String
   ) throws(ArchiveError) -> (storage: any ArchiveStorage, date: Date)? {
-    guard let snapshot = try snapshots.all().first(where: { $0.identifier == session }),
+    guard let snapshot = try snapshots.snapshot(session),
       let storage = snapshots.storage(of: fileName(name), in: snapshot)
     else { return nil }
     return (storage, snapshot.date)
