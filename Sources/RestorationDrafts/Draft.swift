@@ -202,25 +202,28 @@ extension Draft: Codable {
 
   /// Reads a draft.
   ///
-  /// What a later version of the library stored as its origin counts as in conflict with everything.
+  /// An origin that cannot be read, such as one of a later version of the library, is in conflict with everything.
   ///
   /// - Throws: The error of the content. A base that cannot be decoded is left out: the content counts.
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: Key.self)
     content = try values.decode(Content.self, forKey: .content)
     do {
-      base = try values.decodeIfPresent(Content.self, forKey: .base)
+      base = values.contains(.base) ? try values.decode(Content.self, forKey: .base) : nil
     } catch {
       base = nil
     }
-    if try values.decodeIfPresent(Bool.self, forKey: .isNew) == true {
-      origin = .nothing
-    } else if let stamp = try values.decodeIfPresent(FileStamp.self, forKey: .file) {
-      origin = .file(stamp)
-    } else if let stamp = try values.decodeIfPresent(ContentStamp.self, forKey: .stamp) {
-      origin = .content(stamp)
-    } else {
+    do {
+      origin = try Self.origin(in: values)
+    } catch {
       origin = .base
     }
+  }
+
+  private static func origin(in values: KeyedDecodingContainer<Key>) throws -> Origin {
+    if try values.decodeIfPresent(Bool.self, forKey: .isNew) == true { return .nothing }
+    if let stamp = try values.decodeIfPresent(FileStamp.self, forKey: .file) { return .file(stamp) }
+    let stamp = try values.decodeIfPresent(ContentStamp.self, forKey: .stamp)
+    return stamp.map { .content($0) } ?? .base
   }
 }

@@ -147,8 +147,8 @@ final class FileSnapshotTests: XCTestCase {
       try kept.keep(["a.rka"])
     }
     let all = try kept.all()
-    try kept.remove(all[1])
-    try kept.remove(all[1])
+    try kept.remove([all[1]])
+    try kept.remove([all[1]])
     XCTAssertEqual(try contents(kept), [["a.rka": "one"], ["a.rka": "three"]])
     try kept.removeAll()
     try kept.removeAll()
@@ -234,7 +234,7 @@ final class FileSnapshotTests: XCTestCase {
       }
     } _: { all in
       if let first = try all.all().first(where: { _ in try all.all().count == 2 }) {
-        try all.remove(first)
+        try all.remove([first])
       } else {
         // What is left of a removal goes with the next change.
         try write("three", "a.rka")

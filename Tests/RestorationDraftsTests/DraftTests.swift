@@ -163,4 +163,27 @@ final class DraftTests: XCTestCase {
     XCTAssertEqual(again, draft)
     XCTAssertEqual(name(again.state(of: file)), "unreadable, true")
   }
+
+  func testADraftWhoseStampCannotBeReadKeepsItsContent() throws {
+    for text in [
+      #"{"content":"text","file":{}}"#, #"{"content":"text","file":7}"#,
+      #"{"content":"text","stamp":{"kind":"later"}}"#, #"{"content":"text","isNew":"yes"}"#,
+    ] {
+      do {
+        let draft = try JSONDecoder().decode(Draft<String>.self, from: Data(text.utf8))
+        XCTAssertEqual(draft.content, "text")
+        XCTAssertEqual(draft.state(given: "other"), .conflict)
+      } catch {
+        XCTFail("\(text): the content is lost: \("\(error)".prefix(120))")
+      }
+    }
+  }
+
+  func testADraftOfAnOptionalKeepsItsBase() throws {
+    let draft = Draft<String?>("mine", from: nil)
+    XCTAssertEqual(draft.state(given: .some(nil)), .clean)
+    let back = try JSONDecoder().decode(
+      Draft<String?>.self, from: try JSONEncoder().encode(draft))
+    XCTAssertEqual(back.state(given: .some(nil)), .clean)
+  }
 }

@@ -9,19 +9,19 @@ import XCTest
 @MainActor
 final class SavedSessionTests: XCTestCase {
   private var directory: TemporaryDirectory?
-  private let keys = MemoryKeyProvider()
-  private var now = Date()
-  private var sessions: SessionBound? = .last(10)
+  let keys = MemoryKeyProvider()
+  var now = Date()
+  var sessions: SessionBound? = .last(10)
   private var delegates: [TestSceneDelegate] = []
 
-  private func path() throws -> String {
+  func path() throws -> String {
     if let directory { return directory.path }
     let made = try TemporaryDirectory()
     directory = made
     return made.path
   }
 
-  private func keeper() throws -> StateKeeper {
+  func keeper() throws -> StateKeeper {
     let keeper = try StateKeeper(
       application: "org.example.test", directory: FileStateDirectory(path: path()), keys: keys,
       environment: ApplicationEnvironment(applicationVersion: "1"), now: { [self] in now })
@@ -31,7 +31,7 @@ final class SavedSessionTests: XCTestCase {
 
   /// A launch that restores, shows a value and is killed.
   @discardableResult
-  private func launch(_ value: String?, changes: [String] = []) async throws -> String? {
+  func launch(_ value: String?, changes: [String] = []) async throws -> String? {
     let keeper = try keeper()
     let node = TestNode("editor")
     _ = try await keeper.restore(into: [node])
@@ -367,7 +367,7 @@ final class SavedSessionTests: XCTestCase {
 
   // MARK: Windows
 
-  private func host() async throws -> SceneHost {
+  func host() async throws -> SceneHost {
     let host = SceneHost(try keeper())
     host.declaredActivityTypes = ["product"]
     host.register(
@@ -380,7 +380,7 @@ final class SavedSessionTests: XCTestCase {
     return host
   }
 
-  private func show(_ value: String, in scene: RestorableScene) {
+  func show(_ value: String, in scene: RestorableScene) {
     let delegate = scene.delegate as? TestSceneDelegate
     (delegate?.roots.first as? TestNode)?.value = value
     let activity = UserActivity(activityType: "product")
@@ -389,12 +389,12 @@ final class SavedSessionTests: XCTestCase {
     scene.needsSave = true
   }
 
-  private func shown(_ scenes: [RestorableScene]) -> [String?] {
+  func shown(_ scenes: [RestorableScene]) -> [String?] {
     scenes.map { (($0.delegate as? TestSceneDelegate)?.roots.first as? TestNode)?.value }
   }
 
   /// A launch that opens windows and is killed.
-  private func launchWindows(_ values: [String]) async throws -> [String] {
+  func launchWindows(_ values: [String]) async throws -> [String] {
     let host = try await host()
     var identifiers: [String] = []
     for value in values {

@@ -238,6 +238,7 @@ public final class ArchiveWriter: Sendable {
       if state.compactionFailure?.code == .notDurable { try compact(&state) }
       if let poison = state.poison { throw poison }
       try compactIfFull(&state)
+      compactIfTorn(&state)
       let summary = try append(changes, removed, schema: schema, durability, &state)
       compactIfDue(&state)
       return summary

@@ -88,10 +88,11 @@ extension FileSnapshots {
     try located { () throws(ArchiveError) in
       let (files, others) = (try files(named: names), try files(named: others))
       let mark = Self.mark(of: files)
-      guard !files.isEmpty, try !identifiers().contains(where: { $0.hasSuffix(mark) }) else {
-        return false
-      }
-      let identifier = "\(Self.time(of: files + others))-\(mark)"
+      let known = try identifiers()
+      guard !files.isEmpty, !known.contains(where: { $0.hasSuffix(mark) }) else { return false }
+      let time = Self.time(of: files + others)
+      // The newest one comes last, also if a clock was set back or a file was put back.
+      let identifier = "\(known.last.map { max(time, Self.time(after: $0)) } ?? time)-\(mark)"
       try sweep()
       let temporary = Directory(directory.child(Self.temporaryMark + identifier))
       try directory.created { () throws(ArchiveError) in
@@ -148,6 +149,18 @@ extension FileSnapshots {
     return "\(padded(last?.0 ?? 0, 12))-\(padded(last?.1 ?? 0, 9))"
   }
 
+  /// The text of a time a nanosecond after that of a snapshot.
+  private static func time(after identifier: String) -> String {
+    let parts = identifier.split(separator: "-")
+    guard parts.count == 3, let seconds = UInt64(parts[0]), let part = UInt64(parts[1]) else {
+      return ""
+    }
+    // After the last time that such a text can have, the mark decides.
+    let isLast = part == 999_999_999
+    return
+      "\(padded(min(seconds + (isLast ? 1 : 0), 999_999_999_999), 12))-\(padded(isLast ? 0 : part + 1, 9))"
+  }
+
   private static func padded(_ number: UInt64, _ length: Int, radix: Int = 10) -> String {
     let digits = String(number, radix: radix)
     return String(repeating: "0", count: max(0, length - digits.count)) + digits
@@ -190,10 +203,19 @@ extension FileSnapshots {
 
   private func identifiers() throws(ArchiveError) -> [String] {
     var found: [String] = []
+    guard try Self.isDirectory(directory.path) else { return [] }
     try directory.forEachName(beginningWith: "") { name in
       if Self.date(in: name) != nil { found.append(name) }
     }
     return found.sorted()
+  }
+
+  /// The file with a second name, and how many of its bytes count; nil for any other name.
+  private static func file(named name: String) -> (name: String, byteCount: Int)? {
+    guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex,
+      let count = Int(name[name.utf8.index(after: dot)...]), count > 0
+    else { return nil }
+    return (String(name[..<dot]), count)
   }
 
   /// The snapshot with an identifier; nil if there is none.
@@ -204,15 +226,10 @@ extension FileSnapshots {
     guard let date = Self.date(in: identifier) else { return nil }
     let path = directory.child(identifier)
     return try located { () throws(ArchiveError) in
-      guard let status = try Directory.status(of: path), status.st_mode & S_IFMT == S_IFDIR else {
-        return nil
-      }
+      guard try Self.isDirectory(path) else { return nil }
       var byteCounts: [String: Int] = [:]
       try Directory(path).forEachName(beginningWith: "") { file in
-        guard let dot = file.utf8.lastIndex(of: UInt8(ascii: ".")), dot > file.startIndex,
-          let count = Int(file[file.utf8.index(after: dot)...]), count > 0
-        else { return }
-        byteCounts[String(file[..<dot])] = count
+        if let (name, count) = Self.file(named: file) { byteCounts[name] = count }
       }
       return Snapshot(identifier: identifier, date: date, byteCounts: byteCounts)
     }
@@ -232,38 +249,43 @@ extension FileSnapshots {
 // MARK: - Removing
 
 extension FileSnapshots {
-  /// Removes a snapshot; one that is not there is not an error.
+  /// Removes snapshots; one that is not there is not an error.
   ///
-  /// - Throws: ``ArchiveError`` of the system. The snapshot is whole, or is not among ``all()`` any more and its
-  ///   rest goes with the next change.
-  package func remove(_ snapshot: Snapshot) throws(ArchiveError) {
+  /// - Throws: The first ``ArchiveError`` of the system, when all were tried. A snapshot is whole, or is not among
+  ///   ``all()`` any more and its rest goes with the next change.
+  package func remove(_ snapshots: [Snapshot]) throws(ArchiveError) {
     try located { () throws(ArchiveError) in
       try sweep()
-      guard try self.snapshot(snapshot.identifier) != nil else { return }
-      let temporary = Directory(directory.child(Self.temporaryMark + snapshot.identifier))
-      try change { unsafe rename(directory.child(snapshot.identifier), temporary.path) }
-      try remove(temporary)
+      var failure: ArchiveError?
+      for snapshot in snapshots {
+        do throws(ArchiveError) {
+          guard try self.snapshot(snapshot.identifier) != nil else { continue }
+          let kept = Directory(directory.child(snapshot.identifier))
+          let temporary = Directory(directory.child(Self.temporaryMark + snapshot.identifier))
+          try change { unsafe rename(kept.path, temporary.path) }
+          try remove(temporary)
+        } catch {
+          failure = failure ?? error
+        }
+      }
+      if let failure { throw failure }
     }
   }
 
-  /// Removes all snapshots and their directory, if nothing else is in it.
+  /// Removes all snapshots, and their directory if nothing else is in it.
   ///
   /// - Throws: As ``remove(_:)``.
   package func removeAll() throws(ArchiveError) {
-    guard try located(directory.isThere) else { return }
-    for snapshot in try all() { try remove(snapshot) }
-    try located { () throws(ArchiveError) in
-      try sweep()
-      do throws(ArchiveError) {
-        try change { unsafe rmdir(directory.path) }
-      } catch {
-        guard error.systemError == ENOTEMPTY || error.systemError == EEXIST else { throw error }
-      }
+    guard try located({ () throws(ArchiveError) in try Self.isDirectory(directory.path) }) else {
+      return
     }
+    try remove(try all())
+    try located { () throws(ArchiveError) in try removeEmpty(directory) }
   }
 
   /// Removes what ended processes have left half made or half removed.
   private func sweep() throws(ArchiveError) {
+    guard try Self.isDirectory(directory.path) else { return }
     var left: [String] = []
     try directory.forEachName(beginningWith: Self.temporaryMark) { name in
       if Self.isTemporary(name) { left.append(name) }
@@ -271,14 +293,36 @@ extension FileSnapshots {
     for name in left { try remove(Directory(directory.child(name))) }
   }
 
+  /// Removes a directory with the names in it that are those of a snapshot; anything else stays.
   private func remove(_ temporary: Directory) throws(ArchiveError) {
+    // A link would lead to the files of somebody else.
+    guard try Self.isDirectory(temporary.path) else { return }
     var names: [String] = []
     try temporary.forEachName(beginningWith: "") { name in
-      if name != ".", name != ".." { names.append(name) }
+      if Self.file(named: name) != nil { names.append(name) }
     }
-    for name in names { try change { unsafe unlink(temporary.child(name)) } }
-    try change { unsafe rmdir(temporary.path) }
+    for name in names where try Directory.status(of: temporary.child(name))?.isFolder == false {
+      try change { unsafe unlink(temporary.child(name)) }
+    }
+    try removeEmpty(temporary)
   }
+
+  /// Removes a directory unless something is in it.
+  private func removeEmpty(_ directory: Directory) throws(ArchiveError) {
+    do throws(ArchiveError) {
+      try change { unsafe rmdir(directory.path) }
+    } catch {
+      guard error.systemError == ENOTEMPTY || error.systemError == EEXIST else { throw error }
+    }
+  }
+
+  private static func isDirectory(_ path: String) throws(ArchiveError) -> Bool {
+    try Directory.status(of: path)?.isFolder == true
+  }
+}
+
+extension stat {
+  fileprivate var isFolder: Bool { st_mode & S_IFMT == S_IFDIR }
 }
 
 extension Int {

@@ -314,8 +314,18 @@ public final class StateDecoder {
   /// next launch if they have said nothing else. Where the application's state is kept, the next save sets the whole state aside.
   /// A decoder that is used after its call does nothing here.
   ///
-  /// - Parameter reason: Why, in a sentence for the report. It is stored, so it must not have a secret.
-  public func keep(because reason: String) { restored.keep(place ?? ownerPlace, because: reason) }
+  /// Fields with ``Restored`` are set before the hook that calls it, and in a late restore after it, unless
+  /// it keeps the state again. Several states may be kept: each late restore gives the node the next older
+  /// one.
+  ///
+  /// - Parameter reason: Why, in a sentence of up to 500 characters for the report. It is stored, so it must not
+  ///   have a secret.
+  public func keep(because reason: String) {
+    restored.keep(place ?? ownerPlace, because: String(reason.prefix(Self.longestReason)))
+  }
+
+  /// In characters: the reason is stored with the state, and what is longer is no sentence.
+  private static var longestReason: Int { 500 }
 
   private var readKeys: ReadKeys {
     get { container?.keys ?? ownReadKeys }

@@ -65,7 +65,7 @@ extension StateEngine {
       let (policy, settingAside) = (settings.policy, settings.settingAside)
       found = try await calls { [file] () async throws(ArchiveError) in
         try await file.beginRestore(
-          crashThreshold: policy.crashThreshold, keeping: policy.sessions, settingAside)
+          crashThreshold: policy.crashThreshold, keeping: policy.keptSessions, settingAside)
       }
     } catch {
       if error.code == .keyLocked {

@@ -34,6 +34,7 @@ extension StateFile {
         }
         try files.archive.setAside(.unreadable, settingAside)
       }
+      if source.suffix.isEmpty { try removeSessions(ofStateNamed: files.claimed.name) }
       try removeSecretsOfOne(secretsOfAsides)
       try files.archive.storage.remove()
       note { try files.launch.leaveNoFile() }
@@ -53,6 +54,8 @@ extension StateFile {
       if includingSetAside { try await fetchAsides(removesPlaces: true) }
       guard number > lastNumber else { return }
       open.close()
+      // First: when the state is gone, nobody has a reason to discard it again.
+      if source.suffix.isEmpty { try removeSessions(ofStateNamed: files.claimed.name) }
       try removeLeftovers()
       try removeSecrets()
       try files.archive.storage.remove()
@@ -61,14 +64,12 @@ extension StateFile {
       // Crashes of a state that is gone are not counted for the next one.
       note { try files.launch.removeMarker() }
     } else {
+      if source.suffix.isEmpty { try removeSessions(ofStateNamed: files.claimed.name) }
       try removeLeftovers()
       // A killed save may also have removed files without waiting for the disk.
       try files.archive.storage.synchronize()
     }
-    if source.suffix.isEmpty {
-      try removeSessions(ofStateNamed: files.claimed.name)
-      if includingSetAside { try removeNumberedStates { _ in true } }
-    }
+    if includingSetAside, source.suffix.isEmpty { try removeNumberedStates { _ in true } }
     lastNumber = number
   }
 

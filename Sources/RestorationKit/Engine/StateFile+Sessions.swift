@@ -96,7 +96,7 @@ extension StateFile {
     guard session.stateName == files.claimed.name, let kept,
       let snapshot = try kept.snapshots.snapshot(session.id)
     else { return }
-    try kept.snapshots.remove(snapshot)
+    try kept.snapshots.remove([snapshot])
   }
 
   /// Removes all sessions of a name.

@@ -115,6 +115,7 @@ package actor StateFile {
   /// closes all open archives.
   func close() {
     cleanUpIfDue()
+    sessionKeptOf = nil
     open.close()
     closeOpened()
     // Another instance may have the state, and forget secrets, before it is claimed again.

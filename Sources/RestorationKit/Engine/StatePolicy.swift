@@ -43,7 +43,8 @@ public struct StatePolicy: Sendable {
   /// A launch that restores keeps what it has found, before it changes anything; see
   /// ``StateKeeper/savedSessions()``. A ``FileStateDirectory`` keeps sessions, as links that take no
   /// space until a save replaces the archive; other directories keep none. With nil, those
-  /// that are there stay until they are removed, or the state is discarded.
+  /// that are there stay until they are removed, or the state is discarded or declined. With
+  /// ``consumesStateOnLaunch`` none are kept.
   public var sessions: SessionBound?
 
   // MARK: Launches
@@ -81,6 +82,9 @@ public struct StatePolicy: Sendable {
   /// state, until ``StateKeeper/close()``, its own end or that of the process. The scenes of a host
   /// are taken together.
   public var instances = InstancePolicy.numbered
+
+  /// The bound of sessions; nil also for a state that is to be used once.
+  var keptSessions: SessionBound? { consumesStateOnLaunch ? nil : sessions }
 
   /// Creates the rules that hold if none is set.
   public init() {}

@@ -51,13 +51,15 @@ extension PreservationWalk {
 
   /// Lets an object keep its states, without the states that are over their age.
   ///
-  /// Of the states of an object that is left out the newest is given up first where there is no
-  /// room: the oldest state is the one from before anything crashed.
+  /// Of the states of an object that is left out, or keeps one itself, the newest is given up first where
+  /// there is no room: the oldest state is the one from before anything crashed, or from before the
+  /// node could not take it.
   private func keepOn(_ states: KeptRecords.State, in record: inout DeferredRecord) {
     guard let kept else { return }
     record.states = states
     let all = states.all
-    let goingFirst = states.leftOut == nil ? all : all.reversed()
+    let isOldestLast = states.leftOut != nil || all.contains(where: \.isKeptByNode)
+    let goingFirst = isOldestLast ? all.reversed() : all
     for (rank, (one, turn)) in zip(all, goingFirst).enumerated() {
       let since = kept.firstSave(keeping: one.state, now: now)
       guard keeping?.bound?.hasExpired(since, at: now) != true else {
@@ -72,7 +74,7 @@ extension PreservationWalk {
             reason: one.reason, isStateAlone: true, since: since,
             byteCount: kept.byteCount(of: one.state)),
           since: kept.firstSave(keeping: turn.state, now: now),
-          rank: states.leftOut == nil ? 0 : rank))
+          rank: isOldestLast ? rank : 0))
     }
   }
 

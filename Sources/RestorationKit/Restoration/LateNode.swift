@@ -13,6 +13,9 @@ struct LateNode {
   let node: any RestorableNode
   let kept: KeptRecords
   let place: Place
+
+  /// Whether the node was back before.
+  var isBack: Bool { if case .state = place { true } else { false } }
 }
 
 extension LateNode {

@@ -3,12 +3,18 @@ extension RestorationRun {
     eachRestored { object, index in
       progress.reach(index)
       withCoder(index) { coder in
-        restoreContent(object, coder, index)
+        // A node that is back has its nodes, and keeps what it has unless it takes the state now.
+        let isBack = late?.isBack == true
+        if !isBack { restoreContent(object, coder, index) }
         attempt(index) {
           if prepared.hasState(index) {
             progress.note(.decodeRestorableState, index)
-            try coder.decodeOwnState(of: object, outcomes.traits[index])
+            if !isBack { try coder.decodeOwnState(of: object, outcomes.traits[index]) }
             try object.decodeRestorableState(with: coder)
+            if isBack {
+              guard restored.keptReasons[index] == nil else { return }
+              try coder.decodeOwnState(of: object, outcomes.traits[index])
+            }
           }
           try coder.builtIn?.restoreAfterDecoding(object)
         }

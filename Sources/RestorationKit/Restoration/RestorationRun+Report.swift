@@ -11,7 +11,8 @@ extension RestorationRun {
     let result = result(unattached)
     if let late {
       let claimed = late.settle(result)
-      rememberProbes(in: late.kept)
+      // What a node says that is back counts as before against what it said when it came back.
+      if !late.isBack { rememberProbes(in: late.kept) }
       return ([], claimed)
     }
     objects.kept = KeptRecords(result)
@@ -35,6 +36,7 @@ extension RestorationRun {
         unattached.contains(rows[index].record)
           && rows[index].parent.map {
             prepared.reading(of: $0).isWithheld || !outcomes[$0].isDecodable
+              || outcomes.keepsOwnState.contains($0)
           } == true
       }
     return KeptRecords.RestoreResult(
@@ -107,7 +109,7 @@ extension RestorationRun {
   /// if the delegate could.
   func undecoded(_ failure: ReportNote?) -> Set<RecordFingerprint> {
     // What a node keeps for later is kept until the node has got it.
-    if case .state = late?.place { return [] }
+    if late?.isBack == true { return [] }
     let places = outcomes.all.indices.filter { index in
       switch outcomes[index] {
       case .decodeFailed, .classMismatch: true

@@ -48,7 +48,8 @@ final class RestorationRun {
     (self.tree, self.skipped, self.objects) = (tree, skipped, objects)
     (self.progress, self.late) = (progress, late)
     let (outline, facts) = (tree.outline, tree.facts)
-    let restored = RestoredObjects(tree, earlier: late?.kept)
+    let restored = RestoredObjects(
+      tree, earlier: late?.kept, standing: late?.isBack == true ? late?.node : nil)
     self.restored = restored
     // If a state was saved later than now, the clock was set back, and the later time counts. For a
     // late node the time of now counts.
@@ -149,7 +150,7 @@ final class RestorationRun {
     }
     guard skipped[0] != nil else { return nil }
     outcomes.leaveOutAll()
-    rememberProbes(in: late.kept)
+    if !late.isBack { rememberProbes(in: late.kept) }
     return lateEntry(.skipped)
   }
 

@@ -56,12 +56,20 @@ extension SceneHost {
       throw RestorationError(
         .notConnected, "The host does not have its windows. Call launch() before.")
     }
+    return try await sessions.returns.run { () async throws(RestorationError) in
+      try await putBackNow(session, windows ?? session.windows)
+    }
+  }
+
+  private func putBackNow(
+    _ session: SavedSession, _ windows: [SavedSession.Window]
+  ) async throws(RestorationError) -> [RestorableScene] {
     // Files that are still being removed would take the ones that are put back with them.
     await tellDiscarded()
     var opened: [RestorableScene] = []
     var failure: RestorationError?
     // The window that was used last is connected last, and so comes to the front.
-    for window in (windows ?? session.windows).reversed() {
+    for window in windows.reversed() {
       do throws(RestorationError) {
         if let scene = try await putBack(window, of: session) { opened.insert(scene, at: 0) }
       } catch {

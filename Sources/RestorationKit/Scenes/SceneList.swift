@@ -243,7 +243,8 @@ final class SceneListFile {
         SavedSession.Window(persistentIdentifier: $0.identifier, title: $0.title)
       }
     } catch {
-      guard error.isAboutContent else { throw error }
+      // The other sessions can be read all the same.
+      guard error.code != .keyLocked, error.code != .keyMissing else { throw error }
     }
     return session
   }

@@ -86,6 +86,8 @@ struct SessionTable {
   private(set) var rows: [Row] = []
   /// The removals of what is discarded.
   let removals = TurnQueue()
+  /// The calls that put sessions of earlier launches back.
+  let returns = TurnQueue()
 
   var open: [SceneSession] { sessions(where: \.isOpen) }
   var closed: [SceneSession] { sessions { $0.closedAt != nil } }

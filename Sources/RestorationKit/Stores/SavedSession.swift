@@ -107,9 +107,8 @@ public struct KeptSessions: Sendable {
   }
 
   func removeExcess(_ bound: SessionBound, at now: Date) throws(ArchiveError) {
-    for snapshot in bound.excess(of: try snapshots.all(), at: now) {
-      try snapshots.remove(snapshot)
-    }
+    let excess = bound.excess(of: try snapshots.all(), at: now)
+    if !excess.isEmpty { try snapshots.remove(excess) }
   }
 
   /// The archive of a state in a session; nil if the session is gone, or has none.

@@ -11,6 +11,8 @@ final class RestoredObjects: RestoredReferences {
   @safe @exclusivity(unchecked) private var placesOfObjects: AddressTable
   /// The records of an earlier restore, with the objects that it brought back.
   private var earlier: KeptRecords?
+  /// The node that is back already, and has its nodes; nil in any other restore.
+  private weak var standing: (any RestorableNode)?
   private let outline: StoredOutline
   /// The stored values, for as long as the restore takes.
   @safe @exclusivity(unchecked) private var values: StoredValues?
@@ -24,8 +26,10 @@ final class RestoredObjects: RestoredReferences {
 
   /// Makes room for the elements of a tree; this restore may add to the objects that an earlier one
   /// brought back.
-  init(_ tree: StoredTree, earlier: KeptRecords? = nil) {
-    self.earlier = earlier
+  init(
+    _ tree: StoredTree, earlier: KeptRecords? = nil, standing: (any RestorableNode)? = nil
+  ) {
+    (self.earlier, self.standing) = (earlier, standing)
     outline = tree.outline
     values = tree.values
     let rows = outline.rows
@@ -107,10 +111,12 @@ extension RestoredObjects {
   }
 
   func children(at index: Int) -> [any RestorableNode] {
-    outline.records(outline.rows[index].connections.children).compactMap { node($0) }
+    if let standing { return standing.restorationChildren }
+    return outline.records(outline.rows[index].connections.children).compactMap { node($0) }
   }
 
   func presented(at index: Int) -> (any RestorableNode)? {
+    if let standing { return standing.restorationPresented }
     let record = outline.rows[index].connections.presented
     return record > 0 ? node(record) : nil
   }
