@@ -32,6 +32,17 @@ extension Visitor {
     return product
   }
 
+  /// Answers the question of an editor which words count, as a page that shows them now.
+  @discardableResult
+  package func choose(
+    _ choice: String, in tab: String, _ words: [String: String] = [:]
+  ) throws -> Answer {
+    let page = try get(tab).text
+    let seen = try XCTUnwrap(page.firstMatch(of: /name="seen" value="([0-9a-f]{64})"/), page).1
+    let fields = ["do": choice, "seen": String(seen)]
+    return try post("\(tab)/edit", fields.merging(words) { $1 }, tokenOf: tab)
+  }
+
   /// The token of a new link that hands a tab over.
   package func link(of tab: String) throws -> String {
     let page = try post("\(tab)/link", tokenOf: tab).text

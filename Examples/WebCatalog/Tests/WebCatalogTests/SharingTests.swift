@@ -119,7 +119,10 @@ final class SharingTests: XCTestCase {
     let page = try first.get(tab).text
     XCTAssertTrue(page.contains("<h1>Theirs</h1>"), page)
     XCTAssertTrue(page.contains(#"value="Mine""#), page)
+    // Saving once more asks once more.
     try first.post("\(tab)/edit", words, tokenOf: tab)
+    XCTAssertTrue(try second.get(other).text.contains("<h1>Theirs</h1>"))
+    try first.choose("mine", in: tab)
     XCTAssertTrue(try second.get(other).text.contains("<h1>Mine</h1>"))
   }
 

@@ -1,5 +1,6 @@
 import CatalogModel
 import Foundation
+import RestorationDrafts
 
 extension TabContent {
   /// More than a line has room for.
@@ -61,13 +62,18 @@ extension TabContent {
   private func editorPage(
     _ editor: ProductEditor.State, _ product: Product, _ id: RandomName, _ token: String
   ) -> [String: Any] {
-    [
+    var page: [String: Any] = [
       "tab": id.description, "token": token,
       "title": editor.words.title, "description": editor.words.description,
       "scroll": "\(editor.scroll)", "product": "\(product.id)", "package": product.package,
-      "changes": editor.original == product.words
-        ? [] : [["title": product.title, "description": product.description]],
     ]
+    if editor.state(given: product.words) == .conflict {
+      page["meanwhile"] = [
+        "title": product.title, "description": product.description, "seen": product.words.mark,
+        "hasNoRoom": editor.both(with: product.words) == nil,
+      ]
+    }
+    return page
   }
 }
 

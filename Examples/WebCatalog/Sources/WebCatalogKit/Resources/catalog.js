@@ -194,7 +194,7 @@
     const now = await pageNow();
     for (const part of parts) {
       const [old, fresh] = [find(part), now?.getElementById(part)];
-      if (!old || !fresh) continue;
+      if (!old || !fresh || old.innerHTML === fresh.innerHTML) continue;
       const place = focusable(old).indexOf(document.activeElement);
       const target = document.activeElement.getAttribute("href");
       old.replaceChildren(...fresh.childNodes);
@@ -322,7 +322,9 @@
     isLooking = true;
     while (isOutOfDate) {
       isOutOfDate = false;
-      await refresh(["list", "detail"]).catch(() => {});
+      // A question stays as the user reads it: the server takes no answer to other words than the newest, and asks again.
+      const question = find("meanwhile")?.childElementCount ? [] : ["meanwhile", "finish"];
+      await refresh(["list", "detail", ...question]).catch(() => {});
       await new Promise((go) => setTimeout(go, pauseOfLooking));
     }
     isLooking = false;

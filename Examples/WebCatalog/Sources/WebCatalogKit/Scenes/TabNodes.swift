@@ -1,5 +1,6 @@
 import CatalogModel
 import Foundation
+import RestorationDrafts
 import RestorationKit
 
 /// What the user sees in one browser tab.
@@ -73,14 +74,26 @@ final class ProductDetail: StatefulNode {
 final class ProductEditor: StatefulNode {
   struct State: Codable, Hashable, Sendable {
     var product: UUID?
-    /// The words when the edit began; others may have saved some since.
+    /// The words of the product that the user has seen: those when the edit began, or those that
+    /// somebody has saved since, once the user has said what to do about them.
     var original = ProductEdit(title: "", description: "")
     var words = ProductEdit(title: "", description: "")
+    /// The words of the last save; a server that was killed may have saved them without noting it.
+    var saving: ProductEdit?
     /// In pixels.
     var scroll = 0.0
 
     /// Whether somebody has typed something that is not saved.
     var isChanged: Bool { words != original }
+
+    /// Compares the words of the product, as they are now, with those that the user has seen.
+    ///
+    /// - Returns: `conflict` if a save would replace words of somebody else that the user has not
+    ///   seen. Pages and saves decide with this alone.
+    func state(given present: ProductEdit?) -> DraftState {
+      let seen = present == saving ? saving ?? original : original
+      return Draft(words, from: seen).state(given: present)
+    }
   }
 
   static var stateTracking: StateTracking { .invalidated }

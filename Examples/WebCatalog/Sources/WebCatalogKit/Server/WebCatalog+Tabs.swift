@@ -55,60 +55,6 @@ extension WebCatalog {
     return pages.json(["revision": "\(revision)"])
   }
 
-  @Sendable func edit(_ request: Request, _ context: SessionContext) async throws -> Response {
-    struct Fields: Decodable {
-      let `do`: String
-      var product: String?
-      var title: String?
-      var description: String?
-    }
-    let id = try context.randomName("tab")
-    let user = try context.user
-    let fields = try await forms.read(Fields.self, request, context)
-    let (title, description) = (fields.title, fields.description?.withPlainLineEnds)
-    guard TabChange.isText(title ?? "", upTo: TabChange.longestLine),
-      TabChange.isText(description ?? "", upTo: TabChange.longestText)
-    else { throw WebProblem.invalid }
-    let product = fields.product.flatMap(UUID.init)
-    switch fields.do {
-    case "begin":
-      try await refreshProducts()
-      let products = await products.products
-      try await tabs.with(id, of: user) { tab in
-        try await tab.change { try $0.beginEdit(products) }
-      }
-    case "leave":
-      try await tabs.with(id, of: user) { tab in
-        try await tab.change { try $0.endEdit(of: product) }
-      }
-    case "save":
-      try await tabs.with(id, of: user) { tab in
-        try await tab.change {
-          try $0.type(title: title, description: description, of: product)
-        }
-        try await save(tab, product)
-      }
-    default: throw WebProblem.invalid
-    }
-    return pages.redirect(to: "/tabs/\(id)")
-  }
-
-  /// Saves the words of the editor for all users.
-  ///
-  /// If somebody has saved others since the edit began, the editor shows these, and saving once
-  /// more replaces them.
-  private func save(_ tab: CatalogTab, _ product: UUID?) async throws {
-    guard let editor = try await tab.content().editor, let product, editor.product == product
-    else { throw WebProblem.otherEditor }
-    do {
-      let changed = try await products.save(editor.words, of: product, over: editor.original)
-      await tell(changed)
-    } catch let change as WordsHaveChanged {
-      return try await tab.change { $0.show(change.present, of: product) }
-    }
-    try await tab.change { $0.endEdit(of: product, saved: editor.words) }
-  }
-
   @Sendable func closeTab(_ request: Request, _ context: SessionContext) async throws -> Response {
     let id = try context.randomName("tab")
     _ = try await forms.read(Plain.self, request, context)
@@ -159,11 +105,6 @@ extension Request {
   }
 }
 
-extension String {
-  /// Browsers send the lines of forms with two characters at their ends.
-  fileprivate var withPlainLineEnds: String { replacing("\r\n", with: "\n") }
-}
-
 /// What is not taken of a message: another page has changed these values since.
 private struct Refusal: Encodable {
   let problem: String
@@ -194,42 +135,5 @@ extension TabContent {
   mutating func show(tab: DetailTab?) {
     guard let tab, tab != detail.tab else { return }
     detail = ProductDetail.State(tab: tab)
-  }
-
-  mutating func beginEdit(_ products: Products) throws(WebProblem) {
-    guard let id = window.product, let product = products[id], editor?.product != id else { return }
-    guard editor?.isChanged != true else { throw .unsavedWords }
-    editor = ProductEditor.State(product: id, original: product.words, words: product.words)
-    window.focus = Focus(field: .title, start: 0, end: 0)
-  }
-
-  /// Throws `otherEditor` if the words are of a product that is not edited any more.
-  mutating func type(
-    title: String?, description: String?, of product: UUID?
-  ) throws(WebProblem) {
-    guard let product, editor?.product == product else { throw .otherEditor }
-    if let title { editor?.words.title = title }
-    if let description { editor?.words.description = description }
-  }
-
-  mutating func endEdit(of product: UUID?) throws(WebProblem) {
-    guard let product, editor?.product == product else { throw .otherEditor }
-    endEdit()
-  }
-
-  /// What was typed since is edited on.
-  mutating func endEdit(of product: UUID, saved words: ProductEdit) {
-    guard editor?.product == product else { return }
-    if editor?.words == words { endEdit() } else { editor?.original = words }
-  }
-
-  /// Shows what somebody has saved since the edit began.
-  mutating func show(_ words: ProductEdit, of product: UUID) {
-    if editor?.product == product { editor?.original = words }
-  }
-
-  private mutating func endEdit() {
-    editor = nil
-    if window.focus?.field != .search { window.focus = nil }
   }
 }

@@ -1,14 +1,14 @@
 import CatalogModel
 import Foundation
-import Hummingbird
+package import Hummingbird
 import HummingbirdCore
 import Logging
 import RestorationKit
-import RestorationSharing
+package import RestorationSharing
 import ServiceLifecycle
 
 /// The server: what it shares with others, the tabs that it has open, and its answers.
-struct WebCatalog: Sendable {
+package struct WebCatalog: Sendable {
   struct Settings: Sendable {
     var store: any RemoteStateStore
     var keys: UserKeys
@@ -44,6 +44,15 @@ struct WebCatalog: Sendable {
   let sessions: SessionMiddleware
   let streams = EventStreams()
 
+  /// Makes one with the usual settings.
+  ///
+  /// - Parameters:
+  ///   - store: What servers share.
+  ///   - keys: The keys of users.
+  package init(store: any RemoteStateStore, keys: UserKeys) async throws {
+    try await self.init(Settings(store: store, keys: keys))
+  }
+
   init(_ settings: Settings) async throws {
     self.settings = settings
     entries = Entries(store: settings.store)
@@ -72,10 +81,18 @@ struct WebCatalog: Sendable {
 
   /// Serves until the process is asked to end; then all that is open is closed.
   func run(started: @escaping @Sendable (Int) -> Void) async throws {
+    try await application(started: started).runService()
+    await tabs.closeAll()
+  }
+
+  /// What answers requests, wherever they come from.
+  package func application(
+    started: @escaping @Sendable (Int) -> Void
+  ) -> some ApplicationProtocol {
     var logger = Logger(label: "web-catalog")
     logger.logLevel = .error
     let connections = Connections(limit: Connections.usualLimit)
-    let application = Application(
+    return Application(
       router: router(),
       server: .http1(
         configuration: HTTP1Channel.Configuration(
@@ -88,8 +105,6 @@ struct WebCatalog: Sendable {
       services: [Housekeeping(catalog: self)],
       onServerRunning: { started($0.localAddress?.port ?? 0) },
       logger: logger)
-    try await application.runService()
-    await tabs.closeAll()
   }
 }
 

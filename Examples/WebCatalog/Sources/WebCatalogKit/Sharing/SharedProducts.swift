@@ -1,5 +1,6 @@
 import CatalogModel
 import Foundation
+import RestorationDrafts
 
 /// The products with the words that users have saved, which all servers share.
 actor SharedProducts {
@@ -20,21 +21,21 @@ actor SharedProducts {
     return take(stored?.value ?? [:])
   }
 
-  /// Saves words of a product.
+  /// Saves the words of an editor.
   ///
   /// - Returns: As ``refresh()``.
-  /// - Throws: `WordsHaveChanged` if they are not the ones that the edit began with any more.
-  func save(_ edit: ProductEdit, of id: UUID, over original: ProductEdit) async throws
-    -> [UUID]
-  {
+  /// - Throws: `WordsHaveChanged` if somebody has saved others that the user has not seen.
+  func save(_ editor: ProductEditor.State, of id: UUID) async throws -> [UUID] {
     var products = products
     let stored = try await entries.update(Self.entry, from: [String: ProductEdit]()) { stored in
       products.edits = Self.edits(stored)
-      guard let present = products[id]?.words else { throw WebProblem.notFound }
-      // They may be stored already, and the answer be lost.
-      guard present == original || present == edit else { throw WordsHaveChanged(present: present) }
+      switch editor.state(given: products[id]?.words) {
+      case .clean: break
+      case .conflict: throw WordsHaveChanged()
+      case .orphaned, .unreadable: throw WebProblem.notFound
+      }
       do {
-        try products.lay(edit, over: id)
+        try products.lay(editor.words, over: id)
       } catch CatalogError.titleEmpty {
         throw WebProblem.noTitle
       }
@@ -57,7 +58,5 @@ actor SharedProducts {
   }
 }
 
-/// Somebody has saved other words since the edit began.
-struct WordsHaveChanged: Error {
-  let present: ProductEdit
-}
+/// Somebody has saved words that the user of an editor has not seen.
+struct WordsHaveChanged: Error {}
