@@ -10,9 +10,15 @@ final class EditingOrdersTests: XCTestCase {
     try play(orders)
   }
 
-  /// Here a user may be asked twice.
-  func testNothingIsLostInAnyOrderOfFiveStepsInWhichTheUserIsAsked() throws {
-    try play(Play.Step.orders(of: 5).filter(Play.Step.ask))
+  func testNothingIsLostWhereTheUserIsAskedTwiceAndAServerIsKilledAnywhere() throws {
+    let orders: [[Play.Step]] = [
+      [.edit, .outside, .save, .outside, .save, .save],
+      [.edit, .outside, .save, .edit, .outside, .save, .save],
+    ]
+    try play(
+      orders.flatMap { steps in
+        [steps] + steps.indices.map { Array(steps[..<$0]) + [.kill] + steps[$0...] }
+      })
   }
 
   /// Plays all of them, with each choice where the user is asked.

@@ -18,12 +18,11 @@ final class LocalServer: Sendable {
   private let respond: @Sendable (Request) async throws -> Response
 
   init(
-    _ base: any RemoteStateStore, keys: UserKeys,
-    faults: @escaping @Sendable (RemoteCall) -> RemoteFault? = { _ in nil }
+    _ site: LocalSite, faults: @escaping @Sendable (RemoteCall) -> RemoteFault?
   ) async throws {
-    store = FaultyRemoteStateStore(base, faults: faults)
+    store = FaultyRemoteStateStore(site.store, faults: faults)
     respond = try await Self.answers(
-      of: WebCatalog(store: store, keys: keys).application { _ in })
+      of: WebCatalog(store: store, keys: site.keys, pages: site.pages).application { _ in })
   }
 
   private static func answers(
@@ -222,20 +221,21 @@ struct Words: Hashable, Decodable {
 struct LocalSite {
   let store: MemoryRemoteStateStore
   let keys: UserKeys
+  let pages: Pages
 
-  init(keys: UserKeys) {
-    (store, self.keys) = (MemoryRemoteStateStore(), keys)
+  init(keys: UserKeys, pages: Pages) {
+    (store, self.keys, self.pages) = (MemoryRemoteStateStore(), keys, pages)
   }
 
   func serve(
     faults: @escaping @Sendable (RemoteCall) -> RemoteFault? = { _ in nil }
   ) async throws -> LocalServer {
-    try await LocalServer(store, keys: keys, faults: faults)
+    try await LocalServer(self, faults: faults)
   }
 
   /// The same with a store of its own.
   func copy() async throws -> LocalSite {
-    let copy = LocalSite(keys: keys)
+    let copy = LocalSite(keys: keys, pages: pages)
     for name in try await store.names(prefix: "") {
       guard let state = try await store.load(name) else { continue }
       _ = try await copy.store.replace(name, with: state.bytes, expecting: nil)
@@ -259,7 +259,8 @@ struct LocalStart: Sendable {
 
   init() async throws {
     let master = FixedKeyProvider(try ArchiveKey())
-    site = LocalSite(keys: UserKeys(store: MemoryRemoteStateStore(), master: master))
+    site = LocalSite(
+      keys: UserKeys(store: MemoryRemoteStateStore(), master: master), pages: try await Pages())
     let server = try await site.serve()
     var (ann, eve) = (LocalBrowser(server), LocalBrowser(server))
     try await ann.signIn("Ann")

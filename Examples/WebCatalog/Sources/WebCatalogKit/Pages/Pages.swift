@@ -3,11 +3,11 @@ import Hummingbird
 import Mustache
 
 /// The pages, from templates that escape what they show.
-struct Pages: Sendable {
+package struct Pages: Sendable {
   private let library: MustacheLibrary
   private let files: [String: ByteBuffer]
 
-  init() async throws {
+  package init() async throws {
     guard let folder = Bundle.module.url(forResource: "Resources", withExtension: nil) else {
       throw StartProblem("The folder with the pages is not beside the program.")
     }

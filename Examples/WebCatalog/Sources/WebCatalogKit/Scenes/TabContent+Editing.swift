@@ -21,9 +21,14 @@ extension TabContent {
   }
 
   /// Notes what is going to be saved.
-  mutating func beginSave() {
-    let words = editor?.words
-    editor?.saving = words
+  ///
+  /// If the words before these were saved, and a kill kept the server from noting it, the user has
+  /// seen those of the product.
+  mutating func beginSave(over present: ProductEdit, of product: UUID) throws(WebProblem) {
+    guard var editor, editor.product == product else { throw .otherEditor }
+    if present == editor.saving { editor.original = present }
+    editor.saving = editor.words
+    self.editor = editor
   }
 
   mutating func endEdit(of product: UUID?) throws(WebProblem) {
@@ -60,10 +65,12 @@ extension TabContent {
   ///   - choice: What the user has chosen.
   ///   - present: The words of the product now.
   ///   - mark: The mark of the words that the page has shown.
-  mutating func choose(_ choice: WordsChoice, _ present: ProductEdit, seen mark: String?) {
-    guard let editor, editor.state(given: present) == .conflict, present.mark == mark else {
-      return
-    }
+  /// - Throws: `otherEditor` if the product is not edited any more.
+  mutating func choose(
+    _ choice: WordsChoice, _ present: ProductEdit, seen mark: String?, of product: UUID
+  ) throws(WebProblem) {
+    guard let editor, editor.product == product else { throw .otherEditor }
+    guard editor.state(given: present) == .conflict, present.mark == mark else { return }
     switch choice {
     case .mine: self.editor?.original = present
     case .theirs: endEdit()

@@ -31,29 +31,30 @@ extension WebCatalog {
       try await tabs.with(id, of: user) { tab in
         try await tab.change { try $0.endEdit(of: product) }
       }
-    case "save":
+    case let button:
+      let choice = WordsChoice(rawValue: button)
+      guard button == "save" || choice != nil else { throw WebProblem.invalid }
       try await tabs.with(id, of: user) { tab in
+        // They are stored whatever comes of the rest.
         try await tab.change {
           try $0.type(title: title, description: description, of: product)
-          $0.beginSave()
         }
-        try await save(tab, product)
-      }
-    default:
-      guard let choice = WordsChoice(rawValue: fields.do) else { throw WebProblem.invalid }
-      try await refreshProducts()
-      let present = await product.flatMap { [products = products.products] in products[$0] }?.words
-      guard let present else { throw WebProblem.otherEditor }
-      try await tabs.with(id, of: user) { tab in
-        try await tab.change {
-          try $0.type(title: title, description: description, of: product)
-          $0.choose(choice, present, seen: fields.seen)
-          if choice == .mine { $0.beginSave() }
+        if let choice {
+          try await choose(choice, tab, product, seen: fields.seen)
+        } else {
+          try await save(tab, product)
         }
-        if choice == .mine { try await save(tab, product) }
       }
     }
     return pages.redirect(to: "/tabs/\(id)")
+  }
+
+  private func choose(
+    _ choice: WordsChoice, _ tab: CatalogTab, _ product: UUID?, seen mark: String?
+  ) async throws {
+    let (product, present) = try await words(of: product)
+    try await tab.change { try $0.choose(choice, present, seen: mark, of: product) }
+    if choice == .mine { try await save(tab, product) }
   }
 
   /// Saves the words of the editor for all users.
@@ -61,7 +62,9 @@ extension WebCatalog {
   /// If somebody has saved others that the user has not seen, nothing is saved: the page shows
   /// both, and asks.
   private func save(_ tab: CatalogTab, _ product: UUID?) async throws {
-    guard let editor = try await tab.content().editor, let product, editor.product == product
+    let (product, present) = try await words(of: product)
+    try await tab.change { try $0.beginSave(over: present, of: product) }
+    guard let editor = try await tab.content().editor, editor.product == product
     else { throw WebProblem.otherEditor }
     do {
       await tell(try await products.save(editor, of: product))
@@ -69,6 +72,14 @@ extension WebCatalog {
       return
     }
     try await tab.change { $0.endEdit(of: product, saved: editor.words) }
+  }
+
+  /// The product of an editor, and its words now.
+  private func words(of product: UUID?) async throws -> (product: UUID, present: ProductEdit) {
+    try await refreshProducts()
+    guard let product, let present = await products.products[product]?.words
+    else { throw WebProblem.otherEditor }
+    return (product, present)
   }
 }
 

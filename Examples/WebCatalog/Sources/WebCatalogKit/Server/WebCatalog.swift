@@ -49,11 +49,12 @@ package struct WebCatalog: Sendable {
   /// - Parameters:
   ///   - store: What servers share.
   ///   - keys: The keys of users.
-  package init(store: any RemoteStateStore, keys: UserKeys) async throws {
-    try await self.init(Settings(store: store, keys: keys))
+  ///   - pages: The pages, which other servers may show, too.
+  package init(store: any RemoteStateStore, keys: UserKeys, pages: Pages) async throws {
+    try await self.init(Settings(store: store, keys: keys), pages: pages)
   }
 
-  init(_ settings: Settings) async throws {
+  init(_ settings: Settings, pages: Pages) async throws {
     self.settings = settings
     entries = Entries(store: settings.store)
     signatures = try await Signatures.shared(in: settings.store, keys: settings.keys)
@@ -63,7 +64,7 @@ package struct WebCatalog: Sendable {
     _ = try await products.refresh()
     handovers = Handovers(entries: entries, keys: settings.keys, duration: settings.linkLifetime)
     tabs = Tabs(settings.store, accounts, keys: settings.keys, server: settings.name)
-    pages = try await Pages()
+    self.pages = pages
     forms = Forms(signatures: signatures)
     sessions = SessionMiddleware(
       signatures: signatures, accounts: accounts, isSecure: settings.usesSecureCookies,

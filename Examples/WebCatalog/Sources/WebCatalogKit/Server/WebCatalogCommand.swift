@@ -110,7 +110,7 @@ public struct WebCatalogCommand: AsyncParsableCommand {
         requestLimit: .seconds(requestSeconds),
         unusedLimit: .seconds(closeAfter), heartbeat: .seconds(heartbeatSeconds),
         linkLifetime: linkSeconds, now: { [daysAhead] in Date() + daysAhead * 86_400 },
-        address: .hostname(host, port: port)))
+        address: .hostname(host, port: port)), pages: Pages())
     try await catalog.run { [host] port in
       tell("Open http://\(host):\(port)/")
     }
