@@ -24,7 +24,7 @@ package struct TookTooLong: Error, CustomStringConvertible {
 /// A server ends with the thread that has started it, and those of async tests end when they have
 /// nothing to do for some seconds.
 package func result<Value: Sendable>(
-  of body: @escaping @Sendable () async throws -> Value
+  within seconds: Double = 60, of body: @escaping @Sendable () async throws -> Value
 ) throws -> Value {
   let (found, isDone) = (Found<Value>(), DispatchSemaphore(value: 0))
   Task.detached {
@@ -37,9 +37,9 @@ package func result<Value: Sendable>(
     found.result.withLock { $0 = result }
     isDone.signal()
   }
-  guard isDone.wait(timeout: .now() + 60) == .success,
+  guard isDone.wait(timeout: .now() + seconds) == .success,
     let result = found.result.withLock({ $0 })
-  else { throw TookTooLong(what: "an asynchronous call", seconds: 60) }
+  else { throw TookTooLong(what: "an asynchronous call", seconds: seconds) }
   return try result.get()
 }
 

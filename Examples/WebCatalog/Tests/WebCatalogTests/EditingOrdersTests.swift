@@ -23,7 +23,8 @@ final class EditingOrdersTests: XCTestCase {
 
   /// Plays all of them, with each choice where the user is asked.
   private func play(_ orders: [[Play.Step]]) throws {
-    let (problems, askedCount) = try result {
+    // Some 20 seconds, or more where others use the machine, too.
+    let (problems, askedCount) = try result(within: 300) {
       let start = try await LocalStart()
       return try await withThrowingTaskGroup(of: ([String], Int).self) { group in
         for hasScripts in [true, false] {
