@@ -98,8 +98,9 @@ private final class Play {
 
   private let site: LocalSite
   private let choice: Choice
-  /// With scripts, the server has what is typed, and the page shows what others have saved. Without
-  /// them the browser alone has it, and the page stays as it was loaded.
+  /// Whether the server has what is typed, and the page shows what others have saved.
+  ///
+  /// Without scripts the browser alone has it, and the page stays as it was loaded.
   private let hasScripts: Bool
   private var server: LocalServer
   private var other: LocalServer?

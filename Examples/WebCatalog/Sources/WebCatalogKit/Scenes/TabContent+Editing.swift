@@ -65,6 +65,7 @@ extension TabContent {
   ///   - choice: What the user has chosen.
   ///   - present: The words of the product now.
   ///   - mark: The mark of the words that the page has shown.
+  ///   - product: The product that the page edits.
   /// - Throws: `otherEditor` if the product is not edited any more.
   mutating func choose(
     _ choice: WordsChoice, _ present: ProductEdit, seen mark: String?, of product: UUID

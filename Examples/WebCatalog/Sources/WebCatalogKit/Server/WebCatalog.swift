@@ -50,6 +50,7 @@ package struct WebCatalog: Sendable {
   ///   - store: What servers share.
   ///   - keys: The keys of users.
   ///   - pages: The pages, which other servers may show, too.
+  /// - Throws: If the store or the keys cannot be read.
   package init(store: any RemoteStateStore, keys: UserKeys, pages: Pages) async throws {
     try await self.init(Settings(store: store, keys: keys), pages: pages)
   }
