@@ -63,6 +63,24 @@ final class MeanwhileTests: XCTestCase {
     XCTAssertEqual(try ann.complaints(), [])
   }
 
+  func testAPageAsksOfWordsThatWereSavedWhileItsServerWasAway() throws {
+    let site = try Site(usesDatabase: true)
+    let (server, other) = (try site.serve(), try site.serve())
+    let ann = try Chromium(in: site.directory)
+    try ann.signIn("Ann", at: server.port)
+    try edit(ann)
+    try ann.type("Mine ", into: "#title")
+    try ann.waitUntilSaved()
+    try ann.run("window.marker = 'here'")
+    try server.kill()
+    let eve = Visitor(other)
+    try eve.save("Theirs", in: eve.signIn("Eve"))
+    let again = try site.serve(port: server.port)
+    try ann.wait(until: "\(question) === 'Theirs\\nx'")
+    XCTAssertEqual(try ann.text("window.marker"), "here")
+    withExtendedLifetime(again) {}
+  }
+
   func testWithoutScriptsTheQuestionIsThereAfterAKillAndBothAreMended() throws {
     let site = try Site(usesDatabase: true)
     let (server, other) = (try site.serve(), try site.serve())

@@ -330,6 +330,7 @@
     isLooking = false;
   };
   let pauseOfListening = firstPauseOfListening;
+  let hasListened = false;
   const listen = () => {
     const events = new EventSource(`${address}/events`);
     events.addEventListener("changed", (event) => {
@@ -339,7 +340,11 @@
       reload();
     });
     events.addEventListener("edited", showEdits);
-    events.onopen = () => { pauseOfListening = firstPauseOfListening; };
+    events.onopen = () => {
+      pauseOfListening = firstPauseOfListening;
+      if (hasListened) showEdits();  // Nobody has told what was saved while nobody was there to tell it.
+      hasListened = true;
+    };
     // The browser asks again by itself if nobody answers. Here there was an answer without events: maybe the user
     // has signed out or closed the tab elsewhere, or the store is away for a moment.
     events.onerror = () => {
