@@ -7,13 +7,12 @@ public import Foundation
 
 /// What somebody has made and not saved yet, with what it was made from.
 ///
-///     var draft = Draft(text, of: try FileStamp(of: url), base: text)
+///     var draft = try Draft<String>(reading: url)
 ///     draft.content += "more"  // stored with the state of the editor
-///     // In a later launch, before the draft is saved:
-///     switch draft.state(of: url) {
-///     case .clean: …  // the file is what it was
-///     case .conflict: …  // somebody has written it: show both, and let the user decide
-///     case .orphaned, .unreadable: …  // keep the draft, and offer to save it elsewhere
+///     // Maybe in a later launch:
+///     if let theirs = try draft.save(to: url) {
+///       …  // somebody has written the file: nothing is saved; show both, and let the user choose
+///       draft.choose(draft.content, over: theirs)
 ///     }
 ///
 /// Nothing is merged: the app has ``base``, ``content`` and what is there now, which is all that a merge

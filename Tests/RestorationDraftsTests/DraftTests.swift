@@ -4,7 +4,7 @@ import TestSupport
 import XCTest
 
 final class DraftTests: XCTestCase {
-  private var directory = URL(filePath: "/")
+  fileprivate var directory = URL(filePath: "/")
 
   override func setUpWithError() throws {
     directory = FileManager.default.temporaryDirectory.appending(path: "drafts-\(UUID())")
@@ -186,4 +186,194 @@ final class DraftTests: XCTestCase {
       Draft<String?>.self, from: try JSONEncoder().encode(draft))
     XCTAssertEqual(back.state(given: .some(nil)), .clean)
   }
+}
+
+// MARK: - Files
+
+extension DraftTests {
+  private func file(_ text: String = "theirs") throws -> URL {
+    let url = directory.appending(path: UUID().uuidString)
+    try Data(text.utf8).write(to: url)
+    return url
+  }
+
+  private func text(_ url: URL) throws -> String { try String(contentsOf: url, encoding: .utf8) }
+
+  func testADraftThatWasReadHasNoChangesUntilSomethingIsChanged() throws {
+    let url = try file()
+    var draft = try Draft<String>(reading: url)
+    XCTAssertEqual([draft.content, draft.base], ["theirs", "theirs"])
+    XCTAssertFalse(draft.hasChanges)
+    draft.content = "ours"
+    XCTAssertTrue(draft.hasChanges)
+    XCTAssertTrue(Draft("").hasChanges)
+    XCTAssertEqual(try Draft<Data>(reading: url).content, Data("theirs".utf8))
+  }
+
+  func testASaveWritesWhatNobodyElseHasChanged() throws {
+    let url = try file()
+    var draft = try Draft<String>(reading: url)
+    for text in ["ours", "ours and more", ""] {
+      draft.content = text
+      XCTAssertNil(try draft.save(to: url))
+      XCTAssertEqual(try self.text(url), text)
+      XCTAssertFalse(draft.hasChanges)
+      XCTAssertEqual(draft.state(of: url), .clean)
+    }
+  }
+
+  func testASaveOverWhatSomebodyElseHasWrittenAsksAndWritesNothing() throws {
+    for choice in ["ours", "others", "ours others"] {
+      let url = try file()
+      var draft = try Draft<String>(reading: url)
+      draft.content = "ours"
+      try Data("others".utf8).write(to: url)
+      let theirs = try XCTUnwrap(try draft.save(to: url))
+      XCTAssertEqual(try text(url), "others")
+      XCTAssertEqual([theirs.content, draft.content, draft.base], ["others", "ours", "theirs"])
+      draft.choose(choice, over: theirs)
+      XCTAssertEqual(draft.hasChanges, choice != "others")
+      // It is changed once more, so what the user has seen is gone.
+      try Data("others again".utf8).write(to: url)
+      let again = try draft.save(to: url)
+      if choice == "others" {
+        XCTAssertNil(again)
+        XCTAssertEqual(draft.content, "others again")
+      } else {
+        draft.choose(choice, over: try XCTUnwrap(again))
+        XCTAssertNil(try draft.save(to: url))
+        XCTAssertEqual(try text(url), choice)
+      }
+    }
+  }
+
+  func testWhatIsNoQuestionIsTakenOver() throws {
+    let url = try file()
+    var draft = try Draft<String>(reading: url)
+    try Data("others".utf8).write(to: url)
+    XCTAssertNil(try draft.refresh(from: url))
+    XCTAssertEqual(draft.content, "others", "Nothing was changed here.")
+    // The app ended between the save and its state.
+    draft.content = "ours"
+    try Data("ours".utf8).write(to: url)
+    XCTAssertNil(try draft.refresh(from: url))
+    draft.content = "ours and more"
+    XCTAssertNil(try draft.save(to: url))
+    XCTAssertEqual(try text(url), "ours and more")
+  }
+
+  func testANewDraftMakesItsFileAndOneThatIsGoneIsMadeAgain() throws {
+    let url = directory.appending(path: "new")
+    var draft = Draft("ours")
+    XCTAssertNil(try draft.save(to: url))
+    XCTAssertEqual(try text(url), "ours")
+    try FileManager.default.removeItem(at: url)
+    draft.content += "!"
+    XCTAssertNil(try draft.save(to: url))
+    XCTAssertEqual(try text(url), "ours!")
+    var other = Draft("others")
+    XCTAssertEqual(try other.save(to: url)?.content, "ours!")
+    XCTAssertEqual(try text(url), "ours!")
+  }
+
+  func testWhatCannotBeSavedChangesNoDraft() throws {
+    let folder = directory.appending(path: "folder")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let bytes = directory.appending(path: "bytes")
+    try Data([0xFF, 0xFE]).write(to: bytes)
+    for (url, code) in [
+      (folder, DraftError.Code.notAFile), (bytes, .otherContent),
+      (directory.appending(path: "missing/file"), .notSaved),
+    ] {
+      var draft = Draft("ours")
+      XCTAssertThrowsError(try draft.save(to: url)) {
+        XCTAssertEqual(($0 as? DraftError)?.code, code, "\($0)")
+      }
+      XCTAssertEqual(draft, Draft("ours"))
+    }
+    XCTAssertThrowsError(try Draft<String>(reading: bytes)) {
+      XCTAssertEqual(($0 as? DraftError)?.code, .otherContent)
+    }
+    XCTAssertThrowsError(try Draft<String>(reading: directory.appending(path: "missing"))) {
+      XCTAssertEqual(($0 as? DraftError)?.code, .gone)
+    }
+    XCTAssertEqual(try Data(contentsOf: bytes), Data([0xFF, 0xFE]))
+  }
+
+  func testASaveGoesThroughALinkAndLeavesTheModeOfTheFile() throws {
+    let url = try file()
+    XCTAssertEqual(chmod(url.path, 0o640), 0)
+    let link = directory.appending(path: "link")
+    try FileManager.default.createSymbolicLink(at: link, withDestinationURL: url)
+    var draft = try Draft<String>(reading: link)
+    draft.content = "ours"
+    XCTAssertNil(try draft.save(to: link))
+    XCTAssertEqual(try text(url), "ours")
+    XCTAssertEqual(
+      try FileManager.default.destinationOfSymbolicLink(atPath: link.path), url.path)
+    var status = stat()
+    XCTAssertEqual(stat(url.path, &status), 0)
+    XCTAssertEqual(status.st_mode & 0o777, 0o640)
+  }
+
+  /// All orders of up to four steps, each with each of the three answers.
+  func testNothingIsLostInAnyOrderOfEditSaveKillAndOutsideChange() throws {
+    enum Step: CaseIterable { case edit, save, kill, outside }
+    enum Choice: CaseIterable { case mine, theirs, both }
+    let sequences = (1...4).flatMap { count in
+      (0..<count).reduce([[Step]]([[]])) { all, _ in
+        all.flatMap { start in Step.allCases.map { start + [$0] } }
+      }
+    }
+    XCTAssertEqual(sequences.count, 340)
+    for choice in Choice.allCases {
+      for steps in sequences {
+        let url = try file("")
+        var draft = try Draft<String>(reading: url)
+        // What has to be in the draft or in the file, and what the user has not seen yet.
+        var (typed, unseen, number) = (Set<String>(), Set<String>(), 0)
+        for step in steps {
+          number += 1
+          switch step {
+          case .edit:
+            draft.content += "e\(number) "
+            typed.insert("e\(number)")
+          case .outside:
+            try Data("o\(number) ".utf8).write(to: url)
+            // Whoever writes the whole file gives up what was saved in it.
+            typed.formIntersection(draft.hasChanges ? draft.content.words : [])
+            unseen = ["o\(number)"]
+          case .kill:
+            draft = try JSONDecoder().decode(
+              Draft<String>.self, from: JSONEncoder().encode(draft))
+            if let theirs = try draft.refresh(from: url) {
+              XCTAssertTrue(unseen.isSubset(of: theirs.content.words))
+            }
+          case .save:
+            if let theirs = try draft.save(to: url) {
+              XCTAssertTrue(unseen.isSubset(of: theirs.content.words))
+              unseen = []
+              switch choice {
+              case .mine: draft.choose(draft.content, over: theirs)
+              case .theirs:
+                draft.choose(theirs.content, over: theirs)
+                typed = []
+              case .both: draft.choose(draft.content + theirs.content, over: theirs)
+              }
+              XCTAssertNil(try draft.save(to: url))
+            }
+          }
+          let there = draft.content.words.union(try text(url).words)
+          XCTAssertTrue(typed.isSubset(of: there), "\(choice) \(steps)")
+          XCTAssertTrue(unseen.isSubset(of: try text(url).words), "\(choice) \(steps)")
+          if draft.content.words.isSuperset(of: unseen) { unseen = [] }
+        }
+        try FileManager.default.removeItem(at: url)
+      }
+    }
+  }
+}
+
+extension String {
+  fileprivate var words: Set<String> { Set(split(separator: " ").map(String.init)) }
 }

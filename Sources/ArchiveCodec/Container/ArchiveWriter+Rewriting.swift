@@ -34,14 +34,14 @@ extension ArchiveWriter {
     }
   }
 
-  /// Writes a file anew that ends with a part of a commit, and does not write into that part.
+  /// Writes a file anew that ends with a part of a commit and has another name, and does not write into that
+  /// part.
   ///
-  /// The file may have another name, of somebody who reads as many bytes as it has now. Where the new file
-  /// cannot be written, the part is cut off.
+  /// Where the new file cannot be written, the part is cut off.
   func compactIfTorn(_ state: inout State) {
-    guard let open = state.open, let byteCount = open.byteCount, byteCount > open.history.end else {
-      return
-    }
+    guard let open = state.open, let byteCount = open.byteCount, byteCount > open.history.end,
+      open.file.hasOtherNames
+    else { return }
     do {
       try compact(&state)
     } catch {

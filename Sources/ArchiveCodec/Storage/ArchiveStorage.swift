@@ -158,12 +158,21 @@ public protocol ArchiveFile: Sendable {
   func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8]
 }
 
+extension AppendableArchiveFile {
+  /// False: by default nobody else has the bytes.
+  public var hasOtherNames: Bool { false }
+}
+
 /// The stored bytes of an archive, open for reading and appending.
 public protocol AppendableArchiveFile: ArchiveFile {
   /// The size in bytes now; nil if the file was replaced or removed since it was opened.
   ///
   /// - Throws: ``ArchiveError`` with `inputOutput`.
   func storedByteCount() throws(ArchiveError) -> Int?
+
+  /// Whether the same bytes have another name, under which somebody may read as many as there are now; false
+  /// by default.
+  var hasOtherNames: Bool { get }
 
   /// Writes all of the bytes at an offset, which is the end of the file.
   ///

@@ -238,6 +238,11 @@ extension StoredFile {
     return Int(status.st_size)
   }
 
+  /// True if that cannot be found out.
+  var hasOtherNames: Bool {
+    do throws(ArchiveError) { return try file.status().st_nlink > 1 } catch { return true }
+  }
+
   func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
     noteChange(from: offset)
     try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(ArchiveError) in
