@@ -21,12 +21,15 @@ let package = Package(
   ],
   targets: [
     .target(
-      name: "CatalogModel", resources: [.copy("Resources/products.json")], swiftSettings: settings),
+      name: "CatalogModel",
+      dependencies: [.product(name: "RestorationDrafts", package: "RestorationKit")],
+      resources: [.copy("Resources/products.json")], swiftSettings: settings),
     .target(
       name: "ProductCatalogKit",
       dependencies: [
         "CatalogModel",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "RestorationDrafts", package: "RestorationKit"),
         .product(name: "RestorationKit", package: "RestorationKit"),
       ],
       swiftSettings: settings),
@@ -38,6 +41,7 @@ let package = Package(
         "CatalogModel", "ProductCatalogKit",
         .product(name: "ArchiveCodec", package: "RestorationKit"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "RestorationDrafts", package: "RestorationKit"),
         .product(name: "RestorationKit", package: "RestorationKit"),
       ],
       swiftSettings: settings),

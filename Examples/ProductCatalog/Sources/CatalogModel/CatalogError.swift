@@ -11,6 +11,8 @@ public enum CatalogError: Error, Hashable, Sendable {
   case editsMalformed(path: String)
   case editsNotSaved(path: String)
   case titleEmpty
+  /// The product has other words than those that an edit is to replace.
+  case wordsChanged(ProductEdit)
 }
 
 extension CatalogError: CustomStringConvertible {
@@ -26,6 +28,7 @@ extension CatalogError: CustomStringConvertible {
     case .editsMalformed(let path): "The file \(path) does not hold edits of this catalog."
     case .editsNotSaved(let path): "Your edits could not be saved to \(path)."
     case .titleEmpty: "A product needs a title."
+    case .wordsChanged: "These words were changed meanwhile."
     }
   }
 }

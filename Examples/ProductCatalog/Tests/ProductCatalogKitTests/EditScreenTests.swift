@@ -140,7 +140,7 @@ import XCTest
     let fixture = try Fixture()
     let screen = try fixture.editScreen()
     press("! esc", on: screen)
-    try fixture.catalog.save(screen.words, of: fixture.firstID)
+    try fixture.catalog.save(screen.words, of: fixture.firstID, over: fixture.firstWords)
     XCTAssertFalse(screen.isAskingToLeave)
     press("?", on: screen)
     XCTAssertFalse(screen.isAskingToLeave)

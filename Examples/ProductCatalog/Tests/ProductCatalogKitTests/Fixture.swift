@@ -42,6 +42,15 @@ import XCTest
     try Self.catalog(in: directory)
   }
 
+  /// The words that the catalog of the test shows of the first product.
+  var firstWords: ProductEdit? { catalog.product(firstID)?.words }
+
+  /// Another process saves words of the first product.
+  func saveElsewhere(_ words: ProductEdit) throws {
+    let other = try loadCatalog()
+    try other.save(words, of: firstID, over: other.product(firstID)?.words)
+  }
+
   func editScreen() throws -> EditScreen {
     try XCTUnwrap(EditScreen(catalog: catalog, productID: firstID))
   }

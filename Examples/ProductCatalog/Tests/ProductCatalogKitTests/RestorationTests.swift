@@ -86,14 +86,35 @@ import XCTest
   }
 
   func testAProductThatIsGoneTakesItsScreensAlong() async throws {
+    for script in ["enter", "enter e"] {
+      let fixture = try fixture()
+      let launches = try Launches()
+      _ = try await launches.run(script, on: fixture.catalog)
+      let after = try await launches.run(on: fixture.loadCatalog { Array($0.dropFirst()) })
+      XCTAssertEqual(after.navigation.screens.map(\.title), ["Catalog"])
+      XCTAssertEqual(after.report?.outcome(of: "navigation/detail"), .vetoed)
+      XCTAssertEqual(after.report?.problems, [])
+      XCTAssertNil(after.notice)
+    }
+  }
+
+  func testTypedWordsComeBackWithoutTheirProduct() async throws {
     let fixture = try fixture()
     let launches = try Launches()
-    _ = try await launches.run("enter e text:lost", on: fixture.catalog)
-    let after = try await launches.run(on: fixture.loadCatalog { Array($0.dropFirst()) })
-    XCTAssertEqual(after.navigation.screens.count, 1)
-    XCTAssertEqual(after.report?.outcome(of: "navigation/detail"), .vetoed)
-    XCTAssertEqual(after.report?.outcome(of: "navigation/edit"), .stackCut)
-    XCTAssertNil(after.notice)
+    _ = try await launches.run("enter e text:\" typed\"", on: fixture.catalog)
+    let location = fixture.directory.appending(path: "products.json")
+    let products = try Data(contentsOf: location)
+    let fewer = try fixture.loadCatalog { Array($0.dropFirst()) }
+    for script in ["", "ctrl-s", "left"] {
+      let gone = try await launches.run(script, on: fewer)
+      XCTAssertEqual(gone.navigation.screens.map(\.title), ["Catalog", "Unknown", "Edit"])
+      XCTAssertTrue(gone.screen.contains("Product 1 typed"), gone.screen)
+      XCTAssertEqual((gone.navigation.top as? EditScreen)?.hasUnsavedChanges, true)
+    }
+    try products.write(to: location)
+    let back = try await launches.run("ctrl-s", on: fixture.loadCatalog())
+    XCTAssertEqual(back.navigation.top.title, "Product 1 typed")
+    XCTAssertEqual(try fixture.loadCatalog().product(fixture.firstID)?.title, "Product 1 typed")
   }
 
   func testAScreenOnAMissingOneIsNotShown() async throws {

@@ -95,6 +95,7 @@
   }
 
   private func show() {
+    for window in windows.all { window.navigation.top.refresh() }
     let canvas = WindowFrame(size: console.size).draw(windows, notice: notice)
     guard canvas != shown else { return }
     console.show(canvas)

@@ -7,6 +7,8 @@ package import Foundation
   package let productID: UUID
   package let pages = DetailTab.allCases.map { TabPage(tab: $0) }
   package private(set) var tab = DetailTab.info
+  /// The editor of the product, while that is on this screen.
+  weak var editor: EditScreen?
 
   package init(catalog: Catalog, productID: UUID) {
     self.catalog = catalog
@@ -43,7 +45,9 @@ extension DetailScreen: @MainActor Screen {
     case .escape, .backspace: return .pop
     case .text("q"): return .quit
     case .text("e"):
-      return EditScreen(catalog: catalog, productID: productID).map { .push($0) } ?? .stay
+      guard let editor = EditScreen(catalog: catalog, productID: productID) else { return .stay }
+      self.editor = editor
+      return .push(editor)
     case .tab, .right: selectTab(after: 1)
     case .backTab, .left: selectTab(after: -1)
     default: scroll(by: key, size: size)

@@ -1,3 +1,5 @@
+import CatalogModel
+
 /// Where the fields of the edit screen are.
 ///
 /// They have boxes around them if there is room.
@@ -24,6 +26,36 @@ extension EditScreen {
   private static let question = "Save? Ctrl-S saves, Ctrl-D discards, Esc keeps editing."
 
   package func draw(into canvas: inout Canvas) {
+    var fields = Canvas(size: fieldsSize(in: canvas.size))
+    drawFields(into: &fields)
+    canvas.place(fields, at: Position(row: 0, column: 0))
+    shownTheirs = nil
+    if let panel = panel(columns: canvas.size.columns),
+      panel.draw(into: &canvas, rows: fields.size.rows..<canvas.size.rows)
+    {
+      shownTheirs = panel.theirs
+    }
+    if isAskingToLeave {
+      canvas.cursor = nil
+      canvas.coverLastRows(with: Self.question)
+    } else if let failure, edit.theirs == nil {
+      canvas.coverLastRows(with: failure)
+    }
+  }
+
+  /// The words of others, which are below the fields while the user is to choose.
+  private func panel(columns: Int) -> ChangedMeanwhile? {
+    guard !isAskingToLeave, let theirs = edit.theirs else { return nil }
+    return ChangedMeanwhile(theirs, columns: columns)
+  }
+
+  /// The room for the fields.
+  func fieldsSize(in size: Size) -> Size {
+    let rows = panel(columns: size.columns)?.rows(of: size.rows) ?? 0
+    return Size(columns: size.columns, rows: size.rows - rows)
+  }
+
+  private func drawFields(into canvas: inout Canvas) {
     let layout = EditLayout(size: canvas.size)
     var cursor: Position?
     for (index, field) in fields.enumerated() {
@@ -37,12 +69,6 @@ extension EditScreen {
       cursor = cursor ?? canvas.cursor
     }
     canvas.cursor = cursor
-    if isAskingToLeave {
-      canvas.cursor = nil
-      canvas.coverLastRows(with: Self.question)
-    } else if let failure {
-      canvas.coverLastRows(with: failure)
-    }
   }
 
   private func drawBox(

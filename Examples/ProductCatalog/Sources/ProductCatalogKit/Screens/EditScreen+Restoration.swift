@@ -1,5 +1,6 @@
 import CatalogModel
 import Foundation
+import RestorationDrafts
 import RestorationKit
 
 extension EditScreen: @MainActor RestorableNode, @MainActor StatefulNode {
@@ -10,6 +11,8 @@ extension EditScreen: @MainActor RestorableNode, @MainActor StatefulNode {
     var activeField: Int
     var failure: String?
     var asksToLeave: Bool
+    /// Nil in states of an earlier version, which has the words in the fields only.
+    var draft: Draft<ProductEdit>?
   }
 
   package var restorationIdentifier: String? { "edit" }
@@ -18,7 +21,8 @@ extension EditScreen: @MainActor RestorableNode, @MainActor StatefulNode {
     get {
       State(
         product: productID, title: titleField.state, description: descriptionField.state,
-        activeField: activeFieldIndex, failure: failure, asksToLeave: asksToLeave)
+        activeField: activeFieldIndex, failure: failure, asksToLeave: asksToLeave,
+        draft: edit.draft)
     }
     set {
       titleField.state = newValue.title
@@ -26,12 +30,18 @@ extension EditScreen: @MainActor RestorableNode, @MainActor StatefulNode {
       activateField(newValue.activeField)
       failure = newValue.failure
       asksToLeave = newValue.asksToLeave
+      goOn(with: newValue.draft)
     }
   }
 
-  /// Makes the screen of a saved product; nil if the catalog does not have it any more.
+  /// Makes the screen of a saved product; nil if the catalog does not have it any more, unless words
+  /// were typed: they are nowhere else.
   static func restored(in catalog: Catalog, from coder: StateDecoder) throws -> EditScreen? {
-    EditScreen(catalog: catalog, productID: try coder.decodeState(of: EditScreen.self).product)
+    let state = try coder.decodeState(of: EditScreen.self)
+    if let screen = EditScreen(catalog: catalog, productID: state.product) { return screen }
+    let words = ProductEdit(title: state.title.text, description: state.description.text)
+    let edit = WordsEdit(state.draft ?? Draft(words))
+    return edit.isUnsaved(given: nil) ? EditScreen(edit, of: state.product, in: catalog) : nil
   }
 }
 

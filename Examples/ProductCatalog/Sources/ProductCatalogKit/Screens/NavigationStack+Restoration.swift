@@ -10,5 +10,8 @@ extension NavigationStack: @MainActor RestorableStack {
     let screens = nodes.compactMap { $0 as? any Screen }
     guard screens.first === root else { return }
     replacePushed(with: Array(screens.dropFirst()))
+    for (screen, next) in zip(screens, screens.dropFirst()) {
+      (screen as? DetailScreen)?.editor = next as? EditScreen
+    }
   }
 }

@@ -11,6 +11,9 @@ package import RestorationKit
 
   func draw(into canvas: inout Canvas)
 
+  /// Looks at what others may have changed; called before the screen is drawn.
+  func refresh()
+
   /// Answers a key.
   ///
   /// - Parameters:
@@ -26,6 +29,8 @@ package import RestorationKit
 }
 
 extension Screen {
+  package func refresh() {}
+
   package func asksBeforeLeaving() -> Bool { false }
 }
 
