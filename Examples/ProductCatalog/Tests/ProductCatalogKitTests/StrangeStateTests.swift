@@ -1,13 +1,16 @@
 import CatalogModel
 import Foundation
 import ProductCatalogKit
+import RestorationDrafts
 import RestorationKit
 import XCTest
 
 /// States that this program would not write, but another version of it might.
 @MainActor final class StrangeStateTests: XCTestCase {
-  private func restore(_ screens: [StrangeNode]) async throws -> Launches.Launch {
-    let fixture = try Fixture()
+  private func restore(
+    _ screens: [StrangeNode], in fixture: Fixture? = nil
+  ) async throws -> Launches.Launch {
+    let fixture = try fixture ?? Fixture()
     let launches = try Launches()
     let writer = try StateKeeper(
       application: Launches.application, directory: launches.store, keys: launches.keys)
@@ -72,6 +75,24 @@ import XCTest
       XCTAssertEqual(restored.descriptionField.buffer, TextBuffer("abc", cursor: clamped))
       XCTAssertEqual(restored.activeFieldIndex, 0)
     }
+  }
+
+  /// An earlier version stored the words without those that they were made from.
+  func testAnEditWithoutABaseCountsAsMadeFromThePresentWords() async throws {
+    let fixture = try Fixture()
+    try fixture.saveElsewhere(ProductEdit(title: "Present", description: "Words."))
+    let launch = try await restore(
+      [list, StrangeDetail("detail", product: id(0)), edit(3)], in: fixture)
+    XCTAssertEqual(launch.report?.problems, [])
+    let restored = try XCTUnwrap(launch.navigation.top as? EditScreen)
+    XCTAssertEqual(restored.words, ProductEdit(title: "abc", description: "abc"))
+    XCTAssertEqual(restored.edit.draft.base?.title, "Present")
+    XCTAssertTrue(restored.hasUnsavedChanges)
+    XCTAssertFalse(launch.screen.contains("Changed meanwhile"), launch.screen)
+    guard case .pop = restored.handle(.control("s"), size: Size(columns: 60, rows: 12)) else {
+      return XCTFail("The words are not saved.")
+    }
+    XCTAssertEqual(try fixture.loadCatalog().product(id(0))?.title, "abc")
   }
 
   private func edit(_ cursor: Int) -> StrangeEdit {

@@ -41,9 +41,12 @@ struct ChangedMeanwhile {
   func draw(into canvas: inout Canvas, rows: Range<Int>) -> Bool {
     let room = max(0, rows.count - answers.count)
     var above = (room > heading.count ? heading : []) + words
-    if let last = above.prefix(room).last, above.count > room {
-      let cut = last.map { Span(text: ($0.text + " …").fitting(columns: columns), style: $0.style) }
-      above = above.prefix(room - 1) + [cut]
+    if above.count > room {
+      above = Array(above.prefix(room))
+      if let last = above.popLast() {
+        above.append(
+          last.map { Span(text: ($0.text + " …").fitting(columns: columns), style: $0.style) })
+      }
     }
     for (row, line) in zip(rows, above + answers) {
       canvas.draw(line, at: Position(row: row, column: 0))
