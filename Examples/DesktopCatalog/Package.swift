@@ -29,6 +29,7 @@ let package = Package(
       dependencies: [
         "CGtk",
         .product(name: "CatalogModel", package: "ProductCatalog"),
+        .product(name: "RestorationDrafts", package: "RestorationKit"),
         .product(name: "RestorationGTK", package: "RestorationKit"),
         .product(name: "RestorationKit", package: "RestorationKit"),
         .product(name: "RestorationSecretService", package: "RestorationKit"),
@@ -48,11 +49,24 @@ let package = Package(
         .product(name: "RestorationGTK", package: "RestorationKit"),
       ],
       swiftSettings: settings),
+    // These show the widgets of the app in the process of the test.
+    .testTarget(
+      name: "DesktopCatalogKitTests",
+      dependencies: [
+        "CGtk", "DesktopCatalogKit", "DesktopTestSupport",
+        .product(name: "ArchiveCodec", package: "RestorationKit"),
+        .product(name: "CatalogModel", package: "ProductCatalog"),
+        .product(name: "RestorationDrafts", package: "RestorationKit"),
+        .product(name: "RestorationGTK", package: "RestorationKit"),
+        .product(name: "RestorationKit", package: "RestorationKit"),
+      ],
+      swiftSettings: settings),
     // These run the built program, which is a dependency although nothing of it is imported.
     .testTarget(
       name: "DesktopCatalogTests",
       dependencies: [
         "DesktopTestSupport", "desktop-catalog",
+        .product(name: "CatalogModel", package: "ProductCatalog"),
         .product(name: "RestorationKit", package: "RestorationKit"),
       ],
       swiftSettings: settings),

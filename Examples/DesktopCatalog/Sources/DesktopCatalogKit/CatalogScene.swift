@@ -1,8 +1,9 @@
 import CatalogModel
 import CGtk
 import Foundation
+import RestorationDrafts
 import RestorationGTK
-import RestorationKit
+package import RestorationKit
 
 /// One window as a scene.
 @MainActor
@@ -36,7 +37,7 @@ final class CatalogScene: @MainActor SceneDelegate {
       })
     windows.add(window.window, for: scene)
     // Others may show the same product.
-    window.editor.ended = { [windows] in
+    window.editor.updated = { [windows] in
       for scene in windows.host.connectedScenes {
         (scene.delegate as? CatalogScene)?.node?.window.show()
       }
@@ -61,13 +62,13 @@ final class CatalogScene: @MainActor SceneDelegate {
 
 /// What of a window is restored.
 @MainActor
-final class WindowNode: @MainActor RestorableNode {
-  let restorationIdentifier: String? = "window"
-  let restorationViews: [any RestorableView]
-  let restorationChildren: [any RestorableNode]
+package final class WindowNode: @MainActor RestorableNode {
+  package let restorationIdentifier: String? = "window"
+  package let restorationViews: [any RestorableView]
+  package let restorationChildren: [any RestorableNode]
   let window: CatalogWindow
 
-  init(_ window: CatalogWindow, changed: @escaping @MainActor () -> Void) {
+  package init(_ window: CatalogWindow, changed: @escaping @MainActor () -> Void) {
     self.window = window
     let (list, detail) = (window.list, window.detail)
     restorationViews = [
@@ -111,20 +112,51 @@ final class EditorNode: @MainActor StatefulNode, @MainActor RestorablePresenter 
     editor.changed = changed
   }
 
+  private static let draftKey = "draft"
+  /// What is being edited, until the fields have their words, too.
+  private var restored: (id: UUID, draft: Draft<ProductEdit>)?
+  private var restoredQuestion: LeaveQuestion?
+
   /// The product that is being edited.
-  ///
-  /// One that the catalog does not have any more is not.
   var restorableState: UUID? {
     get { editor.productID }
     set {
       guard let newValue else { return }
       editor.begin(newValue)
-      window.show()
-      if let restoredQuestion { editor.ask(restoredQuestion) }
+      show()
     }
   }
 
-  private var restoredQuestion: LeaveQuestion?
+  func encodeRestorableState(with coder: StateEncoder) throws {
+    if let draft = editor.edit?.draft { try coder.encode(draft, forKey: Self.draftKey) }
+  }
+
+  /// Goes on with the draft; its product may be gone, but the words are nowhere else.
+  ///
+  /// A state of an earlier version has no draft. Its words count as made from those that the product has
+  /// now, because nothing says what they were made from.
+  func decodeRestorableState(with coder: StateDecoder) throws {
+    let id = try coder.decodeIfPresent(UUID.self, forKey: StateEncoder.stateKey)
+    let draft = try coder.decodeIfPresent(Draft<ProductEdit>.self, forKey: Self.draftKey)
+    guard let id, let draft, editor.productID != nil || draft.content != draft.base else { return }
+    restored = (id, draft)
+    editor.begin(WordsEdit(draft), of: id)
+    show()
+  }
+
+  /// Before the fields are restored nobody knows whether anything was typed.
+  func applicationFinishedRestoringState() {
+    guard let restored = restored.take() else { return }
+    var edit = WordsEdit(restored.draft)
+    edit.words = editor.words
+    editor.begin(edit, of: restored.id)
+    window.show()
+  }
+
+  private func show() {
+    window.show()
+    if let restoredQuestion { editor.ask(restoredQuestion) }
+  }
 
   var restorationPresented: (any RestorableNode)? { editor.question }
 
@@ -135,7 +167,7 @@ final class EditorNode: @MainActor StatefulNode, @MainActor RestorablePresenter 
 }
 
 extension LeaveQuestion: @MainActor RestorableNode {
-  var restorationIdentifier: String? { "leave" }
+  package var restorationIdentifier: String? { "leave" }
 
-  var restorationViews: [any RestorableView] { [focus] }
+  package var restorationViews: [any RestorableView] { [focus] }
 }

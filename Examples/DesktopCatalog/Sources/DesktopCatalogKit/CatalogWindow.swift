@@ -1,20 +1,20 @@
 import CGtk
-import CatalogModel
+package import CatalogModel
 import Foundation
-import RestorationGTK
+package import RestorationGTK
 import RestorationKit
 
 /// A window of the catalog: the list, and beside it the product that is selected or being edited.
 @MainActor
-final class CatalogWindow {
+package final class CatalogWindow {
   /// A `GtkApplicationWindow`.
-  let window: ObjectPointer
+  package let window: ObjectPointer
   let search = ObjectPointer(made: gtk_search_entry_new())
   let paned = ObjectPointer(made: gtk_paned_new(GTK_ORIENTATION_HORIZONTAL))
   let header = CatalogHeader()
   let list: ProductList
   let detail: ProductDetail
-  let editor: ProductEditor
+  package let editor: ProductEditor
 
   private let catalog: Catalog
   private let empty = EmptyState()
@@ -23,7 +23,7 @@ final class CatalogWindow {
 
   private enum Side: String { case detail, editor, empty }
 
-  init(_ catalog: Catalog, application: ObjectPointer) {
+  package init(_ catalog: Catalog, application: ObjectPointer) {
     self.catalog = catalog
     window = ObjectPointer(made: gtk_application_window_new(application.of()))
     list = ProductList(catalog)
@@ -63,17 +63,24 @@ final class CatalogWindow {
     header.edit = { [unowned self] in edit() }
     header.cancel = { [unowned self] in editor.leave() }
     header.save = { [unowned self] in editor.save() }
+    // Meanwhile the user may have used another program.
+    connect(window, "notify::is-active") { [unowned self] in
+      if gtk_window_is_active(window.of()) != 0 { refresh() }
+    }
     show()
   }
 
   /// What the window is about, as its title says it.
   var title: String {
-    if let product = editor.productID.flatMap(catalog.product) { return "Edit \(product.title)" }
+    if let id = editor.productID {
+      return "Edit \(catalog.product(id)?.title ?? editor.words.title)"
+    }
     return list.selectedProduct?.title ?? "Catalog"
   }
 
   /// Shows the product that is selected, or the editor if it is open.
-  func show() {
+  package func show() {
+    editor.look()
     let isEditing = editor.productID != nil
     let product = list.selectedProduct
     detail.show(product)
@@ -92,10 +99,21 @@ final class CatalogWindow {
   }
 
   /// Opens the editor, which keeps its words if it is open.
-  func edit() {
-    guard editor.productID == nil, let product = list.selectedProduct else { return }
+  package func edit() {
+    guard editor.productID == nil else { return }
+    refresh()
+    guard let product = list.selectedProduct else { return }
     editor.begin(product.id)
     show()
     gtk_widget_grab_focus(editor.title.of())
+  }
+
+  /// Looks at what other programs have saved.
+  package func refresh() {
+    do throws(CatalogError) {
+      if try catalog.refresh() { editor.updated?() }
+    } catch {
+      // The words that are known stay; saving says what is wrong with the file.
+    }
   }
 }

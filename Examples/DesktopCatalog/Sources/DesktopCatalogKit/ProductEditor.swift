@@ -1,26 +1,34 @@
 import CGtk
-import CatalogModel
-import Foundation
-import RestorationGTK
+package import CatalogModel
+package import Foundation
+import RestorationDrafts
+package import RestorationGTK
 
 /// The words of a product while they are being changed.
+///
+/// If others save the same product meanwhile, their words are shown below those of the user, who says what
+/// becomes of both.
 @MainActor
-final class ProductEditor {
+package final class ProductEditor {
   let widget: ObjectPointer
-  let title = ObjectPointer(made: gtk_entry_new())
+  package let title = ObjectPointer(made: gtk_entry_new())
   let text = ObjectPointer(made: gtk_text_view_new())
   let scrolled = ObjectPointer(made: gtk_scrolled_window_new())
   /// The product that is being edited; nil if none is.
-  private(set) var productID: UUID?
+  package private(set) var productID: UUID?
   /// The question what becomes of the changes, while it is asked.
-  private(set) var question: LeaveQuestion?
-  /// Called when the user is done.
-  var ended: (@MainActor () -> Void)?
+  package private(set) var question: LeaveQuestion?
+  /// The words of others, while the user is to choose.
+  package let changedMeanwhile = ChangedMeanwhile()
+  /// Called when the user is done, or products have other words.
+  package var updated: (@MainActor () -> Void)?
   /// Called when something has changed that is restored and that no view tells of.
   var changed: (@MainActor () -> Void)?
 
   private let catalog: Catalog
   private let window: ObjectPointer
+  /// The edit but for its words, which are in the fields.
+  private var begun: WordsEdit?
   /// What the user wants to do when the editor is left.
   private var next: (@MainActor () -> Void)?
   private let problem = paragraph("", .problem)
@@ -31,7 +39,8 @@ final class ProductEditor {
     let labels = ["Title", "Description"].map { paragraph($0, .dim, .caption) }
     gtk_widget_set_margin_top(labels[1].of(), 12)
     widget = box(
-      GTK_ORIENTATION_VERTICAL, spacing: 6, [labels[0], title, labels[1], scrolled, problem])
+      GTK_ORIENTATION_VERTICAL, spacing: 6,
+      [labels[0], title, labels[1], scrolled, changedMeanwhile.widget, problem])
     setMargins(widget, horizontal: 18, vertical: 18)
     setAccessibleLabel(title, "Title")
     setAccessibleLabel(text, "Description")
@@ -46,30 +55,60 @@ final class ProductEditor {
     ] {
       set(text.of(), 9)
     }
+    changedMeanwhile.chosen = { [unowned self] in choose($0) }
   }
 
-  var words: ProductEdit {
-    var (start, end) = (GtkTextIter(), GtkTextIter())
-    let buffer = gtk_text_view_get_buffer(text.of())
-    gtk_text_buffer_get_bounds(buffer, &start, &end)
-    let description = gtk_text_buffer_get_text(buffer, &start, &end, 1)
-    defer { g_free(description) }
-    return ProductEdit(
-      title: String(cString: gtk_editable_get_text(title.opaque)),
-      description: description.map { String(cString: $0) } ?? "")
+  package var words: ProductEdit {
+    ProductEdit(
+      title: String(cString: gtk_editable_get_text(title.opaque)), description: contents(of: text))
   }
+
+  /// The edit with the words in the fields; other words are put in them.
+  package private(set) var edit: WordsEdit? {
+    get {
+      var edit = begun
+      edit?.words = words
+      return edit
+    }
+    set {
+      begun = newValue
+      if let words = newValue?.words { put(words) }
+      if newValue?.theirs == nil, changedMeanwhile.hasKeyboard { gtk_widget_grab_focus(title.of()) }
+      changedMeanwhile.show(newValue?.theirs)
+    }
+  }
+
+  private func put(_ words: ProductEdit) {
+    let shown = self.words
+    if words.title != shown.title {
+      gtk_editable_set_text(title.opaque, words.title)
+      gtk_editable_set_position(title.opaque, -1)
+    }
+    if words.description != shown.description {
+      gtk_text_buffer_set_text(gtk_text_view_get_buffer(text.of()), words.description, -1)
+    }
+  }
+
+  private var present: ProductEdit? { productID.flatMap(catalog.product)?.words }
 
   /// Starts with the words that a product has; does nothing if the catalog does not have it.
-  func begin(_ id: UUID) {
-    guard let product = catalog.product(id) else { return }
+  package func begin(_ id: UUID) {
+    guard let words = catalog.product(id)?.words else { return }
+    begin(WordsEdit(of: words), of: id)
+  }
+
+  /// Goes on with an edit that was stored.
+  func begin(_ edit: WordsEdit, of id: UUID) {
     productID = id
-    gtk_editable_set_text(title.opaque, product.title)
-    let buffer = gtk_text_view_get_buffer(text.of())
-    gtk_text_buffer_begin_irreversible_action(buffer)
-    gtk_text_buffer_set_text(buffer, product.description, -1)
-    gtk_text_buffer_end_irreversible_action(buffer)
+    self.edit = edit
     tell("")
     changed?()
+  }
+
+  /// Compares the edit with the words that its product has now.
+  package func look() {
+    guard productID != nil else { return }
+    edit?.look(at: present)
   }
 
   private func tell(_ sentence: String) {
@@ -77,18 +116,39 @@ final class ProductEditor {
     gtk_widget_set_visible(problem.of(), sentence.isEmpty ? 0 : 1)
   }
 
-  func save() {
-    guard let productID else { return }
+  package func save() {
+    save(over: begun?.draft.base)
+  }
+
+  private func save(over base: ProductEdit?) {
+    guard let productID, let begun else { return }
+    guard words != begun.draft.base else { return end() }
     do throws(CatalogError) {
-      try catalog.save(words, of: productID)
+      try catalog.save(words, of: productID, over: base)
       end()
     } catch {
-      tell(error.description)
+      // What the user does next is another matter.
+      next = nil
+      if case .wordsChanged = error { tell("") } else { tell(error.description) }
+      updated?()
+    }
+  }
+
+  /// Does what the user has chosen between two texts.
+  package func choose(_ choice: WordsEdit.Choice) {
+    guard let theirs = begun?.theirs else { return }
+    edit?.choose(choice)
+    changed?()
+    switch choice {
+    // Not over the base of the edit: one that is too large is not in it.
+    case .mine: save(over: theirs)
+    case .theirs: end()
+    case .both: gtk_widget_grab_focus(title.of())
     }
   }
 
   /// Whether there are words that nobody has saved.
-  var hasChanges: Bool { productID.map { words != catalog.product($0)?.words } ?? false }
+  package var hasChanges: Bool { productID != nil && edit?.isUnsaved(given: present) == true }
 
   /// Asks what is to become of changes, if there are any.
   func leave() {
@@ -122,15 +182,16 @@ final class ProductEditor {
 
   private func end() {
     productID = nil
+    edit = nil
     changed?()
-    ended?()
+    updated?()
     next.take()?()
   }
 }
 
 /// Asks what is to become of changes that are not saved.
 @MainActor
-final class LeaveQuestion {
+package final class LeaveQuestion {
   enum Answer: Int32 { case stay, discard, save }
 
   /// A `GtkWindow`.
@@ -142,7 +203,7 @@ final class LeaveQuestion {
   /// Called with the answer.
   private var answered: (@MainActor (Answer) -> Void)?
 
-  init() {
+  package init() {
     gtk_window_set_title(dialog.of(), "Unsaved changes")
     gtk_window_set_modal(dialog.of(), 1)
     gtk_window_set_destroy_with_parent(dialog.of(), 1)
@@ -204,4 +265,15 @@ final class LeaveQuestion {
     gtk_window_destroy(dialog.of())
     answered(answer)
   }
+}
+
+/// The whole text of a text view.
+@MainActor
+func contents(of view: ObjectPointer) -> String {
+  var (start, end) = (GtkTextIter(), GtkTextIter())
+  let buffer = gtk_text_view_get_buffer(view.of())
+  gtk_text_buffer_get_bounds(buffer, &start, &end)
+  let text = gtk_text_buffer_get_text(buffer, &start, &end, 1)
+  defer { g_free(text) }
+  return text.map { String(cString: $0) } ?? ""
 }

@@ -15,6 +15,7 @@ enum Style: String {
   case destructive = "destructive-action"
   case sidebar = "navigation-sidebar"
   case content = "view"
+  case notice = "catalog-notice"
 
   /// A list without padding has as many pixels as its rows: `RestorableRows` tells a place by them.
   private static let sheet = """
@@ -23,6 +24,7 @@ enum Style: String {
     .navigation-sidebar { padding: 0; }
     stackswitcher > button { min-width: 72px; }
     .catalog-caption { font-size: 90%; }
+    .catalog-notice { padding: 12px; border: 1px solid @warning_color; border-radius: 6px; }
     window.message > box.titlebar { min-height: 18px; }
     """
 
