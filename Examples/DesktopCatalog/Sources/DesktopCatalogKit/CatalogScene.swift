@@ -113,6 +113,7 @@ final class EditorNode: @MainActor StatefulNode, @MainActor RestorablePresenter 
   }
 
   private static let draftKey = "draft"
+  private var restoredID: UUID?
   /// What is being edited, until the fields have their words, too.
   private var restored: (id: UUID, draft: Draft<ProductEdit>)?
   private var restoredQuestion: LeaveQuestion?
@@ -121,6 +122,7 @@ final class EditorNode: @MainActor StatefulNode, @MainActor RestorablePresenter 
   var restorableState: UUID? {
     get { editor.productID }
     set {
+      restoredID = newValue
       guard let newValue else { return }
       editor.begin(newValue)
       show()
@@ -136,9 +138,9 @@ final class EditorNode: @MainActor StatefulNode, @MainActor RestorablePresenter 
   /// A state of an earlier version has no draft. Its words count as made from those that the product has
   /// now, because nothing says what they were made from.
   func decodeRestorableState(with coder: StateDecoder) throws {
-    let id = try coder.decodeIfPresent(UUID.self, forKey: StateEncoder.stateKey)
     let draft = try coder.decodeIfPresent(Draft<ProductEdit>.self, forKey: Self.draftKey)
-    guard let id, let draft, editor.productID != nil || draft.content != draft.base else { return }
+    guard let id = restoredID, let draft, editor.productID != nil || draft.content != draft.base
+    else { return }
     restored = (id, draft)
     editor.begin(WordsEdit(draft), of: id)
     show()

@@ -7,8 +7,10 @@ import RestorationGTK
 /// It never takes the keyboard by itself: the user may be typing.
 @MainActor
 package final class ChangedMeanwhile {
-  /// The click that brings a window to the front, which then looks at the words of others, may be one on
-  /// a button. So an answer counts only if its question was there before, in microseconds.
+  /// How long the question must have been there for an answer to count, in microseconds.
+  ///
+  /// The click that brings the window to the front, which then looks at the words of others, may be one on
+  /// a button.
   private static let shortestLook: gint64 = 500_000
 
   let widget: ObjectPointer
@@ -37,6 +39,8 @@ package final class ChangedMeanwhile {
     gtk_text_view_set_editable(text.of(), 0)
     gtk_text_view_set_accepts_tab(text.of(), 0)
     gtk_text_view_set_wrap_mode(text.of(), GTK_WRAP_WORD_CHAR)
+    gtk_text_view_set_left_margin(text.of(), 9)
+    gtk_text_view_set_right_margin(text.of(), 9)
     gtk_scrolled_window_set_child(scrolled.opaque, text.of())
     gtk_scrolled_window_set_has_frame(scrolled.opaque, 1)
     gtk_scrolled_window_set_min_content_height(scrolled.opaque, 84)

@@ -100,6 +100,8 @@ package final class ProductEditor {
   /// Goes on with an edit that was stored.
   func begin(_ edit: WordsEdit, of id: UUID) {
     productID = id
+    var edit = edit
+    edit.look(at: present)
     self.edit = edit
     tell("")
     changed?()

@@ -1,6 +1,7 @@
 import CatalogModel
 import DesktopCatalogKit
 import Foundation
+import RestorationKit
 import XCTest
 
 /// Typing, saving, a kill and what another process saves, in every order.
@@ -16,13 +17,10 @@ final class EveryOrderTests: XCTestCase {
   }
 
   private func check(_ orders: [[Desk.Step]], seesOthersAtOnce: Bool) async throws {
-    let stage = try Stage()
-    // GTK ends the process when its screen goes.
-    defer { withExtendedLifetime(stage) {} }
     for order in orders {
       for choice in WordsEdit.Choice.allCases {
         let desk = Desk(
-          try stage.launches(), choosing: choice, seesOthersAtOnce: seesOthersAtOnce)
+          try Launches(), choosing: choice, seesOthersAtOnce: seesOthersAtOnce)
         try await desk.start()
         // In the end all that was stored is saved.
         for step in order + [.kill, .save] {
@@ -76,7 +74,10 @@ private final class Desk {
     }
   }
 
-  func start() async throws { try await launches.start() }
+  func start() async throws {
+    let report = try await launches.start()
+    XCTAssertEqual(report.problems, [])
+  }
 
   func end() { launches.end() }
 

@@ -24,11 +24,24 @@ final class Launches {
   private var keeper: StateKeeper?
   private var node: WindowNode?
 
-  /// Begins with nothing stored, in a new folder of a directory.
-  init(in directory: URL, _ application: ObjectPointer, title: String = "Alpha") throws {
-    self.application = application
+  private static var registered: ObjectPointer?
+
+  /// The application that the windows belong to.
+  private static func application() throws -> ObjectPointer {
+    if let registered { return registered }
+    XCTAssertNotEqual(gtk_init_check(), 0)
+    let application = ObjectPointer(
+      made: gtk_application_new("test.editor", G_APPLICATION_NON_UNIQUE))
+    XCTAssertNotEqual(g_application_register(application.of(), nil, nil), 0)
+    registered = application
+    return application
+  }
+
+  /// Begins with nothing stored, in a folder of its own.
+  init(title: String = "Alpha") throws {
+    let folder = try Desktop.ofThisProcess().newFile()
+    application = try Self.application()
     keys = FixedKeyProvider(try ArchiveKey())
-    let folder = directory.appending(path: UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     productID = UUID()
     products = ProductFile(folder.appending(path: "products.json"))
@@ -71,6 +84,17 @@ final class Launches {
     _ = try await keeper?.save([node])
   }
 
+  /// Stores what another version of the app has.
+  func store(
+    _ roots: [any RestorableNode], naming name: (StateKeeper) throws -> Void
+  ) async throws {
+    let keeper = try StateKeeper(application: "test.editor", directory: store, keys: keys)
+    try name(keeper)
+    _ = try await keeper.restore()
+    _ = try await keeper.save(roots)
+    try kill()
+  }
+
   /// The process dies: what was stored stays.
   func kill() throws {
     let left = store
@@ -110,22 +134,4 @@ final class Launches {
     gtk_editable_insert_text(
       title.opaque, text, Int32(text.utf8.count), &position)
   }
-}
-
-/// A screen for the windows of one test.
-@MainActor
-struct Stage {
-  let desktop: Desktop
-  let application: ObjectPointer
-
-  init() throws {
-    desktop = try Desktop()
-    desktop.enter()
-    XCTAssertNotEqual(gtk_init_check(), 0)
-    application = ObjectPointer(
-      made: gtk_application_new("test.editor", G_APPLICATION_NON_UNIQUE))
-    XCTAssertNotEqual(g_application_register(application.of(), nil, nil), 0)
-  }
-
-  func launches() throws -> Launches { try Launches(in: desktop.directory, application) }
 }

@@ -3,8 +3,9 @@ import Foundation
 import XCTest
 
 /// What a screen reader says, asked for as it asks.
+@MainActor
 final class AccessibilityTests: XCTestCase {
-  func testEverythingThatTakesTheKeyboardHasAName() throws {
+  func testEverythingThatTakesTheKeyboardHasAName() async throws {
     let desktop = try Desktop()
     let app = try desktop.launch(changing: ["GTK_A11Y": nil])
     let bus = try Bus(on: desktop)
@@ -24,6 +25,17 @@ final class AccessibilityTests: XCTestCase {
     ] {
       XCTAssertTrue(editor.contains { $0.name == expected }, "\(expected): \(editor)")
     }
+
+    try app.press("Escape")
+    try desktop.saveElsewhere("Theirs")
+    try app.press("ctrl+s")
+    let question = try bus.elements()
+    XCTAssertEqual(nameless(question), [])
+    for expected in ["Changed meanwhile", "Their words", "Save mine", "Take theirs", "Edit both"] {
+      XCTAssertTrue(question.contains { $0.name == expected }, "\(expected): \(question)")
+    }
+    // An alert is read aloud when it comes.
+    XCTAssertTrue(question.contains { $0.role == 2 && $0.name == "Changed meanwhile" })
   }
 
   private struct Element: Hashable {

@@ -69,6 +69,21 @@ package final class Desktop {
     if peers != .none { try start(peers) }
   }
 
+  /// The desktop of the tests that show widgets in the process of the test, until it ends: GTK ends it when
+  /// its screen goes.
+  @MainActor
+  package static func ofThisProcess() throws -> Desktop {
+    if let entered { return entered }
+    let desktop = try Desktop()
+    desktop.enter()
+    entered = desktop
+    atexit { Desktop.entered = nil }
+    return desktop
+  }
+
+  /// Set in tests on the main actor, and at the end of the process.
+  private nonisolated(unsafe) static var entered: Desktop?
+
   deinit {
     // A screen that is killed leaves its number locked; a bus that a test has stopped must go on to end.
     for server in servers.reversed() {
@@ -94,8 +109,8 @@ package final class Desktop {
     ]) { $1 }
   }
 
-  /// Gives the process of the test itself the environment of the desktop, until it ends.
-  package func enter() {
+  /// Gives the process of the test itself the environment of the desktop.
+  private func enter() {
     for (name, value) in environment { setenv(name, value, 1) }
   }
 
