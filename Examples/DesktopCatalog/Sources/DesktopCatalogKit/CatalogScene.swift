@@ -152,6 +152,7 @@ final class EditorNode: @MainActor StatefulNode, @MainActor RestorablePresenter 
     var edit = WordsEdit(restored.draft)
     edit.words = editor.words
     editor.begin(edit, of: restored.id)
+    editor.keepKeyboard()
     window.show()
   }
 

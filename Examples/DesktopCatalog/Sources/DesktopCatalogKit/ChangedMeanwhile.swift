@@ -71,13 +71,15 @@ package final class ChangedMeanwhile {
     gtk_widget_set_visible(widget.of(), theirs == nil ? 0 : 1)
   }
 
+  var isShown: Bool { theirs != nil }
+
   /// What is to be read in it; nil if it is not shown.
   package var shownText: String? {
     guard gtk_widget_get_visible(widget.of()) != 0 else { return nil }
     return contents(of: text)
   }
 
-  /// Whether one of its parts has the keyboard.
+  /// Whether one of its parts has the keyboard, which a restore gives it before it is shown.
   var hasKeyboard: Bool { gtk_widget_get_focus_child(widget.of()) != nil }
 }
 

@@ -73,9 +73,16 @@ package final class ProductEditor {
     set {
       begun = newValue
       if let words = newValue?.words { put(words) }
-      if newValue?.theirs == nil, changedMeanwhile.hasKeyboard { gtk_widget_grab_focus(title.of()) }
+      let wasShown = changedMeanwhile.isShown
       changedMeanwhile.show(newValue?.theirs)
+      if wasShown { keepKeyboard() }
     }
+  }
+
+  /// Takes the keyboard from a button that is not shown any more.
+  func keepKeyboard() {
+    guard changedMeanwhile.hasKeyboard, !changedMeanwhile.isShown else { return }
+    gtk_widget_grab_focus(title.of())
   }
 
   private func put(_ words: ProductEdit) {
