@@ -1,5 +1,5 @@
 import CGtk
-import CatalogModel
+package import CatalogModel
 import RestorationGTK
 
 /// The words that others have saved during an edit, and buttons that say what becomes of both texts.
@@ -51,12 +51,15 @@ package final class ChangedMeanwhile {
     ] as [(String, WordsEdit.Choice)] {
       let button = ObjectPointer(made: gtk_button_new_with_mnemonic(label))
       gtk_box_append(buttons.of(), button.of())
-      connect(button, "clicked") { [unowned self] in
-        guard g_get_monotonic_time() - shownSince >= Self.shortestLook else { return }
-        chosen?(choice)
-      }
+      connect(button, "clicked") { [unowned self] in answer(choice) }
     }
     gtk_widget_set_visible(widget.of(), 0)
+  }
+
+  /// Does what a button says, unless the words have come too late to be seen before it was pressed.
+  package func answer(_ choice: WordsEdit.Choice) {
+    guard g_get_monotonic_time() - shownSince >= Self.shortestLook else { return }
+    chosen?(choice)
   }
 
   /// Shows words, or nothing if there is nothing to decide.

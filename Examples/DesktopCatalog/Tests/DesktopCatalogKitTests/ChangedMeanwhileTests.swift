@@ -1,6 +1,7 @@
 import CGtk
 import CatalogModel
 import DesktopCatalogKit
+import DesktopTestSupport
 import Foundation
 import RestorationDrafts
 import RestorationGTK
@@ -82,6 +83,24 @@ final class ChangedMeanwhileTests: XCTestCase {
     }
   }
 
+  /// The click that gives the keyboard to the window may be one on a button.
+  func testAnAnswerAtTheMomentOfTheQuestionDoesNotCount() async throws {
+    try await withTypedWords { launches in
+      let question = try editor(launches).changedMeanwhile
+      for words in [theirs, later] {
+        try launches.saveElsewhere(words)
+        launches.window?.refresh()
+        question.answer(.mine)
+        XCTAssertEqual(try launches.storedWords, words)
+        XCTAssertNotNil(question.shownText)
+      }
+      try waitFor("an answer that counts") {
+        question.answer(.mine)
+        return try launches.storedWords?.title == "Alpha mine"
+      }
+    }
+  }
+
   func testBothAreInTheFields() async throws {
     try await withTypedWords { launches in
       let editor = try editor(launches)
@@ -113,6 +132,22 @@ final class ChangedMeanwhileTests: XCTestCase {
         try await launches.save()
       }
     }
+  }
+
+  func testAnEditorInWhichNothingIsTypedComesBackWithTheWordsOfNow() async throws {
+    let launches = try Launches()
+    defer { launches.end() }
+    try await launches.start()
+    launches.window?.edit()
+    try await launches.save()
+    try launches.saveElsewhere(theirs)
+    try launches.kill()
+    try await launches.start()
+    let editor = try editor(launches)
+    XCTAssertEqual(editor.words, theirs)
+    XCTAssertEqual(editor.edit?.draft.base, theirs)
+    XCTAssertFalse(editor.hasChanges)
+    XCTAssertNil(editor.changedMeanwhile.shownText)
   }
 
   func testTypedWordsComeBackWithoutTheirProduct() async throws {
