@@ -151,8 +151,9 @@ private struct Habits {
     mayAsk = true
   }
 
-  /// Lets keys come one after the other, as the app does: each is drawn, and then stored. What is seen on a
-  /// screen may be replaced.
+  /// Lets keys come one after the other, as the app does: each is drawn, and then stored.
+  ///
+  /// What is seen on a screen may be replaced.
   private func press(_ script: String, replacing seen: String = "") async throws {
     guard let restoration else { return }
     let scripted = ScriptedConsole(try Script(script), size: Self.size) { [self] in screen = $0 }
