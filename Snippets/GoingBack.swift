@@ -18,13 +18,14 @@ let host = SceneHost(keeper)
 try await host.start(SceneConfiguration { NoteWindow() })
 if host.connectedScenes.isEmpty { try await host.open() }
 
+// The first one is what this launch has found.
 let sessions = try await host.savedSessions()
 for (number, session) in sessions.enumerated() {
   let titles = session.windows.map { $0.title ?? "untitled" }.joined(separator: ", ")
   print("\(number): \(session.date), \(titles)")
 }
-if let number = readLine().flatMap({ Int($0) }), sessions.indices.contains(number) {
-  let scenes = try await host.putBack(sessions[number])
+if let last = sessions.last {
+  let scenes = try await host.putBack(last)
   print("\(scenes.count) windows are open again.")
 }
 // snippet.end

@@ -7,59 +7,57 @@ import RestorationKit
 // snippet.editor
 final class Editor: RestorableScreen {
   @Restored var draft = Draft("")
-  private let url: URL
+  /// What somebody else has written, while the user has to choose.
+  private(set) var theirs: Draft<String>?
+  let url: URL
 
   init(_ url: URL) { self.url = url }
 
-  /// The file as it is now, as a draft in which nothing is changed.
-  func theirs() throws -> Draft<String> {
-    // First the stamp: what is written after it shows as a conflict.
-    let stamp = try FileStamp(of: url)
-    let text = try String(contentsOf: url, encoding: .utf8)
-    return Draft(text, of: stamp, base: text)
+  /// To be called when the app begins and when its window gets the focus.
+  func open() throws {
+    if draft == Draft("") { draft = try Draft(reading: url) }
+    theirs = try draft.refresh(from: url)
   }
 
-  /// Saves the draft; returns the file instead if the user has to choose.
-  func save() throws -> Draft<String>? {
-    switch draft.state(of: url) {
-    case .clean, .orphaned: break
-    case .unreadable(let error): throw error
-    case .conflict:
-      let theirs = try theirs()
-      // The same words are no question: the app may have ended right after it had saved them.
-      if theirs.content != draft.content { return theirs }
-    }
-    try draft.content.write(to: url, atomically: true, encoding: .utf8)
-    draft = try theirs()
-    return nil
+  func save() throws {
+    theirs = try draft.save(to: url)
   }
 
-  /// Goes on with what the user has chosen, from the file that the user has seen.
-  func choose(_ text: String, over theirs: Draft<String>) {
-    draft = theirs
-    draft.content = text
+  func choose(_ text: String) {
+    guard let theirs else { return }
+    draft.choose(text, over: theirs)
+    self.theirs = nil
   }
 }
 // snippet.end
 
-let url = URL(filePath: CommandLine.arguments.dropFirst().first ?? "note.txt")
-let editor = Editor(url)
+let editor = Editor(URL(filePath: CommandLine.arguments.dropFirst().first ?? "note.txt"))
 try await Restoration.begin("org.example.drafts") { [editor] }
-let isEdited = editor.draft.content != editor.draft.base ?? ""
-if !isEdited, FileManager.default.fileExists(atPath: url.path) {
-  editor.draft = try editor.theirs()
+
+@MainActor
+func tell(_ body: () throws -> Void) {
+  do { try body() } catch { print(error) }
+  print(editor.draft.content, terminator: "")
+  if let theirs = editor.theirs {
+    print("Changed meanwhile:\n\(theirs.content)mine, theirs or both?")
+  }
 }
-var seen: Draft<String>?
-print(editor.draft.content, terminator: "")
-while let line = readLine() {
-  let mine = editor.draft.content
-  switch (line, seen) {
-  case ("save", _):
-    seen = try editor.save()
-    if let seen { print("Changed meanwhile:\n\(seen.content)mine, theirs or both?") }
-  case ("mine", let theirs?): editor.choose(mine, over: theirs)
-  case ("theirs", let theirs?): editor.choose(theirs.content, over: theirs)
-  case ("both", let theirs?): editor.choose(mine + theirs.content, over: theirs)
+
+// Whoever reads on the main thread keeps it from saving.
+let lines = AsyncStream<String> { stream in
+  Thread.detachNewThread {
+    while let line = readLine() { stream.yield(line) }
+    stream.finish()
+  }
+}
+tell { if FileManager.default.fileExists(atPath: editor.url.path) { try editor.open() } }
+for await line in lines {
+  let (mine, theirs) = (editor.draft.content, editor.theirs?.content ?? "")
+  switch line {
+  case "save": tell { try editor.save() }
+  case "mine": tell { editor.choose(mine) }
+  case "theirs": tell { editor.choose(theirs) }
+  case "both": tell { editor.choose(mine + theirs) }
   default: editor.draft.content += line + "\n"
   }
 }

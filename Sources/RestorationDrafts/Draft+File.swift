@@ -4,7 +4,9 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// What is in a file, as its bytes: a text in UTF-8, or bytes. Conform a document of your own.
+/// What is in a file, as its bytes: a text in UTF-8, or bytes.
+///
+/// Conform a document of your own to it.
 public protocol FileContent: Codable, Equatable, Sendable {
   /// Reads the bytes of a file.
   ///

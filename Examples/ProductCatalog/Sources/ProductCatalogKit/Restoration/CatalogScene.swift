@@ -48,7 +48,7 @@ package import RestorationKit
   package static func activity(of navigation: NavigationStack) -> UserActivity {
     let activity = UserActivity(activityType: activityType)
     // A screen that does not come back is not what the window is about.
-    let screens = navigation.screens.filter { $0.restorationIdentifier != nil }
+    let screens = navigation.screens.filter { !($0 is EarlierScreen) }
     activity.title = screens.map(\.title).joined(separator: " › ")
     if let id = navigation.screens.compactMap({ ($0 as? DetailScreen)?.productID }).last {
       activity.userInfo[productKey] = .uuid(id)
