@@ -15,7 +15,7 @@ final class Editor: RestorableScreen {
 
   /// To be called when the app begins and when its window gets the focus.
   func open() throws {
-    if draft == Draft("") { draft = try Draft(reading: url) }
+    if draft == Draft(""), draft.state(of: url) == .conflict { draft = try Draft(reading: url) }
     theirs = try draft.refresh(from: url)
   }
 
@@ -50,7 +50,7 @@ let lines = AsyncStream<String> { stream in
     stream.finish()
   }
 }
-tell { if FileManager.default.fileExists(atPath: editor.url.path) { try editor.open() } }
+tell { try editor.open() }
 for await line in lines {
   let (mine, theirs) = (editor.draft.content, editor.theirs?.content ?? "")
   switch line {

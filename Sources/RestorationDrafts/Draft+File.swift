@@ -51,8 +51,8 @@ extension Draft where Content: FileContent {
   /// - Parameters:
   ///   - url: The URL of a file.
   ///   - limit: The largest encoded base that is stored, in bytes.
-  /// - Throws: ``DraftError`` as ``FileStamp/init(of:)``, and with `otherContent` if the bytes are of another
-  ///   kind.
+  /// - Throws: ``DraftError`` as ``FileStamp/init(of:)``, with `gone` if there is no file, and with `otherContent`
+  ///   if the bytes are of another kind.
   /// - Complexity: O(*n*) in the bytes of the file.
   public init(reading url: URL, upTo limit: Int = largestBase) throws(DraftError) {
     // What is written after the stamp shows as a conflict.
