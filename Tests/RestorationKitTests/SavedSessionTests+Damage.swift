@@ -26,21 +26,6 @@ extension SavedSessionTests {
     func shouldSaveApplicationState(with coder: StateEncoder) -> Bool { false }
   }
 
-  private struct KilledDirectory: StateDirectory {
-    let files: FileStateDirectory
-    func storage(named name: String) -> any ArchiveStorage { files.storage(named: name) }
-    func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
-      files.launchStorage(ofStateNamed: name)
-    }
-    func names() throws(ArchiveError) -> [String] { try files.names() }
-    func keptSessions(ofStateNamed name: String) -> KeptSessions? {
-      let snapshots = FileSnapshots("\(files.path)/\(name).sessions", of: files.path) {
-        () throws(ArchiveError) in throw ArchiveError(.inputOutput, location: "killed")
-      }
-      return KeptSessions(snapshots) { "\($0).rka" }
-    }
-  }
-
   private func plantAndUse(_ plant: (_ sessions: String) throws -> Void) async throws -> [String] {
     try await launch("one")
     try await launch("two")
@@ -70,31 +55,19 @@ extension SavedSessionTests {
     return problems
   }
 
-  func testASymlinkInPlaceOfAHalfSnapshotDoesNotLoseWhatItLeadsTo() async throws {
-    let documents = try TemporaryDirectory()
-    let precious = "\(documents.path)/precious.txt"
-    try Data("precious".utf8).write(to: URL(filePath: precious))
-    try FileManager.default.createDirectory(
-      atPath: "\(path())/main.sessions", withIntermediateDirectories: true)
-    try FileManager.default.createSymbolicLink(
-      atPath: "\(path())/main.sessions/.\(planted)", withDestinationPath: documents.path)
-    try await launch("one")
-    try await launch("two")
-    XCTAssertTrue(FileManager.default.fileExists(atPath: precious), "DELETED through half snapshot")
-  }
-
-  func testASymlinkInPlaceOfASnapshotDoesNotLoseWhatItLeadsTo() async throws {
+  func testALinkInPlaceOfASnapshotOrAHalfOneDoesNotLoseWhatItLeadsTo() async throws {
     sessions = .last(1)
-    let documents = try TemporaryDirectory()
-    let precious = "\(documents.path)/precious.txt"
-    try Data("precious".utf8).write(to: URL(filePath: precious))
-    try FileManager.default.createDirectory(
-      atPath: "\(path())/main.sessions", withIntermediateDirectories: true)
-    try FileManager.default.createSymbolicLink(
-      atPath: "\(path())/main.sessions/\(planted)", withDestinationPath: documents.path)
-    try await launch("one")
-    try await launch("two")
-    XCTAssertTrue(FileManager.default.fileExists(atPath: precious), "DELETED through snapshot")
+    for name in [".\(planted)", planted] {
+      let documents = try TemporaryDirectory()
+      let precious = "\(documents.path)/precious.txt"
+      try Data("precious".utf8).write(to: URL(filePath: precious))
+      try FileManager.default.createDirectory(
+        atPath: "\(path())/main.sessions", withIntermediateDirectories: true)
+      try FileManager.default.createSymbolicLink(
+        atPath: "\(path())/main.sessions/\(name)", withDestinationPath: documents.path)
+      for value in ["one", "two"] { try await launch("\(name) \(value)") }
+      XCTAssertTrue(FileManager.default.fileExists(atPath: precious), name)
+    }
   }
 
   func testAPlainFileWithTheNameOfASnapshot() async throws {
@@ -251,7 +224,9 @@ extension SavedSessionTests {
     for value in ["one", "two", "three"] { try await launch(value) }
     let killed = try StateKeeper(
       application: "org.example.test",
-      directory: KilledDirectory(files: FileStateDirectory(path: path())),
+      directory: KilledDirectory(files: FileStateDirectory(path: path())) {
+        () throws(ArchiveError) in throw ArchiveError(.inputOutput, location: "killed")
+      },
       keys: keys, environment: ApplicationEnvironment(applicationVersion: "1"),
       now: { [self] in now })
     do {

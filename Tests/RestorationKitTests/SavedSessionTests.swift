@@ -292,7 +292,7 @@ final class SavedSessionTests: XCTestCase {
   // MARK: Kills
 
   /// A directory of which the process ends before one of the changes to its sessions.
-  private struct KilledDirectory: StateDirectory {
+  struct KilledDirectory: StateDirectory {
     let files: FileStateDirectory
     let beforeChange: @Sendable () throws(ArchiveError) -> Void
 

@@ -158,11 +158,6 @@ public protocol ArchiveFile: Sendable {
   func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8]
 }
 
-extension AppendableArchiveFile {
-  /// False: by default nobody else has the bytes.
-  public var hasOtherNames: Bool { false }
-}
-
 /// The stored bytes of an archive, open for reading and appending.
 public protocol AppendableArchiveFile: ArchiveFile {
   /// The size in bytes now; nil if the file was replaced or removed since it was opened.
@@ -190,6 +185,11 @@ public protocol AppendableArchiveFile: ArchiveFile {
   /// - Throws: ``ArchiveError`` with `inputOutput` or `storageFull`. Do not try
   ///   again after an error: the system may have dropped the bytes.
   func synchronize() throws(ArchiveError)
+}
+
+extension AppendableArchiveFile {
+  /// False: by default nobody else has the bytes.
+  public var hasOtherNames: Bool { false }
 }
 
 /// The right to be the only writer; the right ends when the last reference goes.

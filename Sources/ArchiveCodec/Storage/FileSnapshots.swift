@@ -105,7 +105,8 @@ extension FileSnapshots {
         }
         try change { unsafe rename(temporary.path, directory.child(identifier)) }
       } catch {
-        try remove(temporary)
+        // What is left of it goes with the next change, and the first error says more.
+        do throws(ArchiveError) { try remove(temporary) } catch {}
         throw error
       }
       return true
@@ -155,7 +156,7 @@ extension FileSnapshots {
     guard parts.count == 3, let seconds = UInt64(parts[0]), let part = UInt64(parts[1]) else {
       return ""
     }
-    // After the last time that such a text can have, the mark decides.
+    // After the last time that such a text can have there is none: one that is planted stays the last one.
     let isLast = part == 999_999_999
     return
       "\(padded(min(seconds + (isLast ? 1 : 0), 999_999_999_999), 12))-\(padded(isLast ? 0 : part + 1, 9))"

@@ -1,10 +1,10 @@
 extension RestorationRun {
   func decode() {
+    // A node that is back has its nodes, and keeps what it has unless it takes the state now.
+    let isBack = late?.isBack == true
     eachRestored { object, index in
       progress.reach(index)
       withCoder(index) { coder in
-        // A node that is back has its nodes, and keeps what it has unless it takes the state now.
-        let isBack = late?.isBack == true
         if !isBack { restoreContent(object, coder, index) }
         attempt(index) {
           if prepared.hasState(index) {
@@ -23,7 +23,9 @@ extension RestorationRun {
   }
 
   func restoreAfterLayout() {
+    let isBack = late?.isBack == true
     eachRestored { object, index in
+      if isBack, restored.keptReasons[index] != nil { return }
       progress.reach(index)
       withCoder(index) { coder in
         attempt(index) {
