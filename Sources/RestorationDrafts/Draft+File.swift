@@ -55,11 +55,11 @@ extension Draft where Content: FileContent {
   ///   if the bytes are of another kind.
   /// - Complexity: O(*n*) in the bytes of the file.
   public init(reading url: URL, upTo limit: Int = largestBase) throws(DraftError) {
-    // What is written after the stamp shows as a conflict.
-    let stamp = try FileStamp(of: url)
+    var bytes: Data? = Data()
+    let stamp = try FileReading(of: url).stamp(now: FileFacts.now, collecting: &bytes)
     let content: Content
     do {
-      content = try Content(fileBytes: try Data(contentsOf: url))
+      content = try Content(fileBytes: bytes ?? Data())
     } catch let error as DraftError {
       throw DraftError(error.code, "\(url.path(percentEncoded: false)) cannot be shown. \(error)")
     } catch {

@@ -89,9 +89,21 @@ struct FileReading {
 
   /// Reads the file until nobody has written it meanwhile.
   func stamp(now: () -> Int) throws(DraftError) -> FileStamp {
+    var bytes: Data?
+    return try stamp(now: now, collecting: &bytes)
+  }
+
+  /// Reads the file until nobody has written it meanwhile.
+  ///
+  /// - Parameters:
+  ///   - now: The seconds since 1970 by the clock of the system.
+  ///   - bytes: The bytes that have the stamp afterwards; nil if nobody wants them.
+  /// - Returns: The stamp.
+  func stamp(now: () -> Int, collecting bytes: inout Data?) throws(DraftError) -> FileStamp {
     for _ in 0..<Self.largestTryCount {
       let start = now()
-      if let (content, facts) = try read() {
+      bytes?.removeAll()
+      if let (content, facts) = try read(collecting: &bytes) {
         return FileStamp(content: content, facts: facts, isSettled: facts.isSettled(at: start))
       }
     }
@@ -99,7 +111,9 @@ struct FileReading {
   }
 
   /// Reads the file once; nil if somebody has written it meanwhile.
-  private func read() throws(DraftError) -> (ContentStamp, FileFacts)? {
+  private func read(
+    collecting bytes: inout Data?
+  ) throws(DraftError) -> (ContentStamp, FileFacts)? {
     let file = try opened()
     let hash = try asked { () throws(ArchiveError) in try ContentHash() }
     let before = try Self.facts(of: path) { () throws(ArchiveError) in try file.status() }
@@ -113,6 +127,7 @@ struct FileReading {
         try unsafe file.read(into: part, at: offset)
       }
       unsafe hash.append(UnsafeRawBufferPointer(rebasing: part[..<count]))
+      unsafe bytes?.append(contentsOf: part[..<count])
       offset += count
       if count < part.count { break }
     }
@@ -120,6 +135,7 @@ struct FileReading {
     guard before == after, Int64(offset) == before.byteCount else { return nil }
     return (ContentStamp(.hash(Data(hash.finish()), byteCount: offset)), after)
   }
+
   private func opened() throws(DraftError) -> OpenFile {
     do throws(ArchiveError) {
       return try OpenFile(path, O_RDONLY, following: true)

@@ -210,6 +210,18 @@ extension DraftTests {
     XCTAssertEqual(try Draft<Data>(reading: url).content, Data("theirs".utf8))
   }
 
+  /// A file is read in parts of 256 KiB.
+  func testADraftHasAllBytesOfItsFileAndTheirStamp() throws {
+    for count in [0, 1, (1 << 18) - 1, 1 << 18, (1 << 18) + 1, 700_000] {
+      let bytes = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 9) })
+      let url = directory.appending(path: "\(count)")
+      try bytes.write(to: url)
+      let draft = try Draft<Data>(reading: url)
+      XCTAssertEqual(draft.content, bytes)
+      XCTAssertEqual(draft.state(at: try ContentStamp(hashing: bytes)), .clean)
+    }
+  }
+
   func testASaveWritesWhatNobodyElseHasChanged() throws {
     let url = try file()
     var draft = try Draft<String>(reading: url)
