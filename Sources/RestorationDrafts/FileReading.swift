@@ -99,6 +99,7 @@ struct FileReading {
   ///   - now: The seconds since 1970 by the clock of the system.
   ///   - bytes: The bytes that have the stamp afterwards; nil if nobody wants them.
   /// - Returns: The stamp.
+  /// - Throws: ``DraftError`` as ``FileStamp/init(of:)``.
   func stamp(now: () -> Int, collecting bytes: inout Data?) throws(DraftError) -> FileStamp {
     for _ in 0..<Self.largestTryCount {
       let start = now()
