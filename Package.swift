@@ -139,6 +139,17 @@ let package = Package(
         "RestorationTesting", "TestSupport",
       ],
       swiftSettings: testSettings),
+    // Programs of the kind that the README shows, which the tests start, stop and kill.
+    .executableTarget(
+      name: "LaunchedApps", dependencies: ["RestorationKit"], path: "Tests/LaunchedApps",
+      swiftSettings: testSettings),
+    .executableTarget(
+      name: "LaunchedAppsNow", dependencies: ["RestorationKit"], path: "Tests/LaunchedAppsNow",
+      swiftSettings: testSettings),
+    .testTarget(
+      name: "LaunchTests",
+      dependencies: ["RestorationInspection", "RestorationKit", "TestSupport"],
+      swiftSettings: testSettings),
     // Empty without the trait, too. Scripts/test runs it with a keyring of its own.
     .testTarget(
       name: "RestorationSecretServiceTests",

@@ -77,7 +77,7 @@ public struct RestorationError: Error, Hashable, Sendable {
     /// The report has problems, and the keeper is strict.
     public static let strict = Code("strict")
 
-    /// ``Restoration/begin(_:signals:roots:prepare:)`` was called a second time.
+    /// ``Restoration/begin(_:version:signals:roots:prepare:)`` was called a second time.
     public static let alreadyBegun = Code("alreadyBegun")
   }
 

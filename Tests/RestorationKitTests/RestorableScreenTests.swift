@@ -50,13 +50,14 @@ final class RestorableScreenTests: XCTestCase {
     screen.values = [1, 2]
     screen.count = 9
     screen.other = "changed"
-    let again = try await RestorationTester().restart(screen) { NoteScreen() }
-    XCTAssertEqual(again.root.draft, "Milk")
-    XCTAssertEqual(again.root.cursor, 3)
-    XCTAssertEqual(again.root.values, [1, 2])
-    XCTAssertEqual(again.root.count, 9)
-    XCTAssertEqual(again.root.other, "not stored")
-    XCTAssertEqual(again.restored.entries.map(\.path.description), ["NoteScreen"])
+    let tester = RestorationTester()
+    let again = try await tester.restart(screen) { NoteScreen() }
+    XCTAssertEqual(again.draft, "Milk")
+    XCTAssertEqual(again.cursor, 3)
+    XCTAssertEqual(again.values, [1, 2])
+    XCTAssertEqual(again.count, 9)
+    XCTAssertEqual(again.other, "not stored")
+    XCTAssertEqual(tester.restored?.entries.map(\.path.description), ["NoteScreen"])
   }
 
   func testTheKeyOfAFieldIsItsNameUnlessItIsGivenOne() async throws {
@@ -80,7 +81,7 @@ final class RestorableScreenTests: XCTestCase {
     let screen = GenericScreen(["a"])
     screen.value = ["b", "c"]
     let again = try await RestorationTester().restart(screen) { GenericScreen(["a"]) }
-    XCTAssertEqual(again.root.value, ["b", "c"])
+    XCTAssertEqual(again.value, ["b", "c"])
   }
 
   func testAnUnownedPropertyThatIsGoneEndsNothing() async throws {
@@ -88,7 +89,7 @@ final class RestorableScreenTests: XCTestCase {
     let screen = make()
     screen.draft = "Milk"
     let again = try await RestorationTester().restart(screen) { make() }
-    XCTAssertEqual(again.root.draft, "Milk")
+    XCTAssertEqual(again.draft, "Milk")
   }
 
   func testSettingAFieldIsTheAnnouncement() async throws {
@@ -198,7 +199,7 @@ final class RestorableScreenTests: XCTestCase {
     let screens = [Numbered(1), Numbered(2)]
     for (number, screen) in screens.enumerated() { screen.edits = edits + ["\(number)"] }
     let again = try await RestorationTester().restart(screens) { [Numbered(1), Numbered(2)] }
-    let back = try again.root.map { try XCTUnwrap($0 as? Numbered).edits }
+    let back = try again.map { try XCTUnwrap($0 as? Numbered).edits }
     XCTAssertEqual(back, [edits + ["0"], edits + ["1"]])
   }
 }

@@ -50,7 +50,7 @@ private final class NoteScreen: @MainActor StatefulNode {
   let screen = NoteScreen()
   screen.restorableState.draft = "Milk"
   let again = try await RestorationTester().restart(screen) { NoteScreen() }
-  #expect(again.root.restorableState.draft == "Milk")
+  #expect(again.restorableState.draft == "Milk")
 }
 
 // They end here.

@@ -61,7 +61,7 @@ public final class Autosave: Sendable {
 
   /// Begins the loop of a keeper or host; the owner holds its part of the autosave.
   init<Owner: AnyObject>(
-    of owner: Owner, _ held: HeldAutosave, isolation: isolated any Actor,
+    of owner: Owner, _ held: HeldAutosave, isolation: isolated (any Actor)?,
     told: @escaping (Event) -> Void, save: @escaping (Owner) async -> Event,
     isPolled: @escaping (Owner) -> Bool, findsChange: @escaping (Owner) -> Bool
   ) {

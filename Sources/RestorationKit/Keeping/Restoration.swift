@@ -13,13 +13,13 @@ internal import ArchiveCodec
 ///       }
 ///     }
 ///
-/// ``begin(_:signals:roots:prepare:)`` makes a ``StateKeeper``, restores with it, and
+/// ``begin(_:version:signals:roots:prepare:)`` makes a ``StateKeeper``, restores with it, and
 /// begins its autosave. Nobody has to hold anything. A change is on disk within a
 /// quarter of a second, or within two seconds if only a poll can find it; a crash or a
 /// SIGKILL loses at most these changes.
 @MainActor
 public enum Restoration {
-  /// The keeper between ``begin(_:signals:roots:prepare:)`` and ``end(within:)``; nil otherwise.
+  /// The keeper between ``begin(_:version:signals:roots:prepare:)`` and ``end(within:)``; nil otherwise.
   public static var keeper: StateKeeper? { session.begun?.keeper }
 
   /// The report of the restore, or the error that prevented it; nil before the restore.
@@ -45,6 +45,8 @@ public enum Restoration {
   ///   - application: An identifier that is stable for ever, as `org.example.notes`;
   ///     see
   ///     ``StateKeeper/init(application:name:directory:keys:environment:limits:now:)``.
+  ///   - version: The version of the app, as `1.4`. Another version tries again what crashed,
+  ///     and the last state of the version before is kept.
   ///   - signals: The signals that end the app and before which it is saved; an empty
   ///     set leaves all signals alone. See ``Autosave/flushOnSignals(_:within:)``.
   ///   - roots: Gives the roots of the trees, such as the windows of the app; asked in
@@ -53,15 +55,16 @@ public enum Restoration {
   ///     the keeper restores.
   /// - Returns: The keeper, which is also ``keeper``: for a ``SceneHost``, and to save
   ///   now.
-  /// - Throws: ``RestorationError`` with `alreadyBegun`, with `invalidName`, with
-  ///   `strict` from a strict keeper, and the errors of `prepare`.
+  /// - Throws: The errors of `prepare`, and ``RestorationError`` with `alreadyBegun`, with
+  ///   `invalidName`, and with `strict` from a strict keeper.
   @discardableResult
   public static func begin(
-    _ application: String, signals: Set<EndSignal> = Set(EndSignal.allCases),
+    _ application: String, version: String? = nil,
+    signals: Set<EndSignal> = Set(EndSignal.allCases),
     roots: @escaping @MainActor () -> [any RestorableNode] = { [] },
-    prepare: (StateKeeper) throws(RestorationError) -> Void = { _ in }
-  ) async throws(RestorationError) -> StateKeeper {
-    let begun = try session.begin(application, prepare, roots)
+    prepare: (StateKeeper) throws -> Void = { _ in }
+  ) async throws -> StateKeeper {
+    let begun = try session.begin(application, version, prepare, roots)
     await begun.restore(.waiting)
     return try begun.follow(signals)
   }
@@ -74,12 +77,13 @@ public enum Restoration {
   ///       NotesApp.main()
   ///     }
   ///
-  /// The method does the same as ``begin(_:signals:roots:prepare:)``, and blocks the main
+  /// The method does the same as ``begin(_:version:signals:roots:prepare:)``, and blocks the main
   /// thread until the state is read. Other threads read the key and the file. The autosave
   /// needs a main thread that runs the main queue, as the main threads of toolkits do.
   ///
   /// - Parameters:
   ///   - application: An identifier that is stable for ever.
+  ///   - version: The version of the app.
   ///   - signals: The signals that end the app and before which it is saved.
   ///   - limit: How long the call waits at most for the key and the file. After that
   ///     ``report`` is a failure, and a save replaces nothing stored before it has set
@@ -87,15 +91,16 @@ public enum Restoration {
   ///   - roots: Gives the roots of the trees.
   ///   - prepare: Registers classes with the keeper, and sets its properties.
   /// - Returns: The keeper, which is also ``keeper``.
-  /// - Throws: As ``begin(_:signals:roots:prepare:)``.
+  /// - Throws: As ``begin(_:version:signals:roots:prepare:)``.
   @discardableResult
   public static func beginNow(
-    _ application: String, signals: Set<EndSignal> = Set(EndSignal.allCases),
+    _ application: String, version: String? = nil,
+    signals: Set<EndSignal> = Set(EndSignal.allCases),
     within limit: Duration = .seconds(30),
     roots: @escaping @MainActor () -> [any RestorableNode] = { [] },
-    prepare: (StateKeeper) throws(RestorationError) -> Void = { _ in }
-  ) throws(RestorationError) -> StateKeeper {
-    let begun = try session.begin(application, prepare, roots)
+    prepare: (StateKeeper) throws -> Void = { _ in }
+  ) throws -> StateKeeper {
+    let begun = try session.begin(application, version, prepare, roots)
     let calls = FileCalls.blocking(until: .now + limit.bounded)
     // The task begins at once and never suspends, so it has ended when the initializer returns.
     Task.immediate { @MainActor in await begun.restore(calls) }
@@ -152,15 +157,16 @@ extension RestorationSession {
   /// Makes the keeper of an app.
   @MainActor
   fileprivate func begin(
-    _ application: String, _ prepare: (StateKeeper) throws(RestorationError) -> Void,
+    _ application: String, _ version: String?, _ prepare: (StateKeeper) throws -> Void,
     _ roots: @escaping @MainActor () -> [any RestorableNode]
-  ) throws(RestorationError) -> BegunRestoration {
+  ) throws -> BegunRestoration {
     guard begun == nil else {
       throw RestorationError(
         .alreadyBegun, "Restoration.begin was called before. Call it once, at the start of the app."
       )
     }
-    let keeper = try place.makeKeeper(application)
+    let keeper = try place.makeKeeper(application, version)
+    keeper.keepsHosts = true
     if isOfProcess { ValuesAtExit.begin() }
     keeper.engine.setValues(values)
     values.listenToChanges { [signal = keeper.engine.signal] in signal.tell() }

@@ -28,7 +28,10 @@ package final class RestorationSession: Sendable {
       (self.isStrict, self.now) = (isStrict, now)
     }
 
-    func makeKeeper(_ application: String) throws(RestorationError) -> StateKeeper {
+    func makeKeeper(
+      _ application: String, _ version: String?
+    ) throws(RestorationError) -> StateKeeper {
+      let environment = version.map(environment.of(version:)) ?? environment
       let keeper = try StateKeeper(
         application: application, directory: directory, keys: keys, environment: environment,
         now: now)

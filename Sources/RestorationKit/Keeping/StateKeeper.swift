@@ -36,6 +36,10 @@ public final class StateKeeper {
   var besides: [() -> AutosaveTurns?] = []
   /// Ends the hosts as ``SceneHost/endNow(within:isolation:)`` does, each within a time limit.
   var endsOfHosts: [(Duration) -> Bool] = []
+  /// Whether hosts of this keeper save by themselves, and live as long as the keeper has its state:
+  /// ``Restoration`` has begun it, and nobody has to hold anything.
+  var keepsHosts = false
+  var keptHosts: [AnyObject] = []
   /// The signals before which the autosaves of the keeper and of its hosts save.
   var endSignals: Set<EndSignal> = []
 
@@ -234,7 +238,7 @@ public final class StateKeeper {
   /// A keeper that was given to a ``SceneHost`` lets go of the scenes, too.
   public func close() async {
     engine.signal.tell(.ended)
-    autosave = nil
+    (autosave, keptHosts) = (nil, [])
     await engine.claim.isUnused()
     await engine.file.release()
     await engine.file.close()

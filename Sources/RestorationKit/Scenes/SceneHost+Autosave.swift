@@ -11,6 +11,10 @@ extension SceneHost {
   ///
   ///     host.autosave()
   ///
+  /// A host whose keeper came from ``Restoration/begin(_:version:signals:roots:prepare:)`` or
+  /// ``Restoration/beginNow(_:version:signals:within:roots:prepare:)`` does so by itself from its
+  /// launch on. Call the method there for other times, or to be told.
+  ///
   /// A scene is saved once after it has connected. From then on the autosave hears of changes of
   /// nodes that say when they change, and asks the others every 2 seconds whether they have
   /// changed; for that it asks ``SceneDelegate/restorationRoots(for:)``. For what a scene stores
@@ -35,6 +39,16 @@ extension SceneHost {
   public func autosave(
     every interval: Duration = .milliseconds(250), polling: Duration? = .seconds(2),
     clock: any Clock<Duration> = ContinuousClock(), isolation: isolated any Actor = #isolation,
+    told: @escaping (Autosave.Event) -> Void = { _ in }
+  ) -> Autosave {
+    beginAutosave(
+      every: interval, polling: polling, clock: clock, isolation: isolation, told: told)
+  }
+
+  @discardableResult
+  func beginAutosave(
+    every interval: Duration = .milliseconds(250), polling: Duration? = .seconds(2),
+    clock: any Clock<Duration> = ContinuousClock(), isolation: isolated (any Actor)?,
     told: @escaping (Autosave.Event) -> Void = { _ in }
   ) -> Autosave {
     // A flush asks as a poll does, also where there are none.

@@ -21,9 +21,18 @@ extension SceneHost {
   ///   whose files can be read, and the next save sets the list aside. If the
   ///   directory itself fails, there are no sessions, and no list is written.
   public func launch(asSession: Bool = false) async throws(RestorationError) {
+    defer { saveByItself() }
     let other = await otherOwner()
     try await readSessions(isOwner: other == nil, asSession: asSession)
     if let other { throw .inUse(by: other.process) }
+  }
+
+  /// Begins the autosave of a host whose keeper ``Restoration`` has begun, and keeps the host:
+  /// nobody calls or holds anything then.
+  private func saveByItself(isolation: isolated (any Actor)? = #isolation) {
+    guard keeper.keepsHosts, autosave == nil else { return }
+    keeper.keptHosts.append(self)
+    beginAutosave(isolation: isolation)
   }
 
   /// Who has the scenes; nil if this host has them, or if nothing can be written.

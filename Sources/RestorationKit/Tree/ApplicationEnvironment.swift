@@ -8,7 +8,7 @@ internal import ArchiveCodec
 /// The facts about the running application that every save carries.
 public struct ApplicationEnvironment: Hashable, Sendable {
   /// The version of the application, nil if it has none.
-  public let applicationVersion: String?
+  public private(set) var applicationVersion: String?
 
   /// The kind of interface, for example `terminal`.
   public let userInterfaceIdiom: String
@@ -42,6 +42,13 @@ public struct ApplicationEnvironment: Hashable, Sendable {
     self.applicationVersion = applicationVersion
     self.userInterfaceIdiom = userInterfaceIdiom
     system = System(given: systemVersion)
+  }
+
+  /// The environment of another version of the application.
+  func of(version: String) -> ApplicationEnvironment {
+    var copy = self
+    copy.applicationVersion = version
+    return copy
   }
 
   /// The operating system, which is asked for its version when somebody needs that: the first save.

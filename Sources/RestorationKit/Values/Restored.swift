@@ -14,7 +14,7 @@ internal import Synchronization
 ///     }
 ///
 /// Any `Codable & Sendable` value can be restored.
-/// ``Restoration/begin(_:signals:roots:prepare:)`` brings the value back. From then on
+/// ``Restoration/begin(_:version:signals:roots:prepare:)`` brings the value back. From then on
 /// an app only sets it: the autosave stores each change.
 ///
 /// | where it is declared | whose value it is |

@@ -17,7 +17,7 @@ public import Foundation
 ///     let screen = NoteScreen()
 ///     screen.draft = "Milk"
 ///     let again = try await RestorationTester().restart(screen) { NoteScreen() }
-///     #expect(again.root.draft == "Milk")
+///     #expect(again.draft == "Milk")
 ///
 /// A tester belongs to the actor that made it, as the nodes do.
 public final class RestorationTester {
@@ -52,6 +52,12 @@ public final class RestorationTester {
 
   /// The host of the launch that is running; nil if it has none.
   public private(set) var host: SceneHost?
+
+  /// The report of the save of the last ``restart(_:_:)-(Root,_)``; nil before the first.
+  public private(set) var saved: PreservationReport?
+
+  /// The report of the restore of the last ``restart(_:_:)-(Root,_)``; nil before the first.
+  public private(set) var restored: RestorationReport?
 
   private let clock: TestClock
   private var keys: (any KeyProvider)?
@@ -194,18 +200,21 @@ public final class RestorationTester {
   /// - Parameters:
   ///   - root: The root node, in the state that the user sees.
   ///   - make: Makes the root that the app makes at launch: another one.
-  /// - Returns: The new root, and the reports of the save and the restore.
+  /// - Returns: The new root. ``saved`` and ``restored`` are the reports of the save and the
+  ///   restore.
   /// - Throws: ``/RestorationKit/RestorationError`` with `strict` if a report has
   ///   problems, or another one if the state cannot be saved or restored;
   ///   ``RestorationTestFailure`` with `sameRoot`; the errors of the closures.
+  @discardableResult
   public func restart<Root: RestorableNode>(
     _ root: Root, _ make: () async throws -> Root
-  ) async throws -> Restart<Root> {
-    let saved = try await save([root])
+  ) async throws -> Root {
+    try await save([root])
     let keeper = try launch()
     let new = try await make()
     guard new !== root else { throw RestorationTestFailure.sameRoot(Root.self) }
-    return Restart(root: new, saved: saved, restored: try await keeper.restore(into: [new]))
+    restored = try await keeper.restore(into: [new])
+    return new
   }
 
   /// Saves several roots, ends the process, and restores into new roots.
@@ -215,26 +224,28 @@ public final class RestorationTester {
   /// - Parameters:
   ///   - roots: The root nodes, in the state that the user sees.
   ///   - make: Makes the roots that the app makes at launch: other ones.
-  /// - Returns: The new roots, and the reports of the save and the restore.
+  /// - Returns: The new roots.
   /// - Throws: As for one root.
+  @discardableResult
   public func restart(
     _ roots: [any RestorableNode], _ make: () async throws -> [any RestorableNode]
-  ) async throws -> Restart<[any RestorableNode]> {
-    let saved = try await save(roots)
+  ) async throws -> [any RestorableNode] {
+    try await save(roots)
     let keeper = try launch()
     let new = try await make()
     if let same = new.first(where: { new in roots.contains { $0 === new } }) {
       throw RestorationTestFailure.sameRoot(type(of: same))
     }
-    return Restart(root: new, saved: saved, restored: try await keeper.restore(into: new))
+    restored = try await keeper.restore(into: new)
+    return new
   }
 
-  private func save(_ roots: [any RestorableNode]) async throws -> PreservationReport {
-    if let keeper { return try await keeper.save(roots) }
-    let keeper = try launch()
-    // A strict keeper saves nothing before it has looked for a stored state.
-    _ = try await keeper.restore()
-    return try await keeper.save(roots)
+  private func save(_ roots: [any RestorableNode]) async throws {
+    if keeper == nil {
+      // A strict keeper saves nothing before it has looked for a stored state.
+      _ = try await launch().restore()
+    }
+    saved = try await keeper?.save(roots)
   }
 
   // MARK: Restarts of windows

@@ -1,24 +1,5 @@
 public import RestorationKit
 
-/// The result of a restart: the new root, and the reports of the save and the restore.
-public struct Restart<Root> {
-  /// The root that the closure made, with the restored state.
-  public let root: Root
-
-  /// The report of the save.
-  public let saved: PreservationReport
-
-  /// The report of the restore.
-  public let restored: RestorationReport
-}
-
-extension Restart: Sendable where Root: Sendable {}
-
-extension Restart where Root == [any RestorableNode] {
-  /// The roots that the closure made, with the restored state.
-  public var roots: [any RestorableNode] { root }
-}
-
 /// The result of a restart of all windows.
 public struct HostRestart {
   /// The new host, with its windows connected.

@@ -1,0 +1,24 @@
+@preconcurrency import Foundation
+
+/// Programs of the kind that the README shows, each in a file of its own: an `async` main, whose main
+/// queue runs on a worker thread once it has waited. The first argument chooses the program.
+@main
+enum LaunchedApps {
+  @MainActor private static let programs: [String: @MainActor () async throws -> Void] = [
+    "Counting": Counting.main,
+    "ReadmeWindows": ReadmeWindows.main,
+  ]
+
+  @MainActor static func main() async throws {
+    setvbuf(stdout, nil, _IOLBF, 0)
+    guard let name = CommandLine.arguments.dropFirst().first, let program = programs[name]
+    else { fatalError("The first argument is one of the programs.") }
+    try await program()
+  }
+}
+
+/// The arguments after the name of the program.
+var arguments: [String] { Array(CommandLine.arguments.dropFirst(2)) }
+
+/// Waits until the test sends a line, off the main actor; nil at the end of the input.
+@concurrent func nextLine() async -> String? { readLine() }
