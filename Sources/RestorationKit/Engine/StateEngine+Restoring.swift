@@ -14,9 +14,16 @@ extension StateEngine {
   ) async throws(RestorationError) -> RestorationReport {
     claim.beginUse()
     defer { claim.endUse() }
-    return try await inTurn(.restore, calls) { () async throws(RestorationError) in
-      if let report = try ended() { return report }
-      return try await restoreNow(calls, then, participants)
+    do throws(RestorationError) {
+      let report = try await inTurn(.restore, calls) { () async throws(RestorationError) in
+        if let report = try ended() { return report }
+        return try await restoreNow(calls, then, participants)
+      }
+      Problems.say(report.said)
+      return report
+    } catch {
+      Problems.say(["The restore has failed: \(error)"])
+      throw error
     }
   }
 

@@ -7,10 +7,12 @@ extension StateEngine {
     unless ended: () throws(RestorationError) -> RestorationReport? = { nil },
     for delegate: () -> (any StateDelegate)?
   ) async throws(RestorationError) -> RestorationReport {
-    try await turns.run { () throws(RestorationError) in
+    let report = try await turns.run { () throws(RestorationError) in
       if let report = try ended() { return report }
       return try restoreNow(late: node, below: parent, for: delegate())
     }
+    Problems.say(report.said)
+    return report
   }
 
   private func restoreNow(

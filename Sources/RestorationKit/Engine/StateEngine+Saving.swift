@@ -11,6 +11,24 @@ extension StateEngine {
     unless ended: () async throws(RestorationError) -> PreservationReport? = { nil },
     with participants: () throws(RestorationError) -> SaveParticipants?
   ) async throws(RestorationError) -> PreservationReport {
+    do throws(RestorationError) {
+      let report = try await saveInTurn(
+        everything: everything, calls, unless: ended, with: participants)
+      Problems.say(report.said)
+      told?(.success(report))
+      return report
+    } catch {
+      Problems.say(["The save has failed: \(error)"])
+      told?(.failure(error))
+      throw error
+    }
+  }
+
+  private func saveInTurn(
+    everything: Bool, _ calls: FileCalls,
+    unless ended: () async throws(RestorationError) -> PreservationReport?,
+    with participants: () throws(RestorationError) -> SaveParticipants?
+  ) async throws(RestorationError) -> PreservationReport {
     claim.beginUse()
     defer { claim.endUse() }
     if calls.isBlocking { try throwDuringRestore() }

@@ -28,6 +28,8 @@ package final class StateEngine {
   var found = RestoreFindings()
   /// The wishes for the saves to come.
   var wishes = SaveWishes()
+  /// Is told the result of each save.
+  var told: ((Result<PreservationReport, RestorationError>) -> Void)?
   /// The root of the values with ``Restored``; nil if there are none.
   private(set) var values: ValuesNode?
 

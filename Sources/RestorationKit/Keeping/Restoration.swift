@@ -28,6 +28,34 @@ public enum Restoration {
   /// defaults then, and the first save that stores something sets the old state aside.
   public static var report: Result<RestorationReport, RestorationError>? { session.begun?.report }
 
+  /// The report of the last save of the values and nodes of the app, or the error that prevented
+  /// the save; nil before the first one.
+  ///
+  /// The result stays after ``end(within:)``. Its ``PreservationReport/sizes`` are empty, since
+  /// they would keep the rows of all nodes. The windows of a ``SceneHost`` have saves of their
+  /// own, see ``SceneHost/autosave(every:polling:clock:isolation:told:)``.
+  public static var lastSave: Result<PreservationReport, RestorationError>? { session.lastSave }
+
+  /// Takes each problem of a restore, of a save or of a value, in place of stderr.
+  ///
+  /// A debug build prints each problem once to stderr, in a line with what is wrong, where,
+  /// and what to do; a release build prints nothing. While stderr is a terminal in raw mode,
+  /// the lines wait until the mode is back or the process ends. Nothing is printed if stderr
+  /// was closed when the process began, nor in a process that runs tests.
+  ///
+  /// With a closure nothing is printed, and the closure is called with the line, in every
+  /// build and in tests, too. It may be called on any thread. Set it before
+  /// ``begin(_:signals:roots:prepare:)``; an empty closure makes the library silent.
+  ///
+  ///     Restoration.onProblem = { print("A problem:", $0) }
+  ///
+  /// A line has names that the app has given, such as keys and classes, and of an error
+  /// the description that its type gives; a line has no values.
+  nonisolated public static var onProblem: (@Sendable (String) -> Void)? {
+    get { Problems.closure }
+    set { Problems.closure = newValue }
+  }
+
   /// The problems with the use of ``Restored`` values that were seen in this launch;
   /// observation sees them change.
   ///
@@ -169,11 +197,22 @@ extension RestorationSession {
     keeper.keepsHosts = true
     if isOfProcess { ValuesAtExit.begin() }
     keeper.engine.setValues(values)
+    keeper.engine.told = { [weak self] saved in
+      self?.lastSave = saved.map { report in
+        var report = report
+        report.sizeTree = ReportSizes { StateSizes() }
+        return report
+      }
+    }
     values.listenToChanges { [signal = keeper.engine.signal] in signal.tell() }
     try prepare(keeper)
     let begun = BegunRestoration(keeper, roots)
     self.begun = begun
-    if isOfProcess { ExitHook.set() }
+    if isOfProcess {
+      // What is printed last was registered first.
+      Problems.printAtEnd()
+      ExitHook.set()
+    }
     return begun
   }
 }

@@ -44,6 +44,8 @@ package final class RestorationSession: Sendable {
   let values: ValueStore
   let place: Place
   @MainActor var begun: BegunRestoration?
+  /// The result of the last save, also when the app has ended its restoration.
+  @MainActor var lastSave: Result<PreservationReport, RestorationError>?
 
   /// A launch of an app within a test.
   package convenience init(_ place: Place) { self.init(place, ValueStore()) }

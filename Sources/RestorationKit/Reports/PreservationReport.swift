@@ -203,7 +203,7 @@ extension PreservationReport: CustomStringConvertible {
   /// A headline and a line for every node.
   public var description: String { ReportTree.list(headline, entries) }
 
-  private var headline: String {
+  var headline: String {
     switch outcome {
     case .saved:
       savedSentence + unsentSentence + setAside.setAsideSentence + unsentAsideSentence

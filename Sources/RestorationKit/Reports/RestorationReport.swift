@@ -218,7 +218,7 @@ extension RestorationReport: CustomStringConvertible {
       .joined(separator: " ")
   }
 
-  private var headline: String {
+  var headline: String {
     switch outcome {
     case .restored: restored + (source?.sentence ?? "") + otherInstances.sentence(stateName)
     case .noArchive:

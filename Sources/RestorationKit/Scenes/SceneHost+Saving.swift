@@ -132,7 +132,9 @@ extension SceneHost {
       taken?.putBack(in: scene)
       scene.keepNeedingSave()
     }
-    report.add(ofScene: taken?.notes ?? [])
+    let notes = taken?.notes ?? []
+    report.add(ofScene: notes)
+    Problems.say(notes.filter(\.isProblem).map(\.description))
     if keeper.isStrict, report.outcome == .saved, let unreadable = taken?.unreadable {
       throw RestorationError(
         .strict, "The keeper is strict; the scene is saved, but it had problems. \(unreadable)")

@@ -135,6 +135,7 @@ final class SceneListFile {
       failure = nil
     } catch {
       failure = error
+      Problems.say(["The list of windows cannot be stored: \(error)"])
     }
   }
 

@@ -165,6 +165,7 @@ package final class ValueStore: Sendable {
   func note(_ problem: ReportNote) {
     let isNew = state.withLock { !$0.problems.contains(problem) }
     guard isNew else { return }
+    Problems.say([problem.description])
     let tell = registrar.withMutation(of: signal, keyPath: ValueSignal.path) {
       state.withLock { state in
         if !state.problems.contains(problem) { state.problems.append(problem) }

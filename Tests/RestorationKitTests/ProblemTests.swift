@@ -1,0 +1,133 @@
+import ArchiveCodec
+import RestorationKit
+import RestorationTesting
+import Synchronization
+import TestSupport
+import XCTest
+
+/// The lines that say what is wrong, and where they go.
+@MainActor
+final class ProblemTests: XCTestCase {
+  private let tester = RestorationTester()
+
+  override func setUp() async throws { tester.isStrict = false }
+
+  override func tearDown() async throws { Restoration.onProblem = nil }
+
+  func testOnlyAnOpenStderrOfADebugBuildWithoutTestsIsPrintedTo() {
+    var places: [Problems.Place: Int] = [:]
+    for bits in 0..<32 {
+      let facts = Problems.Facts(
+        hasClosure: bits & 1 > 0, isDebugBuild: bits & 2 > 0, wasOpen: bits & 4 > 0,
+        isTesting: bits & 8 > 0, isRaw: bits & 16 > 0)
+      let place = Problems.place(facts)
+      places[place, default: 0] += 1
+      let prints = facts.isDebugBuild && facts.wasOpen && !facts.isTesting
+      let expected: Problems.Place =
+        facts.hasClosure
+        ? .closure : !prints ? .nowhere : facts.isRaw ? .stderrLater : .stderr
+      XCTAssertEqual(place, expected, "\(facts)")
+    }
+    XCTAssertEqual(places, [.closure: 16, .stderr: 1, .stderrLater: 1, .nowhere: 14])
+  }
+
+  func testTheProblemOfAValueIsSaidOnce() async throws {
+    let said = Said()
+    try await tester.launch {
+      try await Restoration.begin("org.example.problems", signals: [])
+      RestoredValue("count", default: 0).value = 1
+      for _ in 0..<3 { RestoredValue("count", default: "").value += "typed" }
+      await Restoration.end()
+    }
+    XCTAssertEqual(
+      said.lines,
+      [
+        "The value of “count” is not of the type that was asked for, so its default was used:"
+          + " Int is stored, String was asked for"
+      ])
+  }
+
+  func testTheProblemsOfASaveAndARestoreAreSaidWithTheirPlace() async throws {
+    let said = Said()
+    try await tester.launch {
+      let root = TestNode("root", children: [TestNode("x", value: "typed"), TestNode("x")])
+      try await Restoration.begin("org.example.problems", signals: [], roots: { [root] })
+      await Restoration.end()
+    }
+    XCTAssertEqual(
+      said.lines,
+      [
+        "“root/x” (TestNode): left out, another one has this path; give each of the two an"
+          + " identifier of its own"
+      ])
+    try await tester.launch {
+      try await Restoration.begin("org.example.problems", signals: [])
+      await Restoration.end()
+    }
+    XCTAssertEqual(
+      said.lines.dropFirst(),
+      [
+        "“root” (TestNode): not found; register its class with a closure that makes it, answer in"
+          + " the delegate, or let the node above it contain it before you restore; if it is built"
+          + " later, call restore(late:below:)"
+      ])
+  }
+
+  func testAProblemIsOneLineWhateverItsNamesHold() async throws {
+    let said = Said()
+    try await tester.launch {
+      let name = "a\n\u{1B}[2Jb" + String(repeating: "c", count: 900)
+      let root = TestNode(name, children: [TestNode("x"), TestNode("x")])
+      try await Restoration.begin("org.example.problems", signals: [], roots: { [root] })
+      await Restoration.end()
+    }
+    XCTAssertEqual(said.lines.count, 1)
+    let line = try XCTUnwrap(said.lines.first)
+    XCTAssertTrue(line.hasPrefix("“a  [2Jbccc"), line)
+    XCTAssertEqual(line.count, 1001)
+    XCTAssertFalse(line.unicodeScalars.contains { $0.value < 32 })
+  }
+
+  func testAFailedSaveIsSaidAndKept() async throws {
+    let said = Said()
+    let tester = RestorationTester(
+      directory: HookedStore { _, call throws(ArchiveError) in
+        if call.isWrite { throw ArchiveError(.storageFull) }
+      })
+    tester.isStrict = false
+    try await tester.launch {
+      try await Restoration.begin("org.example.problems", signals: [])
+      RestoredValue("count", default: 0).value = 1
+      let isStored = await Restoration.end()
+      XCTAssertFalse(isStored)
+      guard case .failure(let error)? = Restoration.lastSave else {
+        return XCTFail("\(String(describing: Restoration.lastSave))")
+      }
+      XCTAssertEqual(said.lines, ["The save has failed: \(error)"])
+    }
+  }
+
+  func testTheReportOfTheLastSaveIsKeptAlsoAfterTheEnd() async throws {
+    try await tester.launch {
+      XCTAssertNil(Restoration.lastSave)
+      try await Restoration.begin("org.example.problems", signals: [])
+      RestoredValue("count", default: 0).value = 1
+      await Restoration.end()
+      let report = try XCTUnwrap(Restoration.lastSave).get()
+      XCTAssertEqual(report.outcome, .saved)
+      XCTAssertEqual(report.entries.map(\.path.description), ["@values", "@values/count"])
+      XCTAssertEqual(report.sizes.elements, [])
+    }
+  }
+}
+
+/// Collects what is said.
+private final class Said: Sendable {
+  private let heard = Mutex<[String]>([])
+
+  init() {
+    Restoration.onProblem = { [self] line in heard.withLock { $0.append(line) } }
+  }
+
+  var lines: [String] { heard.withLock(\.self) }
+}
