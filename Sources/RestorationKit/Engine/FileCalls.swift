@@ -49,28 +49,30 @@ enum FileCalls {
     }
     return answer.wait(until: end)
   }
-}
 
-/// A save that its caller waits for, on the thread and on the actor of the caller.
-///
-/// A task that begins at once runs the save. Blocking calls never suspend, so the save has ended
-/// when the beginning of the task returns.
-final class BlockingSave {
-  let calls: FileCalls
-  /// Whether everything is stored.
-  var isStored = false
-  /// Whether the caller has stopped waiting.
+  /// Runs an asynchronous body to its end on this thread and on the caller's actor.
   ///
-  /// If the caller is not on the actor, the task begins only then, and must not save.
-  private(set) var isOver = false
-
-  init(within limit: Duration) {
-    calls = .blocking(until: .now + limit.bounded)
-  }
-
-  func end() -> Bool {
-    isOver = true
-    return isStored
+  /// No body that makes blocking calls alone suspends, so the body has ended when the call returns.
+  /// `Task.immediate` does not do here: in an app with an asynchronous `main` the main queue runs on
+  /// one of the threads that tasks share, and a task that begins in a callback there waits for the
+  /// end of the callback.
+  ///
+  /// - Parameters:
+  ///   - isolation: The actor of the caller; nil if the caller has none.
+  ///   - body: Makes blocking calls.
+  /// - Returns: The result; nil if the body has suspended all the same.
+  static func run<Value>(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async -> Value
+  ) -> Value? {
+    let caller = CallingThread()
+    var result: Value?
+    withoutActuallyEscaping(body) { body in
+      // Only this thread runs the task, within this call.
+      nonisolated(unsafe) let run = { () async -> Void in result = await body() }
+      caller.begin { await unsafe run() }
+      unsafe caller.run(on: isolation?.unownedExecutor)
+    }
+    return result
   }
 }
 
@@ -89,6 +91,32 @@ private final class Answer<Value: Sendable>: Sendable {
     let nanoseconds = Int(rest.seconds) * 1_000_000_000 + Int(rest.attoseconds / 1_000_000_000)
     _ = isThere.wait(timeout: .now() + .nanoseconds(max(0, nanoseconds)))
     return value.withLock { $0 }
+  }
+}
+
+/// Takes the one task that the thread of a caller runs.
+private final class CallingThread: TaskExecutor {
+  private let jobs = Mutex<[UnownedJob]>([])
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    jobs.withLock { $0.append(job) }
+  }
+
+  /// Makes a task, which does not begin yet.
+  func begin(_ body: sending @escaping () async -> Void) {
+    Task(executorPreference: self, operation: body)
+  }
+
+  /// Runs the task, as an actor if there is one, until the task ends or suspends.
+  func run(on actor: UnownedSerialExecutor?) {
+    while let job = jobs.withLock({ $0.popLast() }) {
+      if let actor = unsafe actor {
+        unsafe job.runSynchronously(isolatedTo: actor, taskExecutor: asUnownedTaskExecutor())
+      } else {
+        unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+      }
+    }
   }
 }
 

@@ -130,8 +130,7 @@ public enum Restoration {
   ) throws -> StateKeeper {
     let begun = try session.begin(application, version, prepare, roots)
     let calls = FileCalls.blocking(until: .now + limit.bounded)
-    // The task begins at once and never suspends, so it has ended when the initializer returns.
-    Task.immediate { @MainActor in await begun.restore(calls) }
+    FileCalls.run { await begun.restore(calls) }
     return try begun.follow(signals)
   }
 

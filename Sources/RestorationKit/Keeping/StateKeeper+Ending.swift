@@ -34,14 +34,11 @@ extension StateKeeper {
     isolation: isolated (any Actor)? = #isolation
   ) -> Bool {
     let roots = roots ?? autosave?.roots?()
-    autosave = nil
+    // The end of the autosave lets the signals go, so it comes after the save.
+    defer { autosave = nil }
     guard let roots else { return false }
-    let save = BlockingSave(within: limit)
-    Task.immediate {
-      _ = isolation
-      if !save.isOver { save.isStored = await isStored(saving: roots, save.calls) }
-    }
-    return save.end()
+    let calls = FileCalls.blocking(until: .now + limit.bounded)
+    return FileCalls.run { await isStored(saving: roots, calls) } ?? false
   }
 
   private func isStored(saving roots: [any RestorableNode], _ calls: FileCalls) async -> Bool {

@@ -66,14 +66,11 @@ extension SceneHost {
     within limit: Duration = .seconds(2), isolation: isolated (any Actor)? = #isolation
   ) -> Bool {
     if autosave != nil { _ = findsChange() }
-    autosave = nil
+    // The end of the autosave lets the signals go, so it comes after the save.
+    defer { autosave = nil }
     guard ownsSessions else { return false }
-    let save = BlockingSave(within: limit)
-    Task.immediate {
-      _ = isolation
-      if !save.isOver { save.isStored = await isStored(save.calls) }
-    }
-    return save.end()
+    let calls = FileCalls.blocking(until: .now + limit.bounded)
+    return FileCalls.run { await isStored(calls) } ?? false
   }
 
   private func isStored(_ calls: FileCalls) async -> Bool {
