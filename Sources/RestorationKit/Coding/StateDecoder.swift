@@ -207,11 +207,29 @@ public final class StateDecoder {
   func decodeIfPresent<Value: Codable>(
     forKey key: String, standIn other: @autoclosure () -> Value
   ) throws -> Value? {
+    try mendedValue(forKey: key, standIn: other())?.value
+  }
+
+  /// Reads a value as `decodeIfPresent(forKey:standIn:)`, and says what of it is not as it is stored.
+  func mendedValue<Value: Codable>(
+    forKey key: String, standIn other: @autoclosure () -> Value
+  ) throws -> MendedValue<Value>? {
     guard let mended = try state(with: key)?.decodeIfPresent(forKey: key, standIn: other()) else {
       return nil
     }
     if let place, let fields = MendedFields(mended) { restored.note(fields, at: place) }
-    return mended.value
+    return mended
+  }
+
+  /// The stored form of the value of a key; nil if there is none, or if it cannot be copied.
+  func content(forKey key: String) -> ValueContent? {
+    guard let values, values.contains(key) else { return nil }
+    do {
+      return try ValueContent(copying: key, from: values)
+    } catch {
+      // No record of the library has such a value, so no version of the app could decode it.
+      return nil
+    }
   }
 
   /// The values, all of which count as asked for.
@@ -316,7 +334,7 @@ public final class StateDecoder {
   ///
   /// Fields with ``Restored`` are set before the hook that calls it, and in a late restore after it, unless
   /// it keeps the state again. Several states may be kept: each late restore gives the node the next older
-  /// one.
+  /// one. What the node had until then stays stored beside it, and no late restore gives it back.
   ///
   /// - Parameter reason: Why, in a sentence of up to 500 characters for the report. It is stored, so it must not
   ///   have a secret.

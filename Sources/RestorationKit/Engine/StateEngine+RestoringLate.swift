@@ -22,22 +22,75 @@ extension StateEngine {
     let start = ContinuousClock.now
     guard let kept = objects.kept, let (tree, place) = tree(of: kept, for: node, below: parent)
     else { return RestorationReport(.nothingKept) }
+    let late = LateNode(node: node, kept: kept, place: place)
+    let before: (said: StateProbe.Answer, states: KeptRecords.State, state: KeptState)?
+    do {
+      before = try late.isBack ? present(of: node, kept) : nil
+    } catch {
+      // The node has something that could not be kept, so it stays as it is.
+      var report = RestorationReport(.restored)
+      let entry = RestorationReport.Entry(
+        kind: .node, path: tree.outline.path(of: 0), className: tree.outline.form(of: 0).className,
+        outcome: .decodeFailed(by: .existing, error.reason), notes: [.kept])
+      report.lines = ReportEntries { [entry] }
+      try throwIfStrict(report)
+      return report
+    }
     let run = RestorationRun(
       tree, types, objects, delegate: delegate, now: settings.now(),
       skipped: kept.skippedPlaces(in: tree),
       RestorationProgress(tree.outline, nil, nil, trace),
-      late: LateNode(node: node, kept: kept, place: place))
+      late: late)
     // The restore changes objects without their saying so, so the next save asks them all. Before
     // that save nobody hears the node.
     rows.whole.canDiff = false
     defer { signal.tell() }
     let result = run.run()
+    if let before, isReplaced(before.said.probe, of: node, at: before.states.path) {
+      kept.keep(before.state, of: node, before: before.states)
+    }
     if rows.kept.records === kept { rows.claim(result.claimed) }
     found.undecoded.formUnion(result.undecoded)
     var report = result.report
     report.walkDuration = start.duration(to: .now)
     try throwIfStrict(report)
     return report
+  }
+
+  /// What a node has, if it is the work of somebody: a late restore may replace it by an older state.
+  private func present(
+    of node: any RestorableNode, _ kept: KeptRecords
+  ) throws -> (said: StateProbe.Answer, states: KeptRecords.State, state: KeptState)? {
+    guard let states = kept.state(of: node) else { return nil }
+    let number = rows.placed(node)
+    let info = types.info(of: node)
+    let path = number.map { rows.path(of: $0) } ?? states.path
+    let said = try StateProbe.asking(node, at: path, info.traits, settings.limits)
+    guard !kept.saysNothingNew(node, said.probe) else { return nil }
+    let maker = objects.restorationClass(of: node, info, naming: node.restorationClass)?.name
+    let state = try kept.present(said) { id, values in
+      KeptState(
+        replaced: id, info.name, restorationClassName: maker,
+        version: types.version(ofClass: info.name, restoredBy: maker).number, values)
+    } encodingSensitive: { encoder in
+      guard let number else { return }
+      try SensitiveSurvey(rows, objects, file.secrets, now: settings.now())
+        .encode(said.sensitive, of: node, number, with: encoder)
+    }
+    return (said, states, state)
+  }
+
+  /// Whether a node says something else than before.
+  private func isReplaced(
+    _ before: StateProbe, of node: any RestorableNode, at path: RestorationPath
+  ) -> Bool {
+    do {
+      let now = try StateProbe(node, at: path, types.info(of: node).traits, settings.limits)
+      return !now.isSame(as: before)
+    } catch {
+      // Nobody knows, and a state too many harms nobody.
+      return true
+    }
   }
 
   /// What is kept for a node: its element with all below it, or a state that the node itself keeps.

@@ -57,7 +57,8 @@ extension StateKeeper {
   /// Use it also for a node that is back and has kept its state with
   /// ``StateDecoder/keep(because:)``, in this launch or an earlier one, when the state can be applied: the
   /// newest such state is decoded again, and is kept no more unless the node keeps it again, its decoding
-  /// throws or a field of it does not fit. The nodes below are left as they are.
+  /// throws or a field of it does not fit. What the node had until then, saved or not, stays stored beside it,
+  /// within the ``StatePolicy/keptBound``. The nodes below are left as they are.
   ///
   /// The calls are those of ``restore(into:)`` on the node and on the nodes that are
   /// kept below it, in the same order, from `loadViewIfNeeded` to

@@ -13,7 +13,8 @@ extension RestorationRun {
             try object.decodeRestorableState(with: coder)
             if isBack {
               guard restored.keptReasons[index] == nil else { return }
-              try coder.decodeOwnState(of: object, outcomes.traits[index])
+              // The kept state stays if a field does not fit, and the own one is what the node says.
+              try coder.decodeOwnState(of: object, outcomes.traits[index], keepsUnfit: false)
             }
           }
           try coder.builtIn?.restoreAfterDecoding(object)

@@ -53,6 +53,18 @@ struct KeptState: Sendable {
   }
 }
 
+extension KeptState {
+  /// A state that was never stored: the one that an object had when it was given another one.
+  init(
+    replaced id: ID, _ className: String, restorationClassName: String?, version: Int,
+    _ values: StoredTree.Values
+  ) {
+    self.init(
+      id, className, restorationClassName: restorationClassName, version: version, since: nil,
+      values)
+  }
+}
+
 // MARK: - In a record
 
 extension KeptState {

@@ -170,6 +170,66 @@ extension KeptRecords {
     self.states[node] = states.isEmpty ? nil : states
   }
 
+  /// The state that a node has, to be kept beside the one that is given to it.
+  ///
+  /// - Parameters:
+  ///   - answer: What the node says.
+  ///   - form: Makes the state of its values under an identifier.
+  ///   - encodeSensitive: Writes the values with a sensitivity.
+  /// - Returns: The state, which is not kept yet.
+  /// - Throws: The errors of the body, and ``ArchiveError`` for a state that is too large.
+  func present(
+    _ answer: StateProbe.Answer,
+    _ form: (KeptState.ID, StoredTree.Values) -> KeptState,
+    encodingSensitive encodeSensitive: (KeyedEncoder) throws -> Void
+  ) throws -> KeptState {
+    // No record has these numbers: they stand for the objects until a save writes the state.
+    let numbers = answer.objects.map { object in
+      let number = freeNumber()
+      named.objects[number] = KeptReferences.Object(object)
+      return number
+    }
+    let record = try KeyedDecoder.encoding { encoder in
+      if let state = try answer.record.container(forKey: NodeRecord.stateKey) {
+        try encoder.encodeContainer(forKey: NodeRecord.stateKey) {
+          try $0.copyAll(from: state) { number in numbers[Int(number) - 1] }
+        }
+      }
+      try encodeSensitive(encoder)
+    }
+    return form(
+      KeptState.ID(record: freeNumber(), index: 1),
+      StoredTree.Values(
+        builtIn: nil, state: try record.container(forKey: NodeRecord.stateKey),
+        sensitive: try record.container(forKey: NodeRecord.sensitiveKey)))
+  }
+
+  /// A number that no stored record has, and no other state of this restore.
+  private func freeNumber() -> UInt64 {
+    repeat {
+      lastFreeNumber -= 1
+    } while places[lastFreeNumber] != nil
+      || named.records.contains(lastFreeNumber)
+    return lastFreeNumber
+  }
+
+  /// Whether a node says nothing of its own yet: its stored state is withheld, and it says what it said when
+  /// it had come back without that.
+  func saysNothingNew(_ node: any StateRestoring, _ probe: StateProbe) -> Bool {
+    states[node]?.withheld != nil && probes[node]?.isSame(as: probe) == true
+  }
+
+  /// Keeps a state that a node had until it was given another one.
+  func keep(_ replaced: KeptState, of node: any StateRestoring, before: State) {
+    noteReferences(of: replaced)
+    named.noteSubkeys(of: [replaced.values], .object(KeptReferences.Object(node)))
+    var states =
+      self.states[node]
+      ?? State(kind: before.kind, path: before.path, outcome: before.outcome)
+    states.beside.insert(Beside(state: replaced, reason: .laterStateRestored), at: 0)
+    self.states[node] = states
+  }
+
   /// Ends keeping all states of an object.
   func discardStates(of object: any StateRestoring) -> Bool {
     defer { states[object] = nil }

@@ -12,7 +12,11 @@ extension KeptRecords {
   /// replaces all of them.
   func state(of index: Int) -> State? {
     guard let kept = unclaimed[index] else { return nil }
-    let element = kept.element
+    var element = kept.element
+    element.inlineFields { record in
+      let field = places[record].flatMap { unclaimed[$0]?.element }
+      return field?.content.className == FieldRecord.className ? field?.values.state : nil
+    }
     let isWithheld = kept.staysBeside && element.values.state != nil
     guard isWithheld || !element.kept.isEmpty else { return nil }
     return State(

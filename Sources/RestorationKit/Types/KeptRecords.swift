@@ -88,6 +88,8 @@ final class KeptRecords {
   var skippedRecords: [UInt64: LeftOutPeriod] = [:]
   /// What the kept states name.
   var named = KeptReferences()
+  /// The last number that was given to something that no record has.
+  var lastFreeNumber = UInt64.max
 
   /// Keeps the elements and states that a restore could not bring back; nil if there are none.
   ///
@@ -179,14 +181,28 @@ final class KeptRecords {
   }
 
   private func keepStates(of object: any StateRestoring, at index: Int, _ result: RestoreResult) {
-    let element = result.tree.elements[index]
+    var element = result.tree.elements[index]
     let outcome = result.outcomes[index]
     let isUnread = result.unread.contains(index)
     if isUnread {
+      let stored = element.values
+      // What the user types in the screen goes to the records of its fields, and the kept state must not
+      // change with it.
+      let isInlined = element.inlineFields { record in
+        guard let place = result.restored.place(ofRecord: record),
+          result.tree.outline.form(of: place).className == FieldRecord.className
+        else { return nil }
+        return result.tree.values.state(at: place)
+      }
       if let byteCount = result.tree.laterFingerprints.byteCount(at: index) {
         sizes.ofRecords[element.record] = byteCount
       }
       noteReferences(of: element)
+      if isInlined {
+        ScreenFields.letGoOfRecords(of: object)
+        sizes.ofRecords[element.record]? +=
+          byteCount(notingReferencesOf: element.values) - byteCount(notingReferencesOf: stored)
+      }
     }
     named.noteSubkeys(
       of: (isUnread ? [element.values] : []) + element.kept.map(\.values),
@@ -209,7 +225,7 @@ final class KeptRecords {
     _ = byteCount(notingReferencesOf: element.values)
   }
 
-  private func noteReferences(of state: KeptState) {
+  func noteReferences(of state: KeptState) {
     sizes.note(byteCount(notingReferencesOf: state.values), of: state.id)
   }
 
@@ -230,6 +246,21 @@ final class KeptRecords {
       // Values that cannot be copied cannot be written back; the save reports the loss.
     }
     return byteCount
+  }
+}
+
+extension StoredTree.Element {
+  /// Puts the fields into the state that are stored in records of their own.
+  ///
+  /// - Returns: Whether there are any.
+  @discardableResult
+  mutating func inlineFields(_ record: (UInt64) -> KeyedDecoder?) -> Bool {
+    guard let inlined = values.state.flatMap({ ScreenFields.inlined($0, record) }) else {
+      return false
+    }
+    values = StoredTree.Values(
+      builtIn: values.builtIn, state: inlined, sensitive: values.sensitive)
+    return true
   }
 }
 

@@ -48,6 +48,9 @@ final class RestoredObjects: RestoredReferences {
     places[record].flatMap { node(at: $0) } ?? earlier?.object(record) as? any RestorableNode
   }
 
+  /// The index of the element of a record; nil if the tree has none.
+  func place(ofRecord record: UInt64) -> Int? { places[record] }
+
   func object(at index: Int) -> (any StateRestoring)? {
     index < objects.count ? objects[index] : nil
   }

@@ -29,30 +29,56 @@ struct StateProbe {
     _ object: any StateRestoring, at path: RestorationPath, _ traits: TypeTraits,
     _ limits: ArchiveLimits = .standard
   ) throws {
+    self = try Self.asking(object, at: path, traits, limits).probe
+  }
+
+  private init(
+    _ state: RecordFingerprint, _ sensitive: SensitiveValues?, _ objects: [any StateRestoring]
+  ) {
+    self.state = state
+    self.sensitive = (sensitive?.all ?? []).map { keys, value in
+      switch value {
+      case .absent: SensitiveValue(keys: keys, fingerprint: nil)
+      case .expiring(_, let content), .secret(let content):
+        SensitiveValue(keys: keys, fingerprint: content.fingerprint)
+      }
+    }
+    targets = objects.map { Target(object: $0) }
+  }
+
+  /// What an object said when it was asked.
+  ///
+  /// The record has the state, in which references have numbers from 1 on: those of the objects, in order.
+  typealias Answer = (
+    probe: StateProbe, record: KeyedDecoder, sensitive: SensitiveValues?,
+    objects: [any StateRestoring]
+  )
+
+  /// Asks an object, and gives its answer besides the probe.
+  ///
+  /// - Throws: As the initializer.
+  static func asking(
+    _ object: any StateRestoring, at path: RestorationPath, _ traits: TypeTraits,
+    _ limits: ArchiveLimits = .standard
+  ) throws -> Answer {
     let references = ProbedReferences(path)
     var state = RecordFingerprint.none
-    var sensitive: [SensitiveValue] = []
-    _ = try KeyedDecoder.encoding(limits: limits) { encoder in
+    var sensitive: SensitiveValues?
+    let record = try KeyedDecoder.encoding(limits: limits) { encoder in
       let container = encoder.beginContainer(forKey: NodeRecord.stateKey)
       let coder = StateEncoder(references, encoder)
       coder.open(nil)
       defer { coder.close() }
-      try coder.encodeOwnState(of: object, traits)
+      // A field that has a record of its own counts by its value as well.
+      try coder.encodeOwnState(of: object, traits, isInline: true)
       try object.encodeRestorableState(with: coder)
       coder.finishContainer()
-      sensitive = (coder.sensitive?.all ?? []).map { keys, value in
-        switch value {
-        case .absent: SensitiveValue(keys: keys, fingerprint: nil)
-        case .expiring(_, let content), .secret(let content):
-          SensitiveValue(keys: keys, fingerprint: content.fingerprint)
-        }
-      }
+      sensitive = coder.sensitive
       encoder.endContainer(container)
       state = encoder.fingerprint(of: container)
     }
-    self.state = state
-    self.sensitive = sensitive
-    targets = references.objects.map { Target(object: $0) }
+    let objects = references.objects
+    return (StateProbe(state, sensitive, objects), record, sensitive, objects)
   }
 
   /// Whether another probe has the same values, with references to the same objects.

@@ -54,7 +54,8 @@ final class FieldRecord: RestorableObject, Sendable {
 
   /// Gives the restored value to the field that the record belongs to.
   func take(
-    _ box: any RestorableFieldBox, of screen: any StateRestoring, with coder: StateDecoder
+    _ box: any RestorableFieldBox, of screen: any StateRestoring, with coder: StateDecoder,
+    keepsUnfit: Bool
   ) {
     self.screen = screen
     let stored = link.withLock { link in
@@ -63,7 +64,7 @@ final class FieldRecord: RestorableObject, Sendable {
     }
     box.record = self
     guard let stored else { return }
-    let finding = box.restore(stored, forKey: key)
+    let finding = box.restore(stored, forKey: key, keepsUnfit: keepsUnfit)
     if !finding.notes.isEmpty || !finding.isWhole {
       coder.note(MendedFields(notes: finding.notes, isWhole: finding.isWhole))
     }

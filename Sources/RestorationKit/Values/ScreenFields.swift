@@ -1,3 +1,4 @@
+internal import ArchiveCodec
 internal import Synchronization
 
 /// A property wrapper that may be the field of a screen.
@@ -71,8 +72,10 @@ struct ScreenFields: Sendable {
   /// The key of the references to the records of large fields.
   private static let recordsKey = "@fields"
 
-  /// Writes all fields of a screen.
-  static func encode(_ screen: any StateRestoring, with coder: StateEncoder) throws {
+  /// Writes all fields of a screen; with `isInline` none has a record of its own.
+  static func encode(
+    _ screen: any StateRestoring, with coder: StateEncoder, isInline: Bool = false
+  ) throws {
     let type: AnyClass = type(of: screen)
     let fields = of(type).fields
     if fields.isEmpty, known.withLock({ $0.used.contains(ObjectIdentifier(type)) }) {
@@ -88,10 +91,10 @@ struct ScreenFields: Sendable {
         continue
       }
       let box = field.fieldBox
-      if box.record == nil {
+      if isInline || box.record == nil {
         let start = coder.byteCount
         try box.encodeField(with: coder, forKey: key)
-        guard coder.byteCount - start > largestByteCount else { continue }
+        guard !isInline, coder.byteCount - start > largestByteCount else { continue }
         coder.remove(key)
         box.record = FieldRecord(key, of: box)
       }
@@ -106,17 +109,53 @@ struct ScreenFields: Sendable {
   }
 
   /// Reads all stored fields of a screen.
-  static func restore(_ screen: any StateRestoring, from coder: StateDecoder) throws {
+  ///
+  /// With `keepsUnfit` a stored field that does not fit goes on being stored until the app sets it.
+  static func restore(
+    _ screen: any StateRestoring, from coder: StateDecoder, keepsUnfit: Bool
+  ) throws {
     let records = try coder.container(forKey: recordsKey)
     for place in of(type(of: screen)).fields {
       let field = place.field(of: screen)
       let key = field.key ?? place.name
       let box = field.fieldBox
       if let record = try records?.decodeObject(FieldRecord.self, forKey: key) {
-        record.take(box, of: screen, with: coder)
+        record.take(box, of: screen, with: coder, keepsUnfit: keepsUnfit)
       } else {
-        box.restore(from: coder, forKey: key)
+        box.restore(from: coder, forKey: key, keepsUnfit: keepsUnfit)
       }
+    }
+  }
+
+  /// Lets go of the records of all fields, which go on with records that are made when they are written.
+  static func letGoOfRecords(of screen: any StateRestoring) {
+    for place in of(type(of: screen)).fields { place.field(of: screen).fieldBox.record = nil }
+  }
+
+  /// A stored state with the fields in it that are stored in records of their own.
+  ///
+  /// - Parameters:
+  ///   - state: The state of a screen.
+  ///   - record: The state of a record of a field; nil if there is none.
+  /// - Returns: The state; nil if no field has a record, or the record of one cannot be read, or the state
+  ///   has no room for all fields.
+  static func inlined(
+    _ state: KeyedDecoder, _ record: (UInt64) -> KeyedDecoder?
+  ) -> KeyedDecoder? {
+    do {
+      guard let records = try state.container(forKey: recordsKey) else { return nil }
+      return try KeyedDecoder.encoding { encoder in
+        for key in state.keys where key != recordsKey { try encoder.copy(key, from: state) }
+        for key in records.keys {
+          guard let field = try records.reference(forKey: key).flatMap(record) else {
+            throw ArchiveError(.keyNotFound, path: [key])
+          }
+          try encoder.copy(ValueStore.valueKey, from: field, as: key)
+        }
+      }
+    } catch {
+      // The references stay, so the fields are stored as long as their records are.
+      return nil
     }
   }
 }

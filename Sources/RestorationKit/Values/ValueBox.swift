@@ -47,10 +47,14 @@ protocol RestorableFieldBox: AnyObject, Sendable {
   func encodeField(with coder: StateEncoder, forKey key: String) throws
 
   /// Reads the value; without a stored one the value stays as it is.
-  func restore(from coder: StateDecoder, forKey key: String)
+  ///
+  /// With `keepsUnfit` a stored value that does not fit goes on being stored until the value is set.
+  func restore(from coder: StateDecoder, forKey key: String, keepsUnfit: Bool)
 
   /// Takes the value of a record of its own.
-  func restore(_ stored: RestoredContent, forKey key: String) -> ValueFinding
+  func restore(
+    _ stored: RestoredContent, forKey key: String, keepsUnfit: Bool
+  ) -> ValueFinding
 }
 
 /// A value in its stored form, to be decoded once its type is known.
@@ -58,7 +62,9 @@ struct RestoredContent: Sendable {
   let content: ValueContent
   let sensitivity: Sensitivity?
 
-  init(_ content: ValueContent) { (self.content, sensitivity) = (content, nil) }
+  init(_ content: ValueContent, _ sensitivity: Sensitivity? = nil) {
+    (self.content, self.sensitivity) = (content, sensitivity)
+  }
 
   /// Nil if the record has no value, as after the value's time is over.
   init?(_ record: KeyedDecoder) {
@@ -263,26 +269,39 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
     set { held.withLock { $0.record = newValue } }
   }
 
-  func restore(_ stored: RestoredContent, forKey key: String) -> ValueFinding {
+  func restore(
+    _ stored: RestoredContent, forKey key: String, keepsUnfit: Bool
+  ) -> ValueFinding {
     let found = decode(stored, key)
-    if let value = found.value {
-      registrar.withMutation(of: signal, keyPath: ValueSignal.path) {
-        held.withLock { $0.value = value }
-      }
-    }
+    takeField(found.value, unfit: keepsUnfit && !found.finding.isWhole ? stored.content : nil)
     return found.finding
   }
 
   /// Decodes without throwing: a field that does not fit costs the screen nothing else.
-  func restore(from coder: StateDecoder, forKey key: String) {
+  func restore(from coder: StateDecoder, forKey key: String, keepsUnfit: Bool) {
     let old = held.withLock(\.value)
+    var found: MendedValue<Value>?
     do {
-      guard let value: Value = try coder.decodeIfPresent(forKey: key, standIn: old) else { return }
-      registrar.withMutation(of: signal, keyPath: ValueSignal.path) {
-        held.withLock { $0.value = value }
-      }
+      found = try coder.mendedValue(forKey: key, standIn: old)
+      // A field that is not stored keeps what it has.
+      if found == nil { return }
     } catch {
       coder.noteReplaced(key, error)
+    }
+    takeField(
+      found?.value,
+      unfit: keepsUnfit && found?.isWhole != true ? coder.content(forKey: key) : nil)
+  }
+
+  /// Takes the restored value of a field, and the stored one if that does not fit.
+  private func takeField(_ value: Value?, unfit: ValueContent?) {
+    guard value != nil || unfit != nil else { return }
+    registrar.withMutation(of: signal, keyPath: ValueSignal.path) {
+      held.withLock { held in
+        held = HeldValue(
+          value: value ?? held.value, stored: unfit.map { RestoredContent($0, sensitivity) },
+          isWhole: unfit == nil, record: held.record)
+      }
     }
   }
 
@@ -297,7 +316,10 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
   }
 
   func encodeField(with coder: StateEncoder, forKey key: String) throws {
-    try encode(held.withLock(\.value), with: coder, forKey: key)
+    let held = held.withLock { $0 }
+    guard let stored = held.stored else { return try encode(held.value, with: coder, forKey: key) }
+    // As it was stored: a version whose type does not fit must not replace it by its mere start.
+    try coder.encode(stored.content, forKey: key, stored.sensitivity)
   }
 
   private func encode(_ value: Value, with coder: StateEncoder, forKey key: String) throws {

@@ -1,0 +1,135 @@
+import ArchiveCodec
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// Fields of screens whose stored value does not fit their type: it stays stored until the app sets the field.
+@MainActor
+final class UnfitFieldTests: XCTestCase {
+  private final class Older: @MainActor RestorableScreen {
+    let restorationIdentifier = "screen"
+    @Restored var marks = 0
+    @Restored var place = Spot(row: 0, name: 0)
+    @Restored(sensitivity: .secret) var code = 0
+    @Restored var title = ""
+    @Restored var text = 0
+  }
+
+  private final class Newer: @MainActor RestorableScreen {
+    let restorationIdentifier = "screen"
+    @Restored var marks = [0, 0]
+    @Restored var place = NamedSpot(row: 0, name: "")
+    @Restored(sensitivity: .secret) var code = ""
+    @Restored var title = ""
+    @Restored var text: [String] = []
+  }
+
+  private struct Spot: Codable, Sendable, Equatable {
+    var row: Int
+    var name: Int
+  }
+
+  private struct NamedSpot: Codable, Sendable, Equatable {
+    var row: Int
+    var name: String
+  }
+
+  private let launch = Launch()
+  private let lines = (0..<1000).map { "The line \($0)" }
+
+  private func keeper(_ type: any RestorableScreen.Type) throws -> StateKeeper {
+    let keeper = try launch.keeper()
+    switch type {
+    case is Older.Type: try keeper.register(Older.self, as: "Screen")
+    default: try keeper.register(Newer.self, as: "Screen")
+    }
+    return keeper
+  }
+
+  private func saveNewer(large: Bool = false) async throws {
+    let screen = Newer()
+    (screen.marks, screen.place, screen.code) = (
+      [7, 8], NamedSpot(row: 3, name: "attic"), "hidden"
+    )
+    (screen.title, screen.text) = ("Newer", large ? lines : ["one"])
+    _ = try await keeper(Newer.self).save([screen])
+  }
+
+  /// A launch of the older version, which saves as often as something is to be saved.
+  private func runOlder(_ change: (Older) -> Void = { _ in }) async throws {
+    let keeper = try keeper(Older.self)
+    let screen = Older()
+    _ = try await keeper.restore(into: [screen])
+    _ = try await keeper.save([screen])
+    change(screen)
+    _ = try await keeper.save([screen])
+  }
+
+  private func restored() async throws -> Newer {
+    let screen = Newer()
+    _ = try await keeper(Newer.self).restore(into: [screen])
+    return screen
+  }
+
+  func testTheMereStartOfAnOlderVersionReplacesNoField() async throws {
+    for large in [false, true] {
+      try launch.removeState()
+      try await saveNewer(large: large)
+      for _ in 0..<2 { try await runOlder() }
+      let screen = try await restored()
+      XCTAssertEqual(screen.marks, [7, 8])
+      XCTAssertEqual(screen.place, NamedSpot(row: 3, name: "attic"))
+      XCTAssertEqual(screen.code, "hidden")
+      XCTAssertEqual(screen.title, "Newer")
+      XCTAssertEqual(screen.text, large ? lines : ["one"])
+    }
+  }
+
+  func testAFieldThatTheAppSetsReplacesWhatDidNotFitAndNoOther() async throws {
+    for large in [false, true] {
+      try launch.removeState()
+      try await saveNewer(large: large)
+      try await runOlder { $0.title = "Older" }
+      // Also if the value is the one that the screen has.
+      try await runOlder { $0.text = 0 }
+      let screen = try await restored()
+      XCTAssertEqual(screen.text, [], "the older version has set it")
+      XCTAssertEqual(screen.title, "Older")
+      XCTAssertEqual(screen.marks, [7, 8])
+      XCTAssertEqual(screen.place, NamedSpot(row: 3, name: "attic"))
+      XCTAssertEqual(screen.code, "hidden")
+
+      let older = Older()
+      _ = try await keeper(Older.self).restore(into: [older])
+      XCTAssertEqual(older.text, 0)
+      XCTAssertEqual(older.place.row, 3, "the part that fits is shown")
+    }
+  }
+
+  func testASecretThatDoesNotFitStaysASecret() async throws {
+    try await saveNewer()
+    try await runOlder { $0.title = "Older" }
+    let stored = try XCTUnwrap(try launch.storedRecords()?["screen"])
+    XCTAssertEqual(try stored.sensitiveKeys, [["code"]])
+    XCTAssertEqual(stored.state?.contains("code"), false)
+  }
+
+  func testWhatIsSetWhereItDidNotFitComesBack() async throws {
+    try await saveNewer()
+    try await runOlder { ($0.marks, $0.code) = (5, 6) }
+    let older = Older()
+    let report = try await keeper(Older.self).restore(into: [older])
+    XCTAssertEqual([older.marks, older.code], [5, 6])
+    XCTAssertEqual(
+      report.notes.compactMap { if case .fieldReplaced(let key, _) = $0 { key } else { nil } },
+      ["name", "text"])
+  }
+
+  func testWhatDidNotFitIsSetAsideBeforeItIsReplaced() async throws {
+    try await saveNewer()
+    try await runOlder { $0.marks = 5 }
+    let keeper = try launch.keeper()
+    let asides = try await keeper.setAsideStates()
+    XCTAssertEqual(asides.map(\.reason), [.undecoded])
+  }
+}
