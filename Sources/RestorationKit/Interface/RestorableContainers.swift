@@ -2,7 +2,9 @@
 ///
 /// The children of the node (``RestorableNode/restorationChildren``) are the stack,
 /// bottom first. They may have equal identifiers. A restore cuts the stack at its first
-/// missing node, since the nodes above a missing one make no sense without it.
+/// missing node, since the nodes above a missing one make no sense without it. A node of a
+/// class that this version of the app does not know, and whose identifier no other node of the
+/// stack has, counts as not there: the others come back, and it stays stored in its place.
 public protocol RestorableStack: RestorableNode, RestorationAbility {
   /// Replaces the stack with the nodes that are back.
   ///

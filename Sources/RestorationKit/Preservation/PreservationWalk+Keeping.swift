@@ -255,7 +255,7 @@ extension PreservationWalk {
       // No element that comes later can have the name of a kept one.
       names.take(ofKept: Sibling(entry.element.content, below: top.parent))
       if let parent = top.parent {
-        rows.kept.below[parent, default: []].append((entry.element.role, number))
+        rows.kept.below[parent, default: []].append((entry.element.role, number, entry.stackPlace))
       } else {
         rows.whole.storedRoots.append(number)
       }

@@ -90,7 +90,10 @@ extension PreservationWalk {
     }
     connections.presented = rows[number].below.presented?.record
     if rows[number].reach.isReferred { connections.referrer = rows[number].parent?.record }
-    for (role, number) in rows.kept.below[number] ?? [] {
+    let kept = rows.kept.below[number] ?? []
+    let placed = kept.compactMap { kept in kept.stackPlace.map { (kept.number.record, $0) } }
+    if !placed.isEmpty { connections.children = stack(connections.children, with: placed) }
+    for (role, number, stackPlace) in kept where stackPlace == nil {
       switch role {
       case .child, .root: connections.children.append(number.record)
       case .view: connections.views.append(number.record)
@@ -100,6 +103,20 @@ extension PreservationWalk {
       }
     }
     return connections
+  }
+
+  /// The nodes of a stack with those in their places that are not back, in the order of their places.
+  private func stack(_ nodes: [UInt64], with kept: [(record: UInt64, place: Int)]) -> [UInt64] {
+    var stack: [UInt64] = []
+    var rest = kept[...]
+    for node in nodes {
+      while let next = rest.first, next.place <= stack.count {
+        stack.append(next.record)
+        rest.removeFirst()
+      }
+      stack.append(node)
+    }
+    return stack + rest.map(\.record)
   }
 
   /// The library's part of an object's record, as a value for a record that is written later.

@@ -12,6 +12,10 @@ struct ElementOutcomes {
   /// The stacks of which a node is not back, and whether saves keep that node: the nodes that lay
   /// on it are left out.
   private var cutStacks: [Int: Bool] = [:]
+  /// The elements of stacks that are not back, and at which the stacks are not cut.
+  private(set) var notThere: Set<Int> = []
+  /// The identifiers that several children of one element have, by its place; nil until somebody asks.
+  private var sharedNames: [Int: Set<String>]?
   /// The roots that the app gave to the restore, and that are not back.
   private(set) var unusedRoots: Set<Int> = []
 
@@ -50,7 +54,28 @@ struct ElementOutcomes {
     all.append(verdict.outcome)
     note(index, verdict, traits)
     guard !verdict.outcome.isBack, let stack = container(of: index, that: .stack) else { return }
-    cutStacks[stack] = cutStacks[stack] == true || verdict.isKept
+    if cutStacks[stack] == nil, verdict.isOfUnknownClass, hasOwnName(index) {
+      notThere.insert(index)
+    } else {
+      cutStacks[stack] = cutStacks[stack] == true || verdict.isKept
+    }
+  }
+
+  /// Whether no sibling has the identifier of an element.
+  ///
+  /// Without the element, the number that tells it from an equal sibling would pass to that one.
+  private mutating func hasOwnName(_ index: Int) -> Bool {
+    guard let parent = outline.rows[index].parent else { return true }
+    let shared =
+      sharedNames
+      ?? outline.rows.indices.reduce(into: [:]) { shared, index in
+        guard outline.siblingIndex(of: index) > 0, let parent = outline.rows[index].parent else {
+          return
+        }
+        shared[parent, default: []].insert(outline.identifier(of: index))
+      }
+    sharedNames = shared
+    return shared[parent]?.contains(outline.identifier(of: index)) != true
   }
 
   /// Replaces the verdict on a view when its node has loaded it.

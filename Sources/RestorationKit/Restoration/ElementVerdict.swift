@@ -5,6 +5,8 @@ package struct ElementVerdict: Hashable, Sendable {
   /// Whether the saves that follow keep the element for its own sake, and not because the
   /// element above is kept.
   package let isKept: Bool
+  /// Whether no class of this version can make the object: to a stack it is as if the element were not there.
+  let isOfUnknownClass: Bool
 
   /// The object of an element.
   package enum Object: Hashable, Sendable {
@@ -28,6 +30,11 @@ package struct ElementVerdict: Hashable, Sendable {
     _ object: Object, _ reading: StateReading, hasState: Bool, isOnKeptNode: Bool, isAwaited: Bool,
     keptReason: String? = nil
   ) {
+    if case .missing(.unknownRestorationClass) = object {
+      isOfUnknownClass = true
+    } else {
+      isOfUnknownClass = false
+    }
     switch object {
     case .found(let step, let otherClass?):
       (outcome, isKept) = (.classMismatch(by: step, found: otherClass), false)

@@ -42,7 +42,7 @@ extension RestorationRun {
     return KeptRecords.RestoreResult(
       tree: tree, outcomes: outcomes.all,
       unread: Set(withheld),
-      missing: outcomes.kept.union(notTaken), skipped: skipped,
+      missing: outcomes.kept.union(notTaken), notThere: outcomes.notThere, skipped: skipped,
       knownVersions: Dictionary(
         uniqueKeysWithValues: tree.kept.keys.map { ($0, lookup.classes.knownVersion(of: $0)) }),
       restored: restored)

@@ -45,6 +45,8 @@ final class KeptRecords {
     let staysBeside: Bool
     /// The launches that leave out the element, or an element above it; nil if neither is left out.
     let leftOut: LeftOutPeriod?
+    /// The place in the stack of which the other nodes are back; nil where the element comes last.
+    var stackPlace: Int?
     /// The indices of the elements that are kept directly below this one.
     var children: [Int] = []
   }
@@ -114,6 +116,8 @@ final class KeptRecords {
     let unread: Set<Int>
     /// The indices of the elements that are not back, or whose objects nothing took.
     let missing: Set<Int>
+    /// Those of them at which their stack is not cut.
+    let notThere: Set<Int>
     /// The elements that were left out because they had crashed, by their places.
     let skipped: [Int: LeftOutPeriod]
     /// The known version of the state of each element that has other states kept beside its own, by
@@ -175,7 +179,20 @@ final class KeptRecords {
       }
     }
     for (parent, tops) in tops {
-      if let object = result.restored[elements[parent].record] { topsBelow[object] = tops }
+      guard let object = result.restored[elements[parent].record] else { continue }
+      topsBelow[object] = tops
+    }
+    for (stack, notThere) in Dictionary(
+      grouping: result.notThere, by: { elements[$0].parent ?? $0 })
+    {
+      // They stay below what lay on them.
+      let nodes = elements[stack].content.children
+      let stackPlaces = Dictionary(
+        zip(nodes, nodes.indices), uniquingKeysWith: { first, _ in first })
+      for index in notThere {
+        guard let kept = keptPlaces[index] else { continue }
+        unclaimed[kept]?.stackPlace = stackPlaces[elements[index].record]
+      }
     }
     return Set(keptPlaces.keys)
   }

@@ -10,8 +10,8 @@ internal import Foundation
 /// kept element or state, or the bound is another one, everything is asked again.
 struct KeptRows {
   /// The elements that are kept below an object; its record names them after the elements that the
-  /// object contains now.
-  typealias Below = [(role: StoredTree.Role, number: RowNumber)]
+  /// object contains now, but for those that have a place in a stack.
+  typealias Below = [(role: StoredTree.Role, number: RowNumber, stackPlace: Int?)]
 
   /// The elements and states that a restore could not bring back; nil if there are none.
   private(set) var records: KeptRecords?
