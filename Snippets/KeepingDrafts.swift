@@ -20,13 +20,54 @@ final class Editor: RestorableScreen {
   }
 
   func save() throws {
-    theirs = try draft.save(to: url)
+    theirs = try draft.refresh(from: url)
+    guard theirs == nil else { return }
+    let bytes = draft.content.fileBytes()
+    try replace(url, with: bytes)
+    try draft.markSaved(bytes, at: url)
   }
 
   func choose(_ text: String) {
     guard let theirs else { return }
     draft.choose(text, over: theirs)
     self.theirs = nil
+  }
+}
+// snippet.end
+
+// snippet.writing
+/// Puts a new file in the place of one, or makes it.
+///
+/// After a power cut one of the two is there, whole.
+func replace(_ url: URL, with bytes: Data) throws {
+  let files = FileManager.default
+  // A link stays a link.
+  let place = url.resolvingSymlinksInPath()
+  let new = place.deletingLastPathComponent().appending(path: ".\(UUID()).new")
+  let old = try? files.attributesOfItem(atPath: place.path)
+  // Nobody else reads the new file before it has the rights of the old one.
+  let first: [FileAttributeKey: Any]? = old == nil ? nil : [.posixPermissions: 0o600]
+  guard files.createFile(atPath: new.path, contents: nil, attributes: first) else {
+    throw CocoaError(.fileWriteNoPermission)
+  }
+  do {
+    let file = try FileHandle(forWritingTo: new)
+    try file.write(contentsOf: bytes)
+    try file.synchronize()
+    try file.close()
+    if let old, let mode = old[.posixPermissions] as? NSNumber {
+      let made = try files.attributesOfItem(atPath: new.path)
+      func hasSame(_ key: FileAttributeKey) -> Bool {
+        made[key] as? NSNumber == old[key] as? NSNumber
+      }
+      // The rights of one group are not those of another one, and nobody gets the rights of a program's owner.
+      let kept = hasSame(.ownerAccountID) && hasSame(.groupOwnerAccountID) ? 0o777 : 0o700
+      try files.setAttributes([.posixPermissions: mode.intValue & kept], ofItemAtPath: new.path)
+    }
+    guard rename(new.path, place.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+  } catch {
+    try? files.removeItem(at: new)
+    throw error
   }
 }
 // snippet.end

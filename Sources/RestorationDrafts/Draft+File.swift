@@ -16,7 +16,7 @@ public protocol FileContent: Codable, Equatable, Sendable {
 
   /// The bytes of a file with this content.
   ///
-  /// - Throws: Any error; then nothing is written.
+  /// - Throws: Any error, if it cannot be written.
   func fileBytes() throws -> Data
 }
 
@@ -80,7 +80,7 @@ extension Draft where Content: FileContent {
   /// - Returns: The file, if the user has to choose; show both, and call ``choose(_:over:)``. Nil if the draft may
   ///   be saved, also if there is no file.
   /// - Throws: As ``init(reading:upTo:)``; the draft is unchanged.
-  /// - Complexity: O(1) if nobody has touched the file; else O(*n*) in its bytes.
+  /// - Complexity: As ``FileStamp/compare(with:)``.
   public mutating func refresh(from url: URL) throws(DraftError) -> Draft? {
     switch state(of: url) {
     case .clean, .orphaned: return nil
@@ -95,38 +95,40 @@ extension Draft where Content: FileContent {
     return theirs
   }
 
-  /// Saves the draft to its file, unless somebody else has changed the file.
+  /// Says that the app has written bytes to the file of the draft, which then has no changes.
   ///
-  /// The file is written anew, with the permissions that it has, and put in its place whole; a link to it stays. A
-  /// file that is gone is made again. The draft then has no changes.
+  /// Call ``refresh(from:)`` first, and write nothing if it returns the file. What is typed while the bytes are
+  /// written stays, as changes. If the file has other bytes by now, somebody else has written it: the draft is in
+  /// conflict with it. The call blocks its thread while the file is read.
   ///
-  /// - Parameter url: The URL of the file.
-  /// - Returns: As ``refresh(from:)``: the file if nothing was written, since the user has to choose; else nil.
-  /// - Throws: As ``refresh(from:)``, and ``DraftError`` with `notSaved`. The draft is unchanged.
+  /// - Parameters:
+  ///   - bytes: All bytes that were written.
+  ///   - url: The URL of the file.
+  /// - Throws: ``DraftError`` as ``ContentStamp/init(hashing:)``; the draft is unchanged.
   /// - Complexity: O(*n*) in the bytes.
-  public mutating func save(to url: URL) throws(DraftError) -> Draft? {
-    if let theirs = try refresh(from: url) { return theirs }
-    let bytes: Data
-    do {
-      bytes = try content.fileBytes()
-      try FileWriting.replace(url, with: bytes)
-    } catch {
-      throw DraftError(
-        .notSaved, "\(url.path(percentEncoded: false)) is not saved. Try again. (\(error))")
-    }
+  public mutating func markSaved(_ bytes: Data, at url: URL) throws(DraftError) {
     let saved = try ContentStamp(hashing: bytes)
+    let written = written(as: bytes)
     do throws(DraftError) {
       let stamp = try FileStamp(of: url)
-      // Somebody may have written the file already: then it is another one than that of this draft.
       if stamp.content == saved {
-        self = Draft(content, of: stamp, base: content)
-        return nil
+        self = Draft(content, of: stamp, base: written)
+        return
       }
     } catch {
-      // The content that was saved is known all the same.
+      // The content that was written is known all the same.
     }
-    self = Draft(content, of: saved, base: content)
-    return nil
+    self = Draft(content, of: saved, base: written)
+  }
+
+  /// The content that was written as some bytes; nil if they are of another kind.
+  private func written(as bytes: Data) -> Content? {
+    do {
+      // Reading may lose something that writing has not, such as what only the editor knows.
+      return try content.fileBytes() == bytes ? content : Content(fileBytes: bytes)
+    } catch {
+      return nil
+    }
   }
 }
 

@@ -10,11 +10,16 @@ public import Foundation
 ///     var draft = try Draft<String>(reading: url)
 ///     draft.content += "more"  // stored with the state of the editor
 ///     // Maybe in a later launch:
-///     if let theirs = try draft.save(to: url) {
-///       …  // somebody has written the file: nothing is saved; show both, and let the user choose
+///     if let theirs = try draft.refresh(from: url) {
+///       …  // somebody has written the file: show both, and let the user choose
 ///       draft.choose(draft.content, over: theirs)
+///     } else {
+///       let bytes = draft.content.fileBytes()
+///       try bytes.write(to: url, options: .atomic)
+///       try draft.markSaved(bytes, at: url)
 ///     }
 ///
+/// The library writes no document: the app does, by its own means.
 /// Nothing is merged: the app has ``base``, ``content`` and what is there now, which is all that a merge
 /// needs. After the decision of the user, make a draft of what stays with the stamp of what the user has
 /// *seen*: if somebody writes the file meanwhile, that one is in conflict again.
@@ -133,7 +138,7 @@ extension Draft {
   /// - Returns: The state of the draft. A file that already has what the draft says, since the app ended
   ///   between saving the file and its state, is in conflict by its stamp: compare the contents
   ///   before you ask the user, as ``state(given:)`` does.
-  /// - Complexity: O(1) if nobody has touched the file; else O(*n*) in its bytes.
+  /// - Complexity: As ``FileStamp/compare(with:)``.
   public func state(of url: URL) -> DraftState {
     if case .file(let stamp) = origin {
       switch stamp.compare(with: url) {

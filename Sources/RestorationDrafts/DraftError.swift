@@ -32,9 +32,6 @@ public struct DraftError: Error, Hashable, Sendable {
     /// The file has bytes of another kind than the draft, as no text in UTF-8.
     public static let otherContent = Code("otherContent")
 
-    /// The draft could not be written to the file.
-    public static let notSaved = Code("notSaved")
-
     /// The file cannot be read now.
     public static let unreadable = Code("unreadable")
   }
