@@ -192,7 +192,7 @@ final class EndNowTests: AutosaveTestCase {
     _ = try await keeper.restore(into: [back])
     back.onEncode = { _ in throw Broken() }
     child.value = "two"
-    XCTAssertTrue(keeper.endNow(saving: [back], within: Self.limit))
+    XCTAssertFalse(keeper.endNow(saving: [back], within: Self.limit))
     await keeper.close()
     let (storedChild, stored) = (TestNode("b"), TestNode("a"))
     stored.restorationChildren = [storedChild]

@@ -20,6 +20,8 @@ final class EngineSettings {
   var policy = StatePolicy()
   /// Whether saves remember the answers of objects, for a poll to compare with.
   var isPolled = false
+  /// The values of the app, which are told of the problems of all fields; nil if it has none.
+  var valuesOfApp: ValueStore?
 
   init(
     application: String, directory: any StateDirectory, keys: any KeyProvider,

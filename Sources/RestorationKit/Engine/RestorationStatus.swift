@@ -28,11 +28,15 @@ public enum RestorationStatus: Hashable, Sendable {
   /// The last restore failed, with this description; saves go on.
   case failed(String)
 
-  /// False if the last restore did not take place; `description` says why.
+  /// Nothing could be written, with this description: at the launch, or in the last save.
+  case notSaved(String)
+
+  /// False if the last restore did not take place, or nothing can be saved now;
+  /// `description` says why.
   public var isActive: Bool {
     switch self {
     case .notRestoredYet, .restoring, .active: true
-    case .delegateGone, .locked, .crashed, .declined, .inUse, .failed: false
+    case .delegateGone, .locked, .crashed, .declined, .inUse, .failed, .notSaved: false
     }
   }
 }
@@ -56,6 +60,7 @@ extension RestorationStatus: CustomStringConvertible {
     case .inUse(let process):
       "Nothing is restored, because \(process ?? "another instance of the app") has the state."
     case .failed(let error): "Nothing was restored. \(error)"
+    case .notSaved(let error): "Nothing can be saved now. \(error)"
     }
   }
 }

@@ -8,6 +8,8 @@ struct RestoreFindings {
   /// Whether a restore of the stored state was tried, or the state was discarded.
   var hasTriedToRestore = false
   var lastStatus = RestorationStatus.notRestoredYet
+  /// Why nothing could be written last; nil if that is not known.
+  var saveFailure: String?
   /// Whether the key was locked.
   var isLocked = false
 

@@ -59,6 +59,7 @@ extension StateEngine {
     report.stateName = stateName
     report.otherInstances = otherInstances
     found.lastStatus = RestorationStatus(after: report.outcome)
+    found.saveFailure = claim.taken == nil ? report.launchProblem : nil
     try noteOtherKeeper(in: &report)
     return report
   }

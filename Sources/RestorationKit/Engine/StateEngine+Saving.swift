@@ -100,7 +100,9 @@ extension StateEngine {
     } catch let error as ArchiveError {
       if error.code == .keyLocked { return PreservationReport(.locked) }
       if error.code == .locked { return PreservationReport(.inUse(by: error.subject)) }
-      throw RestorationError(error)
+      let failure = RestorationError(error)
+      found.saveFailure = failure.description
+      throw failure
     } catch let error as RestorationError {
       throw error
     } catch {
@@ -191,6 +193,7 @@ extension StateEngine {
       return try await decline(number: number, calls)
     }
     hasMetAll = true
+    noteUnstored(walk)
     var report = PreservationReport(.saved)
     isReported = settings.isStrict
     try throwIfStrict(walk)
@@ -216,6 +219,13 @@ extension StateEngine {
     objects.ages.forget(walk.rows.sensitive.takeGoneAges())
     settle(settlement, of: walk.kept)
     return report
+  }
+
+  /// Notes whether the walk has all that the app has, and tells the app of values that it lacks.
+  private func noteUnstored(_ walk: PreservationWalk) {
+    isComplete = walk.isComplete && values?.store.hasUnstored != true
+    guard !isComplete, let store = settings.valuesOfApp else { return }
+    for problem in walk.unstoredValues { store.noteOfSave(problem) }
   }
 
   private func describe(
@@ -317,6 +327,7 @@ extension StateEngine {
   private func note(in report: inout PreservationReport) {
     report.stateName = stateName
     report.otherInstances = otherInstances
+    found.saveFailure = nil
     // The instance that had the state has let go of it.
     if case .inUse = found.lastStatus { found.lastStatus = .notRestoredYet }
   }

@@ -30,6 +30,8 @@ package final class StateEngine {
   var wishes = SaveWishes()
   /// Is told the result of each save.
   var told: ((Result<PreservationReport, RestorationError>) -> Void)?
+  /// Whether the last save has stored all that the app has, if it has stored anything.
+  var isComplete = true
   /// The root of the values with ``Restored``; nil if there are none.
   private(set) var values: ValuesNode?
 
@@ -95,7 +97,11 @@ package final class StateEngine {
 
   /// Whether states are saved and restored now, as long as the delegate is there.
   var status: RestorationStatus {
-    restorationExtension.isUnderWay ? .restoring : found.lastStatus
+    if restorationExtension.isUnderWay { return .restoring }
+    guard found.lastStatus == .active, let failure = found.saveFailure else {
+      return found.lastStatus
+    }
+    return .notSaved(failure)
   }
 
   var stateName: String? { claim.taken.map { $0.name + suffix } }
@@ -117,6 +123,7 @@ package final class StateEngine {
   /// Saves and restores the values of a store with the nodes.
   func setValues(_ store: ValueStore) {
     values = ValuesNode(store)
+    if session == nil { settings.valuesOfApp = store }
     ValuesAtExit.add(store, in: file, settings.environment)
   }
 

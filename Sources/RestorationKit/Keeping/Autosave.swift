@@ -63,7 +63,8 @@ public final class Autosave: Sendable {
   init<Owner: AnyObject>(
     of owner: Owner, _ held: HeldAutosave, isolation: isolated (any Actor)?,
     told: @escaping (Event) -> Void, save: @escaping (Owner) async -> Event,
-    isPolled: @escaping (Owner) -> Bool, findsChange: @escaping (Owner) -> Bool
+    isPolled: @escaping (Owner) -> Bool, isComplete: @escaping (Owner) -> Bool,
+    findsChange: @escaping (Owner) -> Bool
   ) {
     let turns = held.turns
     self.turns = turns
@@ -79,7 +80,9 @@ public final class Autosave: Sendable {
           switch turn {
           case .save(let changes):
             let event = await save(owner)
-            if turns.end(changes, event, isPolled: isPolled(owner)) { told(event) }
+            let isTold = turns.end(
+              changes, event, isPolled: isPolled(owner), isComplete: isComplete(owner))
+            if isTold { told(event) }
           case .poll:
             let hasChanged = findsChange(owner)
             turns.endPoll(isPolled: isPolled(owner), hasChanged: hasChanged)
@@ -126,8 +129,9 @@ public final class Autosave: Sendable {
   ///
   /// - Parameter limit: How long the call waits at most. A save that takes longer goes
   ///   on.
-  /// - Returns: Whether all is stored; false as well when the autosave has ended, or
-  ///   when the state is discarded before the save begins.
+  /// - Returns: Whether all is stored; false as well when the autosave has ended, when the
+  ///   state is discarded before the save begins, or when something of the app cannot be
+  ///   stored: the save's report says what.
   @discardableResult
   public func flush(within limit: Duration = .seconds(5)) async -> Bool {
     await turns.flush(within: limit)

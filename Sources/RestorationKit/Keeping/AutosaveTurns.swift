@@ -206,9 +206,12 @@ final class AutosaveTurns: Sendable {
   ///   - turn: The number of changes that ``next()`` gave for the save.
   ///   - event: The result of the save.
   ///   - isPolled: Whether there are objects to poll until the next save.
+  ///   - isComplete: Whether all that the app has is stored, if the save has succeeded.
   /// - Returns: Whether the app is told: of a save that stored something always, of a
   ///   problem once, and never of a save that had nothing to store.
-  func end(_ turn: UInt64, _ event: Autosave.Event, isPolled: Bool) -> Bool {
+  func end(
+    _ turn: UInt64, _ event: Autosave.Event, isPolled: Bool, isComplete: Bool
+  ) -> Bool {
     let (isTold, ended) = state.withLock { state in
       let problem = Problem(event)
       defer { state.problem = problem }
@@ -227,7 +230,7 @@ final class AutosaveTurns: Sendable {
       let ended = state.flushes.filter(\.isCovered)
       state.flushes.removeAll(where: \.isCovered)
       let isTold = problem == nil ? event.hasStored : problem != state.problem
-      return (isTold, ended.map { ($0, problem == nil) })
+      return (isTold, ended.map { ($0, problem == nil && isComplete) })
     }
     for (flush, isStored) in ended { flush.resume(isStored) }
     return isTold

@@ -59,8 +59,9 @@ public enum Restoration {
   /// The problems with the use of ``Restored`` values that were seen in this launch;
   /// observation sees them change.
   ///
+  /// A value or a field that cannot be stored is here as soon as a save has found it.
   /// The report of the next save has these problems, too, and a strict keeper throws them.
-  public static var problems: [ReportNote] { session.values.problems }
+  public static var problems: [ReportNote] { session.values.allProblems }
 
   private static var session: RestorationSession { .current }
 
@@ -139,7 +140,9 @@ public enum Restoration {
   /// Values that are set after this are not stored.
   ///
   /// - Parameter limit: How long the call waits at most for the changes to be stored.
-  /// - Returns: Whether all is stored; false if nothing has begun.
+  /// - Returns: Whether all that the app has is stored; false if nothing has begun. If a
+  ///   value cannot be stored, the value is false, ``problems`` says why, and the other
+  ///   values are stored.
   @discardableResult
   public static func end(within limit: Duration = .seconds(5)) async -> Bool {
     guard let begun = session.begun else { return false }
@@ -158,7 +161,7 @@ public enum Restoration {
   /// sensitivity, of states that no machines share.
   ///
   /// - Parameter limit: How long the call waits at most.
-  /// - Returns: Whether all is stored; false if nothing has begun.
+  /// - Returns: Whether all that the app has is stored, as of ``end(within:)``.
   @discardableResult
   public static func endNow(within limit: Duration = .seconds(2)) -> Bool {
     guard let begun = session.begun else { return false }

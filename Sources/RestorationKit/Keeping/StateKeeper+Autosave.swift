@@ -56,6 +56,8 @@ extension StateKeeper {
       }
     } isPolled: { keeper in
       !keeper.isDelegateGone && keeper.engine.isPolled
+    } isComplete: { keeper in
+      keeper.engine.isComplete
     } findsChange: { keeper in
       !keeper.isDelegateGone && keeper.engine.findsChange(below: roots)
     }

@@ -45,7 +45,8 @@ extension StateKeeper {
     guard engine.hasTriedToRestore, !isDelegateGone else { return false }
     let participants = SaveParticipants(roots: roots, delegate: delegate)
     do throws(RestorationError) {
-      return try await engine.save(everything: false, calls) { participants }.outcome == .saved
+      let report = try await engine.save(everything: false, calls) { participants }
+      return report.outcome == .saved && engine.isComplete
     } catch {
       return false
     }

@@ -316,6 +316,37 @@ extension PreservationWalk {
   /// How many elements are stored that this save did not ask.
   var unaskedCount: Int { asksEverything ? 0 : max(0, rows.run.placedCount - report.count) }
 
+  /// Whether the records have all that the app has, also of what was asked in earlier saves.
+  var isComplete: Bool {
+    !report.hasLosses && !rows.findings.outcomes.values.contains(.duplicate)
+      && !rows.findings.notes.contains { number, notes in
+        // The root of the values tells what happened earlier.
+        notes.contains(where: \.isLoss)
+          && number.map(rows.className) != ValuesNode.className
+      }
+  }
+
+  /// The problems of values and fields that are not stored, each with the key.
+  var unstoredValues: [ReportNote] {
+    rows.findings.notes.flatMap { number, notes -> [ReportNote] in
+      let isValue = number.map { number in
+        [ValueNode.className, FieldRecord.className].contains(rows.className(of: number))
+      }
+      return notes.compactMap { note in
+        switch note {
+        case .encodeFailed(let reason):
+          if isValue == true, let number {
+            .storageEncodingFailed(key: rows[number].identifier, reason)
+          } else {
+            nil
+          }
+        case .storageEncodingFailed, .fieldsNotFound, .fieldKeyTwice: note
+        default: nil
+        }
+      }
+    }
+  }
+
   /// The first entry with a problem, with all entries of its path, since the problem belongs to
   /// each of them.
   var firstProblem: String? {

@@ -24,7 +24,13 @@ extension PreservationWalk {
 
   func path(of number: RowNumber?) -> RestorationPath { rows.path(of: number) }
 
-  func note(_ note: ReportNote, _ number: RowNumber?) { rows.note(note, number) }
+  func note(_ note: ReportNote, _ number: RowNumber?) {
+    rows.note(note, number)
+    // The next save may be able to encode the field, so it asks the object again.
+    if case .storageEncodingFailed = note, let number, rows[number].hearing.isTracked {
+      rows.hearing.unsaid.insert(number)
+    }
+  }
 
   func register(_ object: any RestorableObject, identifier: String) {
     objects.register(object, identifier: identifier)

@@ -19,6 +19,16 @@ struct WalkReport {
   /// one.
   var hasProblems: Bool { !entries.isEmpty }
 
+  /// Whether something that the app has is left out and has no row.
+  var hasLosses: Bool {
+    entries.contains { entry in
+      switch entry.outcome {
+      case .duplicate, .overBudget: true
+      default: entry.notes.contains(where: \.isLoss)
+      }
+    }
+  }
+
   mutating func add(_ number: RowNumber) { lines.append(.row(number)) }
 
   mutating func addExcluded(_ number: RowNumber) {

@@ -255,6 +255,31 @@ extension ReportNote {
   }
 }
 
+extension ReportNote {
+  /// Whether a save with the note has not stored something that the app has.
+  var isLoss: Bool {
+    switch self {
+    case .encodeFailed, .willEncodeFailed, .rootWithoutIdentifier, .identifierTooLong,
+      .lastStateForBudget, .fieldsNotFound, .fieldKeyTwice, .storageEncodingFailed,
+      .undeclaredActivityType, .invalidActivity, .activityEncodingFailed, .userInfoEncodingFailed:
+      true
+    default: false
+    }
+  }
+
+  /// Whether a list that has the other note needs this one no more.
+  ///
+  /// A value that cannot be encoded may give another reason each time.
+  func repeats(_ other: ReportNote) -> Bool {
+    if case .storageEncodingFailed(let key, _) = self,
+      case .storageEncodingFailed(key, _) = other
+    {
+      return true
+    }
+    return self == other
+  }
+}
+
 extension ReportNote: CustomStringConvertible {
   /// For a problem, what is wrong and how to mend it; for another note, a few words
   /// that follow the outcome.

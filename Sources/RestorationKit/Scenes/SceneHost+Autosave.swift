@@ -69,10 +69,15 @@ extension SceneHost {
       }
     } isPolled: { host in
       host.connectedScenes.contains { $0.session.isRestorable && $0.engine.isPolled }
+    } isComplete: { host in
+      host.isComplete
     } findsChange: { host in
       host.findsChange()
     }
   }
+
+  /// Whether the last saves of the scenes have stored all that the app has of them.
+  var isComplete: Bool { connectedScenes.allSatisfy(\.engine.isComplete) }
 
   /// Marks the scenes with a change that nobody told; false if there are none.
   func findsChange() -> Bool {

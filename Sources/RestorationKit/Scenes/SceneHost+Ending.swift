@@ -84,6 +84,6 @@ extension SceneHost {
     }
     list.endsCleanly = true
     await writeList(calls)
-    return areStored && listFailure == nil
+    return areStored && isComplete && listFailure == nil
   }
 }

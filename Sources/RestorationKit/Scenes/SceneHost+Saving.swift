@@ -135,6 +135,10 @@ extension SceneHost {
     let notes = taken?.notes ?? []
     report.add(ofScene: notes)
     Problems.say(notes.filter(\.isProblem).map(\.description))
+    // The engine knows of the values itself.
+    if notes.contains(where: { $0.isLoss && $0.valueKey == nil }) {
+      scene.engine.isComplete = false
+    }
     if keeper.isStrict, report.outcome == .saved, let unreadable = taken?.unreadable {
       throw RestorationError(
         .strict, "The keeper is strict; the scene is saved, but it had problems. \(unreadable)")

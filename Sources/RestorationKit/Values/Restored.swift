@@ -125,6 +125,8 @@ final class ValueSlot<Value: Codable & Sendable>: Sendable {
     var store: ValueStore?
     let box: ValueBox<Value>
     var isField = false
+    /// Whether a save stores the value.
+    var isStored = true
   }
 
   let key: String?
@@ -158,8 +160,10 @@ final class ValueSlot<Value: Codable & Sendable>: Sendable {
       } else if let owner {
         TrackedObjects.invalidate(owner)
       }
-    } else if let key {
-      place.store?.noteChange(key, undecoded: change.undecoded)
+    } else if let key, let store = place.store, place.isStored {
+      store.noteChange(key, undecoded: change.undecoded)
+    } else {
+      (scope ?? ValueStore.ofApp).noteUnstored()
     }
   }
 
@@ -193,11 +197,12 @@ final class ValueSlot<Value: Codable & Sendable>: Sendable {
     }
     guard let key else {
       store.note(.valueWithoutKey(declaredAt: declaration))
-      return remember(Place(box: ValueBox(initial, sensitivity)))
+      return remember(Place(box: ValueBox(initial, sensitivity), isStored: false))
     }
     let box = store.box(key, initial, sensitivity)
     // If the key has a value of another type, this one has a box of its own, which is not stored.
-    return remember(Place(store: store, box: box ?? ValueBox(initial, sensitivity)))
+    return remember(
+      Place(store: store, box: box ?? ValueBox(initial, sensitivity), isStored: box != nil))
   }
 
   private func remember(_ new: Place) -> Place {

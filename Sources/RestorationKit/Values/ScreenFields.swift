@@ -93,7 +93,13 @@ struct ScreenFields: Sendable {
       let box = field.fieldBox
       if isInline || box.record == nil {
         let start = coder.byteCount
-        try box.encodeField(with: coder, forKey: key)
+        do {
+          try coder.attempt { try box.encodeField(with: coder, forKey: key) }
+        } catch {
+          coder.note(.storageEncodingFailed(key: key, error.reason))
+          box.encodeLastField(with: coder, forKey: key)
+          continue
+        }
         guard !isInline, coder.byteCount - start > largestByteCount else { continue }
         coder.remove(key)
         box.record = FieldRecord(key, of: box)

@@ -46,6 +46,9 @@ protocol RestorableFieldBox: AnyObject, Sendable {
   /// Writes the value, also if nobody has set it.
   func encodeField(with coder: StateEncoder, forKey key: String) throws
 
+  /// Writes the value that could be encoded or was restored last; nothing if there is none.
+  func encodeLastField(with coder: StateEncoder, forKey key: String)
+
   /// Reads the value; without a stored one the value stays as it is.
   ///
   /// With `keepsUnfit` a stored value that does not fit goes on being stored until the value is set.
@@ -144,6 +147,9 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
     var isWhole = true
     var isSet = false
     var record: FieldRecord?
+    /// The value of a field that could be encoded or was restored last, in case a later
+    /// value cannot be encoded.
+    var lastOfField: Value?
   }
 
   /// The result of setting a value.
@@ -219,7 +225,8 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
   private func replace(_ value: Value) -> Change {
     held.withLock { held in
       let undecoded = held.isWhole ? nil : held.stored?.fingerprint
-      held = HeldValue(value: value, isSet: true, record: held.record)
+      held = HeldValue(
+        value: value, isSet: true, record: held.record, lastOfField: held.lastOfField)
       return Change(isChange: true, undecoded: undecoded)
     }
   }
@@ -300,7 +307,7 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
       held.withLock { held in
         held = HeldValue(
           value: value ?? held.value, stored: unfit.map { RestoredContent($0, sensitivity) },
-          isWhole: unfit == nil, record: held.record)
+          isWhole: unfit == nil, record: held.record, lastOfField: value)
       }
     }
   }
@@ -317,9 +324,21 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
 
   func encodeField(with coder: StateEncoder, forKey key: String) throws {
     let held = held.withLock { $0 }
-    guard let stored = held.stored else { return try encode(held.value, with: coder, forKey: key) }
-    // As it was stored: a version whose type does not fit must not replace it by its mere start.
-    try coder.encode(stored.content, forKey: key, stored.sensitivity)
+    if let stored = held.stored {
+      // As it was stored: a version whose type does not fit must not replace it by its mere start.
+      return try coder.encode(stored.content, forKey: key, stored.sensitivity)
+    }
+    try encode(held.value, with: coder, forKey: key)
+    self.held.withLock { $0.lastOfField = held.value }
+  }
+
+  func encodeLastField(with coder: StateEncoder, forKey key: String) {
+    guard let last = held.withLock(\.lastOfField) else { return }
+    do {
+      try coder.attempt { try encode(last, with: coder, forKey: key) }
+    } catch {
+      // The value holds an object that has changed since. The field has a note already.
+    }
   }
 
   private func encode(_ value: Value, with coder: StateEncoder, forKey key: String) throws {

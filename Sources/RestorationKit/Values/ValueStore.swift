@@ -28,6 +28,8 @@ package final class ValueStore: Sendable {
   private struct State {
     var entries: [String: Entry] = [:]
     var problems: [ReportNote] = []
+    /// The problems that saves have found, which their reports have.
+    var problemsOfSaves: [ReportNote] = []
     /// The stored values that were replaced although they could not be decoded as a whole.
     var undecoded: Set<RecordFingerprint> = []
     /// Called when a key or a problem comes, or a key goes.
@@ -35,6 +37,8 @@ package final class ValueStore: Sendable {
     var isRestored = false
     /// Whether a value was set or removed since ``takeHasChanged()`` was called last.
     var hasChanged = false
+    /// Whether a value was set that no store has, so that no save stores it.
+    var hasUnstored = false
     /// Called for each change of any value.
     var changed: (@Sendable () -> Void)?
     var decoding: (any DecodingNote)?
@@ -178,6 +182,33 @@ package final class ValueStore: Sendable {
   private func note(_ finding: ValueFinding) {
     for note in finding.notes where note.isProblem { self.note(note) }
   }
+
+  /// The problems of the use of values, and of values that saves could not store; observation
+  /// sees them.
+  var allProblems: [ReportNote] {
+    registrar.access(signal, keyPath: ValueSignal.path)
+    return state.withLock { state in
+      state.problems
+        + state.problemsOfSaves.filter { !state.problems.contains(where: $0.repeats) }
+    }
+  }
+
+  /// Notes a problem that a save has found, and that its report has.
+  func noteOfSave(_ problem: ReportNote) {
+    guard state.withLock({ !$0.problemsOfSaves.contains(where: problem.repeats) }) else { return }
+    registrar.withMutation(of: signal, keyPath: ValueSignal.path) {
+      state.withLock { state in
+        if !state.problemsOfSaves.contains(where: problem.repeats) {
+          state.problemsOfSaves.append(problem)
+        }
+      }
+    }
+  }
+
+  /// Whether a value was set that no store has.
+  var hasUnstored: Bool { state.withLock(\.hasUnstored) }
+
+  func noteUnstored() { state.withLock { $0.hasUnstored = true } }
 
   // MARK: Saving and restoring
 
