@@ -45,6 +45,10 @@ func replace(_ url: URL, with bytes: Data) throws {
   let place = url.resolvingSymlinksInPath()
   let new = place.deletingLastPathComponent().appending(path: ".\(UUID()).new")
   let old = try? files.attributesOfItem(atPath: place.path)
+  // A link that leads nowhere, a folder or a device is not replaced.
+  guard old == nil || old?[.type] as? FileAttributeType == .typeRegular else {
+    throw CocoaError(.fileWriteUnknown)
+  }
   // Nobody else reads the new file before it has the rights of the old one.
   let first: [FileAttributeKey: Any]? = old == nil ? nil : [.posixPermissions: 0o600]
   guard files.createFile(atPath: new.path, contents: nil, attributes: first) else {
