@@ -27,11 +27,15 @@ final class LaunchedApp {
   /// - Parameters:
   ///   - name: The name of the program, and its arguments.
   ///   - home: Its HOME. No other variable names a folder of the user.
+  ///   - isNow: Whether its main is synchronous.
   ///   - variables: Added to its environment; nil removes one.
   ///   - command: Starts it, as `setpriv` with its arguments does; nothing by default.
+  ///   - onTerminal: Whether its standard error is a terminal.
+  /// - Throws: An error if it cannot be started.
   init(
     _ name: String..., home: TemporaryDirectory, isNow: Bool = false,
-    variables: [String: String?] = [:], through command: [String] = []
+    variables: [String: String?] = [:], through command: [String] = [],
+    onTerminal: Bool = false
   ) throws {
     var line = command + [Self.products + (isNow ? "/LaunchedAppsNow" : "/LaunchedApps")] + name
     process.executableURL = URL(filePath: command.isEmpty ? line.removeFirst() : "/usr/bin/env")
@@ -42,11 +46,23 @@ final class LaunchedApp {
     process.environment = environment
     let (outputPipe, errorPipe) = (Pipe(), Pipe())
     (process.standardInput, process.standardOutput) = (input, outputPipe)
-    process.standardError = errorPipe
-    (output, errors) = (LineReader(outputPipe), LineReader(errorPipe))
+    let terminal = onTerminal ? try Self.openTerminal() : nil
+    process.standardError = terminal?.slave ?? errorPipe
+    output = LineReader(outputPipe.fileHandleForReading)
+    errors = LineReader(terminal?.master ?? errorPipe.fileHandleForReading)
     process.terminationHandler = { [hasEnded] _ in hasEnded.signal() }
     Glibc.signal(SIGPIPE, SIG_IGN)
     try process.run()
+    try terminal?.slave.close()
+  }
+
+  private static func openTerminal() throws -> (master: FileHandle, slave: FileHandle) {
+    var (master, slave) = (Int32(-1), Int32(-1))
+    guard openpty(&master, &slave, nil, nil, nil) == 0 else { throw POSIXError(.ENOTTY) }
+    return (
+      FileHandle(fileDescriptor: master, closeOnDealloc: true),
+      FileHandle(fileDescriptor: slave, closeOnDealloc: false)
+    )
   }
 
   deinit {
@@ -68,6 +84,9 @@ final class LaunchedApp {
 
   /// The next line of its standard error; nil at its end.
   func errorLine() throws -> String? { try errors.next() }
+
+  /// Whether there is more of its standard error, within a time.
+  func hasErrorLine(within limit: Duration) throws -> Bool { errors.hasMore(within: limit) }
 
   /// The lines of its standard error until the end.
   func errorLines() throws -> [String] { try errors.rest() }
@@ -111,16 +130,23 @@ final class LaunchedApp {
 private final class LineReader {
   struct NoLine: Error {}
 
-  private let pipe: Pipe
+  private let file: FileHandle
   private var bytes: [UInt8] = []
 
-  init(_ pipe: Pipe) { self.pipe = pipe }
+  init(_ file: FileHandle) { self.file = file }
+
+  func hasMore(within limit: Duration) -> Bool {
+    var waits = pollfd(fd: file.fileDescriptor, events: Int16(POLLIN), revents: 0)
+    return !bytes.isEmpty || poll(&waits, 1, Int32(limit / .milliseconds(1))) > 0
+  }
 
   func next() throws -> String? {
     while true {
       if let end = bytes.firstIndex(of: UInt8(ascii: "\n")) {
         defer { bytes.removeFirst(end + 1) }
-        return String(decoding: bytes[..<end], as: UTF8.self)
+        let line = String(decoding: bytes[..<end], as: UTF8.self)
+        // A terminal ends a line so.
+        return line.hasSuffix("\r") ? String(line.dropLast()) : line
       }
       guard try readMore() else {
         defer { bytes = [] }
@@ -136,7 +162,7 @@ private final class LineReader {
   }
 
   private func readMore() throws -> Bool {
-    let descriptor = pipe.fileHandleForReading.fileDescriptor
+    let descriptor = file.fileDescriptor
     var waits = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard poll(&waits, 1, Int32(LaunchedApp.patience * 1_000)) > 0 else { throw NoLine() }
     var block = [UInt8](repeating: 0, count: 4_096)

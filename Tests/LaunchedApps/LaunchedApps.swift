@@ -7,6 +7,7 @@ enum LaunchedApps {
   @MainActor private static let programs: [String: @MainActor () async throws -> Void] = [
     "Counting": Counting.main,
     "EndingElsewhere": EndingElsewhere.main,
+    "Mistakes": Mistakes.main,
     "ReadmeWindows": ReadmeWindows.main,
   ]
 

@@ -378,4 +378,39 @@ final class LateNodeTests: XCTestCase {
     XCTAssertEqual(report.outcome(of: "root/pane"), .restored(by: .existing))
     XCTAssertEqual(pane.value, "typed")
   }
+
+  /// A state in which the second tab was selected, and a launch that has the first tab alone.
+  private func restoreSelectedTabs() async throws -> (keeper: StateKeeper, tabs: TestTabs) {
+    let second = TestNode("second")
+    let tabs = TestTabs("tabs", children: [TestNode("first"), second])
+    tabs.selectedTab = second
+    _ = try await launch.keeper().save([tabs])
+    return try await restoreTabs()
+  }
+
+  func testATabThatWasSelectedIsSelectedWhenItComesLate() async throws {
+    let (keeper, tabs) = try await restoreSelectedTabs()
+    let second = TestNode("second")
+    tabs.restorationChildren.append(second)
+    _ = try await keeper.save([tabs])
+    let report = try await keeper.restore(late: second, below: tabs)
+    XCTAssertEqual(report.outcome, .nothingKept, "A save has replaced it before.")
+    let (again, others) = try await restoreSelectedTabs()
+    let late = TestNode("second")
+    others.restorationChildren.append(late)
+    let restored = try await again.restore(late: late, below: others)
+    XCTAssertEqual(restored.problems, [])
+    XCTAssertIdentical(others.selectedTab, late)
+  }
+
+  func testATabThatComesLateDoesNotTakeTheSelectionOfTheUser() async throws {
+    let (keeper, tabs) = try await restoreSelectedTabs()
+    let (second, third) = (TestNode("second"), TestNode("third"))
+    tabs.restorationChildren += [second, third]
+    tabs.selectedTab = third
+    let report = try await keeper.restore(late: second, below: tabs)
+    XCTAssertEqual(report.notes, [.tabNotSelected])
+    XCTAssertEqual(report.problems, [])
+    XCTAssertIdentical(tabs.selectedTab, third)
+  }
 }

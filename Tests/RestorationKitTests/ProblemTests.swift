@@ -43,7 +43,7 @@ final class ProblemTests: XCTestCase {
       said.lines,
       [
         "The value of “count” is not of the type that was asked for, so its default was used:"
-          + " Int is stored, String was asked for"
+          + " Int is stored, String was asked for. Give each type a key of its own."
       ])
   }
 
@@ -118,6 +118,116 @@ final class ProblemTests: XCTestCase {
       XCTAssertEqual(report.entries.map(\.path.description), ["@values", "@values/count"])
       XCTAssertEqual(report.sizes.elements, [])
     }
+  }
+
+  // MARK: Mistakes that a report did not have
+
+  private final class Screen: @MainActor RestorableScreen {
+    @Restored var text = ""
+    let restorationIdentifier: String
+    var restorationChildren: [any RestorableNode] = []
+
+    init(_ identifier: String) { restorationIdentifier = identifier }
+  }
+
+  /// A launch with some roots, and the problems that are known after its end.
+  private func problems(
+    roots: @escaping @MainActor () -> [any RestorableNode] = { [] },
+    in app: @MainActor () async throws -> Void
+  ) async throws -> [ReportNote] {
+    try await tester.launch {
+      try await Restoration.begin("org.example.problems", signals: [], roots: roots)
+      try await app()
+      await Restoration.end()
+      return Restoration.problems
+    }
+  }
+
+  func testAScreenThatNoRootReachesIsAProblemUnlessASaveReachesItInTime() async throws {
+    let (forgotten, late) = (Screen("forgotten"), Screen("late"))
+    var roots: [any RestorableNode] = []
+    let problems = try await problems(roots: { roots }) {
+      (forgotten.text, late.text) = ("typed", "typed")
+      roots = [late]
+    }
+    XCTAssertEqual(problems, [.screenNotReached(className: "Screen")])
+    let none = try await self.problems(roots: { [forgotten] }) { forgotten.text = "more" }
+    XCTAssertEqual(none, [])
+  }
+
+  func testRootsThatAreMadeAnewTwiceInARowAreAProblem() async throws {
+    let problems = try await problems(roots: { [Screen("a"), Screen("b")] }) {
+      _ = try await Restoration.keeper?.save([])
+    }
+    XCTAssertEqual(problems, [.rootsMadeAnew(["a", "b"])])
+  }
+
+  func testARootThatIsReplacedOnceIsNoProblem() async throws {
+    var root = Screen("root")
+    let problems = try await problems(roots: { [root] }) {
+      root = Screen("root")
+    }
+    XCTAssertEqual(problems, [])
+  }
+
+  private final class Note: Codable, @unchecked Sendable {
+    var text = ""
+  }
+
+  func testAValueThatIsAnObjectIsAProblem() async throws {
+    let problems = try await problems {
+      _ = RestoredValue("note", default: Note()).value
+      _ = RestoredValue("last", default: Note?.none).value
+      _ = RestoredValue("notes", default: [[Note()]]).value
+      _ = RestoredValue("texts", default: [""]).value
+    }
+    XCTAssertEqual(
+      problems,
+      ["note", "last", "notes"].map { .valueIsObject(key: $0, className: "Note") })
+  }
+
+  func testAValueOrFieldThatIsSetAfterTheEndIsAProblem() async throws {
+    let screen = Screen("screen")
+    let found = try await tester.launch {
+      try await Restoration.begin("org.example.problems", signals: [], roots: { [screen] })
+      await Restoration.end()
+      RestoredValue("count", default: 0).value = 1
+      return Restoration.problems
+    }
+    XCTAssertEqual(found, [.valueSetAfterEnd(key: "count")])
+  }
+
+  func testANodeThatContainsAnotherOneAndDoesNotSaySoIsAProblemInATester() async throws {
+    let root = Screen("root")
+    let keeper = try tester.launch()
+    _ = try await keeper.restore(into: [root])
+    _ = try await keeper.save([root])
+    root.restorationChildren = [Screen("child")]
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.problems.map(\.path.description), ["root"])
+    XCTAssertEqual(report.problems.map(\.notes), [[.notInvalidated]])
+    XCTAssertEqual(report.entries.map(\.path.description), ["root", "root/child"])
+  }
+
+  /// Each save compares a few nodes; together they compare all.
+  func testASaveOfADebugBuildComparesTheNextSixteenNodes() async throws {
+    let said = Said()
+    let launch = Launch()
+    let rows = (0..<40).map { Screen("\($0)") }
+    let root = Screen("root")
+    root.restorationChildren = rows
+    let keeper = try launch.keeper()
+    _ = try await keeper.restore()
+    _ = try await keeper.save([root])
+    rows[39].restorationChildren = [Screen("child")]
+    var found: [[String]] = []
+    for number in 0..<3 {
+      rows[0].text = "\(number)"
+      found.append(try await keeper.save([root]).problems.map(\.path.description))
+    }
+    XCTAssertEqual(found.flatMap(\.self), ["root/39"])
+    XCTAssertEqual(found.first, [], "One save compares no more than sixteen nodes.")
+    XCTAssertEqual(said.lines.count, 1)
   }
 }
 

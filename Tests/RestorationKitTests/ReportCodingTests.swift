@@ -45,6 +45,18 @@ final class ReportCodingTests: XCTestCase {
       (ReportNote.valueOfAnotherScene(key: "s"), #"{"valueOfAnotherScene":{"key":"s"}}"#),
       (ReportNote.fieldsNotFound(className: "s"), #"{"fieldsNotFound":{"className":"s"}}"#),
       (ReportNote.fieldKeyTwice(key: "s"), #"{"fieldKeyTwice":{"key":"s"}}"#),
+      (ReportNote.screenNotReached(className: "s"), #"{"screenNotReached":{"className":"s"}}"#),
+      (ReportNote.rootsMadeAnew(["a", "b"]), #"{"rootsMadeAnew":{"_0":["a","b"]}}"#),
+      (
+        ReportNote.valueIsObject(key: "s", className: "t"),
+        #"{"valueIsObject":{"className":"t","key":"s"}}"#
+      ),
+      (ReportNote.valueSetAfterEnd(key: "s"), #"{"valueSetAfterEnd":{"key":"s"}}"#),
+      (
+        ReportNote.secondInstance(stateName: "s", others: "t"),
+        #"{"secondInstance":{"others":"t","stateName":"s"}}"#
+      ),
+      (ReportNote.tabNotSelected, #"{"tabNotSelected":{}}"#),
       (ReportNote.undeclaredActivityType("s"), #"{"undeclaredActivityType":{"_0":"s"}}"#),
       (ReportNote.invalidActivity("s"), #"{"invalidActivity":{"_0":"s"}}"#),
       (

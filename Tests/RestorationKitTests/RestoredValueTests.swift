@@ -382,7 +382,8 @@ final class RestoredValueTests: XCTestCase {
       guard case .storageTypeMismatch("draft", let reason)? = Restoration.problems.first else {
         return XCTFail("\(Restoration.problems)")
       }
-      XCTAssertEqual(reason, "String is stored, Int was asked for")
+      XCTAssertEqual(
+        reason, "String is stored, Int was asked for. Give each type a key of its own.")
     }
   }
 

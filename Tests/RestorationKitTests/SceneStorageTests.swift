@@ -156,7 +156,10 @@ final class SceneStorageTests: XCTestCase {
     let again = try await second.save(back)
     XCTAssertEqual(
       again.notes,
-      [.storageTypeMismatch(key: "draft", "String is stored, Int was asked for")])
+      [
+        .storageTypeMismatch(
+          key: "draft", "String is stored, Int was asked for. Give each type a key of its own.")
+      ])
   }
 
   func testAChangeMarksTheSceneAndASaveClearsTheMark() async throws {

@@ -22,6 +22,8 @@ final class EngineSettings {
   var isPolled = false
   /// The values of the app, which are told of the problems of all fields; nil if it has none.
   var valuesOfApp: ValueStore?
+  /// Whether saves ask all nodes that say when they change whether they contain others than before.
+  var checksAllContents = false
 
   init(
     application: String, directory: any StateDirectory, keys: any KeyProvider,

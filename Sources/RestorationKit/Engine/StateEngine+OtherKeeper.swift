@@ -39,7 +39,7 @@ extension StateEngine {
       .strict, "The keeper is strict, so nothing was saved. It would be: \(problem)")
   }
 
-  private func otherKeeper(inUseBy holder: String? = nil) -> ReportNote? {
+  func otherKeeper(inUseBy holder: String? = nil) -> ReportNote? {
     claim.nameOfOtherKeeper(inUseBy: holder).map { .otherKeeper(stateName: $0) }
   }
 

@@ -19,12 +19,24 @@ extension StateEngine {
         if let report = try ended() { return report }
         return try await restoreNow(calls, then, participants)
       }
+      noteOtherInstances(report)
       Problems.say(report.said)
       return report
     } catch {
       Problems.say(["The restore has failed: \(error)"])
       throw error
     }
+  }
+
+  /// Says first that the user sees the state of another instance, since nothing else explains an
+  /// app that looks empty.
+  private func noteOtherInstances(_ report: RestorationReport) {
+    guard session == nil, let stateName = report.stateName, !report.otherInstances.isEmpty,
+      otherKeeper() == nil
+    else { return }
+    let others = report.otherInstances.map(\.description).joined(separator: ", ")
+    let note = ReportNote.secondInstance(stateName: stateName, others: others)
+    if let values { values.store.note(note) } else { Problems.say([note.description]) }
   }
 
   /// Runs a body alone, or at once for a caller that blocks the actor.

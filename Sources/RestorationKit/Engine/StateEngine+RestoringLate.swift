@@ -36,6 +36,8 @@ extension StateEngine {
       try throwIfStrict(report)
       return report
     }
+    let record: UInt64? =
+      if case .element(let index) = place { kept[index]?.element.record } else { nil }
     let run = RestorationRun(
       tree, types, objects, delegate: delegate, now: settings.now(),
       skipped: kept.skippedPlaces(in: tree),
@@ -52,6 +54,11 @@ extension StateEngine {
     if rows.kept.records === kept { rows.claim(result.claimed) }
     found.undecoded.formUnion(result.undecoded)
     var report = result.report
+    if let record, result.claimed.contains(where: { $0.object === node }),
+      let tabs = parent as? any RestorableTabs
+    {
+      select(node, record, in: tabs, kept, &report)
+    }
     report.walkDuration = start.duration(to: .now)
     try throwIfStrict(report)
     return report
@@ -91,6 +98,26 @@ extension StateEngine {
       // Nobody knows, and a state too many harms nobody.
       return true
     }
+  }
+
+  /// Selects a tab that was selected when the state was saved, unless another one has been selected
+  /// since the restore.
+  private func select(
+    _ node: any RestorableNode, _ record: UInt64, in tabs: any RestorableTabs,
+    _ kept: KeptRecords, _ report: inout RestorationReport
+  ) {
+    guard let selected = kept.selectedTabs[tabs], selected.record == record else { return }
+    kept.selectedTabs[tabs] = nil
+    guard tabs.selectedTab.map({ ObjectIdentifier($0) }) == selected.instead else {
+      let lines = report.lines
+      report.lines = ReportEntries {
+        var entries = lines.made
+        if !entries.isEmpty { entries[0].notes.append(.tabNotSelected) }
+        return entries
+      }
+      return
+    }
+    tabs.selectedTab = node
   }
 
   /// What is kept for a node: its element with all below it, or a state that the node itself keeps.

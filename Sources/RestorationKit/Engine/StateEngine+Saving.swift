@@ -247,6 +247,8 @@ extension StateEngine {
         nodeLimit: settings.policy.nodeLimit, now: settings.now(),
         budget: settings.policy.sizeBudget,
         keptBound: settings.policy.keptBound, stored: stored,
+        checkedNodeCount: settings.checksAllContents
+          ? .max : Problems.isDebugBuild && Problems.isHeard ? 16 : 0,
         remembersSaid: settings.isPolled || wishes.leavingCount > 0, trace: trace))
   }
 

@@ -27,3 +27,12 @@ extension RestorableScreen {
     ClassNameIdentifier(className: String(nameOf: type(of: self)))
   }
 }
+
+extension RestorableScreen where Self: Actor {
+  /// Screens are classes: a save asks all of them at once, on one actor.
+  @available(
+    *, unavailable,
+    message: "an actor cannot be a screen; use a class that is isolated to the main actor"
+  )
+  public static var stateTracking: StateTracking { .invalidated }
+}

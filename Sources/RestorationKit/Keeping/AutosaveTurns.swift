@@ -1,4 +1,5 @@
 internal import ArchiveCodec
+internal import Dispatch
 internal import Synchronization
 
 /// Decides when an autosave saves.
@@ -61,6 +62,11 @@ final class AutosaveTurns: Sendable {
     var polls = Polls()
     var flushes: [Flush] = []
     var isStopped = false
+    /// The changes that the last save has taken.
+    var taken: UInt64 = 0
+    var isSaving = false
+    /// Whether a timer looks whether the changes are taken in time.
+    var isWatched = false
     /// Whether only the keeper or host still keeps the autosave.
     var isLetGo = false
     var listener: UInt64?
@@ -160,6 +166,7 @@ final class AutosaveTurns: Sendable {
       state.pause?.task.cancel()
       state.pause = nil
       for place in state.flushes.indices { state.flushes[place].isCovered = true }
+      (state.taken, state.isSaving) = (state.changes.announced, true)
       return .save(state.changes.announced)
     }
   }
@@ -215,6 +222,7 @@ final class AutosaveTurns: Sendable {
     let (isTold, ended) = state.withLock { state in
       let problem = Problem(event)
       defer { state.problem = problem }
+      state.isSaving = false
       // A discard may have counted more changes as stored meanwhile.
       if problem == nil { state.changes.stored = max(state.changes.stored, turn) }
       if event.isRetried {
@@ -262,6 +270,40 @@ final class AutosaveTurns: Sendable {
   func change() {
     state.withLock { $0.changes.announced += 1 }
     waking.yield()
+    if Problems.isDebugBuild, Problems.isHeard { watch() }
+  }
+
+  private static let longestWait = 5
+  /// A queue with a thread of its own: a busy actor may have one of the threads that tasks share.
+  private static let watching = DispatchQueue(label: "RestorationKit.AutosaveTurns")
+
+  /// Says so when nobody takes a change for long: the loop runs on the actor of the nodes.
+  private func watch() {
+    let announced = state.withLock { state -> UInt64? in
+      if state.isWatched { return nil }
+      state.isWatched = true
+      return state.changes.announced
+    }
+    guard let announced else { return }
+    Self.watching.asyncAfter(deadline: .now() + .seconds(Self.longestWait)) { [weak self] in
+      self?.endWatch(announced)
+    }
+  }
+
+  private func endWatch(_ announced: UInt64) {
+    let (isBusy, hasMore) = state.withLock { state in
+      state.isWatched = false
+      guard !state.isStopped, !state.isSaving, state.pause == nil else { return (false, false) }
+      return (state.taken < announced, state.taken < state.changes.announced)
+    }
+    if isBusy {
+      Problems.say([
+        "A change has waited for \(Self.longestWait) seconds to be saved, since the main actor is"
+          + " busy. Do what takes long, or waits as readLine() does, off the main actor."
+      ])
+    } else if hasMore {
+      watch()
+    }
   }
 
   /// Notes that the app itself has saved.

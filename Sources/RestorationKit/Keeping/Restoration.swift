@@ -146,8 +146,11 @@ public enum Restoration {
   @discardableResult
   public static func end(within limit: Duration = .seconds(5)) async -> Bool {
     guard let begun = session.begun else { return false }
+    begun.keeper.checksAllContents = true
     let isStored = await begun.flush(within: limit)
     session.end()
+    session.values.setEnded(true)
+    session.values.noteUnreached()
     await begun.keeper.close()
     return isStored
   }
@@ -165,7 +168,13 @@ public enum Restoration {
   @discardableResult
   public static func endNow(within limit: Duration = .seconds(2)) -> Bool {
     guard let begun = session.begun else { return false }
+    begun.keeper.checksAllContents = true
     session.end()
+    // Nodes may set values when they are asked, and these are stored.
+    defer {
+      session.values.setEnded(true)
+      session.values.noteUnreached()
+    }
     return begun.endNow(within: limit)
   }
 
@@ -199,6 +208,7 @@ extension RestorationSession {
     keeper.keepsHosts = true
     if isOfProcess { ValuesAtExit.begin() }
     keeper.engine.setValues(values)
+    values.setEnded(false)
     keeper.engine.told = { [weak self] saved in
       self?.lastSave = saved.map { report in
         var report = report
@@ -226,6 +236,11 @@ final class BegunRestoration {
   let roots: @MainActor () -> [any RestorableNode]
   var report: Result<RestorationReport, RestorationError>?
   private(set) var autosave: Autosave?
+  /// The roots of the last call by their names, and those that were new then.
+  private var lastRoots: [String: WeakRoot] = [:]
+  private var newNames: Set<String> = []
+
+  private typealias WeakRoot = () -> (any RestorableNode)?
 
   init(_ keeper: StateKeeper, _ roots: @escaping @MainActor () -> [any RestorableNode]) {
     self.keeper = keeper
@@ -235,10 +250,25 @@ final class BegunRestoration {
   /// Restores, and keeps the report or the error.
   func restore(_ calls: FileCalls) async {
     do throws(RestorationError) {
-      report = .success(try await keeper.restore(into: roots(), calls))
+      report = .success(try await keeper.restore(into: checked(roots()), calls))
     } catch {
       report = .failure(error)
     }
+  }
+
+  /// Finds out whether roots are made anew in each call, so that a save stores their defaults.
+  private func checked(_ roots: [any RestorableNode]) -> [any RestorableNode] {
+    var (found, new): ([String: WeakRoot], Set<String>) = ([:], [])
+    for root in roots {
+      guard let name = root.restorationName else { continue }
+      if let last = lastRoots[name], last() !== root { new.insert(name) }
+      found[name] = { [weak root] in root }
+    }
+    // A root may be replaced once, as by a user who logs in again.
+    let madeAnew = new.intersection(newNames).sorted()
+    if !madeAnew.isEmpty { keeper.engine.values?.store.note(.rootsMadeAnew(madeAnew)) }
+    (lastRoots, newNames) = (found, new)
+    return roots
   }
 
   /// Begins the autosave.
@@ -246,7 +276,10 @@ final class BegunRestoration {
   /// - Throws: The error of the restore, if it was that of a strict keeper.
   func follow(_ signals: Set<EndSignal>) throws(RestorationError) -> StateKeeper {
     keeper.endSignals = signals
-    autosave = keeper.autosave(roots: roots)
+    autosave = keeper.autosave(roots: { [weak self, roots] in
+      let roots = roots()
+      return self?.checked(roots) ?? roots
+    })
     if case .failure(let error)? = report, error.code == .strict { throw error }
     return keeper
   }

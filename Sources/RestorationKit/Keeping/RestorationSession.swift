@@ -36,6 +36,8 @@ package final class RestorationSession: Sendable {
         application: application, directory: directory, keys: keys, environment: environment,
         now: now)
       keeper.isStrict = isStrict
+      // A test may make a mistake that an app finds at its end.
+      keeper.checksAllContents = directory != nil
       return keeper
     }
   }
@@ -48,7 +50,10 @@ package final class RestorationSession: Sendable {
   @MainActor var lastSave: Result<PreservationReport, RestorationError>?
 
   /// A launch of an app within a test.
-  package convenience init(_ place: Place) { self.init(place, ValueStore()) }
+  package convenience init(_ place: Place) {
+    Problems.noteKeeper()
+    self.init(place, ValueStore())
+  }
 
   private init(_ place: Place, _ values: ValueStore) {
     (self.place, self.values) = (place, values)

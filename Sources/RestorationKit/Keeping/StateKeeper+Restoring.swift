@@ -65,8 +65,9 @@ extension StateKeeper {
   /// `applicationFinishedRestoringState`. Nodes below the node are looked for as
   /// always; the node itself exists, so no factory is asked for it. The gates and
   /// `didDecodeRestorableState` are about the whole state and are not called. The
-  /// parent is not told: a tab is not selected by this. Nodes that are still not back
-  /// stay kept.
+  /// parent is not told, but for ``RestorableTabs``: a tab that was selected when the state
+  /// was saved is selected, unless another one has been selected since the restore
+  /// (``ReportNote/tabNotSelected``). Nodes that are still not back stay kept.
   ///
   /// The call waits for the calls before it, as for a save that is written. A crash in it
   /// is counted only if ``extendStateRestoration()`` announced it.

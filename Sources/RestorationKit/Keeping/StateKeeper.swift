@@ -63,6 +63,12 @@ public final class StateKeeper {
     set { engine.settings.isStrict = newValue }
   }
 
+  /// Whether each save finds the nodes that contain others than before and have not said so.
+  package var checksAllContents: Bool {
+    get { engine.settings.checksAllContents }
+    set { engine.settings.checksAllContents = newValue }
+  }
+
   /// The limits of the records of a state, in saves and in restores.
   ///
   /// A value over a limit makes its node lose its new state, and the report
@@ -151,6 +157,7 @@ public final class StateKeeper {
         "“\(name)” cannot name a state: with “~” and digits at its end it is that of another instance of the app."
       )
     }
+    Problems.noteKeeper()
     let directory = directory ?? FileStateDirectory(application: application)
     let keys = keys ?? FileKeyProvider(application: application)
     engine = StateEngine(

@@ -31,6 +31,7 @@ extension PreservationWalk {
   func walkChanges(_ roots: [any RestorableNode]) throws {
     let references = rows.references.ofApplicationBefore
     var (asked, gone) = try objectsToAsk(roots)
+    try need(!findsUnsaidContents())
     var changed: [ChangedParent] = []
     var next = 0
     while next < asked.count {
@@ -102,6 +103,39 @@ extension PreservationWalk {
 
   // MARK: Structure
 
+  /// Whether a node that has not said that it changed contains other nodes than before.
+  ///
+  /// Each save compares the next few nodes. A walk through everything then stores the difference and
+  /// names the node.
+  private func findsUnsaidContents() -> Bool {
+    var rest = conditions.checkedNodeCount
+    for _ in rows.rows.indices where rest > 0 {
+      rows.run.checkedIndex = (rows.run.checkedIndex + 1) % rows.rows.count
+      let number = RowNumber(rows.run.checkedIndex)
+      guard rows[number].kind == .node, rows[number].met.walk == rows.run.walk, isPlaced(number),
+        rows[number].type?.tracking == .invalidated, rows[number].met.save != rows.run.save,
+        !rows[number].met.isIncomplete,
+        let node = rows.object(of: number) as? any RestorableNode
+      else { continue }
+      rest -= 1
+      if !isSame(Contents(of: node), number) { return true }
+    }
+    return false
+  }
+
+  /// Whether a node contains and presents the objects that the last save has found.
+  private func isSame(_ contents: Contents, _ number: RowNumber) -> Bool {
+    let children = rows.children(of: number)
+    return contents.children.count == children.count
+      && zip(contents.children, children).allSatisfy { isSame($0, $1) }
+      && isSame(contents.presented, rows[number].below.presented)
+  }
+
+  private func isSame(_ shown: (any RestorableNode)?, _ presented: RowNumber?) -> Bool {
+    if let shown, let presented { return isSame(shown, presented) }
+    return shown == nil && presented == nil
+  }
+
   /// Finds out whether an object that is asked is where it was, and which objects are below it.
   private func compare(
     _ next: Asked, _ asked: inout [Asked], _ changed: inout [ChangedParent]
@@ -137,17 +171,7 @@ extension PreservationWalk {
     // Equal names may have different bytes; the record gets the bytes of this name.
     rows[number].identifier = identifier
     let contents = contents(of: node, number)
-    let children = rows.children(of: number)
-    let isPresenting =
-      if let shown = contents.presented, let presented = rows[number].below.presented {
-        isSame(shown, presented)
-      } else {
-        contents.presented == nil && rows[number].below.presented == nil
-      }
-    let isContaining =
-      children.count == contents.children.count
-      && zip(contents.children, children).allSatisfy { isSame($0, $1) }
-    if !isContaining || !isPresenting {
+    if !isSame(contents, number) {
       changed.append(ChangedParent(node: node, number: number, contents: contents))
     }
     for child in contents.all {

@@ -24,6 +24,9 @@ final class PreservationWalk: StateEncoding {
     var keptBound: KeptBound? = KeptBound()
     /// The stored tree, if the rows do not know it and the budget may ask for it.
     var stored: StoredTree?
+    /// How many nodes that say when they change are asked whether they contain other nodes than
+    /// before and have not said so: a mistake that only a save of everything would find.
+    var checkedNodeCount = 0
     /// Whether the walk only finds out which objects are there and what they say, and nothing is
     /// stored.
     var isRehearsal = false

@@ -1,19 +1,16 @@
 extension RestorationReport {
   /// The problems of the restore, each in a sentence with its place.
   var said: [String] {
-    var said: [String] = []
-    if !otherInstances.isEmpty {
-      let held = otherInstances.map(\.description).joined(separator: ", ")
-      said.append(
-        "Another instance of the app runs: \(held). So this one has \(stateName ?? "another state"),"
-          + " and does not show what the other one saves. End the other one to see its state.")
-    }
-    switch outcome {
-    case .locked, .crashed, .inUse, .delegateGone: said.append(headline)
-    case .restored where source?.passedOver.isEmpty == false: said.append(headline)
-    case .restored, .noArchive, .nothingKept, .declined: break
-    }
-    return said + [launchProblem].compactMap(\.self) + problems.flatMap(\.said)
+    let ofAll: [String] =
+      switch outcome {
+      case .locked: [headline + " Restore again when it is unlocked."]
+      case .inUse: [headline + " End that one, and launch again."]
+      case .crashed, .delegateGone: [headline]
+      case .restored where source?.passedOver.isEmpty == false: [headline]
+      case .restored, .noArchive, .nothingKept, .declined: []
+      }
+    return ofAll + (launchProblem.map { ["A problem of the launch: \($0)"] } ?? [])
+      + problems.flatMap(\.said)
   }
 }
 

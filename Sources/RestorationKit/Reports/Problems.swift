@@ -20,8 +20,9 @@ package enum Problems {
     /// Whether the app, or a test, has set a closure.
     package var hasClosure: Bool
     package var isDebugBuild: Bool
-    /// Whether stderr was open when the process began. Otherwise its number may be that of any
-    /// file by now, also of a document of the user.
+    /// Whether stderr was open when the process began.
+    ///
+    /// Otherwise its number may be that of any file by now, also of a document of the user.
     package var wasOpen: Bool
     /// Whether the process runs tests.
     package var isTesting: Bool
@@ -57,6 +58,8 @@ package enum Problems {
     var said: Set<String> = []
     /// The lines that wait for the terminal.
     var waiting: [String] = []
+    /// The first value that was set in a process without a keeper.
+    var firstUse: String?
 
     mutating func isNew(_ problem: String) -> Bool {
       // A process that runs for long must not grow with problems.
@@ -79,7 +82,7 @@ package enum Problems {
   }
 
   /// Whether anybody is told of a problem; otherwise nobody need look for one.
-  static var isHeard: Bool { place(facts) != .nowhere }
+  static var isHeard: Bool { place(facts(isRaw: false)) != .nowhere }
 
   /// Says problems that were not said yet.
   static func say(_ problems: @autoclosure () -> [String]) {
@@ -88,7 +91,7 @@ package enum Problems {
   }
 
   private static func say(_ problem: String) {
-    let facts = facts
+    let facts = facts(isRaw: isDebugBuild && isRaw)
     let (place, closure) = state.withLock { state in
       let isNew = state.isNew(problem)
       guard isNew else { return (Place.nowhere, state.closure) }
@@ -118,18 +121,40 @@ package enum Problems {
     return text.count > longest ? text.prefix(longest) + "…" : text
   }
 
+  // MARK: A restoration that never begins
+
+  private static let hasKeeper = Atomic<Bool>(false)
+
+  /// Notes that the process has a keeper, or a tester, which stores what was set.
+  package static func noteKeeper() { hasKeeper.store(true, ordering: .relaxed) }
+
+  /// Notes that a value of the app was set; its name is said if nothing stores it.
+  static func noteUse(of name: String) {
+    guard isDebugBuild, !hasKeeper.load(ordering: .relaxed) else { return }
+    state.withLock { $0.firstUse = $0.firstUse ?? name }
+    printAtEnd()
+  }
+
+  private static func sayNeverBegun() {
+    guard !hasKeeper.load(ordering: .relaxed), let name = state.withLock(\.firstUse) else { return }
+    say([
+      "The value “\(name)” was set, and Restoration.begin was never called, so nothing is stored."
+        + " Call it at the start of the app."
+    ])
+  }
+
   // MARK: stderr
 
-  private static var facts: Facts {
+  private static func facts(isRaw: Bool) -> Facts {
     Facts(
       hasClosure: state.withLock { $0.closure != nil }, isDebugBuild: isDebugBuild,
-      wasOpen: wasOpen, isTesting: isTesting, isRaw: isDebugBuild && isRaw)
+      wasOpen: wasOpen, isTesting: isTesting, isRaw: isRaw)
   }
 
   #if DEBUG
-  private static let isDebugBuild = true
+  static let isDebugBuild = true
   #else
-  private static let isDebugBuild = false
+  static let isDebugBuild = false
   #endif
 
   /// Found by the names that their types have in a program, since the library has nothing of them.
@@ -146,7 +171,11 @@ package enum Problems {
   /// Prints the lines that wait, and those that come at the end of the process.
   static func printAtEnd() { _ = hasEnd }
 
-  private static let hasEnd = atexit { Problems.printWaiting() } == 0
+  private static let hasEnd =
+    atexit {
+      Problems.sayNeverBegun()
+      Problems.printWaiting()
+    } == 0
 
   /// Prints the lines that wait for the terminal.
   static func printWaiting() {

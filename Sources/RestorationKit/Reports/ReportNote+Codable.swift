@@ -24,6 +24,14 @@ extension ReportNote {
     case .valueOfAnotherScene(let key): ("valueOfAnotherScene", ["key": key])
     case .fieldsNotFound(let className): ("fieldsNotFound", ["className": className])
     case .fieldKeyTwice(let key): ("fieldKeyTwice", ["key": key])
+    case .screenNotReached(let className): ("screenNotReached", ["className": className])
+    case .rootsMadeAnew(let texts): ("rootsMadeAnew", ["_0": texts])
+    case .valueIsObject(let key, let className):
+      ("valueIsObject", ["key": key, "className": className])
+    case .valueSetAfterEnd(let key): ("valueSetAfterEnd", ["key": key])
+    case .secondInstance(let stateName, let others):
+      ("secondInstance", ["stateName": stateName, "others": others])
+    case .tabNotSelected: ("tabNotSelected", [:])
     case .undeclaredActivityType(let text): ("undeclaredActivityType", ["_0": text])
     case .invalidActivity(let text): ("invalidActivity", ["_0": text])
     case .activityEncodingFailed(let text, let other):
@@ -102,6 +110,16 @@ extension ReportNote {
     case "valueOfAnotherScene": self = .valueOfAnotherScene(key: try stored.value("key"))
     case "fieldsNotFound": self = .fieldsNotFound(className: try stored.value("className"))
     case "fieldKeyTwice": self = .fieldKeyTwice(key: try stored.value("key"))
+    case "screenNotReached": self = .screenNotReached(className: try stored.value("className"))
+    case "rootsMadeAnew": self = .rootsMadeAnew(try stored.value("_0"))
+    case "valueIsObject":
+      self = .valueIsObject(
+        key: try stored.value("key"), className: try stored.value("className"))
+    case "valueSetAfterEnd": self = .valueSetAfterEnd(key: try stored.value("key"))
+    case "secondInstance":
+      self = .secondInstance(
+        stateName: try stored.value("stateName"), others: try stored.value("others"))
+    case "tabNotSelected": self = .tabNotSelected
     case "undeclaredActivityType": self = .undeclaredActivityType(try stored.value("_0"))
     case "invalidActivity": self = .invalidActivity(try stored.value("_0"))
     case "activityEncodingFailed":

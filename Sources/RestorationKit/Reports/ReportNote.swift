@@ -92,6 +92,21 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// Two fields of a screen have the same key, so only one of them is stored.
   case fieldKeyTwice(key: String)
 
+  /// A field of a screen was set, and no root leads to the screen, so it is not stored.
+  case screenNotReached(className: String)
+
+  /// The closure that gives the roots has made new ones twice in a row, so saves store defaults.
+  case rootsMadeAnew([String])
+
+  /// A value is an object, or holds some: a change within an object is not seen.
+  case valueIsObject(key: String, className: String)
+
+  /// A value was set after the end, so it is not stored.
+  case valueSetAfterEnd(key: String)
+
+  /// Another instance of the app has the state, so this one has a state with a number.
+  case secondInstance(stateName: String, others: String)
+
   // MARK: Problems of a scene
 
   /// An activity has a type that the host does not declare, so it is not stored.
@@ -166,6 +181,10 @@ public enum ReportNote: Hashable, Codable, Sendable {
 
   // MARK: No problems
 
+  /// The tab was selected when the state was saved, and is not selected now: another one was
+  /// selected after the restore and before this tab came.
+  case tabNotSelected
+
   /// The fields of `restorableState` that are not stored, and so keep their values from
   /// before the restore; a field in another has the name of that one and a dot before it.
   ///
@@ -239,7 +258,7 @@ extension ReportNote {
     switch self {
     case .missingFields, .detached, .keptBecause, .unusedInheritedHooks, .migrated, .kept, .renamed,
       .version, .keptSince, .keptBeside, .overSoftBudget, .keptStateDropped, .expiredValues,
-      .forgottenSecrets, .applicationKept:
+      .forgottenSecrets, .applicationKept, .tabNotSelected:
       false
     case .overHardBudget, .lastStateForBudget, .encodeFailed, .willEncodeFailed,
       .rootWithoutIdentifier, .identifierTooLong,
@@ -249,7 +268,8 @@ extension ReportNote {
       .requiredKeysMissing, .largeActivity, .storageTypeMismatch, .storageEncodingFailed,
       .unreadable, .hostDelegateGone, .didDecodeFailed, .notContained, .lastState, .unreadKeys,
       .unreadableValues, .givenRootNotUsed, .otherKeeper, .fieldReplaced, .identifierShadowed,
-      .valueUsedTooEarly, .valueWithoutKey, .valueOfAnotherScene, .fieldsNotFound, .fieldKeyTwice:
+      .valueUsedTooEarly, .valueWithoutKey, .valueOfAnotherScene, .fieldsNotFound, .fieldKeyTwice,
+      .screenNotReached, .rootsMadeAnew, .valueIsObject, .valueSetAfterEnd, .secondInstance:
       true
     }
   }
@@ -391,9 +411,24 @@ extension ReportNote: CustomStringConvertible {
     case .fieldReplaced(let key, let error):
       "The stored “\(key)” does not fit, so it is as it was before. Migrate it to its new type; the"
         + " next save sets the stored state aside. (\(error))"
+    case .screenNotReached(let className):
+      "A field of a \(className) was set, and no root leads to it, so it is not stored. Return it from"
+        + " the roots of Restoration.begin, or contain it in a screen that is returned there."
+    case .rootsMadeAnew(let names):
+      "The roots \(Self.list(names)) are other objects each time, so what the user does in the ones"
+        + " before is not stored. Make them once, and let the closure return the same ones."
+    case .valueIsObject(let key, let className):
+      "The value “\(key)” is or has a \(className), which is a class, so a change within it is not seen"
+        + " and not stored. Make it a struct, or set another object after each change."
+    case .valueSetAfterEnd(let key):
+      "The value “\(key)” was set after the end of Restoration, so it is not stored. Set it before."
+    case .secondInstance(let stateName, let others):
+      "Another instance of the app runs: \(others). So this one has the state \(stateName), and does"
+        + " not show what the other one saves. End the other one, and launch again, to see its state."
     case .missingFields(let keys): "not stored, so as they were before: \(Self.list(keys))"
     case .expiredValues(let keys): "absent, as their time is over: \(Self.list(keys))"
     case .forgottenSecrets(let keys): "absent, since their subkeys are gone: \(Self.list(keys))"
+    case .tabNotSelected: "it was selected, and another one has been selected since the restore"
     case .detached: "detached, since a node above it is left out"
     case .keptBecause(let outcome): "at the restore: \(outcome)"
     case .unusedInheritedHooks:
@@ -422,7 +457,8 @@ extension ReportNote {
   var valueKey: String? {
     switch self {
     case .storageTypeMismatch(let key, _), .storageEncodingFailed(let key, _),
-      .valueUsedTooEarly(let key), .valueOfAnotherScene(let key), .fieldReplaced(let key, _):
+      .valueUsedTooEarly(let key), .valueOfAnotherScene(let key), .fieldReplaced(let key, _),
+      .valueIsObject(let key, _), .valueSetAfterEnd(let key):
       key
     default: nil
     }

@@ -58,10 +58,11 @@ extension RestorationRun {
     }
     if traits.contains(.tabs), let tabs = object as? any RestorableTabs {
       attempt(index) {
-        if let record = try coder.builtIn?.selectedTab(),
-          let tab = restored.node(record)
-        {
+        guard let record = try coder.builtIn?.selectedTab() else { return }
+        if let tab = restored.node(record) {
           tabs.selectedTab = tab
+        } else {
+          restored.selectedTabsToCome.append((tabs, record))
         }
       }
     }

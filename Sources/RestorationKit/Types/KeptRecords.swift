@@ -88,6 +88,8 @@ final class KeptRecords {
   var probes = WeakTable<StateProbe>()
   /// The elements that the restore has left out because it had crashed in them, by their records.
   var skippedRecords: [UInt64: LeftOutPeriod] = [:]
+  /// The record of the tab that was selected and is not back, and what is selected instead.
+  var selectedTabs = WeakTable<(record: UInt64, instead: ObjectIdentifier?)>()
   /// What the kept states name.
   var named = KeptReferences()
   /// The last number that was given to something that no record has.
@@ -130,6 +132,9 @@ final class KeptRecords {
     let elements = result.tree.elements
     for (index, period) in result.skipped {
       skippedRecords[result.tree.outline.rows[index].record] = period
+    }
+    for (tabs, record) in result.restored.selectedTabsToCome {
+      selectedTabs[tabs] = (record, tabs.selectedTab.map { ObjectIdentifier($0) })
     }
     for states in result.tree.kept.values.joined() { noteReferences(of: states) }
     let missing = keepMissing(result)

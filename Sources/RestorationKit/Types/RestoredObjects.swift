@@ -21,6 +21,8 @@ final class RestoredObjects: RestoredReferences {
   @safe @exclusivity(unchecked) var replacedValues: [Int: StoredTree.Values] = [:]
   /// The elements whose state is not in all fields the stored one, by index.
   private(set) var mended: [Int: MendedFields] = [:]
+  /// The tabs whose selected one is not back, with the record of that one.
+  var selectedTabsToCome: [(tabs: any RestorableTabs, record: UInt64)] = []
   /// Why elements keep their state for later, by index; nil is the application.
   private(set) var keptReasons: [Int?: String] = [:]
 

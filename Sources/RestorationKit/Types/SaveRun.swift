@@ -18,6 +18,9 @@ struct SaveRun {
   /// The rows that lost their place in this save, and may have another.
   var displaced: [RowNumber] = []
 
+  /// The row that was compared last to find changes that nobody has said.
+  var checkedIndex = 0
+
   /// Whether the last save was stored.
   var isCommitted: Bool { hasCommitted && committed == save }
   /// Whether a save was stored.

@@ -160,6 +160,9 @@ final class ValueSlot<Value: Codable & Sendable>: Sendable {
       } else if let owner {
         TrackedObjects.invalidate(owner)
       }
+      if !place.box.isReached, let screen = owner as? any StateRestoring {
+        ValueStore.ofApp.noteSet(screen, key ?? declaration, place.box)
+      }
     } else if let key, let store = place.store, place.isStored {
       store.noteChange(key, undecoded: change.undecoded)
     } else {
@@ -184,6 +187,10 @@ final class ValueSlot<Value: Codable & Sendable>: Sendable {
   private func found(in owner: AnyObject?) -> Place {
     let known = place.withLock { $0 }
     if let known, known.isField { return known }
+    if known == nil, let object = Value.self.objectType {
+      (scope ?? ValueStore.ofApp).note(
+        .valueIsObject(key: key ?? declaration, className: "\(object)"))
+    }
     if known == nil, let owner, owner is any RestorableScreen {
       ScreenFields.noteUse(of: type(of: owner))
       return Place(box: fieldBox, isField: true)
@@ -212,4 +219,25 @@ final class ValueSlot<Value: Codable & Sendable>: Sendable {
       return new
     }
   }
+}
+
+extension Decodable {
+  /// The class of a value that is an object, or that holds objects; nil for any other type.
+  fileprivate static var objectType: Any.Type? {
+    if self is any AnyObject.Type { return self }
+    return (self as? any Holding.Type)?.heldType
+  }
+}
+
+/// A type whose values hold values of another type.
+private protocol Holding {
+  static var heldType: Any.Type? { get }
+}
+
+extension Optional: Holding where Wrapped: Decodable {
+  static var heldType: Any.Type? { Wrapped.objectType }
+}
+
+extension Array: Holding where Element: Decodable {
+  static var heldType: Any.Type? { Element.objectType }
 }

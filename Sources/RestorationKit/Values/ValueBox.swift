@@ -40,6 +40,9 @@ protocol RestorableValueBox: AnyObject, Sendable {
 
 /// The value of any type in a field of a screen.
 protocol RestorableFieldBox: AnyObject, Sendable {
+  /// Whether a save has asked for the value.
+  var isReached: Bool { get }
+
   /// The record of its own that the field has, once it is large.
   var record: FieldRecord? { get set }
 
@@ -150,6 +153,8 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
     /// The value of a field that could be encoded or was restored last, in case a later
     /// value cannot be encoded.
     var lastOfField: Value?
+    /// Whether a save has asked for the value as that of a field.
+    var isReached = false
   }
 
   /// The result of setting a value.
@@ -184,6 +189,8 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
   }
 
   var isSet: Bool { held.withLock(\.isSet) }
+
+  var isReached: Bool { held.withLock(\.isReached) }
 
   var unfitContent: RestoredContent? { held.withLock { $0.isWhole ? nil : $0.stored } }
 
@@ -226,7 +233,8 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
     held.withLock { held in
       let undecoded = held.isWhole ? nil : held.stored?.fingerprint
       held = HeldValue(
-        value: value, isSet: true, record: held.record, lastOfField: held.lastOfField)
+        value: value, isSet: true, record: held.record, lastOfField: held.lastOfField,
+        isReached: held.isReached)
       return Change(isChange: true, undecoded: undecoded)
     }
   }
@@ -323,7 +331,10 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
   }
 
   func encodeField(with coder: StateEncoder, forKey key: String) throws {
-    let held = held.withLock { $0 }
+    let held = held.withLock { held in
+      held.isReached = true
+      return held
+    }
     if let stored = held.stored {
       // As it was stored: a version whose type does not fit must not replace it by its mere start.
       return try coder.encode(stored.content, forKey: key, stored.sensitivity)

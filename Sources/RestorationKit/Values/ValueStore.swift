@@ -42,6 +42,18 @@ package final class ValueStore: Sendable {
     /// Called for each change of any value.
     var changed: (@Sendable () -> Void)?
     var decoding: (any DecodingNote)?
+    /// The screens of which a field was set that no save has asked for.
+    var unreached: [ObjectIdentifier: Unreached] = [:]
+    var hasEnded = false
+  }
+
+  /// A screen of which a field was set that no save has asked for yet.
+  //
+  // Unchecked, since nobody but its actor uses the screen; here it is only asked whether it lives.
+  private struct Unreached: @unchecked Sendable {
+    weak var screen: (any StateRestoring)?
+    let className: String
+    let field: any RestorableFieldBox
   }
 
   /// Whether the values belong to a scene, and not to an app.
@@ -118,7 +130,10 @@ package final class ValueStore: Sendable {
   private func noteOtherType<Value>(
     _ box: any RestorableValueBox, _ key: String, _ type: Value.Type
   ) -> ValueBox<Value>? {
-    note(.storageTypeMismatch(key: key, "\(box.valueType) is stored, \(type) was asked for"))
+    note(
+      .storageTypeMismatch(
+        key: key,
+        "\(box.valueType) is stored, \(type) was asked for. Give each type a key of its own."))
     return nil
   }
 
@@ -133,8 +148,46 @@ package final class ValueStore: Sendable {
     return box
   }
 
+  /// Notes that a field of a screen was set that no save has asked for yet.
+  func noteSet(_ screen: any StateRestoring, _ name: String, _ field: any RestorableFieldBox) {
+    noteUse(name)
+    let className = "\(type(of: screen))"
+    let isNew = state.withLock { state in
+      state.unreached.updateValue(
+        Unreached(screen: screen, className: className, field: field),
+        forKey: ObjectIdentifier(screen)) == nil
+    }
+    // An app shows a screen soon after it has made the screen, so this one was forgotten.
+    guard isNew, state.withLock(\.isRestored), Problems.isHeard else { return }
+    Task.detached { [weak self] in
+      try? await Task.sleep(for: .seconds(2))
+      self?.noteUnreached()
+    }
+  }
+
+  /// Notes the screens of which a field was set, and that no save has asked for.
+  func noteUnreached() {
+    let unreached = state.withLock { state in
+      defer { state.unreached = [:] }
+      return state.unreached.values.filter { $0.screen != nil && !$0.field.isReached }
+    }
+    for name in Set(unreached.map(\.className)).sorted() {
+      note(.screenNotReached(className: name))
+    }
+  }
+
+  /// Notes a value that was set where nothing stores it.
+  private func noteUse(_ name: String) {
+    if self === Self.ofProcess { Problems.noteUse(of: name) }
+    if state.withLock(\.hasEnded) { note(.valueSetAfterEnd(key: name)) }
+  }
+
+  /// Whether the app has ended its restoration, and not begun it anew.
+  func setEnded(_ hasEnded: Bool) { state.withLock { $0.hasEnded = hasEnded } }
+
   /// Tells the listeners that the value of a key has changed.
   func noteChange(_ key: String, undecoded: RecordFingerprint? = nil) {
+    noteUse(key)
     let (tell, changed) = state.withLock { state in
       if let undecoded { state.undecoded.insert(undecoded) }
       state.hasChanged = true

@@ -118,6 +118,7 @@ public final class RestorationTester {
       application: application, directory: process, keys: keys, environment: environment,
       now: { clock.now })
     keeper.isStrict = isStrict
+    keeper.checksAllContents = true
     try prepareKeeper?(keeper)
     if let delegate = try makeDelegate?() {
       keeper.delegate = delegate

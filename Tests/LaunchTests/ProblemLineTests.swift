@@ -1,0 +1,70 @@
+import Foundation
+import TestSupport
+import XCTest
+
+/// Where a problem is printed, by what stderr is.
+final class ProblemLineTests: XCTestCase {
+  private func expected(_ place: String) -> String {
+    "RestorationKit: The value that is declared at LaunchedApps/TerminalMistakes.swift:\(place) has no"
+      + " key, so it is not stored. Give it one, or make it a field of a class that conforms to"
+      + " RestorableScreen."
+  }
+
+  private func lines(of app: LaunchedApp) throws -> [String] {
+    try app.errorLines().filter { $0.hasPrefix(LaunchedApp.said) }
+  }
+
+  private var both: [String] { ["15", "16"].map(expected) }
+
+  func testLinesWaitUntilTheTerminalIsBackInItsUsualMode() throws {
+    let app = try LaunchedApp("Mistakes", "inRawMode", home: TemporaryDirectory(), onTerminal: true)
+    XCTAssertEqual(try app.line(), "made")
+    XCTAssertFalse(try app.hasErrorLine(within: .milliseconds(600)))
+    try app.send("usual mode")
+    XCTAssertEqual(try [app.errorLine(), app.errorLine()], both)
+    try app.endInput()
+    XCTAssertEqual(app.ending(), .exited(0))
+  }
+
+  func testLinesAreThereWhenTheProcessEndsInRawMode() throws {
+    for signal in [nil, SIGTERM] {
+      let app = try LaunchedApp(
+        "Mistakes", "inRawMode", home: TemporaryDirectory(), onTerminal: true)
+      XCTAssertEqual(try app.line(), "made")
+      if let signal { app.signal(signal) } else { try app.endInput() }
+      XCTAssertEqual(try [app.errorLine(), app.errorLine()], both)
+      XCTAssertEqual(app.ending(), signal.map { .killed(by: $0) } ?? .exited(0))
+    }
+  }
+
+  func testNothingIsPrintedIntoAFileThatHasTheNumberOfStderr() throws {
+    let home = try TemporaryDirectory()
+    for (command, number) in [(["sh", "-c", #"exec "$@" 2>&-"#, "sh"], "2"), ([], nil)] {
+      let app = try LaunchedApp(
+        "Mistakes", "withAFileInPlaceOfStderr", home: home, through: command)
+      let opened = try app.line()
+      if let number { XCTAssertEqual(opened, number) }
+      XCTAssertEqual(try app.line(), "made")
+      try app.endInput()
+      XCTAssertEqual(app.ending(), .exited(0))
+      XCTAssertEqual(try lines(of: app).count, number == nil ? 2 : 0)
+      XCTAssertEqual(try Data(contentsOf: URL(filePath: home.path + "/document")), Data())
+    }
+  }
+
+  func testNothingIsPrintedWhereTestsAreLoaded() throws {
+    for (library, printed) in [("libXCTest.so", []), ("libTesting.so", []), ("libm.so.6", both)] {
+      let app = try LaunchedApp(
+        "Mistakes", "withALibrary", library, home: TemporaryDirectory())
+      XCTAssertEqual(try app.line(), "loaded", library)
+      XCTAssertEqual(try lines(of: app), printed, library)
+      XCTAssertEqual(app.ending(), .exited(0))
+    }
+  }
+
+  func testAClosureTakesTheLines() throws {
+    let app = try LaunchedApp("Mistakes", "withAClosure", home: TemporaryDirectory())
+    XCTAssertEqual(try lines(of: app), [])
+    XCTAssertEqual(try app.rest(), ["heard: The value", "heard: The value", "made"])
+  }
+}

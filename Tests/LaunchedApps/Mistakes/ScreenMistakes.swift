@@ -1,0 +1,105 @@
+import RestorationKit
+
+/// Mistakes with screens and the trees that they form.
+@MainActor
+enum ScreenMistakes {
+  static let all: [String: Mistakes.App] = [
+    "equalChildren": equalChildren,
+    "equalRoots": equalRoots,
+    "namelessRoot": namelessRoot,
+    "namelessChild": namelessChild,
+    "forgottenRoot": forgottenRoot,
+    "newRoots": newRoots,
+    "unannouncedChild": unannouncedChild,
+    "lateTab": lateTab,
+  ]
+
+  private final class NoteScreen: @MainActor RestorableScreen {
+    @Restored var text = ""
+  }
+
+  private final class WindowScreen: @MainActor RestorableScreen {
+    @Restored var title = ""
+    var restorationChildren: [any RestorableNode] = []
+  }
+
+  private final class NamelessNode: @MainActor RestorableNode {
+    var restorationIdentifier: String? { nil }
+  }
+
+  private static func equalChildren() async throws {
+    let window = WindowScreen()
+    window.restorationChildren = [NoteScreen(), NoteScreen()]
+    try await Mistakes.begin { [window] }
+    await Restoration.end()
+  }
+
+  private static func equalRoots() async throws {
+    let screens = [NoteScreen(), NoteScreen()]
+    try await Mistakes.begin { screens }
+    await Restoration.end()
+  }
+
+  private static func namelessRoot() async throws {
+    let root = NamelessNode()
+    try await Mistakes.begin { [root] }
+    await Restoration.end()
+  }
+
+  private static func namelessChild() async throws {
+    let window = WindowScreen()
+    window.restorationChildren = [NamelessNode()]
+    try await Mistakes.begin { [window] }
+    await Restoration.end()
+  }
+
+  private static func forgottenRoot() async throws {
+    let screen = NoteScreen()
+    try await Mistakes.begin()
+    screen.text = "typed"
+    await Restoration.end()
+    print(screen.text)
+  }
+
+  private static func newRoots() async throws {
+    try await Mistakes.begin { [NoteScreen()] }
+    try await Restoration.keeper?.save([])
+    await Restoration.end()
+  }
+
+  /// The child comes after the first save, since until then each node is asked.
+  private static func unannouncedChild() async throws {
+    let window = WindowScreen()
+    window.title = "Notes"
+    try await Mistakes.begin { [window] }
+    try await Restoration.keeper?.save([window])
+    let child = NoteScreen()
+    child.text = "typed"
+    window.restorationChildren = [child]
+    await Restoration.end()
+  }
+
+  private final class Tabs: @MainActor RestorableTabs {
+    let restorationIdentifier = "tabs"
+    var restorationChildren: [any RestorableNode] = []
+    var selectedTab: (any RestorableNode)?
+  }
+
+  private final class Tab: @MainActor RestorableNode {
+    let restorationIdentifier: String
+    init(_ identifier: String) { restorationIdentifier = identifier }
+  }
+
+  /// The second tab is built when the user first looks at it.
+  private static func lateTab() async throws {
+    let tabs = Tabs()
+    tabs.restorationChildren = [Tab("first")]
+    try await Mistakes.begin { [tabs] }
+    let second = Tab("second")
+    tabs.restorationChildren.append(second)
+    try await Restoration.keeper?.restore(late: second, below: tabs)
+    print(tabs.selectedTab === second)
+    tabs.selectedTab = second
+    await Restoration.end()
+  }
+}
