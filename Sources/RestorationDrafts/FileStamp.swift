@@ -10,9 +10,9 @@ public import Foundation
 ///     let stamp = try FileStamp(of: url)
 ///     // In a later launch, before the draft is shown or saved:
 ///     switch stamp.compare(with: url) {
-///     case .same: …
-///     case .changed(let now): …  // somebody has written the file meanwhile
-///     case .gone, .unreadable, .unknown: …
+///     case .same: print("The draft is still of this file.")
+///     case .changed(let now): print("Somebody has written the file meanwhile: \(now)")
+///     case .gone, .unreadable, .unknown: print("Ask the user where to save.")
 ///     }
 ///
 /// A stamp has no content and takes about 100 bytes. It is made for one machine: on another one the file

@@ -5,13 +5,8 @@ import RestorationTesting
 import Testing
 
 @MainActor
-private final class NoteScreen: @MainActor StatefulNode {
-  struct State: Codable {
-    var draft = ""
-  }
-
-  let restorationIdentifier = "note"
-  var restorableState = State()
+private final class NoteScreen: @MainActor RestorableScreen {
+  @Restored var draft = ""
 }
 
 // The tests of the article Testing restoration begin here.
@@ -27,7 +22,7 @@ private final class NoteScreen: @MainActor StatefulNode {
     [screen]
   } told: { _ in
     app.acknowledgeSave()
-    screen.restorableState.draft = "Milk"
+    screen.draft = "Milk"
   }
   try await Task.sleep(for: .seconds(60))
 }
@@ -43,14 +38,14 @@ private final class NoteScreen: @MainActor StatefulNode {
   let screen = NoteScreen()
   let tester = RestorationTester(application: "org.example.notes", leftIn: folder)
   _ = try await tester.launch().restore(into: [screen])
-  #expect(screen.restorableState.draft == "Milk")
+  #expect(screen.draft == "Milk")
 }
 
 @MainActor @Test func theDraftComesBack() async throws {
   let screen = NoteScreen()
-  screen.restorableState.draft = "Milk"
+  screen.draft = "Milk"
   let again = try await RestorationTester().restart(screen) { NoteScreen() }
-  #expect(again.restorableState.draft == "Milk")
+  #expect(again.draft == "Milk")
 }
 
 // They end here.

@@ -93,7 +93,8 @@ extension Archive {
   /// Use the method for an archive that is too large to be held in memory. It needs 16
   /// bytes for each record, the names of the keys, and a few megabytes.
   ///
-  ///     try Archive.write(to: storage, slots: [.key(key)], context: context) { records in
+  ///     let summary = try Archive.write(to: storage, slots: [.key(key)], context: context) {
+  ///       records in
   ///       for row in table {
   ///         try records.append(record: row.id) { $0.encode(row.text, forKey: "text") }
   ///       }

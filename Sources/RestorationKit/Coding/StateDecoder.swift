@@ -324,7 +324,7 @@ public final class StateDecoder {
   ///
   ///     func decodeRestorableState(with coder: StateDecoder) throws {
   ///       guard volume.isMounted else { return coder.keep(because: "The volume is not mounted.") }
-  ///       draft = try coder.decodeIfPresent(forKey: "draft")
+  ///       draft = try coder.decode(forKey: "draft")
   ///     }
   ///
   /// A factory that calls it and returns nil has not vetoed the node: the node is not back, and stays stored

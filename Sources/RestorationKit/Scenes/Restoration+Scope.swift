@@ -2,7 +2,7 @@ extension Restoration {
   /// Lets what a closure makes have values of a scene: a ``Restored`` that is declared in it
   /// has its key below the scene.
   ///
-  ///     Restoration.scope(scene) { EditorView() }
+  ///     let view = Restoration.scope(scene) { EditorView() }
   ///
   /// A value that is made once, as a static one, belongs to the scene below which it is first
   /// used. Use a ``RestoredValue`` for what belongs to the app.

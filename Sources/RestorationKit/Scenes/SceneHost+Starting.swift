@@ -5,7 +5,7 @@ extension SceneHost {
   /// opens.
   ///
   ///     let host = SceneHost(try StateKeeper(application: "org.example.notes"))
-  ///     print(try await host.start(SceneConfiguration { NoteScene() }))
+  ///     print(try await host.start(SceneConfiguration { NoteWindow() }))
   ///
   /// It takes four steps, which an app can take one by one instead: ``register(_:)`` and
   /// ``declaredActivityTypes``, ``launch(asSession:)``, ``restoreScenes()``, and

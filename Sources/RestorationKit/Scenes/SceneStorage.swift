@@ -3,6 +3,8 @@
 ///     final class NoteModel: SceneMember {
 ///       let scene: RestorableScene
 ///       @SceneStorage("draft") var draft = ""
+///
+///       init(_ scene: RestorableScene) { self.scene = scene }
 ///     }
 ///
 /// All storages of one key in one scene are the same value, and other scenes

@@ -13,10 +13,10 @@ internal import Foundation
 /// recorded states with the code of today:
 ///
 ///     let golden = GoldenStates(folder: folder) {
-///       RestorationTester { keeper in try keeper.register(NoteScreen.self, version: 3, …) }
+///       RestorationTester { keeper in try keeper.register(NoteScreen.self, version: 3) }
 ///     }
 ///     for state in try await golden.restoreAll({ NoteScreen() }) {
-///       #expect(state.root.restorableState.draft == "Milk")
+///       #expect(state.root.draft == "Milk")
 ///     }
 ///
 /// Each release has a folder in that folder, with a file for each of its states:

@@ -24,9 +24,9 @@ internal import Synchronization
 ///         application: "org.example.notes", directory: app.directory, keys: app.keys)
 ///       let screen = NoteScreen()
 ///       _ = try await keeper.restore(into: [screen])
-///       app.say("restored \(screen.restorableState.draft)")
+///       app.say("restored \(screen.draft)")
 ///       for number in 1...100 {
-///         screen.restorableState.draft = "\(number)"
+///         screen.draft = "\(number)"
 ///         _ = try await keeper.save([screen])
 ///         app.acknowledgeSave("saved \(number)")
 ///       }

@@ -1,0 +1,5 @@
+// What a file of an app imports.
+
+import Foundation
+import Observation
+import RestorationKit

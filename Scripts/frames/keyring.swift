@@ -1,0 +1,4 @@
+// An app with a keyring.
+
+import RestorationKit
+import RestorationSecretService

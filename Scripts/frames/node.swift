@@ -1,0 +1,15 @@
+// A screen whose hooks are in the block.
+
+import RestorationKit
+
+struct Drive { var isMounted: Bool }
+
+@MainActor
+final class EditorScreen: @MainActor RestorableNode {
+  let restorationIdentifier = "editor"
+  let (drive, volume) = (Drive(isMounted: true), Drive(isMounted: true))
+  var (code, search, note, draft) = ("", "", "", "")
+  weak var focused: (any RestorableNode)?
+
+  // The block stands here.
+}

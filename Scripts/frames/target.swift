@@ -1,0 +1,7 @@
+import PackageDescription
+
+let package = Package(
+  name: "Notes",
+  targets: [
+    // The block stands here.
+  ])
