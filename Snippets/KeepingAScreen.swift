@@ -3,7 +3,7 @@
 import RestorationKit
 
 // snippet.screen
-final class NoteScreen: RestorableScreen {
+@MainActor final class NoteScreen: @MainActor RestorableScreen {
   @Restored var draft = ""
   @Restored var cursor = 0
 }

@@ -1,54 +1,80 @@
-// A stack of screens and a row of tabs: containers that need no coder.
+// Screens that contain screens: tabs with a stack of pages in each, and a search on top.
 
 import RestorationKit
 
+// snippet.page
 @MainActor
-final class PageScreen: @MainActor RestorableNode {
-  let restorationIdentifier = "page"
-  var number: Int
-
-  init(_ number: Int) { self.number = number }
-
-  func encodeRestorableState(with coder: StateEncoder) throws {
-    coder.encode(number, forKey: "number")
-  }
+final class PageScreen: @MainActor RestorableScreen {
+  @Restored var number = 1
 }
 
-/// Shows the last of its pages; they may all have one identifier.
+// snippet.end
+
+// snippet.stack
+/// Shows the last of its pages, which may all have one identifier.
 @MainActor
-final class PageStack: @MainActor RestorableStack {
-  let restorationIdentifier: String?
-  var restorationChildren: [any RestorableNode] = [PageScreen(1)]
+final class PageStack: @MainActor RestorableScreen, @MainActor RestorableStack {
+  let restorationIdentifier: String
+  var restorationChildren: [any RestorableNode] = [PageScreen()] {
+    didSet { invalidateRestorableState() }
+  }
 
   init(_ identifier: String) { restorationIdentifier = identifier }
 
-  // All of the stack that is back, bottom first.
-  func restoreStack(_ nodes: [any RestorableNode]) { restorationChildren = nodes }
+  // All pages that are back, the lowest one first.
+  func restoreStack(_ pages: [any RestorableNode]) { restorationChildren = pages }
 }
 
-/// Has all its tabs at once and shows one; which one comes back by itself.
+// snippet.end
+
+// snippet.tabs
+/// Has its tabs from the beginning, and shows one.
 @MainActor
-final class TabScreen: @MainActor RestorableTabs {
-  let restorationIdentifier = "tabs"
+final class TabScreen: @MainActor RestorableScreen, @MainActor RestorableTabs {
   let tabs = [PageStack("first"), PageStack("second")]
-  lazy var selectedTab: (any RestorableNode)? = tabs[0]
+  lazy var selectedTab: (any RestorableNode)? = tabs[0] {
+    didSet { invalidateRestorableState() }
+  }
+  var search: SearchScreen? { didSet { invalidateRestorableState() } }
 
   var restorationChildren: [any RestorableNode] { tabs }
+  var restorationPresented: (any RestorableNode)? { search }
 }
 
-let screen = TabScreen()
-let keeper = try StateKeeper(application: "org.example.pages")
-// The tabs are there already; pages are made.
-try keeper.register(PageScreen.self) { _, coder in
-  PageScreen(try coder.decode(forKey: "number"))
+// snippet.end
+
+// snippet.presenter
+extension TabScreen: @MainActor RestorablePresenter {
+  func restorePresented(_ node: any RestorableNode) { search = node as? SearchScreen }
 }
 
-print(try await keeper.restore(into: [screen]))
-print("Tab:", screen.selectedTab?.restorationName ?? "none")
-print("Pages in it:", (screen.selectedTab as? PageStack)?.restorationChildren.count ?? 0)
+@MainActor
+final class SearchScreen: @MainActor RestorableScreen {
+  @Restored var word = ""
+}
 
-// The user goes to the second tab and opens a page.
-screen.selectedTab = screen.tabs[1]
-let pages = screen.tabs[1]
-pages.restorationChildren.append(PageScreen(pages.restorationChildren.count + 1))
-print(try await keeper.save([screen]))
+// snippet.end
+
+// snippet.begin
+let window = TabScreen()
+try await Restoration.begin("org.example.pages") {
+  [window]
+} prepare: { keeper in
+  // The tabs are there at launch. Pages and the search are not.
+  try keeper.register(PageScreen.self) { path, coder in PageScreen() }
+  try keeper.register(SearchScreen.self) { path, coder in SearchScreen() }
+}
+// snippet.end
+
+print("Tab:", window.selectedTab?.restorationName ?? "none")
+print("Pages in it:", (window.selectedTab as? PageStack)?.restorationChildren.count ?? 0)
+print("Search:", window.search?.word ?? "none")
+
+// The user goes to the second tab, opens a page, and searches.
+window.selectedTab = window.tabs[1]
+let page = PageScreen()
+page.number = window.tabs[1].restorationChildren.count + 1
+window.tabs[1].restorationChildren.append(page)
+let search = SearchScreen()
+search.word = "Ada"
+window.search = search

@@ -22,7 +22,6 @@ struct Mail {
     let host = SceneHost(try await Restoration.begin("org.example.mail"))
     try await host.start(SceneConfiguration { MailWindow() })
     if host.connectedScenes.count < 2 { try await host.open() }
-    host.autosave()
     // snippet.end
 
     // The user works.

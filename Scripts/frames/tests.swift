@@ -9,7 +9,8 @@ import XCTest
 
 @MainActor
 func frame(
-  screen: NoteScreen, tester: RestorationTester, golden: GoldenStates, folder: String
+  screen: NoteScreen, root: NoteScreen, tester: RestorationTester, golden: GoldenStates,
+  folder: String
 ) async throws {
   // The block stands here.
 }

@@ -5,12 +5,76 @@ import RestorationTesting
 import Testing
 
 @MainActor
+private struct Notes {
+  @Restored("draft") static var draft = ""
+}
+
+@MainActor
 private final class NoteScreen: @MainActor RestorableScreen {
   @Restored var draft = ""
 }
 
-// The tests of the article Testing restoration begin here.
+@MainActor
+private final class NoteWindow: @MainActor SceneDelegate {
+  struct Note {
+    @Restored("draft") var draft = ""
+  }
 
+  var note: Note?
+
+  func scene(
+    _ scene: RestorableScene, willConnectTo session: SceneSession, options: SceneConnectionOptions
+  ) {
+    note = Restoration.scope(scene) { Note() }
+  }
+}
+
+// The code of the article Testing restoration begins here, each part between two comments.
+
+// snippet.screen
+@MainActor @Test func theDraftComesBack() async throws {
+  let screen = NoteScreen()
+  screen.draft = "Milk"
+  let again = try await RestorationTester().restart(screen) { NoteScreen() }
+  #expect(again.draft == "Milk")
+}
+// snippet.end
+
+// snippet.values
+@MainActor @Test func theAppComesBack() async throws {
+  let tester = RestorationTester()
+  try await tester.launch {
+    try await Restoration.begin("org.example.notes")
+    Notes.draft = "Milk"
+    await Restoration.end()
+  }
+  try await tester.launch {
+    try await Restoration.begin("org.example.notes")
+    #expect(Notes.draft == "Milk")
+  }
+}
+// snippet.end
+
+// snippet.windows
+@MainActor @Test func theWindowsComeBack() async throws {
+  let tester = RestorationTester()
+  try await tester.launch {
+    let host = SceneHost(try await Restoration.begin("org.example.notes"))
+    try await host.start(SceneConfiguration { NoteWindow() })
+    let second = try await host.open()
+    (second.delegate as? NoteWindow)?.note?.draft = "Milk"
+    await Restoration.end()
+  }
+  try await tester.launch {
+    let host = SceneHost(try await Restoration.begin("org.example.notes"))
+    try await host.start(SceneConfiguration { NoteWindow() })
+    let windows = host.connectedScenes.compactMap { $0.delegate as? NoteWindow }
+    #expect(windows.compactMap(\.note?.draft).sorted() == ["", "Milk"])
+  }
+}
+// snippet.end
+
+// snippet.kill
 // The app, in a process of its own: Milk is typed after the first save, and nobody tells the keeper.
 @MainActor @Test func theNotesApp() async throws {
   guard let app = AppUnderTest.current else { return }
@@ -40,15 +104,7 @@ private final class NoteScreen: @MainActor RestorableScreen {
   _ = try await tester.launch().restore(into: [screen])
   #expect(screen.draft == "Milk")
 }
-
-@MainActor @Test func theDraftComesBack() async throws {
-  let screen = NoteScreen()
-  screen.draft = "Milk"
-  let again = try await RestorationTester().restart(screen) { NoteScreen() }
-  #expect(again.draft == "Milk")
-}
-
-// They end here.
+// snippet.end
 
 /// All of this works without XCTest.
 @MainActor

@@ -2,13 +2,8 @@ import Foundation
 import RestorationKit
 
 @MainActor
-final class EditorScreen: @MainActor StatefulNode {
-  struct State: Codable {
-    var text = ""
-  }
-
-  let restorationIdentifier = "editor"
-  var restorableState = State()
+final class EditorScreen: @MainActor RestorableScreen {
+  @Restored var text = ""
 }
 
 // Lines come from a thread of their own, so that the app can do other things while it waits.
@@ -20,8 +15,8 @@ let lines = AsyncStream<String> { lines in
 }
 
 let editor = EditorScreen()
-print(editor.restorableState.text)
+print(editor.text)
 
 for await line in lines {
-  editor.restorableState.text += line + "\n"
+  editor.text += line + "\n"
 }

@@ -2,13 +2,8 @@ import Foundation
 import RestorationKit
 
 @MainActor
-final class EditorScreen: @MainActor StatefulNode {
-  struct State: Codable {
-    var text = ""
-  }
-
-  let restorationIdentifier = "editor"
-  var restorableState = State()
+final class EditorScreen: @MainActor RestorableScreen {
+  @Restored var text = ""
 }
 
 // Lines come from a thread of their own, so that the app can do other things while it waits.
@@ -20,24 +15,15 @@ let lines = AsyncStream<String> { lines in
 }
 
 let editor = EditorScreen()
-let keeper = try StateKeeper(application: "org.example.editor")
-
-do {
-  print(try await keeper.restore(into: [editor]))
-} catch {
-  print(error)
+try await Restoration.begin("org.example.editor") { [editor] }
+switch Restoration.report {
+case .success(let report): print(report)
+case .failure(let error): print(error)
+case nil: break
 }
-print(editor.restorableState.text)
-
-let autosave = keeper.autosave {
-  [editor]
-} told: { event in
-  if case .failed(let error) = event { print("Not saved. \(error)") }
-}
-autosave.flushOnSignals()
+print(editor.text)
 
 for await line in lines {
-  editor.restorableState.text += line + "\n"
-  autosave.setNeedsSave()
+  editor.text += line + "\n"
 }
-await autosave.flush()
+await Restoration.end()

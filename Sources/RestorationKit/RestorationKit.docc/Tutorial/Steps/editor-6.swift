@@ -2,14 +2,9 @@ import Foundation
 import RestorationKit
 
 @MainActor
-final class EditorScreen: @MainActor StatefulNode, @MainActor RestorablePresenter {
-  struct State: Codable {
-    var text = ""
-  }
-
-  let restorationIdentifier = "editor"
-  var restorableState = State()
-  var find: FindScreen?
+final class EditorScreen: @MainActor RestorableScreen, @MainActor RestorablePresenter {
+  @Restored var text = ""
+  var find: FindScreen? { didSet { invalidateRestorableState() } }
 
   var restorationPresented: (any RestorableNode)? { find }
 
@@ -17,15 +12,8 @@ final class EditorScreen: @MainActor StatefulNode, @MainActor RestorablePresente
 }
 
 @MainActor
-final class FindScreen: @MainActor StatefulNode {
-  struct State: Codable {
-    var word = ""
-  }
-
-  let restorationIdentifier = "find"
-  var restorableState: State
-
-  init(_ state: State) { restorableState = state }
+final class FindScreen: @MainActor RestorableScreen {
+  @Restored var word = ""
 }
 
 // Lines come from a thread of their own, so that the app can do other things while it waits.
@@ -37,34 +25,28 @@ let lines = AsyncStream<String> { lines in
 }
 
 let editor = EditorScreen()
-let keeper = try StateKeeper(application: "org.example.editor")
-try keeper.register(FindScreen.self) { _, coder in
-  FindScreen(try coder.decodeState(of: FindScreen.self, defaults: .init()))
-}
-
-do {
-  print(try await keeper.restore(into: [editor]))
-} catch {
-  print(error)
-}
-print(editor.restorableState.text)
-if let find = editor.find { print("Looking for:", find.restorableState.word) }
-
-let autosave = keeper.autosave {
+try await Restoration.begin("org.example.editor") {
   [editor]
-} told: { event in
-  if case .failed(let error) = event { print("Not saved. \(error)") }
+} prepare: { keeper in
+  try keeper.register(FindScreen.self) { path, coder in FindScreen() }
 }
-autosave.flushOnSignals()
+switch Restoration.report {
+case .success(let report): print(report)
+case .failure(let error): print(error)
+case nil: break
+}
+print(editor.text)
+if let find = editor.find { print("Looking for:", find.word) }
 
 for await line in lines {
   if line.hasPrefix("find ") {
-    editor.find = FindScreen(.init(word: String(line.dropFirst("find ".count))))
+    let find = FindScreen()
+    find.word = String(line.dropFirst("find ".count))
+    editor.find = find
   } else if line == "done" {
     editor.find = nil
   } else {
-    editor.restorableState.text += line + "\n"
+    editor.text += line + "\n"
   }
-  autosave.setNeedsSave()
 }
-await autosave.flush()
+await Restoration.end()
