@@ -67,7 +67,17 @@ git_here() {
   git -c "safe.directory=$root" -C "$root" "$@"
 }
 
-# Installs packages of Debian or Ubuntu where nobody has to be asked. Needs a sandbox for the log.
+# Says what is to be installed, and asks if somebody is there to answer.
+agrees_to_install() {
+  local manager=$1 answer
+  shift
+  echo "To be installed with $manager: $*"
+  { [ -t 0 ] && [ -t 1 ]; } || return 0
+  read -r -p "Install this? [y/N] " answer || return 1
+  [[ $answer == [yY]* ]]
+}
+
+# Installs packages of Debian or Ubuntu where no password is needed. Needs a sandbox for the log.
 install_with_apt() {
   local prefix=(env)
   has_command apt-get || return 1
@@ -75,6 +85,7 @@ install_with_apt() {
     sudo -n true 2>/dev/null || return 1
     prefix=(sudo -n env)
   fi
+  agrees_to_install apt-get "${@//--*/}" || return 1
   prefix+=(DEBIAN_FRONTEND=noninteractive)
   # One unreachable mirror fails the update but not always the installation.
   "${prefix[@]}" apt-get update >"$sandbox/log" 2>&1 </dev/null || true
@@ -132,13 +143,13 @@ readonly screen_packages="xvfb openbox xdotool dbus-daemon imagemagick util-linu
 # The names are lists of words, so they are left unquoted.
 # shellcheck disable=SC2086
 install_gtk() {
-  echo "Installing GTK 4 with apt-get."
+  echo "GTK 4 is missing."
   install_with_apt --no-install-recommends $gtk_packages && has_gtk
 }
 
 # shellcheck disable=SC2086
 install_screen() {
-  echo "Installing a screen that nobody sees with apt-get."
+  echo "A screen that nobody sees is missing."
   install_with_apt --no-install-recommends $screen_packages && has_screen
 }
 
@@ -170,7 +181,7 @@ readonly postgresql_packages="libpq-dev postgresql util-linux pkg-config"
 
 # shellcheck disable=SC2086
 install_postgresql() {
-  echo "Installing libpq and PostgreSQL with apt-get."
+  echo "libpq or PostgreSQL is missing."
   install_with_apt --no-install-recommends $postgresql_packages && has_postgresql
 }
 
@@ -184,6 +195,6 @@ readonly browser_packages="chromium chromium-driver nginx-light fonts-dejavu-cor
 
 # shellcheck disable=SC2086
 install_browser() {
-  echo "Installing Chromium and nginx with apt-get."
+  echo "Chromium or nginx is missing."
   install_with_apt --no-install-recommends $browser_packages && has_browser
 }

@@ -11,7 +11,7 @@ public import Foundation
 ///     draft.content += "more"  // stored with the state of the editor
 ///     // Maybe in a later launch:
 ///     if let theirs = try draft.refresh(from: url) {
-///       …  // somebody has written the file: show both, and let the user choose
+///       // Somebody has written the file: show both, and let the user choose.
 ///       draft.choose(draft.content, over: theirs)
 ///     } else {
 ///       let bytes = draft.content.fileBytes()
