@@ -31,13 +31,15 @@ final class BegunTests: XCTestCase {
     var app = try LaunchedApp("ReadmeWindows", home: home)
     XCTAssertEqual(try app.line(), "problems 0")
     XCTAssertEqual(try app.line(), #"drafts [""]"#)
-    try app.send("Milk")
+    XCTAssertEqual(try app.ask("Milk"), "typed")
     XCTAssertEqual(app.end(by: SIGTERM), .killed(by: SIGTERM))
     app = try LaunchedApp("ReadmeWindows", home: home)
     XCTAssertEqual(try app.line(), "problems 0")
     XCTAssertEqual(try app.line(), #"drafts ["Milk"]"#)
-    XCTAssertEqual(try app.ask("open"), "stored")
-    XCTAssertEqual(try app.ask("!"), "stored")
+    for line in ["open", "!"] {
+      XCTAssertEqual(try app.ask(line), "typed")
+      XCTAssertEqual(try app.line(), "stored")
+    }
     XCTAssertEqual(app.end(by: SIGKILL), .killed(by: SIGKILL))
     app = try LaunchedApp("ReadmeWindows", home: home)
     XCTAssertEqual(try app.line(), "problems 0")

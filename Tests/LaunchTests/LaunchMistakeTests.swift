@@ -157,4 +157,59 @@ final class LaunchMistakeTests: XCTestCase {
         "The save has failed: \(error) 20, in \(folder)/.main.rka.lock)",
       ])
   }
+
+  private static let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+  private static let noPermission =
+    "There is no permission. Check the owner and the mode of the file and its directory."
+    + " (permissionDenied: system error 13, in "
+
+  /// A home of a user who is not the one that runs the tests.
+  private func homeOfNobody() throws -> TemporaryDirectory {
+    guard geteuid() == 0, FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv") else {
+      throw XCTSkip("Needs the rights of root, and setpriv.")
+    }
+    let home = try TemporaryDirectory()
+    XCTAssertEqual(chown(home.path, 65534, 65534), 0)
+    return home
+  }
+
+  func testALaunchAsRootOnTheStateOfAUserIsSaidAndHarmsNothing() throws {
+    let home = try homeOfNobody()
+    XCTAssertEqual(try count(in: home, through: Self.nobody).output, ["1"])
+    let error =
+      "The key file is open to others, or theirs. Make it yours with chown and chmod 600. (keyExposed:"
+      + " in \(key(in: home)))"
+    XCTAssertEqual(
+      try count(in: home).lines,
+      ["The restore has failed: \(error)", "The save has failed: \(error)"])
+    let (output, lines) = try count(in: home, through: Self.nobody)
+    XCTAssertEqual(output, ["2"])
+    XCTAssertEqual(lines, [])
+  }
+
+  func testAUserWhoseFoldersBelongToRootIsToldSo() throws {
+    let home = try homeOfNobody()
+    XCTAssertEqual(try count(in: home).lines, [])
+    let folder = home.path + "/.local/state/org.example.mistakes"
+    XCTAssertEqual(
+      try count(in: home, through: Self.nobody).lines,
+      [
+        "The restore has failed: \(Self.noPermission)\(folder)/main.rka)",
+        "The save has failed: \(Self.noPermission)\(folder)/.main.rka.lock)",
+      ])
+  }
+
+  func testAUserWithoutAHomeIsToldSo() throws {
+    let home = try homeOfNobody()
+    let file = "/nonexistent/.local/state/org.example.mistakes/main.rka)"
+    let (output, lines) = try LaunchedApp.run(
+      "count", in: home, variables: ["HOME": "/nonexistent"], through: Self.nobody)
+    XCTAssertEqual(output, ["1"])
+    XCTAssertEqual(
+      lines,
+      [
+        "A problem of the launch: \(Self.noPermission)\(file)",
+        "The save has failed: \(Self.noPermission)\(file)",
+      ])
+  }
 }

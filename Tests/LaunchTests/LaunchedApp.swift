@@ -17,6 +17,8 @@ final class LaunchedApp {
   static let patience = 60
 
   let process = Process()
+  /// It goes with the last reference to it.
+  private let home: TemporaryDirectory
   private let input = Pipe()
   private let output: LineReader
   private let errors: LineReader
@@ -37,6 +39,7 @@ final class LaunchedApp {
     variables: [String: String?] = [:], through command: [String] = [],
     onTerminal: Bool = false
   ) throws {
+    self.home = home
     var line = command + [Self.products + (isNow ? "/LaunchedAppsNow" : "/LaunchedApps")] + name
     process.executableURL = URL(filePath: command.isEmpty ? line.removeFirst() : "/usr/bin/env")
     process.arguments = line

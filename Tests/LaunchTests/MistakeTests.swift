@@ -52,6 +52,33 @@ final class MistakeTests: XCTestCase {
     }
   }
 
+  func testATextThatIsTooLongIsSaidAndCostsNoOtherValue() throws {
+    let home = try TemporaryDirectory()
+    let (output, lines) = try LaunchedApp.run("hugeText", in: home)
+    XCTAssertEqual(output, ["1", "false"])
+    XCTAssertEqual(
+      lines,
+      [
+        "the value “text”: Encoding threw, so the node has no new state: A String cannot be encoded at"
+          + " value. A limit was exceeded. Store less in one piece, or raise the limit. (limitExceeded:"
+          + " bytes of a string)"
+      ])
+    XCTAssertEqual(try LaunchedApp.run("count", in: home).output, ["2"])
+  }
+
+  func testAMistakeCostsNoOtherValue() throws {
+    let home = try TemporaryDirectory()
+    for count in ["1", "2"] {
+      let (output, lines) = try LaunchedApp.run("besideMistakes", in: home)
+      XCTAssertEqual(output, [count])
+      XCTAssertEqual(
+        lines.map { $0.prefix(36) },
+        [
+          "The value that is declared at Launch", "The value of “number” is not of the ",
+        ])
+    }
+  }
+
   func testAValueOfARemovedCaseIsSaidAndStays() throws {
     let home = try TemporaryDirectory()
     XCTAssertEqual(try LaunchedApp.run("newCases", in: home).lines, [])

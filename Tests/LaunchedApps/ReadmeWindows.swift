@@ -11,6 +11,7 @@ enum ReadmeWindows {
       } else {
         for window in NoteWindow.all { window.note?.draft += line }
       }
+      print("typed")
       // Nothing here saves: the program only looks whether the library has saved, and says so.
       while NoteWindow.all.contains(where: { $0.scene?.needsSave != false }) {
         try await Task.sleep(for: .milliseconds(20))

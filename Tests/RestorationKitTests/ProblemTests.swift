@@ -1,4 +1,5 @@
 import ArchiveCodec
+import Foundation
 import RestorationKit
 import RestorationTesting
 import Synchronization
@@ -156,8 +157,13 @@ final class ProblemTests: XCTestCase {
   }
 
   func testRootsThatAreMadeAnewTwiceInARowAreAProblem() async throws {
-    let problems = try await problems(roots: { [Screen("a"), Screen("b")] }) {
-      _ = try await Restoration.keeper?.save([])
+    var callCount = 0
+    let problems = try await problems(roots: {
+      callCount += 1
+      return [Screen("a"), Screen("b")]
+    }) {
+      // The restore, the first save of the autosave, and then the end.
+      while callCount < 2 { await Task.yield() }
     }
     XCTAssertEqual(problems, [.rootsMadeAnew(["a", "b"])])
   }
@@ -168,6 +174,36 @@ final class ProblemTests: XCTestCase {
       root = Screen("root")
     }
     XCTAssertEqual(problems, [])
+  }
+
+  func testTheEndNotesTheKeysThatNobodyHasReadForTheCommand() async throws {
+    Restoration.onProblem = { _ in }
+    let launch = Launch()
+    var unread: [[String]?] = []
+    for keys in [["count", "draft"], ["cuont"], [], ["count", "cuont", "draft"]] {
+      let session = RestorationSession(
+        RestorationSession.Place(
+          directory: launch.store, keys: launch.keys, environment: launch.environment,
+          isStrict: false, now: { Date() }))
+      try await session.run {
+        try await Restoration.begin(Launch.application, signals: [])
+        for key in keys {
+          let value = RestoredValue(key, default: 0)
+          value.value += 1
+        }
+        await Restoration.end()
+      }
+      let archive = try XCTUnwrap(launch.archive())
+      let values = try archive.recordIdentifiers().compactMap { try archive.record($0) }
+        .first { record in
+          try record.container(forKey: "node")?
+            .decodeIfPresent(String.self, forKey: "identifier") == "@values"
+        }
+      unread.append(
+        try values?.container(forKey: "state")?
+          .decodeIfPresent([String].self, forKey: "unread"))
+    }
+    XCTAssertEqual(unread, [nil, ["count", "draft"], ["count", "cuont", "draft"], nil])
   }
 
   private final class Note: Codable, @unchecked Sendable {

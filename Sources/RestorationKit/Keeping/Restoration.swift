@@ -146,7 +146,7 @@ public enum Restoration {
   @discardableResult
   public static func end(within limit: Duration = .seconds(5)) async -> Bool {
     guard let begun = session.begun else { return false }
-    begun.keeper.checksAllContents = true
+    begun.beginEnd()
     let isStored = await begun.flush(within: limit)
     session.end()
     session.values.setEnded(true)
@@ -168,7 +168,7 @@ public enum Restoration {
   @discardableResult
   public static func endNow(within limit: Duration = .seconds(2)) -> Bool {
     guard let begun = session.begun else { return false }
-    begun.keeper.checksAllContents = true
+    begun.beginEnd()
     session.end()
     // Nodes may set values when they are asked, and these are stored.
     defer {
@@ -254,6 +254,12 @@ final class BegunRestoration {
     } catch {
       report = .failure(error)
     }
+  }
+
+  /// Lets the last save find mistakes that only the whole of a launch can show.
+  func beginEnd() {
+    keeper.checksAllContents = true
+    if Problems.isDebugBuild, Problems.isHeard { keeper.engine.values?.noteUnread() }
   }
 
   /// Finds out whether roots are made anew in each call, so that a save stores their defaults.

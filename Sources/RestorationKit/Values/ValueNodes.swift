@@ -15,6 +15,9 @@ final class ValuesNode: RestorableNode {
   let restorationIdentifier = "@values"
   let store: ValueStore
   private var nodes: [String: ValueNode] = [:]
+  /// The keys that nobody had read at the last end of a debug build, for the command: the old
+  /// spelling of a key stays stored.
+  private var unreadKeys: [String] = []
   /// The number of problems that were told.
   private var toldCount = 0
 
@@ -56,13 +59,27 @@ final class ValuesNode: RestorableNode {
   func encodeRestorableState(with coder: StateEncoder) {
     // The line of the scene has the problems of a scene.
     if !store.isOfScene { for problem in store.problems { coder.note(problem) } }
+    if !unreadKeys.isEmpty { coder.encode(unreadKeys, forKey: Self.unreadKey) }
   }
 
-  func decodeRestorableState(with coder: StateDecoder) {
+  func decodeRestorableState(with coder: StateDecoder) throws {
+    unreadKeys = try coder.decodeIfPresent([String].self, forKey: Self.unreadKey) ?? []
     for case let node as ValueNode in coder.restoredChildren {
       add(node)
       node.isRestored = true
     }
+  }
+
+  /// The key of the keys that nobody has read, in the state of the node.
+  package static let unreadKey = "unread"
+  private static let mostUnread = 50
+
+  /// Notes which keys nobody has read in this launch, as it ends.
+  func noteUnread() {
+    let unread = Array(store.unreadKeys.prefix(Self.mostUnread))
+    guard unread != unreadKeys else { return }
+    unreadKeys = unread
+    invalidateRestorableState()
   }
 
   /// Forgets the selected secrets that nobody has set in this launch.

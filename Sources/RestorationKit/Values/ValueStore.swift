@@ -381,6 +381,13 @@ package final class ValueStore: Sendable {
     tell?()
   }
 
+  /// The keys of the stored values that nobody has read, in order.
+  var unreadKeys: [String] {
+    state.withLock { state in
+      state.entries.filter { $0.value.stored != nil }.keys.sorted()
+    }
+  }
+
   /// Whether there are stored values that nobody has read.
   var hasUnread: Bool {
     state.withLock { $0.entries.values.contains { $0.stored != nil } }

@@ -23,6 +23,8 @@ enum ValueMistakes {
     "oddNames": oddNames,
     "notANumber": notANumber,
     "secretError": secretError,
+    "hugeText": hugeText,
+    "besideMistakes": besideMistakes,
   ]
 
   private static func count(under key: String) async throws {
@@ -164,6 +166,26 @@ enum ValueMistakes {
     let size = RestoredValue("size", default: 1.0)
     print(size.value)
     size.value = .nan
+    await Restoration.end()
+  }
+
+  private static func hugeText() async throws {
+    try await Mistakes.begin()
+    RestoredValue("text", default: "").value = String(repeating: "typed ", count: 3_500_000)
+    let count = RestoredValue("count", default: 0)
+    count.value += 1
+    print(count.value)
+    print(await Restoration.end())
+  }
+
+  private static func besideMistakes() async throws {
+    try await Mistakes.begin()
+    Keyless().count = 1
+    RestoredValue("count", default: "").value = "one"
+    let count = RestoredValue("number", default: 0)
+    count.value += 1
+    print(count.value)
+    RestoredValue("number", default: "").value = "one"
     await Restoration.end()
   }
 

@@ -1,3 +1,4 @@
+import ArchiveCodec
 import Foundation
 import RestorationKit
 import XCTest
@@ -335,5 +336,28 @@ final class ReadingTests: ToolTestCase {
       XCTAssert(run.output.contains("  \(status)"), status)
     }
     XCTAssertEqual(try self.run("--generate-completion-script", "bash").status, 0)
+  }
+
+  func testExplainNamesTheKeysThatNobodyHasRead() async throws {
+    try store { builder in
+      try appendTree(builder)
+      try builder.append(record: 3) { encoder in
+        encoder.encodeContainer(forKey: "node") { node in
+          node.encode("@values", forKey: "identifier")
+          node.encode(name: "@values", forKey: "class")
+        }
+        encoder.encodeContainer(forKey: "state") { state in
+          state.encode(["count", "old name"], forKey: "unread")
+        }
+      }
+    }
+    let rows = try inspect("explain").rows
+    XCTAssertEqual(
+      rows.filter { $0.hasPrefix("keys") },
+      [
+        "keys\tNobody had read “count”, “old name” when a debug build of the app ended last. Compare"
+          + " how they are spelled; what is not needed any more goes with"
+          + " Restoration.removeValue(forKey:)."
+      ], rows.joined(separator: "\n"))
   }
 }

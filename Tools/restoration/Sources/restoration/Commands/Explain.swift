@@ -59,6 +59,7 @@ struct Explanation {
       guard let source = try explainSource(history) else { return }
       if case .key(let key) = credential { try explainCrashes(source.state, at: place, key) }
       explainElements(source.outline)
+      try explainKeys(source)
     case .failure(let error): try explainKey(error, for: place)
     }
   }
@@ -218,6 +219,23 @@ struct Explanation {
         "\(outline.problemCount.of("record")) that cannot be used. The rest is restored, and the next"
           + " save sets a copy of the whole aside.")
     }
+  }
+
+  /// Names the keys of `@Restored` that the app does not read any more: a typo leaves the old key
+  /// stored for ever.
+  private mutating func explainKeys(_ source: StateReading) throws {
+    var record: UInt64?
+    source.outline.forEach { element in
+      if element.path.components == ["@values"] { record = element.record }
+    }
+    guard let record, let state = try source.state.values(ofRecord: record)?.state,
+      let keys = try state.decodeIfPresent([String].self, forKey: "unread"), !keys.isEmpty
+    else { return }
+    let list = keys.map { "“\($0.escaped)”" }.joined(separator: ", ")
+    add(
+      "keys",
+      "Nobody had read \(list) when a debug build of the app ended last. Compare how they are spelled; "
+        + "what is not needed any more goes with Restoration.removeValue(forKey:).")
   }
 
   func write(_ json: JSONWriter) throws {
