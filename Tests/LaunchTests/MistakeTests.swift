@@ -98,7 +98,8 @@ final class MistakeTests: XCTestCase {
     let outputs: [String: [String]?] = [
       "cuont": ["1"], "begunTwice": nil, "inAnActor": ["1"], "inAnExtension": ["1"],
       "local": ["1"], "updatesAtOnce": [], "manyNumbers": ["0"], "oddNames": nil,
-      "notANumber": ["1.0"], "namelessChild": [], "exits": ["1"], "returns": ["1"],
+      "notANumber": ["1.0"], "neverBegunWithAKeeper": [], "namelessChild": [], "exits": ["1"],
+      "returns": ["1"],
       "busyShortly": ["1"],
     ]
     let second = [
@@ -143,7 +144,10 @@ final class MistakeTests: XCTestCase {
         + " the roots of Restoration.begin, or contain it in a screen that is returned there.",
       "newRoots":
         "The roots “NoteScreen” are other objects each time, so what the user does in the ones before"
-        + " is not stored. Make them once, and let the closure return the same ones.",
+        + " is not stored. Make them once, and return the same ones.",
+      "newRootsOfAWindow":
+        "The roots “NoteScreen” are other objects each time, so what the user does in the ones before"
+        + " is not stored. Make them once, and return the same ones.",
       "unannouncedChild":
         "“WindowScreen” (WindowScreen): It has changed and did not say so. Call"
         + " invalidateRestorableState() after each change, or let its stateTracking be .always.",

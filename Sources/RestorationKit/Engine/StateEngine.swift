@@ -28,6 +28,8 @@ package final class StateEngine {
   var found = RestoreFindings()
   /// The wishes for the saves to come.
   var wishes = SaveWishes()
+  /// The roots of the last call by their names, and the names of those that were new then.
+  var (lastRoots, newRoots): ([String: [WeakRoot]], Set<String>) = ([:], [])
   /// Is told the result of each save.
   var told: ((Result<PreservationReport, RestorationError>) -> Void)?
   /// Whether the last save has stored all that the app has, if it has stored anything.

@@ -56,8 +56,8 @@ public enum Restoration {
     set { Problems.closure = newValue }
   }
 
-  /// The problems with the use of ``Restored`` values that were seen in this launch;
-  /// observation sees them change.
+  /// The problems of this launch that belong to no node, as those with the use of ``Restored``
+  /// values; observation sees them change.
   ///
   /// A value or a field that cannot be stored is here as soon as a save has found it.
   /// The report of the next save has these problems, too, and a strict keeper throws them.
@@ -236,11 +236,6 @@ final class BegunRestoration {
   let roots: @MainActor () -> [any RestorableNode]
   var report: Result<RestorationReport, RestorationError>?
   private(set) var autosave: Autosave?
-  /// The roots of the last call by their names, and those that were new then.
-  private var lastRoots: [String: WeakRoot] = [:]
-  private var newNames: Set<String> = []
-
-  private typealias WeakRoot = () -> (any RestorableNode)?
 
   init(_ keeper: StateKeeper, _ roots: @escaping @MainActor () -> [any RestorableNode]) {
     self.keeper = keeper
@@ -250,7 +245,7 @@ final class BegunRestoration {
   /// Restores, and keeps the report or the error.
   func restore(_ calls: FileCalls) async {
     do throws(RestorationError) {
-      report = .success(try await keeper.restore(into: checked(roots()), calls))
+      report = .success(try await keeper.restore(into: keeper.engine.checked(roots()), calls))
     } catch {
       report = .failure(error)
     }
@@ -258,23 +253,9 @@ final class BegunRestoration {
 
   /// Lets the last save find mistakes that only the whole of a launch can show.
   func beginEnd() {
+    guard Problems.isDebugBuild, Problems.isHeard else { return }
     keeper.checksAllContents = true
-    if Problems.isDebugBuild, Problems.isHeard { keeper.engine.values?.noteUnread() }
-  }
-
-  /// Finds out whether roots are made anew in each call, so that a save stores their defaults.
-  private func checked(_ roots: [any RestorableNode]) -> [any RestorableNode] {
-    var (found, new): ([String: WeakRoot], Set<String>) = ([:], [])
-    for root in roots {
-      guard let name = root.restorationName else { continue }
-      if let last = lastRoots[name], last() !== root { new.insert(name) }
-      found[name] = { [weak root] in root }
-    }
-    // A root may be replaced once, as by a user who logs in again.
-    let madeAnew = new.intersection(newNames).sorted()
-    if !madeAnew.isEmpty { keeper.engine.values?.store.note(.rootsMadeAnew(madeAnew)) }
-    (lastRoots, newNames) = (found, new)
-    return roots
+    keeper.engine.values?.noteUnread()
   }
 
   /// Begins the autosave.
@@ -282,10 +263,7 @@ final class BegunRestoration {
   /// - Throws: The error of the restore, if it was that of a strict keeper.
   func follow(_ signals: Set<EndSignal>) throws(RestorationError) -> StateKeeper {
     keeper.endSignals = signals
-    autosave = keeper.autosave(roots: { [weak self, roots] in
-      let roots = roots()
-      return self?.checked(roots) ?? roots
-    })
+    autosave = keeper.autosave(roots: roots)
     if case .failure(let error)? = report, error.code == .strict { throw error }
     return keeper
   }

@@ -42,6 +42,7 @@ extension StateKeeper {
     told: @escaping (Autosave.Event) -> Void = { _ in }
   ) -> Autosave {
     if polling != nil { engine.settings.isPolled = true }
+    let roots = { [engine] in engine.checked(roots()) }
     let held = HeldAutosave(
       AutosaveTurns(engine.signal, interval: interval, polling: polling, clock: clock), roots: roots
     )

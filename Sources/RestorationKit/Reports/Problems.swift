@@ -161,7 +161,7 @@ package enum Problems {
   private static let isTesting =
     ["6XCTest0A4CaseC", "7Testing4TestV"].contains { _typeByName($0) != nil }
 
-  private static let wasOpen = flagsAtStart >= 0
+  private static let wasOpen = flagsOfStderr() >= 0
 
   private static var isRaw: Bool {
     var mode = termios()
@@ -215,11 +215,12 @@ package enum Problems {
 @section(".data")
 @used
 nonisolated(unsafe) private var flagsAtStart: Int32 = 0
+private func flagsOfStderr() -> Int32 { unsafe flagsAtStart }
 @section(".init_array")
 @used
 private let noteFlags: @convention(c) () -> Void = {
   unsafe flagsAtStart = fcntl(STDERR_FILENO, F_GETFD)
 }
 #else
-private let flagsAtStart = fcntl(STDERR_FILENO, F_GETFD)
+private func flagsOfStderr() -> Int32 { fcntl(STDERR_FILENO, F_GETFD) }
 #endif

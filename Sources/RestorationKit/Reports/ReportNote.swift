@@ -95,7 +95,8 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// A field of a screen was set, and no root leads to the screen, so it is not stored.
   case screenNotReached(className: String)
 
-  /// The closure that gives the roots has made new ones twice in a row, so saves store defaults.
+  /// The closure or delegate that gives the roots has made new ones twice in a row, so saves store
+  /// defaults.
   case rootsMadeAnew([String])
 
   /// A value is an object, or holds some: a change within an object is not seen.
@@ -416,7 +417,7 @@ extension ReportNote: CustomStringConvertible {
         + " the roots of Restoration.begin, or contain it in a screen that is returned there."
     case .rootsMadeAnew(let names):
       "The roots \(Self.list(names)) are other objects each time, so what the user does in the ones"
-        + " before is not stored. Make them once, and let the closure return the same ones."
+        + " before is not stored. Make them once, and return the same ones."
     case .valueIsObject(let key, let className):
       "The value “\(key)” is or has a \(className), which is a class, so a change within it is not seen"
         + " and not stored. Make it a struct, or set another object after each change."

@@ -89,7 +89,7 @@ extension SceneHost {
   /// Marks a scene with a change that nobody told; false if there is none.
   func findsChange(in scene: RestorableScene) -> Bool {
     guard scene.session.isRestorable, let delegate = scene.delegate else { return false }
-    let roots = { delegate.restorationRoots(for: scene) }
+    let roots = { scene.engine.checked(delegate.restorationRoots(for: scene)) }
     // A save would take the place of what the next launch may be able to read.
     if scene.engine.hasFailedUnheard { scene.engine.hear(roots()) }
     // While another call is under way nobody can be asked; the save waits for its turn.

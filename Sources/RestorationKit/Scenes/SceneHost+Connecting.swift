@@ -235,7 +235,7 @@ extension SceneHost {
 
   func roots(of scene: RestorableScene, _ delegate: any SceneDelegate) -> [any RestorableNode] {
     tell(.restorationRoots, scene.session)
-    return delegate.restorationRoots(for: scene)
+    return scene.engine.checked(delegate.restorationRoots(for: scene))
   }
 
   /// What is stored of the scene beside its nodes.

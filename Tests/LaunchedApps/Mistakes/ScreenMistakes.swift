@@ -10,6 +10,7 @@ enum ScreenMistakes {
     "namelessChild": namelessChild,
     "forgottenRoot": forgottenRoot,
     "newRoots": newRoots,
+    "newRootsOfAWindow": newRootsOfAWindow,
     "unannouncedChild": unannouncedChild,
     "lateTab": lateTab,
   ]
@@ -69,6 +70,20 @@ enum ScreenMistakes {
     }
     // The restore, the first save of the autosave, and then the end.
     while callCount < 2 { await Task.yield() }
+    await Restoration.end()
+  }
+
+  @MainActor
+  private final class Window: @MainActor SceneDelegate {
+    func restorationRoots(for scene: RestorableScene) -> [any RestorableNode] { [NoteScreen()] }
+  }
+
+  private static func newRootsOfAWindow() async throws {
+    let host = SceneHost(try await Restoration.begin("org.example.mistakes"))
+    _ = try await host.start(SceneConfiguration { Window() })
+    for scene in host.connectedScenes {
+      for _ in 0..<3 { try await host.saveEverything(of: scene) }
+    }
     await Restoration.end()
   }
 

@@ -8,6 +8,7 @@ enum ValueMistakes {
     "cuont": { try await count(under: "cuont") },
     "twoTypes": twoTypes,
     "neverBegun": { RestoredValue("count", default: 0).value = 1 },
+    "neverBegunWithAKeeper": neverBegunWithAKeeper,
     "begunTwice": begunTwice,
     "setBeforeBegin": setBeforeBegin,
     "keylessStruct": keylessStruct,
@@ -40,6 +41,14 @@ enum ValueMistakes {
     RestoredValue("count", default: 0).value = 1
     RestoredValue("count", default: "").value = "one"
     await Restoration.end()
+  }
+
+  /// The app stores its state by its own keeper.
+  private static func neverBegunWithAKeeper() async throws {
+    let keeper = try StateKeeper(application: "org.example.mistakes")
+    _ = try await keeper.restore()
+    RestoredValue("count", default: 0).value = 1
+    await keeper.close()
   }
 
   private static func begunTwice() async throws {
