@@ -33,3 +33,24 @@ public struct StoredLaunches: Hashable, Sendable {
       before: state.archive.version, key)
   }
 }
+
+extension StoredLaunches {
+  /// Reads the problems that the last save noted beside a state, by the classes that have them.
+  ///
+  /// A save notes up to eight lines, as `EditorScreen: encodeFailed` or `save failed: storageFull`,
+  /// with the names of cases of `ReportNote` and codes of errors. They have no value and no path.
+  ///
+  /// - Parameters:
+  ///   - directory: Where the state is.
+  ///   - name: The name of the state.
+  ///   - application: The identifier of the application.
+  ///   - key: The key that opens the state and the notes.
+  /// - Returns: The lines; none if the last save had no problem, or if nothing can be read.
+  public static func problemsOfLastSave(
+    in directory: any StateDirectory, named name: String, of application: String,
+    with key: ArchiveKey
+  ) -> [String] {
+    LaunchMarker.problemsOfLastSave(
+      beside: name, in: directory, StoredState.context(of: name, in: application), key)
+  }
+}

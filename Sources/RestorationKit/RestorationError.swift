@@ -13,7 +13,7 @@ public struct RestorationError: Error, Hashable, Sendable {
   ///
   /// More kinds may come; handle unknown ones.
   public struct Code: Hashable, Sendable {
-    private let name: String
+    fileprivate let name: String
 
     package init(_ name: String) {
       self.name = name
@@ -186,6 +186,11 @@ extension RestorationError {
   static func keyLocked() -> RestorationError {
     RestorationError(ArchiveError.keyLocked())
   }
+}
+
+extension RestorationError {
+  /// The name of the failure, without a value or a place.
+  var name: String { archive?.code.description ?? code.name }
 }
 
 extension RestorationError: CustomStringConvertible {

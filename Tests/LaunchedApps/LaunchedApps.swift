@@ -8,6 +8,7 @@ enum LaunchedApps {
     "Counting": Counting.main,
     "EndingElsewhere": EndingElsewhere.main,
     "Mistakes": Mistakes.main,
+    "FailingNote": FailingNote.main,
     "ReadmeWindows": ReadmeWindows.main,
   ]
 

@@ -141,6 +141,71 @@ final class LaunchFileTests: XCTestCase {
     XCTAssertNil(try stored(directory))
   }
 
+  // MARK: The appendix
+
+  private let appendix = [UInt8](repeating: 9, count: 700)
+
+  private func storedAppendix(_ directory: TemporaryDirectory) throws -> [UInt8] {
+    Array(try file(in: directory).appendix().prefix(appendix.count))
+  }
+
+  func testTheAppendixStaysWhateverBecomesOfTheArchives() throws {
+    let directory = try TemporaryDirectory()
+    let file = file(in: directory)
+    XCTAssertEqual(try storedAppendix(directory), [])
+    XCTAssertTrue(try file.replaceAppendix([]))
+    XCTAssertEqual(try directory.names(), [], "No appendix needs no file.")
+    XCTAssertTrue(try file.replaceAppendix(appendix))
+    XCTAssertNil(try stored(directory))
+    for archive in [small, other, small] {
+      try write(archive, to: file)
+      XCTAssertEqual(try stored(directory), archive)
+      XCTAssertEqual(try storedAppendix(directory), appendix)
+      XCTAssertEqual(Array(try file.appendix().prefix(appendix.count)), appendix)
+    }
+    try file.blank()
+    XCTAssertNil(try stored(directory))
+    XCTAssertEqual(try storedAppendix(directory), appendix)
+    try write([UInt8](repeating: 3, count: 2000), to: file)
+    XCTAssertEqual(try storedAppendix(directory), appendix)
+    XCTAssertTrue(try file.replaceAppendix([]))
+    XCTAssertEqual(try storedAppendix(directory).prefix(8), [0, 0, 0, 0, 0, 0, 0, 0])
+    try file.remove()
+    XCTAssertEqual(try directory.names(), [])
+  }
+
+  func testNoPartOfAnAppendixTouchesAnArchive() throws {
+    let directory = try TemporaryDirectory()
+    let file = file(in: directory)
+    for archive in [small, other] { try write(archive, to: file) }
+    let before = try directory.bytes(of: Self.lock)
+    XCTAssertTrue(try file.replaceAppendix(appendix))
+    let after = try directory.bytes(of: Self.lock)
+    XCTAssertEqual(before.count, after.count)
+    for end in before.indices where before[end] != after[end] {
+      try directory.write(Array(after[...end] + before[(end + 1)...]), to: Self.lock)
+      XCTAssertEqual(try stored(directory), other)
+    }
+  }
+
+  func testAnArchiveThatNeedsTheRoomOfTheAppendixTakesIt() throws {
+    let directory = try TemporaryDirectory()
+    let file = file(in: directory)
+    let large = [UInt8](repeating: 4, count: 1940)
+    XCTAssertTrue(try file.replaceAppendix(appendix))
+    for archive in [small, large] { try write(archive, to: file) }
+    XCTAssertEqual(try stored(directory), large)
+    XCTAssertNotEqual(try storedAppendix(directory), appendix)
+    XCTAssertFalse(try file.replaceAppendix(appendix))
+    XCTAssertEqual(try stored(directory), large)
+    try write(small, to: file)
+    XCTAssertTrue(try file.replaceAppendix(appendix))
+    XCTAssertEqual(try stored(directory), small)
+    file.close()
+    XCTAssertFalse(try file.replaceAppendix([]), "The file may be another instance's.")
+    XCTAssertEqual(try storedAppendix(directory), appendix)
+  }
+
   // MARK: The lock
 
   func testTheHolderIsNamedAndTheArchiveStaysWhoeverLocksTheFile() throws {

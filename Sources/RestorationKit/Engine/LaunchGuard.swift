@@ -14,6 +14,8 @@ package final class LaunchGuard {
   /// Whether a restore has begun in this launch, or since the app asked to try again
   /// what restores leave out.
   private var hasBegun: Bool
+  /// The noted problems of the last save; nil if nobody has looked.
+  private var notedProblems: [String]?
 
   /// Creates the guard of a state, in a launch that may have had another one before.
   init(
@@ -46,7 +48,9 @@ package final class LaunchGuard {
   ///
   /// - Throws: Why the marker must not be replaced, or cannot be read.
   func read(_ key: ArchiveKey) throws(ArchiveError) -> LaunchMarker.Stored {
-    try marker.read(key)
+    let stored = try marker.read(key)
+    notedProblems = marker.problems(key)
+    return stored
   }
 
   /// The knowledge of earlier restores, for a restore that looks for its state.
@@ -56,7 +60,22 @@ package final class LaunchGuard {
   }
 
   /// Removes the marker, since crashes of a state that is gone are not counted for the next one.
-  func removeMarker() throws(ArchiveError) { try marker.storage.remove() }
+  func removeMarker() throws(ArchiveError) {
+    try marker.storage.remove()
+    notedProblems = nil
+  }
+
+  /// Notes the problems of a save, unless the same are noted.
+  ///
+  /// - Throws: Why they cannot be noted, which is no reason to fail a save.
+  func note(
+    problems: [String], _ key: () throws(ArchiveError) -> ArchiveKey
+  ) throws {
+    guard problems != notedProblems else { return }
+    notedProblems = nil
+    try marker.note(problems: problems, key)
+    notedProblems = problems
+  }
 
   // MARK: The restore under way
 
@@ -113,7 +132,7 @@ package final class LaunchGuard {
       restore?.marked?.skipped.retry()
       try mark(key)
     } else {
-      var content = try marker.read(key).content
+      var content = try read(key).content
       content.skipped.retry()
       try marker.write(content, key)
     }

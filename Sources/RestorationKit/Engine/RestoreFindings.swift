@@ -1,6 +1,6 @@
 internal import ArchiveCodec
 
-/// The findings of the restores of one launch.
+/// The findings of the restores and saves of one launch.
 struct RestoreFindings {
   /// The fingerprints of the states that the app could not decode, until another state has taken
   /// the place of the stored one.
@@ -12,9 +12,12 @@ struct RestoreFindings {
   var saveFailure: String?
   /// Whether the key was locked.
   var isLocked = false
+  /// The problems that are noted for tools, and of which state; nil if that is not known.
+  var notedProblems: (stateName: String?, lines: [String])?
 
   /// Another state has taken the place of the one that was found, and nobody has asked for it yet.
   mutating func beginAnew() {
     (undecoded, hasTriedToRestore, lastStatus) = ([], false, .notRestoredYet)
+    notedProblems = nil
   }
 }

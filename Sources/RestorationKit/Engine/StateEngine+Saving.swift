@@ -37,7 +37,12 @@ extension StateEngine {
       if let report = try await ended() { return (report, true) }
       // A later call has stored the state.
       guard count == turns.overtakingCount else { return (PreservationReport(.saved), true) }
-      return (try await save(participants, everything: everything, calls), false)
+      do throws(RestorationError) {
+        return (try await save(participants, everything: everything, calls), false)
+      } catch {
+        if error != .processEnds { await noteProblems(["save failed: \(error.name)"], calls) }
+        throw error
+      }
     }
     if hasEnded { return report }
     try noteOtherKeeper(in: &report)
@@ -218,6 +223,7 @@ extension StateEngine {
     found.undecoded.subtract(undecoded)
     objects.ages.forget(walk.rows.sensitive.takeGoneAges())
     settle(settlement, of: walk.kept)
+    await noteProblems(walk.problems(besides: content.participants.notes), calls)
     return report
   }
 
@@ -226,6 +232,13 @@ extension StateEngine {
     isComplete = walk.isComplete && values?.store.hasUnstored != true
     guard !isComplete, let store = settings.valuesOfApp else { return }
     for problem in walk.unstoredValues { store.noteOfSave(problem) }
+  }
+
+  /// Notes the problems of a save for tools, unless the same are noted.
+  private func noteProblems(_ lines: [String], _ calls: FileCalls) async {
+    if let noted = found.notedProblems, noted == (stateName, lines) { return }
+    found.notedProblems = (stateName, lines)
+    _ = await calls.first { [file] in await file.note(problems: lines) }
   }
 
   private func describe(
@@ -420,6 +433,8 @@ struct SaveParticipants {
   let delegate: (any StateDelegate)?
   /// Writes the values that a scene has beside its nodes.
   var host: ((KeyedEncoder) throws -> Void)?
+  /// The notes on the scene.
+  var notes: [ReportNote] = []
 }
 
 private struct Declined: Error {}

@@ -190,6 +190,7 @@ package final class StateEngine {
     values?.store.forgetUnread()
     rows = heard ?? Rows(signal)
     found.undecoded = []
+    found.notedProblems = nil
     found.hasTriedToRestore = true
     found.isLocked = false
     if found.lastStatus == .locked { found.lastStatus = .notRestoredYet }

@@ -71,6 +71,18 @@ extension StateFile {
     note { try files.launch.noteSaved(version) { () throws(ArchiveError) in try existingKey() } }
   }
 
+  /// Notes the problems of a save for tools that look at the state without its app.
+  ///
+  /// Nobody is told if that fails: the save is stored, and its report has the problems.
+  func note(problems: [String]) {
+    guard files.claimed.taken != nil else { return }
+    do {
+      try files.launch.note(problems: problems) { () throws(ArchiveError) in try existingKey() }
+    } catch {
+      // The next save with other problems tries again.
+    }
+  }
+
   // MARK: Changes
 
   /// Opens the restored version, so that the first save can be a change of it.

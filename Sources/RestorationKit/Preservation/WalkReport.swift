@@ -29,6 +29,9 @@ struct WalkReport {
     }
   }
 
+  /// The entries without a row that have a problem.
+  var problems: [PreservationReport.Entry] { entries.filter(\.isProblem) }
+
   mutating func add(_ number: RowNumber) { lines.append(.row(number)) }
 
   mutating func addExcluded(_ number: RowNumber) {

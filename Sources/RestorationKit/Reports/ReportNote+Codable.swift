@@ -73,6 +73,9 @@ extension ReportNote {
     }
   }
 
+  /// The name of the case, without its values.
+  var name: String { coded.name }
+
   /// Writes the name of the case, with its values under their labels.
   public func encode(to encoder: any Encoder) throws {
     try CodedCase.encode(coded, to: encoder)

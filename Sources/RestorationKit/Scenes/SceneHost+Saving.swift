@@ -209,7 +209,7 @@ extension SceneHost {
     taken = content
     return SaveParticipants(
       roots: roots(of: scene, delegate), delegate: delegate as? any StateDelegate,
-      host: session.content.encode)
+      host: session.content.encode, notes: content.notes)
   }
 
   /// Saves the connected scenes that have changed since their last save.

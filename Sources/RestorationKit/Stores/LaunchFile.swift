@@ -24,6 +24,7 @@ internal import Synchronization
 ///     0     128   the holder of the lock, as text
 ///     128   1984  a slot
 ///     2112  1984  a slot
+///     3328  768   the appendix, if no archive of the second slot reaches there
 ///
 /// A slot has this content, with integers in little-endian order, or zeros:
 ///
@@ -39,6 +40,9 @@ internal import Synchronization
 ///
 /// An archive that is too large for a slot is in a file of its own, where earlier versions of the
 /// library have all of them. That file counts if no slot is whole.
+///
+/// The appendix belongs to no archive: it stays when they are replaced or blanked. Its owner seals it,
+/// so one that was half written, or overwritten by a large archive, does not open and counts as none.
 package final class LaunchFile: ArchiveStorage {
   private struct Newest {
     /// Nil if no slot is whole.
@@ -52,10 +56,12 @@ package final class LaunchFile: ArchiveStorage {
     var file: OpenLockFile?
     /// The slot that counts, once it was read, and the file that has it.
     var newest: Newest?
+    /// What stood in the place of the appendix when the slots were read.
+    var appendix: [UInt8] = []
     /// Whether the file may be another instance's by now, until an archive is stored again.
     var isClosed = false
 
-    mutating func letGo() { (file, newest) = (nil, nil) }
+    mutating func letGo() { (file, newest, appendix) = (nil, nil, []) }
   }
 
   /// The path of the file.
@@ -102,6 +108,7 @@ package final class LaunchFile: ArchiveStorage {
     let isSecond = first.flatMap { first in second.map { $0.isAfter(first) } } ?? (first == nil)
     let newest = isSecond ? second : first
     state.newest = Newest(slot: newest, file: file)
+    state.appendix = Array(record.dropFirst(Slot.appendixOffset))
     return newest
   }
 
@@ -142,14 +149,7 @@ package final class LaunchFile: ArchiveStorage {
   ) throws(ArchiveError) {
     let before = try newest(&state)
     let slot = Slot(archive, note: note, after: before)
-    let file: OpenLockFile
-    if let known = try openFile(&state) {
-      file = known
-    } else {
-      file = try Directory(parentOf: location).created { () throws(ArchiveError) in
-        try OpenLockFile(making: location)
-      }
-    }
+    let file = try openOrMadeFile(&state)
     state.newest = nil
     if file.hasRecord {
       try file.write(slot.bytes, at: slot.offset)
@@ -162,12 +162,19 @@ package final class LaunchFile: ArchiveStorage {
     if before == nil { try removeSeparate() }
   }
 
+  private func openOrMadeFile(_ state: inout State) throws(ArchiveError) -> OpenLockFile {
+    if let file = try openFile(&state) { return file }
+    return try Directory(parentOf: location).created { () throws(ArchiveError) in
+      try OpenLockFile(making: location)
+    }
+  }
+
   /// Says in the file that there is no archive, and lets the file go, which stays where it is.
   package func blank() throws(ArchiveError) {
     try changing { (state) throws(ArchiveError) in
       let newest = try newest(&state)
       if newest?.isEmpty != true, let file = try openFile(&state), file.hasRecord {
-        try file.overwriteRecord(Slot([], after: nil).bytes)
+        try Self.blank(file, Slot([], after: nil).bytes)
       }
       state.letGo()
       if newest == nil { try removeSeparate() }
@@ -201,8 +208,47 @@ package final class LaunchFile: ArchiveStorage {
   /// Stores an archive in the separate file.
   private func moveOut(_ archive: [UInt8], _ state: inout State) throws(ArchiveError) {
     try separate.replace { sink throws(ArchiveError) in try sink.write(archive) }
-    if let file = try openFile(&state), file.hasRecord { try file.overwriteRecord([]) }
+    if let file = try openFile(&state), file.hasRecord { try Self.blank(file, []) }
     state.letGo()
+  }
+
+  /// Overwrites both slots with bytes, and with zeros behind them; the appendix stays.
+  private static func blank(_ file: OpenLockFile, _ bytes: [UInt8]) throws(ArchiveError) {
+    let zeros = [UInt8](repeating: 0, count: Slot.appendixOffset - bytes.count)
+    try file.write(bytes + zeros, at: LockFile.recordOffset)
+  }
+
+  // MARK: The appendix
+
+  /// What is in the place of the appendix; empty without a record.
+  ///
+  /// After the slots were read it asks nothing of the system.
+  package func appendix() throws(ArchiveError) -> [UInt8] {
+    try changing { (state) throws(ArchiveError) in
+      _ = try newest(&state)
+      return state.appendix
+    }
+  }
+
+  /// Writes the appendix in place; an empty one is none.
+  ///
+  /// - Returns: Whether there is room for it, and the file is still the caller's.
+  package func replaceAppendix(_ bytes: [UInt8]) throws(ArchiveError) -> Bool {
+    try changing { (state) throws(ArchiveError) in
+      guard !state.isClosed, bytes.count <= Slot.appendixByteCount else { return false }
+      if let newest = try newest(&state), newest.reachesAppendix { return false }
+      // Zeros in its first bytes are enough to say that there is none.
+      let beginning = [UInt8](repeating: 0, count: max(0, 8 - bytes.count))
+      if bytes.isEmpty, state.appendix.starts(with: beginning) || state.appendix.isEmpty {
+        return true
+      }
+      let file = try openOrMadeFile(&state)
+      if !file.hasRecord { try file.makeRecord([]) }
+      let written = bytes + beginning
+      try file.write(written, at: LockFile.recordOffset + Slot.appendixOffset)
+      state.appendix = written
+      return true
+    }
   }
 
   /// Writes a note into a slot, if its archive is the one that counts: a slot is used again, and the
@@ -249,6 +295,9 @@ private struct Slot: Sendable {
   static let archiveOffset = checksumOffset + RecordChecksum.byteCount
   private static let noteByteCount = 8
   static let largestArchive = byteCount - archiveOffset - noteByteCount
+  static let appendixByteCount = 768
+  /// Where the appendix is, behind the beginning of the first slot.
+  static let appendixOffset = 2 * byteCount - appendixByteCount
 
   /// 0 or 1.
   let index: Int
@@ -302,6 +351,8 @@ private struct Slot: Sendable {
   var offset: Int { LockFile.recordOffset + index * Self.byteCount }
 
   var isEmpty: Bool { archive.isEmpty }
+
+  var reachesAppendix: Bool { index * Self.byteCount + bytes.count > Self.appendixOffset }
 
   /// The archive with the note behind it.
   var content: [UInt8] { archive + note }
