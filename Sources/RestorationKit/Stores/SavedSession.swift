@@ -32,9 +32,9 @@ public struct SavedSession: Hashable, Sendable, Identifiable {
   public let byteCount: Int
 
   /// The name of the state.
-  let stateName: String
+  package let stateName: String
 
-  init(_ snapshot: FileSnapshots.Snapshot, ofState name: String) {
+  package init(_ snapshot: FileSnapshots.Snapshot, ofState name: String) {
     id = snapshot.identifier
     date = snapshot.date
     byteCount = snapshot.byteCount
@@ -112,7 +112,7 @@ public struct KeptSessions: Sendable {
   }
 
   /// The archive of a state in a session; nil if the session is gone, or has none.
-  func storage(
+  package func storage(
     ofStateNamed name: String, in session: String
   ) throws(ArchiveError) -> (storage: any ArchiveStorage, date: Date)? {
     guard let snapshot = try snapshots.snapshot(session),

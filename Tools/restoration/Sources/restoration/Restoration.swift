@@ -24,8 +24,9 @@ struct Restoration: ParsableCommand {
       “main”) or by its file. Its key is the app's key file, unless --key-file, --key-fd, \
       --passphrase-fd or --passphrase names another. Keys and passphrases are never arguments.
 
-      Only rekey, passphrase and prune change anything. They take the lock of the state, and \
-      refuse while an app has it. Values are shown only with --values, secrets never.
+      Only put-back, rekey, passphrase and prune change anything. They take the lock of the \
+      state, and refuse while an app has it. Values are shown only with --values, secrets never; \
+      windows shows titles.
 
       Output is columns with tabs between them, under a line with their names, which \
       --no-header leaves out; on a terminal it is aligned and has colours, unless NO_COLOR is \
@@ -44,7 +45,7 @@ struct Restoration: ParsableCommand {
       """,
     version: "1",
     subcommands: [
-      Tree.self, Show.self, Verify.self, Diff.self, History.self, Explain.self, Export.self,
-      Report.self, Rekey.self, ChangePassphrase.self, Prune.self,
+      Tree.self, Show.self, Windows.self, Verify.self, Diff.self, History.self, Explain.self,
+      Export.self, Report.self, PutBack.self, Rekey.self, ChangePassphrase.self, Prune.self,
     ])
 }

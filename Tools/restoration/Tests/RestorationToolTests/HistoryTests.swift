@@ -71,11 +71,48 @@ final class HistoryTests: ToolTestCase {
     XCTAssert(run.output.contains("crashes\tNo restore of this state crashed last."), run.output)
     XCTAssert(
       run.output.contains(
-        "3 of NotesScreen with version 1: must be there, or be made by a closure, the delegate or a"
-          + " storyboard."), run.output)
-    let topics = try XCTUnwrap(try inspect("explain", "--json").json() as? [[String: String]])
-      .compactMap { $0["topic"] }
-    XCTAssertEqual(topics, ["owner", "source", "crashes", "elements", "class"])
+        "making\tIt must be there, or be made by a closure, the delegate or a storyboard."),
+      run.output)
+    let findings = try XCTUnwrap(try inspect("explain", "--json").json() as? [[String: String]])
+    XCTAssertEqual(
+      findings.compactMap { $0["topic"] },
+      ["owner", "source", "crashes", "elements", "class", "making"])
+    XCTAssertEqual(
+      findings.first { $0["topic"] == "class" }?["sentence"], "3 of NotesScreen with version 1.")
+  }
+
+  private final class ListScreen: NotesScreen {}
+
+  private final class EditorScreen: NotesScreen {}
+
+  func testExplainRepeatsNothingForEachClass() async throws {
+    try await app().save(
+      NotesScreen("window", children: [ListScreen("list"), EditorScreen("editor")]))
+    let findings = try XCTUnwrap(try inspect("explain", "--json").json() as? [[String: String]])
+    let classes = findings.filter { $0["topic"] == "class" }.compactMap { $0["sentence"] }
+    XCTAssertEqual(
+      classes,
+      ["EditorScreen", "ListScreen", "NotesScreen"].map { "1 of \($0) with version 1." })
+    let text = findings.compactMap { $0["sentence"] }.joined(separator: "\n")
+    for sentence in ["must be there", "A version that the app does not know"] {
+      XCTAssertEqual(text.components(separatedBy: sentence).count, 2, text)
+    }
+  }
+
+  func testExplainAndReportNameTheProblemsOfTheLastSave() async throws {
+    let tree = NotesApp.tree()
+    try await app().save(tree)
+    XCTAssertFalse(try inspect("explain").output.contains("last save"))
+    tree.fails = true
+    try await app().save(tree)
+    let run = try inspect("explain")
+    XCTAssertEqual(run.status, 0, run.errors)
+    XCTAssertEqual(
+      columns(run).filter { $0[0] == "last save" },
+      [["last save", "A problem: NotesScreen: encodeFailed."]])
+    let report = try inspect("report").output
+    XCTAssert(report.contains("NotesScreen: encodeFailed"), report)
+    XCTAssertFalse(report.contains(NotesScreen.value), report)
   }
 
   func testExplainNamesTheGenerationThatStandsIn() async throws {

@@ -4,7 +4,7 @@ import RestorationKit
 
 /// A screen with all that the tool must show or hide.
 @MainActor
-final class NotesScreen: @MainActor RestorableNode {
+class NotesScreen: @MainActor RestorableNode {
   static let value = "VALUE-OF-A-NOTE"
   static let secret = "VALUE-OF-A-SECRET"
   static let passing = "VALUE-THAT-ENDS"
@@ -13,6 +13,14 @@ final class NotesScreen: @MainActor RestorableNode {
   var restorationChildren: [any RestorableNode] = []
   var text = NotesScreen.value
   var hasSecrets = false
+  /// Whether encoding throws, with the text in its error.
+  var fails = false
+
+  private struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+  /// The text that a restore has brought back.
+  var restored = ""
   /// Another screen that it refers to.
   var target: NotesScreen?
 
@@ -22,6 +30,7 @@ final class NotesScreen: @MainActor RestorableNode {
   }
 
   func encodeRestorableState(with coder: StateEncoder) throws {
+    if fails { throw Failure(description: text) }
     coder.encode(text, forKey: "text")
     coder.encode([1, 2, 3], forKey: "numbers")
     coder.encode(Double.infinity, forKey: "zoom")
@@ -33,12 +42,23 @@ final class NotesScreen: @MainActor RestorableNode {
       Self.passing, forKey: "search", sensitivity: .expiring(after: .seconds(1_000_000_000)))
   }
 
-  func decodeRestorableState(with coder: StateDecoder) throws {}
+  func decodeRestorableState(with coder: StateDecoder) throws {
+    restored = try coder.decodeIfPresent(forKey: "text") ?? ""
+  }
 }
 
 /// A window of the app, without nodes.
 @MainActor
-final class NotesScene: @MainActor SceneDelegate {}
+final class NotesScene: @MainActor SceneDelegate {
+  var title: String?
+
+  func stateRestorationActivity(for scene: RestorableScene) -> UserActivity? {
+    guard let title else { return nil }
+    let activity = UserActivity(activityType: "note")
+    activity.title = title
+    return activity
+  }
+}
 
 /// The app whose states the tool looks at.
 @MainActor
@@ -50,6 +70,28 @@ struct NotesApp {
       application: Sandbox.application, directory: FileStateDirectory(path: sandbox.states),
       keys: FileKeyProvider(path: sandbox.keyFile),
       environment: ApplicationEnvironment(applicationVersion: version))
+  }
+
+  /// A launch with windows, which come back by the body.
+  ///
+  /// - Returns: The identifiers of the windows that are open at the end, by their titles.
+  @discardableResult
+  func launchWindows(_ body: (SceneHost) async throws -> Void) async throws -> [String: String] {
+    let keeper = try keeper()
+    keeper.policy.sessions = .last(10)
+    let host = SceneHost(keeper)
+    host.declaredActivityTypes = ["note"]
+    host.register(SceneConfiguration { NotesScene() })
+    try await host.launch()
+    _ = await host.restoreScenes()
+    try await body(host)
+    var titles: [String: String] = [:]
+    for scene in host.connectedScenes {
+      titles[(scene.delegate as? NotesScene)?.title ?? ""] = scene.session.persistentIdentifier
+    }
+    try await host.terminate()
+    await host.close()
+    return titles
   }
 
   static func tree() -> NotesScreen {

@@ -272,8 +272,8 @@ final class ReadingTests: ToolTestCase {
     XCTAssertEqual(run.output, "")
     XCTAssertEqual(
       run.errors,
-      "restoration: main.scenes.rka is the list of windows and has no elements. Each window has a"
-        + " state of its own beside it: main.scene-….\n")
+      "restoration: main.scenes.rka is the list of windows and has no elements; see windows. Each"
+        + " window has a state of its own beside it: main.scene-….\n")
   }
 
   private final class Model: @MainActor SceneMember {

@@ -119,7 +119,7 @@ extension StatePlace {
   /// Opens the archive to change it, with the lock of its state; throws if an app has that.
   func change(_ credential: ArchiveCredential, _ body: (ArchiveWriter) throws -> Void) throws {
     // The writer of a state takes its lock itself.
-    let lock = storage.path == claimStorage.path ? nil : try lock()
+    let lock = storage.location == claimStorage.location ? nil : try lock()
     defer { withExtendedLifetime(lock) {} }
     try body(ArchiveWriter.open(storage, with: credential, context: context))
   }

@@ -56,6 +56,7 @@ struct Explanation {
     case .success(let credential):
       let history = try StoredHistory(of: place, .success(credential))
       self.history = history
+      if case .key(let key) = credential { explainLastSave(of: place, key) }
       guard let source = try explainSource(history) else { return }
       if case .key(let key) = credential { try explainCrashes(source.state, at: place, key) }
       explainElements(source.outline)
@@ -101,7 +102,7 @@ struct Explanation {
     if !scenes.isEmpty {
       add(
         "scenes",
-        "\(scenes.count.of("window")) stored beside it, each with a state of its own.")
+        "\(scenes.count.of("window")) stored beside it, each with a state of its own; see windows.")
     }
     let numbered = try place.stateNames().filter {
       $0.hasPrefix("\(place.name)~") && !$0.contains(".scene")
@@ -111,6 +112,13 @@ struct Explanation {
         "instances",
         "States of further instances: \(numbered.map(\.escaped).joined(separator: ", ")).")
     }
+  }
+
+  /// Says which problems the last save has noted, by the names that ReportNote gives them.
+  private mutating func explainLastSave(of place: StatePlace, _ key: ArchiveKey) {
+    let problems = StoredLaunches.problemsOfLastSave(
+      in: place.directory, named: place.name, of: place.application, with: key)
+    for problem in problems { add("last save", "A problem: \(problem.escaped).") }
   }
 
   /// Says which archive is restored: the state, or the newest generation that can be read.
@@ -199,17 +207,12 @@ struct Explanation {
     for (type, count) in classes.sorted(by: { ($1.value, $0.key.name) < ($0.value, $1.key.name) })
       .prefix(Self.shownClassCount)
     {
-      let maker =
-        type.restorationName.map {
-          $0 == type.name
-            ? "is made by its registered closure or class, or is a root that the app passes in"
-            : "is made by \($0.escaped), if the app registers it"
-        } ?? "must be there, or be made by a closure, the delegate or a storyboard"
-      add(
-        "class",
-        "\(count) of \(type.name.escaped) with version \(type.version): \(maker). A version that"
-          + " the app does not know yet is kept and not decoded.")
+      let maker = type.restorationName.map {
+        $0 == type.name ? ", registered" : ", made by \($0.escaped)"
+      }
+      add("class", "\(count) of \(type.name.escaped) with version \(type.version)\(maker ?? "").")
     }
+    explainMaking(Set(classes.keys.map { type in type.restorationName.map { $0 == type.name } }))
     if kept > 0 { add("kept", "\(kept.of("element")) not back before, to be tried again.") }
     if last > 0 { add("earlier", "\(last.of("element")) with the state of an earlier save.") }
     if outline.problemCount > 0 {
@@ -236,6 +239,29 @@ struct Explanation {
       "keys",
       "Nobody had read \(list) when a debug build of the app ended last. Compare how they are spelled; "
         + "what is not needed any more goes with Restoration.removeValue(forKey:).")
+  }
+
+  /// Says once how elements are made, for the ways that the classes need.
+  ///
+  /// - Parameter ways: True for a registered class, false for another class that makes the
+  ///   elements, and nil for none.
+  private mutating func explainMaking(_ ways: Set<Bool?>) {
+    guard !ways.isEmpty else { return }
+    var sentences: [String] = []
+    if ways.contains(true) {
+      sentences.append(
+        "What is registered is made by its closure or class, or is a root that the app passes in.")
+    }
+    if ways.contains(false) {
+      sentences.append("A class that makes others does so if the app registers it.")
+    }
+    if ways.contains(nil) {
+      sentences.append(
+        "\(ways.count > 1 ? "What else there is" : "It") must be there, or be made by a closure, the"
+          + " delegate or a storyboard.")
+    }
+    sentences.append("A version that the app does not know yet is kept and not decoded.")
+    add("making", sentences.joined(separator: " "))
   }
 
   func write(_ json: JSONWriter) throws {

@@ -6,12 +6,13 @@ import RestorationKit
 
 struct History: Inspection {
   static let configuration = CommandConfiguration(
-    abstract: "Lists a state, its generations, what was set aside, and what is kept in it.",
+    abstract: "Lists a state, its generations, what was set aside, sessions, and what is kept.",
     discussion: """
       Columns: what it is, when it came there, bytes, generation, changes in the journal, the \
       time of its save, the version of the app, the file, and what is wrong with it. Newest \
-      first. Then comes a line for each element that saves keep because it was not back. Every \
-      byte of the state is checked, but only the heads of the other files; see verify. Without \
+      first. Then comes a line for each session that launches have kept of it, with the bytes of \
+      all its states, and one for each element that saves keep because it was not back. put-back \
+      takes the names of the files and of the sessions. Every byte of the state is checked, but only the heads of the other files; see verify. Without \
       the key it lists the files alone, and exits with 3.
       """)
 
@@ -22,7 +23,7 @@ struct History: Inspection {
   func inspect(_ output: Output) throws -> ExitStatus {
     let place = try options.place.place()
     let history = try StoredHistory(of: place, try options.keys.result(for: place))
-    guard !history.entries.isEmpty else { throw place.nothingStored }
+    guard !history.entries.isEmpty || !history.sessions.isEmpty else { throw place.nothingStored }
     if options.json {
       try output.json { try history.write($0) }
     } else {
@@ -50,6 +51,8 @@ struct StoredHistory {
 
   /// The state first, then its generations and what was set aside, each newest first.
   private(set) var entries: [Entry] = []
+  /// The sessions that have the state, newest first.
+  private(set) var sessions: [SavedSession] = []
   /// The state and its elements; nil if it cannot be opened.
   private(set) var reading: StateReading?
   /// What is kept in the state.
@@ -72,6 +75,7 @@ struct StoredHistory {
         Entry(
           kind: archive.kind, date: archive.date, place: place.at(archive)))
     }
+    sessions = try place.sessions()
     guard !entries.isEmpty else { return }
     let opener: ArchiveCredential?
     switch try credential() {
@@ -114,6 +118,13 @@ struct StoredHistory {
           entry.place.fileName.escaped, problem.map { output.style.bad($0.phrase) } ?? "",
         ], widths: Self.widths)
     }
+    for session in sessions {
+      try output.columns(
+        [
+          output.style.strong("session"), session.date.text, "\(session.byteCount)", "", "", "", "",
+          session.id, "",
+        ], widths: Self.widths)
+    }
     for element in kept {
       try output.columns(
         [
@@ -127,6 +138,16 @@ struct StoredHistory {
     try json.object {
       try json.key("stored")
       try json.array { for entry in entries { try entry.write(json) } }
+      try json.key("sessions")
+      try json.array {
+        for session in sessions {
+          try json.object {
+            try json.field("session", session.id)
+            try json.field("date", session.date)
+            try json.field("fileBytes", session.byteCount)
+          }
+        }
+      }
       try json.key("kept")
       try json.array {
         for element in kept { try json.object { try ElementLine(element: element).write(json) } }

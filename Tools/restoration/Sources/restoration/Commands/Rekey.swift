@@ -84,7 +84,7 @@ private struct KeyChange {
     var states: [String: ArchiveWriter] = [:]
     for claim in Set(places.map(\.claimName)).sorted() {
       let place = StatePlace(application: application, name: claim, directory: directory)
-      states[place.storage.path] = try ArchiveWriter.open(
+      states[place.storage.location] = try ArchiveWriter.open(
         place.storage, key: old, context: place.context)
     }
     let new = try KeyFile(path: file.path + Self.newSuffix).loadOrCreate()
@@ -136,7 +136,7 @@ private struct KeyChange {
   private func writer(
     for place: StatePlace, _ states: [String: ArchiveWriter]
   ) throws(ArchiveError) -> ArchiveWriter {
-    if let writer = states[place.storage.path] { return writer }
+    if let writer = states[place.storage.location] { return writer }
     return try ArchiveWriter.open(place.storage, key: old, context: place.context)
   }
 

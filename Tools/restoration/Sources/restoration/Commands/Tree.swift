@@ -25,8 +25,8 @@ struct Tree: Inspection {
       ? try writeJSON(of: reading, output) : try writeLines(of: reading, output)
     if !options.json, reading.place.isListOfScenes {
       Output.complain(
-        "\(reading.place.fileName) is the list of windows and has no elements. Each window has a"
-          + " state of its own beside it: \(reading.place.claimName).scene-….")
+        "\(reading.place.fileName) is the list of windows and has no elements; see windows. Each"
+          + " window has a state of its own beside it: \(reading.place.claimName).scene-….")
     }
     return isRead ? reading.status : .damaged
   }

@@ -10,20 +10,24 @@ struct StatePlace {
   let name: String
   let directory: FileStateDirectory
   /// The file that was asked for: the state, or something that lies beside it.
-  let storage: FileStorage
+  let storage: any ArchiveStorage
   /// Whether nobody has named the app, so that the folder of the file counts.
   var isNamedByFolder = false
 
   static let suffix = ".rka"
 
-  init(application: String, name: String, directory: FileStateDirectory) {
+  init(
+    application: String, name: String, directory: FileStateDirectory, isNamedByFolder: Bool = false
+  ) {
     self.init(
       application: application, name: name, directory: directory,
       storage: FileStorage(path: "\(directory.path)/\(name)\(Self.suffix)"))
+    self.isNamedByFolder = isNamedByFolder
   }
 
   private init(
-    application: String, name: String, directory: FileStateDirectory, storage: FileStorage
+    application: String, name: String, directory: FileStateDirectory,
+    storage: any ArchiveStorage
   ) {
     self.application = application
     self.name = name
@@ -68,12 +72,29 @@ struct StatePlace {
       storage: FileStorage(path: archive.storage.location))
   }
 
+  /// The state as it is in a session; nil if the session does not have it.
+  func inSession(_ session: SavedSession) throws -> StatePlace? {
+    try session.storage(ofStateNamed: name, in: directory).map {
+      StatePlace(application: application, name: name, directory: directory, storage: $0)
+    }
+  }
+
+  /// The sessions that have the state, newest first; all of them for the state of the app.
+  func sessions() throws -> [SavedSession] {
+    try SavedSession.all(in: directory, ofStateNamed: claimName).filter {
+      try name == claimName || $0.stateNames(in: directory).contains(name)
+    }
+  }
+
+  /// The list of the app's windows.
+  var listOfScenes: StatePlace { beside(named: "\(claimName).scenes") }
+
   /// The names of all states of the app, without what lies beside them.
   func stateNames() throws -> [String] {
     try directory.names().filter { !$0.hasSuffix(".launch") && !$0.hasSuffix(".secrets") }.sorted()
   }
 
-  var fileName: String { URL(filePath: storage.path).lastPathComponent }
+  var fileName: String { URL(filePath: storage.location).lastPathComponent }
 
   /// Opens the state; says so if nothing is stored.
   func open(_ credential: ArchiveCredential) throws -> StoredState {
@@ -110,11 +131,14 @@ struct StatePlace {
   }
 
   var nothingStored: Failure {
-    let others = ((try? stateNames()) ?? []).filter { $0 != name }.map(\.escaped)
+    let others = ((try? stateNames()) ?? []).filter { $0 != name }
     let hint =
       others.isEmpty
-      ? "" : " Stored beside it, for --state: \(others.prefix(20).joined(separator: ", "))."
-    return Failure(.nothingStored, "Nothing is stored at \(storage.path.escaped).\(hint)")
+      ? ""
+      : " Stored beside it, for --state: "
+        + "\(others.prefix(20).map(\.escaped).joined(separator: ", "))."
+        + (others.contains { $0.contains(".scene") } ? " The windows are named by windows." : "")
+    return Failure(.nothingStored, "Nothing is stored at \(storage.location.escaped).\(hint)")
   }
 
   /// Whether an app, or another tool, has the state.
