@@ -6,10 +6,12 @@
 enum LaunchedApps {
   @MainActor private static let programs: [String: @MainActor () async throws -> Void] = [
     "Counting": Counting.main,
+    "Drive": Drive.main,
     "EndingElsewhere": EndingElsewhere.main,
     "Mistakes": Mistakes.main,
     "FailingNote": FailingNote.main,
     "ReadmeWindows": ReadmeWindows.main,
+    "TwoVersions": TwoVersions.main,
   ]
 
   @MainActor static func main() async throws {
