@@ -10,14 +10,15 @@ final class CompilerMistakeTests: XCTestCase {
     URL(filePath: #filePath).appending(path: "../../../Sources/CSodium").standardized.path
 
   /// The errors of the compiler for a file of an app.
-  private func errors(in code: String) throws -> [String] {
+  private func errors(in code: String, isTopLevel: Bool = false) throws -> [String] {
     let folder = try TemporaryDirectory()
-    let file = folder.path + "/App.swift"
+    let file = folder.path + (isTopLevel ? "/main.swift" : "/App.swift")
     try Data("import RestorationKit\n\(code)".utf8).write(to: URL(filePath: file))
     let compiler = Process()
     compiler.executableURL = URL(filePath: "/usr/bin/env")
     compiler.arguments = [
-      "swiftc", "-typecheck", "-swift-version", "6", "-parse-as-library", "-I", Self.modules,
+      "swiftc", "-typecheck", "-swift-version", "6",
+      isTopLevel ? "-no-color-diagnostics" : "-parse-as-library", "-I", Self.modules,
       "-I", Self.sodium, file,
     ]
     let output = Pipe()
@@ -53,6 +54,16 @@ final class CompilerMistakeTests: XCTestCase {
       "unavailable static property 'stateTracking' was used to satisfy a requirement of protocol"
         + " 'StateRestoring': an actor cannot be a screen; use a class that is isolated to the main"
         + " actor")
+  }
+
+  func testTopLevelCodeTakesNoPropertyWrapper() throws {
+    XCTAssertEqual(
+      try errors(in: "@Restored(\"count\") var count = 0\ncount += 1", isTopLevel: true),
+      ["property wrappers are not yet supported in top-level code"])
+    XCTAssertEqual(
+      try errors(
+        in: "let count = RestoredValue(\"count\", default: 0)\ncount.value += 1", isTopLevel: true),
+      [])
   }
 
   func testTheCompilerFindsTheseMistakes() throws {
