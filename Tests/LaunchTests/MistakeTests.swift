@@ -157,6 +157,18 @@ final class MistakeTests: XCTestCase {
     }
   }
 
+  func testAForgottenRootIsSaidWhileTheAppRuns() throws {
+    let app = try LaunchedApp("Mistakes", "forgottenRootOfALongRun", home: TemporaryDirectory())
+    XCTAssertEqual(
+      try app.errorLine(),
+      "RestorationKit: A field of a NoteScreen was set, and no root leads to it, so it is not stored."
+        + " Return it from the roots of Restoration.begin, or contain it in a screen that is returned"
+        + " there.")
+    try app.endInput()
+    XCTAssertEqual(app.ending(), .exited(0))
+    XCTAssertEqual(try app.errorLines(), [])
+  }
+
   func testATabThatIsBuiltLateIsSelectedIfItWas() throws {
     let home = try TemporaryDirectory()
     XCTAssertEqual(try LaunchedApp.run("lateTab", in: home).output, ["false"])

@@ -228,9 +228,15 @@ final class ProblemTests: XCTestCase {
       try await Restoration.begin("org.example.problems", signals: [], roots: { [screen] })
       await Restoration.end()
       RestoredValue("count", default: 0).value = 1
+      screen.text = "typed"
       return Restoration.problems
     }
-    XCTAssertEqual(found, [.valueSetAfterEnd(key: "count")])
+    XCTAssertEqual(found.prefix(1), [.valueSetAfterEnd(key: "count")])
+    guard case .valueSetAfterEnd(let place)? = found.dropFirst().first else {
+      return XCTFail("\(found)")
+    }
+    XCTAssertTrue(place.contains("ProblemTests.swift"), place)
+    XCTAssertEqual(found.count, 2)
   }
 
   func testANodeThatContainsAnotherOneAndDoesNotSaySoIsAProblemInATester() async throws {

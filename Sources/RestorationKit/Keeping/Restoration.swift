@@ -149,8 +149,7 @@ public enum Restoration {
     begun.beginEnd()
     let isStored = await begun.flush(within: limit)
     session.end()
-    session.values.setEnded(true)
-    session.values.noteUnreached()
+    session.values.end()
     await begun.keeper.close()
     return isStored
   }
@@ -171,10 +170,7 @@ public enum Restoration {
     begun.beginEnd()
     session.end()
     // Nodes may set values when they are asked, and these are stored.
-    defer {
-      session.values.setEnded(true)
-      session.values.noteUnreached()
-    }
+    defer { session.values.end() }
     return begun.endNow(within: limit)
   }
 
@@ -208,7 +204,7 @@ extension RestorationSession {
     keeper.keepsHosts = true
     if isOfProcess { ValuesAtExit.begin() }
     keeper.engine.setValues(values)
-    values.setEnded(false)
+    values.begin()
     keeper.engine.told = { [weak self] saved in
       self?.lastSave = saved.map { report in
         var report = report

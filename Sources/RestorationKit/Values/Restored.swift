@@ -160,7 +160,7 @@ final class ValueSlot<Value: Codable & Sendable>: Sendable {
       } else if let owner {
         TrackedObjects.invalidate(owner)
       }
-      if !place.box.isReached, let screen = owner as? any StateRestoring {
+      if let screen = owner as? any StateRestoring {
         ValueStore.ofApp.noteSet(screen, key ?? declaration, place.box)
       }
     } else if let key, let store = place.store, place.isStored {

@@ -44,6 +44,9 @@ package final class ValueStore: Sendable {
     var decoding: (any DecodingNote)?
     /// The screens of which a field was set that no save has asked for.
     var unreached: [ObjectIdentifier: Unreached] = [:]
+    /// Above this count, the screens are dropped that a save has asked or that are gone.
+    var mostUnreached = 64
+    var hasBegun = false
     var hasEnded = false
   }
 
@@ -54,6 +57,8 @@ package final class ValueStore: Sendable {
     weak var screen: (any StateRestoring)?
     let className: String
     let field: any RestorableFieldBox
+
+    var isLost: Bool { screen != nil && !field.isReached }
   }
 
   /// Whether the values belong to a scene, and not to an app.
@@ -148,17 +153,22 @@ package final class ValueStore: Sendable {
     return box
   }
 
-  /// Notes that a field of a screen was set that no save has asked for yet.
+  /// Notes that a field of a screen was set; one that no save has asked for may never be stored.
   func noteSet(_ screen: any StateRestoring, _ name: String, _ field: any RestorableFieldBox) {
     noteUse(name)
-    let className = "\(type(of: screen))"
+    guard !field.isReached else { return }
+    let unreached = Unreached(screen: screen, className: "\(type(of: screen))", field: field)
     let isNew = state.withLock { state in
-      state.unreached.updateValue(
-        Unreached(screen: screen, className: className, field: field),
-        forKey: ObjectIdentifier(screen)) == nil
+      guard state.hasBegun else { return false }
+      // Most screens are shown soon after they are made, and are only swept.
+      if state.unreached.count >= state.mostUnreached {
+        state.unreached = state.unreached.filter { $0.value.isLost }
+        state.mostUnreached = max(64, 2 * state.unreached.count)
+      }
+      return state.unreached.updateValue(unreached, forKey: ObjectIdentifier(screen)) == nil
     }
+    guard isNew, Problems.isDebugBuild, Problems.isHeard else { return }
     // An app shows a screen soon after it has made the screen, so this one was forgotten.
-    guard isNew, state.withLock(\.isRestored), Problems.isHeard else { return }
     Task.detached { [weak self] in
       try? await Task.sleep(for: .seconds(2))
       self?.noteUnreached()
@@ -167,23 +177,27 @@ package final class ValueStore: Sendable {
 
   /// Notes the screens of which a field was set, and that no save has asked for.
   func noteUnreached() {
-    let unreached = state.withLock { state in
+    let lost = state.withLock { state in
       defer { state.unreached = [:] }
-      return state.unreached.values.filter { $0.screen != nil && !$0.field.isReached }
+      return state.unreached.values.filter(\.isLost)
     }
-    for name in Set(unreached.map(\.className)).sorted() {
-      note(.screenNotReached(className: name))
-    }
+    for name in Set(lost.map(\.className)).sorted() { note(.screenNotReached(className: name)) }
   }
 
-  /// Notes a value that was set where nothing stores it.
+  /// Notes that a value was set, which may be where nothing stores it.
   private func noteUse(_ name: String) {
     if self === Self.ofProcess { Problems.noteUse(of: name) }
     if state.withLock(\.hasEnded) { note(.valueSetAfterEnd(key: name)) }
   }
 
-  /// Whether the app has ended its restoration, and not begun it anew.
-  func setEnded(_ hasEnded: Bool) { state.withLock { $0.hasEnded = hasEnded } }
+  /// Notes that the app has begun its restoration.
+  func begin() { state.withLock { ($0.hasBegun, $0.hasEnded) = (true, false) } }
+
+  /// Notes that the app has ended its restoration.
+  func end() {
+    noteUnreached()
+    state.withLock { ($0.hasBegun, $0.hasEnded) = (false, true) }
+  }
 
   /// Tells the listeners that the value of a key has changed.
   func noteChange(_ key: String, undecoded: RecordFingerprint? = nil) {

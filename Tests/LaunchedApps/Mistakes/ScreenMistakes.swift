@@ -9,6 +9,7 @@ enum ScreenMistakes {
     "namelessRoot": namelessRoot,
     "namelessChild": namelessChild,
     "forgottenRoot": forgottenRoot,
+    "forgottenRootOfALongRun": forgottenRootOfALongRun,
     "newRoots": newRoots,
     "newRootsOfAWindow": newRootsOfAWindow,
     "unannouncedChild": unannouncedChild,
@@ -59,6 +60,14 @@ enum ScreenMistakes {
     try await Mistakes.begin()
     screen.text = "typed"
     await Restoration.end()
+    print(screen.text)
+  }
+
+  private static func forgottenRootOfALongRun() async throws {
+    let screen = NoteScreen()
+    try await Mistakes.begin()
+    screen.text = "typed"
+    _ = await nextLine()
     print(screen.text)
   }
 
