@@ -125,6 +125,62 @@ final class UnfitFieldTests: XCTestCase {
       ["name", "text"])
   }
 
+  /// A node that writes references where the older version has fields.
+  @MainActor
+  private final class Linked: @MainActor RestorableNode {
+    let restorationIdentifier: String? = "screen"
+    weak var friend: TestNode?
+    func encodeRestorableState(with coder: StateEncoder) {
+      coder.encode(friend, forKey: "marks")
+      coder.encode([friend].compactMap { $0 as (any StateRestoring)? }, forKey: "text")
+    }
+  }
+
+  private final class Waiting: @MainActor RestorableScreen {
+    let restorationIdentifier = "screen"
+    @Restored var marks = 0
+    @Restored var text = 0
+    @Restored var title = ""
+    var isReady = false
+    func decodeRestorableState(with coder: StateDecoder) throws {
+      if !isReady { coder.keep(because: "later") }
+    }
+  }
+
+  func testAReferenceInThePlaceOfAFieldIsNotStoredAsOne() async throws {
+    let friend = TestNode("friend")
+    let linked = Linked()
+    linked.friend = friend
+    let newer = try launch.keeper()
+    try newer.register(Linked.self, as: "Screen")
+    // So that the records get other numbers afterwards.
+    _ = try await newer.save([TestNode("first"), TestNode("second"), linked, friend])
+    let keeper = try keeper(Older.self)
+    let older = Older()
+    _ = try await keeper.restore(into: [older, friend])
+    _ = try await keeper.save([TestNode("other"), older, friend])
+    let records = try XCTUnwrap(try launch.storedRecords())
+    let state = try XCTUnwrap(records["screen"]?.state)
+    XCTAssertEqual(try state.decode(Int.self, forKey: "marks"), 0)
+    XCTAssertEqual(try state.decode(Int.self, forKey: "text"), 0)
+
+    try launch.removeState()
+    let again = try launch.keeper()
+    try again.register(Linked.self, as: "Screen")
+    _ = try await again.save([TestNode("first"), TestNode("second"), linked, friend])
+    let last = try launch.keeper()
+    try last.register(Waiting.self, as: "Screen")
+    let waiting = Waiting()
+    _ = try await last.restore(into: [waiting, friend])
+    waiting.title = "typed"
+    _ = try await last.save([waiting, friend])
+    waiting.isReady = true
+    _ = try await last.restore(late: waiting)
+    _ = try await last.save([waiting, friend])
+    let kept = try XCTUnwrap(try launch.storedRecords()?["screen"])
+    XCTAssertEqual(try kept.state?.decode(String.self, forKey: "title"), "typed")
+  }
+
   func testWhatDidNotFitIsSetAsideBeforeItIsReplaced() async throws {
     try await saveNewer()
     try await runOlder { $0.marks = 5 }

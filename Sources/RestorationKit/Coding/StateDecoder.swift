@@ -222,10 +222,17 @@ public final class StateDecoder {
   }
 
   /// The stored form of the value of a key; nil if there is none, or if it cannot be copied.
+  ///
+  /// Neither can a reference, which names a record of the save that was restored.
   func content(forKey key: String) -> ValueContent? {
     guard let values, values.contains(key) else { return nil }
+    var hasReference = false
     do {
-      return try ValueContent(copying: key, from: values)
+      let content = try ValueContent(copying: key, from: values) { _ in
+        hasReference = true
+        return nil
+      }
+      return hasReference ? nil : content
     } catch {
       // No record of the library has such a value, so no version of the app could decode it.
       return nil

@@ -30,10 +30,13 @@ struct ValueContent {
 
   /// The value of a key, which must be there.
   init(
-    copying key: String, from record: KeyedDecoder, _ limits: ArchiveLimits = .standard
+    copying key: String, from record: KeyedDecoder, _ limits: ArchiveLimits = .standard,
+    reference: @escaping (UInt64) -> UInt64? = { $0 }
   ) throws {
     let builder = RecordBuilder(limits: limits)
-    try builder.append(record: 1) { try $0.copy(key, from: record, as: Self.key) }
+    try builder.append(record: 1) {
+      try $0.copy(key, from: record, as: Self.key, reference: reference)
+    }
     let (maps, symbols) = try builder.finish().unsealed
     self.init(symbols: symbols, map: maps[0])
   }

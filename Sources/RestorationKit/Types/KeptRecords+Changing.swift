@@ -192,7 +192,12 @@ extension KeptRecords {
     let record = try KeyedDecoder.encoding { encoder in
       if let state = try answer.record.container(forKey: NodeRecord.stateKey) {
         try encoder.encodeContainer(forKey: NodeRecord.stateKey) {
-          try $0.copyAll(from: state) { number in numbers[Int(number) - 1] }
+          try $0.copyAll(from: state) { number in
+            // A stored field may hold a reference of its own, which names a record of another save.
+            Int(exactly: number).flatMap {
+              numbers.indices.contains($0 - 1) ? numbers[$0 - 1] : nil
+            }
+          }
         }
       }
       try encodeSensitive(encoder)
