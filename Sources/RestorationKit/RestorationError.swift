@@ -74,9 +74,6 @@ public struct RestorationError: Error, Hashable, Sendable {
     /// Another instance of the app has the state.
     public static let inUse = Code("inUse")
 
-    /// The report has problems, and the keeper is strict.
-    public static let strict = Code("strict")
-
     /// ``Restoration/begin(_:version:signals:roots:prepare:)`` was called a second time.
     public static let alreadyBegun = Code("alreadyBegun")
   }

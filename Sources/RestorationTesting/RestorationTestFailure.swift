@@ -20,6 +20,9 @@ public struct RestorationTestFailure: Error, Hashable, Sendable {
     /// A window was open before a restart and is not there after it.
     public static let missingWindow = Code("missingWindow")
 
+    /// The report of a save or of a restore has problems.
+    public static let problems = Code("problems")
+
     /// A storage, a directory, a provider of keys or a remote store breaks a promise of its protocol.
     public static let brokenPromise = Code("brokenPromise")
 

@@ -100,19 +100,6 @@ final class AutosaveOtherSavesTests: AutosavePollTestCase {
     try await assertStored("3", by: keeper)
   }
 
-  func testAStrictSaveOfTheAppThatFailsIsTold() async throws {
-    let keeper = try await keeper()
-    keeper.isStrict = true
-    let autosave = try await polled(keeper)
-    plain.throwsInEncode = true
-    let failure = await restorationError { _ = try await keeper.save([self.plain]) }
-    XCTAssertEqual(failure?.code, .strict)
-    try await told(2)
-    XCTAssertEqual(outcomes.last, "failed \(RestorationError.Code.strict)")
-    XCTAssertTrue(autosave.needsSave)
-    await keeper.close()
-  }
-
   func testADeclinedSaveOfTheAppIsTold() async throws {
     let delegate = TestDelegate()
     let keeper = try await keeper()

@@ -39,7 +39,7 @@ final class ClosedNoteTests: XCTestCase {
     let lock = URL(filePath: directory.child(".main.rka.lock"))
     let place = RestorationSession.Place(
       directory: FileStateDirectory(path: directory.path), keys: keys,
-      environment: ApplicationEnvironment(), isStrict: false, now: { Date() })
+      environment: ApplicationEnvironment(), now: { Date() })
     try await RestorationSession(place).run {
       try await Restoration.begin("org.example.values", signals: [])
       App().text = Hooked("stored")

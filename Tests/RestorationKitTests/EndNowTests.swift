@@ -170,15 +170,6 @@ final class EndNowTests: AutosaveTestCase {
     XCTAssertTrue(keeper.endNow(saving: [node], within: Self.limit))
   }
 
-  func testAStrictKeeperStoresNothingThatHasAProblem() async throws {
-    let keeper = try await keeper()
-    keeper.isStrict = true
-    XCTAssertTrue(keeper.endNow(saving: [node], within: Self.limit))
-    node.throwsInEncode = true
-    XCTAssertFalse(keeper.endNow(saving: [node], within: Self.limit))
-    XCTAssertEqual(disk.writes, 1)
-  }
-
   // MARK: What a save reads
 
   func testANodeThatCannotBeEncodedKeepsItsLastState() async throws {

@@ -22,7 +22,7 @@ final class KilledValueTests: XCTestCase {
     let session = RestorationSession(
       RestorationSession.Place(
         directory: app.directory, keys: app.keys, environment: ApplicationEnvironment(),
-        isStrict: false, now: { Date() }))
+        now: { Date() }))
     try await session.run { try await body() }
   }
 

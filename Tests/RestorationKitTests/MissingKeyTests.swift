@@ -115,20 +115,6 @@ final class MissingKeyTests: XCTestCase {
     }
   }
 
-  func testTheStartOfAStrictHostThrowsForAKeyThatIsNotThere() async throws {
-    for (keeper, place) in try keepers() {
-      keeper.isStrict = true
-      let host = SceneHost(keeper)
-      let error = await restorationError {
-        try await host.start(SceneConfiguration { TestSceneDelegate(Trace()) })
-      }
-      XCTAssertEqual(error?.code, .strict)
-      XCTAssertEqual(error?.description.contains("keyMissing: in \(place)"), true)
-      XCTAssertEqual(host.connectedScenes.count, 1)
-      await host.close()
-    }
-  }
-
   func testAStartSaysOnceThatTheKeyOfItsListIsNotThere() async throws {
     setenv(variable, text, 1)
     let first = SceneHost(try keeper(EnvironmentKeyProvider(variable)))

@@ -26,7 +26,6 @@ final class MistakeTests: XCTestCase {
 
   func testASubclassThatHasNothingToSaveIsNoProblem() async throws {
     let keeper = try launch.keeper()
-    keeper.isStrict = true
     _ = try await keeper.restore()
     let report = try await keeper.save([Forgetful("forgetful")])
     XCTAssertEqual(report.problems, [])
@@ -59,19 +58,18 @@ final class MistakeTests: XCTestCase {
 
   func testACoderOfASaveThatFailedIsOneThatWasKept() async throws {
     var kept: StateEncoder?
-    let node = TestNode("root", children: [TestNode("x"), TestNode("x")])
+    let node = TestNode("root", children: [TestNode("x")])
     node.onEncode = { kept = $0 }
     let keeper = try launch.keeper()
-    keeper.isStrict = true
+    keeper.policy.nodeLimit = 1
     _ = try await keeper.restore()
     do {
       _ = try await keeper.save([node])
       XCTFail("did not throw")
     } catch {
-      XCTAssertEqual(error.code, .strict)
+      XCTAssertEqual(error.code, .tooManyNodes)
     }
     kept?.encode(1, forKey: "late")
-    keeper.isStrict = false
     let report = try await keeper.save([TestNode("root")])
     XCTAssertEqual(
       report.notes, [.coderKeptAfterSave(RestorationPath(["root"]), key: "late")])
@@ -131,7 +129,7 @@ final class MistakeTests: XCTestCase {
     XCTAssertFalse(report.description.contains("“”"), report.description)
   }
 
-  func testACoderThatIsKeptAfterAStrictErrorKeepsNoNodes() async throws {
+  func testACoderThatIsKeptAfterAnErrorKeepsNoNodes() async throws {
     let first = try launch.keeper()
     _ = try await first.save([TestNode("root", children: [TestNode("late", value: "x")])])
     var kept: StateEncoder?
@@ -139,17 +137,17 @@ final class MistakeTests: XCTestCase {
     let keeper = try launch.keeper()
     let root = TestNode("root")
     _ = try await keeper.restore(into: [root])
-    keeper.isStrict = true
+    keeper.policy.nodeLimit = 2
     do {
       let late = TestNode("late", value: "y")
-      root.restorationChildren = [late, TestNode(nil)]
+      root.restorationChildren = [late, TestNode("more")]
       root.onEncode = {
         kept = $0
         $0.encode(TestObject(), forKey: "unregistered")
       }
       taker = late
       let thrown = await restorationError { _ = try await keeper.save([root]) }
-      XCTAssertEqual(thrown?.code, .strict)
+      XCTAssertEqual(thrown?.code, .tooManyNodes)
       root.restorationChildren = []
     }
     XCTAssertNotNil(kept)

@@ -192,36 +192,29 @@ final class OrderTests: XCTestCase {
       report.entries.map(\.notes), [[], [.unreadKeys(["later"])]])
   }
 
-  func testAStrictKeeperThrowsAfterTheRestoreForANodeAndForTheDelegate() async throws {
+  func testTheProblemsOfARestoreAreThoseOfNodesAndOfTheDelegate() async throws {
     struct Failure: Error {}
     _ = try await launch.keeper().save([TestNode("a")])
-    func error(_ root: TestNode, _ delegate: TestDelegate) async throws -> RestorationError? {
-      let keeper = try launch.keeper(delegate: delegate)
-      keeper.isStrict = true
-      do {
-        _ = try await keeper.restore(into: [root])
-        return nil
-      } catch {
-        return error
-      }
+    func problems(_ root: TestNode, _ delegate: TestDelegate) async throws -> [String] {
+      try await launch.keeper(delegate: delegate).restore(into: [root]).problems
+        .map(\.description)
     }
     let delegate = TestDelegate()
-    let missing = try await error(TestNode("other"), delegate)
-    XCTAssertEqual(missing?.code, .strict)
+    let missing = try await problems(TestNode("other"), delegate)
     XCTAssertEqual(
-      missing?.description,
-      "The keeper is strict: the restore is complete, but not clean. a (TestNode): not found;"
-        + " register its class with a closure that makes it, answer in the delegate, or let the node"
-        + " above it contain it before you restore; if it is built later, call restore(late:below:);"
-        + " saves keep it as it is stored, until a node is saved in its place")
-    let fine = try await error(TestNode("a"), delegate)
-    XCTAssertNil(fine)
+      missing,
+      [
+        "a (TestNode): not found; register its class with a closure that makes it, answer in the"
+          + " delegate, or let the node above it contain it before you restore; if it is built later,"
+          + " call restore(late:below:); saves keep it as it is stored, until a node is saved in its"
+          + " place"
+      ])
+    let fine = try await problems(TestNode("a"), delegate)
+    XCTAssertEqual(fine, [])
     delegate.onDidDecode = { _ in throw Failure() }
-    let failed = try await error(TestNode("a"), delegate)
+    let failed = try await problems(TestNode("a"), delegate)
     XCTAssertEqual(
-      failed?.description,
-      "The keeper is strict: the restore is complete, but not clean. application:\n"
-        + "    problem: didDecodeRestorableState threw: Failure")
+      failed, ["application:\n    problem: didDecodeRestorableState threw: Failure"])
     let report = try await launch.keeper(delegate: delegate).restore(into: [TestNode("a")])
     XCTAssertEqual(report.notes, [.didDecodeFailed("Failure")])
   }

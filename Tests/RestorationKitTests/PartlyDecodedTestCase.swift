@@ -24,10 +24,9 @@ class PartlyDecodedTestCase: XCTestCase {
 
   /// Restores nodes in a launch of their own, which goes on.
   func restore(
-    _ nodes: [any RestorableNode], strictly isStrict: Bool = false
+    _ nodes: [any RestorableNode]
   ) async throws -> (keeper: StateKeeper, report: RestorationReport) {
     let keeper = try launch.keeper()
-    keeper.isStrict = isStrict
     try register(nodes, with: keeper)
     return (keeper, try await keeper.restore(into: nodes))
   }

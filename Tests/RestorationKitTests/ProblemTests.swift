@@ -11,7 +11,7 @@ import XCTest
 final class ProblemTests: XCTestCase {
   private let tester = RestorationTester()
 
-  override func setUp() async throws { tester.isStrict = false }
+  override func setUp() async throws { tester.allowsProblems = true }
 
   override func tearDown() async throws { Restoration.onProblem = nil }
 
@@ -95,7 +95,7 @@ final class ProblemTests: XCTestCase {
       directory: HookedStore { _, call throws(ArchiveError) in
         if call.isWrite { throw ArchiveError(.storageFull) }
       })
-    tester.isStrict = false
+    tester.allowsProblems = true
     try await tester.launch {
       try await Restoration.begin("org.example.problems", signals: [])
       RestoredValue("count", default: 0).value = 1
@@ -184,7 +184,7 @@ final class ProblemTests: XCTestCase {
       let session = RestorationSession(
         RestorationSession.Place(
           directory: launch.store, keys: launch.keys, environment: launch.environment,
-          isStrict: false, now: { Date() }))
+          now: { Date() }))
       try await session.run {
         try await Restoration.begin(Launch.application, signals: [])
         for key in keys {

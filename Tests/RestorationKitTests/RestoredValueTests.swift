@@ -13,14 +13,14 @@ final class RestoredValueTests: XCTestCase {
   private var keys: (any KeyProvider)?
 
   private func launch<Result>(
-    isStrict: Bool = false, _ body: @MainActor () async throws -> Result
+    _ body: @MainActor () async throws -> Result
   ) async throws -> Result {
     let keys = try keys ?? .ephemeral()
     self.keys = keys
     let session = RestorationSession(
       RestorationSession.Place(
         directory: directory, keys: keys, environment: ApplicationEnvironment(),
-        isStrict: isStrict, now: { Date() }))
+        now: { Date() }))
     return try await session.run {
       let result = try await body()
       await Restoration.end()
@@ -77,9 +77,12 @@ final class RestoredValueTests: XCTestCase {
       App().draft = "Milk"
     }
     for zoom in [1, 2, 3] {
-      try await launch(isStrict: true) {
+      try await launch {
         try await begin()
         App().zoom = zoom
+        let isStored = await Restoration.end()
+        XCTAssertTrue(isStored)
+        XCTAssertEqual(try Restoration.lastSave?.get().problems, [])
       }
     }
     try await launch {
@@ -249,9 +252,12 @@ final class RestoredValueTests: XCTestCase {
       Sensitive().shown = "now"
     }
     for _ in 0..<2 {
-      try await launch(isStrict: true) {
+      try await launch {
         try await begin()
         App().zoom += 1
+        let isStored = await Restoration.end()
+        XCTAssertTrue(isStored)
+        XCTAssertEqual(try Restoration.lastSave?.get().problems, [])
       }
     }
     try await launch {
@@ -418,14 +424,14 @@ final class RestoredValueTests: XCTestCase {
     }
   }
 
-  func testAStrictKeeperThrowsProblemsOfValuesAtTheNextSave() async throws {
-    try await launch(isStrict: true) {
+  func testTheNextSaveHasTheProblemsOfValues() async throws {
+    try await launch {
       try await beginWithoutAutosave()
       App().draft = "Milk"
       _ = try await save()
       XCTAssertEqual(Other().draft, 7)
-      let error = await error { _ = try await self.save() }
-      XCTAssertEqual((error as? RestorationError)?.code, .strict)
+      let report = try await save()
+      XCTAssertEqual(report.problems.map(\.notes), [Restoration.problems])
     }
   }
 
@@ -499,7 +505,7 @@ final class RestoredValueTests: XCTestCase {
         let session = RestorationSession(
           RestorationSession.Place(
             directory: MemoryStateDirectory(), keys: keys.provider,
-            environment: ApplicationEnvironment(), isStrict: true, now: { Date() }))
+            environment: ApplicationEnvironment(), now: { Date() }))
         try await session.run {
           try await Restoration.begin("org.example.values", signals: [])
           App().zoom = number

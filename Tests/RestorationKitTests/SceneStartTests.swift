@@ -161,10 +161,9 @@ final class SceneStartTests: XCTestCase {
     return try XCTUnwrap(app.delegates.last?.connected.last?.session.persistentIdentifier)
   }
 
-  /// The reason of the only problem, with the report of the scene that has it; a strict
-  /// keeper's host throws it when the scene is there.
+  /// The reason of the only problem, with the report of the scene that has it.
   private func onlyProblem(
-    of identifier: String, line: UInt = #line, beforeStrictLaunch: () async throws -> Void = {}
+    of identifier: String, line: UInt = #line
   ) async throws -> (reason: String, report: RestorationReport?) {
     let start = try await nextHost().start()
     XCTAssertEqual(start.problems.count, 1, line: line)
@@ -173,25 +172,8 @@ final class SceneStartTests: XCTestCase {
     let head = "Restored 1 scene, 1 of them with problems.\nScene \(identifier): \(reason)\n"
     XCTAssertTrue("\(start)\n".hasPrefix(head), start.description, line: line)
     XCTAssertNil(start.openedScene, line: line)
-
-    try await beforeStrictLaunch()
-    let keeper = try app.launch.keeper()
-    keeper.isStrict = true
-    let host = SceneHost(keeper)
-    let error = await restorationError(line: line) {
-      try await host.start(SceneConfiguration { [app] in app.makeDelegate() })
-    }
-    XCTAssertEqual(error?.code, .strict, line: line)
-    XCTAssertEqual(
-      host.connectedScenes.map(\.session.persistentIdentifier), [identifier], line: line)
     guard case .success(let report) = start.restoredScenes.first?.restoration else {
       return (reason, nil)
-    }
-    if report.problems.isEmpty {
-      XCTAssertEqual(
-        error?.description,
-        "The keeper is strict: the scenes are there, but not all as they were saved. \(reason)",
-        line: line)
     }
     return (reason, report)
   }
@@ -267,13 +249,12 @@ final class SceneStartTests: XCTestCase {
   func testASceneWithNodesThatAreLeftOutIsAProblem() async throws {
     let identifier = try await save(inVersions: ["1"])
     for _ in 1...2 { try await crash() }
-    // The next launch but one tries it again, which crashes here, so it is left out once more.
-    let (reason, report) = try await onlyProblem(of: identifier, beforeStrictLaunch: crash)
+    let (reason, report) = try await onlyProblem(of: identifier)
     XCTAssertEqual(reason, "Restored 2 of 3 nodes, 1 with problems.")
     XCTAssertEqual(report?.outcome(of: "root/second"), .skipped)
   }
 
-  func testASceneThatCrashedIsThrownByAStrictKeepersHost() async throws {
+  func testASceneThatCrashedIsAProblem() async throws {
     let identifier = try await save(inVersions: ["1"])
     for _ in 1...2 {
       app.prepare = { [unowned self] delegate in
@@ -285,20 +266,11 @@ final class SceneStartTests: XCTestCase {
       _ = try await nextHost().start()
     }
     app.prepare = { [unowned self] in $0.roots = [screens()] }
-    let keeper = try app.launch.keeper()
-    keeper.isStrict = true
-    let host = SceneHost(keeper)
-    let error = await restorationError {
-      try await host.start(SceneConfiguration { [app] in app.makeDelegate() })
-    }
+    let host = try await nextHost()
+    let start = try await host.start()
     let scene = try XCTUnwrap(host.connectedScenes.first)
     XCTAssertEqual(scene.session.persistentIdentifier, identifier)
-    XCTAssertEqual(
-      error,
-      WholeError(
-        .strict,
-        "The keeper is strict: the scenes are there, but not all as they were saved. "
-          + scene.restorationStatus.description))
+    XCTAssertEqual(start.problems.map(\.reason), [scene.restorationStatus.description])
     guard case .crashed = scene.restorationStatus else {
       return XCTFail("\(scene.restorationStatus)")
     }
@@ -309,9 +281,7 @@ final class SceneStartTests: XCTestCase {
     let first = try await app.host(launching: false)
     try await first.start()
     try await first.save(first.connectedScenes[0])
-    let keeper = try app.launch.keeper()
-    keeper.isStrict = true
-    let host = SceneHost(keeper)
+    let host = SceneHost(try app.launch.keeper())
     let start = try await host.start(SceneConfiguration { delegate })
     XCTAssertEqual(
       start.problems.map(\.reason), ["Nothing was restored, because the restore gate said no."])
@@ -401,22 +371,6 @@ final class SceneStartTests: XCTestCase {
     }
     XCTAssertEqual(second.connectedScenes.count, 0)
     await first.close()
-  }
-
-  func testAStrictHostThrowsTheFirstProblemWhenAllScenesAreThere() async throws {
-    let stored = try await app.store(count: 3)
-    let keeper = try app.launch.keeper()
-    keeper.isStrict = true
-    let host = SceneHost(keeper)
-    // Their stored nodes are not found.
-    do {
-      try await host.start(SceneConfiguration { [app] in app.makeDelegate() })
-      XCTFail("Nothing was thrown.")
-    } catch {
-      XCTAssertEqual(error.code, .strict)
-    }
-    XCTAssertEqual(
-      host.connectedScenes.map(\.session.persistentIdentifier), Array(stored.reversed()))
   }
 
   // MARK: What it says

@@ -12,11 +12,7 @@ final class TwoKeepersTests: XCTestCase {
     "Another keeper of this process has the state main. Make one keeper for it and pass that on, or"
     + " call close() of the other one first."
 
-  private func second(isStrict: Bool = false) throws -> StateKeeper {
-    let keeper = try launch.keeper(endsLast: false)
-    keeper.isStrict = isStrict
-    return keeper
-  }
+  private func second() throws -> StateKeeper { try launch.keeper(endsLast: false) }
 
   func testTheSecondKeeperIsAProblemOfItsReports() async throws {
     let first = try launch.keeper()
@@ -50,26 +46,6 @@ final class TwoKeepersTests: XCTestCase {
       report.entries.map(\.notes), [[.unreadKeys(["tab"]), .otherKeeper(stateName: "main")]])
   }
 
-  func testAStrictKeeperThrowsAlsoWhereNothingIsStored() async throws {
-    let first = try launch.keeper()
-    _ = try await first.save([TestNode("a")])
-    let keeper = try second(isStrict: true)
-    await assertThrows(
-      WholeError(
-        .strict,
-        "The keeper is strict: the restore is complete, but not clean. application:\n    problem:"
-          + " \(problem)")
-    ) { _ = try await keeper.restore(into: [TestNode("a")]) }
-    await assertThrows(
-      WholeError(
-        .strict,
-        "The keeper is strict, so nothing was saved. It would be: application:\n    problem:"
-          + " \(problem)")
-    ) { _ = try await keeper.save([TestNode("a")]) }
-    XCTAssertNil(launch.store.memory(named: "main~2").bytes)
-    XCTAssertEqual(keeper.status, .active)
-  }
-
   func testWithASingleInstanceTheSecondKeeperIsAProblemToo() async throws {
     let first = try launch.keeper()
     _ = try await first.save([TestNode("a")])
@@ -81,24 +57,13 @@ final class TwoKeepersTests: XCTestCase {
     let saved = try await keeper.save([TestNode("a")])
     XCTAssertEqual(saved.outcome, .inUse(by: "this process"))
     XCTAssertEqual(saved.notes, [.otherKeeper(stateName: "main")])
-    keeper.isStrict = true
-    for body in [
-      { _ = try await keeper.restore(into: [TestNode("a")]) },
-      { _ = try await keeper.save([TestNode("a")]) },
-    ] {
-      let error = await restorationError { try await body() }
-      XCTAssertEqual(error?.code, .strict)
-      XCTAssertEqual(error?.description.hasSuffix(problem), true, error?.description ?? "")
-    }
   }
 
   func testAnInstanceInAnotherProcessIsNoProblem() async throws {
     let disk = FaultyDisk(seed: 1)
     func keeper(_ process: DiskProcess) throws -> StateKeeper {
-      let keeper = try StateKeeper(
+      try StateKeeper(
         application: Launch.application, directory: process, keys: launch.keys)
-      keeper.isStrict = true
-      return keeper
     }
     let first = try keeper(disk.process())
     _ = try await first.restore()
@@ -145,20 +110,6 @@ final class TwoKeepersTests: XCTestCase {
       try await second.save(scene)
       await second.close()
     }
-    withExtendedLifetime(first) {}
-  }
-
-  func testTheStartOfAStrictSecondHostThrowsIt() async throws {
-    let first = try await app.host()
-    _ = try await app.store(1, in: first)
-    let keeper = try second(isStrict: true)
-    let host = SceneHost(keeper)
-    let error = await restorationError {
-      try await host.start(SceneConfiguration { [app] in app.makeDelegate() })
-    }
-    XCTAssertEqual(error?.code, .strict)
-    XCTAssertEqual(error?.description.hasSuffix(problem), true, error?.description ?? "")
-    XCTAssertEqual(host.connectedScenes.count, 1)
     withExtendedLifetime(first) {}
   }
 }

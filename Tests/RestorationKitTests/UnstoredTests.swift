@@ -15,7 +15,7 @@ final class UnstoredTests: XCTestCase {
   private func launch<Result>(_ body: @MainActor () async throws -> Result) async throws -> Result {
     let session = RestorationSession(
       RestorationSession.Place(
-        directory: directory, keys: keys, environment: ApplicationEnvironment(), isStrict: false,
+        directory: directory, keys: keys, environment: ApplicationEnvironment(),
         now: { Date() }))
     return try await session.run {
       let result = try await body()

@@ -42,7 +42,7 @@ final class ValueGuardTests: XCTestCase {
     let session = RestorationSession(
       RestorationSession.Place(
         directory: launch.store, keys: launch.keys, environment: launch.environment,
-        isStrict: false, now: { Date() }))
+        now: { Date() }))
     try await session.run {
       try await Restoration.begin("org.example.values", signals: [])
       try XCTUnwrap(Restoration.keeper).autosave { [] }.stop()
@@ -166,7 +166,7 @@ final class ValueGuardTests: XCTestCase {
       let session = RestorationSession(
         RestorationSession.Place(
           directory: launch.store, keys: launch.keys, environment: launch.environment,
-          isStrict: false, now: { Date() }))
+          now: { Date() }))
       try await session.run {
         let keeper = try await Restoration.begin(
           "org.example.values", signals: [], prepare: { $0.extendStateRestoration() })
@@ -255,7 +255,7 @@ final class ValueGuardTests: XCTestCase {
       let session = RestorationSession(
         RestorationSession.Place(
           directory: launch.store, keys: launch.keys, environment: launch.environment,
-          isStrict: false, now: { Date() }))
+          now: { Date() }))
       try await session.run {
         try await Restoration.begin(
           "org.example.values", signals: [], roots: { [reader] }

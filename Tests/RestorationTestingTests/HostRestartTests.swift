@@ -78,7 +78,7 @@ final class HostRestartTests: XCTestCase {
     }
   }
 
-  func testAWindowThatDoesNotComeBackFailsTheTestUnlessTheTesterIsNotStrict() async throws {
+  func testAWindowThatDoesNotComeBackFailsTheTestUnlessTheTesterAllowsProblems() async throws {
     let tester = tester()
     tester.prepareHost = { host in
       // It comes back with the whole system only, and so not after a crash.
@@ -87,16 +87,16 @@ final class HostRestartTests: XCTestCase {
           TestSceneDelegate()
         })
     }
-    for isStrict in [true, false] {
-      tester.isStrict = isStrict
+    for allowsProblems in [false, true] {
+      tester.allowsProblems = allowsProblems
       let host = try await tester.launchHost()
       let scene = try await host.open()
       do {
         let again = try await tester.restart(host)
-        XCTAssertFalse(isStrict)
+        XCTAssertTrue(allowsProblems)
         XCTAssertNil(again.scene(for: scene))
       } catch let failure as RestorationTestFailure {
-        XCTAssertTrue(isStrict)
+        XCTAssertFalse(allowsProblems)
         XCTAssertEqual(failure.code, .missingWindow)
         XCTAssertEqual(failure.subject, scene.session.persistentIdentifier)
       }
@@ -108,11 +108,12 @@ final class HostRestartTests: XCTestCase {
     let host = try await tester.launchHost()
     let scene = try await host.open()
     scene.testRoot?.restorationChildren = [TestNode("child")]
-    let thrown = await restorationError { _ = try await tester.restart(host) }
-    XCTAssertEqual(thrown?.code, .strict)
+    let thrown = await testFailure { _ = try await tester.restart(host) }
+    XCTAssertEqual(thrown?.code, .problems)
+    XCTAssertEqual(thrown?.subject, "The restore")
   }
 
-  func testAWindowWhoseStateCannotBeReadFailsTheTestUnlessTheTesterIsNotStrict() async throws {
+  func testAWindowWhoseStateCannotBeReadFailsTheTestUnlessTheTesterAllowsProblems() async throws {
     let directory = MemoryStateDirectory()
     let tester = tester(directory)
     let host = try await tester.launchHost()
@@ -125,7 +126,7 @@ final class HostRestartTests: XCTestCase {
     XCTAssertEqual(thrown?.code, .archive)
     XCTAssertEqual(thrown?.archive?.code, .truncated)
 
-    tester.isStrict = false
+    tester.allowsProblems = true
     let again = try await tester.launchHost()
     XCTAssertEqual(again.connectedScenes.count, 1)
   }

@@ -56,13 +56,15 @@ final class RestartTests: XCTestCase {
     }
   }
 
-  func testAProblemOfARestoreFailsTheTestUnlessTheTesterIsNotStrict() async throws {
+  func testAProblemOfARestoreFailsTheTestUnlessTheTesterAllowsProblems() async throws {
     let tester = RestorationTester()
     let root = TestNode("root", children: [TestNode("child", value: "x")])
-    let thrown = await restorationError { _ = try await tester.restart(root) { TestNode("root") } }
-    XCTAssertEqual(thrown?.code, .strict)
+    let thrown = await testFailure { try await tester.restart(root) { TestNode("root") } }
+    XCTAssertEqual(thrown?.code, .problems)
+    XCTAssertEqual(thrown?.subject, "The restore")
+    XCTAssertEqual(thrown?.seen, tester.restored?.problems.map(\.description).joined())
 
-    tester.isStrict = false
+    tester.allowsProblems = true
     try await tester.restart(root) { TestNode("root") }
     XCTAssertEqual(tester.restored?.outcome(of: "root/child"), .notFound)
   }
@@ -156,7 +158,7 @@ final class RestartTests: XCTestCase {
       let keeper = try tester.launch()
       _ = try? await keeper.restore(into: [root])
     }
-    tester.isStrict = false
+    tester.allowsProblems = true
     let report = try await tester.launch().restore(into: [TestNode("root")])
     XCTAssertEqual(report.outcome(of: "root"), .skipped)
   }

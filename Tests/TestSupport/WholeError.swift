@@ -1,5 +1,6 @@
 package import ArchiveCodec
 package import RestorationKit
+package import RestorationTesting
 import XCTest
 
 /// All that a ``RestorationError`` says, to be compared with what a test expects.
@@ -69,4 +70,21 @@ package func assertThrows(
   let error = await restorationError(message(), file: file, line: line, body)
   guard let error else { return }
   XCTAssertEqual(error, expected, message(), file: file, line: line)
+}
+
+/// The failure of a tester that the body throws, and a failure of the test if it throws none.
+@MainActor
+package func testFailure(
+  file: StaticString = #filePath, line: UInt = #line, _ body: () async throws -> Void
+) async -> RestorationTestFailure? {
+  do {
+    try await body()
+    XCTFail("did not throw", file: file, line: line)
+    return nil
+  } catch let failure as RestorationTestFailure {
+    return failure
+  } catch {
+    XCTFail("threw \(error)", file: file, line: line)
+    return nil
+  }
 }

@@ -16,8 +16,9 @@ final class EngineSettings {
 
   // The properties of a keeper with these names say what the variables mean.
   var trace: ((RestorationTrace) -> Void)?
-  var isStrict = false
   var policy = StatePolicy()
+  /// Is told the problems of each report, in a test; each save asks everything then.
+  var heard: (([String]) -> Void)?
   /// Whether saves remember the answers of objects, for a poll to compare with.
   var isPolled = false
   /// The values of the app, which are told of the problems of all fields; nil if it has none.

@@ -21,6 +21,7 @@ extension StateEngine {
       }
       noteOtherInstances(report)
       Problems.say(report.said)
+      settings.heard?(report.problems.map(\.description))
       return report
     } catch {
       Problems.say(["The restore has failed: \(error)"])
@@ -62,7 +63,7 @@ extension StateEngine {
       report = try await restore(with: participants, &restoreNumber, calls)
     } catch {
       await endRestore(restoreNumber, calls)
-      found.lastStatus = error.code == .strict ? .active : .failed(error.description)
+      found.lastStatus = .failed(error.description)
       throw error
     }
     if restoreNumber != nil { then(report) }
@@ -72,7 +73,7 @@ extension StateEngine {
     report.otherInstances = otherInstances
     found.lastStatus = RestorationStatus(after: report.outcome)
     found.saveFailure = claim.taken == nil ? report.launchProblem : nil
-    try noteOtherKeeper(in: &report)
+    noteOtherKeeper(in: &report)
     return report
   }
 
@@ -103,7 +104,7 @@ extension StateEngine {
     case .crashed(let location): return RestorationReport(.crashed(setAsideAt: location))
     case .state(let tree, let begun):
       restoreNumber = begun.restoreNumber
-      var report = try restore(tree, begun, with: participants)
+      var report = restore(tree, begun, with: participants)
       if report.outcome == .restored { report.source = begun.source }
       report.usesSnapshot = begun.usesSnapshot && report.outcome == .restored
       return report
@@ -114,7 +115,7 @@ extension StateEngine {
   private func restore(
     _ tree: StoredTree, _ begun: StateFile.Begun,
     with participants: (StoredTree) -> RestorationParticipants?
-  ) throws(RestorationError) -> RestorationReport {
+  ) -> RestorationReport {
     let start = ContinuousClock.now
     values?.store.noteDecoding(begun.valueNote)
     guard let participants = participants(tree) else { return RestorationReport(.declined) }
@@ -131,19 +132,7 @@ extension StateEngine {
     found.undecoded = result.undecoded
     report.walkDuration = start.duration(to: .now)
     if let problem = progress.problem { report.launchProblem = problem }
-    try throwIfStrict(report)
     return report
-  }
-
-  func throwIfStrict(_ report: RestorationReport) throws(RestorationError) {
-    guard settings.isStrict, let problem = report.problems.first?.description else { return }
-    throw RestorationError(
-      .strict, "The keeper is strict: the restore is complete, but not clean. \(problem)")
-  }
-
-  func throwIfStrictWithoutDelegate() throws(RestorationError) {
-    guard settings.isStrict else { return }
-    throw RestorationError(.strict, "The keeper is strict. \(RestorationStatus.delegateGone)")
   }
 
   /// Takes the mark of the restore away, now or when the work that the restore announced is done.

@@ -9,16 +9,17 @@ extension StateEngine {
   ) async throws(RestorationError) -> RestorationReport {
     let report = try await turns.run { () throws(RestorationError) in
       if let report = try ended() { return report }
-      return try restoreNow(late: node, below: parent, for: delegate())
+      return restoreNow(late: node, below: parent, for: delegate())
     }
     Problems.say(report.said)
+    settings.heard?(report.problems.map(\.description))
     return report
   }
 
   private func restoreNow(
     late node: any RestorableNode, below parent: (any RestorableNode)?,
     for delegate: (any StateDelegate)?
-  ) throws(RestorationError) -> RestorationReport {
+  ) -> RestorationReport {
     let start = ContinuousClock.now
     guard let kept = objects.kept, let (tree, place) = tree(of: kept, for: node, below: parent)
     else { return RestorationReport(.nothingKept) }
@@ -33,7 +34,6 @@ extension StateEngine {
         kind: .node, path: tree.outline.path(of: 0), className: tree.outline.form(of: 0).className,
         outcome: .decodeFailed(by: .existing, error.reason), notes: [.kept])
       report.lines = ReportEntries { [entry] }
-      try throwIfStrict(report)
       return report
     }
     let record: UInt64? =
@@ -60,7 +60,6 @@ extension StateEngine {
       select(node, record, in: tabs, kept, &report)
     }
     report.walkDuration = start.duration(to: .now)
-    try throwIfStrict(report)
     return report
   }
 

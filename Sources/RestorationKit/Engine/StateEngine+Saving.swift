@@ -15,6 +15,7 @@ extension StateEngine {
       let report = try await saveInTurn(
         everything: everything, calls, unless: ended, with: participants)
       Problems.say(report.said)
+      settings.heard?(report.problems.map(\.description))
       told?(.success(report))
       return report
     } catch {
@@ -45,7 +46,7 @@ extension StateEngine {
       }
     }
     if hasEnded { return report }
-    try noteOtherKeeper(in: &report)
+    noteOtherKeeper(in: &report)
     // The next save may walk meanwhile.
     return try await send(report, calls)
   }
@@ -83,8 +84,6 @@ extension StateEngine {
     _ calls: FileCalls
   ) async throws(RestorationError) -> PreservationReport {
     if isLocked { return PreservationReport(.locked) }
-    try throwIfStrictWithoutRestore()
-    try throwIfStrictWithOtherKeeper()
     takeProblemsOfValues()
     let keptCoders = objects.takeKeptCoders()
     var isReported = false
@@ -96,7 +95,7 @@ extension StateEngine {
         return PreservationReport(.disconnected)
       }
       let content = SavedContent(
-        participants: participants, everything: everything || settings.isStrict,
+        participants: participants, everything: everything || settings.heard != nil,
         keptCoders: keptCoders)
       return try await save(content, changing: builder, stored, &isReported, calls)
     }
@@ -135,14 +134,6 @@ extension StateEngine {
       // is written.
       return try await walk(nil, try await treeForBudget(changing: nil, calls))
     }
-  }
-
-  private func throwIfStrictWithoutRestore() throws(RestorationError) {
-    guard settings.isStrict, !hasTriedToRestore else { return }
-    throw RestorationError(
-      .strict,
-      "The keeper is strict, so nothing was saved. Call restore(into:) at launch, before the"
-        + " first save.")
   }
 
   /// Takes the problems of values that were read since the last save.
@@ -200,8 +191,6 @@ extension StateEngine {
     hasMetAll = true
     noteUnstored(walk)
     var report = PreservationReport(.saved)
-    isReported = settings.isStrict
-    try throwIfStrict(walk)
     report.walkDuration = start.duration(to: .now)
     try await complete(walk, stored, calls)
     let settlement = walk.settlement()
@@ -299,10 +288,7 @@ extension StateEngine {
     if !walk.records.lost.isEmpty {
       try walk.keepLastStates(from: try await lastStates(of: walk, stored, calls))
     }
-    if settings.policy.sizeBudget != nil {
-      walk.noteSize()
-      try throwIfStrict(walk)
-    }
+    if settings.policy.sizeBudget != nil { walk.noteSize() }
   }
 
   private func settle(_ settlement: KeptRecords.Settlement, of kept: KeptRecords?) {
@@ -331,12 +317,6 @@ extension StateEngine {
     return try await calls { [file, settingAside] () async throws(ArchiveError) in
       try await file.append(change, number: number, settingAside)
     }
-  }
-
-  private func throwIfStrict(_ walk: PreservationWalk) throws(RestorationError) {
-    guard settings.isStrict, let problem = walk.firstProblem else { return }
-    throw RestorationError(
-      .strict, "The keeper is strict, so nothing was saved. It would be: \(problem)")
   }
 
   private func note(in report: inout PreservationReport) {

@@ -25,9 +25,8 @@
 ///
 /// A save that the disk refuses is tried again after the interval, at least 250 ms,
 /// then after twice as long, up to 30 s. Any other save that stores nothing is tried
-/// again with the next change: if a strict keeper has a problem, a key is locked,
-/// another instance has the state, or the delegate declines. Call ``setNeedsSave()``
-/// then. After a save of the app that stores nothing, the autosave tries at once, and
+/// again with the next change: if a key is locked, another instance has the state, or
+/// the delegate declines. Call ``setNeedsSave()`` then. After a save of the app that stores nothing, the autosave tries at once, and
 /// goes on as after a save of its own. If the delegate of a keeper was gone and another
 /// one is set, that counts as a change.
 /// ``StateKeeper/discardState(includingSetAside:)`` cancels a save that was due.

@@ -60,7 +60,7 @@ public enum Restoration {
   /// values; observation sees them change.
   ///
   /// A value or a field that cannot be stored is here as soon as a save has found it.
-  /// The report of the next save has these problems, too, and a strict keeper throws them.
+  /// The report of the next save has these problems, too.
   public static var problems: [ReportNote] { session.values.allProblems }
 
   private static var session: RestorationSession { .current }
@@ -84,8 +84,8 @@ public enum Restoration {
   ///     the keeper restores.
   /// - Returns: The keeper, which is also ``keeper``: for a ``SceneHost``, and to save
   ///   now.
-  /// - Throws: The errors of `prepare`, and ``RestorationError`` with `alreadyBegun`, with
-  ///   `invalidName`, and with `strict` from a strict keeper.
+  /// - Throws: The errors of `prepare`, and ``RestorationError`` with `alreadyBegun` or
+  ///   `invalidName`.
   @discardableResult
   public static func begin(
     _ application: String, version: String? = nil,
@@ -95,7 +95,7 @@ public enum Restoration {
   ) async throws -> StateKeeper {
     let begun = try session.begin(application, version, prepare, roots)
     await begun.restore(.waiting)
-    return try begun.follow(signals)
+    return begun.follow(signals)
   }
 
   /// Restores the app before it returns, and saves it from then on: for toolkits whose `main` is
@@ -132,7 +132,7 @@ public enum Restoration {
     let begun = try session.begin(application, version, prepare, roots)
     let calls = FileCalls.blocking(until: .now + limit.bounded)
     FileCalls.run { await begun.restore(calls) }
-    return try begun.follow(signals)
+    return begun.follow(signals)
   }
 
   /// Stores the unsaved changes, and lets the state go.
@@ -255,12 +255,9 @@ final class BegunRestoration {
   }
 
   /// Begins the autosave.
-  ///
-  /// - Throws: The error of the restore, if it was that of a strict keeper.
-  func follow(_ signals: Set<EndSignal>) throws(RestorationError) -> StateKeeper {
+  func follow(_ signals: Set<EndSignal>) -> StateKeeper {
     keeper.endSignals = signals
     autosave = keeper.autosave(roots: roots)
-    if case .failure(let error)? = report, error.code == .strict { throw error }
     return keeper
   }
 

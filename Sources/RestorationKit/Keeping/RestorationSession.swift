@@ -14,7 +14,8 @@ package final class RestorationSession: Sendable {
     var directory: (any StateDirectory)?
     var keys: (any KeyProvider)?
     var environment = ApplicationEnvironment()
-    var isStrict = false
+    /// Is told the problems of each report.
+    var heard: (@Sendable ([String]) -> Void)?
     var now: @Sendable () -> Date = { Date() }
 
     /// The directory and the keys that apps have by default.
@@ -22,10 +23,11 @@ package final class RestorationSession: Sendable {
 
     package init(
       directory: any StateDirectory, keys: any KeyProvider, environment: ApplicationEnvironment,
-      isStrict: Bool, now: @escaping @Sendable () -> Date
+      hearing heard: (@Sendable ([String]) -> Void)? = nil,
+      now: @escaping @Sendable () -> Date
     ) {
       (self.directory, self.keys, self.environment) = (directory, keys, environment)
-      (self.isStrict, self.now) = (isStrict, now)
+      (self.heard, self.now) = (heard, now)
     }
 
     func makeKeeper(
@@ -35,7 +37,7 @@ package final class RestorationSession: Sendable {
       let keeper = try StateKeeper(
         application: application, directory: directory, keys: keys, environment: environment,
         now: now)
-      keeper.isStrict = isStrict
+      if let heard { keeper.hearProblems(heard) }
       // A test may make a mistake that an app finds at its end.
       keeper.checksAllContents = directory != nil
       return keeper
@@ -45,6 +47,8 @@ package final class RestorationSession: Sendable {
   /// The values of the app.
   let values: ValueStore
   let place: Place
+  /// The problems of values that were seen.
+  package var problems: [ReportNote] { values.allProblems }
   @MainActor var begun: BegunRestoration?
   /// The result of the last save, also when the app has ended its restoration.
   @MainActor var lastSave: Result<PreservationReport, RestorationError>?

@@ -25,8 +25,8 @@ extension StateKeeper {
   ///     the limit.
   ///   - isolation: The actor of the keeper.
   /// - Returns: Whether everything is stored: false also if the key is locked, another instance
-  ///   has the state, the delegate declines or is gone, or the keeper is strict and finds a
-  ///   problem.
+  ///   has the state, the delegate declines or is gone, or something of the app cannot be
+  ///   stored.
   /// - Complexity: O(*n*) in the nodes that are asked, their references and bytes.
   @discardableResult
   public func endNow(

@@ -22,8 +22,7 @@ extension StateKeeper {
   ///   ``ReportNote/givenRootNotUsed``.
   /// - Returns: What happened to every node; nothing stored is not an error.
   /// - Throws: ``RestorationError`` with `archive` if the state cannot be read;
-  ///   then nothing was called and the file is unchanged. With `strict` the
-  ///   restore is complete.
+  ///   then nothing was called and the file is unchanged.
   /// - Complexity: O(*n*) in the nodes, references and bytes.
   public func restore(into roots: [any RestorableNode] = []) async throws(RestorationError)
     -> RestorationReport
@@ -34,8 +33,8 @@ extension StateKeeper {
   func restore(
     into roots: [any RestorableNode], _ calls: FileCalls
   ) async throws(RestorationError) -> RestorationReport {
-    try await engine.restore(calls) { () throws(RestorationError) in
-      try hasDelegate() ? nil : RestorationReport(.delegateGone)
+    try await engine.restore(calls) {
+      isDelegateGone ? RestorationReport(.delegateGone) : nil
     } with: { _ in
       RestorationParticipants(roots: roots, delegate: delegate)
     }
@@ -80,15 +79,15 @@ extension StateKeeper {
   /// - Returns: What happened to the node and all below it. The outcome is
   ///   `nothingKept` if nothing was stored for the node, or if it was restored or saved
   ///   already. A node of another class gets nothing, and the state stays kept.
-  /// - Throws: ``RestorationError`` with `strict`; the restore is complete then.
+  /// - Throws: Nothing now; later versions may throw ``RestorationError``.
   /// - Complexity: O(*n*) in the restored elements, and for a stack or split in its
   ///   children.
   @discardableResult
   public func restore(
     late node: any RestorableNode, below parent: (any RestorableNode)? = nil
   ) async throws(RestorationError) -> RestorationReport {
-    try await engine.restore(late: node, below: parent) { () throws(RestorationError) in
-      try hasDelegate() ? nil : RestorationReport(.delegateGone)
+    try await engine.restore(late: node, below: parent) {
+      isDelegateGone ? RestorationReport(.delegateGone) : nil
     } for: {
       delegate
     }

@@ -20,13 +20,10 @@ extension StateKeeper {
   /// has succeeded, nothing is called or written. If another instance has the state,
   /// ``StatePolicy/instances`` says what happens.
   ///
-  /// A strict keeper asks all nodes, and reports a node that has changed without
-  /// saying so.
-  ///
   /// - Parameter roots: The roots of the trees, as the windows of the app.
   /// - Returns: What happened to every node that was asked.
   /// - Throws: ``RestorationError`` with `archive` if the state cannot be
-  ///   stored, `tooManyNodes`, or `strict`. A node that cannot be encoded is not
+  ///   stored, or `tooManyNodes`. A node that cannot be encoded is not
   ///   an error.
   /// - Complexity: O(*n*) in the nodes that are asked, their references and bytes.
   public func save(_ roots: [any RestorableNode]) async throws(RestorationError)
@@ -57,18 +54,12 @@ extension StateKeeper {
     try await engine.telling(byItself: byItself) { () async throws(RestorationError) in
       // From the save's turn on the delegate is there, although the keeper does not keep it alive.
       var delegate: (any StateDelegate)?
-      return try await engine.save(everything: everything) { () throws(RestorationError) in
+      return try await engine.save(everything: everything) {
         delegate = self.delegate
-        return try hasDelegate() ? nil : PreservationReport(.delegateGone)
+        return isDelegateGone ? PreservationReport(.delegateGone) : nil
       } with: {
         SaveParticipants(roots: roots, delegate: delegate)
       }
     }
-  }
-
-  /// Whether the delegate is there, or was never set; throws with a strict keeper if it is gone.
-  func hasDelegate() throws(RestorationError) -> Bool {
-    if isDelegateGone { try engine.throwIfStrictWithoutDelegate() }
-    return !isDelegateGone
   }
 }

@@ -52,17 +52,6 @@ public final class StateKeeper {
     set { engine.settings.trace = newValue }
   }
 
-  /// Whether a problem in a report is thrown as an error, for development.
-  ///
-  /// A save throws before it stores anything: for problems of nodes and scenes, and if
-  /// nothing was restored before it. A restore throws when it is complete: for nodes
-  /// that are not back as they were saved, and for keys that were stored and that
-  /// nobody read. The property holds for the scenes of a host, too.
-  public var isStrict: Bool {
-    get { engine.settings.isStrict }
-    set { engine.settings.isStrict = newValue }
-  }
-
   /// Whether each save finds the nodes that contain others than before and have not said so.
   package var checksAllContents: Bool {
     get { engine.settings.checksAllContents }
@@ -251,6 +240,11 @@ public final class StateKeeper {
     await engine.file.close()
     engine.claim.letGo()
     engine.found.lastStatus = .notRestoredYet
+  }
+
+  /// Tells a test the problems of each report, also of the windows; each save asks everything then.
+  package func hearProblems(_ heard: @escaping ([String]) -> Void) {
+    engine.settings.heard = heard
   }
 
   /// Whether the delegate is gone without having been set to nil.

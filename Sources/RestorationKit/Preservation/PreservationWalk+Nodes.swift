@@ -346,15 +346,6 @@ extension PreservationWalk {
       }
     }
   }
-
-  /// The first entry with a problem, with all entries of its path, since the problem belongs to
-  /// each of them.
-  var firstProblem: String? {
-    let entries = report.entries(of: rows)
-    guard let first = entries.first(where: \.isProblem) else { return nil }
-    return entries.filter { $0.kind == first.kind && $0.path == first.path }
-      .map(\.description).joined(separator: "\n")
-  }
 }
 
 extension Array {

@@ -119,7 +119,7 @@ public final class RestorableScene {
   ///   - node: The node, with its identifier.
   ///   - parent: The node that contains or presents it; nil for a root.
   /// - Returns: What happened to the node and all below it.
-  /// - Throws: ``RestorationError`` with `strict`.
+  /// - Throws: Nothing now; later versions may throw ``RestorationError``.
   /// - Complexity: O(*n*) in what is restored.
   @discardableResult
   public func restore(

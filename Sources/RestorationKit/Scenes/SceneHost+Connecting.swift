@@ -23,8 +23,7 @@ extension SceneHost {
   ///   - activity: What the user wants to do in it.
   /// - Returns: The scene, which is active.
   /// - Throws: ``RestorationError`` with `noConfiguration`, `noDelegate`, or
-  ///   `notConnected` for a session that was discarded. With `strict` the scene is
-  ///   connected, and its restore was not clean. A state that cannot be read is no
+  ///   `notConnected` for a session that was discarded. A state that cannot be read is no
   ///   error: the scene connects without it; see ``RestorableScene/restoration``.
   @discardableResult
   public func connect(
@@ -40,8 +39,7 @@ extension SceneHost {
   /// end, and if there is nothing to connect, the host's delegate is told
   /// ``SceneHostDelegate/hostDidFinishRestoringScenes(_:)``.
   ///
-  /// - Returns: The errors of sessions that could not be connected, and with a strict
-  ///   keeper of sessions whose restore was not clean.
+  /// - Returns: The errors of sessions that could not be connected.
   @discardableResult
   public func restoreScenes() async -> [SceneSession: RestorationError] {
     var failures: [SceneSession: RestorationError] = [:]
@@ -76,14 +74,7 @@ extension SceneHost {
     _ session: SceneSession
   ) async throws(RestorationError) -> PreservationReport {
     let isConnected = session.scene != nil
-    var failure: RestorationError?
-    let scene: RestorableScene
-    do throws(RestorationError) {
-      scene = try await connect(session, nil, .background)
-    } catch {
-      guard error.code == .strict, let connected = session.scene else { throw error }
-      (scene, failure) = (connected, error)
-    }
+    let scene = try await connect(session, nil, .background)
     let saved: Result<PreservationReport, RestorationError>
     do throws(RestorationError) {
       saved = .success(try await saveLeaving(scene, in: .background))
@@ -97,7 +88,6 @@ extension SceneHost {
       return try await refresh(session)
     }
     if !isConnected { await letGo(scene) }
-    if let failure { throw failure }
     return try saved.get()
   }
 
@@ -136,7 +126,6 @@ extension SceneHost {
         session.content.closedAt = nil
         await writeList()
       }
-      if case .failure(let error) = scene.restoration, error.code == .strict { throw error }
       return scene
     }
   }
@@ -198,11 +187,8 @@ extension SceneHost {
       }
     } catch {
       scene.restoration = .failure(error)
-      // A strict keeper throws when all is done.
-      if error.code != .strict {
-        session.failure = error
-        session.takeListed()
-      }
+      session.failure = error
+      session.takeListed()
     }
     guard scene.activationState == .unattached else { return }
     // Nothing was stored, or it cannot be read, but for what the launch read.
@@ -274,7 +260,7 @@ extension SceneHost {
       if scene.session.isLocked { scene.session.failure = nil }
     } catch {
       scene.restoration = .failure(error)
-      if error.code != .strict { scene.session.failure = error }
+      scene.session.failure = error
     }
     guard scene.activationState != .unattached else { return }
     restoreInteractionState(of: scene)

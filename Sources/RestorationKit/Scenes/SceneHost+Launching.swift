@@ -63,25 +63,19 @@ extension SceneHost {
   /// ``SceneDelegate/sceneStateDidBecomeAvailable(_:)``; then its nodes and its
   /// interaction state are restored. Values that were set meanwhile stay.
   ///
-  /// - Throws: As ``launch(asSession:)``, and ``RestorationError`` with `strict` when
-  ///   all is done. A key that is still locked is no error.
+  /// - Throws: As ``launch(asSession:)``. A key that is still locked is no error.
   public func protectedDataDidBecomeAvailable() async throws(RestorationError) {
     if case .locked(let asSession) = launchState {
       try await readSessions(isOwner: await otherOwner() == nil, asSession: asSession)
     }
-    var failure: RestorationError?
     for session in openSessions where session.isLocked {
-      guard let scene = session.scene else {
+      if let scene = session.scene {
+        await unlock(scene)
+      } else {
         await load(session, engine(of: session))
-        continue
-      }
-      await unlock(scene)
-      if case .failure(let error) = scene.restoration, error.code == .strict {
-        failure = failure ?? error
       }
     }
     await writeList()
-    if let failure { throw failure }
   }
 
   private func readSessions(

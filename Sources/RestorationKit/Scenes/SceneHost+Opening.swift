@@ -88,9 +88,8 @@ extension SceneHost {
   ///   - session: One of ``closedSessions``.
   ///   - activity: What the user wants to do in it.
   /// - Returns: The scene, which is active.
-  /// - Throws: As ``connect(_:activity:)``; the session then stays closed, but for
-  ///   `strict`, when it is open. ``RestorationError`` with `notConnected` if it is not
-  ///   closed, or gone.
+  /// - Throws: As ``connect(_:activity:)``; the session then stays closed.
+  ///   ``RestorationError`` with `notConnected` if it is not closed, or gone.
   @discardableResult
   public func reopen(
     _ session: SceneSession, activity: UserActivity? = nil

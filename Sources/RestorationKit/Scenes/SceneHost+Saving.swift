@@ -19,8 +19,7 @@ extension SceneHost {
   /// - Throws: ``RestorationError`` with `archive` if it cannot be stored; then
   ///   ``RestorableScene/needsSave`` is true again, and the activity and the values of the scene
   ///   are stored with the list of sessions if that can be written. `notConnected` if
-  ///   the scene is not connected. With `strict` nothing is stored, unless the stored
-  ///   state could not be read: then the scene is saved.
+  ///   the scene is not connected.
   @discardableResult
   public func save(_ scene: RestorableScene) async throws(RestorationError) -> PreservationReport {
     try await save(scene, everything: false)
@@ -92,36 +91,36 @@ extension SceneHost {
         scene.needsSave = false
         try await scene.engine.discardNow(includingSetAside: true)
         return PreservationReport(.declined)
-      } with: { () throws(RestorationError) in
-        try participants(in: scene, &taken)
+      } with: {
+        participants(in: scene, &taken)
       }
       if isDiscarded {
         try await scene.engine.sendDiscard(includingSetAside: true)
         return report
       }
     } catch {
-      taken?.putBack(in: scene, whole: error.code == .strict)
+      taken?.putBack(in: scene)
       scene.keepNeedingSave()
       throw error
     }
-    return try noteSave(report, of: scene, taken)
+    return noteSave(report, of: scene, taken)
   }
 
   /// Who takes part in the save of a scene; nil if the scene was let go.
   private func participants(
     in scene: RestorableScene, _ taken: inout TakenContent?
-  ) throws(RestorationError) -> SaveParticipants? {
+  ) -> SaveParticipants? {
     guard let delegate = scene.delegate else {
       taken?.putBackChanges(in: scene.session)
       return nil
     }
-    return try take(&taken, of: scene, delegate)
+    return take(&taken, of: scene, delegate)
   }
 
   /// Notes what a save has done with what it has taken of a scene, and adds that to the report.
   private func noteSave(
     _ saved: PreservationReport, of scene: RestorableScene, _ taken: TakenContent?
-  ) throws(RestorationError) -> PreservationReport {
+  ) -> PreservationReport {
     var report = saved
     switch report.outcome {
     case .saved: scene.session.noteSave(report, at: keeper.engine.settings.now())
@@ -134,14 +133,12 @@ extension SceneHost {
     }
     let notes = taken?.notes ?? []
     report.add(ofScene: notes)
-    Problems.say(notes.filter(\.isProblem).map(\.description))
+    let problems = notes.filter(\.isProblem).map(\.description)
+    Problems.say(problems)
+    scene.engine.settings.heard?(problems)
     // The engine knows of the values itself.
     if notes.contains(where: { $0.isLoss && $0.valueKey == nil }) {
       scene.engine.isComplete = false
-    }
-    if keeper.isStrict, report.outcome == .saved, let unreadable = taken?.unreadable {
-      throw RestorationError(
-        .strict, "The keeper is strict; the scene is saved, but it had problems. \(unreadable)")
     }
     return report
   }
@@ -149,8 +146,7 @@ extension SceneHost {
   /// What a save has taken of a scene beside its nodes.
   private struct TakenContent {
     /// Why the stored state could not be read.
-    let unreadable: ReportNote?
-    private let before: (content: SceneContent, changes: Set<SceneContent.Part>)
+    private let unreadable: ReportNote?
     /// What is in no file until the save is stored.
     private var changes: Set<SceneContent.Part> = []
     private var problems: [ReportNote] = []
@@ -159,7 +155,6 @@ extension SceneHost {
       unreadable = session.failure.map {
         .unreadable($0.archive?.description ?? $0.description)
       }
-      before = (session.content, session.changes)
     }
 
     var notes: [ReportNote] { [unreadable].compactMap(\.self) + problems }
@@ -172,9 +167,8 @@ extension SceneHost {
       session.changes = []
     }
 
-    /// What was to be stored is still to be; as a whole, also what the save has set is gone.
-    func putBack(in scene: RestorableScene, whole: Bool = false) {
-      if whole { return (scene.session.content, scene.session.changes) = before }
+    /// What was to be stored is still to be.
+    func putBack(in scene: RestorableScene) {
       putBackChanges(in: scene.session)
       scene.session.keepValues(scene.values)
     }
@@ -185,7 +179,7 @@ extension SceneHost {
   /// Brings up to date what a scene has beside its nodes, and says who takes part in its save.
   private func take(
     _ taken: inout TakenContent?, of scene: RestorableScene, _ delegate: any SceneDelegate
-  ) throws(RestorationError) -> SaveParticipants {
+  ) -> SaveParticipants {
     let session = scene.session
     scene.beginSave()
     var problems: [ReportNote] = []
@@ -194,11 +188,6 @@ extension SceneHost {
     let unstorable = session.content.unstorableUserInfo
     problems += unstorable.map { .userInfoEncodingFailed(key: $0.key, $0.reason) }
     if isDelegateGone { problems.append(.hostDelegateGone) }
-    // A state that could not be read is no mistake of the app, and a save mends it.
-    if keeper.isStrict, !problems.isEmpty {
-      let sentences = problems.map(\.description).joined(separator: "\n")
-      throw RestorationError(.strict, "The keeper is strict, so nothing was saved. \(sentences)")
-    }
     var content = taken ?? TakenContent(of: session)
     session.stateRestorationActivity = activity.map { UserActivity($0) }
     // The values are nodes of the scene.

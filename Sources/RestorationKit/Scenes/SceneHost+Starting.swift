@@ -25,8 +25,7 @@ extension SceneHost {
   /// - Throws: ``RestorationError`` with `inUse` if another instance of the app has the
   ///   scenes and ``StatePolicy/instances`` is `single`; then no scene is connected.
   ///   With `noConfiguration` or `noDelegate` no scene came back, and the first one could
-  ///   not be made. A strict keeper's host throws the first of the problems when all
-  ///   scenes are there; that a scene's restore gate said no is none to throw.
+  ///   not be made.
   @discardableResult
   public func start(
     _ configurations: SceneConfiguration..., declaring activityTypes: Set<String> = [],
@@ -50,20 +49,7 @@ extension SceneHost {
         start.note(failure, session)
       }
     }
-    if connectedScenes.isEmpty { start.take(opened: try await openFirst()) }
-    if keeper.isStrict, let failure = start.problems.lazy.compactMap(\.error).first {
-      throw failure
-    }
+    if connectedScenes.isEmpty { start.take(opened: try await open()) }
     return start
-  }
-
-  /// Opens the first scene, which is there also if a strict keeper throws.
-  private func openFirst() async throws(RestorationError) -> RestorableScene {
-    do throws(RestorationError) {
-      return try await open()
-    } catch {
-      guard error.code == .strict, let scene = connectedScenes.first else { throw error }
-      return scene
-    }
   }
 }

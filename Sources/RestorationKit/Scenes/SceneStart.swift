@@ -10,9 +10,6 @@ public struct SceneStart {
 
     /// Why, in sentences that a person can read.
     public let reason: String
-
-    /// What a strict keeper's host throws for it; nil for what the app wants so.
-    let error: RestorationError?
   }
 
   /// The scenes of sessions that were stored, most recently used first.
@@ -31,7 +28,7 @@ public struct SceneStart {
   public internal(set) var problems: [Problem] = []
 
   mutating func note(_ error: RestorationError, _ session: SceneSession? = nil) {
-    problems.append(Problem(session: session, reason: error.description, error: error))
+    problems.append(Problem(session: session, reason: error.description))
   }
 
   /// Takes in a scene that is back, and what is wrong with it.
@@ -46,9 +43,8 @@ public struct SceneStart {
     let isSaid = problems.contains { $0.session == nil }
     let hasNotes =
       switch scene.restoration {
-      case .failure(let error): error.code == .strict
       case .success(let report): !report.problems.isEmpty
-      case nil: false
+      case .failure, nil: false
       }
     if hasNotes || !isSaid { noteProblem(of: scene) }
   }
@@ -57,8 +53,6 @@ public struct SceneStart {
     let (status, session) = (scene.restorationStatus, scene.session)
     switch scene.restoration {
     case .failure(let error): note(error, session)
-    case .success where status == .declined:
-      problems.append(Problem(session: session, reason: status.description, error: nil))
     case .success where !status.isActive: note(status.description, session)
     case .success(let report): if let flaw = report.flaw { note(flaw, session) }
     case nil: break
@@ -66,10 +60,7 @@ public struct SceneStart {
   }
 
   private mutating func note(_ reason: String, _ session: SceneSession) {
-    let error = RestorationError(
-      .strict,
-      "The keeper is strict: the scenes are there, but not all as they were saved. \(reason)")
-    problems.append(Problem(session: session, reason: reason, error: error))
+    problems.append(Problem(session: session, reason: reason))
   }
 }
 

@@ -64,9 +64,9 @@ public struct GoldenStates {
   ///   - root: The root node, in the state that the user sees.
   /// - Returns: Whether the release was recorded now. A release that was recorded
   ///   before stays as it is.
-  /// - Throws: ``/RestorationKit/RestorationError`` if the state cannot be saved, with
-  ///   `strict` if it has problems; ``RestorationTestFailure`` with `notRecorded`; or an
-  ///   error if the files cannot be written.
+  /// - Throws: ``/RestorationKit/RestorationError`` if the state cannot be saved;
+  ///   ``RestorationTestFailure`` with `notRecorded`, or with `problems` if a report has
+  ///   some; or an error if the files cannot be written.
   @discardableResult
   public func record(_ release: String, _ root: any RestorableNode) async throws -> Bool {
     try await record(release) { tester in
@@ -107,6 +107,7 @@ public struct GoldenStates {
     let tester = try tester(over: directory)
     try await store(tester)
     tester.kill()
+    try tester.failForProblems(release)
     let names = try directory.names().filter { !$0.hasSuffix(".launch") }
     guard !names.isEmpty else {
       throw RestorationTestFailure(
@@ -141,8 +142,8 @@ public struct GoldenStates {
   /// - Returns: The releases in their order, each with its root and the report.
   /// - Throws: ``RestorationTestFailure`` with `notRecorded` if no release is recorded,
   ///   and with `stateNotBack` if a state does not come back, or not without problems
-  ///   if the tester is strict; `seen` then lists all problems. Errors of `make` are
-  ///   listed, too.
+  ///   unless the tester allows some; `seen` then lists all problems. Errors of `make`
+  ///   are listed, too.
   public func restoreAll<Root: RestorableNode>(
     _ make: () async throws -> Root
   ) async throws -> [GoldenState<Root>] {
@@ -199,7 +200,9 @@ public struct GoldenStates {
       do {
         let tester = try tester(over: try read(release))
         defer { tester.kill() }
-        states.append(state(release, try await restore(tester)))
+        let restored = try await restore(tester)
+        try tester.failForProblems(release)
+        states.append(state(release, restored))
       } catch {
         problems.append("\(release): \(error)")
       }

@@ -10,9 +10,9 @@ public import Foundation
 /// Restarts an app within a test, without a process of its own.
 ///
 /// A restart saves, ends the process as a kill would, and restores into the root that a
-/// closure makes, with a new keeper. The state is in memory, the key is made for the
-/// tester and kept nowhere, and the keeper is strict: a problem in a report fails the
-/// test.
+/// closure makes, with a new keeper. The state is in memory, and the key is made for the
+/// tester and kept nowhere. A problem in a report fails the test, unless the tester
+/// ``allowsProblems``.
 ///
 ///     let screen = NoteScreen()
 ///     screen.draft = "Milk"
@@ -30,10 +30,14 @@ public final class RestorationTester {
   /// The facts that the next launch has, such as the version of the app.
   public var environment = ApplicationEnvironment(userInterfaceIdiom: "test", systemVersion: "test")
 
-  /// Whether the keepers of the next launches are strict; true by default.
+  /// Whether the next launches may have problems, for a test that looks at them; false by
+  /// default.
   ///
-  /// Set the property to false for a test that looks at the problems of a report.
-  public var isStrict = true
+  /// While it is false, each save asks all nodes, so that it finds a change that a node has
+  /// not announced. The tester throws ``RestorationTestFailure`` with `problems`: when a
+  /// restart finds a problem, when ``launch(isolation:_:)`` ends, and when the next launch
+  /// begins after one whose keeper or host the test has called itself.
+  public var allowsProblems = false
 
   /// Prepares each new keeper: registers classes and sets bounds.
   public var prepareKeeper: ((StateKeeper) throws -> Void)?
@@ -60,6 +64,7 @@ public final class RestorationTester {
   public private(set) var restored: RestorationReport?
 
   private let clock: TestClock
+  private let found = FoundProblems()
   private var keys: (any KeyProvider)?
   private var process: ProcessDirectory?
   private var delegate: (any StateDelegate)?
@@ -106,10 +111,12 @@ public final class RestorationTester {
   ///
   /// - Returns: The keeper of the new launch, which is also ``keeper``.
   /// - Throws: ``/RestorationKit/RestorationError`` with `invalidName`, the errors of
-  ///   the tester's closures, or an error if no key can be made.
+  ///   the tester's closures, or an error if no key can be made; ``RestorationTestFailure``
+  ///   with `problems` if the launch that was running had some.
   @discardableResult
   public func launch() throws -> StateKeeper {
     kill()
+    try failForProblems("The launch before")
     let keys = try keys ?? .ephemeral()
     self.keys = keys
     let process = ProcessDirectory(directory)
@@ -117,7 +124,7 @@ public final class RestorationTester {
     let keeper = try StateKeeper(
       application: application, directory: process, keys: keys, environment: environment,
       now: { clock.now })
-    keeper.isStrict = isStrict
+    if !allowsProblems { keeper.hearProblems(found.add) }
     keeper.checksAllContents = true
     try prepareKeeper?(keeper)
     if let delegate = try makeDelegate?() {
@@ -154,11 +161,13 @@ public final class RestorationTester {
   ///   - body: The app, and the expectations of the test.
   /// - Returns: The result of the closure. Without `Restoration.end()` the launch ends
   ///   as by a kill.
-  /// - Throws: The error of the closure, or an error if no key can be made.
+  /// - Throws: The error of the closure, or an error if no key can be made;
+  ///   ``RestorationTestFailure`` with `problems`.
   public func launch<Result>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
   ) async throws -> Result {
     kill()
+    try failForProblems("The launch before")
     let keys = try keys ?? .ephemeral()
     self.keys = keys
     let process = ProcessDirectory(directory)
@@ -166,10 +175,19 @@ public final class RestorationTester {
     let clock = clock
     let session = RestorationSession(
       RestorationSession.Place(
-        directory: process, keys: keys, environment: environment, isStrict: isStrict,
-        now: { clock.now }))
+        directory: process, keys: keys, environment: environment,
+        hearing: allowsProblems ? nil : found.add, now: { clock.now }))
     defer { if self.process === process { kill() } }
-    return try await session.run { try await body() }
+    do {
+      let result = try await session.run { try await body() }
+      if !allowsProblems { found.add(session.problems.map(\.description)) }
+      try failForProblems("The launch")
+      return result
+    } catch {
+      // The error of the test says more than the problems before it.
+      _ = found.take()
+      throw error
+    }
   }
 
   /// Ends the launch that is running as a kill would.
@@ -180,6 +198,16 @@ public final class RestorationTester {
   public func kill() {
     process?.end()
     (process, keeper, host, delegate, hostDelegate) = (nil, nil, nil, nil, nil)
+  }
+
+  /// Throws the problems that were found and not thrown yet.
+  func failForProblems(_ subject: String) throws(RestorationTestFailure) {
+    let problems = found.take()
+    guard !allowsProblems, !problems.isEmpty else { return }
+    throw RestorationTestFailure(
+      .problems, subject,
+      expected: "No save and no restore has a problem; set allowsProblems where one is meant.",
+      seen: problems.joined(separator: "\n"))
   }
 
   /// The tester with its states in another directory, before its first launch.
@@ -203,9 +231,9 @@ public final class RestorationTester {
   ///   - make: Makes the root that the app makes at launch: another one.
   /// - Returns: The new root. ``saved`` and ``restored`` are the reports of the save and the
   ///   restore.
-  /// - Throws: ``/RestorationKit/RestorationError`` with `strict` if a report has
-  ///   problems, or another one if the state cannot be saved or restored;
-  ///   ``RestorationTestFailure`` with `sameRoot`; the errors of the closures.
+  /// - Throws: ``/RestorationKit/RestorationError`` if the state cannot be saved or restored;
+  ///   ``RestorationTestFailure`` with `problems` if a report has some, or with `sameRoot`;
+  ///   the errors of the closures.
   @discardableResult
   public func restart<Root: RestorableNode>(
     _ root: Root, _ make: () async throws -> Root
@@ -215,6 +243,7 @@ public final class RestorationTester {
     let new = try await make()
     guard new !== root else { throw RestorationTestFailure.sameRoot(Root.self) }
     restored = try await keeper.restore(into: [new])
+    try failForProblems("The restore")
     return new
   }
 
@@ -238,15 +267,14 @@ public final class RestorationTester {
       throw RestorationTestFailure.sameRoot(type(of: same))
     }
     restored = try await keeper.restore(into: new)
+    try failForProblems("The restore")
     return new
   }
 
   private func save(_ roots: [any RestorableNode]) async throws {
-    if keeper == nil {
-      // A strict keeper saves nothing before it has looked for a stored state.
-      _ = try await launch().restore()
-    }
+    if keeper == nil { _ = try await launch().restore() }
     saved = try await keeper?.save(roots)
+    try failForProblems("The save")
   }
 
   // MARK: Restarts of windows
@@ -256,9 +284,10 @@ public final class RestorationTester {
   ///
   /// - Returns: The host of the new launch, which is also ``host``.
   /// - Throws: As ``launch()``, ``/RestorationKit/SceneHost/launch(asSession:)`` and
-  ///   ``/RestorationKit/SceneHost/connect(_:activity:)``; if the tester is strict,
+  ///   ``/RestorationKit/SceneHost/connect(_:activity:)``; unless the tester allows problems,
   ///   also the error of a window whose state cannot be read. The first of these errors
-  ///   is thrown, after all windows were tried.
+  ///   is thrown, after all windows were tried; if there is none,
+  ///   ``RestorationTestFailure`` with `problems` if a report has some.
   @discardableResult
   public func launchHost() async throws -> SceneHost {
     let host = SceneHost(try launch())
@@ -273,8 +302,11 @@ public final class RestorationTester {
     for session in host.openSessions {
       if let failure = failures[session] { throw failure }
       // An app does not take this for an error: its window starts afresh.
-      if isStrict, case .failure(let failure)? = session.scene?.restoration { throw failure }
+      if !allowsProblems, case .failure(let failure)? = session.scene?.restoration {
+        throw failure
+      }
     }
+    try failForProblems("The restore")
     return host
   }
 
@@ -283,10 +315,9 @@ public final class RestorationTester {
   /// - Parameter host: The ``host`` of the running launch.
   /// - Returns: The new host, and the reports of every window.
   /// - Throws: ``/RestorationKit/RestorationError`` if a window cannot be saved or
-  ///   restored, with `strict` also if a report has problems;
-  ///   ``RestorationTestFailure`` with `otherHost`, or, if the tester is strict, with
-  ///   `missingWindow` for a window that is restorable and did not come back; the
-  ///   errors of the closures.
+  ///   restored; ``RestorationTestFailure`` with `otherHost`, or, unless the tester allows
+  ///   problems, with `problems` if a report has some, or with `missingWindow` for a window
+  ///   that is restorable and did not come back; the errors of the closures.
   public func restart(_ host: SceneHost) async throws -> HostRestart {
     guard host === self.host else { throw RestorationTestFailure.otherHost }
     var saved: [String: PreservationReport] = [:]
@@ -294,10 +325,11 @@ public final class RestorationTester {
       saved[scene.session.persistentIdentifier] = try await host.save(scene)
     }
     try await host.saveSessions()
+    try failForProblems("The save")
     let open = host.openSessions.filter(\.isRestorable).map(\.persistentIdentifier)
     let again = try await launchHost()
     let back = Set(again.openSessions.map(\.persistentIdentifier))
-    if isStrict, let missing = open.first(where: { !back.contains($0) }) {
+    if !allowsProblems, let missing = open.first(where: { !back.contains($0) }) {
       throw RestorationTestFailure.missingWindow(missing)
     }
     return HostRestart(host: again, saved: saved)
@@ -306,6 +338,24 @@ public final class RestorationTester {
 
 @available(*, unavailable, message: "a tester belongs to the actor of its nodes")
 extension RestorationTester: Sendable {}
+
+/// The problems that nobody has been told of; an app may save on any thread.
+private final class FoundProblems: Sendable {
+  private let problems = Mutex<[String]>([])
+
+  @Sendable func add(_ found: [String]) {
+    problems.withLock { problems in
+      problems += found.filter { !problems.contains($0) }
+    }
+  }
+
+  func take() -> [String] {
+    problems.withLock { problems in
+      defer { problems = [] }
+      return problems
+    }
+  }
+}
 
 /// The clock of the keepers.
 private final class TestClock: Sendable {

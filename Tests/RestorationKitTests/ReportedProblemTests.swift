@@ -3,8 +3,9 @@ import RestorationKit
 import TestSupport
 import XCTest
 
+/// What reports call a problem.
 @MainActor
-final class StrictTests: XCTestCase {
+final class ReportedProblemTests: XCTestCase {
   private let scenes = SceneLaunch()
   private var launch: Launch { scenes.launch }
 
@@ -12,40 +13,12 @@ final class StrictTests: XCTestCase {
     -> SceneHost
   {
     scenes.prepare = prepare
-    let keeper = try launch.keeper()
-    keeper.isStrict = true
-    let host = SceneHost(keeper)
+    let host = SceneHost(try launch.keeper())
     host.declaredActivityTypes = ["product"]
     let scenes = scenes
     host.register(SceneConfiguration { scenes.makeDelegate() })
     try await host.launch()
     return host
-  }
-
-  func testASaveBeforeAnyRestoreThrowsAndChangesNothing() async throws {
-    let first = try launch.keeper()
-    _ = try await first.restore()
-    _ = try await first.save([TestNode("root", value: "x")])
-    let stored = launch.storedBytes
-    let keeper = try launch.keeper()
-    keeper.isStrict = true
-    let thrown = await restorationError { _ = try await keeper.save([TestNode("root")]) }
-    XCTAssertEqual(thrown?.code, .strict)
-    XCTAssertEqual(
-      thrown?.description,
-      "The keeper is strict, so nothing was saved. Call restore(into:) at launch, before the first"
-        + " save.")
-    XCTAssertEqual(launch.storedBytes, stored)
-    XCTAssertEqual(launch.store.memory(named: "main").setAsideBytes, [])
-  }
-
-  func testASaveBeforeAnyRestoreThrowsAlsoWhereNothingIsStored() async throws {
-    let keeper = try launch.keeper()
-    keeper.isStrict = true
-    let thrown = await restorationError { _ = try await keeper.save([TestNode("root")]) }
-    XCTAssertEqual(thrown?.code, .strict)
-    _ = try await keeper.restore()
-    _ = try await keeper.save([TestNode("root")])
   }
 
   func testWhatASaveBeforeAnyRestoreHasSetAsideIsAProblemInTheReport() async throws {
@@ -65,7 +38,6 @@ final class StrictTests: XCTestCase {
 
   func testADiscardedStateNeedsNoRestore() async throws {
     let keeper = try launch.keeper()
-    keeper.isStrict = true
     try await keeper.discardState()
     let report = try await keeper.save([TestNode("root")])
     XCTAssertEqual(report.problems, [])
@@ -75,7 +47,6 @@ final class StrictTests: XCTestCase {
     launch.storedBytes = [1, 2, 3]
     _ = try launch.keys.key(creating: true)
     let keeper = try launch.keeper()
-    keeper.isStrict = true
     _ = await restorationError { _ = try await keeper.restore() }
     let report = try await keeper.save([TestNode("root")])
     XCTAssertEqual(report.problems, [])
@@ -92,40 +63,39 @@ final class StrictTests: XCTestCase {
     XCTAssertEqual(report.notes, [.notRestoredBefore])
   }
 
-  func testAKeyThatNobodyReadThrowsWhenTheRestoreIsComplete() async throws {
+  func testAKeyThatNobodyReadIsAProblem() async throws {
     let node = TestNode("root", value: "x")
     node.onEncode = { $0.encode(1, forKey: "nmae") }
     let first = try launch.keeper()
     _ = try await first.save([node])
     let keeper = try launch.keeper()
-    keeper.isStrict = true
     let back = TestNode("root")
-    let thrown = await restorationError { _ = try await keeper.restore(into: [back]) }
-    XCTAssertEqual(thrown?.code, .strict)
+    let report = try await keeper.restore(into: [back])
     XCTAssertEqual(
-      thrown?.description,
-      "The keeper is strict: the restore is complete, but not clean. root (TestNode): restored,"
-        + " already there\n    problem: Nobody read what is stored under “nmae”. Compare how the key"
-        + " and the hook are spelled.")
+      report.problems.map(\.description),
+      [
+        "root (TestNode): restored, already there\n    problem: Nobody read what is stored under"
+          + " “nmae”. Compare how the key and the hook are spelled."
+      ])
     XCTAssertEqual(back.value, "x")
   }
 
-  func testAKeyOfTheApplicationThatNobodyReadThrows() async throws {
+  func testAKeyOfTheApplicationThatNobodyReadIsAProblem() async throws {
     let delegate = TestDelegate()
     delegate.onWillEncode = { $0.encode(1, forKey: "tab") }
     let first = try launch.keeper(delegate: delegate)
     _ = try await first.save([])
     let keeper = try launch.keeper(delegate: TestDelegate())
-    keeper.isStrict = true
-    let thrown = await restorationError { _ = try await keeper.restore() }
-    XCTAssertEqual(thrown?.code, .strict)
+    let report = try await keeper.restore()
     XCTAssertEqual(
-      thrown?.description,
-      "The keeper is strict: the restore is complete, but not clean. application:\n    problem:"
-        + " Nobody read what is stored under “tab”. Compare how the key and the hook are spelled.")
+      report.problems.map(\.description),
+      [
+        "application:\n    problem: Nobody read what is stored under “tab”. Compare how the key and"
+          + " the hook are spelled."
+      ])
   }
 
-  func testEveryProblemOfASceneThrowsAndNothingIsStored() async throws {
+  func testEveryProblemOfASceneIsInItsReport() async throws {
     let long = String(repeating: "x", count: 1 << 16)
     let activity = { [scenes] (change: (UserActivity) -> Void) in
       let activity = scenes.activity(1)
@@ -178,52 +148,46 @@ final class StrictTests: XCTestCase {
       let host = try await host()
       let scene = try await host.open()
       cause(host, scene, scenes.delegates[scenes.delegates.count - 1])
-      let thrown = await restorationError { try await host.save(scene) }
-      XCTAssertEqual(thrown?.code, .strict, sentence)
-      XCTAssertEqual(
-        thrown?.description.hasPrefix(
-          "The keeper is strict, so nothing was saved. \(sentence)"), true,
-        "\(String(describing: thrown))")
-      XCTAssertNil(scenes.bytes(of: scene.session.persistentIdentifier), sentence)
-      XCTAssertTrue(scene.needsSave, sentence)
+      let report = try await host.save(scene)
+      let notes = report.problems.first { $0.kind == .scene }?.notes ?? []
+      XCTAssertEqual(notes.map { $0.description.hasPrefix(sentence) }, [true], "\(report)")
+      XCTAssertNotNil(scenes.bytes(of: scene.session.persistentIdentifier), sentence)
     }
   }
 
-  func testASceneWhoseStateCouldNotBeReadIsSavedAndThenThrows() async throws {
+  func testASceneWhoseStateCouldNotBeReadIsSavedWithAProblem() async throws {
     let identifier = try await scenes.store(1, in: try await scenes.host())
     let file = launch.store.memory(named: "main.scene-\(identifier)")
     let damaged = Array(try XCTUnwrap(file.bytes).dropLast(10))
     file.bytes = damaged
     let host = try await host()
     let scene = try await host.connect(host.openSessions[0])
-    let thrown = await restorationError { try await host.save(scene) }
-    XCTAssertEqual(thrown?.code, .strict)
+    let first = try await host.save(scene)
     XCTAssertEqual(
-      thrown?.description.hasPrefix(
-        "The keeper is strict; the scene is saved, but it had problems. What is stored of the"
-          + " session was not restored: The archive"), true, "\(String(describing: thrown))")
+      first.problems.map {
+        $0.reason.hasPrefix("What is stored of the session was not restored: The archive")
+      },
+      [true], "\(first)")
     XCTAssertEqual(file.setAsideBytes, [damaged])
     let report = try await host.save(scene)
     XCTAssertEqual(report.problems, [])
   }
 
-  func testASceneWhoseRestoreWasNotCleanIsConnectedAndThenThrows() async throws {
+  func testASceneWhoseRestoreWasNotCleanIsConnected() async throws {
     try await scenes.store(1, in: try await scenes.host())
     let host = try await host { delegate in
       delegate.roots = [UnrelatedNode("root")]
     }
     let session = host.openSessions[0]
     let failures = await host.restoreScenes()
-    XCTAssertEqual(failures.keys.map(\.persistentIdentifier), [session.persistentIdentifier])
-    let thrown = failures[session]
-    XCTAssertEqual(thrown?.code, .strict)
+    XCTAssertEqual(failures, [:])
+    let report = try XCTUnwrap(session.scene?.restoration).get()
     XCTAssertEqual(
-      thrown?.description,
-      "The keeper is strict: the restore is complete, but not clean. root (TestNode): already"
-        + " there, but as a UnrelatedNode, so nothing was decoded, and the next save replaces its"
-        + " state; if UnrelatedNode is its new name, register it with the old one as an alias")
+      report.problems.first?.description,
+      "root (TestNode): already there, but as a UnrelatedNode, so nothing was decoded, and the next"
+        + " save replaces its state; if UnrelatedNode is its new name, register it with the old one"
+        + " as an alias")
     XCTAssertEqual(session.scene?.activationState, .foregroundActive)
-    XCTAssertEqual(session.scene?.restoration, thrown.map { .failure($0) })
     let scene = try await host.connect(session)
     XCTAssertIdentical(scene, session.scene, "It is there, so nothing is restored again.")
   }
@@ -234,92 +198,21 @@ final class StrictTests: XCTestCase {
     let host = try await host { delegate in
       delegate.roots = [UnrelatedNode("root")]
     }
-    let thrown = await restorationError { try await host.refresh(host.openSessions[0]) }
-    XCTAssertEqual(thrown?.code, .strict)
+    try await host.refresh(host.openSessions[0])
     XCTAssertNotEqual(scenes.bytes(of: identifier), stored)
     XCTAssertNil(host.openSessions[0].scene)
   }
 
-  func testADuplicateNamesBothOwners() async throws {
+  func testWithADelegateThatIsGoneNothingIsSavedOrRestored() async throws {
     let keeper = try launch.keeper()
-    keeper.isStrict = true
-    _ = try await keeper.restore()
-    let root = TestNode("root", children: [TestNode("x"), UnrelatedNode("x")])
-    let thrown = await restorationError { _ = try await keeper.save([root]) }
-    XCTAssertEqual(
-      thrown?.description,
-      """
-      The keeper is strict, so nothing was saved. It would be: root/x (TestNode): saved
-      root/x (UnrelatedNode): left out, another one has this path; give each of the two an \
-      identifier of its own
-      """)
-  }
-
-  func testAHostTakesStrictnessWhenItMakesAScene() async throws {
-    try await scenes.store(1, in: try await scenes.host())
-    let keeper = try launch.keeper()
-    let host = SceneHost(keeper)
-    let scenes = scenes
-    host.register(SceneConfiguration { scenes.makeDelegate() })
-    scenes.prepare = { $0.roots = [UnrelatedNode("root")] }
-    try await host.launch()
-    keeper.isStrict = true
-    let thrown = await restorationError { try await host.connect(host.openSessions[0]) }
-    XCTAssertEqual(thrown?.code, .strict)
-  }
-
-  func testAStrictSaveThatThrowsStoresNothing() async throws {
-    try await scenes.store(1, in: try await scenes.host())
-    let host = try await host { $0.roots = [TestNode("root")] }
-    let scene = try await host.connect(host.openSessions[0])
-    XCTAssertEqual(host.openSessions[0].stateRestorationActivity?.id, 1)
-    scenes.delegates[scenes.delegates.count - 1].activity = UserActivity(
-      activityType: "undeclared")
-    let thrown = await restorationError { try await host.save(scene) }
-    XCTAssertEqual(thrown?.code, .strict)
-    // Any other window that is saved writes the list.
-    try await host.saveSessions()
-    let next = try await scenes.host()
-    XCTAssertEqual(next.openSessions[0].stateRestorationActivity?.id, 1)
-  }
-
-  func testAStrictSaveThatThrowsForANodeStoresNothingOfTheSceneEither() async throws {
-    let identifier = try await scenes.store(1, in: try await scenes.host())
-    let host = try await host { $0.roots = [TestNode("root")] }
-    let scene = try await host.connect(host.openSessions[0])
-    let delegate = scenes.delegates[scenes.delegates.count - 1]
-    delegate.activity = scenes.activity(2)
-    delegate.roots = [TestNode("x"), TestNode("x")]
-    DraftModel(scene).draft = "new"
-    let thrown = await restorationError { try await host.save(scene) }
-    XCTAssertEqual(thrown?.code, .strict)
-    try await host.saveSessions()
-    let next = try await scenes.host()
-    let back = try await next.connect(next.openSessions[0])
-    XCTAssertEqual(back.session.persistentIdentifier, identifier)
-    XCTAssertEqual(back.session.stateRestorationActivity?.id, 1)
-    XCTAssertEqual(back.session.title, "Product 1")
-    XCTAssertEqual(DraftModel(back).draft, "draft 1")
-  }
-
-  func testADelegateThatIsGoneThrows() async throws {
-    let keeper = try launch.keeper()
-    keeper.isStrict = true
     do {
       keeper.delegate = TestDelegate()
     }
-    let calls: [() async throws -> Void] = [
-      { _ = try await keeper.restore() }, { _ = try await keeper.save([TestNode("root")]) },
-      { _ = try await keeper.restore(late: TestNode("root")) },
-    ]
-    for call in calls {
-      let thrown = await restorationError { try await call() }
-      XCTAssertEqual(thrown?.code, .strict)
-      XCTAssertEqual(
-        thrown?.description,
-        "The keeper is strict. Nothing is saved or restored, because the delegate is gone. Keep it"
-          + " alive, or set it to nil to save and restore without one.")
-    }
+    let restored = try await keeper.restore()
+    let saved = try await keeper.save([TestNode("root")])
+    let late = try await keeper.restore(late: TestNode("root"))
+    XCTAssertEqual([restored.outcome, late.outcome], [.delegateGone, .delegateGone])
+    XCTAssertEqual(saved.outcome, .delegateGone)
     XCTAssertNil(launch.storedBytes)
   }
 
@@ -352,21 +245,6 @@ final class StrictTests: XCTestCase {
       report.problems.first?.notes.first?.description,
       "It is a root without restoration identifier, so nothing of it is saved. Give it one, or an"
         + " empty one if that is meant.")
-    keeper.isStrict = true
-    let thrown = await restorationError { _ = try await keeper.save([TestNode(nil)]) }
-    XCTAssertEqual(thrown?.code, .strict)
-  }
-
-  func testAUserInfoValueStaysWhenAStrictSaveThrows() async throws {
-    let host = try await host()
-    let scene = try await host.open()
-    let key = String(repeating: "x", count: 1 << 16)
-    scene.session.userInfo[key] = .integer(1)
-    for _ in 0..<2 {
-      let thrown = await restorationError { try await host.save(scene) }
-      XCTAssertEqual(thrown?.code, .strict)
-    }
-    XCTAssertNotNil(scene.session.userInfo[key], "Nothing was saved.")
   }
 
   func testWhatASaveSaysOfAnUnreadableSceneIsTrueOfThatSave() async throws {
@@ -381,7 +259,7 @@ final class StrictTests: XCTestCase {
       report.description.contains("its next save sets aside what is stored"), report.description)
   }
 
-  func testNoProblemOfASceneIsSwallowedByTheOneThatIsThrownFirst() async throws {
+  func testTheReportHasAllProblemsOfAScene() async throws {
     let host = try await host()
     let scene = try await host.open()
     let model = DraftModel(scene)
@@ -389,8 +267,7 @@ final class StrictTests: XCTestCase {
     model.tags = [:]
     let wrong = WrongModel(scene)
     _ = (wrong.draft, wrong.tags)
-    let thrown = await restorationError { try await host.save(scene) }
-    let told = thrown?.description ?? ""
+    let told = try await host.save(scene).description
     XCTAssertTrue(told.contains("“draft”"), told)
     XCTAssertTrue(told.contains("“tags”"), told)
   }
