@@ -393,6 +393,54 @@ final class RestoredValueTests: XCTestCase {
     }
   }
 
+  /// One word for a reader, and two for a file.
+  private static let keysOfOneWord = ["caf\u{e9}", "cafe\u{301}"]
+
+  func testKeysThatDifferInTheirUnicodeFormAloneAreRefused() async throws {
+    for keys in [Self.keysOfOneWord, Self.keysOfOneWord.reversed()] {
+      try await launch {
+        try await begin()
+        RestoredValue(keys[0], default: 0).value = 1
+        let other = RestoredValue(keys[1], default: 0)
+        XCTAssertEqual(other.value, 0, "It is no second name of the first value.")
+        other.value = 2
+        XCTAssertEqual(RestoredValue(keys[0], default: 0).value, 1)
+        XCTAssertEqual(
+          Restoration.problems.map(\.description),
+          [
+            "The value of “\(keys[1])” cannot be encoded, so the stored one stays: Another value has"
+              + " the same key in another Unicode form. Write both in one form, or give one another"
+              + " key."
+          ])
+        let isStored = await Restoration.end()
+        XCTAssertFalse(isStored)
+      }
+      // A later version may have the key in the other form.
+      for key in keys {
+        try await launch {
+          try await begin()
+          XCTAssertEqual(RestoredValue(key, default: 0).value, 1)
+          XCTAssertEqual(Restoration.problems, [])
+        }
+      }
+    }
+  }
+
+  func testFieldsWhoseKeysDifferInTheirUnicodeFormAloneAreRefused() async throws {
+    final class Screen: @MainActor RestorableScreen {
+      @Restored("caf\u{e9}") var one = 1
+      @Restored("cafe\u{301}") var two = 2
+    }
+    try await launch {
+      let screen = Screen()
+      try await begin { [screen] }
+      screen.one = 3
+      let isStored = await Restoration.end()
+      XCTAssertFalse(isStored)
+      XCTAssertEqual(Restoration.problems, [.fieldKeyTwice(key: Self.keysOfOneWord[0])])
+    }
+  }
+
   func testAValueThatIsUsedBeforeTheBeginIsAProblemAndComesBack() async throws {
     try await launch {
       try await begin()

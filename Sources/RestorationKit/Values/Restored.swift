@@ -31,7 +31,8 @@ internal import Synchronization
 /// ``Restoration/problems`` says so, and the stored value stays until the app sets it.
 /// If the app crashes twice in a row while it decodes a value, the next launch leaves
 /// the value out. Setting an equal value changes nothing. Reading and setting are
-/// possible on any thread, and observation sees both.
+/// possible on any thread, and observation sees both. `count += 1` reads and then sets,
+/// so of two threads one may be lost; ``withLock(_:)`` is one step.
 ///
 /// In an `@Observable` class write `@ObservationIgnored` before the property. Top-level
 /// code cannot have property wrappers: use ``RestoredValue`` there.
@@ -75,6 +76,26 @@ public struct Restored<Value: Codable & Sendable>: Sendable {
     nonmutating set { slot.set(newValue, in: nil) }
   }
 
+  /// Changes the value in one step, so that no change of another thread is lost.
+  ///
+  ///     @Restored("count") var count = 0
+  ///     func add() { _count.withLock { $0 += 1 } }
+  ///
+  /// For a field of a screen call ``RestorableScreen/withLock(_:_:)``.
+  ///
+  /// Other threads that set the value wait meanwhile, and readers have the old value. The body
+  /// may read this value, and must set it by its argument alone: another set of it in the
+  /// body ends the process. Observation sees a change also if the value is an equal one.
+  ///
+  /// - Parameter body: Changes the value. If it throws, the value stays as it is.
+  /// - Returns: The result of the body.
+  /// - Throws: The error of the body.
+  public func withLock<Result, Failure: Error>(
+    _ body: (inout Value) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try slot.withLock(in: nil, body)
+  }
+
   /// Reads and sets the value of an object, which may be a screen.
   public static subscript<Owner: AnyObject>(
     _enclosingInstance owner: Owner, wrapped wrapped: ReferenceWritableKeyPath<Owner, Value>,
@@ -82,6 +103,26 @@ public struct Restored<Value: Codable & Sendable>: Sendable {
   ) -> Value {
     get { owner[keyPath: storage].slot.value(in: owner) }
     set { owner[keyPath: storage].slot.set(newValue, in: owner) }
+  }
+}
+
+extension RestorableScreen {
+  /// Changes a field in one step, so that no change of another thread is lost.
+  ///
+  ///     @Restored var count = 0
+  ///     func add() { withLock(\._count) { $0 += 1 } }
+  ///
+  /// As ``Restored/withLock(_:)``.
+  ///
+  /// - Parameters:
+  ///   - field: The property wrapper, which has an underscore before its name.
+  ///   - body: Changes the value. If it throws, the value stays as it is.
+  /// - Returns: The result of the body.
+  /// - Throws: The error of the body.
+  public func withLock<Value, Result, Failure: Error>(
+    _ field: KeyPath<Self, Restored<Value>>, _ body: (inout Value) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try self[keyPath: field].slot.withLock(in: self, body)
   }
 }
 
@@ -109,6 +150,21 @@ public final class RestoredValue<Value: Codable & Sendable>: Sendable {
   public var value: Value {
     get { slot.value(in: nil) }
     set { slot.set(newValue, in: nil) }
+  }
+
+  /// Changes the value in one step, so that no change of another thread is lost.
+  ///
+  ///     zoom.withLock { $0 += 10 }
+  ///
+  /// As ``Restored/withLock(_:)``.
+  ///
+  /// - Parameter body: Changes the value. If it throws, the value stays as it is.
+  /// - Returns: The result of the body.
+  /// - Throws: The error of the body.
+  public func withLock<Result, Failure: Error>(
+    _ body: (inout Value) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try slot.withLock(in: nil, body)
   }
 
   /// Removes the stored value, so that the value is the default again.
@@ -152,7 +208,21 @@ final class ValueSlot<Value: Codable & Sendable>: Sendable {
 
   func set(_ value: Value, in owner: AnyObject?) {
     let place = found(in: owner)
-    let change = place.box.set(value)
+    note(place.box.set(value), at: place, of: owner)
+  }
+
+  func withLock<Result, Failure: Error>(
+    in owner: AnyObject?, _ body: (inout Value) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    let place = found(in: owner)
+    let (result, change) = try place.box.change(body)
+    note(change, at: place, of: owner)
+    return result
+  }
+
+  private func note(
+    _ change: ValueBox<Value>.Change, at place: Place, of owner: AnyObject?
+  ) {
     guard change.isChange else { return }
     if place.isField {
       if let record = place.box.record {

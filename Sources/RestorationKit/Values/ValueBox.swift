@@ -168,6 +168,8 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
   let sensitivity: Sensitivity?
   private let initial: Value
   private let held: Mutex<HeldValue>
+  /// Held while the value is changed by code of the app, whose reads must not wait.
+  private let changing = Mutex(())
   private let signal = ValueSignal()
   private let registrar = ObservationRegistrar()
 
@@ -225,8 +227,27 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
     // The comparison is code of the app, so it runs without the lock.
     let isEqual = old.isEqual(to: value)
     if isEqual, isKnown, old.isIdentical(to: value) { return Change(isChange: false) }
-    guard !isEqual else { return replace(value) }
-    return registrar.withMutation(of: signal, keyPath: ValueSignal.path) { replace(value) }
+    guard !isEqual else { return changing.withLock { _ in replace(value) } }
+    return registrar.withMutation(of: signal, keyPath: ValueSignal.path) {
+      changing.withLock { _ in replace(value) }
+    }
+  }
+
+  /// Sets the value to what a body makes of it; no other set comes between.
+  ///
+  /// The readers are told before, since what they run must not wait for the body.
+  func change<Result, Failure: Error>(
+    _ body: (inout Value) throws(Failure) -> Result
+  ) throws(Failure) -> (result: Result, change: Change) {
+    registrar.willSet(signal, keyPath: ValueSignal.path)
+    defer { registrar.didSet(signal, keyPath: ValueSignal.path) }
+    return try changing.withLock { _ throws(Failure) in
+      let (old, isKnown) = held.withLock { ($0.value, $0.isSet || $0.stored != nil && $0.isWhole) }
+      var value = old
+      let result = try body(&value)
+      let isChange = !(isKnown && old.isEqual(to: value) && old.isIdentical(to: value))
+      return (result, isChange ? replace(value) : Change(isChange: false))
+    }
   }
 
   private func replace(_ value: Value) -> Change {

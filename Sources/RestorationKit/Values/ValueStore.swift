@@ -17,6 +17,8 @@ package final class ValueStore: Sendable {
     /// The restored value, until somebody reads it.
     var stored: RestoredContent?
     var box: (any RestorableValueBox)?
+    /// The key with the bytes of the box's declaration; an equal key may have others.
+    var declaredKey: String?
     /// Called for each change of the value.
     var tell: (@Sendable () -> Void)?
     /// Whether the app has removed the value, and not set it since.
@@ -94,7 +96,17 @@ package final class ValueStore: Sendable {
   func box<Value: Codable & Sendable>(
     _ key: String, _ initial: Value, _ sensitivity: Sensitivity?
   ) -> ValueBox<Value>? {
-    let (known, unread) = state.withLock { ($0.entries[key]?.box, $0.entries[key]?.stored) }
+    let (known, unread, declared) = state.withLock { state in
+      (state.entries[key]?.box, state.entries[key]?.stored, state.entries[key]?.declaredKey)
+    }
+    if let declared, !declared.utf8.elementsEqual(key.utf8) {
+      note(
+        .storageEncodingFailed(
+          key: key,
+          "Another value has the same key in another Unicode form. Write both in one form, or give"
+            + " one another key."))
+      return nil
+    }
     if let box = known as? ValueBox<Value> { return box }
     guard !key.isEmpty, key.utf8.count <= NodeRecord.longestIdentifier else {
       note(
@@ -111,6 +123,7 @@ package final class ValueStore: Sendable {
     let other = state.withLock { state -> (any RestorableValueBox)? in
       if let other = state.entries[key]?.box, other !== known { return other }
       state.entries[key, default: Entry()].box = box
+      state.entries[key]?.declaredKey = key
       state.entries[key]?.stored = nil
       return nil
     }
