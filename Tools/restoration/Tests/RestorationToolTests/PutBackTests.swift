@@ -73,9 +73,8 @@ final class PutBackTests: ToolTestCase {
     XCTAssertEqual(found, "one")
   }
 
-  func testCrashesOfTheStateThatIsReplacedAreNotCounted() async throws {
-    try await launch("one", version: "7")
-    try await launch("two", version: "8")
+  func testAStateThatIsPutBackIsRestoredAsIfNoRestoreOfItHadCrashed() async throws {
+    try await launch("one", version: "8")
     let keeper = try app().keeper(version: "8")
     keeper.extendStateRestoration()
     _ = try await keeper.restore(into: [tree()])
@@ -86,7 +85,9 @@ final class PutBackTests: ToolTestCase {
       try bytes.write(to: URL(filePath: "\(try sandbox().states)/\(name)"))
     }
     XCTAssert(try inspect("explain").output.contains("1 restore by version 8 crashed"))
-    let name = try XCTUnwrap(try names("upgraded").first)
+    let storage = FileStorage(path: try sandbox().stateFile)
+    _ = try storage.setAside(.unread, at: Date(timeIntervalSince1970: 1_700_000_001))
+    let name = try XCTUnwrap(try names("unread").first)
     XCTAssertEqual(try inspect("put-back", name).status, 0)
     XCTAssert(try inspect("explain").output.contains("No restore of this state crashed last."))
   }
@@ -230,12 +231,12 @@ final class PutBackTests: ToolTestCase {
     let path = "\(try sandbox().states)/\(name)"
     let whole = try Data(contentsOf: URL(filePath: path))
     let state = try Data(contentsOf: URL(filePath: try sandbox().stateFile))
-    for part in [0.02, 0.5, 0.98] {
+    for offset in stride(from: 0, to: whole.count, by: max(1, whole.count / 24)) {
       var damaged = whole
-      damaged[Int(Double(whole.count) * part)] ^= 1
+      damaged[offset] ^= 1
       try damaged.write(to: URL(filePath: path))
       let run = try inspect("put-back", name)
-      XCTAssert([2, 3].contains(run.status), "\(part): \(run.status) \(run.errors)")
+      XCTAssert([2, 3].contains(run.status), "\(offset): \(run.status) \(run.errors)")
       XCTAssertEqual(try Data(contentsOf: URL(filePath: try sandbox().stateFile)), state)
       XCTAssertEqual(try Data(contentsOf: URL(filePath: path)), damaged)
     }
@@ -243,6 +244,24 @@ final class PutBackTests: ToolTestCase {
     try FileManager.default.removeItem(atPath: try sandbox().keyFile)
     XCTAssertEqual(try inspect("put-back", name).status, 3)
     XCTAssertEqual(try Data(contentsOf: URL(filePath: try sandbox().stateFile)), state)
+  }
+
+  func testDamageThatOnlyReadingToTheEndFindsTakesNoPlace() async throws {
+    let tree = NotesScreen("window", children: (0..<4_000).map { NotesScreen("note \($0)") })
+    try await app().save(tree, version: "7")
+    try await launch("two", version: "8")
+    let name = try XCTUnwrap(try names("upgraded").first)
+    let path = "\(try sandbox().states)/\(name)"
+    let state = try Data(contentsOf: URL(filePath: try sandbox().stateFile))
+    var damaged = try Data(contentsOf: URL(filePath: path))
+    XCTAssertGreaterThan(damaged.count, 1 << 17)
+    damaged[damaged.count / 3] ^= 1
+    try damaged.write(to: URL(filePath: path))
+    let run = try inspect("put-back", name)
+    XCTAssertEqual(run.status, 2)
+    XCTAssert(run.errors.contains("cannot be read whole (damaged"), run.errors)
+    XCTAssertEqual(try Data(contentsOf: URL(filePath: try sandbox().stateFile)), state)
+    XCTAssertEqual(try Data(contentsOf: URL(filePath: path)), damaged)
   }
 
   func testWhatIsNotThereOrIsNoPartOfAStateIsNamed() async throws {
