@@ -52,6 +52,8 @@ demonstrate_desktop() {
   take_picture before
 
   kill_app
+  wait_for_screen "end of the windows" shows_no_window
+  take_picture_of_kill
   start_desktop_catalog
   heading "The app started again"
   take_picture after
@@ -158,6 +160,24 @@ take_picture() {
   convert "$sandbox/$1.png" -trim +repage -bordercolor "$background" -border $margin -dither None -colors 64 \
     -define png:exclude-chunks=date,time "PNG8:$pictures/$1.png"
   echo "A picture of it: $pictures/$1.png"
+}
+
+# The screen without the app, and in its place the command that has ended it.
+take_picture_of_kill() {
+  import -window root "$sandbox/killed.png"
+  draw_kill "$sandbox/killed.png" desktop-catalog
+}
+
+# Draws a terminal onto a picture, which gets the size of the one before the kill. Pages show it small.
+draw_kill() {
+  local width height
+  read -r width height < <(identify -format "%w %h\n" "$pictures/before.png")
+  convert "$1" -background "$background" -gravity center -extent "${width}x$height" \
+    -fill "#1e1e1e" -draw "roundrectangle 40,$((height / 2 - 110)) $((width - 40)),$((height / 2 + 110)) 12,12" \
+    -gravity west -font DejaVu-Sans-Mono -pointsize 56 \
+    -fill "#deddda" -annotate +70-40 "\$ pkill -9 $2" -fill "#f5c211" -annotate +70+40 "Killed" \
+    -dither None -colors 64 -define png:exclude-chunks=date,time "PNG8:$pictures/killed.png"
+  echo "A picture of it: $pictures/killed.png"
 }
 
 compare_pictures() {

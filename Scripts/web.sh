@@ -29,6 +29,10 @@ show_web() {
     fail "The test did not run."
   }
   make_pictures_small "$pictures"
+  if has_command convert; then
+    convert -size 16x16 "xc:$background" "$sandbox/background.png"
+    draw_kill "$sandbox/background.png" web-catalog
+  fi
   heading "Before and after"
   echo "The same search, text, selection and scroll offsets; not one pixel differs."
   echo "Pictures of it: $pictures/before.png and $pictures/after.png"

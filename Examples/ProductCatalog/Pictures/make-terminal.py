@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes terminal.svg, which shows what is on the terminal after SIGKILL and a new start.
+"""Makes terminal.svg, which shows what is on the terminal before SIGKILL, the kill, and what is there after a new start.
 
 Runs the built program in a terminal of its own, edits in the second of two windows, kills it, starts it again,
 and fails if that shows anything else. The picture is drawn from the cells of the terminal.
@@ -25,11 +25,13 @@ PROGRAM = HERE.parent / ".build/debug/catalog"
 COLUMNS, ROWS = 98, 24
 DOWN, LEFT, HOME, ENTER, TAB, ESCAPE, NEW_WINDOW = "\x1b[B", "\x1b[D", "\x1b[H", "\r", "\t", "\x1b", "\x0e"
 KEYS = [DOWN] * 5 + [ENTER, TAB, NEW_WINDOW, ESCAPE, DOWN, DOWN, ENTER, "e", TAB, HOME]
-KEYS += ["Stoneware teapot. "] + [LEFT] * 3
+KEYS += ["Ask Ada about it. "] + [LEFT] * 3
 # Longer than saves are apart, and longer than a lone Escape waits for the rest of a sequence.
 STILL = 0.8
 
-WIDTH, HEIGHT, FONT, MARGIN, BAR = 8.43, 18, 14, 12, 28
+WIDTH, HEIGHT, FONT, MARGIN, GAP = 8.43, 18, 14, 12, 10
+# What a user types in another terminal, and what the first one says then.
+KILL = [("$ pkill -9 catalog", True), ("Killed", False), ("$ catalog", True)]
 BACK, TEXT, DIM, ACCENT, WARNING = "#1e1e1e", "#deddda", "#8f8e8b", "#33c7de", "#f5c211"
 # Halves of lines from the middle of a cell: left, right, up, down.
 LINES = {"─": "lr", "│": "ud", "┃": "ud", "╭": "rd", "╮": "ld", "╯": "lu", "╰": "ru"}
@@ -95,11 +97,12 @@ def edit_kill_and_start_again(home):
             screen.write(output + read_until_still(terminal))
         finally:
             process.send_signal(signal.SIGKILL)
-            process.wait()
+            if process.wait() != -signal.SIGKILL:
+                sys.exit("The program was not ended by SIGKILL.")
             os.close(terminal)
     if before != after:
         sys.exit("The program has come back with another screen.")
-    return after
+    return before, after
 
 
 def runs(row):
@@ -115,9 +118,9 @@ def goes_on(before, character):
     return before == character == "─" or before not in LINES and character not in LINES
 
 
-def shapes(screen):
+def shapes(screen, head):
     for number, row in enumerate(screen.cells):
-        top = MARGIN + BAR + number * HEIGHT
+        top = head + MARGIN + number * HEIGHT
         for start, text, style in runs(row):
             left, length = MARGIN + start * WIDTH, len(text) * WIDTH
             color = ACCENT if 36 in style else WARNING if 33 in style else DIM if 2 in style else TEXT
@@ -130,7 +133,7 @@ def shapes(screen):
                 yield words(text, left, top, color, style)
     if screen.shows_cursor:
         row, column = screen.cursor
-        left, top = MARGIN + column * WIDTH, MARGIN + BAR + row * HEIGHT
+        left, top = MARGIN + column * WIDTH, head + MARGIN + row * HEIGHT
         yield f'<rect x="{left:.1f}" y="{top}" width="2" height="{HEIGHT}" fill="#ffffff"/>'
 
 
@@ -151,19 +154,32 @@ def line(character, left, top, length, color, width):
             f' stroke-width="{width}"/>')
 
 
-def picture(screen):
-    width, height = COLUMNS * WIDTH + 2 * MARGIN, ROWS * HEIGHT + BAR + 2 * MARGIN
+def panel(head, height):
+    return f'<rect y="{head}" width="100%" height="{height}" rx="6" fill="{BACK}"/>'
+
+
+def kill(head):
+    for number, (text, is_typed) in enumerate(KILL):
+        style = frozenset([1]) if is_typed else frozenset()
+        yield words(text, MARGIN, head + MARGIN + number * HEIGHT, TEXT if is_typed else WARNING, style)
+
+
+def picture(before, after):
+    width, tall, low = COLUMNS * WIDTH + 2 * MARGIN, ROWS * HEIGHT + 2 * MARGIN, len(KILL) * HEIGHT + 2 * MARGIN
+    heads = 0, tall + GAP, tall + low + 2 * GAP
+    height = heads[2] + tall
     yield (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" width="{width:.0f}"'
            f' height="{height}" font-family="ui-monospace, Menlo, Consolas, \'DejaVu Sans Mono\', monospace"'
            f' font-size="{FONT}">')
-    yield '<title>Two windows of the catalog; in the one with the cursor, words are being edited.</title>'
-    yield f'<rect width="100%" height="100%" rx="10" fill="{BACK}"/>'
-    for number, color in enumerate(["#ed333b", "#f5c211", "#57e389"]):
-        yield f'<circle cx="{MARGIN + 8 + number * 20}" cy="{MARGIN + 6}" r="6" fill="{color}"/>'
-    yield from shapes(screen)
+    yield ('<title>Two windows of the catalog, with words being edited; the program is killed; after a new start both'
+           ' windows, the words and the cursor are there.</title>')
+    for head, size, inside in zip(heads, (tall, low, tall),
+                                  (shapes(before, heads[0]), kill(heads[1]), shapes(after, heads[2]))):
+        yield panel(head, size)
+        yield from inside
     yield "</svg>"
 
 
 with tempfile.TemporaryDirectory() as home:
-    screen = edit_kill_and_start_again(home)
-(HERE / "terminal.svg").write_text("\n".join(picture(screen)) + "\n")
+    before, after = edit_kill_and_start_again(home)
+(HERE / "terminal.svg").write_text("\n".join(picture(before, after)) + "\n")
