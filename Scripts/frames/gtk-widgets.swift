@@ -9,7 +9,7 @@ struct Product { var id: UUID }
 @MainActor
 func frame(
   restorationViews: inout [any RestorableView], window: ObjectPointer, editor: ObjectPointer,
-  selection: ObjectPointer, scrolled: ObjectPointer, products: @escaping @MainActor () -> [Product],
+  selection: ObjectPointer, scrolled: ObjectPointer, products: [Product],
   changed: @escaping @MainActor () -> Void
 ) {
   // The block stands here.

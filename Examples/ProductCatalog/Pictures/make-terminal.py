@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes terminal.svg, which shows what is on the terminal before SIGKILL, the kill, and what is there after a new start.
+"""Makes terminal.svg, which shows the terminal before SIGKILL, the kill, and the terminal after a new start.
 
 Runs the built program in a terminal of its own, edits in the second of two windows, kills it, starts it again,
 and fails if that shows anything else. The picture is drawn from the cells of the terminal.
@@ -23,9 +23,9 @@ from xml.sax.saxutils import escape
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAM = HERE.parent / ".build/debug/catalog"
 COLUMNS, ROWS = 98, 24
-DOWN, LEFT, HOME, ENTER, TAB, ESCAPE, NEW_WINDOW = "\x1b[B", "\x1b[D", "\x1b[H", "\r", "\t", "\x1b", "\x0e"
-KEYS = [DOWN] * 5 + [ENTER, TAB, NEW_WINDOW, ESCAPE, DOWN, DOWN, ENTER, "e", TAB, HOME]
-KEYS += ["Ask Ada about it. "] + [LEFT] * 3
+DOWN, LEFT, ENTER, TAB, ESCAPE, NEW_WINDOW = "\x1b[B", "\x1b[D", "\r", "\t", "\x1b", "\x0e"
+KEYS = [DOWN] * 5 + [ENTER, TAB, NEW_WINDOW, ESCAPE, DOWN, DOWN, ENTER, "e", TAB]
+KEYS += [" Ask Ada about it."] + [LEFT] * 3
 # Longer than saves are apart, and longer than a lone Escape waits for the rest of a sequence.
 STILL = 0.8
 

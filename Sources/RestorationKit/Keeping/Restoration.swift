@@ -45,7 +45,7 @@ public enum Restoration {
   ///
   /// With a closure nothing is printed, and the closure is called with the line, in every
   /// build and in tests, too. It may be called on any thread. Set it before
-  /// ``begin(_:signals:roots:prepare:)``; an empty closure makes the library silent.
+  /// ``begin(_:version:signals:roots:prepare:)``; an empty closure makes the library silent.
   ///
   ///     Restoration.onProblem = { print("A problem:", $0) }
   ///
