@@ -1,0 +1,7 @@
+// A value of the app.
+
+import RestorationKit
+
+func frame(zoom: RestoredValue<Int>) {
+  // The block stands here.
+}
