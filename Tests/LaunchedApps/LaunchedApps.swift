@@ -1,6 +1,8 @@
 @preconcurrency import Foundation
 
-/// Programs of the kind that the README shows, each in a file of its own: an `async` main, whose main
+/// Programs of the kind that the README shows, each in a file of its own.
+///
+/// The main is `async`: its main
 /// queue runs on a worker thread once it has waited. The first argument chooses the program.
 @main
 enum LaunchedApps {

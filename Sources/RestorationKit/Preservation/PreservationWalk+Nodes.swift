@@ -322,16 +322,14 @@ extension PreservationWalk {
       && !rows.findings.notes.contains { number, notes in
         // The root of the values tells what happened earlier.
         notes.contains(where: \.isLoss)
-          && number.map(rows.className) != ValuesNode.className
+          && number.map(rows.isRootOfValues) != true
       }
   }
 
   /// The problems of values and fields that are not stored, each with the key.
   var unstoredValues: [ReportNote] {
     rows.findings.notes.flatMap { number, notes -> [ReportNote] in
-      let isValue = number.map { number in
-        [ValueNode.className, FieldRecord.className].contains(rows.className(of: number))
-      }
+      let isValue = number.map(rows.isValueOrField)
       return notes.compactMap { note in
         switch note {
         case .encodeFailed(let reason):

@@ -15,7 +15,7 @@ extension KeptRecords {
     var element = kept.element
     element.inlineFields { record in
       let field = places[record].flatMap { unclaimed[$0]?.element }
-      return field?.content.className == FieldRecord.className ? field?.values.state : nil
+      return field.map { ($0.content.className, $0.values.state) }
     }
     let isWithheld = kept.staysBeside && element.values.state != nil
     guard isWithheld || !element.kept.isEmpty else { return nil }

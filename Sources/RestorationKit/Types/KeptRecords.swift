@@ -211,17 +211,17 @@ final class KeptRecords {
       // What the user types in the screen goes to the records of its fields, and the kept state must not
       // change with it.
       let isInlined = element.inlineFields { record in
-        guard let place = result.restored.place(ofRecord: record),
-          result.tree.outline.form(of: place).className == FieldRecord.className
-        else { return nil }
-        return result.tree.values.state(at: place)
+        guard let place = result.restored.place(ofRecord: record) else { return nil }
+        return (
+          result.tree.outline.form(of: place).className, result.tree.values.state(at: place)
+        )
       }
       if let byteCount = result.tree.laterFingerprints.byteCount(at: index) {
         sizes.ofRecords[element.record] = byteCount
       }
       noteReferences(of: element)
       if isInlined {
-        ScreenFields.letGoOfRecords(of: object)
+        object.letGoOfFieldRecords()
         sizes.ofRecords[element.record]? +=
           byteCount(notingReferencesOf: element.values) - byteCount(notingReferencesOf: stored)
       }
@@ -268,21 +268,6 @@ final class KeptRecords {
       // Values that cannot be copied cannot be written back; the save reports the loss.
     }
     return byteCount
-  }
-}
-
-extension StoredTree.Element {
-  /// Puts the fields into the state that are stored in records of their own.
-  ///
-  /// - Returns: Whether there are any.
-  @discardableResult
-  mutating func inlineFields(_ record: (UInt64) -> KeyedDecoder?) -> Bool {
-    guard let inlined = values.state.flatMap({ ScreenFields.inlined($0, record) }) else {
-      return false
-    }
-    values = StoredTree.Values(
-      builtIn: values.builtIn, state: inlined, sensitive: values.sensitive)
-    return true
   }
 }
 

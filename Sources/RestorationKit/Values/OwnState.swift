@@ -1,3 +1,5 @@
+internal import ArchiveCodec
+
 /// The state of an object that the library writes and reads for it, beside its hooks.
 extension StateEncoder {
   /// Writes the `restorableState` of an object, or its fields with ``Restored``.
@@ -26,5 +28,42 @@ extension StateDecoder {
     if traits.contains(.screen) {
       try ScreenFields.restore(object, from: self, keepsUnfit: keepsUnfit)
     }
+  }
+}
+
+extension StateRestoring {
+  /// Lets go of the records of all fields, which go on with records that are made when they are written.
+  func letGoOfFieldRecords() { ScreenFields.letGoOfRecords(of: self) }
+}
+
+extension StoredTree.Element {
+  /// Puts the fields into the state that are stored in records of their own.
+  ///
+  /// - Parameter record: The class and the state of a record; nil if there is none.
+  /// - Returns: Whether there are any.
+  @discardableResult
+  mutating func inlineFields(
+    _ record: (UInt64) -> (className: String, state: KeyedDecoder?)?
+  ) -> Bool {
+    let inlined = values.state.flatMap { state in
+      ScreenFields.inlined(state) { number in
+        guard let found = record(number), found.className == FieldRecord.className else {
+          return nil
+        }
+        return found.state
+      }
+    }
+    guard let inlined else { return false }
+    values = StoredTree.Values(
+      builtIn: values.builtIn, state: inlined, sensitive: values.sensitive)
+    return true
+  }
+}
+
+extension Rows {
+  func isRootOfValues(_ number: RowNumber) -> Bool { className(of: number) == ValuesNode.className }
+
+  func isValueOrField(_ number: RowNumber) -> Bool {
+    [ValueNode.className, FieldRecord.className].contains(className(of: number))
   }
 }
