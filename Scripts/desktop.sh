@@ -174,7 +174,7 @@ draw_kill() {
   read -r width height < <(identify -format "%w %h\n" "$pictures/before.png")
   convert "$1" -background "$background" -gravity center -extent "${width}x$height" \
     -fill "#1e1e1e" -draw "roundrectangle 40,$((height / 2 - 110)) $((width - 40)),$((height / 2 + 110)) 12,12" \
-    -gravity west -font DejaVu-Sans-Mono -pointsize 56 \
+    -gravity west -font DejaVu-Sans-Mono -pointsize 50 \
     -fill "#deddda" -annotate +70-40 "\$ pkill -9 $2" -fill "#f5c211" -annotate +70+40 "Killed" \
     -dither None -colors 64 -define png:exclude-chunks=date,time "PNG8:$pictures/killed.png"
   echo "A picture of it: $pictures/killed.png"
