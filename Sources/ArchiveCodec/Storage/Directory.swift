@@ -67,7 +67,7 @@ package struct Directory: Sendable {
   /// Makes a directory, unless it is there; false if its parent is missing.
   private static func make(_ path: String) throws(ArchiveError) -> Bool {
     do throws(ArchiveError) {
-      try SystemCall.check { unsafe mkdir(path, 0o700) }
+      try makeNew(path)
     } catch {
       guard error.systemError != ENOENT else { return false }
       guard try status(of: path, following: true) == nil else { return true }
@@ -83,6 +83,19 @@ package struct Directory: Sendable {
       throw ArchiveError(.inputOutput, systemError: error.systemError)
     }
     return true
+  }
+
+  /// Makes a directory with the mode 0700.
+  static func makeNew(_ path: String) throws(ArchiveError) {
+    try SystemCall.check { unsafe mkdir(path, 0o700) }
+    // The umask may have taken bits away, without which nothing can be put into the directory.
+    guard let status = try status(of: path), status.st_mode & 0o777 != 0o700 else { return }
+    do throws(ArchiveError) {
+      try SystemCall.check { unsafe chmod(path, status.st_mode & 0o7000 | 0o700) }
+    } catch {
+      _ = unsafe rmdir(path)
+      throw error
+    }
   }
 
   private var parent: Directory { Directory(child("..")) }

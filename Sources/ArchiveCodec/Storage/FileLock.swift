@@ -24,7 +24,7 @@ final class FileLock: ArchiveLock {
   /// Opens and locks the file, and makes it if there is none.
   init(_ path: String) throws(ArchiveError) {
     for _ in 0..<Self.largestTryCount {
-      let file = try OpenFile(path, O_RDWR | O_CREAT, mode: 0o600)
+      guard let file = try Self.open(path) else { continue }
       do throws(ArchiveError) {
         try SystemCall.check {
           var region = Self.wholeFile
@@ -38,14 +38,18 @@ final class FileLock: ArchiveLock {
           .locked, subject: isOwn ? ArchiveError.thisProcess : try Self.holder(in: file))
       }
       let status = try file.status()
-      // A file with a second name may be one of the user's own.
-      guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink <= 1 else {
-        throw ArchiveError(.notAFile)
-      }
+      guard status.st_mode & S_IFMT == S_IFREG else { throw ArchiveError(.notAFile) }
       let identity = FileIdentity(status)
       // The last holder may have removed the file after it was opened here. Then nobody
       // would find this lock.
       guard try Self.names(path, identity) else { continue }
+      guard status.st_nlink <= 1 else {
+        // A file with a second name may be one of the user's own, or the lock of a copy of the
+        // directory, so nothing is written to it.
+        try Self.replaceFileWithOtherNames(at: path, file, status)
+        continue
+      }
+      try file.openToOwnerAlone(status)
       let byteCount = Self.write(holder: Self.ownName, to: file, ofByteCount: Int(status.st_size))
       self.file = OpenLockFile(locked: file, byteCount: byteCount)
       self.path = path

@@ -96,7 +96,8 @@ extension FileSnapshots {
       try sweep()
       let temporary = Directory(directory.child(Self.temporaryMark + identifier))
       try directory.created { () throws(ArchiveError) in
-        try change { unsafe mkdir(temporary.path, 0o700) }
+        try beforeChange()
+        try Directory.makeNew(temporary.path)
       }
       do throws(ArchiveError) {
         for (name, status) in files + others {

@@ -60,6 +60,9 @@ package final class OpenLockFile: Sendable {
 
   private let file: OpenFile
   private let isWritable: Bool
+  /// A file with a second name may be one of the user's own, so nothing is written to it; the next lock
+  /// replaces it.
+  private let hasOtherNames: Bool
   /// Whether this is the open file that has the lock, so that whoever keeps it keeps the lock.
   package let isOfLock: Bool
   /// Whether this process has the lock of the file.
@@ -71,7 +74,7 @@ package final class OpenLockFile: Sendable {
   /// Takes the open file that has the lock.
   init(locked file: consuming OpenFile, byteCount: Int) {
     self.file = file
-    isWritable = true
+    (isWritable, hasOtherNames) = (true, false)
     (isOfLock, isLockedHere) = (true, true)
     self.byteCount = Atomic(byteCount)
   }
@@ -94,10 +97,9 @@ package final class OpenLockFile: Sendable {
       file = try OpenFile.existing(path) { status = $0 }
     }
     guard let file else { return nil }
-    // A file with a second name may be one of the user's own.
-    guard status.st_nlink <= 1 else { throw ArchiveError(.notAFile) }
     self.file = file
     self.isWritable = isWritable
+    hasOtherNames = status.st_nlink > 1
     isOfLock = false
     isLockedHere = FileLock.isHeldHere(FileIdentity(status))
     byteCount = Atomic(Int(status.st_size))
@@ -106,9 +108,10 @@ package final class OpenLockFile: Sendable {
   /// Makes the file.
   package init(making path: String) throws(ArchiveError) {
     file = try OpenFile(path, O_RDWR | O_CREAT, mode: 0o600)
-    isWritable = true
-    isOfLock = false
+    (isWritable, isOfLock) = (true, false)
     let status = try file.status()
+    hasOtherNames = status.st_nlink > 1
+    try file.openToOwnerAlone(status)
     isLockedHere = FileLock.isHeldHere(FileIdentity(status))
     byteCount = Atomic(Int(status.st_size))
   }
@@ -148,13 +151,18 @@ package final class OpenLockFile: Sendable {
   /// Cuts the record off.
   package func cutRecord() throws(ArchiveError) {
     guard byteCount.load(ordering: .relaxed) > LockFile.recordOffset else { return }
-    guard isWritable else { throw ArchiveError(.permissionDenied) }
+    try checkIsWritable()
     try SystemCall.check { ftruncate(file.descriptor, off_t(LockFile.recordOffset)) }
     byteCount.store(LockFile.recordOffset, ordering: .relaxed)
   }
 
-  package func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
+  private func checkIsWritable() throws(ArchiveError) {
+    guard !hasOtherNames else { throw ArchiveError(.notAFile) }
     guard isWritable else { throw ArchiveError(.permissionDenied) }
+  }
+
+  package func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
+    try checkIsWritable()
     let hasFileSizeLimit = limit.withLock { known in
       let hasLimit = known ?? SystemCall.hasFileSizeLimit
       known = hasLimit

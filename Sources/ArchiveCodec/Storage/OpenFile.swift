@@ -48,6 +48,12 @@ package struct OpenFile: ~Copyable, Sendable {
     return status
   }
 
+  /// Gives a file of this user the mode 0600: the umask may have taken bits away when it was made.
+  func openToOwnerAlone(_ status: stat) throws(ArchiveError) {
+    guard status.st_mode & 0o777 != 0o600, status.st_uid == geteuid() else { return }
+    try SystemCall.check { fchmod(descriptor, 0o600) }
+  }
+
   package func write(_ bytes: UnsafeRawBufferPointer) throws(ArchiveError) {
     try SystemCall.withoutFileSizeSignal { () throws(ArchiveError) in
       try unsafe Self.write(bytes, to: descriptor)

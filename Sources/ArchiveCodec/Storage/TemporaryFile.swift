@@ -43,14 +43,11 @@ package struct TemporaryFile: ~Copyable {
       }
       let status = try file.status()
       if attempt == .locked, try !FileLock.names(path, FileIdentity(status)) { continue }
-      // The umask may have taken bits away.
-      if status.st_mode & 0o777 != 0o600 {
-        do throws(ArchiveError) {
-          try SystemCall.check { fchmod(file.descriptor, 0o600) }
-        } catch {
-          _ = unsafe unlink(path)
-          throw error
-        }
+      do throws(ArchiveError) {
+        try file.openToOwnerAlone(status)
+      } catch {
+        _ = unsafe unlink(path)
+        throw error
       }
       self.path = path
       self.file = file
