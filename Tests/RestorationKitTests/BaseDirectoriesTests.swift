@@ -1,5 +1,6 @@
 import Foundation
 import RestorationKit
+import TestSupport
 import XCTest
 
 #if !canImport(Darwin)
@@ -74,6 +75,41 @@ final class BaseDirectoriesTests: XCTestCase {
         directories.keyFile(of: "org.example"),
         "\(home)/.local/share/restoration-keys/org.example.key", message)
     }
+  }
+
+  /// Calls the body with a variable of bytes, which Foundation gives as text of its own.
+  private func with<Result>(
+    _ name: String, _ bytes: [UInt8], _ body: () -> Result
+  ) -> Result {
+    let before = ProcessInfo.processInfo.environment[name]
+    defer { setVariable(name, before) }
+    XCTAssertEqual(setenv(name, (bytes + [0]).map { CChar(bitPattern: $0) }, 1), 0)
+    return body()
+  }
+
+  func testTwoHomesThatDifferInAByteNeverShareADirectory() async throws {
+    let place = try TemporaryDirectory()
+    for name in ["HOME", "XDG_STATE_HOME"] {
+      for byte: UInt8 in [0xE8, 0xE9] {
+        let home = Array(place.path.utf8) + Array("/u".utf8) + [byte]
+        let keeper = try with(name, home) { Result { try StateKeeper(application: "org.example") } }
+          .get()
+        let value = RestoredNode()
+        do {
+          _ = try await keeper.restore(into: [value])
+          _ = try await keeper.save([value])
+          XCTFail("\(name) is no UTF-8, and the state is stored.")
+        } catch {
+          XCTAssertTrue(error.description.contains(name), error.description)
+          XCTAssertTrue(error.description.contains("UTF-8"), error.description)
+        }
+      }
+    }
+    XCTAssertEqual(try place.names(), [])
+  }
+
+  private final class RestoredNode: RestorableNode {
+    let restorationIdentifier = "a"
   }
 
   func testAUserWithoutAHomeDirectoryHasTheOneThatContainersGive() {

@@ -14,6 +14,7 @@ extension StateFile {
       let secretsOfAsides = await secretsOfStoredAsides()
       guard number > lastNumber else { return nil }
       files.archive.replaceUndecoded(settingAside)
+      try chooseKeyFile()
       if let key = try keys.key(creating: false) {
         let writer = try files.archive.writer(
           CurrentKey(key: key, stamp: nil), taken.lock, settingAside)

@@ -127,10 +127,29 @@ package actor StateFile {
   /// Returns when the thread of the file has done all work before this call.
   func takeTurn() {}
 
-  func existingKey() throws(ArchiveError) -> ArchiveKey { try files.opener.existingKey() }
+  func existingKey() throws(ArchiveError) -> ArchiveKey {
+    try chooseKeyFile()
+    return try files.opener.existingKey()
+  }
 
   func currentKey(creating: Bool) throws(ArchiveError) -> CurrentKey {
-    try files.opener.currentKey(creating: creating)
+    try chooseKeyFile()
+    let key = try files.opener.currentKey(creating: creating)
+    if creating { note { try (keys as? FileKeyProvider)?.noteFile(for: directory) } }
+    return key
+  }
+
+  /// Chooses the file of the key, if the key may be in one of several.
+  func chooseKeyFile() throws(ArchiveError) {
+    try (keys as? FileKeyProvider)?.chooseFile(for: directory) { (key) throws(ArchiveError) in
+      do throws(ArchiveError) {
+        let archive = try files.opener.open(files.archive.storage, key, recovery: .recover)
+        return archive.map { _ in true }
+      } catch {
+        guard error.isAboutContent else { throw error }
+        return false
+      }
+    }
   }
 
   /// Notes an error of the body as a launch problem: a marker must never stop a restore.

@@ -18,6 +18,8 @@ internal import Darwin
 package struct BaseDirectories: Sendable {
   private let stateHome: String
   private let keyHome: String
+  /// Where keys are without the variable that says so, which some programs set for all that they start.
+  private let usualKeyHome: String
 
   /// - Parameters:
   ///   - environment: The variables of the process. A path that is not absolute is ignored.
@@ -30,16 +32,35 @@ package struct BaseDirectories: Sendable {
     #if canImport(Darwin)
     stateHome = below("Library/Application Support")
     keyHome = below("Library/Application Support/Restoration Keys")
+    usualKeyHome = keyHome
     #else
     stateHome = absolute(environment["XDG_STATE_HOME"]) ?? below(".local/state")
-    keyHome =
-      (absolute(environment["XDG_DATA_HOME"]) ?? below(".local/share")) + "/restoration-keys"
+    usualKeyHome = below(".local/share") + "/restoration-keys"
+    let dataHome = absolute(environment["XDG_DATA_HOME"])
+    keyHome = dataHome.map { "\($0)/restoration-keys" } ?? usualKeyHome
     #endif
   }
 
   package static var current: BaseDirectories {
-    BaseDirectories(
-      environment: ProcessInfo.processInfo.environment, databaseHome: homeOfPasswordDatabase)
+    BaseDirectories(environment: variables, databaseHome: homeOfPasswordDatabase)
+  }
+
+  /// The variables of this process that name directories.
+  ///
+  /// Read here, since Foundation replaces bytes that are no UTF-8, so that two directories could have
+  /// one name.
+  private static var variables: [String: String] {
+    var variables: [String: String] = [:]
+    for name in ["HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"] {
+      guard let value = unsafe getenv(name) else { continue }
+      variables[name] = unsafe path(value, of: name)
+    }
+    return variables
+  }
+
+  /// A path as text; one that is no UTF-8 becomes one at which nothing can be, and whose errors say so.
+  @unsafe private static func path(_ path: UnsafePointer<CChar>, of name: String) -> String {
+    unsafe String(validatingCString: path) ?? "/dev/null/\(name) is no UTF-8"
   }
 
   /// The home in the password database.
@@ -54,7 +75,7 @@ package struct BaseDirectories: Sendable {
         var found: UnsafeMutablePointer<passwd>?
         let failure = unsafe getpwuid_r(getuid(), &entry, start, strings.count, &found)
         guard unsafe found != nil, let home = unsafe entry.pw_dir else { return (failure, nil) }
-        return unsafe (failure, String(cString: home))
+        return unsafe (failure, path(home, of: "the home of the user"))
       }
       if let home { return home }
       // The buffer was too small for the strings of the entry.
@@ -69,6 +90,11 @@ package struct BaseDirectories: Sendable {
 
   package func keyFile(of application: String) -> String {
     "\(keyHome)/\(application).key"
+  }
+
+  /// The file of the key of a process without `XDG_DATA_HOME`.
+  func usualKeyFile(of application: String) -> String {
+    "\(usualKeyHome)/\(application).key"
   }
 
   package func keyringNote(of application: String) -> String {

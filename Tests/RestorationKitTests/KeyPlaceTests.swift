@@ -1,0 +1,111 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import TestSupport
+import XCTest
+
+#if !canImport(Darwin)
+/// Where an app finds its key: the state and the key have variables of their own, and a terminal of
+/// a snap sets only one of them.
+@MainActor
+final class KeyPlaceTests: XCTestCase {
+  private static let application = "org.example.places"
+  private let home = Result { try TemporaryDirectory() }
+
+  /// A launch in an environment: what came back, and what was stored then.
+  @discardableResult
+  private func launch(inSnap: Bool, revision: Int = 1) async throws -> String? {
+    let home = try home.get().path
+    let names = ["HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"]
+    let before = ProcessInfo.processInfo.environment
+    for name in names { unsetenv(name) }
+    setenv("HOME", home, 1)
+    if inSnap { setenv("XDG_DATA_HOME", snap(revision), 1) }
+    defer {
+      for name in names {
+        if let value = before[name] { setenv(name, value, 1) } else { unsetenv(name) }
+      }
+    }
+    let keeper = try StateKeeper(application: Self.application)
+    let node = TestNode("a")
+    do { _ = try await keeper.restore(into: [node]) } catch { node.value = nil }
+    let found = node.value
+    node.value = "\((found.flatMap { Int($0) } ?? 0) + 1)"
+    _ = try await keeper.save([node])
+    await keeper.close()
+    return found
+  }
+
+  private func snap(_ revision: Int) -> String {
+    ((try? home.get().path) ?? "") + "/snap/code/\(revision)/.local/share"
+  }
+
+  private func keyFile(inSnap: Bool) throws -> String {
+    let data = inSnap ? snap(1) : try home.get().child(".local/share")
+    return "\(data)/restoration-keys/\(Self.application).key"
+  }
+
+  private func hasKey(inSnap: Bool) throws -> Bool {
+    FileManager.default.fileExists(atPath: try keyFile(inSnap: inSnap))
+  }
+
+  private func setAsideCount() throws -> Int {
+    try FileManager.default.contentsOfDirectory(
+      atPath: try home.get().child(".local/state/\(Self.application)")
+    ).filter { $0.contains(".unreadable-") || $0.contains(".unread-") }.count
+  }
+
+  func testTheTerminalOfASnapAndAnyOtherHaveOneState() async throws {
+    for isSnapFirst in [false, true] {
+      try FileManager.default.removeItem(atPath: try home.get().path)
+      try FileManager.default.createDirectory(
+        atPath: try home.get().path, withIntermediateDirectories: false)
+      for count in 0..<6 {
+        let found = try await launch(inSnap: (count % 2 == 0) == isSnapFirst)
+        XCTAssertEqual(found, count == 0 ? nil : "\(count)", "snap first: \(isSnapFirst)")
+      }
+      XCTAssertEqual(try setAsideCount(), 0)
+      XCTAssertEqual(try hasKey(inSnap: true), isSnapFirst)
+      XCTAssertEqual(try hasKey(inSnap: false), !isSnapFirst)
+    }
+  }
+
+  func testOfTwoKeysTheOneThatOpensTheStateIsUsed() async throws {
+    for isSnap in [false, true] {
+      try FileManager.default.removeItem(atPath: try home.get().path)
+      try FileManager.default.createDirectory(
+        atPath: try home.get().path, withIntermediateDirectories: false)
+      try await launch(inSnap: isSnap)
+      _ = try KeyFile(path: try keyFile(inSnap: !isSnap)).loadOrCreate()
+      for (count, inSnap) in [false, true, true, false].enumerated() {
+        let found = try await launch(inSnap: inSnap)
+        XCTAssertEqual(found, "\(count + 1)", "key in the snap: \(isSnap)")
+      }
+      XCTAssertEqual(try setAsideCount(), 0)
+    }
+  }
+
+  func testWithoutTheKeyOneLaunchSetsTheStateAsideAndLaterOnesGoOn() async throws {
+    try await launch(inSnap: true)
+    try FileManager.default.removeItem(atPath: try keyFile(inSnap: true))
+    for (count, inSnap) in [true, false, true, false].enumerated() {
+      let found = try await launch(inSnap: inSnap)
+      XCTAssertEqual(found, count == 0 ? nil : "\(count)")
+    }
+    XCTAssertEqual(try setAsideCount(), 1)
+  }
+
+  func testAKeyBesideTheStatesIsNotLookedFor() async throws {
+    try await launch(inSnap: true)
+    let states = try home.get().child(".local/state/\(Self.application)")
+    let other = "\(states)/restoration-keys/\(Self.application).key"
+    _ = try KeyFile(path: other).loadOrCreate()
+    let note = "\(states)/.\(Self.application).key"
+    try FileManager.default.removeItem(atPath: note)
+    try FileManager.default.createSymbolicLink(atPath: note, withDestinationPath: other)
+    let found = try await launch(inSnap: false)
+    XCTAssertNil(found)
+    XCTAssertTrue(try hasKey(inSnap: false), "A key of its own was made.")
+  }
+}
+#endif
