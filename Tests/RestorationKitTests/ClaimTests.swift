@@ -112,7 +112,63 @@ final class ClaimTests: XCTestCase {
       launch.now -= wrong
     }
     try await launchAndClose(try launch.keeper())
+    launch.environment.bootSession = "another start"
+    try await launchAndClose(try launch.keeper())
     XCTAssertEqual(Set(try launch.store.names()), all.subtracting(numbered))
+  }
+
+  /// A state with a number that was saved, and is in use no more.
+  private func saveSecond() async throws {
+    let first = try launch.keeper()
+    _ = try await save("first", with: first)
+    let other = try second()
+    _ = try await save("second", with: other)
+    XCTAssertEqual(other.stateName, "main~2")
+    await other.close()
+    await first.close()
+  }
+
+  private func launchOnce() async throws {
+    let keeper = try launch.keeper()
+    _ = try await value(with: keeper)
+    await keeper.close()
+  }
+
+  private var hasSecond: Bool { get throws { try launch.store.names().contains("main~2") } }
+
+  func testOneLaunchWithAClockThatIsAheadRemovesNothing() async throws {
+    let day: TimeInterval = 24 * 60 * 60
+    try await saveSecond()
+    // Launches of one start of the machine, of which each sees the wrong clock.
+    launch.now += 40 * day
+    for _ in 0..<3 {
+      try await launchOnce()
+      XCTAssertTrue(try hasSecond)
+    }
+    // The clock is right again, and the second instance saves.
+    launch.now -= 39 * day
+    launch.environment.bootSession = "second start"
+    try await saveSecond()
+    // Whoever sees the clock ahead now is the first to see this state old.
+    launch.now += 40 * day
+    launch.environment.bootSession = "third start"
+    try await launchOnce()
+    XCTAssertTrue(try hasSecond)
+    launch.environment.bootSession = "fourth start"
+    try await launchOnce()
+    XCTAssertFalse(try hasSecond, "Two starts have seen it old.")
+  }
+
+  func testAMachineThatIsNeverStartedAgainRemovesWhatIsOldAfterADay() async throws {
+    let day: TimeInterval = 24 * 60 * 60
+    launch.environment.uptime = 100 * day
+    try await saveSecond()
+    launch.now += 31 * day
+    for (uptime, stays) in [(131.0, true), (131.9, true), (132, false)] {
+      launch.environment.uptime = uptime * day
+      try await launchOnce()
+      XCTAssertEqual(try hasSecond, stays, "after \(uptime) days")
+    }
   }
 
   func testWhatOthersHaveSetAsideIsNotPutBackOrRemoved() async throws {

@@ -99,6 +99,10 @@ package final class LaunchGuard {
     marked?.bootSession = environment.bootSession
     marked?.snapshotIgnored = tree.snapshot == .ignoredOnce ? tree.version : nil
     marked?.isFirst = !hasBegun
+    // Somebody uses the state.
+    marked?.seenOldOf = nil
+    marked?.seenOldBoot = nil
+    marked?.seenOldUptime = 0
     restoreCount += 1
     restore = OpenRestore(
       number: restoreCount, version: tree.version, isWhole: tree.isWhole, key: key,

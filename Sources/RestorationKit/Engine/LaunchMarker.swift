@@ -31,6 +31,12 @@ package struct LaunchMarker: Sendable {
     var isFirst = false
     /// How many launches in a row crashed while they decoded a value after the restore.
     var valueCrashes: [String: Int] = [:]
+    /// When the state was saved that a launch of another instance has seen old, by its own clock; nil
+    /// if none has.
+    var seenOldOf: Date?
+    /// The start of the machine at which that launch was, and how long it had run then, in seconds.
+    var seenOldBoot: String?
+    var seenOldUptime = 0.0
 
     /// Forgets that a restore has begun; the first restore of a launch also counts for the elements
     /// that it has left out.
@@ -86,6 +92,9 @@ package struct LaunchMarker: Sendable {
     static let isFirst = "isFirst"
     static let valueCrashes = "valueCrashes"
     static let noteKey = "noteKey"
+    static let seenOldOf = "seenOldOf"
+    static let seenOldBoot = "seenOldBoot"
+    static let seenOldUptime = "seenOldUptime"
     static let snapshotIgnored = VersionKeys(
       generation: "snapshotIgnoredGeneration", mac: "snapshotIgnoredMAC")
   }
@@ -158,6 +167,9 @@ package struct LaunchMarker: Sendable {
     content.snapshotIgnored = try Key.snapshotIgnored.decode(from: record)
     content.gaveWay = try record.decodeIfPresent(forKey: Key.gaveWay) ?? false
     content.isFirst = try record.decodeIfPresent(forKey: Key.isFirst) ?? false
+    content.seenOldOf = try record.decodeIfPresent(forKey: Key.seenOldOf)
+    content.seenOldBoot = try record.decodeIfPresent(forKey: Key.seenOldBoot)
+    content.seenOldUptime = try record.decodeIfPresent(forKey: Key.seenOldUptime) ?? 0
     do {
       content.skipped =
         try record.decodeIfPresent(SkippedElements.self, forKey: Key.skipped) ?? content.skipped
@@ -203,6 +215,11 @@ package struct LaunchMarker: Sendable {
       if content.isFirst { encoder.encode(true, forKey: Key.isFirst) }
       if !content.valueCrashes.isEmpty {
         encoder.encode(content.valueCrashes, forKey: Key.valueCrashes)
+      }
+      if let date = content.seenOldOf {
+        encoder.encode(date, forKey: Key.seenOldOf)
+        encoder.encode(content.seenOldBoot, forKey: Key.seenOldBoot)
+        encoder.encode(content.seenOldUptime, forKey: Key.seenOldUptime)
       }
       encoder.encode(Data(tag.key), forKey: Key.noteKey)
     }

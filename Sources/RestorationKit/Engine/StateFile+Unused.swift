@@ -9,7 +9,8 @@ internal import Synchronization
 
 extension StateFile {
   /// A month is longer than a vacation; after that nobody waits for a second window.
-  private static let longestUnused: TimeInterval = 30 * 24 * 60 * 60
+  private static let longestUnused: TimeInterval = 30 * day
+  private static let day: TimeInterval = 24 * 60 * 60
 
   /// Removes unused states of other instances and leftovers of killed saves, once for every claim:
   /// some time after the launch, or when the state is let go.
@@ -33,7 +34,13 @@ extension StateFile {
         cleanUpProblem = cleanUpProblem.map { "\($0); \(error.reason)" } ?? error.reason
       }
     }
-    attempt { try removeNumberedStates { isUnused($0, at: now) } }
+    attempt {
+      try removeNumberedStates {
+        isUnused($0, at: now)
+      } ifSure: {
+        isSeenOldAgain($0, $1)
+      }
+    }
     attempt {
       // No other state can have a name that begins as the names of the scenes do.
       try directory.removeLeftovers {
@@ -49,11 +56,13 @@ extension StateFile {
   /// A user who runs only one instance would never see these states again. A state is locked only
   /// to be removed: an instance that is launched meanwhile must find its own state free.
   ///
-  /// - Parameter isGone: Whether a stored state may go; a state that stays keeps
-  ///   all files beside it.
+  /// - Parameters:
+  ///   - isGone: Whether a stored state may go; a state that stays keeps all files beside it.
+  ///   - isSure: Asked for the number and the states of an instance when they are locked.
   /// - Throws: The errors of the directory.
   func removeNumberedStates(
-    where isGone: (_ name: String) -> Bool
+    where isGone: (_ name: String) -> Bool,
+    ifSure isSure: (_ number: String, _ saved: [String]) -> Bool = { _, _ in true }
   ) throws(ArchiveError) {
     var states: [String: [String]] = [:]
     for name in try directory.names() {
@@ -73,6 +82,7 @@ extension StateFile {
         continue
       }
       defer { withExtendedLifetime(lock) {} }
+      guard saved.isEmpty || isSure(number, saved) else { continue }
       for name in names where name.hasSuffix(StateClaim.secretsSuffix) {
         try directory.storage(named: name).remove()
       }
@@ -83,7 +93,8 @@ extension StateFile {
         try directory.launchStorage(ofStateNamed: name).remove()
       }
       try removeSessions(ofStateNamed: number)
-      if saved.isEmpty { try directory.launchStorage(ofStateNamed: number).remove() }
+      // The note of a launch is there also where only windows are stored.
+      try directory.launchStorage(ofStateNamed: number).remove()
     }
   }
 
@@ -101,6 +112,38 @@ extension StateFile {
   /// A state stays if it cannot be read, was saved in the future by this clock, or was saved when a
   /// clock had not been set.
   private func isUnused(_ name: String, at now: Date) -> Bool {
+    savedAt(name).map { now.timeIntervalSince($0) > Self.longestUnused } ?? false
+  }
+
+  /// Whether an earlier launch has seen the states of an instance old, too, at another start of the
+  /// machine or a day before; notes that this launch has.
+  ///
+  /// The clock of one launch may be wrong: nobody has sat before an app for a month by it.
+  private func isSeenOldAgain(_ number: String, _ names: [String]) -> Bool {
+    guard let saved = names.compactMap(savedAt).max() else { return false }
+    let marker = LaunchMarker(
+      storage: directory.launchStorage(ofStateNamed: number),
+      context: ArchiveContext([source.application, number, "launch"]))
+    let (boot, uptime) = (
+      source.environment.bootSession, source.environment.uptime ?? BootSession.uptime
+    )
+    do {
+      let key = try existingKey()
+      var content = try marker.read(key).content
+      if content.seenOldOf == saved {
+        let passed = uptime - content.seenOldUptime
+        return content.seenOldBoot != boot || passed < 0 || passed >= Self.day
+      }
+      (content.seenOldOf, content.seenOldBoot, content.seenOldUptime) = (saved, boot, uptime)
+      try marker.write(content, key)
+    } catch {
+      // The next launch is the first to see them.
+    }
+    return false
+  }
+
+  /// When a state was saved; nil if it cannot be read, or was saved when a clock had not been set.
+  private func savedAt(_ name: String) -> Date? {
     do {
       guard
         let archive = try Archive.open(
@@ -109,10 +152,10 @@ extension StateFile {
         let facts = try archive.record(NodeRecord.application)?
           .container(forKey: NodeRecord.factsKey),
         let saved = try SaveFacts(facts, of: archive).timestamp, saved > .earliestSave
-      else { return false }
-      return now.timeIntervalSince(saved) > Self.longestUnused
+      else { return nil }
+      return saved
     } catch {
-      return false
+      return nil
     }
   }
 }

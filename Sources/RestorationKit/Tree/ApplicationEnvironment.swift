@@ -26,6 +26,9 @@ public struct ApplicationEnvironment: Hashable, Sendable {
   /// The start of the machine; nil if the system does not say.
   package var bootSession = BootSession.identifier
 
+  /// How long the machine has run, in seconds; nil asks the system.
+  package var uptime: Double?
+
   /// Creates an environment.
   ///
   /// - Parameters:

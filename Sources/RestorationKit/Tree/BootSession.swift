@@ -3,9 +3,27 @@ internal import Darwin
 #else
 internal import ArchiveCodec
 #endif
+#if canImport(Glibc)
+internal import Glibc
+#elseif canImport(Musl)
+internal import Musl
+#elseif canImport(Android)
+internal import Android
+#endif
 
 /// The time from a start of the machine to its end.
 enum BootSession {
+  /// How long the machine has run, in seconds, by a clock that nobody can set.
+  static var uptime: Double {
+    var time = timespec()
+    #if canImport(Darwin)
+    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    #else
+    unsafe clock_gettime(CLOCK_BOOTTIME, &time)
+    #endif
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+
   /// Tells the session from all others; nil where the system does not say.
   static let identifier: String? = {
     #if canImport(Darwin)
