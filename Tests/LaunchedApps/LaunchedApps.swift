@@ -14,6 +14,7 @@ enum LaunchedApps {
     "FailingNote": FailingNote.main,
     "ReadmeWindows": ReadmeWindows.main,
     "TwoVersions": TwoVersions.main,
+    "WithoutPermission": WithoutPermission.main,
   ]
 
   @MainActor static func main() async throws {

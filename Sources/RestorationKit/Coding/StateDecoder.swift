@@ -37,6 +37,9 @@ public final class StateDecoder {
   private let restored: any RestoredReferences
   /// Notes the keys that are asked for, if this is a coder of a container.
   private let container: ReadContainer?
+  /// Whether the state has been put in the place of another one, so that a field that is not stored
+  /// goes back to its declaration.
+  let isPutBack: Bool
 
   init(
     path: RestorationPath, values: KeyedDecoder?, facts: SaveFacts?, now: Date,
@@ -44,6 +47,7 @@ public final class StateDecoder {
   ) {
     self.container = container
     ownPath = path
+    isPutBack = false
     cursor = values.map(FieldCursor.init) ?? FieldCursor()
     hasValues = values != nil
     isOpen = true
@@ -53,8 +57,11 @@ public final class StateDecoder {
   }
 
   /// Creates a coder that serves one element after the other.
-  init(facts: SaveFacts?, now: Date, restored: any RestoredReferences) {
+  init(
+    facts: SaveFacts?, now: Date, restored: any RestoredReferences, isPutBack: Bool
+  ) {
     container = nil
+    self.isPutBack = isPutBack
     cursor = FieldCursor()
     hasValues = false
     isOpen = true

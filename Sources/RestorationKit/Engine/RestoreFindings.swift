@@ -14,10 +14,20 @@ struct RestoreFindings {
   var isLocked = false
   /// The problems that are noted for tools, and of which state; nil if that is not known.
   var notedProblems: (stateName: String?, lines: [String])?
+  /// Why the stored state could not be read, if it may be read later and nothing was saved since.
+  var unread: ArchiveError?
+  /// Whether the app has changed something while the state that could not be read was read again, so
+  /// that no object was touched.
+  var isUnreadChanged = false
+  /// Whether the stored state was put back, and not restored since.
+  var isPutBack = false
+  /// The report of the restore that an autosave has made up for.
+  var lateReport: RestorationReport?
 
   /// Another state has taken the place of the one that was found, and nobody has asked for it yet.
   mutating func beginAnew() {
     (undecoded, hasTriedToRestore, lastStatus) = ([], false, .notRestoredYet)
     notedProblems = nil
+    unread = nil
   }
 }

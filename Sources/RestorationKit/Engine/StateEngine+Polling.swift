@@ -36,19 +36,36 @@ extension StateEngine {
   }
 
   /// Asks all objects for their states, and hears of their changes from now on; nothing is stored.
-  func hear(_ roots: [any RestorableNode]) { rows = heardRows(of: roots) }
+  func hear(_ roots: [any RestorableNode]) { rows = heardRows(of: withValues(roots)) }
+
+  /// Notes that the state could not be read, and what the app has until then, if it may be read later.
+  func noteUnread(_ error: ArchiveError?, hearing roots: [any RestorableNode]) {
+    found.unread = error.flatMap { $0.mayPass ? $0 : nil }
+    guard found.unread != nil else { return }
+    values?.store.noteUnread()
+    rows = heardRows(of: roots, remembersSaid: true)
+  }
+
+  /// Whether the stored state could not be read, may be read now, and the app has changed nothing since.
+  func isUnreadAndUnchanged(below roots: () -> [any RestorableNode]) -> Bool {
+    guard found.unread != nil, let said = rows.hearing.said, rows.hearing.changes.isEmpty,
+      values?.store.hasChanged != true
+    else { return false }
+    return !PreservationPoll(rows, said, types: types, objects: objects)
+      .findsChange(below: roots())
+  }
 
   /// Rows that hear all objects from now on, and know of nothing that is stored.
-  func heardRows(of roots: [any RestorableNode]) -> Rows {
+  func heardRows(of roots: [any RestorableNode], remembersSaid: Bool = false) -> Rows {
     let rows = Rows(signal)
     let walk = PreservationWalk(
       rows, objects: objects, limits: settings.limits, secrets: file.secrets,
       PreservationWalk.Conditions(
         nodeLimit: settings.policy.nodeLimit, now: settings.now(), isRehearsal: true,
-        remembersSaid: settings.isPolled))
+        remembersSaid: remembersSaid || settings.isPolled))
     defer { walk.end() }
     do {
-      try walk.walk(withValues(roots), everything: true) { false }
+      try walk.walk(roots, everything: true) { false }
       _ = try walk.finish()
       walk.commit(as: nil)
       return rows

@@ -9,6 +9,7 @@ extension StateEngine {
   func restore(
     _ calls: FileCalls = .waiting,
     unless ended: () throws(RestorationError) -> RestorationReport? = { nil },
+    hearing roots: (() -> [any RestorableNode])? = nil,
     then: (RestorationReport) -> Void = { _ in },
     with participants: (StoredTree) -> RestorationParticipants?
   ) async throws(RestorationError) -> RestorationReport {
@@ -17,7 +18,7 @@ extension StateEngine {
     do throws(RestorationError) {
       let report = try await inTurn(.restore, calls) { () async throws(RestorationError) in
         if let report = try ended() { return report }
-        return try await restoreNow(calls, then, participants)
+        return try await restoreNow(calls, hearing: roots, then, participants)
       }
       noteOtherInstances(report)
       Problems.say(report.said)
@@ -50,7 +51,8 @@ extension StateEngine {
   }
 
   private func restoreNow(
-    _ calls: FileCalls, _ then: (RestorationReport) -> Void,
+    _ calls: FileCalls, hearing roots: (() -> [any RestorableNode])?,
+    _ then: (RestorationReport) -> Void,
     _ participants: (StoredTree) -> RestorationParticipants?
   ) async throws(RestorationError) -> RestorationReport {
     found.hasTriedToRestore = true
@@ -64,14 +66,20 @@ extension StateEngine {
     } catch {
       await endRestore(restoreNumber, calls)
       found.lastStatus = .failed(error.description)
+      if let roots { noteUnread(error.archive, hearing: roots()) }
       throw error
+    }
+    if found.isUnreadChanged {
+      _ = await calls.first { [file] in await file.forgetRead() }
+    } else {
+      found.unread = nil
     }
     if restoreNumber != nil { then(report) }
     await endRestore(restoreNumber, calls)
     report.launchProblem = file.launchProblem ?? report.launchProblem
     report.stateName = stateName
     report.otherInstances = otherInstances
-    found.lastStatus = RestorationStatus(after: report.outcome)
+    if !found.isUnreadChanged { found.lastStatus = RestorationStatus(after: report.outcome) }
     found.saveFailure = claim.taken == nil ? report.launchProblem : nil
     noteOtherKeeper(in: &report)
     return report
@@ -122,12 +130,15 @@ extension StateEngine {
     let progress = RestorationProgress(
       tree.outline, begun.note.map { note in { try note.reach($0) } }, settings.policy.watchdog,
       trace)
+    var tree = tree
+    tree.isPutBack = found.isPutBack
     let run = RestorationRun(
       tree, types, objects, delegate: participants.delegate, now: settings.now(),
       roots: [values].compactMap(\.self) + participants.roots, skipped: begun.skipped, progress)
     let result = run.run(filling: values?.store, telling: signal)
     var report = result.report
     guard report.outcome == .restored else { return report }
+    found.isPutBack = false
     rows = result.rows ?? Rows(signal)
     found.undecoded = result.undecoded
     report.walkDuration = start.duration(to: .now)

@@ -204,7 +204,11 @@ extension StateEngine {
     }
     isReported = true
     if calls.isBlocking { turns.noteOvertaking() }
-    if comesFirst, written.setAside != nil { walk.noteApplication(.notRestoredBefore) }
+    if written.setAside != nil {
+      if comesFirst { walk.noteApplication(.notRestoredBefore) }
+      if let unread = found.unread { walk.noteApplication(.unreadable(unread.description)) }
+    }
+    found.unread = nil
     walk.rows.note(written.fingerprints)
     walk.commit(as: written.version)
     isCommitted = true
@@ -276,6 +280,7 @@ extension StateEngine {
     objects.kept = nil
     objects.ages.forget()
     found.undecoded = []
+    found.unread = nil
     note(in: &report)
     return report
   }

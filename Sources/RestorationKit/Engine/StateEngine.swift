@@ -158,7 +158,7 @@ package final class StateEngine {
     let count = turns.overtakingCount
     // Objects are heard from the call on, so that a change is saved also while the discard waits for
     // its turn, or the state is removed.
-    let heard = roots.map { heardRows(of: $0()) }
+    let heard = roots.map { heardRows(of: withValues($0())) }
     if session == nil { signal.tell(.discarded) }
     let isOvertaken: Bool
     do {
@@ -191,6 +191,7 @@ package final class StateEngine {
     rows = heard ?? Rows(signal)
     found.undecoded = []
     found.notedProblems = nil
+    found.unread = nil
     found.hasTriedToRestore = true
     found.isLocked = false
     if found.lastStatus == .locked { found.lastStatus = .notRestoredYet }
@@ -293,6 +294,7 @@ package final class StateEngine {
       // The state itself does not have the date at which it was set aside, and the clock of values
       // must not fall behind that date.
       objects.ages.see(date)
+      found.isPutBack = true
       found.beginAnew()
     }
     try await send()

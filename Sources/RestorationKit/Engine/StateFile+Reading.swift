@@ -7,6 +7,22 @@ internal import Foundation
 
 /// Reads the stored state, and marks no restore.
 extension StateFile {
+  /// Reads something, and tries again if that fails for a reason that may pass.
+  func again<Result>(
+    _ read: () throws(ArchiveError) -> Result
+  ) async throws(ArchiveError) -> Result {
+    for pause in [5, 20] {
+      do throws(ArchiveError) {
+        return try read()
+      } catch {
+        guard error.mayPass else { throw error }
+        // A task that is cancelled does not pause.
+        try? await Task.sleep(for: .milliseconds(pause))
+      }
+    }
+    return try read()
+  }
+
   /// Reads and verifies the stored state, and marks no restore; nil if nothing is stored.
   func read(
     at now: Date
@@ -46,6 +62,12 @@ extension StateFile {
   func readHostPart(isRestoredNext: Bool = false) async throws(ArchiveError) -> HostPart? {
     moveToNameLookedAt()
     try await fetch(.toList)
+    return try await again { () throws(ArchiveError) in
+      try storedHostPart(isRestoredNext: isRestoredNext)
+    }
+  }
+
+  private func storedHostPart(isRestoredNext: Bool) throws(ArchiveError) -> HostPart? {
     let lock = isRestoredNext && files.link == nil ? files.claimed.taken?.lock : nil
     let found = lock == nil ? try files.archive.find() : try files.archive.findChangeable()
     guard let found else { return nil }

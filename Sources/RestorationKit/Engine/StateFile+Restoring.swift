@@ -61,7 +61,15 @@ extension StateFile {
     }
     if let problem = files.link?.takeCopyProblem() { addLaunchProblem(problem) }
     files.archive.forgetKnown()
-    return try find(threshold: max(1, crashThreshold), isClaimed: isClaimed, settingAside)
+    return try await again { () throws(ArchiveError) in
+      try find(threshold: max(1, crashThreshold), isClaimed: isClaimed, settingAside)
+    }
+  }
+
+  /// Counts the state as not read, since nothing of it was restored.
+  func forgetRead() {
+    files.archive.forgetKnown()
+    open.close()
   }
 
   private func find(
@@ -157,6 +165,7 @@ extension StateFile {
   /// Lets the next restores try the left-out elements again, one at a time.
   func retrySkipped() async throws(ArchiveError) {
     try await take()
+    try chooseKeyFile()
     guard let key = try keys.key(creating: false) else { return }
     do {
       try files.launch.retrySkipped(key)

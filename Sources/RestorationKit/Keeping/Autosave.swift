@@ -118,7 +118,7 @@ public final class Autosave: Sendable {
   /// ``RestorableScene/userActivity``.
   ///
   /// - Complexity: O(1).
-  public func setNeedsSave() { turns.change() }
+  public func setNeedsSave() { turns.ask() }
 
   /// Saves now, and waits until everything that changed before the call is stored.
   ///

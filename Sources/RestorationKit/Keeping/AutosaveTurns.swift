@@ -69,6 +69,8 @@ final class AutosaveTurns: Sendable {
     var isWatched = false
     /// Whether only the keeper or host still keeps the autosave.
     var isLetGo = false
+    /// Whether the app has said that it needs a save.
+    var isAsked = false
     var listener: UInt64?
     var lastNumber: UInt64 = 0
 
@@ -266,6 +268,14 @@ final class AutosaveTurns: Sendable {
   }
 
   // MARK: Changes and flushes
+
+  /// Whether the app has said that something has changed of which nobody else knows.
+  var isAsked: Bool { state.withLock(\.isAsked) }
+
+  func ask() {
+    state.withLock { $0.isAsked = true }
+    change()
+  }
 
   func change() {
     state.withLock { $0.changes.announced += 1 }

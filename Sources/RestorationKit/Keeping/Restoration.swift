@@ -25,8 +25,12 @@ public enum Restoration {
   /// The report of the restore, or the error that prevented it; nil before the restore.
   ///
   /// A failure says why the stored state could not be read. The app has started with its
-  /// defaults then, and the first save that stores something sets the old state aside.
-  public static var report: Result<RestorationReport, RestorationError>? { session.begun?.report }
+  /// defaults then. If the state can be read later, it is restored before the first save,
+  /// and this is the report of that restore; if the app has changed something by then, the
+  /// save sets the old state aside.
+  public static var report: Result<RestorationReport, RestorationError>? {
+    session.begun?.latestReport
+  }
 
   /// The report of the last save of the values and nodes of the app, or the error that prevented
   /// the save; nil before the first one.
@@ -232,6 +236,11 @@ final class BegunRestoration {
   let roots: @MainActor () -> [any RestorableNode]
   var report: Result<RestorationReport, RestorationError>?
   private(set) var autosave: Autosave?
+
+  /// The report of the restore, or of the one that came after it, since it had failed.
+  var latestReport: Result<RestorationReport, RestorationError>? {
+    keeper.engine.found.lateReport.map { .success($0) } ?? report
+  }
 
   init(_ keeper: StateKeeper, _ roots: @escaping @MainActor () -> [any RestorableNode]) {
     self.keeper = keeper

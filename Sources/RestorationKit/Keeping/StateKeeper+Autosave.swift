@@ -51,6 +51,9 @@ extension StateKeeper {
     return Autosave(of: self, held, isolation: isolation, told: told) { keeper in
       guard keeper.engine.hasTriedToRestore else { return .withheld([]) }
       do throws(RestorationError) {
+        // A state that could not be read goes before one in which the app has changed nothing.
+        let isRestored = try await keeper.restoreUnread(into: roots)
+        if isRestored { return .saved([]) }
         return Autosave.Event([try await keeper.save(roots(), byItself: true)])
       } catch {
         return .failed(error)

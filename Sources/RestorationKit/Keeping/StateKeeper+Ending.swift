@@ -34,9 +34,12 @@ extension StateKeeper {
     isolation: isolated (any Actor)? = #isolation
   ) -> Bool {
     let roots = roots ?? autosave?.roots?()
+    let isAsked = autosave?.turns.isAsked ?? false
     // The end of the autosave lets the signals go, so it comes after the save.
     defer { autosave = nil }
     guard let roots else { return false }
+    // The next launch may be able to read what this one could not.
+    if !isAsked, engine.isUnreadAndUnchanged(below: { roots }) { return true }
     let calls = FileCalls.blocking(until: .now + limit.bounded)
     return FileCalls.run { await isStored(saving: roots, calls) } ?? false
   }

@@ -33,11 +33,37 @@ extension StateKeeper {
   func restore(
     into roots: [any RestorableNode], _ calls: FileCalls
   ) async throws(RestorationError) -> RestorationReport {
-    try await engine.restore(calls) {
-      isDelegateGone ? RestorationReport(.delegateGone) : nil
-    } with: { _ in
+    try await engine.restore(
+      calls, unless: { isDelegateGone ? RestorationReport(.delegateGone) : nil },
+      hearing: { roots }
+    ) { _ in
       RestorationParticipants(roots: roots, delegate: delegate)
     }
+  }
+
+  /// Restores what could not be read before, unless the app has changed something since then.
+  ///
+  /// - Returns: Whether the state is that of the app now; false if there may be something to save.
+  /// - Throws: Why the state still cannot be read.
+  func restoreUnread(
+    into roots: () -> [any RestorableNode]
+  ) async throws(RestorationError) -> Bool {
+    guard autosave?.turns.isAsked == false, !isDelegateGone,
+      engine.isUnreadAndUnchanged(below: roots)
+    else { return false }
+    engine.found.isUnreadChanged = false
+    defer { engine.found.isUnreadChanged = false }
+    let report = try await engine.restore { _ in
+      // The app goes on while the state is read.
+      guard engine.isUnreadAndUnchanged(below: roots) else {
+        engine.found.isUnreadChanged = true
+        return nil
+      }
+      return RestorationParticipants(roots: roots(), delegate: delegate)
+    }
+    guard !engine.found.isUnreadChanged else { return false }
+    engine.found.lateReport = report
+    return true
   }
 
   /// Restores a node that came after the restore, from the state that is kept for it.

@@ -368,7 +368,7 @@ extension ReportNote: CustomStringConvertible {
     case .storageEncodingFailed(let key, let error):
       "The value of “\(key)” cannot be encoded, so the stored one stays: \(error)"
     case .unreadable(let error):
-      "What is stored of the session was not restored: \(error)"
+      "What is stored was not restored: \(error)"
     case .hostDelegateGone:
       "The host's delegate is gone. Keep it alive, or set it to nil to go on without one."
     case .didDecodeFailed(let error):

@@ -47,7 +47,7 @@ final class RestorationRun {
   ) {
     (self.tree, self.skipped, self.objects) = (tree, skipped, objects)
     (self.progress, self.late) = (progress, late)
-    let (outline, facts) = (tree.outline, tree.facts)
+    let (outline, facts, isPutBack) = (tree.outline, tree.facts, tree.isPutBack)
     let restored = RestoredObjects(
       tree, earlier: late?.kept, standing: late?.isBack == true ? late?.node : nil)
     self.restored = restored
@@ -56,7 +56,7 @@ final class RestorationRun {
     clock = objects.ages.clock(at: late == nil ? max(now, tree.newestTime ?? now) : now)
     prepared = PreparedTree(outline)
     coders = ElementCoders(count: outline.rows.count) {
-      StateDecoder(facts: facts, now: now, restored: restored)
+      StateDecoder(facts: facts, now: now, restored: restored, isPutBack: isPutBack)
     }
     outcomes = ElementOutcomes(outline)
     lookup = ObjectLookup(
@@ -156,7 +156,7 @@ final class RestorationRun {
 
   /// Restores the values of the app, before any hook may read one.
   private func restoreValues(_ values: ValueStore?) {
-    values?.restore(from: tree.outline) { [skipped, restored] index in
+    values?.restore(from: tree.outline, isPutBack: tree.isPutBack) { [skipped, restored] index in
       skipped[index] != nil ? nil : restored.state(at: index)
     }
   }

@@ -11,6 +11,9 @@ extension ArchiveError {
     }
   }
 
+  /// Whether the same call may succeed later without another key or other bytes.
+  package var mayPass: Bool { !isAboutContent && code != .keyMissing && code != .keyLocked }
+
   /// An error of a value in an archive, as an error of the archive.
   static func content(_ error: any Error) -> ArchiveError {
     error as? ArchiveError ?? ArchiveError(.malformed, subject: error.reason)

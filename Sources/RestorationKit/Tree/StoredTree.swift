@@ -114,6 +114,8 @@ package struct StoredTree: Sendable {
   var secrets: (any Subkeys)?
   /// The indices of the elements that a restore leaves out after crashes.
   var leftOut: Set<Int> = []
+  /// Whether the state has been put in the place of another one since it was saved.
+  var isPutBack = false
   /// When another state replaced this one; nil if this one is no generation.
   var replacedAt: Date?
 

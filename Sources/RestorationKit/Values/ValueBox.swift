@@ -320,7 +320,7 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
     do {
       found = try coder.mendedValue(forKey: key, standIn: old)
       // A field that is not stored keeps what it has.
-      if found == nil { return }
+      if found == nil { return coder.isPutBack ? reset() : () }
     } catch {
       coder.noteReplaced(key, error)
     }

@@ -159,17 +159,20 @@ extension ValueStore {
   ///
   /// - Parameters:
   ///   - outline: The elements of the state.
+  ///   - isPutBack: Whether the state has been put in the place of another one.
   ///   - state: The stored values of an element, also those with a sensitivity; nil if
   ///     the element has none, or is left out.
   /// - Complexity: O(*n*) in the roots and in the values with their bytes.
-  func restore(from outline: StoredOutline, state: (Int) -> KeyedDecoder?) {
+  func restore(
+    from outline: StoredOutline, isPutBack: Bool, state: (Int) -> KeyedDecoder?
+  ) {
     var found: [(key: String, stored: RestoredContent)] = []
     Self.forEachStored(in: outline, state: state) { found.append((key: $0, stored: $1)) }
     if isOfScene {
       // The scene took the other values before its delegate was told that the scene connects.
       fill(with: found.filter { $0.stored.sensitivity != nil })
     } else {
-      restore(found)
+      restore(found, isPutBack: isPutBack)
     }
   }
 

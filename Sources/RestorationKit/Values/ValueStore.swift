@@ -314,6 +314,13 @@ package final class ValueStore: Sendable {
     state.withLock { $0.changed = changed }
   }
 
+  /// Whether a value was set or removed since ``takeHasChanged()`` was called last.
+  var hasChanged: Bool { state.withLock(\.hasChanged) }
+
+  /// Notes that the stored values could not be read and may come later, when somebody may have read
+  /// the values of the declarations.
+  func noteUnread() { state.withLock { ($0.isRestored, $0.hasChanged) = (true, false) } }
+
   /// Whether a value was set or removed since this method was called last.
   func takeHasChanged() -> Bool {
     state.withLock { state in
@@ -377,11 +384,16 @@ package final class ValueStore: Sendable {
   /// Takes the values of a restore.
   ///
   /// A value that somebody has read already changes to the stored one, which is a problem.
-  func restore(_ found: [(key: String, stored: RestoredContent)]) {
+  ///
+  /// After a put-back, values that are not stored are those of today, and are reset.
+  func restore(
+    _ found: [(key: String, stored: RestoredContent)], isPutBack: Bool = false
+  ) {
     let isFirst = state.withLock { state in
       defer { state.isRestored = true }
       return !state.isRestored
     }
+    if isPutBack { reset(besides: Set(found.map(\.key))) }
     for (key, stored) in found {
       let box = state.withLock { state -> (any RestorableValueBox)? in
         let box = state.entries[key]?.box
@@ -392,6 +404,20 @@ package final class ValueStore: Sendable {
       note(take(stored, in: box, key))
       if isFirst { note(.valueUsedTooEarly(key: key)) }
     }
+  }
+
+  /// Gives the values of their declarations to all keys but some.
+  private func reset(besides keys: Set<String>) {
+    let boxes = state.withLock { state in
+      state.entries.keys.filter { !keys.contains($0) }.compactMap { key in
+        state.entries[key]?.stored = nil
+        state.entries[key]?.isRemoved = false
+        return state.entries[key]?.box
+      }
+    }
+    for box in boxes { box.reset() }
+    let tell = state.withLock(\.tell)
+    if !boxes.isEmpty { tell?() }
   }
 
   /// Forgets secrets that were not set since they were restored; the app forgets the others itself.

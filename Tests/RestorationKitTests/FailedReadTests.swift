@@ -1,0 +1,264 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import Synchronization
+import TestSupport
+import XCTest
+
+/// Launches that cannot read their state at first, as where too many files are open.
+@MainActor
+final class FailedReadTests: XCTestCase {
+  private let launch = Launch()
+  private let clock = TestClock()
+  private let reads = Reads()
+  private var events: [Autosave.Event] = []
+
+  /// How many of the next reads fail, and what happens in those that do not.
+  private final class Reads: Sendable {
+    private let state = Mutex<(failing: Int, seen: (@Sendable () -> Void)?)>((0, nil))
+
+    func fail(_ count: Int) { state.withLock { $0.failing = count } }
+
+    func onSuccess(_ seen: @escaping @Sendable () -> Void) { state.withLock { $0.seen = seen } }
+
+    func read() throws(ArchiveError) {
+      let (isFailing, seen) = state.withLock { state in
+        defer { state.failing = max(0, state.failing - 1) }
+        return (state.failing > 0, state.failing > 0 ? nil : state.seen.take())
+      }
+      if isFailing { throw ArchiveError(.inputOutput, systemError: EMFILE) }
+      seen?()
+    }
+  }
+
+  private var store: HookedStore {
+    HookedStore(launch.store) { [reads] name, call throws(ArchiveError) in
+      if call == .open, name == "main" { try reads.read() }
+    }
+  }
+
+  private var setAside: [[UInt8]] { launch.store.memory(named: "main").setAsideBytes }
+
+  private func inLaunch<Result>(_ body: @MainActor () async throws -> Result) async throws -> Result
+  {
+    let session = RestorationSession(
+      RestorationSession.Place(
+        directory: store, keys: launch.keys, environment: ApplicationEnvironment(),
+        now: { Date() }))
+    return try await session.run {
+      let result = try await body()
+      await Restoration.end()
+      return result
+    }
+  }
+
+  private func begin() async throws {
+    try await Restoration.begin(Launch.application, signals: [])
+  }
+
+  /// What an app with one value has in it after its begin.
+  private func count() async throws -> Int {
+    try await inLaunch {
+      try await begin()
+      return RestoredValue("count", default: 0).value
+    }
+  }
+
+  private func store(_ count: Int) async throws {
+    try await inLaunch {
+      try await begin()
+      RestoredValue("count", default: 0).value = count
+    }
+  }
+
+  private func assertHasFailed(file: StaticString = #filePath, line: UInt = #line) {
+    guard case .failure(let error)? = Restoration.report else {
+      return XCTFail("The state was read.", file: file, line: line)
+    }
+    XCTAssertEqual(error.archive?.systemError, EMFILE, file: file, line: line)
+  }
+
+  // MARK: Apps that begin
+
+  func testAReadThatFailsOnceIsTriedAgainInTheSameRestore() async throws {
+    try await store(7)
+    // The file is opened once to be changed, and if that fails once to be read.
+    reads.fail(2)
+    let found = try await count()
+    XCTAssertEqual(found, 7)
+    XCTAssertEqual(setAside, [])
+  }
+
+  func testALaunchThatDoesNothingHasItsStateAsSoonAsItCanBeRead() async throws {
+    try await store(7)
+    try await inLaunch {
+      reads.fail(.max)
+      try await begin()
+      assertHasFailed()
+      let value = RestoredValue("count", default: 0)
+      XCTAssertEqual(value.value, 0)
+      reads.fail(0)
+      try await waitUntil("the state is restored") {
+        (try? Restoration.report?.get())?.outcome == .restored
+      }
+      XCTAssertEqual(value.value, 7)
+      XCTAssertEqual(Restoration.problems, [])
+    }
+    XCTAssertEqual(setAside, [])
+    let found = try await count()
+    XCTAssertEqual(found, 7)
+  }
+
+  func testALaunchThatDoesNothingAndEndsLeavesTheStateWhereItIs() async throws {
+    try await store(7)
+    for endsNow in [false, true] {
+      try await inLaunch {
+        reads.fail(.max)
+        try await begin()
+        assertHasFailed()
+        reads.fail(0)
+        let isStored = endsNow ? Restoration.endNow() : await Restoration.end()
+        XCTAssertTrue(isStored)
+      }
+      let found = try await count()
+      XCTAssertEqual(found, 7, "ends now: \(endsNow)")
+      XCTAssertEqual(setAside, [], "ends now: \(endsNow)")
+    }
+  }
+
+  func testAnAppThatSetsSomethingAtOnceSetsTheWholeStateAside() async throws {
+    try await store(7)
+    let before = try XCTUnwrap(launch.storedBytes)
+    let other = RestoredValue("other", default: "")
+    try await inLaunch {
+      reads.fail(.max)
+      try await begin()
+      assertHasFailed()
+      other.value = "set at once"
+      reads.fail(0)
+      let isStored = await Restoration.end()
+      XCTAssertTrue(isStored)
+    }
+    XCTAssertEqual(setAside, [before])
+    try await inLaunch {
+      try await begin()
+      XCTAssertEqual(RestoredValue("other", default: "").value, "set at once")
+      XCTAssertEqual(RestoredValue("count", default: 0).value, 0)
+    }
+  }
+
+  func testAValueThatIsSetWhileTheStateIsReadAgainStays() async throws {
+    try await store(7)
+    let before = try XCTUnwrap(launch.storedBytes)
+    try await inLaunch {
+      let value = RestoredValue("count", default: 0)
+      let other = RestoredValue("other", default: 0)
+      reads.fail(.max)
+      try await begin()
+      XCTAssertEqual([value.value, other.value], [0, 0])
+      reads.onSuccess { other.value = 1 }
+      reads.fail(0)
+      try await waitUntil("the state is set aside") { setAside.count == 1 }
+      XCTAssertEqual([value.value, other.value], [0, 1])
+    }
+    XCTAssertEqual(setAside, [before])
+  }
+
+  // MARK: Keepers
+
+  private func autosaved(
+    _ node: some RestorableNode, delegate: TestDelegate? = nil
+  ) async throws -> Autosave {
+    launch.endProcess()
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: store, keys: launch.keys)
+    keeper.delegate = delegate
+    reads.fail(.max)
+    do {
+      _ = try await keeper.restore(into: [node])
+      XCTFail("The state was read.")
+    } catch {
+      XCTAssertEqual(error.archive?.systemError, EMFILE)
+    }
+    return keeper.autosave(clock: clock) {
+      [node]
+    } told: { [unowned self] in
+      events.append($0)
+    }
+  }
+
+  func testANodeThatHasNotChangedIsRestored() async throws {
+    _ = try await launch.keeper().save([TestNode("a", value: "typed for hours")])
+    let before = launch.storedBytes
+    let node = TestNode("a", value: "default")
+    let autosave = try await autosaved(node)
+    reads.fail(0)
+    let isStored = await autosave.flush()
+    XCTAssertTrue(isStored)
+    XCTAssertEqual(node.value, "typed for hours")
+    XCTAssertEqual(launch.storedBytes, before)
+    XCTAssertEqual(setAside, [])
+    node.value = "and another hour"
+    let isNextStored = await autosave.flush()
+    XCTAssertTrue(isNextStored)
+    XCTAssertNotEqual(launch.storedBytes, before)
+    XCTAssertEqual(setAside, [], "What was restored is replaced.")
+  }
+
+  func testANodeThatHasChangedIsNotTouchedAndOneLineSaysSo() async throws {
+    _ = try await launch.keeper().save([TestNode("a", value: "typed for hours")])
+    let before = try XCTUnwrap(launch.storedBytes)
+    for isTracked in [false, true] {
+      launch.storedBytes = before
+      events = []
+      let (polled, tracked) = (TestNode("a", value: "default"), TrackedNode("a"))
+      let autosave = try await isTracked ? autosaved(tracked) : autosaved(polled)
+      if isTracked {
+        tracked.value = "typed since"
+      } else {
+        polled.value = "typed since"
+      }
+      reads.fail(0)
+      let isStored = await autosave.flush()
+      XCTAssertTrue(isStored)
+      XCTAssertEqual(isTracked ? tracked.value : polled.value, "typed since")
+      XCTAssertEqual(setAside.last, before)
+      let reports = events.flatMap { event -> [PreservationReport] in
+        if case .saved(let reports) = event { reports } else { [] }
+      }
+      XCTAssertNotNil(reports.first?.setAside)
+      let unread = ArchiveError(.inputOutput, systemError: EMFILE)
+      XCTAssertEqual(reports.flatMap(\.notes), [.unreadable(unread.description)])
+    }
+    XCTAssertEqual(setAside.count, 2)
+  }
+
+  func testASaveThatTheAppHasAskedForGoesOn() async throws {
+    _ = try await launch.keeper().save([TestNode("a", value: "typed for hours")])
+    let before = try XCTUnwrap(launch.storedBytes)
+    let delegate = TestDelegate()
+    let autosave = try await autosaved(TestNode("a"), delegate: delegate)
+    autosave.setNeedsSave()
+    reads.fail(0)
+    let isStored = await autosave.flush()
+    XCTAssertTrue(isStored)
+    XCTAssertEqual(setAside, [before])
+  }
+
+  func testAnEndThatBlocksLeavesWhatCouldNotBeRead() async throws {
+    _ = try await launch.keeper().save([TestNode("a", value: "typed for hours")])
+    let before = launch.storedBytes
+    launch.endProcess()
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: store, keys: launch.keys)
+    reads.fail(.max)
+    let node = TestNode("a", value: "default")
+    _ = try? await keeper.restore(into: [node])
+    reads.fail(0)
+    XCTAssertTrue(keeper.endNow(saving: [node]))
+    XCTAssertEqual(launch.storedBytes, before)
+    node.value = "typed since"
+    XCTAssertTrue(keeper.endNow(saving: [node]))
+    XCTAssertEqual(setAside, [before].compactMap(\.self))
+  }
+}
