@@ -2,8 +2,8 @@
 
 /// Programs of the kind that the README shows, each in a file of its own.
 ///
-/// The main is `async`: its main
-/// queue runs on a worker thread once it has waited. The first argument chooses the program.
+/// The main is `async`: its main queue runs on a worker thread once it has waited. The first argument
+/// chooses the program.
 @main
 enum LaunchedApps {
   @MainActor private static let programs: [String: @MainActor () async throws -> Void] = [

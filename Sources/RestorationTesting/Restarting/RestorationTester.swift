@@ -64,7 +64,7 @@ public final class RestorationTester {
   public private(set) var restored: RestorationReport?
 
   private let clock: TestClock
-  private let found = FoundProblems()
+  private var found = FoundProblems()
   private var keys: (any KeyProvider)?
   private var process: ProcessDirectory?
   private var delegate: (any StateDelegate)?
@@ -117,6 +117,8 @@ public final class RestorationTester {
   public func launch() throws -> StateKeeper {
     kill()
     try failForProblems("The launch before")
+    // A save of the launch before that still goes on tells nobody.
+    found = FoundProblems()
     let keys = try keys ?? .ephemeral()
     self.keys = keys
     let process = ProcessDirectory(directory)
@@ -168,6 +170,8 @@ public final class RestorationTester {
   ) async throws -> Result {
     kill()
     try failForProblems("The launch before")
+    // A save of the launch before that still goes on tells nobody.
+    found = FoundProblems()
     let keys = try keys ?? .ephemeral()
     self.keys = keys
     let process = ProcessDirectory(directory)

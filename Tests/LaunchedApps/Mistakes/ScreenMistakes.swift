@@ -91,7 +91,7 @@ enum ScreenMistakes {
     let host = SceneHost(try await Restoration.begin("org.example.mistakes"))
     _ = try await host.start(SceneConfiguration { Window() })
     for scene in host.connectedScenes {
-      for _ in 0..<3 { try await host.saveEverything(of: scene) }
+      for _ in 0..<3 { _ = try await host.saveEverything(of: scene) }
     }
     await Restoration.end()
   }
@@ -101,7 +101,7 @@ enum ScreenMistakes {
     let window = WindowScreen()
     window.title = "Notes"
     try await Mistakes.begin { [window] }
-    try await Restoration.keeper?.save([window])
+    _ = try await Restoration.keeper?.save([window])
     let child = NoteScreen()
     child.text = "typed"
     window.restorationChildren = [child]
