@@ -25,7 +25,7 @@ final class SocketWatch {
   init?(
     _ socket: CInt, for event: Event, on queue: DispatchQueue, tell: @escaping @Sendable () -> Void
   ) {
-    let descriptor = fcntl(socket, F_DUPFD_CLOEXEC, 0)
+    let descriptor = fcntl(socket, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
     guard descriptor >= 0 else { return nil }
     switch event {
     case .readable:

@@ -34,4 +34,15 @@ final class EndingElsewhereTests: XCTestCase {
     XCTAssertEqual(try lines("beginNow", in: home), ["back 0, report", "stored true"])
     XCTAssertEqual(try lines("beginNow", in: home), ["back 1, report", "stored true"])
   }
+
+  func testAnExitStoresTheValuesIfTheNodesCannotBeSavedUnlessTheGateSaysNo() throws {
+    for (how, counts) in [("limit", [0, 1, 2]), ("gate", [0, 0, 0])] {
+      let home = try TemporaryDirectory()
+      for count in counts {
+        let app = try LaunchedApp("Refusing", how, home: home)
+        XCTAssertEqual(try app.line(), "count \(count)", how)
+        XCTAssertEqual(app.ending(), .exited(0), how)
+      }
+    }
+  }
 }

@@ -7,12 +7,18 @@
 @main
 enum LaunchedApps {
   @MainActor private static let programs: [String: @MainActor () async throws -> Void] = [
+    "Busy": Busy.main,
     "Counting": Counting.main,
+    "Descriptors": Descriptors.main,
     "Drive": Drive.main,
     "EndingElsewhere": EndingElsewhere.main,
-    "Mistakes": Mistakes.main,
     "FailingNote": FailingNote.main,
+    "Forking": Forking.main,
+    "Mistakes": Mistakes.main,
     "ReadmeWindows": ReadmeWindows.main,
+    "Refusing": Refusing.main,
+    "Signals": Signals.main,
+    "SlowRestore": SlowRestore.main,
     "TwoVersions": TwoVersions.main,
     "WithoutPermission": WithoutPermission.main,
   ]

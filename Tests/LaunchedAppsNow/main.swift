@@ -3,7 +3,8 @@
 // Programs with a synchronous main, as toolkits have; the first argument chooses one.
 
 let programs: [String: @MainActor () throws -> Void] = [
-  "CountingNow": CountingNow.main
+  "CountingNow": CountingNow.main,
+  "DescriptorsNow": DescriptorsNow.main,
 ]
 
 setvbuf(stdout, nil, _IOLBF, 0)

@@ -14,7 +14,7 @@ internal import Synchronization
 /// The lock belongs to the open file and not to the process. So two writers of one
 /// process keep each other out, and anybody can ask whether the lock is taken without
 /// taking it. However the holder ends, the system lets the lock go when the last
-/// process that has the file open ends: a fork of the holder shares it.
+/// process that has the file open ends. A fork of the holder lets go of it at once.
 final class FileLock: ArchiveLock {
   private let file: OpenLockFile
   private let path: String
@@ -56,10 +56,16 @@ final class FileLock: ArchiveLock {
       self.identity = identity
       Self.held.withLock { $0[identity.number, default: []].append(identity) }
       OpenLockFile.locked.withLock { $0[path] = OpenLockFile.Weak(file: self.file) }
+      _ = Self.isLetGoInForks
       return
     }
     throw ArchiveError(.locked)
   }
+
+  /// Lets the locks of this process go in each fork of it: a fork that outlives the process would
+  /// keep its state from the next launch.
+  private static let isLetGoInForks =
+    pthread_atfork(nil, nil) { OpenLockFile.letGoInFork() } == 0
 
   /// Each try that fails has met another writer that came and went.
   private static let largestTryCount = 100

@@ -79,6 +79,21 @@ package final class OpenLockFile: Sendable {
     self.byteCount = Atomic(byteCount)
   }
 
+  /// Lets the number of each locked file lead nowhere, in a fork of the process that has the locks.
+  static func letGoInFork() {
+    let nowhere = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
+    // Another thread may have had the table in the moment of the fork, and never gives it back.
+    locked.withLockIfAvailable { locked in
+      for weak in locked.values {
+        guard let descriptor = weak.file?.file.descriptor else { continue }
+        // The number stays taken, since its owner may close it.
+        if nowhere < 0 || dup2(nowhere, descriptor) < 0 { _ = close(descriptor) }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+      }
+    }
+    if nowhere >= 0 { _ = close(nowhere) }
+  }
+
   /// The file at a path, if this process has it open and locked.
   package static func locked(_ path: String) -> OpenLockFile? {
     locked.withLock { $0[path]?.file }

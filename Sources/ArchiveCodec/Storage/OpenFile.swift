@@ -22,7 +22,8 @@ package struct OpenFile: ~Copyable, Sendable {
     _ path: String, _ flags: CInt, mode: mode_t = 0, following: Bool = false
   ) throws(ArchiveError) {
     let flags = flags | O_CLOEXEC | O_NONBLOCK | (following ? 0 : O_NOFOLLOW)
-    descriptor = try SystemCall.check { unsafe open(path, flags, mode) }
+    descriptor = try SystemCall.moveAboveStandard(
+      try SystemCall.check { unsafe open(path, flags, mode) })
   }
 
   /// Opens a regular file, nil if there is none; the body gets its status.

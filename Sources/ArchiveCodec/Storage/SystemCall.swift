@@ -24,6 +24,14 @@ package enum SystemCall {
     }
   }
 
+  /// Moves a descriptor that has the number of a standard one: a process may have been started with
+  /// those closed, and all that it prints would go into the file.
+  package static func moveAboveStandard(_ descriptor: CInt) throws(ArchiveError) -> CInt {
+    guard descriptor <= STDERR_FILENO else { return descriptor }
+    defer { _ = close(descriptor) }
+    return try check { fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) }
+  }
+
   /// Runs a body whose writes may exceed the limit on the size of files (RLIMIT_FSIZE):
   /// the writes give EFBIG, and the signal that would end the process is taken away.
   ///

@@ -90,9 +90,13 @@ package final class LaunchNote: DecodingNote {
     /// Where the restore is, or that it has ended.
     var restore: [UInt8]
     /// The values that are decoded now; the last of them has begun last.
-    var values: [[UInt8]] = []
+    var values: [(key: String, bytes: [UInt8], since: ContinuousClock.Instant)] = []
+    /// The element that is made or decoded now, by its place.
+    var element: (place: Int, since: ContinuousClock.Instant)?
+    /// Names the elements.
+    var path: (@Sendable (Int) -> RestorationPath)?
 
-    var bytes: [UInt8] { values.last ?? restore }
+    var bytes: [UInt8] { values.last?.bytes ?? restore }
   }
 
   private let written: Mutex<Written>
@@ -116,8 +120,21 @@ package final class LaunchNote: DecodingNote {
     Self.remember(self)
   }
 
+  /// Names the elements of the restore, for a person.
+  func name(_ path: @escaping @Sendable (Int) -> RestorationPath) {
+    written.withLock { $0.path = path }
+  }
+
   /// Says which element is made or decoded now; nil outside of all elements.
-  func reach(_ place: Int?) throws(ArchiveError) {
+  ///
+  /// - Parameters:
+  ///   - place: The place of the element in the tree.
+  ///   - isWritten: Whether the launch after a crash is told.
+  /// - Throws: `ArchiveError` if the note cannot be written.
+  func reach(_ place: Int?, isWritten: Bool) throws(ArchiveError) {
+    let now = ContinuousClock.now
+    written.withLock { $0.element = place.map { (place: $0, since: now) } }
+    guard isWritten else { return }
     let number = place.map { min(UInt32(clamping: $0 + 1), ValueNumber.first - 1) } ?? 0
     try write { $0.restore = tags.bytes(of: number) }
   }
@@ -126,11 +143,12 @@ package final class LaunchNote: DecodingNote {
   func reach<Result>(valueOf key: String, _ body: () -> Result) -> Result {
     guard let number = tags.number(ofValue: key) else { return body() }
     let bytes = tags.bytes(of: number.number)
-    writeIfPossible { $0.values.append(bytes) }
+    writeIfPossible { $0.values.append((key: key, bytes: bytes, since: .now)) }
     defer {
       writeIfPossible { written in
         // Other values may have begun on other threads.
-        if let index = written.values.lastIndex(of: bytes) { written.values.remove(at: index) }
+        let index = written.values.lastIndex { $0.bytes == bytes }
+        if let index { written.values.remove(at: index) }
       }
     }
     return body()
@@ -142,6 +160,7 @@ package final class LaunchNote: DecodingNote {
     writeIfPossible { written in
       written.restore = bytes
       written.end = bytes
+      (written.element, written.path) = (nil, nil)
     }
   }
 
@@ -198,7 +217,15 @@ package final class LaunchNote: DecodingNote {
   private static let open = Mutex<[Weak]>([])
 
   /// An app that ends by itself in the midst of a restore has not crashed, so its exit is noted.
-  private static let isExitNoted: Bool = atexit { LaunchNote.noteExit() } == 0
+  private static let isExitNoted: Bool = {
+    _ = process
+    return atexit {
+      // The end of a fork of the process is not that of the restore.
+      if LaunchNote.process == SystemCall.processIdentifier { LaunchNote.noteExit() }
+    } == 0
+  }()
+
+  private static let process = SystemCall.processIdentifier
 
   private static func remember(_ note: LaunchNote) {
     _ = isExitNoted
@@ -213,6 +240,40 @@ package final class LaunchNote: DecodingNote {
     // The thread that ends the process may have the lock.
     _ = open.withLockIfAvailable { open in
       for weak in open { weak.note?.end() }
+    }
+  }
+
+  /// The time after which a user may end the process because of an element that hangs.
+  private static let longestTime = Duration.seconds(5)
+
+  /// What is made or decoded for longer than that; nil if nothing is.
+  private var hanging: RestorationPath? {
+    let (now, longest) = (ContinuousClock.now, Self.longestTime)
+    let found = written.withLockIfAvailable { written -> RestorationPath? in
+      if let value = written.values.first(where: { $0.since.duration(to: now) > longest }) {
+        return RestorationPath().appending(value.key)
+      }
+      guard let element = written.element, element.since.duration(to: now) > longest else {
+        return nil
+      }
+      return written.path?(element.place) ?? RestorationPath()
+    }
+    return found ?? nil
+  }
+
+  /// Notes in all notes that are open that a signal ends the process, which is no crash unless
+  /// something hangs: a user who ends such an app starts it again, and it must start one day.
+  static func noteSignal() {
+    for note in open.withLock({ $0.compactMap(\.note) }) {
+      guard let path = note.hanging else {
+        note.end()
+        continue
+      }
+      Problems.say([
+        "“\(path.phrase)” has been made or decoded for more than 5 seconds, and a signal ends the app."
+          + " That counts as a crash there, and after two in a row the next launch leaves it out."
+          + " Return from its hooks sooner."
+      ])
     }
   }
 }

@@ -127,8 +127,11 @@ extension StateEngine {
     let start = ContinuousClock.now
     values?.store.noteDecoding(begun.valueNote)
     guard let participants = participants(tree) else { return RestorationReport(.declined) }
+    begun.valueNote?.name { [outline = tree.outline] in outline.path(of: $0) }
     let progress = RestorationProgress(
-      tree.outline, begun.note.map { note in { try note.reach($0) } }, settings.policy.watchdog,
+      tree.outline,
+      begun.valueNote.map { note in { try note.reach($0, isWritten: begun.note != nil) } },
+      settings.policy.watchdog,
       trace)
     var tree = tree
     tree.isPutBack = found.isPutBack

@@ -38,25 +38,29 @@ extension StateFile {
 
   /// Writes a state that may have secrets; nil if a later one was written before.
   ///
+  /// Without a number the state is written unless any other write ends meanwhile, and comes before
+  /// all writes that are still to come.
+  ///
   /// - Throws: Also `outdated` if all subkeys were forgotten since the save began.
   func write(
-    _ records: RecordBatch, number: UInt64, time: UInt32, secrets: SecretUse?,
+    _ records: RecordBatch, number: UInt64?, time: UInt32, secrets: SecretUse?,
     _ settingAside: SettingAside
   ) async throws(ArchiveError) -> Written? {
-    guard number > lastNumber else { return nil }
+    let before = lastNumber
+    guard number.map({ $0 > before }) ?? true else { return nil }
     let taken = try await take()
     if source.suffix.isEmpty { cleanUpAfterLaunch(at: settingAside.date) }
     try await fetch(.toWrite)
     let settingAside = await withoutSetAside(settingAside)
     // A later state may have been written meanwhile.
-    guard number > lastNumber else { return nil }
+    guard number.map({ $0 > lastNumber }) ?? (lastNumber == before) else { return nil }
     files.archive.replaceUndecoded(settingAside)
     // On another core, if there is one, while the records are sealed.
     async let fingerprints = records.fingerprints
     let key = try currentKey(creating: true)
     try files.secrets.store(secrets)
     let summary = try files.archive.rewrite(records, time, key, taken.lock, settingAside)
-    lastNumber = number
+    if let number { lastNumber = number }
     noteCrashesOf(summary.version)
     let setAside = files.archive.reportSetAside()
     await dropSecrets(besides: secrets)

@@ -63,7 +63,8 @@ public struct StatePolicy: Sendable {
   /// An element that was left out is kept, as a node that was not found. This version
   /// of the app leaves the element out as long as it is kept. The next save sets a copy
   /// of the whole state aside. A process that ends while it restores counts as crashed,
-  /// unless it called `exit`, or the machine was restarted.
+  /// unless it called `exit`, or the machine was restarted, or one of the signals that
+  /// ``Restoration`` holds has ended it; see <doc:restoration-order>.
   public var crashThreshold = 2
 
   /// Called for a node in which a restore hangs; nil by default.

@@ -4,10 +4,11 @@ internal import FoundationEssentials
 #else
 internal import Foundation
 #endif
+internal import Dispatch
 internal import Synchronization
 
 /// The values of this process and their files, for the end of the process on a thread on which no
-/// node can be asked.
+/// node can be asked, and for changes while the actor of the nodes is busy.
 enum ValuesAtExit {
   private struct Place: Sendable {
     weak var file: StateFile?
@@ -25,6 +26,12 @@ enum ValuesAtExit {
   }
 
   private static let content = Mutex(Content())
+
+  /// Runs what stores values while the process goes on: all threads that tasks share may be blocked.
+  static let queue = DispatchQueue(label: "RestorationKit.ValuesAtExit")
+
+  /// Whether there may be values to store.
+  static var isBegun: Bool { content.withLock(\.isBegun) }
 
   /// Lets the end of the process store the values that are added from now on.
   static func begin() { content.withLock { $0.isBegun = true } }
@@ -47,13 +54,18 @@ enum ValuesAtExit {
   static func end() { content.withLock { $0 = Content() } }
 
   /// Stores all values, and blocks the thread meanwhile.
-  static func store(within limit: Duration) {
+  ///
+  /// - Parameters:
+  ///   - limit: How long the call waits at most.
+  ///   - isLast: Whether the process ends, so that no later save counts.
+  static func store(within limit: Duration, isLast: Bool = false) {
     let places = content.withLock { $0.places.values.map(\.self) }
-    FileCalls.block(until: .now + limit) {
+    guard !places.isEmpty, limit > .zero else { return }
+    FileCalls.block(until: .now + limit.bounded) {
       for place in places {
         guard let file = place.file, let store = place.store else { continue }
         do throws(ArchiveError) {
-          _ = try await file.store(store.change, of: place.environment, now: Date())
+          _ = try await file.store(store, of: place.environment, now: Date(), isLast: isLast)
         } catch {
           // Nobody is left to be told. The stored state is as it was.
         }

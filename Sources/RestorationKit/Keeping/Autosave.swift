@@ -140,7 +140,8 @@ public final class Autosave: Sendable {
   ///
   /// When one of the signals comes, all autosaves that were asked for that signal are
   /// flushed at once. Then the signal is sent again and does what it did before the
-  /// call. By default it ends the process.
+  /// call. By default it ends the process. If the actor of an autosave has not saved after a
+  /// second, the values of an app that ``Restoration`` has begun are stored without it.
   ///
   /// A handler that the app has set runs at that point, on a thread that is not the main thread.
   /// If it does not end the process, the next signal is held again: it flushes, and the handler
@@ -148,8 +149,9 @@ public final class Autosave: Sendable {
   /// signal away from the library. Leave a signal out that the app takes with a dispatch source
   /// or with `sigwait`, and call ``flush(within:)`` there.
   ///
-  /// During a flush no signal is held: a second one does at once what it did before the
-  /// call. A signal that the process ignores, as under `nohup`, stays ignored. Other
+  /// Another signal during a flush does what it did before the call when the flush has ended.
+  /// The same signal again, a second or more after the first one, cuts the flush short. A
+  /// signal that the process ignores, as under `nohup`, stays ignored. Other
   /// autosaves can ask for other signals. A second call on the same autosave replaces
   /// the first, and ``stop()`` puts the earlier handlers back.
   ///

@@ -19,12 +19,13 @@ final class AutosaveTurns: Sendable {
     let number: UInt64
     /// Whether a save has begun since the flush was called.
     var isCovered = false
-    let waiting: CheckedContinuation<Bool, Never>
-    let limit: Task<Void, Never>
+    let told: @Sendable (Bool) -> Void
+    /// Nil if the caller has a limit of its own.
+    let limit: Task<Void, Never>?
 
-    func resume(_ isStored: Bool) {
-      limit.cancel()
-      waiting.resume(returning: isStored)
+    func end(_ isStored: Bool) {
+      limit?.cancel()
+      told(isStored)
     }
   }
 
@@ -62,6 +63,8 @@ final class AutosaveTurns: Sendable {
     var polls = Polls()
     var flushes: [Flush] = []
     var isStopped = false
+    /// Whether a timer looks whether the values have to be stored without their actor.
+    var storesValuesSoon = false
     /// The changes that the last save has taken.
     var taken: UInt64 = 0
     var isSaving = false
@@ -242,7 +245,7 @@ final class AutosaveTurns: Sendable {
       let isTold = problem == nil ? event.hasStored : problem != state.problem
       return (isTold, ended.map { ($0, problem == nil && isComplete) })
     }
-    for (flush, isStored) in ended { flush.resume(isStored) }
+    for (flush, isStored) in ended { flush.end(isStored) }
     return isTold
   }
 
@@ -281,6 +284,33 @@ final class AutosaveTurns: Sendable {
     state.withLock { $0.changes.announced += 1 }
     waking.yield()
     if Problems.isDebugBuild, Problems.isHeard { watch() }
+    if ValuesAtExit.isBegun { storeValuesSoon() }
+  }
+
+  /// Stores the values of the app without their actor if that is so busy that the last change still
+  /// waits for its save after a second.
+  private func storeValuesSoon() {
+    let announced = state.withLock { state -> UInt64? in
+      guard !state.storesValuesSoon, !state.isStopped else { return nil }
+      state.storesValuesSoon = true
+      return state.changes.announced
+    }
+    guard let announced else { return }
+    ValuesAtExit.queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in
+      self?.storeValues(ifWaiting: announced)
+    }
+  }
+
+  private func storeValues(ifWaiting announced: UInt64) {
+    let (isWaiting, hasMore) = state.withLock { state in
+      state.storesValuesSoon = false
+      // A disk that refuses the save refuses the values, too.
+      guard !state.isStopped, state.failureCount == 0 else { return (false, false) }
+      let settled = state.changes.settled
+      return (settled < announced, announced <= settled && settled < state.changes.announced)
+    }
+    if isWaiting { ValuesAtExit.store(within: .seconds(2)) }
+    if hasMore { storeValuesSoon() }
   }
 
   private static let longestWait = 5
@@ -338,7 +368,7 @@ final class AutosaveTurns: Sendable {
       beginPolling(true, &state)
       return state.takeFlushes()
     }
-    for flush in ended { flush.resume(false) }
+    for flush in ended { flush.end(false) }
     waking.yield()
   }
 
@@ -350,32 +380,41 @@ final class AutosaveTurns: Sendable {
 
   func flush(within limit: Duration) async -> Bool {
     await withCheckedContinuation { waiting in
-      let isStopped = state.withLock { state in
-        guard !state.isStopped else { return true }
-        state.changes.announced += 1
-        let number = state.newNumber()
-        let limit = Task { [clock, weak self] in
+      flush(within: limit) { waiting.resume(returning: $0) }
+    }
+  }
+
+  /// Begins a flush, and tells once, on any thread, whether all is stored.
+  private func flush(within limit: Duration?, _ told: @escaping @Sendable (Bool) -> Void) {
+    let isStopped = state.withLock { state in
+      guard !state.isStopped else { return true }
+      state.changes.announced += 1
+      let number = state.newNumber()
+      let limit = limit.map { limit in
+        Task { [clock, weak self] in
           try? await clock.sleep(for: limit.bounded)
           self?.giveUp(number)
         }
-        state.flushes.append(Flush(number: number, waiting: waiting, limit: limit))
-        return false
       }
-      if isStopped { waiting.resume(returning: false) } else { waking.yield() }
+      state.flushes.append(Flush(number: number, told: told, limit: limit))
+      return false
     }
+    if isStopped { told(false) } else { waking.yield() }
   }
 
   private func giveUp(_ number: UInt64) {
     let flush = state.withLock { state in
       state.flushes.firstIndex { $0.number == number }.map { state.flushes.remove(at: $0) }
     }
-    flush?.resume(false)
+    flush?.end(false)
   }
 
   func flushOnSignals(_ signals: Set<EndSignal>, within limit: Duration = .seconds(5)) {
     guard !state.withLock(\.isStopped) else { return }
-    EndSignals.add(ObjectIdentifier(self), for: signals) { [weak self] in
-      _ = await self?.flush(within: limit)
+    EndSignals.add(ObjectIdentifier(self), for: signals, within: limit.bounded) {
+      [weak self] told in
+      guard let self else { return told(false) }
+      self.flush(within: nil, told)
     }
   }
 
@@ -389,7 +428,7 @@ final class AutosaveTurns: Sendable {
       return (state.listener.take(), state.takeFlushes())
     }
     if let listener { signal.forget(listener) }
-    for flush in ended { flush.resume(false) }
+    for flush in ended { flush.end(false) }
     waking.finish()
   }
 }

@@ -36,24 +36,36 @@ public enum EndSignal: CaseIterable, Hashable, Sendable {
 
 /// Holds the signals that ask the process to end, until unsaved changes are stored.
 ///
-/// The handlers of signals belong to the process, so all autosaves share this state.
+/// The handlers of signals belong to the process, so all autosaves share this state. A thread of
+/// its own takes the signals and ends the process: all threads that tasks share may be blocked.
 enum EndSignals {
-  typealias Flush = @Sendable () async -> Void
+  /// Begins to store changes, and tells once, on any thread, whether they are stored.
+  typealias Flush = @Sendable (_ told: @escaping @Sendable (Bool) -> Void) -> Void
 
   private struct Asked {
     let signals: Set<EndSignal>
+    let limit: Duration
     let flush: Flush
   }
 
   private struct State {
     var asked: [ObjectIdentifier: Asked] = [:]
     var held: [EndSignal: HeldSignal] = [:]
-    /// During a flush no signal is held: a second one goes through at once.
-    var isEnding = false
+    /// While signals are sent on, none is held.
+    var isSending = false
+    /// The number of the last end; an answer to an earlier one does not count.
+    var endNumber: UInt64 = 0
+    /// How many flushes have not ended.
+    var flushCount = 0
+    var isAllStored = true
+    /// Whether the values are being stored without their actor; nil as long as nobody has begun.
+    var storesValues: Bool?
+
+    var isOver: Bool { flushCount == 0 && (isAllStored || storesValues == false) }
 
     /// Holds the signals that autosaves have asked for, and no others.
     mutating func hold() {
-      let wanted = isEnding ? [] : Set(asked.values.flatMap(\.signals))
+      let wanted = isSending ? [] : Set(asked.values.flatMap(\.signals))
       for (signal, held) in held where !wanted.contains(signal) {
         held.letGo()
         self.held[signal] = nil
@@ -70,15 +82,18 @@ enum EndSignals {
   private static let isSending = Atomic<Bool>(false)
   /// Only writes into a pipe: a signal handler may run anywhere, and must not lock or allocate.
   private static let handler: SignalHandler = { number in
-    if !isSending.load(ordering: .acquiring) { wire?.tell(number) }
+    guard let wire else { return }
+    guard wire.isOfThisProcess else { return HeldSignal.takeInFork(number) }
+    if !isSending.load(ordering: .acquiring) { wire.tell(number) }
   }
 
   static func add(
-    _ owner: ObjectIdentifier, for signals: Set<EndSignal>, _ flush: @escaping Flush
+    _ owner: ObjectIdentifier, for signals: Set<EndSignal>, within limit: Duration,
+    _ flush: @escaping Flush
   ) {
     guard isListening else { return }
     state.withLock { state in
-      state.asked[owner] = Asked(signals: signals, flush: flush)
+      state.asked[owner] = Asked(signals: signals, limit: limit, flush: flush)
       state.hold()
     }
   }
@@ -91,7 +106,7 @@ enum EndSignals {
       // this thread takes them.
       unblock(EndSignal.allCases.map(\.number))
       while let number = wire.next() {
-        if let signal = EndSignal(number) { end(with: signal) }
+        if let signal = EndSignal(number) { end(with: signal, wire) }
       }
     }
     return true
@@ -103,27 +118,83 @@ enum EndSignals {
     }
   }
 
-  /// Flushes, and sends the signal again to the handler that the app had.
+  // MARK: An end
+
+  /// After this time a signal that comes again cuts the end short, and the values are stored
+  /// without their actor if that is busy.
+  private static let patience = Duration.seconds(1)
+
+  /// Flushes, and sends all signals that came meanwhile again to the handlers that the app had.
   ///
-  /// If that handler does not end the process, signals are held again.
-  private static func end(with signal: EndSignal) {
-    let flushes = state.withLock { state -> [Flush]? in
-      guard state.held[signal] != nil else { return nil }
-      state.isEnding = true
-      state.hold()
-      return state.asked.values.filter { $0.signals.contains(signal) }.map(\.flush)
-    }
+  /// If these handlers do not end the process, signals are held again.
+  private static func end(with signal: EndSignal, _ wire: SignalWire) {
     // The signal came when nobody held it any more.
-    guard let flushes else { return send(signal.number) }
-    Task {
-      await withTaskGroup { group in
-        for flush in flushes { group.addTask { await flush() } }
+    guard let limit = flush(for: signal, wire) else { return send(signal.number) }
+    let start = ContinuousClock.now
+    let end = start + limit
+    var waitEnd = start + min(patience, limit / 2)
+    var came = [(signal: signal, time: start)]
+    while !state.withLock(\.isOver), ContinuousClock.now < end {
+      if ContinuousClock.now >= waitEnd || state.withLock({ $0.flushCount == 0 }) {
+        storeValues(before: end, wire)
+        waitEnd = end
       }
-      send(signal.number)
-      state.withLock { state in
-        state.isEnding = false
-        state.hold()
+      guard let number = wire.next(before: waitEnd) else { break }
+      guard let signal = EndSignal(number) else { continue }
+      guard let first = came.first(where: { $0.signal == signal }) else {
+        came.append((signal, .now))
+        continue
       }
+      // A user who asks again does not want to wait any longer.
+      if first.time.duration(to: .now) >= patience { break }
+    }
+    LaunchNote.noteSignal()
+    state.withLock { state in
+      state.isSending = true
+      state.hold()
+    }
+    for (signal, _) in came { send(signal.number) }
+    state.withLock { state in
+      state.isSending = false
+      state.hold()
+    }
+  }
+
+  /// Begins the flushes of a signal; returns the longest limit, nil if nobody holds the signal.
+  private static func flush(for signal: EndSignal, _ wire: SignalWire) -> Duration? {
+    let begun = state.withLock { state -> (number: UInt64, asked: [Asked])? in
+      guard state.held[signal] != nil else { return nil }
+      let asked = state.asked.values.filter { $0.signals.contains(signal) }
+      state.endNumber += 1
+      (state.flushCount, state.isAllStored, state.storesValues) = (asked.count, true, nil)
+      return (state.endNumber, asked)
+    }
+    guard let begun else { return nil }
+    for one in begun.asked {
+      one.flush { isStored in
+        state.withLock { state in
+          guard state.endNumber == begun.number else { return }
+          state.flushCount -= 1
+          if !isStored { state.isAllStored = false }
+        }
+        wire.tell(SignalWire.news)
+      }
+    }
+    return begun.asked.map(\.limit).max() ?? .zero
+  }
+
+  /// Begins to store the values, unless that has begun.
+  private static func storeValues(before end: ContinuousClock.Instant, _ wire: SignalWire) {
+    let number = state.withLock { state -> UInt64? in
+      guard state.storesValues == nil else { return nil }
+      state.storesValues = true
+      return state.endNumber
+    }
+    guard let number else { return }
+    ValuesAtExit.queue.async {
+      ValuesAtExit.store(within: ContinuousClock.now.duration(to: end))
+      state.withLock { if $0.endNumber == number { $0.storesValues = false } }
+      wire.tell(SignalWire.news)
     }
   }
 

@@ -1,3 +1,4 @@
+internal import ArchiveCodec
 internal import Dispatch
 #if canImport(Glibc)
 internal import Glibc
@@ -15,7 +16,10 @@ enum ExitHook {
   /// Marks the main queue, which need not run on the first thread of the process.
   private static let isMain = DispatchSpecificKey<Bool>()
 
+  private static let process = SystemCall.processIdentifier
+
   private static let isSet: Bool = {
+    _ = process
     DispatchQueue.main.setSpecific(key: isMain, value: true)
     return atexit { ExitHook.run() } == 0
   }()
@@ -23,6 +27,8 @@ enum ExitHook {
   static func set() { _ = isSet }
 
   private static func run() {
+    // The threads that store are not in a fork of the process, and its state is that of the process.
+    guard process == SystemCall.processIdentifier else { return }
     guard DispatchQueue.getSpecific(key: isMain) != true else {
       return MainActor.assumeIsolated { end() }
     }
@@ -34,7 +40,7 @@ enum ExitHook {
       hasEnded.signal()
     }
     if hasEnded.wait(timeout: .now() + limit / .seconds(2)) == .timedOut {
-      ValuesAtExit.store(within: limit / 2)
+      ValuesAtExit.store(within: limit / 2, isLast: true)
     }
   }
 

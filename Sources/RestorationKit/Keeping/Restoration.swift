@@ -16,7 +16,8 @@ internal import ArchiveCodec
 /// ``begin(_:version:signals:roots:prepare:)`` makes a ``StateKeeper``, restores with it, and
 /// begins its autosave. Nobody has to hold anything. A change is on disk within a
 /// quarter of a second, or within two seconds if only a poll can find it; a crash or a
-/// SIGKILL loses at most these changes.
+/// SIGKILL loses at most these changes. While the main actor is busy, a change of a value is
+/// on disk after a second, and changes of nodes wait.
 @MainActor
 public enum Restoration {
   /// The keeper between ``begin(_:version:signals:roots:prepare:)`` and ``end(within:)``; nil otherwise.
@@ -81,7 +82,8 @@ public enum Restoration {
   ///   - version: The version of the app, as `1.4`. Another version tries again what crashed,
   ///     and the last state of the version before is kept.
   ///   - signals: The signals that end the app and before which it is saved; an empty
-  ///     set leaves all signals alone. See ``Autosave/flushOnSignals(_:within:)``.
+  ///     set leaves all signals alone. In the midst of the restore they are no crash. See
+  ///     ``Autosave/flushOnSignals(_:within:)``.
   ///   - roots: Gives the roots of the trees, such as the windows of the app; asked in
   ///     the restore, in each save, and in polls.
   ///   - prepare: Registers classes with the keeper, and sets its properties, before
@@ -98,6 +100,7 @@ public enum Restoration {
     prepare: (StateKeeper) throws -> Void = { _ in }
   ) async throws -> StateKeeper {
     let begun = try session.begin(application, version, prepare, roots)
+    begun.hold(signals)
     await begun.restore(.waiting)
     return begun.follow(signals)
   }
@@ -134,6 +137,7 @@ public enum Restoration {
     prepare: (StateKeeper) throws -> Void = { _ in }
   ) throws -> StateKeeper {
     let begun = try session.begin(application, version, prepare, roots)
+    begun.hold(signals)
     let calls = FileCalls.blocking(until: .now + limit.bounded)
     FileCalls.run { await begun.restore(calls) }
     return begun.follow(signals)
@@ -163,8 +167,8 @@ public enum Restoration {
   ///
   /// The end of the process by `exit`, or by a return from `main`, does this by itself.
   /// An `exit` on another thread waits one second for the main thread. If the main
-  /// thread is busy for longer, ``Restored`` values alone are stored: values without a
-  /// sensitivity, of states that no machines share.
+  /// thread is busy for longer, or not all can be stored, ``Restored`` values alone are
+  /// stored: values without a sensitivity, of states that no machines share.
   ///
   /// - Parameter limit: How long the call waits at most.
   /// - Returns: Whether all that the app has is stored, as of ``end(within:)``.
@@ -172,10 +176,22 @@ public enum Restoration {
   public static func endNow(within limit: Duration = .seconds(2)) -> Bool {
     guard let begun = session.begun else { return false }
     begun.beginEnd()
-    session.end()
+    let end = ContinuousClock.now + limit.bounded
+    session.begun = nil
     // Nodes may set values when they are asked, and these are stored.
-    defer { session.values.end() }
-    return begun.endNow(within: limit)
+    defer {
+      session.end()
+      session.values.end()
+    }
+    if begun.endNow(within: limit) { return true }
+    // As in a restore, or if a window cannot be stored.
+    if session.isOfProcess, !begun.keeper.isDelegateGone {
+      // The keeper may have no other owner.
+      withExtendedLifetime(begun) {
+        ValuesAtExit.store(within: ContinuousClock.now.duration(to: end))
+      }
+    }
+    return false
   }
 
   /// Removes the value of a key, which is then the value of its declaration.
@@ -247,6 +263,13 @@ final class BegunRestoration {
     self.roots = roots
   }
 
+  /// Holds signals until ``follow(_:)``: a signal in the midst of the restore is no crash.
+  func hold(_ signals: Set<EndSignal>) {
+    guard !signals.isEmpty else { return }
+    // Nothing has changed yet that could be stored.
+    EndSignals.add(ObjectIdentifier(self), for: signals, within: .zero) { $0(true) }
+  }
+
   /// Restores, and keeps the report or the error.
   func restore(_ calls: FileCalls) async {
     do throws(RestorationError) {
@@ -267,6 +290,7 @@ final class BegunRestoration {
   func follow(_ signals: Set<EndSignal>) -> StateKeeper {
     keeper.endSignals = signals
     autosave = keeper.autosave(roots: roots)
+    EndSignals.remove(ObjectIdentifier(self))
     return keeper
   }
 

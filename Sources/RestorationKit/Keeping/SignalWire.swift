@@ -1,3 +1,5 @@
+internal import ArchiveCodec
+
 #if canImport(Glibc)
 internal import Glibc
 #elseif canImport(Musl)
@@ -14,18 +16,30 @@ typealias SignalHandler = @convention(c) (Int32) -> Void
 ///
 /// A handler must not allocate and not lock, so the handler writes into a pipe.
 struct SignalWire: Sendable {
+  /// What a thread that waits looks at again without a signal.
+  static let news: Int32 = 0
+
   private let output: Int32
   private let input: Int32
+  private let process = SystemCall.processIdentifier
 
   /// Nil if the system gives no pipe.
   init?() {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { return nil }
-    (output, input) = (ends[0], ends[1])
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    do throws(ArchiveError) {
+      output = try SystemCall.moveAboveStandard(ends[0])
+      input = try SystemCall.moveAboveStandard(ends[1])
+    } catch {
+      return nil
+    }
     // A handler must not wait, even if nobody reads the pipe.
     _ = fcntl(input, F_SETFL, O_NONBLOCK)
   }
+
+  /// Whether the process made the wire, and is no fork of the one that did.
+  var isOfThisProcess: Bool { process == SystemCall.processIdentifier }
 
   /// Writes a number; a signal handler may call it.
   func tell(_ number: Int32) {
@@ -36,10 +50,24 @@ struct SignalWire: Sendable {
     errno = error
   }
 
-  /// Waits for the next number; nil if there can be none.
-  func next() -> Int32? {
-    var number: Int32 = 0
+  /// Waits for the next number.
+  ///
+  /// - Parameter end: When the wait ends; nil for never.
+  /// - Returns: The number; ``news`` if none came before the end, nil if none can come.
+  func next(before end: ContinuousClock.Instant? = nil) -> Int32? {
+    var number = Self.news
     while true {
+      if let end {
+        var request = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+        let rest = ContinuousClock.now.duration(to: end) / .milliseconds(1)
+        // Rounded up, or the last millisecond would be spent in calls.
+        let count = unsafe poll(&request, 1, Int32(min(max(0, rest.rounded(.up)), 1_000_000)))
+        if count == 0 { return Self.news }
+        if count < 0 {
+          guard errno == EINTR else { return nil }
+          continue
+        }
+      }
       let count = unsafe read(output, &number, MemoryLayout<Int32>.size)
       if count == MemoryLayout<Int32>.size { return number }
       guard count < 0, errno == EINTR else { return nil }
@@ -54,10 +82,18 @@ struct HeldSignal: @unchecked Sendable {
   private let before: sigaction
   private let handler: Int
 
+  private static let largestNumber = 64
+  /// The actions that the app had, for a handler, which must not lock: each is written before its
+  /// signal is held.
+  private nonisolated(unsafe) static let actionsBefore =
+    UnsafeMutablePointer<sigaction>.allocate(capacity: largestNumber + 1)
+
   /// Nil if the process ignores the signal, as with `nohup`: the signal stays ignored.
   init?(_ number: Int32, _ handler: SignalHandler) {
+    guard (1...Self.largestNumber).contains(Int(number)) else { return nil }
     self.number = number
     before = Self.action(of: number)
+    unsafe Self.actionsBefore[Int(number)] = before
     let previous = signal(number, handler)
     self.handler = Self.handler(in: Self.action(of: number))
     if unsafe unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
@@ -71,6 +107,15 @@ struct HeldSignal: @unchecked Sendable {
     guard Self.handler(in: Self.action(of: number)) == handler else { return }
     var before = before
     unsafe sigaction(number, &before, nil)
+  }
+
+  /// Does in a fork of the process what the app did for the signal, when the handler returns; a
+  /// signal handler may call it.
+  static func takeInFork(_ number: Int32) {
+    let error = errno
+    unsafe sigaction(number, &actionsBefore[Int(number)], nil)
+    raise(number)
+    errno = error
   }
 
   private static func action(of number: Int32) -> sigaction {
