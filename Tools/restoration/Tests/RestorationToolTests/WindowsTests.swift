@@ -65,6 +65,15 @@ final class WindowsTests: ToolTestCase {
     let tree = try inspect("tree")
     XCTAssertEqual(tree.status, 6)
     XCTAssert(tree.errors.contains("The windows are named by windows."), tree.errors)
+    // As an app that has values and windows, and no value was set.
+    let keeper = try app().keeper()
+    _ = try await keeper.save([])
+    await keeper.close()
+    let empty = try inspect("tree")
+    XCTAssertEqual(empty.status, 0)
+    XCTAssertEqual(
+      empty.errors,
+      "restoration: main.rka has no elements. The windows have states of their own; see windows.\n")
     try FileManager.default.removeItem(atPath: try sandbox().keyFile)
     XCTAssertEqual(try inspect("windows").status, 3)
   }

@@ -27,6 +27,12 @@ struct Tree: Inspection {
       Output.complain(
         "\(reading.place.fileName) is the list of windows and has no elements; see windows. Each"
           + " window has a state of its own beside it: \(reading.place.claimName).scene-….")
+    } else if !options.json, reading.outline.count == 0,
+      try reading.place.stateNames().contains(reading.place.listOfScenes.name)
+    {
+      Output.complain(
+        "\(reading.place.fileName) has no elements. The windows have states of their own; see windows."
+      )
     }
     return isRead ? reading.status : .damaged
   }
