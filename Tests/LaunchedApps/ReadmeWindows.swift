@@ -16,6 +16,8 @@ enum ReadmeWindows {
       while NoteWindow.all.contains(where: { $0.scene?.needsSave != false }) {
         try await Task.sleep(for: .milliseconds(20))
       }
+      // A save clears that when it begins.
+      try await Task.sleep(for: .seconds(1))
       print("stored")
     }
   }
