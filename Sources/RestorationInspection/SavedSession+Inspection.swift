@@ -5,7 +5,7 @@ public import RestorationKit
 extension SavedSession {
   /// Lists the sessions that launches have kept of a state and of its windows, newest first.
   ///
-  /// The list of windows is an archive of the session: ``windows`` is empty.
+  /// The list of windows is an archive of the session: `windows` is empty.
   ///
   /// - Parameters:
   ///   - directory: Where the state is.
