@@ -181,6 +181,45 @@ final class UnfitFieldTests: XCTestCase {
     XCTAssertEqual(try kept.state?.decode(String.self, forKey: "title"), "typed")
   }
 
+  private final class Numbered: @MainActor RestorableScreen {
+    let restorationIdentifier = "screen"
+    @Restored var text = 0
+    @Restored var title = ""
+  }
+
+  private final class Listed: @MainActor RestorableScreen {
+    let restorationIdentifier = "screen"
+    @Restored var text: [String] = []
+    @Restored var title = ""
+  }
+
+  func testAFieldThatGoesOnNotFittingIsSetAsideOnce() async throws {
+    for text in [["one"], lines] {
+      try launch.removeState()
+      let count = launch.setAside.count
+      let newer = try launch.keeper()
+      try newer.register(Listed.self, as: "Screen")
+      let screen = Listed()
+      screen.text = text
+      _ = try await newer.save([screen])
+      for number in 1...4 {
+        let older = try launch.keeper()
+        try older.register(Numbered.self, as: "Screen")
+        let screen = Numbered()
+        _ = try await older.restore(into: [screen])
+        screen.title = "\(number)"
+        _ = try await older.save([screen])
+      }
+      XCTAssertEqual(launch.setAside.count - count, 1, "\(text.count)")
+      let last = try launch.keeper()
+      try last.register(Listed.self, as: "Screen")
+      let back = Listed()
+      _ = try await last.restore(into: [back])
+      XCTAssertEqual(back.title, "4")
+      XCTAssertEqual(back.text, text)
+    }
+  }
+
   func testWhatDidNotFitIsSetAsideBeforeItIsReplaced() async throws {
     try await saveNewer()
     try await runOlder { $0.marks = 5 }

@@ -214,18 +214,16 @@ public final class StateDecoder {
   func decodeIfPresent<Value: Codable>(
     forKey key: String, standIn other: @autoclosure () -> Value
   ) throws -> Value? {
-    try mendedValue(forKey: key, standIn: other())?.value
+    let mended = try mendedValue(forKey: key, standIn: other())
+    if let fields = mended.flatMap(MendedFields.init) { note(fields) }
+    return mended?.value
   }
 
-  /// Reads a value as `decodeIfPresent(forKey:standIn:)`, and says what of it is not as it is stored.
+  /// Reads a value as `decodeIfPresent(forKey:standIn:)`, for a caller who notes what is not as it is stored.
   func mendedValue<Value: Codable>(
     forKey key: String, standIn other: @autoclosure () -> Value
   ) throws -> MendedValue<Value>? {
-    guard let mended = try state(with: key)?.decodeIfPresent(forKey: key, standIn: other()) else {
-      return nil
-    }
-    if let place, let fields = MendedFields(mended) { restored.note(fields, at: place) }
-    return mended
+    try state(with: key)?.decodeIfPresent(forKey: key, standIn: other())
   }
 
   /// The stored form of the value of a key; nil if there is none, or if it cannot be copied.
@@ -255,12 +253,6 @@ public final class StateDecoder {
   /// Tells the report which fields were not restored as they are stored.
   func note(_ fields: MendedFields) {
     if let place { restored.note(fields, at: place) }
-  }
-
-  /// Tells the report that a stored field does not fit, so that the object keeps its value.
-  func noteReplaced(_ field: String, _ error: any Error) {
-    guard let place else { return }
-    restored.note(MendedFields(replacing: field, error), at: place)
   }
 
   /// Reads a reference; nil if there is none, or its object is not back.

@@ -22,6 +22,18 @@ extension StateFile {
     return rest
   }
 
+  /// The fingerprints of all values of a state, among which are those of fields that did not fit.
+  private func fields(in state: KeyedDecoder?) -> [RecordFingerprint] {
+    (state?.keys ?? []).compactMap { key in
+      do {
+        return try state.map { try ValueContent(copying: key, from: $0).fingerprint }
+      } catch {
+        // No such value is a field that is kept.
+        return nil
+      }
+    }
+  }
+
   /// The fingerprints of all elements and of the application in an archive; none if
   /// it cannot be read.
   private func fingerprints(in aside: SetAsideArchive) async -> Set<RecordFingerprint> {
@@ -33,7 +45,9 @@ extension StateFile {
         return try StoredTree(reading: archive)
       }
       guard let tree = tree.flatMap(\.self) else { return [] }
-      let all = tree.outline.rows.indices.map { tree.values[$0].fingerprint }
+      let all = tree.outline.rows.indices.flatMap { index in
+        [tree.values[index].fingerprint] + fields(in: tree.values.state(at: index))
+      }
       return Set(all + [tree.applicationValues.fingerprint]).subtracting([.unknown])
     } catch {
       return []

@@ -113,11 +113,12 @@ extension RestorationRun {
     let places = outcomes.all.indices.filter { index in
       switch outcomes[index] {
       case .decodeFailed, .classMismatch: true
-      case .restored: !restored.mended.isEmpty && restored.mended[index]?.isWhole == false
+      case .restored: !restored.mended.isEmpty && restored.mended[index]?.isReplaced == true
       default: false
       }
     }
     return Set(places.map { tree.values[$0].fingerprint })
+      .union(restored.mended.values.flatMap(\.stored))
       .union(failure == nil ? [] : [tree.application.values.fingerprint])
   }
 

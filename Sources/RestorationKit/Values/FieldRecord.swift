@@ -66,7 +66,9 @@ final class FieldRecord: RestorableObject, Sendable {
     guard let stored else { return }
     let finding = box.restore(stored, forKey: key, keepsUnfit: keepsUnfit)
     if !finding.notes.isEmpty || !finding.isWhole {
-      coder.note(MendedFields(notes: finding.notes, isWhole: finding.isWhole))
+      var fields = MendedFields(notes: finding.notes, isWhole: finding.isWhole)
+      if keepsUnfit, !finding.isWhole { fields.keep(stored.content) }
+      coder.note(fields)
     }
   }
 

@@ -317,16 +317,20 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
   func restore(from coder: StateDecoder, forKey key: String, keepsUnfit: Bool) {
     let old = held.withLock(\.value)
     var found: MendedValue<Value>?
+    var fields: MendedFields?
     do {
       found = try coder.mendedValue(forKey: key, standIn: old)
       // A field that is not stored keeps what it has.
-      if found == nil { return coder.isPutBack ? reset() : () }
+      guard let found else { return coder.isPutBack ? reset() : () }
+      fields = MendedFields(found)
     } catch {
-      coder.noteReplaced(key, error)
+      fields = MendedFields(replacing: key, error)
     }
-    takeField(
-      found?.value,
-      unfit: keepsUnfit && found?.isWhole != true ? coder.content(forKey: key) : nil)
+    let unfit = keepsUnfit && found?.isWhole != true ? coder.content(forKey: key) : nil
+    // A secret is sealed anew in each file, so there is no fingerprint of it to compare.
+    if let unfit, sensitivity == nil { fields?.keep(unfit) }
+    if let fields { coder.note(fields) }
+    takeField(found?.value, unfit: unfit)
   }
 
   /// Takes the restored value of a field, and the stored one if that does not fit.
