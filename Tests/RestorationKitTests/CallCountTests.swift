@@ -16,7 +16,7 @@ final class CallCountTests: XCTestCase {
     try check(
       "testTheKeeperThatIsCounted",
       [
-        "nothing is there: 23", "first save: 65", "first restore: 24", "first change: 11",
+        "nothing is there: 25", "first save: 65", "first restore: 24", "first change: 11",
         "later change: 8", "no change: 3", "restore: 21", "discard: 21", "nothing is stored: 13",
       ])
   }

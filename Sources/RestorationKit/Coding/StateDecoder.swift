@@ -215,7 +215,7 @@ public final class StateDecoder {
     forKey key: String, standIn other: @autoclosure () -> Value
   ) throws -> Value? {
     let mended = try mendedValue(forKey: key, standIn: other())
-    if let fields = mended.flatMap(MendedFields.init) { note(fields) }
+    if let mended, let fields = MendedFields(mended) { note(fields) }
     return mended?.value
   }
 
