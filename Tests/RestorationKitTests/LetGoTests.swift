@@ -53,6 +53,14 @@ final class LetGoTests: XCTestCase {
     XCTAssertEqual(store.usedNames.filter { $0.hasPrefix("main.scene-") }, [])
   }
 
+  /// A launch that may be the first to see a state old, before the machine starts again.
+  private func restoreBeforeAnotherStart(_ launch: Launch) async throws {
+    let keeper = try launch.keeper()
+    _ = try await keeper.restore()
+    await keeper.close()
+    launch.environment.bootSession = "another start"
+  }
+
   func testANumberedStateThatCannotBeRemovedStillHasItsMark() async throws {
     let launch = Launch()
     let store = HookedStore(launch.store) { name, call throws(ArchiveError) in
@@ -62,21 +70,22 @@ final class LetGoTests: XCTestCase {
     _ = try await first.save([TestNode("a")])
     let second = try launch.keeper(endsLast: false)
     _ = try await second.save([TestNode("a")])
-    launch.store.memory(named: "main~2.launch").bytes = [1]
     launch.endProcess()
     await first.close()
     await second.close()
     launch.now += 31 * 24 * 60 * 60
+    try await restoreBeforeAnotherStart(launch)
+    let mark = try XCTUnwrap(launch.store.memory(named: "main~2.launch").bytes)
     let last = try StateKeeper(
       application: Launch.application, directory: store, keys: launch.keys,
-      now: { [launch] in launch.now })
+      environment: launch.environment, now: { [launch] in launch.now })
     let report = try await last.restore(into: [TestNode("a")])
     XCTAssertEqual(report.outcome, .restored)
     await last.close()
     let next = try await last.restore(into: [TestNode("a")])
     XCTAssertEqual(
       next.launchProblem, ArchiveError(.inputOutput, location: "main~2").description)
-    XCTAssertEqual(launch.store.memory(named: "main~2.launch").bytes, [1])
+    XCTAssertEqual(launch.store.memory(named: "main~2.launch").bytes, mark)
   }
 
   func testANumberedStateGoesWhenNobodyHadItForMoreThanThirtyDays() async throws {
@@ -93,6 +102,8 @@ final class LetGoTests: XCTestCase {
     await third.close()
     XCTAssertNotNil(launch.store.memory(named: "main~2").bytes)
     launch.now += 1
+    try await restoreBeforeAnotherStart(launch)
+    XCTAssertNotNil(launch.store.memory(named: "main~2").bytes, "One start has seen it old.")
     let fourth = try launch.keeper()
     _ = try await fourth.restore()
     await fourth.close()
@@ -106,10 +117,10 @@ final class LetGoTests: XCTestCase {
     _ = try await first.save([TestNode("a")])
     let second = try launch.keeper(endsLast: false)
     _ = try await second.save([TestNode("a")])
-    states.memory(named: "main~2.launch").bytes = [1]
     await first.close()
     await second.close()
     launch.now += 31 * 24 * 60 * 60
+    try await restoreBeforeAnotherStart(launch)
     let removals = Mutex<[String: Bool]>([:])
     let store = HookedStore(states) { name, call throws(ArchiveError) in
       guard call == .remove, name.hasPrefix("main~2") else { return }
@@ -118,7 +129,7 @@ final class LetGoTests: XCTestCase {
     }
     let last = try StateKeeper(
       application: Launch.application, directory: store, keys: launch.keys,
-      now: { [launch] in launch.now })
+      environment: launch.environment, now: { [launch] in launch.now })
     _ = try await last.restore(into: [TestNode("a")])
     await last.close()
     XCTAssertEqual(removals.withLock { $0 }, ["main~2": true, "main~2.launch": true])

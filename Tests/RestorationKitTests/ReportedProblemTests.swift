@@ -165,7 +165,7 @@ final class ReportedProblemTests: XCTestCase {
     let first = try await host.save(scene)
     XCTAssertEqual(
       first.problems.map {
-        $0.reason.hasPrefix("What is stored of the session was not restored: The archive")
+        $0.reason.hasPrefix("What is stored was not restored: The archive")
       },
       [true], "\(first)")
     XCTAssertEqual(file.setAsideBytes, [damaged])
