@@ -60,9 +60,6 @@ final class JournalFailureTests: JournalTestCase {
     XCTAssertEqual(
       archiveError { try write(writer, [3: "three"]) },
       ArchiveError(.poisoned, systemError: EIO, location: "faulty"))
-    XCTAssertEqual(
-      archiveError { try writer.synchronize() },
-      ArchiveError(.poisoned, systemError: EIO, location: "faulty"))
     try writer.compact()
     try write(writer, [4: "four"])
     XCTAssertEqual(
@@ -187,46 +184,5 @@ final class JournalFailureTests: JournalTestCase {
           RecordBuilder().finish(), to: storage, key: archives.key, context: archives.context)
       }, ArchiveError(.notDurable, systemError: EIO))
     XCTAssertEqual(try texts(try open(try XCTUnwrap(storage.bytes))), [:])
-  }
-
-  func testALazyChangeIsSyncedWithTheNextDurableOneOrWhenAsked() throws {
-    let storage = FaultyStorage()
-    let writer = try writer(storage)
-    try write(writer, [1: "one"])
-    let durable = storage.durableBytes
-    let builder = writer.builder()
-    try builder.append(record: 2) { $0.encode("two", forKey: "text") }
-    try writer.append(builder.finish(), durability: .lazy(maximumDelay: .seconds(3600)))
-    XCTAssertEqual(storage.durableBytes, durable)
-    XCTAssertEqual(try texts(try XCTUnwrap(writer.archive)).count, 2)
-    try writer.synchronize()
-    XCTAssertEqual(try texts(try open(try XCTUnwrap(storage.durableBytes))).count, 2)
-  }
-
-  func testADelayOfAnyLengthIsTaken() throws {
-    let storage = FaultyStorage()
-    let writer = try writer(storage)
-    try write(writer, [1: "one"])
-    let delays = [
-      Duration.seconds(Int64.max), Duration(attoseconds: .max), Duration(attoseconds: .min),
-      .seconds(-1), .zero,
-    ]
-    for delay in delays {
-      let builder = writer.builder()
-      try builder.append(record: 2) { $0.encode("two", forKey: "text") }
-      try writer.append(builder.finish(), durability: .lazy(maximumDelay: delay))
-    }
-    XCTAssertEqual(try texts(try open(try XCTUnwrap(storage.bytes))), [1: "one", 2: "two"])
-  }
-
-  func testALazyChangeIsSyncedByItselfAfterItsDelay() async throws {
-    let storage = FaultyStorage()
-    let writer = try writer(storage)
-    try write(writer, [1: "one"])
-    let builder = writer.builder()
-    try builder.append(record: 2) { $0.encode("two", forKey: "text") }
-    try writer.append(builder.finish(), durability: .lazy(maximumDelay: .milliseconds(1)))
-    try await waitUntil("it is synced") { storage.syncCount > 0 }
-    XCTAssertEqual(storage.durableBytes, storage.bytes)
   }
 }

@@ -12,7 +12,7 @@ final class PowerCutTests: XCTestCase {
   // MARK: At every call
 
   /// Writes 1, 2, 3… until a call fails; returns the last that was acknowledged.
-  private func write(to process: DiskProcess, durability: ArchiveWriter.Durability) throws -> Int {
+  private func write(to process: DiskProcess) throws -> Int {
     let archives = try archives.get()
     var acknowledged = 0
     do {
@@ -25,7 +25,7 @@ final class PowerCutTests: XCTestCase {
           // Large enough that the file is rewritten on the way.
           encoder.encode([UInt8](repeating: 7, count: 9000), forKey: "padding")
         }
-        try writer.append(builder.finish(), durability: durability)
+        try writer.append(builder.finish())
         acknowledged = value
       }
     } catch let error as ArchiveError
@@ -37,9 +37,7 @@ final class PowerCutTests: XCTestCase {
 
   /// Cuts the power at each call, several times with other remains, and checks the value that
   /// is left with what was acknowledged.
-  private func cutEverywhere(
-    _ durability: ArchiveWriter.Durability, _ isAllowed: (_ value: Int, _ acknowledged: Int) -> Bool
-  ) throws {
+  func testWhatWasAcknowledgedIsThereAfterACutAtEveryCall() throws {
     let archives = try archives.get()
     var random = SeededGenerator()
     var call = 0
@@ -49,7 +47,7 @@ final class PowerCutTests: XCTestCase {
         let disk = FaultyDisk(seed: random.next())
         let process = disk.process()
         process.arm(.end, after: call)
-        let acknowledged = try write(to: process, durability: durability)
+        let acknowledged = try write(to: process)
         isWhole = !process.hasEnded
         process.end()
         disk.cutPower()
@@ -59,24 +57,12 @@ final class PowerCutTests: XCTestCase {
         try archive?.verifyAll()
         let value = try archive?.record(1)?.decode(Int.self, forKey: "value") ?? 0
         XCTAssertTrue(
-          isAllowed(value, acknowledged), "TEST_SEED=\(random.seed) call \(call): \(value)")
+          (acknowledged...acknowledged + 1).contains(value),
+          "TEST_SEED=\(random.seed) call \(call): \(value)")
       }
       call += 1
     }
     XCTAssertGreaterThan(call, 30)
-  }
-
-  func testWhatWasAcknowledgedIsThereAfterACutAtEveryCall() throws {
-    try cutEverywhere(.durable) { value, acknowledged in
-      (acknowledged...acknowledged + 1).contains(value)
-    }
-  }
-
-  func testAnyPartOfWhatWasNotSyncedLeavesAStateThatWasWritten() throws {
-    try cutEverywhere(.lazy(maximumDelay: .seconds(3600))) { value, acknowledged in
-      // The first one is a file of its own, which is synced.
-      (min(acknowledged, 1)...acknowledged + 1).contains(value)
-    }
   }
 
   // MARK: Histories
@@ -152,7 +138,6 @@ private final class WriterHistory {
     guard let writer else { return try open() }
     var records = try writer.archive.map(Self.records) ?? [:]
     let kind = Int.random(in: 0..<12, using: &random)
-    let isLazy = chance(30)
     let number = log.states.count
     var changed: Set<UInt64> = [Self.numberRecord]
     var removed: UInt64?
@@ -177,8 +162,8 @@ private final class WriterHistory {
       case 7, 8:
         // What is there stays as it is, and is on the disk then.
         let current = try writer.archive.map(Self.number) ?? 0
-        what = kind == 7 ? "compacted \(current)" : "synced \(current)"
-        if kind == 7 { try writer.compact() } else { try writer.synchronize() }
+        what = "compacted \(current)"
+        try writer.compact()
         if !process.hasEnded, writer.archive != nil { acknowledge(current) }
       case 10, 11:
         what = try changeKey(writer, sealsAnew: kind == 10)
@@ -190,18 +175,10 @@ private final class WriterHistory {
           try Self.append(records, Set(records.keys), to: builder)
           try writer.rewrite(builder.finish())
         } else {
-          what += isLazy ? " appended lazily" : " appended"
+          what += " appended"
           let builder = writer.builder()
           try Self.append(records, changed, to: builder)
-          // The first file of an archive is durable and has nothing to remove.
-          let isFirst = writer.archive == nil
-          try writer.append(
-            builder.finish(), removing: removed.map { [$0] } ?? [],
-            durability: isLazy ? .lazy(maximumDelay: .seconds(3600)) : .durable)
-          if isLazy, !isFirst {
-            hasUnsynced = true
-            break
-          }
+          try writer.append(builder.finish(), removing: removed.map { [$0] } ?? [])
         }
         if !process.hasEnded { acknowledge(number) }
       }

@@ -82,9 +82,7 @@ final class WriterModelTests: JournalTestCase {
             encoder.encode(1, forKey: "key \(step % 7)")
           }
           try writer.append(
-            builder.finish(), removing: removed,
-            durability: Bool.random(using: &generator)
-              ? .durable : .lazy(maximumDelay: .seconds(3600)))
+            builder.finish(), removing: removed)
         case 6: try writer.compact()
         case 7:
           let builder = RecordBuilder()
@@ -97,7 +95,7 @@ final class WriterModelTests: JournalTestCase {
           } else if let slot = writer.slots?.last {
             try writer.removeSlot(slot)
           }
-        default: try writer.synchronize()
+        default: try writer.checkIsCurrent()
         }
       } catch let error as ArchiveError {
         code = error.code

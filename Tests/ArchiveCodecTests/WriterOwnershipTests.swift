@@ -16,7 +16,7 @@ final class WriterOwnershipTests: JournalTestCase {
       ("remove", { try $0.append(RecordBuilder.none(for: $0), removing: [1]) }),
       ("rewrite", { try $0.rewrite(RecordBuilder().finish()) }),
       ("compact", { try $0.compact() }),
-      ("synchronize", { try $0.synchronize() }),
+      ("check", { try $0.checkIsCurrent() }),
       ("add", { try $0.addSlot(.key(key)) }),
       ("rotate", { try $0.rotate(slots: [.key(key)]) }),
     ]

@@ -11,11 +11,11 @@ final class WriterRecoveryTests: JournalTestCase {
     let writer = try writer(storage)
     try write(writer, [1: "one"])
     let builder = writer.builder()
-    try builder.append(record: 2) { $0.encode("lazy", forKey: "text") }
-    try writer.append(builder.finish(), durability: .lazy(maximumDelay: .seconds(3600)))
+    try builder.append(record: 2) { $0.encode("two", forKey: "text") }
+    try writer.append(builder.finish())
     storage.failsNextSync = true
     XCTAssertEqual(
-      archiveError { try writer.synchronize() },
+      archiveError { try write(writer, [3: "not acknowledged"]) },
       ArchiveError(.inputOutput, systemError: EIO, location: "dropping"))
     XCTAssertEqual(
       archiveError { try write(writer, [3: "x"]) },
@@ -24,7 +24,7 @@ final class WriterRecoveryTests: JournalTestCase {
     try write(writer, [3: "acknowledged as durable"])
     XCTAssertEqual(
       try texts(try open(storage.bytesAfterPowerCut)),
-      [1: "one", 2: "lazy", 3: "acknowledged as durable"])
+      [1: "one", 2: "two", 3: "acknowledged as durable"])
   }
 
   func testARewriteThatFailedOnceIsTriedAgainBeforeTheFileTakesNoMoreChanges() throws {
@@ -139,24 +139,6 @@ final class WriterRecoveryTests: JournalTestCase {
     XCTAssertEqual(storage.bytes, before)
   }
 
-  func testSynchronizeTellsOfAFailureThatCameByItself() async throws {
-    let syncs = Mutex(0)
-    let storage = FaultyStorage { call, _ in
-      guard call == .sync else { return nil }
-      syncs.withLock { $0 += 1 }
-      return ArchiveError(.inputOutput, systemError: 5)
-    }
-    let writer = try writer(storage)
-    try write(writer, [1: "one"])
-    let builder = writer.builder()
-    try builder.append(record: 2) { $0.encode("two", forKey: "text") }
-    try writer.append(builder.finish(), durability: .lazy(maximumDelay: .milliseconds(1)))
-    try await waitUntil("it is synced") { syncs.withLock { $0 } > 0 }
-    XCTAssertEqual(
-      archiveError { try writer.synchronize() },
-      ArchiveError(.poisoned, systemError: 5, location: "faulty"))
-  }
-
   func testAChangeIsNotAcknowledgedIfTheFileWasTakenAwayWhileItWasWritten() throws {
     let storages = Mutex<[MemoryStorage]>([])
     let storage = MemoryStorage()
@@ -182,7 +164,7 @@ final class WriterRecoveryTests: JournalTestCase {
     let summary = try writer.rewrite(builder.finish())
     XCTAssertEqual(archiveError { try write(writer, [2: "two"]) }?.systemError, EMFILE)
     storage.isOpenable = true
-    try writer.synchronize()
+    try writer.checkIsCurrent()
     XCTAssertEqual(writer.archive?.version, summary.version)
     try write(writer, [2: "two"])
     XCTAssertEqual(try texts(try XCTUnwrap(writer.archive)), [1: "new", 2: "two"])

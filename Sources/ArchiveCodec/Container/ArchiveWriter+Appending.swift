@@ -2,8 +2,7 @@ internal import Synchronization
 
 extension ArchiveWriter {
   func append(
-    _ changes: RecordBatch, _ removed: [UInt64], schema: UInt32?, _ durability: Durability,
-    _ state: inout State
+    _ changes: RecordBatch, _ removed: [UInt64], schema: UInt32?, _ state: inout State
   ) throws(ArchiveError) -> Archive.Summary {
     guard let (keys, file) = state.open.map({ ($0.keys, $0.file) }),
       let before = state.open?.history.position
@@ -26,13 +25,7 @@ extension ArchiveWriter {
     let version = try commit.finish(symbols: changes.symbols, schema: schema)
 
     try write(sink.bytes, to: file, at: before.end, &state)
-    var failure: ArchiveError?
-    switch durability {
-    case .durable:
-      failure = try synchronize(before.end, or: version, &state)
-    case .lazy(let delay):
-      synchronizeLater(delay, &state)
-    }
+    let failure = try synchronize(before.end, or: version, &state)
     // Changed in place: a second reference would have the whole journal copied.
     try state.open?.history.append(
       changes, removing: removed, version, schema: schema, byteCount: sink.bytes.count,
@@ -115,46 +108,12 @@ extension ArchiveWriter {
   /// Synchronizes at most once.
   ///
   /// A failed sync may have lost pages, and a second one would not report them.
-  func synchronize(_ state: inout State) throws(ArchiveError) {
-    state.syncTask?.cancel()
-    state.syncTask = nil
+  private func synchronize(_ state: inout State) throws(ArchiveError) {
     do {
       try state.open?.file.synchronize()
-      state.syncDue = nil
     } catch {
       state.poison = ArchiveError(.poisoned, systemError: error.systemError)
-      state.syncDue = nil
       throw error
-    }
-  }
-
-  /// Plans a sync, unless one is planned already: one is enough for all changes before it.
-  private func synchronizeLater(_ delay: Duration, _ state: inout State) {
-    let delay = min(max(delay, .zero), Self.longestDelay)
-    let due = ContinuousClock.now + delay
-    if let earlier = state.syncDue, earlier <= due { return }
-    state.syncDue = due
-    state.syncTask?.cancel()
-    state.syncTask = Task.detached { [weak self] in
-      do {
-        try await Task.sleep(for: delay)
-      } catch {
-        // The changes were synchronized already, or will be sooner.
-        return
-      }
-      self?.synchronizeIfDue()
-    }
-  }
-
-  /// A year: adding any longer duration to a time could trap.
-  private static let longestDelay = Duration.seconds(365 * 24 * 3600)
-
-  /// Synchronizes if a sync is due.
-  ///
-  /// A failure stays in the state; the next change throws it.
-  private func synchronizeIfDue() {
-    state.withLock { state in
-      if state.syncDue != nil { try? synchronize(&state) }
     }
   }
 }

@@ -13,24 +13,10 @@ internal import Synchronization
 ///     try builder.append(record: 7) { $0.encode("changed", forKey: "text") }
 ///     try writer.append(builder.finish(), removing: [8])
 public final class ArchiveWriter: Sendable {
-  /// The time at which a change gets to stable storage.
-  public enum Durability: Hashable, Sendable {
-    /// Before the call returns.
-    case durable
-
-    /// After the delay at the latest; an earlier power cut loses the change.
-    ///
-    /// A kill of the process loses nothing.
-    case lazy(maximumDelay: Duration)
-  }
-
   struct State {
     var open: Open?
     /// Set after a failed write or sync; only a new file helps then.
     var poison: ArchiveError?
-    /// When lazily appended changes must be on stable storage; nil if they are.
-    var syncDue: ContinuousClock.Instant?
-    var syncTask: Task<Void, Never>?
     /// Why the last rewrite after a change failed.
     var compactionFailure: ArchiveError?
     /// The size of the file, or the number of its commits, from which a rewrite is tried again.
@@ -141,9 +127,7 @@ public final class ArchiveWriter: Sendable {
 
   deinit {
     state.withLock { state in
-      state.syncTask?.cancel()
       guard let open = state.open else { return }
-      if state.syncDue != nil { try? open.file.synchronize() }
       // Bytes that could not be cut off after a failed write are not part of the archive.
       if open.hasLeftOver, (try? checkOwnership(state)) != nil {
         try? open.file.truncate(to: open.history.end)
@@ -199,7 +183,8 @@ public final class ArchiveWriter: Sendable {
     }
   }
 
-  /// Appends changed and removed records as one commit.
+  /// Appends changed and removed records as one commit, which is on stable storage when the
+  /// call returns.
   ///
   /// If nothing is stored, the call writes the first file. If the journal is larger
   /// than 64 KiB and than half of the snapshot after the change, the call rewrites the
@@ -209,7 +194,6 @@ public final class ArchiveWriter: Sendable {
   /// - Parameters:
   ///   - changes: Records that are new or replace the stored ones.
   ///   - removed: Identifiers of records to remove. An unknown one is not an error.
-  ///   - durability: When the change gets to stable storage.
   ///   - schema: A number of the application's own; the last one stays if nil.
   /// - Returns: The new version, and the numbers of bytes and records.
   /// - Throws: ``ArchiveError``: `outdated` if the changes were built before a change
@@ -227,8 +211,7 @@ public final class ArchiveWriter: Sendable {
   ///   in the number of keys.
   @discardableResult
   public func append(
-    _ changes: RecordBatch, removing removed: [UInt64] = [], durability: Durability = .durable,
-    schema: UInt32? = nil
+    _ changes: RecordBatch, removing removed: [UInt64] = [], schema: UInt32? = nil
   ) throws(ArchiveError) -> Archive.Summary {
     try changing { (state) throws(ArchiveError) in
       guard state.open != nil else {
@@ -239,7 +222,7 @@ public final class ArchiveWriter: Sendable {
       if let poison = state.poison { throw poison }
       try compactIfFull(&state)
       compactIfTorn(&state)
-      let summary = try append(changes, removed, schema: schema, durability, &state)
+      let summary = try append(changes, removed, schema: schema, &state)
       compactIfDue(&state)
       return summary
     }
@@ -253,7 +236,7 @@ public final class ArchiveWriter: Sendable {
   ///   - schema: A number of the application's own; the last one stays if nil.
   /// - Returns: The new version, and the numbers of bytes and records.
   /// - Throws: ``ArchiveError`` as ``Archive/write(_:to:slots:context:replacing:schema:)``
-  ///   does, `outdated` and `forked` as ``append(_:removing:durability:schema:)``.
+  ///   does, `outdated` and `forked` as ``append(_:removing:schema:)``.
   @discardableResult
   public func rewrite(
     _ records: RecordBatch, schema: UInt32? = nil
@@ -275,17 +258,6 @@ public final class ArchiveWriter: Sendable {
   /// - Complexity: O(*n*) in the size of the archive.
   public func compact() throws(ArchiveError) {
     try changing { (state) throws(ArchiveError) in try compact(&state) }
-  }
-
-  /// Puts lazily appended changes on stable storage.
-  ///
-  /// - Throws: ``ArchiveError``: the errors of the storage, or `poisoned` with the
-  ///   system error of the first failed sync, even if that sync ran by itself.
-  public func synchronize() throws(ArchiveError) {
-    try changing { (state) throws(ArchiveError) in
-      if let poison = state.poison { throw poison }
-      try synchronize(&state)
-    }
   }
 
   /// Checks that the next change would go on from the state that this writer has stored.
