@@ -181,7 +181,7 @@ public final class Archive: Sendable {
   ///   this archive does not follow from that version, otherwise `ok`. If the file was
   ///   written anew since, the kept version may be older than the file itself; then
   ///   only the number can be compared.
-  public func verdict(against kept: ArchiveVersion) -> ArchiveVerdict {
+  package func verdict(against kept: ArchiveVersion) -> ArchiveVerdict {
     guard kept.generation <= version.generation else { return .rollback }
     let known =
       history.versions.first { $0.generation == kept.generation } ?? history.replaced
@@ -221,7 +221,7 @@ public struct ArchiveVersion: Hashable, Codable, Sendable {
 }
 
 /// The relation of an archive to a version of it that was seen before.
-public enum ArchiveVerdict: Hashable, Sendable {
+package enum ArchiveVerdict: Hashable, Sendable {
   /// The archive is that version, or comes after it.
   case ok
 
