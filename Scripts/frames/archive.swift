@@ -9,16 +9,11 @@ struct Row {
   var text: String
 }
 
-final class Person: ImmutableArchiveObject {
-  init(from decoder: ObjectDecoder) throws {}
-  func encode(to encoder: KeyedEncoder) throws {}
-}
-
 func frame(
   archive: Archive, record: KeyedDecoder, builder: RecordBuilder, records: RecordBatch,
-  classes: ArchiveClasses, storage: FileStorage, key: ArchiveKey, context: ArchiveContext,
+  storage: FileStorage, key: ArchiveKey, context: ArchiveContext,
   archivePath: String, keyPath: String, bytes: [UInt8], typed: String, old: String,
-  draft: Draft, owner: Person, table: [Row], notes: inout [UInt64: String],
+  draft: Draft, table: [Row], notes: inout [UInt64: String],
   names: inout Set<String>
 ) throws {
   // The block stands here.

@@ -100,7 +100,6 @@ extension ArchiveError {
         malformed, typeMismatch, numberOutOfRange, keyNotFound, notAFile, permissionDenied,
         storageFull, notDurable, inputOutput, storeUnavailable, locked, outdated, forked, poisoned,
         keyMissing, keyLocked, keyUnavailable, keyDamaged, keyExposed, cryptographyUnavailable,
-        classNotRegistered, classRefused, classTooNew, classNameTaken, objectCycle, objectFailed,
         encoderClosed
     }
 
@@ -210,25 +209,6 @@ extension ArchiveError {
     /// libsodium could not be started, or the system gave no secret memory.
     public static var cryptographyUnavailable: Code { Code(.cryptographyUnavailable) }
 
-    /// No class is registered under the stored name, or the class of an object
-    /// to be stored is not registered.
-    public static var classNotRegistered: Code { Code(.classNotRegistered) }
-
-    /// The stored object is of a class that the decoding call does not take.
-    public static var classRefused: Code { Code(.classRefused) }
-
-    /// A newer version of the object's class wrote the object.
-    public static var classTooNew: Code { Code(.classTooNew) }
-
-    /// The name is another class's, or empty or too long, or the class has another name already.
-    public static var classNameTaken: Code { Code(.classNameTaken) }
-
-    /// An object refers to itself before it is made.
-    public static var objectCycle: Code { Code(.objectCycle) }
-
-    /// Decoding the object failed before, so the object cannot be used.
-    public static var objectFailed: Code { Code(.objectFailed) }
-
     /// The encoder was used outside the call that it was made for.
     public static var encoderClosed: Code { Code(.encoderClosed) }
 
@@ -305,18 +285,6 @@ extension ArchiveError {
         "The key file is open to others, or theirs. Make it yours with chown and chmod 600."
       case .cryptographyUnavailable:
         "libsodium could not start. Check its installation."
-      case .classNotRegistered:
-        "The class is not registered. Register it, or its new name with the old one as an alias."
-      case .classRefused:
-        "Another class is stored here. Decode it as that one, or register it as a substitute."
-      case .classTooNew:
-        "A newer version of the class wrote this. Update the app that reads it."
-      case .classNameTaken:
-        "The class cannot be registered under this name. Choose another."
-      case .objectCycle:
-        "The object needs itself to be made. Let its class conform to CyclicArchiveObject."
-      case .objectFailed:
-        "The object could not be decoded. See the error that was thrown first."
       case .encoderClosed:
         "An encoder was used after its record was finished. Do not keep encoders."
       }

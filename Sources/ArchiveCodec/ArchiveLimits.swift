@@ -13,9 +13,6 @@ public struct ArchiveLimits: Hashable, Sendable {
   /// The UTF-8 bytes of one key.
   public let keyByteCount: Int
 
-  /// The UTF-8 bytes of the name of a class.
-  static let classNameByteCount = 255
-
   /// How deep containers may be nested in one record.
   public let depth: Int
 

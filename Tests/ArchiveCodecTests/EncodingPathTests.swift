@@ -5,17 +5,6 @@ import XCTest
 
 /// The errors of plain values name the keys that lead to them, outermost first.
 final class EncodingPathTests: XCTestCase {
-  private final class Thing: ImmutableArchiveObject {
-    let text: String
-
-    init(_ text: String) { self.text = text }
-    init(from decoder: ObjectDecoder) throws { text = "" }
-    func encode(to encoder: KeyedEncoder) throws {
-      encoder.encode(1, forKey: "before")
-      encoder.encode(text, forKey: "text")
-    }
-  }
-
   private let builder = RecordBuilder(limits: ArchiveLimits(stringByteCount: 100, depth: 8))
   private let long = String(repeating: "x", count: 101)
   private let longKey = String(repeating: "k", count: 1025)
@@ -27,12 +16,6 @@ final class EncodingPathTests: XCTestCase {
     XCTAssertEqual(
       archiveError(message, line: line) { try builder.append(record: 1, body) },
       ArchiveError(.limitExceeded, path: path, subject: subject), message, line: line)
-  }
-
-  private func registerThings() throws {
-    var classes = ArchiveClasses()
-    try classes.register(Thing.self, name: "Thing")
-    builder.classes = classes
   }
 
   private func nested(_ depth: Int) -> [String] {
@@ -54,11 +37,9 @@ final class EncodingPathTests: XCTestCase {
       ("bytes of a string", { [long] in $0.encode(["b": ["c": [long]]], forKey: "a") }),
       ("bytes of a key", { [longKey] in $0.encode([longKey: 1], forKey: "a") }),
       ("bytes of a key", { [longKey] in $0.encode([["b": [longKey: 1]]], forKey: "a") }),
-      ("bytes of a key", { [longKey] in $0.encodeObjects([longKey: Thing("")], forKey: "a") }),
       ("bytes of a name", { [longKey] in $0.encode(name: longKey, forKey: "a") }),
       ("depth", { $0.encode([[[[[[[[[1]]]]]]]]], forKey: "a") }),
     ]
-    try registerThings()
     for (place, value) in values.enumerated() {
       assert(value.subject, ["a"], "\(place) alone") { value.encode($0) }
       assert(value.subject, ["a"], "\(place) among others") { encoder in
@@ -91,7 +72,6 @@ final class EncodingPathTests: XCTestCase {
       { $0.encode(name: "a", forKey: $1) },
       { $0.encodeReference(to: 1, forKey: $1) },
       { $0.encodeReferences(to: [1], forKey: $1) },
-      { $0.encodeObject(Thing(""), forKey: $1) },
       { $0.encodeContainer(forKey: $1) { _ in } },
     ]
     for encode in values {
@@ -211,25 +191,6 @@ final class EncodingPathTests: XCTestCase {
         inner.encode(1, forKey: "next")
       }
     }
-  }
-
-  func testAFailureInAnObjectHasTheKeyInTheObject() throws {
-    try registerThings()
-    assert("bytes of a string", ["text"]) { [long] in
-      $0.encodeObject(Thing(long), forKey: "thing")
-    }
-  }
-
-  func testAnObjectOfNoClassIsNamedWithTheContainersAroundIt() {
-    XCTAssertEqual(
-      archiveError {
-        try builder.append(record: 1) { encoder in
-          encoder.encodeContainer(forKey: "outer") { outer in
-            outer.encode(1, forKey: "before")
-            outer.encodeObjects([Thing("")], forKey: "things")
-          }
-        }
-      }, ArchiveError(.classNotRegistered, path: ["outer", "things"], subject: "Thing"))
   }
 
   func testAClosedEncoderNamesTheKeyAndNotTheContainersOfAnother() throws {

@@ -14,11 +14,8 @@ struct PlainValidator {
   private let names: [String]
   private let limits: ArchiveLimits
   private var offset = 0
-  private var objectCount: UInt64 = 0
-  private var referencedCount: UInt64 = 0
 
-  /// What is wrong with the map of a record and the objects after it; nil if
-  /// nothing is.
+  /// What is wrong with the map of a record; nil if nothing is.
   static func refusal(
     of bytes: [UInt8], names: [String], limits: ArchiveLimits = .standard
   ) -> Refusal? {
@@ -89,19 +86,7 @@ struct PlainValidator {
     let start = offset
     guard case .map(let count, let payload) = try header() else { throw malformed(start) }
     try elements(count, payload, isMap: true, depth: 1)
-    while offset < bytes.count { try object() }
-    guard referencedCount <= objectCount else { throw malformed(offset) }
-  }
-
-  private mutating func object() throws(Refusal) {
-    let start = offset
-    guard try number(1) == 0xB0 else { throw malformed(start) }
-    let key = try key(isChecked: true)
-    try checkName(key, limit: 255, start)
-    guard try varint() <= UInt64(UInt32.max) else { throw malformed(start) }
-    objectCount += 1
-    guard case .map(let count, let payload) = try header() else { throw malformed(start) }
-    try elements(count, payload, isMap: true, depth: 1)
+    guard offset == bytes.count else { throw malformed(offset) }
   }
 
   private enum Key {
@@ -174,7 +159,6 @@ struct PlainValidator {
     case text(Range<Int>)
     case bytes(Range<Int>)
     case packed(UInt8, Range<Int>)
-    case object(UInt64)
     case name(Key)
     case other
   }
@@ -196,9 +180,6 @@ struct PlainValidator {
       guard range.count <= limits.stringByteCount else { throw exceeded(start) }
     case .packed(let element, let range):
       guard isNarrowest(element, range) else { throw malformed(start) }
-    case .object(let number):
-      guard number < .max else { throw malformed(start) }
-      referencedCount = max(referencedCount, number + 1)
     case .name(let key): try checkName(key, limit: limits.keyByteCount, start)
     case .other: break
     }
@@ -253,7 +234,6 @@ struct PlainValidator {
       }
       return .packed(element, range)
     case 0xAF: _ = try varint()
-    case 0xB1: return .object(try varint())
     case 0xB2:
       guard try varint().isMultiple(of: 2) else {
         throw Refusal(code: .unsupportedFeature, offset: start)

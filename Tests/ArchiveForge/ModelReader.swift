@@ -59,7 +59,6 @@ package struct ModelReader {
     case 0xAD: .map(try entries(try varint(), depth: depth))
     case 0xAE: try packed()
     case 0xAF: .reference(try varint())
-    case 0xB1: .object(try varint())
     case 0xB2: .extension(try varint(), Array(try take(try varint())))
     case 0xB3: .name(try key())
     default: throw NotAValue()

@@ -21,7 +21,6 @@ extension ModelValue {
     case .string(let text): Self.quoted(text)
     case .url(let text): "url(\(Self.quoted(text)))"
     case .reference(let record): "record(\(record))"
-    case .object(let number): "object(\(number))"
     case .extension(let type, let bytes): "extension(\(type), \(Self.hexadecimal(bytes)))"
     case .name(let name): "name(\(name.notation(names)))"
     case .packedIntegers(let values): Self.packed(PackedElement.narrowest(of: values).name, values)
@@ -81,11 +80,7 @@ extension Archive {
       var reader = ModelReader(frame[...])
       // The kind, the length and the identifier.
       _ = try (reader.byte(), reader.varint(), reader.take(8))
-      let map = try reader.value().notation(names)
-      let objects = try ModelObject.all(&reader).map { object in
-        "\(object.name.notation(names)) \(object.version) \(object.map.notation(names))"
-      }
-      return (["\(identifier) \(map)"] + objects).joined(separator: "; ")
+      return "\(identifier) \(try reader.value().notation(names))"
     }
   }
 }

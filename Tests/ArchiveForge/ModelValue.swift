@@ -20,7 +20,6 @@ package indirect enum ModelValue: Hashable {
   case packedFloats([UInt32])
   case packedDoubles([UInt64])
   case reference(UInt64)
-  case object(UInt64)
   case `extension`(UInt64, [UInt8])
   case name(Key)
 
@@ -78,7 +77,6 @@ extension ModelValue {
       Self.packed(6, values.flatMap { Self.little(UInt64($0), count: 4) })
     case .packedDoubles(let values): Self.packed(7, values.flatMap { Self.little($0, count: 8) })
     case .reference(let record): [0xAF] + Self.varint(record)
-    case .object(let number): [0xB1] + Self.varint(number)
     case .extension(let type, let bytes):
       [0xB2] + Self.varint(type) + Self.varint(UInt64(bytes.count)) + bytes
     case .name(let name): [0xB3] + name.encoded

@@ -34,40 +34,6 @@ final class KeptPlaceTests: XCTestCase {
     XCTAssertEqual(restored.entries.filter { $0.path.count == 0 }, [])
   }
 
-  private final class Note: ImmutableArchiveObject {
-    init() {}
-    init(from decoder: ObjectDecoder) {}
-    func encode(to encoder: KeyedEncoder) {}
-  }
-
-  func testASetAsideStateThatCannotBeCopiedIsLeftOutAndReported() async throws {
-    let builder = RecordBuilder()
-    try builder.classes.register(Note.self, name: "Note")
-    try builder.append(record: 2) { $0.encodeReferences(to: [3], forKey: "roots") }
-    try builder.append(record: 3) { encoder in
-      encoder.encodeContainer(forKey: "node") { node in
-        node.encode("gone", forKey: "identifier")
-        node.encode(name: "TestNode", forKey: "class")
-      }
-      // The library stores no objects of the codec, which refer to one another in their record.
-      encoder.encodeContainer(forKey: "state") { $0.encodeObject(Note(), forKey: "note") }
-    }
-    let key = try XCTUnwrap(try launch.keys.key(creating: true))
-    _ = try Archive.write(
-      try builder.finish(), to: launch.store.memory(named: "main"), key: key,
-      context: ArchiveContext([Launch.application, "main"]))
-    let keeper = try launch.keeper()
-    _ = try await keeper.restore()
-    let report = try await keeper.save([TestNode("a", value: "saved")])
-    XCTAssertEqual(report.outcome(of: "gone"), .savedWithoutState)
-    XCTAssertEqual(
-      report.entries.map { "\($0.path): \($0.isProblem)" }, ["a: false", "gone: true"])
-    let (a, gone) = (TestNode("a"), TestNode("gone"))
-    let restored = try await launch.keeper().restore(into: [a, gone])
-    XCTAssertEqual(a.value, "saved")
-    XCTAssertNotNil(restored.outcome(of: "gone"))
-  }
-
   func testARootThatIsProvidedAgainTakesThePlaceOfTheKeptOne() async throws {
     let both = [TestNode("a", value: "old"), TestNode("b", value: "b")]
     _ = try await launch.keeper().save(both)

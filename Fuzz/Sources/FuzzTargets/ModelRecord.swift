@@ -10,10 +10,7 @@ struct ModelRecord {
     guard let names = Self.names(symbols) else { return nil }
     var reader = ModelReader(map[...])
     guard let value = try? reader.value(), case .map(let root) = value,
-      let objects = try? ModelObject.all(&reader),
-      value.encoded + objects.flatMap(\.encoded) == map,
-      Self.isAllowed(value, names, objects.count),
-      objects.allSatisfy({ $0.isAllowed(names, objects.count) })
+      value.encoded == map, Self.isAllowed(value, names)
     else { return nil }
     self.names = names
     self.root = root
@@ -44,16 +41,15 @@ struct ModelRecord {
     return names
   }
 
-  static func isAllowed(_ value: ModelValue, _ names: [String], _ objectCount: Int) -> Bool {
+  static func isAllowed(_ value: ModelValue, _ names: [String]) -> Bool {
     switch value {
-    case .object(let number): number < UInt64(objectCount)
     case .extension(let type, _): type.isMultiple(of: 2)
     case .name(let name): isAllowed(name, names, limit: 1024)
     case .string(let text), .url(let text): String(validating: text, as: UTF8.self) != nil
-    case .array(let elements): elements.allSatisfy { isAllowed($0, names, objectCount) }
+    case .array(let elements): elements.allSatisfy { isAllowed($0, names) }
     case .map(let entries):
       areAllowed(entries.map(\.key), names)
-        && entries.allSatisfy { isAllowed($0.value, names, objectCount) }
+        && entries.allSatisfy { isAllowed($0.value, names) }
     default: true
     }
   }
@@ -105,12 +101,5 @@ extension ModelValue.Key: Comparable {
     case (.inline, .symbol): false
     case (.inline(let left), .inline(let right)): left.lexicographicallyPrecedes(right)
     }
-  }
-}
-
-extension ModelObject {
-  fileprivate func isAllowed(_ names: [String], _ objectCount: Int) -> Bool {
-    version <= UInt64(UInt32.max) && ModelRecord.isAllowed(name, names, limit: 255)
-      && ModelRecord.isAllowed(map, names, objectCount)
   }
 }

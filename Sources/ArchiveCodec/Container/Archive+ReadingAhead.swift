@@ -42,9 +42,9 @@ extension Archive {
     for identifier in changedRecords() {
       guard case .record(let frame) = history.changes[identifier] else { continue }
       let checked = Result { () throws(ArchiveError) in
-        CheckedRecord(
-          block: RecordBlock(frame.bytes, symbols: history.symbols, limits: limits), start: 0,
-          objectsOffset: try validator.validate(frame.bytes.span, from: frame.mapOffset))
+        try validator.validate(frame.bytes.span, from: frame.mapOffset)
+        return CheckedRecord(
+          block: RecordBlock(frame.bytes, symbols: history.symbols, limits: limits), start: 0)
       }
       records.append(frame.entry(identifier), checked)
     }
@@ -167,10 +167,8 @@ private struct SnapshotParts: Sendable {
       guard changes.isEmpty || changes[entry.record] == nil else { continue }
       do throws(ArchiveError) {
         try content.checkPlace(of: entry)
-        let objectsOffset = try validator.validate(frame, from: entry.mapOffset)
-        records.append(
-          entry,
-          .success(CheckedRecord(block: block, start: place, objectsOffset: objectsOffset)))
+        try validator.validate(frame, from: entry.mapOffset)
+        records.append(entry, .success(CheckedRecord(block: block, start: place)))
       } catch {
         records.append(entry, .failure(error))
       }

@@ -81,7 +81,7 @@ extension Archive {
         let record = try checked.get()
         return try KeyedDecoder(
           record.start..<record.start + entry.frameRange.count, of: record.block,
-          mapOffset: entry.mapOffset, objectsOffset: record.objectsOffset)
+          mapOffset: entry.mapOffset)
       }
       try visit(Record(identifier: entry.record, byteCount: entry.byteCount, content: content))
     }
@@ -133,9 +133,8 @@ extension Archive {
         let stored = block.bytes
         let frame = stored.span.extracting(start..<start + entry.frameRange.count)
         let mapOffset = try snapshot.mapOffset(entry, frame)
-        let objectsOffset = try validator.validate(frame, from: mapOffset)
-        checked = .success(
-          CheckedRecord(block: block, start: start, objectsOffset: objectsOffset))
+        try validator.validate(frame, from: mapOffset)
+        checked = .success(CheckedRecord(block: block, start: start))
       } catch {
         checked = .failure(error)
       }

@@ -16,8 +16,6 @@ package struct VerifiedRecords: Sendable {
     var start: UInt32
     /// The bytes of the frame's payload; less than 2^24.
     let byteCount: UInt32
-    /// The offset of the objects in the frame.
-    var objectsOffset: UInt32
   }
 
   /// The records of no archive.
@@ -59,8 +57,7 @@ package struct VerifiedRecords: Sendable {
     let frame = IndexEntry(
       record: place.identifier, offset: Int(place.start), byteCount: Int(place.byteCount))
     return try KeyedDecoder(
-      frame.frameRange, of: blocks[Int(place.block)], mapOffset: frame.mapOffset,
-      objectsOffset: Int(place.objectsOffset))
+      frame.frameRange, of: blocks[Int(place.block)], mapOffset: frame.mapOffset)
   }
 
   /// Opens a container of a record that was opened before, at the offset that
@@ -73,8 +70,7 @@ package struct VerifiedRecords: Sendable {
       record: place.identifier, offset: Int(place.start), byteCount: Int(place.byteCount))
     do throws(ArchiveError) {
       return try KeyedDecoder(
-        frame.frameRange, of: blocks[Int(place.block)], mapOffset: start,
-        objectsOffset: Int(place.objectsOffset))
+        frame.frameRange, of: blocks[Int(place.block)], mapOffset: start)
     } catch {
       // The same code has opened these bytes before, and has refused all other containers.
       preconditionFailure("a container that was opened before does not open")
@@ -102,13 +98,12 @@ extension VerifiedRecords {
   mutating func append(_ entry: IndexEntry, _ checked: Result<CheckedRecord, ArchiveError>) {
     var place = Place(
       identifier: entry.record, block: 0, start: 0,
-      byteCount: UInt32(truncatingIfNeeded: entry.byteCount), objectsOffset: 0)
+      byteCount: UInt32(truncatingIfNeeded: entry.byteCount))
     switch checked {
     case .success(let record):
       if blocks.last !== record.block { blocks.append(record.block) }
       place.block = UInt32(blocks.count - 1)
       place.start = UInt32(truncatingIfNeeded: record.start)
-      place.objectsOffset = UInt32(truncatingIfNeeded: record.objectsOffset)
     case .failure(let error): errors[places.count] = error
     }
     places.append(place)
@@ -120,8 +115,6 @@ struct CheckedRecord: Sendable {
   let block: RecordBlock
   /// The offset of the frame in the block; less than 2^25.
   let start: Int
-  /// The offset of the objects in the frame.
-  let objectsOffset: Int
 }
 
 extension IndexEntry {

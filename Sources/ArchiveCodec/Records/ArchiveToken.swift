@@ -46,8 +46,6 @@ public enum ArchiveToken: Hashable, Sendable {
   case name(String)
   /// The identifier of the record that a reference names; the record need not exist.
   case record(UInt64)
-  /// The number of an object of the same record.
-  case object(UInt64)
   /// A value of a type that only a newer version knows.
   case unknown(type: UInt64)
 }
@@ -55,8 +53,7 @@ public enum ArchiveToken: Hashable, Sendable {
 extension KeyedDecoder {
   /// Gives all keys and values of any type, in stored order.
   ///
-  /// An array of numbers is given as any other array. The objects that values
-  /// refer to are not given, only their numbers.
+  /// An array of numbers is given as any other array.
   ///
   ///     try record.forEachToken { token in
   ///       if case .key(let name) = token { names.insert(name) }
@@ -118,7 +115,6 @@ extension KeyedDecoder {
     case .bytes: .bytes(value.header.payload.map { bytes[$0] })
     case .name: .name(value.header.key.map(text(of:)) ?? "")
     case .recordReference(let record): .record(record)
-    case .localReference(let number): .object(number)
     case .extension(let type): .unknown(type: type)
     // Containers have tokens for their beginnings and ends instead.
     case .array, .map, .packedArray: .null

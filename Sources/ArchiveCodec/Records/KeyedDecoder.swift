@@ -6,8 +6,6 @@ public struct KeyedDecoder: Sendable {
   @usableFromInline let block: RecordBlock
   /// The range of the record in the block; all other offsets count from its start.
   @usableFromInline let record: Range<Int>
-  /// The offset of the record's objects.
-  let objectsOffset: Int
   let entries: StoredMap
 
   /// Opens the record whose map begins at the offset, after checking the whole record.
@@ -15,22 +13,20 @@ public struct KeyedDecoder: Sendable {
     validating bytes: [UInt8], from offset: Int, symbols: SymbolTable, limits: ArchiveLimits
   ) throws(ArchiveError) {
     var validator = RecordValidator(symbols: symbols, limits: limits)
-    let objectsOffset = try validator.validate(bytes.span, from: offset)
+    try validator.validate(bytes.span, from: offset)
     try self.init(
-      bytes.indices, of: RecordBlock(bytes, symbols: symbols, limits: limits), mapOffset: offset,
-      objectsOffset: objectsOffset)
+      bytes.indices, of: RecordBlock(bytes, symbols: symbols, limits: limits), mapOffset: offset)
   }
 
   /// Opens a record that was checked before.
   init(
-    _ record: Range<Int>, of block: RecordBlock, mapOffset: Int, objectsOffset: Int
+    _ record: Range<Int>, of block: RecordBlock, mapOffset: Int
   ) throws(ArchiveError) {
     let stored = block.bytes
     let bytes = stored.span.extracting(record)
     entries = try Self.entries(of: ValueReader(bytes, at: mapOffset), in: bytes, block)
     self.block = block
     self.record = record
-    self.objectsOffset = objectsOffset
   }
 
   /// Opens a map that was checked with its record.
@@ -40,7 +36,6 @@ public struct KeyedDecoder: Sendable {
     entries = try Self.entries(of: map, in: stored.span.extracting(record.record), block)
     self.block = block
     self.record = record.record
-    objectsOffset = record.objectsOffset
   }
 
   /// The entries of a map that was checked with its record.
@@ -53,7 +48,7 @@ public struct KeyedDecoder: Sendable {
 
   private init(empty block: RecordBlock) {
     self.block = block
-    (record, objectsOffset, entries) = (0..<0, 0, StoredMap())
+    (record, entries) = (0..<0, StoredMap())
   }
 
   /// A decoder without values.

@@ -11,9 +11,8 @@ extension KeyedEncoder {
   ///   - newKey: The key to write, the same if nil.
   ///   - reference: Takes the identifier that a reference names; returns the
   ///     one to write, or nil to leave the reference out.
-  /// - Throws: ``ArchiveError`` with `unsupportedFeature` if the value refers
-  ///   to objects of its record, which are not copied. Then nothing of the
-  ///   value remains.
+  /// - Throws: ``ArchiveError`` with `limitExceeded` if the value is too large for this
+  ///   archive. Then nothing of the value remains.
   /// - Complexity: O(*n*) in the size of the value; no recursion.
   public func copy(
     _ key: String, from decoder: KeyedDecoder, as newKey: String? = nil,
@@ -37,8 +36,7 @@ extension KeyedEncoder {
   /// - Parameters:
   ///   - decoder: The other record; of any archive.
   ///   - reference: As for ``copy(_:from:as:reference:)``.
-  /// - Throws: ``ArchiveError`` with `unsupportedFeature` if a value refers to
-  ///   objects of its record. The values before that one remain.
+  /// - Throws: As ``copy(_:from:as:reference:)``. The values before that one remain.
   /// - Complexity: O(*n*) in the size of the record; no recursion.
   public func copyAll(
     from decoder: KeyedDecoder, reference: @escaping (UInt64) -> UInt64? = { $0 }

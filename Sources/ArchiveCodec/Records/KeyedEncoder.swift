@@ -12,7 +12,6 @@
 ///     }
 public final class KeyedEncoder {
   @usableFromInline package let writer: ValueWriter
-  let objects: WrittenObjects
   private let keys: ExpectedNames
   private let output: ByteBuffer
   // Changed in place only by code that calls nothing else: then the compiler needs no
@@ -21,9 +20,8 @@ public final class KeyedEncoder {
   fileprivate var map = OpenMap()
   var isOpen = false
 
-  init(_ writer: ValueWriter, _ objects: WrittenObjects) {
+  init(_ writer: ValueWriter) {
     self.writer = writer
-    self.objects = objects
     keys = writer.symbols.keys
     output = writer.output
   }
@@ -184,7 +182,6 @@ public final class KeyedEncoder {
 
   /// Forgets the record; the builder removes its bytes.
   func abandon() {
-    objects.truncate(to: 0)
     isOpen = false
   }
 
@@ -229,20 +226,17 @@ extension KeyedEncoder {
   package struct Mark {
     fileprivate let map: OpenMap
     fileprivate let writer: ValueWriter.Mark
-    fileprivate let objectCount: Int
     /// The first failure stays, so only a failure after the mark is taken back.
     fileprivate let hadFailed: Bool
   }
 
   fileprivate var mark: Mark {
-    Mark(
-      map: map, writer: writer.mark, objectCount: objects.count, hadFailed: writer.hasFailed)
+    Mark(map: map, writer: writer.mark, hadFailed: writer.hasFailed)
   }
 
   fileprivate func goBack(to mark: Mark) {
     map = mark.map
     writer.goBack(to: mark.writer)
-    objects.truncate(to: mark.objectCount)
     if !mark.hadFailed, writer.hasFailed { writer.failure = nil }
   }
 

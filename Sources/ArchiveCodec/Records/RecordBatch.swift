@@ -39,7 +39,7 @@ extension RecordBatch {
     return knownSymbolCount == 0 || numbering === symbols.numbering
   }
 
-  /// The bytes of each record that will be sealed, its map and objects, and the payload
+  /// The bytes of each record that will be sealed, its map, and the payload
   /// of the symbols frame; ``KeyedDecoder/init(unsealed:symbols:limits:)`` opens them.
   package var unsealed: (maps: [[UInt8]], symbols: [UInt8]) {
     let maps = index.entries.map { entry in

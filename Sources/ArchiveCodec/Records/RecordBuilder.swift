@@ -10,15 +10,7 @@ public final class RecordBuilder {
   /// The limits of the records.
   public let limits: ArchiveLimits
 
-  /// The classes whose objects records may hold; none by default.
-  public var classes: ArchiveClasses {
-    get { objects.classes }
-    set { objects.classes = newValue }
-  }
-
   private let writer: ValueWriter
-  /// Shared by all encoders, of which only one is open at a time.
-  private let objects = WrittenObjects()
   /// The frames of the finished blocks; the writer has the latest frames.
   private var frames = RecordFrames()
   /// The offset of the writer's first frame among the frames of all records.
@@ -71,7 +63,7 @@ public final class RecordBuilder {
       limits: limits,
       symbols: SymbolCollector(limits: limits, continuing: known ?? SymbolTable()),
       capacity: Self.firstCapacity)
-    encoder = KeyedEncoder(writer, objects)
+    encoder = KeyedEncoder(writer)
     start = writer.mark
     knownSymbolCount = writer.symbols.count
   }
@@ -162,7 +154,7 @@ extension RecordBuilder {
   /// An encoder for a caller who uses it for many records, and who must not let anybody
   /// keep it longer than for one.
   package func makeEncoder() -> KeyedEncoder {
-    KeyedEncoder(writer, objects)
+    KeyedEncoder(writer)
   }
 
   /// Begins a record, which has to be ended or abandoned.
@@ -246,12 +238,11 @@ extension RecordBuilder {
     return try KeyedDecoder(validating: map, from: 0, symbols: symbols, limits: limits)
   }
 
-  /// Writes the objects and the frame of the record; returns the size of the payload in bytes.
+  /// Writes the frame of the record; returns the size of the payload in bytes.
   private func close(_ encoder: KeyedEncoder) throws -> Int {
     precondition(isAppending, "no record is open")
     do {
       encoder.close()
-      if objects.count > 0 { try encoder.writeObjects() }
       return try writer.closeFrame(from: start)
     } catch {
       abandon()

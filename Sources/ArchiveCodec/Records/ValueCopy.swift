@@ -91,8 +91,6 @@ struct ValueCopy {
       if let record = reference(record) { writer.writeReference(to: record) }
     case .name:
       if let name = header.key { writer.write(name: source.text(of: name)) }
-    case .localReference:
-      throw ArchiveError(.unsupportedFeature, subject: "copying an object of a record")
     default:
       let record = source.block.bytes[source.record]
       writer.output.write(

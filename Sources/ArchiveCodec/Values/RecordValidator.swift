@@ -1,4 +1,4 @@
-/// Checks that bytes are exactly one well-formed map, and objects after it.
+/// Checks that bytes are exactly one well-formed map.
 ///
 /// A record that passes has only one encoding: keys in order and no key twice, the
 /// shortest forms, valid UTF-8, no byte left over. Decoding can then rely on the
@@ -6,12 +6,6 @@
 /// it makes a String only of an inline key beside symbols, which may repeat one of
 /// them. One validator checks many records, so that its stack is allocated once.
 struct RecordValidator {
-  /// The offset at which the record's map ends and its objects begin.
-  private var objectsOffset = 0
-  private var objectCount: UInt64 = 0
-  /// One more than the greatest number in a reference.
-  private var referencedCount: UInt64 = 0
-
   private let symbols: SymbolTable
   private let symbolCount: Int
   private let limits: ArchiveLimits
@@ -42,16 +36,13 @@ struct RecordValidator {
     self.limits = limits
   }
 
-  /// Checks all bytes from an offset on; returns the offset of the objects.
+  /// Checks all bytes from an offset on.
   ///
   /// - Complexity: O(*n*) in the number of bytes.
-  mutating func validate(
-    _ bytes: Span<UInt8>, from offset: Int
-  ) throws(ArchiveError) -> Int {
+  mutating func validate(_ bytes: Span<UInt8>, from offset: Int) throws(ArchiveError) {
     cursor = ByteCursor(bytes, from: offset, to: bytes.count)
     outer.removeAll(keepingCapacity: true)
     if !symbolsUsed.isEmpty { symbolsUsed = [:] }
-    (objectsOffset, objectCount, referencedCount) = (0, 0, 0)
     try openRecord(bytes)
     while true {
       while current.remaining > 0 {
@@ -62,32 +53,10 @@ struct RecordValidator {
         try checkValue(bytes)
       }
       guard cursor.offset == current.end else { throw cursor.malformed(at: cursor.offset) }
-      if let level = outer.popLast() {
-        current = level
-        continue
-      }
-      if objectCount == 0 { objectsOffset = cursor.offset }
-      guard !cursor.isAtEnd else { break }
-      try openObject(bytes)
+      guard let level = outer.popLast() else { break }
+      current = level
     }
-    guard referencedCount <= objectCount else {
-      throw ArchiveError(.malformed, offset: cursor.offset, subject: "object reference")
-    }
-    return objectsOffset
-  }
-
-  private mutating func openObject(_ bytes: Span<UInt8>) throws(ArchiveError) {
-    let start = cursor.offset
-    guard try cursor.readByte(bytes) == ValueTag.object else { throw cursor.malformed(at: start) }
-    let name = try cursor.readKey(bytes, limits: limits, symbolCount: symbolCount)
-    try checkName(name, bytes, limit: ArchiveLimits.classNameByteCount, at: start)
-    guard try cursor.readVarint(bytes) <= UInt64(UInt32.max) else {
-      throw cursor.malformed(at: start)
-    }
-    objectCount += 1
-    let header = try cursor.readValueHeader(bytes)
-    guard header.kind == .map else { throw cursor.malformed(at: start) }
-    enter(header)
+    guard cursor.isAtEnd else { throw cursor.malformed(at: cursor.offset) }
   }
 
   /// Checks a name, which may be inline only if it has no symbol.
@@ -192,9 +161,6 @@ struct RecordValidator {
       guard PackedIntegers(header.payload, element).isNarrowest(in: bytes) else {
         throw cursor.malformed(at: start)
       }
-    case .localReference(let number):
-      guard number < .max else { throw cursor.malformed(at: start) }
-      referencedCount = max(referencedCount, number + 1)
     case .name:
       if let name = header.key {
         try checkName(name, bytes, limit: limits.keyByteCount, at: start)

@@ -10,8 +10,6 @@ struct ValueHeader: Sendable {
     case array, map
     case packedArray(PackedElement)
     case recordReference(UInt64)
-    /// The number of an object of the same record.
-    case localReference(UInt64)
     /// A type that a later version may know; its values can be skipped.
     case `extension`(UInt64)
     /// A string that is written like a key: the payload is its text, if it has no symbol.
@@ -55,10 +53,9 @@ struct ValueHeader: Sendable {
     case .array: 10
     case .map: 11
     case .recordReference: 12
-    case .localReference: 13
-    case .extension: 14
-    case .name: 15
-    case .packedArray(let element): 16 + element.rawValue
+    case .extension: 13
+    case .name: 14
+    case .packedArray(let element): 15 + element.rawValue
     }
   }
 
@@ -79,7 +76,6 @@ struct ValueHeader: Sendable {
     case .map: "map"
     case .packedArray: "packed array"
     case .recordReference: "record reference"
-    case .localReference: "object"
     case .extension: "extension"
     case .name: "name"
     }
@@ -152,9 +148,6 @@ extension ByteCursor {
     case ValueTag.recordReference:
       let record = try readVarint(bytes)
       return scalar(.recordReference(record))
-    case ValueTag.localReference:
-      let number = try readVarint(bytes)
-      return scalar(.localReference(number))
     case ValueTag.extension:
       let type = try readVarint(bytes)
       guard type & 1 == 0 else {

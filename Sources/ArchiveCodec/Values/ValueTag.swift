@@ -24,9 +24,6 @@ enum ValueTag {
   static let map: UInt8 = 0xAD
   static let packedArray: UInt8 = 0xAE
   static let recordReference: UInt8 = 0xAF
-  /// The beginning of an object, which is no value and comes after the map of its record.
-  static let object: UInt8 = 0xB0
-  static let localReference: UInt8 = 0xB1
   static let `extension`: UInt8 = 0xB2
   static let name: UInt8 = 0xB3
 

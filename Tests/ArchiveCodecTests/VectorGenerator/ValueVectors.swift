@@ -5,7 +5,7 @@ enum ValueVectors {
   private typealias Bytes = HostileContent
 
   static func all() throws -> [NewVector] {
-    try tags() + objects() + numbers() + lengths() + texts() + keys() + depths()
+    try tags() + names() + numbers() + lengths() + texts() + keys() + depths()
   }
 
   private static func vector(
@@ -28,6 +28,8 @@ enum ValueVectors {
 
   private static func tags() throws -> [NewVector] {
     [
+      try vector("tag-b0", "A tag that earlier drafts used.", [0xB0]),
+      try vector("tag-b1", "A tag that earlier drafts used.", [0xB1, 1]),
       try vector("tag-b4", "The first tag without meaning.", [0xB4]),
       try vector("tag-ff", "The last tag without meaning.", [0xFF]),
       try vector("not-a-map", "A record that is an array.", record: [0x81, 3, 0]),
@@ -37,21 +39,9 @@ enum ValueVectors {
     ]
   }
 
-  private static func objects() throws -> [NewVector] {
-    let (a, map) = (Bytes.inlineKey(Array("A".utf8)), Bytes.entries([]))
-    func object(
-      _ name: String, _ comment: String, _ bytes: [UInt8],
-      expecting code: ArchiveError.Code? = .malformed
-    ) throws -> NewVector {
-      try vector("object-\(name)", comment, record: map + bytes, expecting: code)
-    }
-    let longName = Bytes.inlineKey([UInt8](repeating: 0x6E, count: 256))
+  private static func names() throws -> [NewVector] {
+    let a = Bytes.inlineKey(Array("A".utf8))
     return [
-      try vector("object-inside", "An object as a value.", [0xB0] + a + [3] + map),
-      try vector("object-missing", "A reference where there is no object.", [0xB1, 1]),
-      try vector(
-        "object-past", "A reference to the object after the last.",
-        record: Bytes.map([0xB1, 3]) + [0xB0] + a + [3] + map),
       try vector(
         "extension", "An extension that can be skipped.", [0xB2, 5, 3, 7], expecting: nil),
       try vector(
@@ -63,21 +53,6 @@ enum ValueVectors {
         "name-inline", "A name that has a symbol, written out.",
         [0xB3] + Bytes.inlineKey(Array("a".utf8))),
       try vector("name-unknown", "A name whose symbol is not there.", [0xB3] + Bytes.symbolKey(2)),
-      try object(
-        "unreferenced", "An object that nothing refers to.", [0xB0] + a + [3] + map, expecting: nil),
-      try object("array", "An object that is an array.", [0xB0] + a + [3, 0x80, 1]),
-      try object("no-class", "An object whose class is missing.", [0xB0]),
-      try object(
-        "class-unknown", "A class whose symbol is not there.",
-        [0xB0] + Bytes.symbolKey(2) + [3] + map),
-      try object(
-        "class-long", "A class name of 256 bytes.", [0xB0] + longName + [3] + map,
-        expecting: .limitExceeded),
-      try object(
-        "class-inline", "A class name that has a symbol, written out.",
-        [0xB0] + Bytes.inlineKey(Array("a".utf8)) + [3] + map),
-      try object(
-        "version", "A class version of 2^32.", [0xB0] + a + Bytes.varint(1 << 32) + map),
     ]
   }
 

@@ -387,21 +387,9 @@ class Values:
     def record(self, data):
         reader = Reader(data)
         require(data and (0x90 <= data[0] <= 0x9F or data[0] == 0xAD), "a record that is no map")
-        self.referenced = 0
-        text, objects = self.value(reader, 0), []
-        while reader.at < reader.end:
-            objects.append(self.object(reader))
-        require(self.referenced <= len(objects), "a reference to no object")
-        return "; ".join([text] + objects)
-
-    def object(self, reader):
-        require(reader.integer(1) == 0xB0, "bytes after a record")
-        name = self.name(reader, 255)
-        version = reader.varint()
-        require(version < 1 << 32, "the version of a class")
-        tag = reader.data[reader.at] if reader.at < reader.end else 0
-        require(0x90 <= tag <= 0x9F or tag == 0xAD, "an object that is no map")
-        return f"{name} {version} {self.value(reader, 0)}"
+        text = self.value(reader, 0)
+        require(reader.at == reader.end, "bytes after a record")
+        return text
 
     def name(self, reader, limit):
         word = reader.varint()
@@ -458,10 +446,6 @@ class Values:
             return self.packed(reader)
         if tag == 0xAF:
             return f"record({reader.varint()})"
-        if tag == 0xB1:
-            number = reader.varint()
-            self.referenced = max(self.referenced, number + 1)
-            return f"object({number})"
         if tag == 0xB2:
             kind = reader.varint()
             require(kind % 2 == 0, "an extension that is needed")

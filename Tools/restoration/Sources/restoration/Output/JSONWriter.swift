@@ -150,7 +150,6 @@ extension JSONWriter {
     case .string(let value), .name(let value): try string(value)
     case .bytes(let value): try special("data", Data(value).base64EncodedString())
     case .record(let value): try special("record", "\(value)")
-    case .object(let value): try special("object", "\(value)")
     case .unknown(let type): try special("unknown", "\(type)")
     }
   }
