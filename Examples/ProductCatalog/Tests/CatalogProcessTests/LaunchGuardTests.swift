@@ -35,7 +35,9 @@ final class LaunchGuardTests: XCTestCase {
 
   private func states(_ sandbox: Sandbox) throws -> [String: Data] {
     let directory = sandbox.directory.appending(path: "state/org.restorationkit.crashing-app")
+    // The note of where the key is stays as it is.
     let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+      .filter { !$0.hasSuffix(".key") }
     return try Dictionary(
       uniqueKeysWithValues: names.map {
         ($0, try Data(contentsOf: directory.appending(path: $0)))
