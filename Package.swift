@@ -120,13 +120,30 @@ let package = Package(
         "ArchiveCodec", "ArchiveForge", "FuzzTargets", "RestorationTesting", "TestSupport",
       ],
       resources: [.copy("Vectors")], swiftSettings: testSettings),
+    // The tests of the library, by what they need: a keeper and its trees, values besides, windows besides,
+    // a store of others besides. Their folders are named as those of the sources.
     .testTarget(
-      name: "RestorationKitTests",
+      name: "RestorationTreeTests",
+      dependencies: [
+        "ArchiveCodec", "RestorationInspection", "RestorationKit", "RestorationTesting",
+        "TestSupport",
+      ],
+      exclude: ["Engine/StoredStates"],
+      swiftSettings: testSettings),
+    .testTarget(
+      name: "RestorationValueTests",
+      dependencies: ["ArchiveCodec", "RestorationKit", "RestorationTesting", "TestSupport"],
+      swiftSettings: testSettings),
+    .testTarget(
+      name: "RestorationWindowTests",
+      dependencies: ["ArchiveCodec", "RestorationKit", "RestorationTesting", "TestSupport"],
+      swiftSettings: testSettings),
+    .testTarget(
+      name: "RestorationSharingTests",
       dependencies: [
         "ArchiveCodec", "RestorationInspection", "RestorationKit", "RestorationSharing",
         "RestorationSharingTesting", "RestorationTesting", "TestSupport",
       ],
-      exclude: ["StoredStates"],
       swiftSettings: testSettings),
     .testTarget(
       name: "RestorationDraftsTests",

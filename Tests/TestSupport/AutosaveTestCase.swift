@@ -1,34 +1,33 @@
-import ArchiveCodec
-import RestorationKit
+package import ArchiveCodec
+package import RestorationKit
 import Synchronization
-import TestSupport
-import XCTest
+public import XCTest
 
 /// What the tests of saves by themselves share.
 @MainActor
-class AutosaveTestCase: XCTestCase {
-  static let interval = Duration.milliseconds(250)
+open class AutosaveTestCase: XCTestCase {
+  package static let interval = Duration.milliseconds(250)
 
-  let launch = Launch()
-  let clock = TestClock()
-  let disk = AutosaveDisk()
-  let node = TrackedNode("root")
-  var events: [Autosave.Event] = []
+  package let launch = Launch()
+  package let clock = TestClock()
+  package let disk = AutosaveDisk()
+  package let node = TrackedNode("root")
+  package var events: [Autosave.Event] = []
 
   /// A keeper whose writes are counted, after its restore.
-  func keeper() async throws -> StateKeeper {
+  package func keeper() async throws -> StateKeeper {
     let keeper = try newKeeper()
     _ = try await keeper.restore(into: [node])
     return keeper
   }
 
-  func newKeeper() throws -> StateKeeper {
+  package func newKeeper() throws -> StateKeeper {
     try StateKeeper(
       application: Launch.application, directory: disk.directory(launch.store), keys: launch.keys)
   }
 
   /// One of the test's node, or of another one.
-  func autosave(_ keeper: StateKeeper, of other: (any RestorableNode)? = nil) -> Autosave {
+  package func autosave(_ keeper: StateKeeper, of other: (any RestorableNode)? = nil) -> Autosave {
     keeper.autosave(every: Self.interval, clock: clock) { [unowned self] in
       [other ?? node]
     } told: { [unowned self] in
@@ -37,7 +36,7 @@ class AutosaveTestCase: XCTestCase {
   }
 
   /// One that has made its first save.
-  func begun(
+  package func begun(
     _ keeper: StateKeeper, of other: (any RestorableNode)? = nil
   ) async throws -> Autosave {
     let autosave = autosave(keeper, of: other)
@@ -47,7 +46,7 @@ class AutosaveTestCase: XCTestCase {
   }
 
   /// One that has made its first save, and makes the next one at once.
-  func idle(
+  package func idle(
     _ keeper: StateKeeper, of other: (any RestorableNode)? = nil
   ) async throws -> Autosave {
     let autosave = try await begun(keeper, of: other)
@@ -55,35 +54,35 @@ class AutosaveTestCase: XCTestCase {
     return autosave
   }
 
-  func told(_ count: Int) async throws {
+  package func told(_ count: Int) async throws {
     try await waitUntil("\(count) events are told") { events.count >= count }
   }
 
   /// Waits until those who sleep do so for so long.
-  func pauses(_ sleeps: [Duration]) async throws {
+  package func pauses(_ sleeps: [Duration]) async throws {
     try await waitUntil("the sleeps are \(sleeps)") { clock.sleeps == sleeps }
   }
 
   /// Lets the time after a save go by.
-  func passInterval() async throws {
+  package func passInterval() async throws {
     try await pauses([Self.interval])
     clock.advance(by: Self.interval)
   }
 
   /// Changes the node, and waits until the save of that is held up.
-  func holdUpSave(of value: String) async throws {
+  package func holdUpSave(of value: String) async throws {
     disk.gate.holdUp()
     node.value = value
     try await waitUntil("a write is held up") { disk.gate.isWaitedFor }
   }
 
   /// Gives all that could happen now the time to do so.
-  func settle() async {
+  package func settle() async {
     for _ in 0..<100 { await Task.yield() }
   }
 
   /// What the next launch finds when the keeper is closed.
-  func assertStored(
+  package func assertStored(
     _ value: String, by keeper: StateKeeper, line: UInt = #line
   ) async throws {
     await keeper.close()
@@ -92,7 +91,7 @@ class AutosaveTestCase: XCTestCase {
     XCTAssertEqual(stored.value, value, line: line)
   }
 
-  var outcomes: [String] {
+  package var outcomes: [String] {
     events.map { event in
       switch event {
       case .saved: "saved"
@@ -105,25 +104,27 @@ class AutosaveTestCase: XCTestCase {
 }
 
 /// Counts the writes of states, fails as often as it is told, and holds them up.
-final class AutosaveDisk: Sendable {
+package final class AutosaveDisk: Sendable {
   private struct State {
     var writes = 0
     var failures = 0
   }
 
   private let state = Mutex(State())
-  let gate = Gate()
+  package init() {}
 
-  var writes: Int {
+  package let gate = Gate()
+
+  package var writes: Int {
     get { state.withLock(\.writes) }
     set { state.withLock { $0.writes = newValue } }
   }
-  var failures: Int {
+  package var failures: Int {
     get { state.withLock(\.failures) }
     set { state.withLock { $0.failures = newValue } }
   }
 
-  func directory(_ store: MemoryStateDirectory) -> HookedStore {
+  package func directory(_ store: MemoryStateDirectory) -> HookedStore {
     HookedStore(store) { [self] name, call throws(ArchiveError) in
       guard call.isWrite, !name.contains("launch") else { return }
       gate.pass()

@@ -110,7 +110,7 @@ final class RealDiskTests: XCTestCase {
       let what = "cut \(cut), seed \(random.seed)"
       try disk.mount()
       let process = try AppProcess.again(
-        ["RestorationKitTests.KilledAppTests/testTheKeeperThatIsKilled"], folder: disk.path)
+        ["RestorationWindowTests.KilledAppTests/testTheKeeperThatIsKilled"], folder: disk.path)
       var lines: [String] = []
       let count = Int.random(in: 1...15, using: &random)
       while lines.count < count, let line = try process.answer() { lines.append(line) }

@@ -135,7 +135,7 @@ final class AutosaveSignalTests: XCTestCase {
     in directory: borrowing TemporaryDirectory, _ variant: Variant? = nil
   ) throws -> AppProcess {
     let process = try AppProcess.again(
-      ["RestorationKitTests.AutosaveSignalTests/testTheProcessThatIsEnded"],
+      ["RestorationTreeTests.AutosaveSignalTests/testTheProcessThatIsEnded"],
       environment: variant?.environment ?? [:], folder: directory.path)
     XCTAssertEqual(try process.answer(), "ready")
     return process

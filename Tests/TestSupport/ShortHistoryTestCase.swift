@@ -1,6 +1,5 @@
 import Foundation
-import TestSupport
-import XCTest
+public import XCTest
 
 /// All short lives of an app on a disk that forgets: whatever one ends in, and whatever the launch
 /// after it ends in, what comes back was saved, and is no older than what was said to be stored.
@@ -11,14 +10,14 @@ import XCTest
 /// share, another one each day, and the first kills of each single operation. Set
 /// `SHORT_HISTORY_SHARE` to `2/64` for the third of 64 shares, or to `0/1` for all.
 @MainActor
-final class ShortHistoryTests: XCTestCase {
-  private struct Share: CustomStringConvertible {
-    let number: Int
-    let count: Int
-    let isGiven: Bool
+open class ShortHistoryTestCase: XCTestCase {
+  package struct Share: CustomStringConvertible {
+    fileprivate let number: Int
+    fileprivate let count: Int
+    fileprivate let isGiven: Bool
 
     /// - Parameter count: How many shares there are if the environment does not say it.
-    init(of count: Int) {
+    package init(of count: Int) {
       let given = ProcessInfo.processInfo.environment["SHORT_HISTORY_SHARE"]
       let parts = given?.split(separator: "/").compactMap { Int($0) } ?? []
       isGiven = parts.count == 2
@@ -26,9 +25,9 @@ final class ShortHistoryTests: XCTestCase {
       number = (isGiven ? parts[0] : Int(Date().timeIntervalSince1970 / 86_400)) % self.count
     }
 
-    var description: String { "SHORT_HISTORY_SHARE=\(number)/\(count)" }
+    package var description: String { "SHORT_HISTORY_SHARE=\(number)/\(count)" }
 
-    func has(_ index: Int) -> Bool { index % count == number }
+    fileprivate func has(_ index: Int) -> Bool { index % count == number }
   }
 
   /// How often an operation may end before its kill until it is believed to make no more calls: the
@@ -38,17 +37,7 @@ final class ShortHistoryTests: XCTestCase {
 
   private var counts = (sequences: 0, kills: 0, secondKills: 0, failures: 0)
 
-  func testWhateverAShortHistoryEndsInWhatComesBackWasSavedAndIsNotOlder() async throws {
-    try await tryAll(KeeperHistory.self, Share(of: 256))
-  }
-
-  func testWhateverAShortHistoryOfWindowsEndsInTheWindowsThatComeBackAreThoseThatWereSaved()
-    async throws
-  {
-    try await tryAll(HostHistory.self, Share(of: 584))
-  }
-
-  private func tryAll<Operation, History: ShortHistory<Operation>>(
+  package func tryAll<Operation, History: ShortHistory<Operation>>(
     _ type: History.Type, _ share: Share
   ) async throws {
     for (index, operations) in Self.sequences(of: Operation.self).enumerated()

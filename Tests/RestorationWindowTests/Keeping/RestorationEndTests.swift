@@ -138,7 +138,7 @@ final class RestorationEndTests: XCTestCase {
     return try (0..<count).flatMap { _ in
       // Where apps have their state, as if nobody tested them.
       let process = try AppProcess.again(
-        ["RestorationKitTests.RestorationEndTests/\(test)"],
+        ["RestorationWindowTests.RestorationEndTests/\(test)"],
         environment: [
           "XDG_STATE_HOME": directory.child("state"), "XDG_DATA_HOME": directory.child("data"),
         ], folder: directory.path)

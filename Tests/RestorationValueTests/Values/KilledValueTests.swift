@@ -84,7 +84,7 @@ final class KilledValueTests: XCTestCase {
     var answers: [[String]] = []
     for _ in 1...5 {
       let process = try AppProcess.again(
-        ["RestorationKitTests.KilledValueTests/testTheAppThatCrashesInAValue"],
+        ["RestorationValueTests.KilledValueTests/testTheAppThatCrashesInAValue"],
         folder: directory.path)
       answers.append(try process.remainingAnswers())
     }
@@ -98,7 +98,7 @@ final class KilledValueTests: XCTestCase {
     for kill in 0..<kills {
       let what = "kill \(kill), seed \(random.seed)"
       let process = try AppProcess.again(
-        ["RestorationKitTests.KilledValueTests/testTheAppThatIsKilled"], folder: directory.path)
+        ["RestorationValueTests.KilledValueTests/testTheAppThatIsKilled"], folder: directory.path)
       var lines: [String] = []
       let count = Int.random(in: 1...15, using: &random)
       while lines.count < count, let line = try process.answer() { lines.append(line) }

@@ -33,7 +33,7 @@ final class EndNowProcessTests: XCTestCase {
     var dots = ""
     for _ in 0..<5 {
       let process = try AppProcess.again(
-        ["RestorationKitTests.EndNowProcessTests/testTheProcessThatExits"], folder: directory.path)
+        ["RestorationTreeTests.EndNowProcessTests/testTheProcessThatExits"], folder: directory.path)
       XCTAssertEqual(process.waitUntilExit(), .exited(status: 0))
       dots += "..."
       let node = PlainNode("root")

@@ -79,7 +79,7 @@ final class InstanceProcessTests: XCTestCase {
     -> AppProcess
   {
     try AppProcess.again(
-      ["RestorationKitTests.InstanceProcessTests/testTheInstance"],
+      ["RestorationWindowTests.InstanceProcessTests/testTheInstance"],
       environment: single ? [Self.single: "1"] : [:], folder: directory.path)
   }
 

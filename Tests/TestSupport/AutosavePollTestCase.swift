@@ -1,15 +1,14 @@
-import RestorationKit
-import TestSupport
-import XCTest
+package import RestorationKit
+public import XCTest
 
 /// What the tests of polls share.
 @MainActor
-class AutosavePollTestCase: AutosaveTestCase {
+open class AutosavePollTestCase: AutosaveTestCase {
   /// The root of most of these tests, which says nothing of its changes.
-  let plain = PlainNode("root")
+  package let plain = PlainNode("root")
 
   /// An autosave that has made its first save, and waits for its next poll alone.
-  func polled(
+  package func polled(
     _ keeper: StateKeeper, of other: (any RestorableNode)? = nil
   ) async throws -> Autosave {
     let autosave = try await begun(keeper, of: other ?? plain)
@@ -21,7 +20,7 @@ class AutosavePollTestCase: AutosaveTestCase {
   }
 
   /// Waits until somebody sleeps for so long, and moves on by that.
-  func pass(_ duration: Duration) async throws {
+  package func pass(_ duration: Duration) async throws {
     try await pauses([duration])
     clock.advance(by: duration)
   }

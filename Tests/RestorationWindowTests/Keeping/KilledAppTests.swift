@@ -34,7 +34,7 @@ final class KilledAppTests: XCTestCase {
     -> [String]
   {
     let process = try AppProcess.again(
-      ["RestorationKitTests.KilledAppTests/\(test)"], folder: directory.path)
+      ["RestorationWindowTests.KilledAppTests/\(test)"], folder: directory.path)
     var lines: [String] = []
     let count = Int.random(in: 1...15, using: &random)
     while lines.count < count, let line = try process.answer() { lines.append(line) }

@@ -1,19 +1,15 @@
-import ArchiveCodec
-import RestorationKit
-import TestSupport
-
 /// Where a process is killed that is in the midst of something.
-struct KillPoint: CustomStringConvertible {
+package struct KillPoint: CustomStringConvertible {
   /// How many changes of the disk are made before the last one.
-  let callCount: Int
+  package let callCount: Int
   /// How much of the last one is made.
-  let extent: FaultyDisk.Extent
+  package let extent: FaultyDisk.Extent
 
-  var description: String { "killed after \(callCount) changes and \(extent) of the next" }
+  package var description: String { "killed after \(callCount) changes and \(extent) of the next" }
 }
 
 /// How a process ends.
-enum ProcessEnd {
+package enum ProcessEnd {
   case kill
   case powerCut(FaultyDisk.Remains)
 }
@@ -23,24 +19,24 @@ enum ProcessEnd {
 ///
 /// A subclass has the app, and says what may come back.
 @MainActor
-class ShortHistory<Operation: CaseIterable> {
-  let operations: [Operation]
-  let disk = FaultyDisk(seed: 0)
-  let keys = MemoryKeyProvider()
-  var process: DiskProcess
+open class ShortHistory<Operation: CaseIterable> {
+  package let operations: [Operation]
+  package let disk = FaultyDisk(seed: 0)
+  package let keys = MemoryKeyProvider()
+  package var process: DiskProcess
   /// The calls in which the last operation and the launch after it have ended; nil if they were done.
-  private(set) var lastCall: FaultyDisk.Call?
-  private(set) var lastCallOfLaunch: FaultyDisk.Call?
+  package private(set) var lastCall: FaultyDisk.Call?
+  package private(set) var lastCallOfLaunch: FaultyDisk.Call?
   /// What must not be.
-  private(set) var problem: String?
-  private(set) var story: [String] = []
+  package private(set) var problem: String?
+  package private(set) var story: [String] = []
   private var kill: KillPoint?
 
   /// - Parameters:
   ///   - operations: At least one.
   ///   - whole: The same history without a kill, which knows what its last operation brings; nil if
   ///     this is that one.
-  required init(_ operations: [Operation], after whole: ShortHistory?) {
+  public required init(_ operations: [Operation], after whole: ShortHistory?) {
     self.operations = operations
     process = disk.process()
   }
@@ -48,22 +44,22 @@ class ShortHistory<Operation: CaseIterable> {
   // MARK: The app
 
   /// Makes what every history begins with, up to a launch.
-  func prepare() async throws { fatalError() }
+  open func prepare() async throws { fatalError() }
 
   /// Does something; ``arm()`` comes right before it.
-  func perform(_ operation: Operation) async throws { fatalError() }
+  open func perform(_ operation: Operation) async throws { fatalError() }
 
   /// Launches the app in the present process, and checks what comes back.
-  func launch() async throws { fatalError() }
+  open func launch() async throws { fatalError() }
 
   /// Lets the states go, so that all that is left over is swept.
-  func close() async { fatalError() }
+  open func close() async { fatalError() }
 
   /// What the last launch has found, to be compared; nil if it has found nothing.
-  var found: String? { fatalError() }
+  open var found: String? { fatalError() }
 
   /// The power is about to be cut.
-  func willCutPower() {}
+  open func willCutPower() {}
 
   // MARK: Running
 
@@ -74,7 +70,7 @@ class ShortHistory<Operation: CaseIterable> {
   ///   - end: How the processes end.
   ///   - second: Where the launch after it ends; nil if it does not.
   /// - Throws: If the beginning of the history fails; else ``problem`` says what was wrong.
-  func run(
+  package func run(
     _ kill: KillPoint? = nil, _ end: ProcessEnd = .kill, _ second: KillPoint? = nil
   ) async throws {
     try await prepare()
@@ -108,7 +104,7 @@ class ShortHistory<Operation: CaseIterable> {
     }
   }
 
-  func launchArmed() async {
+  package func launchArmed() async {
     process = disk.process()
     do {
       try await launch()
@@ -118,7 +114,7 @@ class ShortHistory<Operation: CaseIterable> {
     }
   }
 
-  func finish(_ end: ProcessEnd) {
+  package func finish(_ end: ProcessEnd) {
     process.end()
     switch end {
     case .kill: tell("killed")
@@ -130,17 +126,17 @@ class ShortHistory<Operation: CaseIterable> {
   }
 
   /// Whether the next operation is to be killed.
-  var isArmed: Bool { kill != nil }
+  package var isArmed: Bool { kill != nil }
 
-  func arm() {
+  package func arm() {
     guard let kill else { return }
     process.arm(.endAt(kill.extent), after: kill.callCount)
     self.kill = nil
   }
 
-  func tell(_ what: String) { story.append(what) }
+  package func tell(_ what: String) { story.append(what) }
 
-  func fail(_ what: String) {
+  package func fail(_ what: String) {
     if problem == nil { problem = what }
     tell("FAILED: \(what)")
   }

@@ -37,7 +37,7 @@ final class AutosaveKillTests: XCTestCase {
   func testWhatNobodyToldIsBackAfterAKillAsOfThePollBefore() async throws {
     let directory = try TemporaryDirectory()
     let app = try AppProcess.again(
-      ["RestorationKitTests.AutosaveKillTests/testTheAppThatEditsAndTellsNobody"],
+      ["RestorationTreeTests.AutosaveKillTests/testTheAppThatEditsAndTellsNobody"],
       folder: directory.path, killedAt: .afterSave(3))
     let limit = Task.detached { [app = app.identifier] in
       try await Task.sleep(for: .seconds(30))

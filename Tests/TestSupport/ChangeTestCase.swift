@@ -1,17 +1,16 @@
-import ArchiveCodec
-import RestorationKit
-import TestSupport
-import XCTest
+package import ArchiveCodec
+package import RestorationKit
+public import XCTest
 
 /// What the tests of saves of changes share.
 @MainActor
-class ChangeTestCase: XCTestCase {
-  let launch = Launch()
+open class ChangeTestCase: XCTestCase {
+  package let launch = Launch()
   /// Whether the disk of ``failingKeeper()`` is full.
-  let fails = Flag()
+  package let fails = Flag()
 
   /// A tree of tracked nodes under a tracked root, saved once.
-  func savedTree(
+  package func savedTree(
     _ count: Int = 3, with keeper: StateKeeper
   ) async throws -> (root: TrackedNode, nodes: [TrackedNode]) {
     let root = TrackedNode("root")
@@ -23,7 +22,7 @@ class ChangeTestCase: XCTestCase {
   }
 
   /// A keeper whose disk is full while `fails` is set.
-  func failingKeeper() throws -> StateKeeper {
+  package func failingKeeper() throws -> StateKeeper {
     let fails = fails
     let store = HookedStore(launch.store) { name, made throws(ArchiveError) in
       if fails.isSet, name == "main", made.isWrite { throw ArchiveError(.storageFull) }
@@ -33,7 +32,9 @@ class ChangeTestCase: XCTestCase {
   }
 
   /// Saves while the disk is full.
-  func assertFails(_ keeper: StateKeeper, _ root: any RestorableNode, line: UInt = #line) async {
+  package func assertFails(_ keeper: StateKeeper, _ root: any RestorableNode, line: UInt = #line)
+    async
+  {
     fails.isSet = true
     await assertThrows(WholeError(ArchiveError(.storageFull, location: "memory")), line: line) {
       _ = try await keeper.save([root])
@@ -42,7 +43,7 @@ class ChangeTestCase: XCTestCase {
   }
 
   /// Makes nodes until one lies at an address.
-  func node(at address: ObjectIdentifier, _ make: () -> PlainNode) throws -> PlainNode {
+  package func node(at address: ObjectIdentifier, _ make: () -> PlainNode) throws -> PlainNode {
     var others: [PlainNode] = []
     while others.count < 10_000 {
       let node = make()
@@ -52,12 +53,12 @@ class ChangeTestCase: XCTestCase {
     throw XCTSkip("No object came to the address.")
   }
 
-  func value(of path: String) throws -> String? {
+  package func value(of path: String) throws -> String? {
     try launch.storedRecords()?[path]?.value
   }
 
   /// What is stored is what a new keeper stores that asks everything.
-  func assertStoredAsAWhole(
+  package func assertStoredAsAWhole(
     _ roots: [any RestorableNode], delegate: TestDelegate? = nil,
     _ prepare: (StateKeeper) throws -> Void = { _ in }, line: UInt = #line
   ) async throws {
@@ -69,9 +70,9 @@ class ChangeTestCase: XCTestCase {
       try launch.storedRecords()?.words, try fresh.storedRecords()?.words, line: line)
   }
 
-  func generation() throws -> UInt64? { try launch.archive()?.version.generation }
+  package func generation() throws -> UInt64? { try launch.archive()?.version.generation }
 
-  func restoredPaths() async throws -> [String] {
+  package func restoredPaths() async throws -> [String] {
     try await launch.keeper().checkStoredState().entries.map(\.path.description)
   }
 }

@@ -150,7 +150,7 @@ final class CallCountTests: XCTestCase {
       arguments: [
         "-f", "-qq", "-o", list,
         try FileManager.default.destinationOfSymbolicLink(
-          atPath: "/proc/self/exe"), "RestorationKitTests.CallCountTests/\(test)",
+          atPath: "/proc/self/exe"), "RestorationWindowTests.CallCountTests/\(test)",
       ],
       folder: directory.child("app"))
     let output = try app.remainingAnswers()
