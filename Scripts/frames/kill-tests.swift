@@ -1,8 +1,0 @@
-// What a file of tests in XCTest imports.
-
-import Foundation
-import RestorationKit
-import RestorationTesting
-import XCTest
-
-@testable import Notes
