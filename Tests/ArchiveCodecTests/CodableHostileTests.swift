@@ -187,7 +187,7 @@ final class CodableHostileTests: XCTestCase {
     let batch = try builder.finish()
     let map = batch.unsealed.maps[0]
     var opened = 0
-    for _ in 0..<300 {
+    for _ in 0..<LongTests.count(300) {
       let maps = (1...20 as ClosedRange<UInt64>).map { identifier in
         var bytes = map
         for _ in 0..<Int.random(in: 1...3, using: &generator) {

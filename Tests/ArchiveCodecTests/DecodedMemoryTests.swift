@@ -82,6 +82,7 @@ final class DecodedMemoryTests: XCTestCase {
   }
 
   func testShortElementsThatAreLargeInMemoryAreRefusedInMillions() throws {
+    try LongTests.skipUnlessOn()
     assertTooLarge(try array([0x50], 6_000_000), [String].self)
     let nulls = try array([0xA0], 2_700_000)
     assertTooLarge(nulls, [Int?].self)
@@ -110,6 +111,7 @@ final class DecodedMemoryTests: XCTestCase {
   }
 
   func testTheLargestRecordOfPlainValuesIsDecoded() throws {
+    try LongTests.skipUnlessOn()
     let narrow = try record([0xAE, 1] + number(Self.largest)) { map in
       map += [UInt8](repeating: 1, count: Self.largest)
     }

@@ -22,7 +22,7 @@ final class NonceTests: XCTestCase {
     var copies = [try VectorSealing.small()]
     var commits: [KeyInput: [UInt8]] = [:]
     var repeated = 0
-    for _ in 0..<3_000 {
+    for _ in 0..<LongTests.count(3_000) {
       let before = copies[Int.random(in: 0..<copies.count, using: &generator)]
       let storage = MemoryStorage(before)
       // Each process begins with the same bytes, and is given the same time.

@@ -68,8 +68,7 @@ final class PowerCutTests: XCTestCase {
   // MARK: Histories
 
   func testWhateverFailsInALongLifeTheArchiveIsOneThatWasWritten() throws {
-    let steps =
-      ProcessInfo.processInfo.environment["RESTORATION_HISTORY_STEPS"].flatMap { Int($0) } ?? 10_000
+    let steps = LongTests.count(10_000, or: "RESTORATION_HISTORY_STEPS")
     var done = 0
     while done < steps, testRun?.failureCount ?? 0 == 0 {
       // Each has a seed of its own, with which it can be run alone.

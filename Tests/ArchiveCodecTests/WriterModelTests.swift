@@ -12,7 +12,7 @@ final class WriterModelTests: JournalTestCase {
 
   func testAfterAnyFailureTheArchiveIsWhatTheErrorSays() throws {
     let archives = try archives.get()
-    let runs = Self.environment["WRITER_MODEL_RUNS"].flatMap { Int($0) } ?? 100
+    let runs = LongTests.count(100, or: "WRITER_MODEL_RUNS")
     let only = Self.environment["WRITER_MODEL_SEED"].flatMap { UInt64($0) }
     for run in 0..<runs {
       let seed = only ?? (UInt64(run) &* 0x9E37_79B9_7F4A_7C15 &+ 1)

@@ -5,6 +5,7 @@ import XCTest
 /// Ends of apps whose main actor, or whose threads, do something else.
 final class BusyTests: XCTestCase {
   func testASignalStoresTheValuesWhileTheMainActorIsBusyOrAllSharedThreads() throws {
+    try LongTests.skipUnlessOn()
     for how in ["threads", "main"] {
       let home = try TemporaryDirectory()
       for count in 0...2 {

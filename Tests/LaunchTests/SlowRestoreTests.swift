@@ -23,6 +23,7 @@ final class SlowRestoreTests: XCTestCase {
   }
 
   func testAnAppWhoseHookNeverReturnsStartsWithoutItAfterSignals() throws {
+    try LongTests.skipUnlessOn()
     let home = try home()
     // As after crashes: two lead to a launch without the element, and it is tried again after that.
     for hangs in [true, true, false, true, false] {

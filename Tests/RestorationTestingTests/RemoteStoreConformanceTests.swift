@@ -2,6 +2,7 @@ import RestorationKit
 import RestorationSharing
 import RestorationSharingTesting
 import RestorationTesting
+import TestSupport
 import XCTest
 
 final class RemoteStoreConformanceTests: XCTestCase {
@@ -60,13 +61,15 @@ final class RemoteStoreConformanceTests: XCTestCase {
     }
   }
 
-  func testEachCheckSeesTheFlawsThatItIsThereFor() async {
+  func testEachCheckSeesTheFlawsThatItIsThereFor() async throws {
+    try LongTests.skipUnlessOn()
     await assertFlawsAreSeen(
       RemoteStoreFlaw.allCases.filter { !RemoteStoreFlaw.ofTelling.contains($0) },
       by: RemoteStoreConformance.checks, check: check, makePlace)
   }
 
-  func testEachCheckOfChangesSeesTheFlawsThatItIsThereFor() async {
+  func testEachCheckOfChangesSeesTheFlawsThatItIsThereFor() async throws {
+    try LongTests.skipUnlessOn()
     await assertFlawsAreSeen(
       RemoteStoreFlaw.ofTelling, by: RemoteStoreConformance.changesChecks, check: check, makePlace)
   }

@@ -42,7 +42,7 @@ final class LocalCopyDamageTests: XCTestCase {
     let files = try saved.files
     let whole = try XCTUnwrap(files["main"])
     let places = whole.indices.filter { $0 < 128 || $0 >= whole.count - 128 || $0 % 11 == 0 }
-    for place in places {
+    for place in LongTests.some(of: places) {
       let copy = MemoryStateDirectory()
       for (name, bytes) in files { copy.memory(named: name).bytes = bytes }
       copy.memory(named: "main").bytes?[place] ^= 1 << (place % 8)
@@ -55,7 +55,7 @@ final class LocalCopyDamageTests: XCTestCase {
 
   func testWhatIsSavedOnADamagedLocalCopyWithoutTheStoreIsAConflict() async throws {
     let count = try damages(try await SavedOften()).count
-    for number in 0..<count {
+    for number in LongTests.some(of: 0..<count) {
       for endsBefore in [false, true] {
         let saved = try await SavedOften()
         let before = saved.base[bytes: "main"]

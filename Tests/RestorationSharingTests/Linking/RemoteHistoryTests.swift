@@ -25,7 +25,7 @@ final class RemoteHistoryTests: XCTestCase {
   private func runHistories(hasCopies: [Bool], isFaulty: Bool = false) async throws {
     var random = SeededGenerator()
     let seed = random.seed
-    for number in 0..<60 {
+    for number in 0..<LongTests.count(60) {
       do {
         try await History(
           seed: random.next(), hasCopies: hasCopies[number % hasCopies.count], isFaulty: isFaulty

@@ -71,7 +71,7 @@ final class UnusableStateTests: XCTestCase {
   func testEverySingleBitFlipOfASavedFileIsRefusedAndTheFileStays() async throws {
     let directory = try await saved()
     let bytes = try directory.bytes(of: file)
-    for position in bytes.indices {
+    for position in LongTests.some(of: bytes.indices) {
       for bit in 0..<8 {
         var changed = bytes
         changed[position] ^= 1 << bit

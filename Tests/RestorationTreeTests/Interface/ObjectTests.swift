@@ -356,6 +356,7 @@ final class ObjectTests: XCTestCase {
   }
 
   func testAHundredThousandObjectsOfOneIdentifierComeBack() async throws {
+    try LongTests.skipUnlessOn()
     func tree(_ value: String?) -> (TestNode, [(TestObject, String)]) {
       var objects: [(TestObject, String)] = []
       let nodes = (0..<100_000).map { number in

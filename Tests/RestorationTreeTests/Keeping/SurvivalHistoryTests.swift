@@ -11,8 +11,7 @@ import XCTest
 @MainActor
 final class SurvivalHistoryTests: XCTestCase {
   func testWhatComesBackWasSavedAndIsNoOlderThanWhatWasSaidToBeStored() async throws {
-    let steps =
-      ProcessInfo.processInfo.environment["RESTORATION_HISTORY_STEPS"].flatMap { Int($0) } ?? 10_000
+    let steps = LongTests.count(10_000, or: "RESTORATION_HISTORY_STEPS")
     var counts = SurvivalCounts()
     while counts.steps < steps {
       // Each has a seed of its own, with which it can be run alone.

@@ -326,7 +326,6 @@ final class ChangeHistoryTests: XCTestCase {
     XCTAssertGreaterThan(changeCount, 0)
   }
 
-  private static let historyCount =
-    ProcessInfo.processInfo.environment["RESTORATION_HISTORY_COUNT"].flatMap { Int($0) } ?? 10
+  private static let historyCount = LongTests.count(10, or: "RESTORATION_HISTORY_COUNT")
   private static let stepCount = 40
 }

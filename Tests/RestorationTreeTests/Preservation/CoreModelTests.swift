@@ -184,7 +184,7 @@ final class CoreModelTests: XCTestCase {
   func testEveryTreeOfTwoNodesIsSavedByTheRules() async throws {
     let keeper = try launch.keeper()
     let names: [String?] = [nil, "a", "\u{e9}", "e\u{301}"]
-    for number in 0..<4 * 4 * 5 * 5 * 3 * 2 {
+    for number in LongTests.some(of: 0..<4 * 4 * 5 * 5 * 3 * 2) {
       var rest = number
       func next(_ count: Int) -> Int {
         defer { rest /= count }
@@ -208,7 +208,7 @@ final class CoreModelTests: XCTestCase {
     let keeper = try launch.keeper()
     let names: [String?] = [nil, "", "a", "a", "b", "\u{e9}", "e\u{301}"]
     var generator = SeededGenerator()
-    for number in 0..<1500 {
+    for number in 0..<LongTests.count(1500) {
       func next(_ count: Int) -> Int { Int.random(in: 0..<count, using: &generator) }
       let count = 1 + next(6)
       var shape = Shape((0..<count).map { _ in names[next(names.count)] })

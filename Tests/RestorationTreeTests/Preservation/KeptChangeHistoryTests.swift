@@ -79,8 +79,7 @@ final class KeptChangeHistoryTests: XCTestCase {
     }
   }
 
-  private static let historyCount =
-    ProcessInfo.processInfo.environment["RESTORATION_HISTORY_COUNT"].flatMap { Int($0) } ?? 20
+  private static let historyCount = LongTests.count(20, or: "RESTORATION_HISTORY_COUNT")
   private static let stepCount = 25
 
   /// A file for what each step has stored and reported, to compare two versions of the library:

@@ -5,6 +5,7 @@ final class SceneShortHistoryTests: ShortHistoryTestCase {
   func testWhateverAShortHistoryOfWindowsEndsInTheWindowsThatComeBackAreThoseThatWereSaved()
     async throws
   {
+    try LongTests.skipUnlessOn()
     try await tryAll(HostHistory.self, Share(of: 584))
   }
 }
