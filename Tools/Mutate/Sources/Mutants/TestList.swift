@@ -1,9 +1,9 @@
 /// The tests of a bundle, by their classes.
 package struct TestList: Equatable {
   package struct Class: Equatable, Sendable {
-    /// With the target before it, as in `RestorationKitTests.ListTests`.
+    /// With the target before it, as in `RestorationTreeTests.ListTests`.
     package let name: String
-    /// With the class before them, as in `RestorationKitTests.ListTests/testARow`.
+    /// With the class before them, as in `RestorationTreeTests.ListTests/testARow`.
     package let tests: [String]
   }
 
@@ -24,12 +24,14 @@ package struct TestList: Equatable {
   /// A module that others use is reached by nearly all tests, so those of the others would take most
   /// of the time, and what only they notice is not tested where it belongs.
   package func classes(ofModules modules: Set<String>) -> [Class] {
-    let targets = modules.map { Self.testedWith[$0] ?? $0 }
-    return classes.filter { test in targets.contains { test.name.hasPrefix("\($0)Tests.") } }
+    let targets = modules.flatMap { Self.targets[$0] ?? ["\($0)Tests"] }
+    return classes.filter { test in targets.contains { test.name.hasPrefix("\($0).") } }
   }
 
-  /// The module with whose tests another one is tested, since their features cross.
-  private static let testedWith = [
-    "RestorationInspection": "RestorationKit", "RestorationSharing": "RestorationKit",
+  /// The targets with the tests of modules that have not just one of their name. Features of the
+  /// library cross those of the modules beside it.
+  private static let targets = [
+    "RestorationKit": library, "RestorationInspection": library, "RestorationSharing": library,
   ]
+  private static let library = ["Tree", "Value", "Window", "Sharing"].map { "Restoration\($0)Tests" }
 }

@@ -44,11 +44,13 @@ final class TestBundleTests: XCTestCase {
     XCTAssertEqual(list.classes(ofModules: ["ATest"]), [])
   }
 
-  func testAModuleWithoutTestsOfItsOwnHasThoseOfTheLibrary() {
-    let list = TestList("RestorationKitTests.One/testA\nArchiveCodecTests.Two/testB")
+  func testTheTestsOfTheLibraryAreInSeveralTargets() {
+    let list = TestList(
+      "RestorationTreeTests.One/testA\nArchiveCodecTests.Two/testB\nRestorationSharingTests.Three/testC")
     for module in ["RestorationKit", "RestorationSharing", "RestorationInspection"] {
       XCTAssertEqual(
-        list.classes(ofModules: [module]).map(\.name), ["RestorationKitTests.One"], module)
+        list.classes(ofModules: [module]).map(\.name),
+        ["RestorationSharingTests.Three", "RestorationTreeTests.One"], module)
     }
   }
 
