@@ -1,18 +1,15 @@
 import Foundation
 import XCTest
 
-/// What the specification shows of an archive is that archive.
+/// What the example of the specification shows of an archive is that archive.
 final class SpecificationTests: XCTestCase {
   /// The blocks of the example: the file, the keys, the content.
   private func blocks() throws -> [[Substring]] {
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("../../Sources/ArchiveCodec/ArchiveCodec.docc/archive-format.md")
-    let text = try String(contentsOf: file, encoding: .utf8)
-    let start = try XCTUnwrap(text.firstRange(of: "### An example\n"))
-    let section = text[start.upperBound...]
-    let end = section.firstRange(of: "\n### ")?.lowerBound ?? section.endIndex
-    let blocks = section[..<end].split(separator: "\n\n").filter { $0.hasPrefix("    ") }
-    return blocks.map { block in block.split(separator: "\n").map { $0.dropFirst(4) } }
+      .appendingPathComponent("Vectors/example.md")
+    let blocks = try String(contentsOf: file, encoding: .utf8).split(separator: "\n\n")
+    return blocks.filter { $0.hasPrefix("    ") }
+      .map { block in block.split(separator: "\n").map { $0.dropFirst(4) } }
   }
 
   /// The digits of lines with an offset, two spaces, bytes, two spaces, text.
