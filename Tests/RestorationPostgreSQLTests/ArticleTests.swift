@@ -76,14 +76,6 @@ final class ArticleTests: StoreTestCase {
       try Article().block(containing: "CREATE TABLE"),
       plain(sql).replacingOccurrences(of: "; INSERT", with: ";\nINSERT"))
   }
-
-  func testTheStatementsOfTheArticleAreThoseOfTheLibrary() throws {
-    let texts = StatementTexts(schema: Schema("restoration"), notifies: false)
-    let statements: [Statement] = [.load, .create, .append, .replace, .remove, .namesBefore]
-    XCTAssertEqual(
-      try Article().block(containing: "WITH changed"),
-      statements.map { "-- \($0.rawValue)\n\(plain(texts[$0]));" }.joined(separator: "\n\n"))
-  }
 }
 #endif
 import RestorationSharing
