@@ -28,6 +28,9 @@ extension Launch {
     set { store.memory(named: "main.launch").bytes = newValue }
   }
 
+  /// Whether a crash now would be one of a restore, by what is stored.
+  package var isInRestore: Bool { store.memory(named: "main.launch").isInRestore }
+
   /// The states that were set aside.
   package var setAside: [[UInt8]] { store.memory(named: "main").setAsideBytes }
 
@@ -56,5 +59,12 @@ extension Launch {
     let report = try await keeper().restore(into: [root])
     if let crashed { disk = crashed }
     return report
+  }
+}
+
+extension MemoryStorage {
+  /// Whether the marker here says that a restore is under way.
+  package var isInRestore: Bool {
+    bytes.map { $0.suffix(8).prefix(4) != [0xFE, 0xFF, 0xFF, 0xFF] } ?? false
   }
 }

@@ -29,8 +29,9 @@ package struct LaunchMarker: Sendable {
     var skipped = SkippedElements()
     /// Whether the restore was the first one of its launch.
     var isFirst = false
-    /// How many launches in a row crashed while they decoded a value after the restore.
-    var valueCrashes: [String: Int] = [:]
+    /// How many launches in a row crashed after the restore, while they decoded the value or the
+    /// late element with a path.
+    var laterCrashes: [String: Int] = [:]
     /// When the state was saved that a launch of another instance has seen old, by its own clock; nil
     /// if none has.
     var seenOldOf: Date?
@@ -42,7 +43,8 @@ package struct LaunchMarker: Sendable {
     /// that it has left out.
     ///
     /// - Parameter hasCrashed: Says whether an element that was tried again has crashed.
-    mutating func endRestore(hasCrashed: (RestorationPath) -> Bool = { _ in false }) {
+    mutating func endRestore(hasCrashed: (ElementKind, RestorationPath) -> Bool = { _, _ in false })
+    {
       (begunRestores, begunVersion, applicationVersion) = (0, nil, nil)
       (bootSession, gaveWay) = (nil, false)
       if isFirst { skipped.endLaunch(hasCrashed) }
@@ -54,8 +56,8 @@ package struct LaunchMarker: Sendable {
   struct Stored {
     var content = Content()
     var note: LaunchNote.Place?
-    /// The value in which the launch crashed after its restore.
-    var crashedValue: CrashedValue?
+    /// Where the launch crashed after its restore.
+    var laterCrash: LaterCrash?
 
     /// Decides what a restore of a state does about earlier restores, and notes the decision.
     mutating func take(
@@ -90,7 +92,7 @@ package struct LaunchMarker: Sendable {
     static let gaveWay = "gaveWay"
     static let skipped = "skipped"
     static let isFirst = "isFirst"
-    static let valueCrashes = "valueCrashes"
+    static let laterCrashes = "valueCrashes"
     static let noteKey = "noteKey"
     static let seenOldOf = "seenOldOf"
     static let seenOldBoot = "seenOldBoot"
@@ -126,7 +128,7 @@ package struct LaunchMarker: Sendable {
       let note = try LaunchNote.read(in: file, with: tags)
       switch note {
       case .restore(let place): return Stored(content: content, note: place)
-      case .decoding(let value): return Stored(content, endedIn: value, tags)
+      case .later(let element): return Stored(content, endedIn: element, tags)
       // A marker without a key is of an earlier version of the library, where a missing note meant
       // that the restore was outside of all elements.
       case nil: return Stored(content: content, note: tag == nil ? .outside : nil)
@@ -173,8 +175,8 @@ package struct LaunchMarker: Sendable {
     do {
       content.skipped =
         try record.decodeIfPresent(SkippedElements.self, forKey: Key.skipped) ?? content.skipped
-      content.valueCrashes =
-        try record.decodeIfPresent([String: Int].self, forKey: Key.valueCrashes) ?? [:]
+      content.laterCrashes =
+        try record.decodeIfPresent([String: Int].self, forKey: Key.laterCrashes) ?? [:]
     } catch {
       throw .content(error)
     }
@@ -213,8 +215,8 @@ package struct LaunchMarker: Sendable {
         try encoder.encode(content.skipped, forKey: Key.skipped)
       }
       if content.isFirst { encoder.encode(true, forKey: Key.isFirst) }
-      if !content.valueCrashes.isEmpty {
-        encoder.encode(content.valueCrashes, forKey: Key.valueCrashes)
+      if !content.laterCrashes.isEmpty {
+        encoder.encode(content.laterCrashes, forKey: Key.laterCrashes)
       }
       if let date = content.seenOldOf {
         encoder.encode(date, forKey: Key.seenOldOf)

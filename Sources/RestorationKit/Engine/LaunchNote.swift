@@ -11,7 +11,7 @@ internal import Darwin
 internal import Synchronization
 
 /// Where a restore is, in 8 bytes behind the sealed marker of the launch; after the restore, which
-/// value is decoded that nobody had asked for before.
+/// value is decoded that nobody had asked for before, and where a late restore is.
 ///
 /// The bytes lie in the same file, so a marker never comes with the note of another one. They are
 /// written in place, which takes no room on a full disk. A memory mapped file would take less time,
@@ -36,13 +36,13 @@ package final class LaunchNote: DecodingNote {
   enum Reached: Hashable, Sendable {
     /// The restore of the launch has come this far.
     case restore(Place)
-    /// The restore has ended. The value is the one that the launch decoded when it crashed; nil
-    /// if it decoded none.
-    case decoding(ValueNumber?)
+    /// The restore has ended. The value or late element is the one that the launch decoded when it
+    /// crashed; nil if it decoded none.
+    case later(LaterNumber?)
   }
 
-  /// Tells the values of a state from each other in a note.
-  struct ValueNumber: Hashable, Sendable {
+  /// Tells the elements of a state from each other in a note, also after a save has moved them.
+  struct LaterNumber: Hashable, Sendable {
     fileprivate static let first: UInt32 = 1 << 31
     fileprivate let number: UInt32
   }
@@ -62,11 +62,13 @@ package final class LaunchNote: DecodingNote {
       seal = marker?.mac.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) } ?? 0
     }
 
-    /// The number of a value in notes; nil for a marker without a key, which notes no values.
-    func number(ofValue key: String) -> ValueNumber? {
+    /// The number of a value or a late element in notes; nil for a marker without a key, which
+    /// notes none.
+    func number(of kind: ElementKind, at path: RestorationPath) -> LaterNumber? {
       tag.map { tag in
-        ValueNumber(
-          number: min(tag.tag(of: key) | ValueNumber.first, LaunchNote.restored - 1))
+        let name = "\(kind.rawValue) \(path) \(path.siblingIndices)"
+        return LaterNumber(
+          number: min(tag.tag(of: name) | LaterNumber.first, LaunchNote.restored - 1))
       }
     }
 
@@ -135,13 +137,13 @@ package final class LaunchNote: DecodingNote {
     let now = ContinuousClock.now
     written.withLock { $0.element = place.map { (place: $0, since: now) } }
     guard isWritten else { return }
-    let number = place.map { min(UInt32(clamping: $0 + 1), ValueNumber.first - 1) } ?? 0
+    let number = place.map { min(UInt32(clamping: $0 + 1), LaterNumber.first - 1) } ?? 0
     try write { $0.restore = tags.bytes(of: number) }
   }
 
   /// Says which value is decoded while the body runs, on any thread.
   func reach<Result>(valueOf key: String, _ body: () -> Result) -> Result {
-    guard let number = tags.number(ofValue: key) else { return body() }
+    guard let number = tags.number(of: .node, at: ValuesNode.path(of: key)) else { return body() }
     let bytes = tags.bytes(of: number.number)
     writeIfPossible { $0.values.append((key: key, bytes: bytes, since: .now)) }
     defer {
@@ -154,7 +156,18 @@ package final class LaunchNote: DecodingNote {
     return body()
   }
 
-  /// Says that the restore has ended, and only values may still be decoded.
+  /// Says which element a late restore makes or decodes now.
+  func reachLate(_ kind: ElementKind, at path: RestorationPath) {
+    guard let number = tags.number(of: kind, at: path) else { return }
+    let bytes = tags.bytes(of: number.number)
+    writeIfPossible { written in
+      written.restore = bytes
+      written.element = (place: 0, since: .now)
+      written.path = { _ in path }
+    }
+  }
+
+  /// Says that the restore has ended, and only values and late elements may still be decoded.
   func endRestore() {
     let bytes = tags.bytes(of: Self.restored)
     writeIfPossible { written in
@@ -202,8 +215,8 @@ package final class LaunchNote: DecodingNote {
     switch number {
     case 0: return .restore(.outside)
     case ended: return .restore(.ended)
-    case restored: return .decoding(nil)
-    case ValueNumber.first...: return .decoding(ValueNumber(number: number))
+    case restored: return .later(nil)
+    case LaterNumber.first...: return .later(LaterNumber(number: number))
     default: return .restore(.element(Int(clamping: number - 1)))
     }
   }

@@ -68,7 +68,7 @@ struct LaunchTrial {
 
   /// Decides which elements of a state are left out.
   mutating func leaveOut(of tree: StoredTree) -> LeftOut {
-    marker?.leaveOutCrashedValue(
+    marker?.leaveOutLaterCrash(
       of: tree, threshold, by: environment.applicationVersion, at: environment.bootSession)
     let usesSnapshot = tree.snapshot.isUsable(
       ignoredBefore: marker?.content.snapshotIgnored == tree.version)

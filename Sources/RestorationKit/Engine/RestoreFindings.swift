@@ -21,6 +21,8 @@ struct RestoreFindings {
   var isUnreadChanged = false
   /// Whether the stored state was put back, and not restored since.
   var isPutBack = false
+  /// Where late restores say where they are, for the launch after a crash; nil if nothing can be noted.
+  var note: LaunchNote?
   /// The report of the restore that an autosave has made up for.
   var lateReport: RestorationReport?
 

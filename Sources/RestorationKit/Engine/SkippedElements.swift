@@ -127,8 +127,8 @@ struct SkippedElements: Hashable, Codable, Sendable {
 
   /// Notes the end of a launch that has restored: the element that it tried is restored again,
   /// unless it has crashed after the restore.
-  mutating func endLaunch(_ hasCrashed: (RestorationPath) -> Bool) {
-    elements.removeAll { $0.isTried == true && !hasCrashed($0.path) }
+  mutating func endLaunch(_ hasCrashed: (ElementKind, RestorationPath) -> Bool) {
+    elements.removeAll { $0.isTried == true && !hasCrashed($0.kind, $0.path) }
     change { element in
       if element.isTried == true {
         element.failTrial()

@@ -125,12 +125,13 @@ extension StateEngine {
     with participants: (StoredTree) -> RestorationParticipants?
   ) -> RestorationReport {
     let start = ContinuousClock.now
-    values?.store.noteDecoding(begun.valueNote)
+    values?.store.noteDecoding(begun.laterNote)
+    found.note = begun.laterNote
     guard let participants = participants(tree) else { return RestorationReport(.declined) }
-    begun.valueNote?.name { [outline = tree.outline] in outline.path(of: $0) }
+    begun.laterNote?.name { [outline = tree.outline] in outline.path(of: $0) }
     let progress = RestorationProgress(
       tree.outline,
-      begun.valueNote.map { note in { try note.reach($0, isWritten: begun.note != nil) } },
+      begun.laterNote.map { note in { try note.reach($0, isWritten: begun.note != nil) } },
       settings.policy.watchdog,
       trace)
     var tree = tree
@@ -160,10 +161,12 @@ extension StateEngine {
     // records is not consumed.
     let isConsumed = settings.policy.consumesStateOnLaunch && objects.kept == nil
     let consuming = isConsumed ? settingAside : nil
+    let hasKept = objects.kept != nil
     let close: RestorationExtension.Close = { [file, values = values?.store] in
       guard let consuming else {
         // A save during the restore may have begun another note.
-        let note = await file.endRestore(restoreNumber, hasUnread: values?.hasUnread ?? false)
+        let note = await file.endRestore(
+          restoreNumber, isNoted: hasKept || values?.hasUnread == true)
         values?.noteDecoding(note)
         return
       }

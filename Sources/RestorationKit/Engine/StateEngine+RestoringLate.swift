@@ -41,13 +41,14 @@ extension StateEngine {
     let run = RestorationRun(
       tree, types, objects, delegate: delegate, now: settings.now(),
       skipped: kept.skippedPlaces(in: tree),
-      RestorationProgress(tree.outline, nil, nil, trace),
+      RestorationProgress(tree.outline, mark(tree.outline), nil, trace),
       late: late)
     // The restore changes objects without their saying so, so the next save asks them all. Before
     // that save nobody hears the node.
     rows.whole.canDiff = false
     defer { signal.tell() }
     let result = run.run()
+    found.note?.endRestore()
     if let before, isReplaced(before.said.probe, of: node, at: before.states.path) {
       kept.keep(before.state, of: node, before: before.states)
     }
@@ -61,6 +62,17 @@ extension StateEngine {
     }
     report.walkDuration = start.duration(to: .now)
     return report
+  }
+
+  /// Notes each element for the launch after a crash; between two of them, the late node counts.
+  private func mark(_ outline: StoredOutline) -> ((Int?) -> Void)? {
+    found.note.map { note in
+      { index in
+        let index = index ?? 0
+        guard outline.rows.indices.contains(index) else { return }
+        note.reachLate(outline.rows[index].kind, at: outline.path(of: index))
+      }
+    }
   }
 
   /// What a node has, if it is the work of somebody: a late restore may replace it by an older state.

@@ -26,8 +26,9 @@ extension StateFile {
     let skipped: [Int: LeftOutPeriod]
     /// Where to note each element before it is made or decoded; nil if no crash is near.
     let note: LaunchNote?
-    /// Where to note each value before it is decoded; nil if nothing can be noted.
-    let valueNote: LaunchNote?
+    /// Where to note each value, and each element that comes late, before it is decoded; nil if nothing
+    /// can be noted.
+    let laterNote: LaunchNote?
   }
 
   /// Reads and verifies the stored state, and marks that a restore has begun.
@@ -108,7 +109,7 @@ extension StateFile {
       Begun(
         source: loaded.source(savedAt: tree.facts?.timestamp, now: settingAside.date),
         usesSnapshot: leftOut.usesSnapshot, restoreNumber: begun?.number, skipped: leftOut.periods,
-        note: isCrashNear ? begun?.note : nil, valueNote: begun?.note))
+        note: isCrashNear ? begun?.note : nil, laterNote: begun?.note))
   }
 
   /// Marks that a restore has begun, and lets it try a left-out element if the mark is there.
@@ -190,17 +191,17 @@ extension StateFile {
   ///   - number: The number of the restore.
   ///   - settingAside: How to set the state aside, if it is consumed; nil if it stays.
   ///   - secretsOfAsides: The subkeys to which archives refer that are set aside only in the store.
-  ///   - hasUnread: Whether values may be decoded later.
+  ///   - isNoted: Whether values or late elements may be decoded later.
   /// - Returns: The note for these values; nil if nothing can be noted.
   @discardableResult
   func endRestore(
     _ number: UInt64, consuming settingAside: SettingAside? = nil,
-    secretsOfAsides: Set<UInt64>? = nil, hasUnread: Bool = false
+    secretsOfAsides: Set<UInt64>? = nil, isNoted: Bool = false
   ) -> LaunchNote? {
     guard let (restore, lock) = files.launch.end(number) else { return nil }
     note {
       guard try lock.isHeld() else { return }
-      try files.launch.takeMark(of: restore, isNoted: hasUnread)
+      try files.launch.takeMark(of: restore, isNoted: isNoted)
       guard let settingAside, restore.isWhole else { return }
       // The tree is read, too, as in the restore: an archive that opens may have no tree.
       let key = try currentKey(creating: false)
@@ -222,7 +223,7 @@ extension StateFile {
       try files.archive.storage.remove()
       try files.launch.leaveNoFile()
     }
-    return hasUnread ? restore.note : nil
+    return isNoted ? restore.note : nil
   }
 
   /// Nil if there is a marker that must not be replaced, or cannot be read.

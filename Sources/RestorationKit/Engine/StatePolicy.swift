@@ -60,6 +60,9 @@ public struct StatePolicy: Sendable {
   /// reports ``RestorationReport/Outcome/crashed(setAsideAt:)``;
   /// ``StateKeeper/setAsideStates()`` lists both.
   ///
+  /// After the restore, a crash in a late restore or in the decoding of a value counts against its element
+  /// alone, and after so many in a row the element is left out.
+  ///
   /// An element that was left out is kept, as a node that was not found. This version
   /// of the app leaves the element out as long as it is kept. The next save sets a copy
   /// of the whole state aside. A process that ends while it restores counts as crashed,

@@ -94,8 +94,8 @@ extension StateKeeper {
   /// was saved is selected, unless another one has been selected since the restore
   /// (``ReportNote/tabNotSelected``). Nodes that are still not back stay kept.
   ///
-  /// The call waits for the calls before it, as for a save that is written. A crash in it
-  /// is counted only if ``extendStateRestoration()`` announced it.
+  /// The call waits for the calls before it, as for a save that is written. An element in which the
+  /// call crashes is counted, and left out as in a restore; see ``StatePolicy/crashThreshold``.
   ///
   /// - Parameters:
   ///   - node: The node, with its identifier. Among equal identifiers in a

@@ -117,7 +117,7 @@ final class LaunchGuardTests: XCTestCase {
           + " call restore(late:below:); saves keep it as it is stored, until a node is saved in its"
           + " place"
       ])
-    XCTAssertNil(launch.markerBytes)
+    XCTAssertFalse(launch.isInRestore)
     XCTAssertEqual(keeper.status, .active)
   }
 

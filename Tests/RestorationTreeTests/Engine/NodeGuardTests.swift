@@ -132,7 +132,7 @@ final class NodeGuardTests: NodeGuardTestCase {
     XCTAssertEqual(report.problems, [])
     XCTAssertEqual(screens.bad.value, "new")
     XCTAssertEqual(report.kept.map(\.path.description), ["root/group/bad"])
-    XCTAssertNil(launch.markerBytes)
+    XCTAssertFalse(launch.isInRestore)
     _ = try await keeper.save([screens.root])
     XCTAssertEqual(try values(), ["new", "saved"])
   }

@@ -269,14 +269,12 @@ private final class MarkLooker: @MainActor SceneDelegate {
   func scene(
     _ scene: RestorableScene, willConnectTo session: SceneSession, options: SceneConnectionOptions
   ) {
-    // For values that nobody has read the marker stays.
-    _ = DraftModel(scene).draft
-    marks.append(("willConnect", marker.bytes != nil))
+    marks.append(("willConnect", marker.isInRestore))
   }
   func scene(_ scene: RestorableScene, restoreInteractionStateWith userActivity: UserActivity) {
-    marks.append(("activity", marker.bytes != nil))
+    marks.append(("activity", marker.isInRestore))
   }
   func sceneDidBecomeActive(_ scene: RestorableScene) {
-    marks.append(("active", marker.bytes != nil))
+    marks.append(("active", marker.isInRestore))
   }
 }
