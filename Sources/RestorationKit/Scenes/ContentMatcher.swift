@@ -53,22 +53,3 @@ public struct ContentMatcher: Hashable, Codable, Sendable, ExpressibleByArrayLit
     return content.contains { text in prefixes.contains { text.hasPrefix($0) } }
   }
 }
-
-/// Says which activities a scene takes when one comes in from outside.
-public struct SceneActivationConditions: Hashable, Codable, Sendable {
-  /// What the scene takes if no scene prefers it; everything by default.
-  public var canActivate: ContentMatcher
-
-  /// What the scene takes before others; nothing by default.
-  public var prefersToActivate: ContentMatcher
-
-  /// Creates conditions.
-  ///
-  /// - Parameters:
-  ///   - canActivate: What the scene takes if no scene prefers it.
-  ///   - prefersToActivate: What the scene takes before others.
-  public init(canActivate: ContentMatcher = .all, prefersToActivate: ContentMatcher = .none) {
-    self.canActivate = canActivate
-    self.prefersToActivate = prefersToActivate
-  }
-}

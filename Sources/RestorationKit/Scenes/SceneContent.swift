@@ -9,7 +9,7 @@ internal import Foundation
 struct SceneContent: Hashable, Codable, Sendable {
   /// What may be set while no scene is connected.
   enum Part: String, Codable, CaseIterable {
-    case activity, userInfo, storage, windowValue, activationConditions
+    case activity, userInfo, storage, windowValue
   }
 
   var role: SceneRole
@@ -18,7 +18,6 @@ struct SceneContent: Hashable, Codable, Sendable {
   var userInfo: [String: PropertyListValue] = [:]
   var storage: [String: StoredValue] = [:]
   var windowValue: StoredValue?
-  var activationConditions = SceneActivationConditions()
   /// When its scene was closed, if it can be opened again: a list that is lost must not
   /// bring back what was closed.
   var closedAt: Date?
@@ -33,7 +32,6 @@ struct SceneContent: Hashable, Codable, Sendable {
     if parts.contains(.userInfo) { userInfo = other.userInfo }
     if parts.contains(.storage) { storage = other.storage }
     if parts.contains(.windowValue) { windowValue = other.windowValue }
-    if parts.contains(.activationConditions) { activationConditions = other.activationConditions }
   }
 }
 

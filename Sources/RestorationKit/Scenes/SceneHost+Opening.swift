@@ -50,12 +50,11 @@ extension SceneHost {
 
   /// Finds the scene for an activity that came in, and hands it over.
   ///
-  /// Scenes that prefer it come first, then scenes that can take it, connected or
-  /// not, the most recently used first. If there is none, a new scene opens, of the
-  /// first configuration that handles it, or else of the first that handles
+  /// The scene that was used last gets it, connected or not. If there is none, a new scene
+  /// opens, of the first configuration that handles it, or else of the first that handles
   /// everything.
   ///
-  /// - Parameter activity: The activity that came in. Scenes are matched with its
+  /// - Parameter activity: The activity that came in. Configurations are matched with its
   ///   target content identifier and its web page.
   /// - Returns: The scene that has it now.
   /// - Throws: As ``connect(_:activity:)`` and ``open(_:configurationName:activity:)``;
@@ -64,12 +63,8 @@ extension SceneHost {
   public func continueActivity(_ activity: UserActivity) async throws(RestorationError)
     -> RestorableScene
   {
+    if let last = openSessions.first { return try await connect(last, activity: activity) }
     let content = activity.contentNames
-    let conditions = openSessions.map { ($0, $0.activationConditions) }
-    let session =
-      conditions.first { $0.1.prefersToActivate.matches(content) }?.0
-      ?? conditions.first { $0.1.canActivate == .all || $0.1.canActivate.matches(content) }?.0
-    if let session { return try await connect(session, activity: activity) }
     let configuration =
       configurations.first { $0.handlesExternalEvents?.matches(content) ?? false }
       ?? configurations.first { $0.handlesExternalEvents == nil }

@@ -118,12 +118,6 @@ public final class SceneSession {
     set { change(.userInfo) { $0.userInfo = newValue } }
   }
 
-  /// Which activities from outside the session's scene takes.
-  public var activationConditions: SceneActivationConditions {
-    get { content.activationConditions }
-    set { change(.activationConditions) { $0.activationConditions = newValue } }
-  }
-
   /// Whether the key was locked when the session was to be read.
   var isLocked: Bool { failure?.archive?.code == .keyLocked }
 

@@ -226,7 +226,6 @@ final class SceneLockedTests: XCTestCase {
     try await host.save(scene)
     let disk = app.bytes(of: scene.session.persistentIdentifier)
     scene.session.userInfo = ["set": 1]
-    scene.session.activationConditions.prefersToActivate = ["x"]
     try scene.session.setWindowValue("shown")
     DraftModel(scene).draft = "typed"
     app.delegates[0].activity = app.activity(2)
@@ -245,7 +244,6 @@ final class SceneLockedTests: XCTestCase {
     let next = try await app.host()
     let session = next.openSessions[0]
     XCTAssertEqual(session.userInfo, ["set": 1])
-    XCTAssertEqual(session.activationConditions.prefersToActivate, ["x"])
     XCTAssertEqual(session.windowValue(String.self), "shown")
     XCTAssertEqual(session.stateRestorationActivity?.id, 2)
     let back = try await next.connect(session)

@@ -298,83 +298,38 @@ final class SceneTests: XCTestCase {
     XCTAssertEqual(host.openSessions, [])
   }
 
-  func testAnActivityGoesToTheSceneThatPrefersItThenToOneThatCanThenToANewOne() async throws {
+  func testAnActivityGoesToTheSceneThatWasUsedLastOrElseToANewOne() async throws {
     let host = try await app.host()
-    let (fan, any) = (try await host.open(), try await host.open())
-    fan.session.activationConditions = SceneActivationConditions(prefersToActivate: ["x"])
-    try await host.disconnect(fan)
-    // The other one takes everything, is connected, and was used last.
-    XCTAssertEqual(host.openSessions, [any.session, fan.session])
     let incoming = app.activity(1)
-    incoming.targetContentIdentifier = "X"
-    app.calls.clear()
-    let taken = try await host.continueActivity(incoming)
-    XCTAssertEqual(taken.session, fan.session)
-    XCTAssertEqual(
-      app.calls.events,
-      [
-        #"willConnectTo 1, for ["Product 1 [\"id\"]"]"#, "sceneWillEnterForeground 1",
-        "restorationRoots 1", "sceneDidBecomeActive 1",
-      ])
-    incoming.targetContentIdentifier = "y"
-    host.openSessions.forEach {
-      $0.activationConditions = SceneActivationConditions(canActivate: .none)
-    }
-    any.session.activationConditions = SceneActivationConditions(canActivate: ["y"])
-    app.calls.clear()
-    let able = try await host.continueActivity(incoming)
-    XCTAssertTrue(able === any)
-    XCTAssertEqual(app.calls.events, [#"continue 2, Product 1 ["id"]"#])
-    any.session.activationConditions = SceneActivationConditions(canActivate: .none)
-    app.calls.clear()
     let new = try await host.continueActivity(incoming)
-    XCTAssertEqual(host.openSessions, [new.session, any.session, fan.session])
+    XCTAssertEqual(host.openSessions, [new.session])
     XCTAssertEqual(
       app.calls.events,
       [
-        #"configurationForConnecting 3, for ["Product 1 [\"id\"]"]"#,
-        #"willConnectTo 3, for ["Product 1 [\"id\"]"]"#, "sceneWillEnterForeground 3",
-        "sceneDidBecomeActive 3",
+        #"configurationForConnecting 1, for ["Product 1 [\"id\"]"]"#,
+        #"willConnectTo 1, for ["Product 1 [\"id\"]"]"#, "sceneWillEnterForeground 1",
+        "sceneDidBecomeActive 1",
       ])
-  }
-
-  func testThePreferenceOfASceneIsKnownToTheNextLaunch() async throws {
-    let first = try await app.host()
-    for number in 1...3 {
-      let identifier = try await app.store(number, in: first)
-      let scene = try XCTUnwrap(first.connectedScenes.first)
-      XCTAssertEqual(scene.session.persistentIdentifier, identifier)
-      if number == 1 { scene.session.activationConditions.prefersToActivate = ["x"] }
-      if number == 2 { scene.session.activationConditions.canActivate = ["y"] }
-      if number == 3 { scene.session.activationConditions.canActivate = .none }
-      try await first.save(scene)
+    let other = try await host.open()
+    for scene in [new, other] {
+      try await host.connect(scene.session)
+      app.calls.clear()
+      let taken = try await host.continueActivity(incoming)
+      XCTAssertTrue(taken === scene)
+      XCTAssertEqual(
+        app.calls.events, [#"continue \#(scene === new ? 1 : 2), Product 1 ["id"]"#])
     }
-    let second = try await app.host()
-    XCTAssertEqual(second.openSessions.map(\.title), ["Product 3", "Product 2", "Product 1"])
-    for (content, title) in [("x", "Product 1"), ("Y", "Product 2"), ("z", "Product 1")] {
-      let incoming = app.activity(9)
-      incoming.targetContentIdentifier = content
-      let scene = try await second.continueActivity(incoming)
-      XCTAssertEqual(scene.session.title, title, content)
-      let two = second.openSessions.first { $0.title == "Product 2" }
-      if content == "x" { try await second.connect(try XCTUnwrap(two)) }
-    }
-  }
-
-  func testWithoutConditionsTheSceneThatWasUsedLastTakesEverything() async throws {
-    let host = try await app.host()
-    let (one, two) = (try await host.open(), try await host.open())
-    XCTAssertEqual(one.session.activationConditions, SceneActivationConditions())
-    let incoming = app.activity(1)
-    for content in [nil, "", "x", "*"] as [String?] {
-      incoming.targetContentIdentifier = content
-      for scene in [one, two] {
-        try await host.connect(scene.session)
-        let taken = try await host.continueActivity(incoming)
-        XCTAssertTrue(taken === scene, "\(content ?? "none")")
-      }
-    }
-    XCTAssertEqual(host.openSessions, [two.session, one.session])
+    try await host.disconnect(other)
+    app.calls.clear()
+    let again = try await host.continueActivity(incoming)
+    XCTAssertEqual(again.session, other.session)
+    XCTAssertEqual(
+      app.calls.events,
+      [
+        #"willConnectTo 2, for ["Product 1 [\"id\"]"]"#, "sceneWillEnterForeground 2",
+        "restorationRoots 2", "sceneDidBecomeActive 2",
+      ])
+    XCTAssertEqual(host.openSessions, [other.session, new.session])
   }
 
   func testAValueThatIsShownComesToTheFront() async throws {

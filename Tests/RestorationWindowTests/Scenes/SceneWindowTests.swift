@@ -202,7 +202,6 @@ final class SceneWindowTests: XCTestCase {
     session.userInfo = ["secret": "a private thing"]
     DraftModel(scene).draft = "a private draft"
     try session.setWindowValue("a private value")
-    session.activationConditions = SceneActivationConditions(prefersToActivate: ["a private page"])
     try await first.save(scene)
     try await first.saveSessions()
     try await first.disconnect(scene)
@@ -329,24 +328,10 @@ final class SceneWindowTests: XCTestCase {
     for (content, name) in [("y", "any"), ("X", "x"), ("only", nil)] as [(String, String?)] {
       let incoming = app.activity(1)
       incoming.targetContentIdentifier = content
-      host.openSessions.forEach {
-        $0.activationConditions = SceneActivationConditions(canActivate: .none)
-      }
+      try await host.discard(host.openSessions)
       let scene = try await host.continueActivity(incoming)
       XCTAssertEqual(scene.session.configurationName, name)
     }
-  }
-
-  func testAWebPageIsContentToo() async throws {
-    let host = try await app.host()
-    let (fan, other) = (try await host.open(), try await host.open())
-    fan.session.activationConditions = SceneActivationConditions(
-      prefersToActivate: ContentMatcher([], prefixes: ["https://example.org/"]))
-    let incoming = app.activity(1)
-    incoming.webpageURL = URL(string: "https://example.org/lamp")
-    let taken = try await host.continueActivity(incoming)
-    XCTAssertTrue(taken === fan)
-    XCTAssertEqual(host.openSessions, [fan.session, other.session])
   }
 
   func testAConfigurationIsChosenOnceForASession() async throws {
