@@ -11,8 +11,6 @@ extension UserActivity {
     var title: String?
     var userInfo: [String: PropertyListValue]
     var requiredUserInfoKeys: Set<String>
-    var targetContentIdentifier: String?
-    var webpageURL: URL?
     var persistentIdentifier: String?
     var expirationDate: Date?
   }
@@ -20,14 +18,8 @@ extension UserActivity {
   var content: Content {
     Content(
       activityType: activityType, title: title, userInfo: userInfo,
-      requiredUserInfoKeys: requiredUserInfoKeys,
-      targetContentIdentifier: targetContentIdentifier, webpageURL: webpageURL,
-      persistentIdentifier: persistentIdentifier, expirationDate: expirationDate)
-  }
-
-  /// The names by which a host finds the scene of an activity.
-  var contentNames: [String] {
-    [targetContentIdentifier, webpageURL?.absoluteString].compactMap(\.self)
+      requiredUserInfoKeys: requiredUserInfoKeys, persistentIdentifier: persistentIdentifier,
+      expirationDate: expirationDate)
   }
 
   convenience init(_ content: Content) {
@@ -35,8 +27,6 @@ extension UserActivity {
     title = content.title
     userInfo = content.userInfo
     requiredUserInfoKeys = content.requiredUserInfoKeys
-    targetContentIdentifier = content.targetContentIdentifier
-    webpageURL = content.webpageURL
     persistentIdentifier = content.persistentIdentifier
     expirationDate = content.expirationDate
   }

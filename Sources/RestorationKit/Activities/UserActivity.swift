@@ -31,12 +31,6 @@ public final class UserActivity: Codable {
   /// A save stores only these keys, if there are any.
   public var requiredUserInfoKeys: Set<String> = []
 
-  /// The text by which the host finds the scene for an activity that comes in.
-  public var targetContentIdentifier: String?
-
-  /// The page that shows the same content in a browser; the host finds a scene by it, too.
-  public var webpageURL: URL?
-
   /// A name by which activities that are stored can be deleted.
   ///
   /// See ``SceneHost/deleteSavedUserActivities(withPersistentIdentifiers:)``.

@@ -12,12 +12,6 @@ public struct SceneConfiguration {
   /// The parts of its scenes that come back at the next launch.
   public let restoration: SceneRestorationPolicy
 
-  /// The activities and values for which it opens a scene, if no scene takes them.
-  ///
-  /// Nil for a configuration that opens for everything. See
-  /// ``SceneHost/continueActivity(_:)``.
-  public let handlesExternalEvents: ContentMatcher?
-
   let makeDelegate: () async throws -> any SceneDelegate
 
   /// Creates a configuration.
@@ -26,20 +20,16 @@ public struct SceneConfiguration {
   ///   - role: What its scenes are for.
   ///   - name: A name if the role has several.
   ///   - restoration: The parts of its scenes that come back at the next launch.
-  ///   - handlesExternalEvents: The content for which it opens a scene; everything
-  ///     if nil.
   ///   - makeDelegate: Makes the delegate of a new scene, another for every one;
   ///     the scene keeps it. If it throws, the scene is not connected.
   public init(
     role: SceneRole = .windowApplication, name: String? = nil,
     restoration: SceneRestorationPolicy = .always,
-    handlesExternalEvents: ContentMatcher? = nil,
     makeDelegate: @escaping () async throws -> any SceneDelegate
   ) {
     self.role = role
     self.name = name
     self.restoration = restoration
-    self.handlesExternalEvents = handlesExternalEvents
     self.makeDelegate = makeDelegate
   }
 

@@ -1,4 +1,4 @@
-/// Opens windows, and brings the right one to the front.
+/// Opens windows, and brings them to the front.
 extension SceneHost {
   /// Opens a new scene.
   ///
@@ -48,33 +48,21 @@ extension SceneHost {
     return try await open(session)
   }
 
-  /// Finds the scene for an activity that came in, and hands it over.
+  /// Hands an activity that came in to the scene that was used last, connected or not, or to
+  /// a new scene if there is none.
   ///
-  /// The scene that was used last gets it, connected or not. If there is none, a new scene
-  /// opens, of the first configuration that handles it, or else of the first that handles
-  /// everything.
+  /// Where several windows show different things, only the app knows the right one; then call
+  /// ``connect(_:activity:)`` with its session.
   ///
-  /// - Parameter activity: The activity that came in. Configurations are matched with its
-  ///   target content identifier and its web page.
+  /// - Parameter activity: The activity that came in.
   /// - Returns: The scene that has it now.
-  /// - Throws: As ``connect(_:activity:)`` and ``open(_:configurationName:activity:)``;
-  ///   `noConfiguration` if no configuration opens for it.
+  /// - Throws: As ``connect(_:activity:)`` and ``open(_:configurationName:activity:)``.
   @discardableResult
   public func continueActivity(_ activity: UserActivity) async throws(RestorationError)
     -> RestorableScene
   {
     if let last = openSessions.first { return try await connect(last, activity: activity) }
-    let content = activity.contentNames
-    let configuration =
-      configurations.first { $0.handlesExternalEvents?.matches(content) ?? false }
-      ?? configurations.first { $0.handlesExternalEvents == nil }
-    guard let configuration else {
-      throw RestorationError(
-        .noConfiguration,
-        "No configuration opens for \(content)."
-          + " Register one that handles it, or one without handlesExternalEvents.")
-    }
-    return try await open(SceneSession(configuration), activity: activity)
+    return try await open(activity: activity)
   }
 
   /// Opens a scene again that was closed, as it was then.

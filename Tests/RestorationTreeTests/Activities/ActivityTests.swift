@@ -57,8 +57,6 @@ final class ActivityTests: XCTestCase {
     activity.title = "Lamp"
     activity.userInfo = ["id": 3, "tags": ["x", nil], "at": .date(Date(timeIntervalSince1970: 5))]
     activity.requiredUserInfoKeys = ["id"]
-    activity.targetContentIdentifier = "lamp"
-    activity.webpageURL = URL(string: "https://example.org/lamp")
     activity.persistentIdentifier = "p"
     activity.expirationDate = Date(timeIntervalSince1970: 7)
     activity.needsSave = true
@@ -74,25 +72,9 @@ final class ActivityTests: XCTestCase {
     XCTAssertEqual(read.title, "Lamp")
     XCTAssertEqual(read.userInfo, activity.userInfo)
     XCTAssertEqual(read.requiredUserInfoKeys, ["id"])
-    XCTAssertEqual(read.targetContentIdentifier, "lamp")
-    XCTAssertEqual(read.webpageURL, activity.webpageURL)
     XCTAssertEqual(read.persistentIdentifier, "p")
     XCTAssertEqual(read.expirationDate, activity.expirationDate)
     XCTAssertTrue(read.isValid && !read.needsSave)
-  }
-
-  func testContentIsComparedWithoutCaseAndDiacritics() async {
-    let matcher: ContentMatcher = ["Édition"]
-    XCTAssertTrue(matcher.matches(["edition"]))
-    XCTAssertFalse(matcher.matches(["editions"]))
-    XCTAssertTrue(ContentMatcher([], prefixes: ["edit"]).matches(["Editions"]))
-    XCTAssertTrue(ContentMatcher.all.matches(["x"]))
-    for text in [[], [""]] {
-      XCTAssertFalse(ContentMatcher.all.matches(text))
-      XCTAssertFalse(ContentMatcher([""], prefixes: [""]).matches(text + ["x"]))
-    }
-    XCTAssertFalse(ContentMatcher.none.matches(["x"]))
-    XCTAssertTrue(matcher.union(["b"]).matches(["B"]))
   }
 
   func testCollectionsAreTakenAsDeepAsTheLimitAndNoDeeper() throws {

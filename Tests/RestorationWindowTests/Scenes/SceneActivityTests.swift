@@ -263,7 +263,7 @@ final class SceneActivityTests: XCTestCase {
     DraftModel(scene).draft = "kept"
     scene.session.userInfo = ["empty": .url(empty), "kept": 1]
     let product = app.activity(1)
-    product.webpageURL = empty
+    product.userInfo["empty"] = .url(empty)
     app.delegates[0].activity = product
     let report = try await host.save(scene)
     XCTAssertEqual(report.notes.count, 2, "\(report)")

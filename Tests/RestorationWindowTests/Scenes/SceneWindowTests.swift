@@ -312,28 +312,6 @@ final class SceneWindowTests: XCTestCase {
     XCTAssertEqual(app.hostDelegate.discarded.count, 1)
   }
 
-  func testWhatNoSceneTakesIsOpenedByTheFirstThatHandlesItOrSaysNothing() async throws {
-    let host = SceneHost(try app.launch.keeper())
-    for (name, matcher) in [("x", ["x"]), ("any", nil), ("later", nil)]
-      as [(String, ContentMatcher?)]
-    {
-      host.register(
-        SceneConfiguration(name: name, handlesExternalEvents: matcher) { [app] in
-          app.makeDelegate()
-        })
-    }
-    host.register(
-      SceneConfiguration(handlesExternalEvents: ["only"]) { [app] in app.makeDelegate() })
-    try await host.launch()
-    for (content, name) in [("y", "any"), ("X", "x"), ("only", nil)] as [(String, String?)] {
-      let incoming = app.activity(1)
-      incoming.targetContentIdentifier = content
-      try await host.discard(host.openSessions)
-      let scene = try await host.continueActivity(incoming)
-      XCTAssertEqual(scene.session.configurationName, name)
-    }
-  }
-
   func testAConfigurationIsChosenOnceForASession() async throws {
     let first = try await app.host()
     app.hostDelegate.configuration = SceneConfiguration(name: "old") { [app] in app.makeDelegate() }
