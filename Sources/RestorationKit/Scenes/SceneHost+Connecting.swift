@@ -1,16 +1,6 @@
 internal import ArchiveCodec
 
 extension SceneHost {
-  /// How a scene is shown that connects.
-  enum Presentation {
-    /// As the one that was used last.
-    case front
-    /// In its place among the others.
-    case place
-    /// Not at all.
-    case background
-  }
-
   /// Connects a session to a new scene, with the state that was stored.
   ///
   /// The calls: `willConnectTo`, `sceneWillEnterForeground`, the nodes are
@@ -29,7 +19,7 @@ extension SceneHost {
   public func connect(
     _ session: SceneSession, activity: UserActivity? = nil
   ) async throws(RestorationError) -> RestorableScene {
-    try await connect(session, activity, .front)
+    try await connect(session, activity, toFront: true)
   }
 
   /// Connects all sessions that have no scene, most recently used first.
@@ -52,7 +42,7 @@ extension SceneHost {
         continue
       }
       do throws(RestorationError) {
-        _ = try await connect(session, nil, .place)
+        _ = try await connect(session, nil, toFront: false)
       } catch {
         failures[session] = error
         await engine(of: session).file.closeOpened()
@@ -63,39 +53,11 @@ extension SceneHost {
     return failures
   }
 
-  /// Saves a session's scene; without one, connects a scene in the background, saves it
-  /// and lets it go again.
-  ///
-  /// - Parameter session: A session whose data have changed.
-  /// - Returns: What was saved last.
-  /// - Throws: As ``connect(_:activity:)`` and ``save(_:)``.
-  @discardableResult
-  public func refresh(
-    _ session: SceneSession
-  ) async throws(RestorationError) -> PreservationReport {
-    let isConnected = session.scene != nil
-    let scene = try await connect(session, nil, .background)
-    let saved: Result<PreservationReport, RestorationError>
-    do throws(RestorationError) {
-      saved = .success(try await saveLeaving(scene, in: .background))
-    } catch {
-      saved = .failure(error)
-    }
-    // Another call that let the scene go meanwhile may have saved it before the data changed.
-    if case .success(let report) = saved, report.outcome == .disconnected,
-      openSessions.contains(session)
-    {
-      return try await refresh(session)
-    }
-    if !isConnected { await letGo(scene) }
-    return try saved.get()
-  }
-
   /// Connects a session to a scene, whether it is new, was stored or was closed.
   ///
   /// A session that has a scene shows that one.
   func connect(
-    _ session: SceneSession, _ activity: UserActivity?, _ presentation: Presentation
+    _ session: SceneSession, _ activity: UserActivity?, toFront: Bool
   ) async throws(RestorationError) -> RestorableScene {
     list.endsCleanly = false
     keeper.engine.claim.beginUse()
@@ -104,8 +66,8 @@ extension SceneHost {
     return try await inTurn(of: session) { () async throws(RestorationError) in
       try checkIsKnown(session)
       if let scene = session.scene {
-        if presentation == .front { sessions.moveToFront(session) }
-        if presentation != .background { activate(scene, with: activity) }
+        if toFront { sessions.moveToFront(session) }
+        activate(scene, with: activity)
         return scene
       }
       sessions.change(session, .connect)
@@ -116,10 +78,10 @@ extension SceneHost {
         throw RestorationError(
           .notConnected, "The session was discarded while its scene was made.")
       }
-      await restore(scene, options, isShown: presentation != .background)
-      if presentation == .front { sessions.moveToFront(session) }
+      await restore(scene, options)
+      if toFront { sessions.moveToFront(session) }
       restoreInteractionState(of: scene)
-      if presentation != .background { becomeActive(scene) }
+      becomeActive(scene)
       // No file has a new session, or says that a closed one is open, or what the user wants now.
       if !before.isOpen || activity != nil { scene.needsSave = true }
       if before.closedAt != nil {
@@ -171,11 +133,11 @@ extension SceneHost {
 
   /// Brings back the state of a scene, which is connected in the midst of that.
   private func restore(
-    _ scene: RestorableScene, _ options: SceneConnectionOptions, isShown: Bool
+    _ scene: RestorableScene, _ options: SceneConnectionOptions
   ) async {
     let session = scene.session
     do {
-      let report = try await restoreNodes(of: scene) { show(scene, options, isShown) }
+      let report = try await restoreNodes(of: scene) { show(scene, options) }
       scene.restoration = .success(report)
       switch report.outcome {
       case .locked: session.failure = RestorationError(.keyLocked())
@@ -193,7 +155,7 @@ extension SceneHost {
     guard scene.activationState == .unattached else { return }
     // Nothing was stored, or it cannot be read, but for what the launch read.
     scene.restrictContent()
-    show(scene, options, isShown)
+    show(scene, options)
   }
 
   /// Restores what is stored of a scene; a body shows the scene when all but the nodes is there.
@@ -236,15 +198,13 @@ extension SceneHost {
     scene.restrictContent()
   }
 
-  private func show(
-    _ scene: RestorableScene, _ options: SceneConnectionOptions, _ isShown: Bool
-  ) {
+  private func show(_ scene: RestorableScene, _ options: SceneConnectionOptions) {
     sessions.change(scene.session, .appear(scene))
     scene.activationState = .background
     tell(.willConnectTo, scene) {
       $0.scene(scene, willConnectTo: scene.session, options: options)
     }
-    if isShown { enterForeground(scene) }
+    enterForeground(scene)
   }
 
   // MARK: Unlocking

@@ -42,7 +42,10 @@ extension SceneHost {
   {
     enterBackground(scene)
     let report = try await saveLeaving(scene, in: .background)
-    if !report.outcome.isPostponed { await letGo(scene) }
+    if !report.outcome.isPostponed, scene.activationState == .background {
+      release(scene)
+      await writeList()
+    }
     return report
   }
 
@@ -65,13 +68,6 @@ extension SceneHost {
 
   /// A scene that changes with every save is let go all the same.
   private static let largestRepetition = 4
-
-  /// Lets a scene go that nobody sees, and stores what its session has left.
-  func letGo(_ scene: RestorableScene) async {
-    guard scene.activationState == .background else { return }
-    release(scene)
-    await writeList()
-  }
 
   /// Lets a scene go; its session stays.
   func release(_ scene: RestorableScene) {

@@ -82,7 +82,7 @@ extension SceneHost {
         .notConnected, "The session is not closed. Use one of the host's closedSessions.")
     }
     sessions.change(session, .connect)
-    return try await connect(session, activity, .front)
+    return try await connect(session, activity, toFront: true)
   }
 
   /// Connects a session that is new.
@@ -90,6 +90,6 @@ extension SceneHost {
     _ session: SceneSession, activity: UserActivity? = nil
   ) async throws(RestorationError) -> RestorableScene {
     sessions.connect(session, engine(ofScene: session.persistentIdentifier))
-    return try await connect(session, activity, .front)
+    return try await connect(session, activity, toFront: true)
   }
 }

@@ -273,11 +273,6 @@ final class RemoteSceneTests: XCTestCase {
     XCTAssertEqual(value, "Paris")
   }
 
-  func testAConflictOfARefreshIsReported() async throws {
-    let (host, scene) = try await changedTwice()
-    expectConflict(try await host.refresh(scene.session))
-  }
-
   func testAConflictAtTheEndOfAnAppIsReportedAndDecided() async throws {
     for choice in [ConflictChoice.ours, .theirs] {
       for name in try await store.names(prefix: "") { store[bytes: name] = nil }

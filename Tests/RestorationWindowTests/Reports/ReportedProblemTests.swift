@@ -192,17 +192,6 @@ final class ReportedProblemTests: XCTestCase {
     XCTAssertIdentical(scene, session.scene, "It is there, so nothing is restored again.")
   }
 
-  func testARefreshOfASceneThatIsNotCleanSavesIt() async throws {
-    let identifier = try await scenes.store(1, in: try await scenes.host())
-    let stored = scenes.bytes(of: identifier)
-    let host = try await host { delegate in
-      delegate.roots = [UnrelatedNode("root")]
-    }
-    try await host.refresh(host.openSessions[0])
-    XCTAssertNotEqual(scenes.bytes(of: identifier), stored)
-    XCTAssertNil(host.openSessions[0].scene)
-  }
-
   func testWithADelegateThatIsGoneNothingIsSavedOrRestored() async throws {
     let keeper = try launch.keeper()
     do {

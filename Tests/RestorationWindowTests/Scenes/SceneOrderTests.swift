@@ -49,29 +49,6 @@ final class SceneOrderTests: XCTestCase {
       } + ["hostDidFinishRestoringScenes"])
   }
 
-  func testRefreshingASceneInTheBackgroundSavesItThere() async throws {
-    let (host, sessions) = try await stored()
-    let hidden = try await host.connect(sessions[0])
-    try await host.background(hidden)
-    try await host.connect(sessions[1])
-    let order = host.openSessions
-    app.calls.clear()
-    try await host.refresh(hidden.session)
-    XCTAssertEqual(app.calls.events, ["stateRestorationActivity 1", "restorationRoots 1"])
-    XCTAssertEqual(hidden.activationState, .background)
-    XCTAssertEqual(host.openSessions, order)
-    XCTAssertTrue(hidden.session.scene === hidden)
-  }
-
-  func testRefreshingASceneThatIsSeenSavesItAndLeavesItSo() async throws {
-    let (host, sessions) = try await stored()
-    let shown = try await host.connect(sessions[0])
-    app.calls.clear()
-    try await host.refresh(shown.session)
-    XCTAssertEqual(app.calls.events, ["stateRestorationActivity 1", "restorationRoots 1"])
-    XCTAssertEqual(shown.activationState, .foregroundActive)
-  }
-
   func testAnEqualValueOfAnotherRoleOrConfigurationIsShownInASceneOfItsOwn() async throws {
     let host = SceneHost(try app.launch.keeper())
     let other = SceneRole(rawValue: "external")

@@ -87,30 +87,6 @@ final class SceneOverlapTests: XCTestCase {
     XCTAssertEqual([draft, node], ["late", "late"])
   }
 
-  func testWhatChangesWhileARefreshWritesIsSavedToo() async throws {
-    let first = try await slowHost()
-    app.prepare = { $0.roots = [TestNode("root", value: "early")] }
-    try await first.disconnect(try await first.open())
-    let root = TestNode("root", value: "early")
-    var refreshed: RestorableScene?
-    app.prepare = { [gate] delegate in
-      delegate.roots = [root]
-      delegate.onConnect = { scene in
-        refreshed = scene
-        gate.holdUp()
-      }
-    }
-    let refreshing = Task { @MainActor in try await first.refresh(first.openSessions[0]) }
-    try await waitUntil("a write is held up") { gate.isWaitedFor }
-    (DraftModel(try XCTUnwrap(refreshed)).draft, root.value) = ("late", "late")
-    gate.goOn()
-    _ = try await refreshing.value
-    XCTAssertNil(first.openSessions[0].scene)
-    await first.close()
-    let (draft, node) = try await restored()
-    XCTAssertEqual([draft, node], ["late", "late"])
-  }
-
   /// Changes a node, which tells nobody, while the save is written that lets its scene go.
   private func changeSilently(
     _ host: SceneHost,
@@ -149,26 +125,6 @@ final class SceneOverlapTests: XCTestCase {
     try await next.launch()
     try await next.reopen(try XCTUnwrap(next.closedSessions.first))
     XCTAssertEqual(root.value, "late")
-  }
-
-  func testWhatNobodyTellsWhileARefreshWritesIsSavedToo() async throws {
-    let first = try await slowHost()
-    app.prepare = { $0.roots = [TestNode("root", value: "early")] }
-    try await first.disconnect(try await first.open())
-    let root = TestNode("root", value: "early")
-    app.prepare = { [gate] delegate in
-      delegate.roots = [root]
-      delegate.onConnect = { _ in gate.holdUp() }
-    }
-    let refreshing = Task { @MainActor in try await first.refresh(first.openSessions[0]) }
-    try await waitUntil("a write is held up") { gate.isWaitedFor }
-    root.value = "late"
-    gate.goOn()
-    _ = try await refreshing.value
-    XCTAssertNil(first.openSessions[0].scene)
-    await first.close()
-    let (_, node) = try await restored()
-    XCTAssertEqual(node, "late")
   }
 
   func testASceneThatChangesWithEverySaveIsDisconnectedAllTheSame() async throws {

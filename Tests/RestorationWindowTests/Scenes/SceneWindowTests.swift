@@ -339,24 +339,6 @@ final class SceneWindowTests: XCTestCase {
       app.calls.events.filter { $0.hasPrefix("configurationForConnecting") },
       ["configurationForConnecting 1", "configurationForConnecting 1"])
   }
-
-  func testRefreshingSavesASceneWithoutShowingIt() async throws {
-    let host = try await app.host()
-    let (scene, front) = (try await host.open(), try await host.open())
-    try await host.disconnect(scene)
-    app.prepare = { [app] in $0.activity = app.activity(9) }
-    app.calls.clear()
-    try await host.refresh(scene.session)
-    XCTAssertEqual(
-      app.calls.events,
-      [
-        "willConnectTo 1", "restorationRoots 1", "stateRestorationActivity 1",
-        #"didUpdate 1, Product 9 ["id"]"#, "restorationRoots 1", "sceneDidDisconnect 1",
-      ])
-    XCTAssertEqual(scene.session.stateRestorationActivity?.id, 9)
-    XCTAssertNil(scene.session.scene)
-    XCTAssertEqual(host.openSessions[0], front.session)
-  }
 }
 
 private struct Failure: Error {}

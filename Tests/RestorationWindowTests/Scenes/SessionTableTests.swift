@@ -93,7 +93,7 @@ final class SessionTableTests: XCTestCase {
       while host.openSessions.count < 3 { known.append(try await host.open().session) }
       let calls = (0..<Int.random(in: 1...8, using: &random)).map { _ in
         let session = known[Int.random(in: max(0, known.count - 6)..<known.count, using: &random)]
-        return (session, Int.random(in: 0..<6, using: &random))
+        return (session, Int.random(in: 0..<5, using: &random))
       }
       let tasks = calls.map { session, call in
         Task { @MainActor in
@@ -103,8 +103,7 @@ final class SessionTableTests: XCTestCase {
           case 1: if let scene { try await host.close(scene) }
           case 2: try await host.connect(session)
           case 3: try await host.reopen(session)
-          case 4: try await host.discard(session)
-          default: try await host.refresh(session)
+          default: try await host.discard(session)
           }
         }
       }
