@@ -14,7 +14,7 @@ final class SharedAppTests: StoreTestCase {
   private func launch(_ name: String) async throws -> SceneHost {
     let host = SceneHost(try Device(name, makeStore(), keys: keys).launch())
     host.register(
-      SceneConfiguration(restoration: .always) { [unowned self] in
+      SceneConfiguration { [unowned self] in
         let delegate = TestSceneDelegate()
         roots.append(TestNode("root"))
         delegate.roots = roots.suffix(1)

@@ -79,18 +79,22 @@ final class HostRestartTests: XCTestCase {
   }
 
   func testAWindowThatDoesNotComeBackFailsTheTestUnlessTheTesterAllowsProblems() async throws {
-    let tester = tester()
-    tester.prepareHost = { host in
-      // It comes back with the whole system only, and so not after a crash.
-      host.register(
-        SceneConfiguration(restoration: SceneRestorationPolicy([.session: .all])) {
-          TestSceneDelegate()
-        })
-    }
     for allowsProblems in [false, true] {
+      let tester = tester()
+      tester.prepareHost = { host in
+        // The app discards a window that is to come back.
+        host.register(
+          SceneConfiguration { [unowned host] in
+            if host.connectedScenes.isEmpty, host.openSessions.count > 1 {
+              try await host.discard(host.openSessions[1])
+            }
+            return TestSceneDelegate()
+          })
+      }
       tester.allowsProblems = allowsProblems
       let host = try await tester.launchHost()
       let scene = try await host.open()
+      try await host.open()
       do {
         let again = try await tester.restart(host)
         XCTAssertTrue(allowsProblems)

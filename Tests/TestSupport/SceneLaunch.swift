@@ -6,7 +6,7 @@ package import RestorationKit
 package final class SceneLaunch {
   package let launch = Launch()
   /// What the delegates were called for since the last
-  /// ``host(restoration:launching:)``, as they wrote it down.
+  /// ``host(isRestorable:launching:endsLast:)``, as they wrote it down.
   package let calls = Trace()
   /// Kept alive, which a host does not do.
   package private(set) lazy var hostDelegate = TestHostDelegate(calls)
@@ -23,13 +23,13 @@ package final class SceneLaunch {
   ///
   /// The process of the launch before has ended, unless `endsLast` is false.
   package func host(
-    restoration: SceneRestorationPolicy = .always, launching: Bool = true, endsLast: Bool = true
+    isRestorable: Bool = true, launching: Bool = true, endsLast: Bool = true
   ) async throws -> SceneHost {
     let host = SceneHost(try launch.keeper(endsLast: endsLast))
     host.delegate = hostDelegate
     host.declaredActivityTypes = ["product"]
     host.trace = { [unowned self] in trace.append($0) }
-    host.register(SceneConfiguration(restoration: restoration) { [unowned self] in makeDelegate() })
+    host.register(SceneConfiguration(isRestorable: isRestorable) { [unowned self] in makeDelegate() })
     if launching { try await host.launch() }
     trace = []
     calls.clear()

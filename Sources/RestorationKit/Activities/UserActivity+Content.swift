@@ -40,8 +40,4 @@ extension UserActivity.Content {
     reduced.userInfo = userInfo.filter { requiredUserInfoKeys.contains($0.key) }
     return reduced
   }
-
-  func isExpired(at now: Date) -> Bool {
-    expirationDate.map { $0 <= now } ?? false
-  }
 }

@@ -64,7 +64,6 @@ public final class RestorableScene {
   public var restorationExtension: RestorationExtension { engine.restorationExtension }
 
   let engine: StateEngine
-  let restoredParts: SceneRestorationPolicy.Parts
   /// Whether the interaction state was restored.
   var hasInteractionState = false
 
@@ -73,12 +72,9 @@ public final class RestorableScene {
 
   let values = ValueStore(ofScene: true)
 
-  init(
-    _ session: SceneSession, engine: StateEngine, restoring parts: SceneRestorationPolicy.Parts
-  ) {
+  init(_ session: SceneSession, engine: StateEngine) {
     self.session = session
     self.engine = engine
-    restoredParts = parts
     engine.setValues(values)
     values.listenToChanges { [changes, signal = engine.signal] in
       changes.isSet = true
@@ -86,11 +82,9 @@ public final class RestorableScene {
     }
   }
 
-  /// Leaves out what does not come back now, and hands out the stored values.
-  func restrictContent() {
-    let now = engine.settings.now()
-    session.dropActivity { !restoredParts.contains(.activity) || $0.isExpired(at: now) }
-    if !restoredParts.contains(.storage) { session.content.storage = [:] }
+  /// Leaves out an activity that has expired, and hands out the stored values.
+  func takeContent() {
+    session.dropActivity(expiredAt: engine.settings.now())
     values.take(session.content.storage)
   }
 

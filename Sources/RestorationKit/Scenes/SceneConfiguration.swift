@@ -9,8 +9,10 @@ public struct SceneConfiguration {
   /// The name, stable across launches; nil for the one and only of a role.
   public let name: String?
 
-  /// The parts of its scenes that come back at the next launch.
-  public let restoration: SceneRestorationPolicy
+  /// Whether its scenes come back at the next launch, unless a session says otherwise.
+  ///
+  /// It is the first value of ``SceneSession/isRestorable``.
+  public let isRestorable: Bool
 
   let makeDelegate: () async throws -> any SceneDelegate
 
@@ -19,23 +21,18 @@ public struct SceneConfiguration {
   /// - Parameters:
   ///   - role: What its scenes are for.
   ///   - name: A name if the role has several.
-  ///   - restoration: The parts of its scenes that come back at the next launch.
+  ///   - isRestorable: Whether its scenes come back at the next launch.
   ///   - makeDelegate: Makes the delegate of a new scene, another for every one;
   ///     the scene keeps it. If it throws, the scene is not connected.
   public init(
     role: SceneRole = .windowApplication, name: String? = nil,
-    restoration: SceneRestorationPolicy = .always,
+    isRestorable: Bool = true,
     makeDelegate: @escaping () async throws -> any SceneDelegate
   ) {
     self.role = role
     self.name = name
-    self.restoration = restoration
+    self.isRestorable = isRestorable
     self.makeDelegate = makeDelegate
-  }
-
-  /// What of a session comes back: its own word goes before ``SceneRestorationPolicy/never``.
-  func policy(for session: SceneSession) -> SceneRestorationPolicy {
-    restoration == .never && session.isRestorable ? .always : restoration
   }
 }
 

@@ -17,7 +17,7 @@ public struct SceneConnectionOptions {
 }
 
 /// Why an app is brought back.
-public enum RestoreReason: String, Hashable, Codable, Sendable, CaseIterable {
+public enum RestoreReason: String, Hashable, Codable, Sendable {
   /// There is nothing to bring back.
   case pristine
 
@@ -29,49 +29,6 @@ public enum RestoreReason: String, Hashable, Codable, Sendable, CaseIterable {
 
   /// The system brings back all apps of a session of the user.
   case session
-}
-
-/// The parts of a scene that are brought back, for each reason.
-public struct SceneRestorationPolicy: Hashable, Sendable {
-  /// The parts of a scene's state.
-  public struct Parts: OptionSet, Hashable, Sendable {
-    /// One bit for each part.
-    public let rawValue: Int
-
-    /// Creates a set of parts.
-    ///
-    /// - Parameter rawValue: One bit for each part.
-    public init(rawValue: Int) { self.rawValue = rawValue }
-
-    /// The activity that it stored.
-    public static let activity = Parts(rawValue: 1 << 0)
-    /// The trees of nodes.
-    public static let nodes = Parts(rawValue: 1 << 1)
-    /// The values of ``SceneStorage``.
-    public static let storage = Parts(rawValue: 1 << 2)
-    /// All of them.
-    public static let all: Parts = [.activity, .nodes, .storage]
-  }
-
-  private let parts: [RestoreReason: Parts]
-
-  /// Creates a policy.
-  ///
-  /// - Parameter parts: The parts that come back for each reason. For a reason that
-  ///   is missing here the scene is discarded.
-  public init(_ parts: [RestoreReason: Parts]) {
-    self.parts = parts
-  }
-
-  /// Brings back everything, whatever the reason.
-  public static let always = SceneRestorationPolicy(
-    Dictionary(uniqueKeysWithValues: RestoreReason.allCases.map { ($0, .all) }))
-
-  /// Brings back nothing.
-  public static let never = SceneRestorationPolicy([:])
-
-  /// The parts that come back for a reason; nil if the scene does not come back.
-  public subscript(reason: RestoreReason) -> Parts? { parts[reason] }
 }
 
 @available(*, unavailable, message: "it belongs to the actor of its host")

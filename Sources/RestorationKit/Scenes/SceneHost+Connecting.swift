@@ -104,9 +104,7 @@ extension SceneHost {
       let delegate = try await newDelegate(configuration)
       session.facts.configurationName = configuration.name
       session.content.configurationName = configuration.name
-      let scene = RestorableScene(
-        session, engine: engine(of: session),
-        restoring: configuration.policy(for: session)[restoreReason] ?? .all)
+      let scene = RestorableScene(session, engine: engine(of: session))
       scene.delegate = delegate
       return scene
     } catch {
@@ -154,7 +152,7 @@ extension SceneHost {
     }
     guard scene.activationState == .unattached else { return }
     // Nothing was stored, or it cannot be read, but for what the launch read.
-    scene.restrictContent()
+    scene.takeContent()
     show(scene, options)
   }
 
@@ -166,19 +164,14 @@ extension SceneHost {
       scene.restoration = .success(report)
       if report.outcome == .restored { restoreInteractionState(of: scene) }
     }) { tree in
-      // The scene may have been closed meanwhile.
+      // The scene may have been closed meanwhile, or in the call that shows it.
       guard scene.delegate != nil else { return nil }
       take(tree, in: scene)
       show()
-      return participants(of: scene)
+      guard let delegate = scene.delegate else { return nil }
+      return RestorationParticipants(
+        roots: roots(of: scene, delegate), delegate: delegate as? any StateDelegate)
     }
-  }
-
-  /// Who takes part in restoring the nodes of a scene; nil if they do not come back.
-  private func participants(of scene: RestorableScene) -> RestorationParticipants? {
-    guard scene.restoredParts.contains(.nodes), let delegate = scene.delegate else { return nil }
-    return RestorationParticipants(
-      roots: roots(of: scene, delegate), delegate: delegate as? any StateDelegate)
   }
 
   func roots(of scene: RestorableScene, _ delegate: any SceneDelegate) -> [any RestorableNode] {
@@ -195,7 +188,7 @@ extension SceneHost {
     } catch {
       scene.session.failure = RestorationError(error)
     }
-    scene.restrictContent()
+    scene.takeContent()
   }
 
   private func show(_ scene: RestorableScene, _ options: SceneConnectionOptions) {

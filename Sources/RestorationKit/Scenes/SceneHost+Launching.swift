@@ -4,8 +4,7 @@ extension SceneHost {
   /// Reads the list of scenes; call it once, before any other method.
   ///
   /// No scene is made. The sessions have everything that was stored of them but their
-  /// nodes. A session whose configuration restores nothing for this reason is
-  /// discarded. The delegate is told in one call of these sessions, and of those that
+  /// nodes. A session that is not restorable is discarded. The delegate is told in one call of these sessions, and of those that
   /// were discarded while the app did not run.
   ///
   /// If the key is locked, ``isLocked`` is true, and there are no sessions until
@@ -229,10 +228,7 @@ extension SceneHost {
   private func discardUnwanted(_ found: [SceneSession]) async {
     let count = sessions.discarded.count
     for session in found where session.closedAt == nil {
-      let isWanted =
-        configuration(of: session.role, named: session.configurationName)
-        .map { $0.policy(for: session)[restoreReason] != nil } ?? true
-      if !session.isRestorable || !isWanted { sessions.change(session, .discard) }
+      if !session.isRestorable { sessions.change(session, .discard) }
     }
     discardClosed()
     // First the list, so that a launch that ends here goes on at the next one.

@@ -38,8 +38,7 @@ public final class SceneSession {
   ///
   /// Set it to false for a window that should leave nothing behind: the next
   /// save removes its stored state, and the next launch discards the session. It
-  /// is false from the start if its configuration restores it for no reason; set
-  /// it to true to let such a session come back for every reason.
+  /// has the value of ``SceneConfiguration/isRestorable`` from the start.
   public var isRestorable: Bool {
     get { facts.isRestorable }
     set { facts.isRestorable = newValue }
@@ -84,7 +83,7 @@ public final class SceneSession {
       SceneList.Entry(
         identifier: UUID().uuidString.lowercased(), role: configuration.role,
         configurationName: configuration.name,
-        isRestorable: configuration.restoration != .never))
+        isRestorable: configuration.isRestorable))
   }
 
   /// Takes what the report of a save says of what is stored now.
@@ -163,9 +162,9 @@ public final class SceneSession {
 
   private func forgetListed() { (facts.change, facts.title) = (nil, nil) }
 
-  /// Leaves out an activity that is stored and does not come back.
-  func dropActivity(where isOut: (UserActivity.Content) -> Bool) {
-    guard let activity = content.activity, isOut(activity) else { return }
+  /// Leaves out an activity that has expired.
+  func dropActivity(expiredAt now: Date) {
+    guard let date = content.activity?.expirationDate, date <= now else { return }
     content.activity = nil
     facts.title = nil
   }
@@ -196,7 +195,7 @@ public final class SceneSession {
     take(stored, version: part?.version)
     facts.savedAt = part?.savedAt ?? savedAt
     facts.byteCount = part?.byteCount ?? byteCount
-    dropActivity { $0.isExpired(at: now) }
+    dropActivity(expiredAt: now)
   }
 
   private static let longestListedTitle = 256

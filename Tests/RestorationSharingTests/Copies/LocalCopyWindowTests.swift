@@ -14,7 +14,7 @@ final class LocalCopyWindowTests: XCTestCase {
   private func launch(_ device: Device) async throws -> SceneHost {
     let host = SceneHost(try device.launch())
     host.register(
-      SceneConfiguration(restoration: .always) { [unowned self] in
+      SceneConfiguration { [unowned self] in
         let (delegate, node) = (TestSceneDelegate(), TestNode("root"))
         delegate.roots = [node]
         delegates.append(delegate)

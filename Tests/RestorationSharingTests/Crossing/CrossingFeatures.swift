@@ -341,7 +341,7 @@ final class Visit {
     }
     host?.closedSceneBound = ClosedSceneBound()
     host?.register(
-      SceneConfiguration(restoration: .always) {
+      SceneConfiguration {
         let delegate = TestSceneDelegate()
         delegate.roots = [tree.root]
         return delegate

@@ -18,7 +18,7 @@ final class RemoteSceneTests: XCTestCase {
     let host = SceneHost(try Device(name, network, keys: keys, localCopy: localCopy).launch())
     host.closedSceneBound = bound
     host.register(
-      SceneConfiguration(restoration: .always) { [unowned self] in
+      SceneConfiguration { [unowned self] in
         let delegate = TestSceneDelegate()
         delegate.roots = [TestNode("root")]
         delegates.append(delegate)

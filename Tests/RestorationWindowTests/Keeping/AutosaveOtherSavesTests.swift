@@ -210,7 +210,7 @@ final class AutosaveOtherSavesTests: AutosavePollTestCase {
         application: Launch.application, directory: disk.directory(app.launch.store),
         keys: app.launch.keys))
     app.prepare = { [plain] in $0.roots = [plain] }
-    host.register(SceneConfiguration(restoration: .always) { app.makeDelegate() })
+    host.register(SceneConfiguration { app.makeDelegate() })
     try await host.launch()
     let scene = try await host.open()
     let autosave = host.autosave(clock: clock) { [unowned self] in events.append($0) }

@@ -180,7 +180,7 @@ final class KilledAppTests: XCTestCase {
   func testTheHostThatIsKilled() async throws {
     let host = SceneHost(try keeper())
     host.declaredActivityTypes = ["product"]
-    host.register(SceneConfiguration(restoration: .always) { self.window() })
+    host.register(SceneConfiguration { self.window() })
     try await host.launch()
     let failures = await host.restoreScenes()
     guard failures.isEmpty else { return AppUnderTest.say("failed \(failures)") }

@@ -495,7 +495,7 @@ final class ChangeTests: ChangeTestCase {
     app.prepare = { $0.roots = [root] }
     let keeper = try app.launch.keeper()
     let host = SceneHost(keeper)
-    host.register(SceneConfiguration(restoration: .always) { app.makeDelegate() })
+    host.register(SceneConfiguration { app.makeDelegate() })
     try await host.launch()
     _ = await host.restoreScenes()
     let scene = try XCTUnwrap(host.connectedScenes.first)

@@ -489,7 +489,7 @@ final class SizeBudgetTests: ChangeTestCase {
     let keeper = try app.launch.keeper()
     keeper.policy.sizeBudget = SizeBudget(hard: 1_500)
     let host = SceneHost(keeper)
-    host.register(SceneConfiguration(restoration: .always) { app.makeDelegate() })
+    host.register(SceneConfiguration { app.makeDelegate() })
     try await host.launch()
     for size in [1_000, 3_000] {
       let scene = try await host.open()

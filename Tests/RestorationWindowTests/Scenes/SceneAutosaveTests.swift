@@ -188,7 +188,7 @@ final class SceneAutosaveTests: AutosaveTestCase {
       try StateKeeper(
         application: Launch.application, directory: directory, keys: app.launch.keys))
     app.prepare = { $0.roots = [root] }
-    host.register(SceneConfiguration(restoration: .always) { [app] in app.makeDelegate() })
+    host.register(SceneConfiguration { [app] in app.makeDelegate() })
     try await host.launch()
     return (host, try await host.open())
   }
@@ -321,7 +321,7 @@ final class SceneAutosaveTests: AutosaveTestCase {
     let plain = PlainNode("root")
     var delegates: [any SceneDelegate] = [TestSceneDelegate(), delegate]
     (delegates.first as? TestSceneDelegate)?.roots = [plain]
-    host.register(SceneConfiguration(restoration: .always) { delegates.removeFirst() })
+    host.register(SceneConfiguration { delegates.removeFirst() })
     try await host.launch()
     _ = try await host.open()
     _ = try await host.open()
@@ -345,7 +345,7 @@ final class SceneAutosaveTests: AutosaveTestCase {
       try StateKeeper(
         application: Launch.application, directory: disk.directory(app.launch.store),
         keys: app.launch.keys))
-    host.register(SceneConfiguration(restoration: .always) { [app] in app.makeDelegate() })
+    host.register(SceneConfiguration { [app] in app.makeDelegate() })
     try await host.launch()
     let (_, _, node) = try await open(host)
     let autosave = autosave(host)
@@ -395,7 +395,7 @@ final class SceneAutosaveTests: AutosaveTestCase {
   func testASceneThatDeclinesIsNotTriedUntilSomethingChanges() async throws {
     let delegate = DecliningDelegate()
     let host = SceneHost(try app.launch.keeper())
-    host.register(SceneConfiguration(restoration: .always) { delegate })
+    host.register(SceneConfiguration { delegate })
     try await host.launch()
     _ = try await host.open()
     let autosave = autosave(host)

@@ -17,7 +17,7 @@ final class SceneEndNowTests: XCTestCase {
       try StateKeeper(
         application: Launch.application, directory: disk.directory(app.launch.store),
         keys: app.launch.keys))
-    host.register(SceneConfiguration(restoration: .always) { [app] in app.makeDelegate() })
+    host.register(SceneConfiguration { [app] in app.makeDelegate() })
     try await host.launch()
     return host
   }

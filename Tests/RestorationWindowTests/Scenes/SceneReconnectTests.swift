@@ -72,25 +72,6 @@ final class SceneReconnectTests: XCTestCase {
     XCTAssertEqual(stored, "typed")
   }
 
-  func testNodesThatDidNotComeBackWithTheirSceneAreHeardToo() async throws {
-    let policy = SceneRestorationPolicy(
-      Dictionary(uniqueKeysWithValues: RestoreReason.allCases.map { ($0, [.activity, .storage]) }))
-    let first = try await app.host(restoration: policy)
-    app.prepare = { $0.roots = [TrackedNode("root")] }
-    let scene = try await first.open()
-    try node(of: scene).value = "of the scene before"
-    try await first.disconnect(scene)
-    for isRelaunched in [false, true] {
-      let host = isRelaunched ? try await app.host(restoration: policy) : first
-      let again = try await host.connect(host.openSessions[0])
-      XCTAssertEqual(try node(of: again).value, "")
-      try node(of: again).value = "typed"
-      let reports = try await host.saveChangedScenes()
-      XCTAssertEqual(reports.map(\.value.outcome), [.saved], "relaunched: \(isRelaunched)")
-      try await host.disconnect(again)
-    }
-  }
-
   func testAChangeDuringASaveIsInTheSaveOfChangedScenesThatFollows() async throws {
     let gate = Gate()
     let host = try await host { name, call in

@@ -346,27 +346,22 @@ final class SceneTests: XCTestCase {
     XCTAssertNil(next.openSessions[0].windowValue(Int.self))
   }
 
-  func testAPolicySaysWhatComesBackForWhichReason() async throws {
-    let policy = SceneRestorationPolicy([.launch: .all, .recover: [.nodes]])
-    let first = try await app.host(restoration: policy)
+  func testTheHostSaysWhyItsScenesComeBack() async throws {
+    let first = try await app.host()
     XCTAssertEqual(first.restoreReason, .pristine)
     let scene = try await first.open()
     app.delegates[0].activity = app.activity(1)
     try await first.background(scene)
-    let crashed = try await app.host(restoration: policy)
+    let crashed = try await app.host()
     XCTAssertEqual(crashed.restoreReason, .recover)
     try await crashed.connect(crashed.openSessions[0])
-    XCTAssertNil(crashed.openSessions[0].stateRestorationActivity)
+    XCTAssertEqual(app.delegates[1].connected[0].options.restoreReason, .recover)
     try await crashed.terminate()
-    let clean = try await app.host(restoration: policy)
+    let clean = try await app.host()
     XCTAssertEqual(clean.restoreReason, .launch)
-    XCTAssertEqual(clean.openSessions.count, 1)
     let session = SceneHost(try app.launch.keeper())
-    session.delegate = app.hostDelegate
-    session.register(SceneConfiguration(restoration: policy) { TestSceneDelegate() })
     try await session.launch(asSession: true)
     XCTAssertEqual(session.restoreReason, .session)
-    XCTAssertEqual(session.openSessions, [])
-    XCTAssertEqual(app.hostDelegate.discarded.count, 1)
+    XCTAssertEqual(session.openSessions.count, 1)
   }
 }

@@ -133,7 +133,7 @@ final class SceneWindowTests: XCTestCase {
       host.declaredActivityTypes = ["product"]
       host.register(SceneConfiguration { [app] in app.makeDelegate() })
       host.register(
-        SceneConfiguration(name: "palette", restoration: .never) { [app] in app.makeDelegate() })
+        SceneConfiguration(name: "palette", isRestorable: false) { [app] in app.makeDelegate() })
       try await host.launch()
       return host
     }
@@ -163,8 +163,8 @@ final class SceneWindowTests: XCTestCase {
     XCTAssertEqual(second.connectedScenes.map { DraftModel($0).draft }, ["draft 2", "draft 0"])
   }
 
-  func testAScenesOwnWishToComeBackGoesBeforeAPolicyOfNever() async throws {
-    let first = try await app.host(restoration: .never)
+  func testAScenesOwnWishToComeBackGoesBeforeThatOfItsConfiguration() async throws {
+    let first = try await app.host(isRestorable: false)
     let stored = try await app.store(1, in: first)
     let other = try await app.store(2, in: first)
     first.connectedScenes.first { $0.session.persistentIdentifier == stored }?
@@ -172,7 +172,7 @@ final class SceneWindowTests: XCTestCase {
     for scene in first.connectedScenes { try await first.save(scene) }
     XCTAssertNotNil(app.bytes(of: stored))
     XCTAssertNil(app.bytes(of: other))
-    let second = try await app.host(restoration: .never)
+    let second = try await app.host(isRestorable: false)
     XCTAssertEqual(second.openSessions.map(\.persistentIdentifier), [stored])
     await second.restoreScenes()
     let scene = try XCTUnwrap(second.connectedScenes.first)
