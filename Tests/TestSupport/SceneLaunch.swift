@@ -29,7 +29,8 @@ package final class SceneLaunch {
     host.delegate = hostDelegate
     host.declaredActivityTypes = ["product"]
     host.trace = { [unowned self] in trace.append($0) }
-    host.register(SceneConfiguration(isRestorable: isRestorable) { [unowned self] in makeDelegate() })
+    host.register(
+      SceneConfiguration(isRestorable: isRestorable) { [unowned self] in makeDelegate() })
     if launching { try await host.launch() }
     trace = []
     calls.clear()
