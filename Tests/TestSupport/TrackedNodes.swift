@@ -40,13 +40,11 @@ package class PlainNode: @MainActor HistoryNode {
   package var references: [any StateRestoring] = []
   package var throwsInEncode = false
   package var encodeCount = 0
-  package var priority: RestorationPriority?
 
   package var restorationIdentifier: String? { name }
   package var restorationChildren: [any RestorableNode] { below }
   package var restorationPresented: (any RestorableNode)? { shown }
   package var restorationViews: [any RestorableView] { views }
-  package var restorationPriority: RestorationPriority? { priority }
 
   package init(_ name: String?) {
     self.name = name

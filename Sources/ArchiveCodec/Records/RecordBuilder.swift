@@ -188,14 +188,9 @@ extension RecordBuilder {
 
   /// Ends the open record; after an error nothing of the record remains.
   ///
-  /// - Returns: The size of the record in bytes.
-  /// - Throws: ``ArchiveError`` as ``append(record:_:)`` does, and the errors of the
-  ///   record's objects.
-  @discardableResult
-  package func end() throws -> Int {
-    let byteCount = try close(lent ?? encoder)
-    try note(byteCount: byteCount)
-    return byteCount
+  /// - Throws: ``ArchiveError`` as ``append(record:_:)`` does.
+  package func end() throws {
+    try note(byteCount: try close(lent ?? encoder))
   }
 
   /// Ends the open record, and removes it if it is equal to the stored one.
@@ -204,22 +199,21 @@ extension RecordBuilder {
   ///
   /// - Parameter known: The fingerprint of the stored record; nil writes this one
   ///   anyway.
-  /// - Returns: The fingerprint of the record, its size in bytes, and whether it is
-  ///   written.
+  /// - Returns: The fingerprint of the record, and whether it is written.
   /// - Throws: As ``end()``.
   package func end(
     ifOtherThan known: RecordFingerprint?
-  ) throws -> (fingerprint: RecordFingerprint, byteCount: Int, isWritten: Bool) {
+  ) throws -> (fingerprint: RecordFingerprint, isWritten: Bool) {
     let byteCount = try close(lent ?? encoder)
     let fingerprint = writer.output.withBytes { bytes in
       RecordFingerprint(bytes.extracting(bytes.count - byteCount..<bytes.count))
     }
     guard fingerprint != known else {
       abandon()
-      return (fingerprint, byteCount, false)
+      return (fingerprint, false)
     }
     try note(byteCount: byteCount)
-    return (fingerprint, byteCount, true)
+    return (fingerprint, true)
   }
 
   /// Takes the open record out, as one that is only in memory; in the builder nothing of it

@@ -88,16 +88,14 @@ extension StateEngine {
     let keptCoders = objects.takeKeptCoders()
     var isReported = false
     defer { if !isReported { objects.putBack(keptCoders) } }
-    func walk(
-      changing builder: RecordBuilder?, _ stored: StoredTree?
-    ) async throws -> PreservationReport {
+    func walk(changing builder: RecordBuilder?) async throws -> PreservationReport {
       guard let participants = try participants() else {
         return PreservationReport(.disconnected)
       }
       let content = SavedContent(
         participants: participants, everything: everything || settings.heard != nil,
         keptCoders: keptCoders)
-      return try await save(content, changing: builder, stored, &isReported, calls)
+      return try await save(content, changing: builder, &isReported, calls)
     }
     do {
       return try await save(calls, walk)
@@ -117,8 +115,7 @@ extension StateEngine {
   /// Finds out which version is stored, and walks; walks once more if another one
   /// was stored by then.
   private func save(
-    _ calls: FileCalls,
-    _ walk: (RecordBuilder?, StoredTree?) async throws -> PreservationReport
+    _ calls: FileCalls, _ walk: (RecordBuilder?) async throws -> PreservationReport
   ) async throws -> PreservationReport {
     // The open archive of a file must not be asked while the thread of the file hangs, as it may
     // after a save that nobody waited for.
@@ -126,13 +123,12 @@ extension StateEngine {
       try await calls { [file] () async throws(ArchiveError) in await file.takeTurn() }
     }
     let builder = try await builderOfChanges(calls)
-    let stored = try await treeForBudget(changing: builder, calls)
     do throws(any Error) {
-      return try await walk(builder, stored)
+      return try await walk(builder)
     } catch let error as ArchiveError where error.code == .outdated {
       // Another process has changed the stored state, or a save that blocked the actor has, so all
       // is written.
-      return try await walk(nil, try await treeForBudget(changing: nil, calls))
+      return try await walk(nil)
     }
   }
 
@@ -170,14 +166,14 @@ extension StateEngine {
   }
 
   private func save(
-    _ content: SavedContent, changing builder: RecordBuilder?,
-    _ stored: StoredTree?, _ isReported: inout Bool, _ calls: FileCalls
+    _ content: SavedContent, changing builder: RecordBuilder?, _ isReported: inout Bool,
+    _ calls: FileCalls
   ) async throws -> PreservationReport {
     let start = ContinuousClock.now
     let (number, overtakingCount) = (turns.newNumber(), turns.overtakingCount)
     let comesFirst = !hasTriedToRestore
     let before = rows
-    let walk = beginWalk(changing: builder, stored)
+    let walk = beginWalk(changing: builder)
     var (hasMetAll, isCommitted) = (false, false)
     defer {
       walk.end()
@@ -192,7 +188,9 @@ extension StateEngine {
     noteUnstored(walk)
     var report = PreservationReport(.saved)
     report.walkDuration = start.duration(to: .now)
-    try await complete(walk, stored, calls)
+    if !walk.records.lost.isEmpty {
+      try walk.keepLastStates(from: try await lastStates(of: walk, calls))
+    }
     let settlement = walk.settlement()
     let undecoded = found.undecoded
     let written = try await write(walk, number: number, calls)
@@ -243,16 +241,13 @@ extension StateEngine {
   }
 
   /// Begins a walk over the rows that know what is stored, or over new ones.
-  private func beginWalk(
-    changing builder: RecordBuilder?, _ stored: StoredTree?
-  ) -> PreservationWalk {
+  private func beginWalk(changing builder: RecordBuilder?) -> PreservationWalk {
     if builder == nil { rows = Rows(signal) }
     return PreservationWalk(
       rows, changing: builder, objects: objects, limits: settings.limits, secrets: file.secrets,
       PreservationWalk.Conditions(
         nodeLimit: settings.policy.nodeLimit, now: settings.now(),
-        budget: settings.policy.sizeBudget,
-        keptBound: settings.policy.keptBound, stored: stored,
+        keptBound: settings.policy.keptBound,
         checkedNodeCount: settings.checksAllContents
           ? .max : Problems.isDebugBuild && Problems.isHeard ? 16 : 0,
         remembersSaid: settings.isPolled || wishes.leavingCount > 0, trace: trace))
@@ -283,17 +278,6 @@ extension StateEngine {
     found.unread = nil
     note(in: &report)
     return report
-  }
-
-  /// Writes the last states of objects that could not be encoded, and compares the
-  /// size with the budget.
-  private func complete(
-    _ walk: PreservationWalk, _ stored: StoredTree?, _ calls: FileCalls
-  ) async throws {
-    if !walk.records.lost.isEmpty {
-      try walk.keepLastStates(from: try await lastStates(of: walk, stored, calls))
-    }
-    if settings.policy.sizeBudget != nil { walk.noteSize() }
   }
 
   private func settle(_ settlement: KeptRecords.Settlement, of kept: KeptRecords?) {
@@ -334,7 +318,7 @@ extension StateEngine {
 
   /// The stored states of the nodes whose state could not be encoded; nil if none can be read.
   private func lastStates(
-    of walk: PreservationWalk, _ stored: StoredTree?, _ calls: FileCalls
+    of walk: PreservationWalk, _ calls: FileCalls
   ) async throws(ArchiveError) -> (any LastStates)? {
     if let numbers = walk.lastRecords, let version = walk.rows.whole.version,
       let records = try await calls({ [file] () async throws(ArchiveError) in
@@ -343,8 +327,9 @@ extension StateEngine {
     {
       return LastRecords(records, walk.rows)
     }
-    let tree = if let stored { stored } else { try await lastTree(calls) }
-    return tree.map { LastElements($0, walk.rows, knowsObjects: walk.knowsOwners) }
+    return try await lastTree(calls).map {
+      LastElements($0, walk.rows, knowsObjects: walk.knowsOwners)
+    }
   }
 
   /// The stored state, for nodes whose state could not be encoded.
@@ -361,14 +346,6 @@ extension StateEngine {
       guard error.isAboutContent || error.code == .keyMissing else { throw error }
       return nil
     }
-  }
-
-  /// The stored state, if a budget may ask for it and the rows do not know it.
-  private func treeForBudget(
-    changing builder: RecordBuilder?, _ calls: FileCalls
-  ) async throws(ArchiveError) -> StoredTree? {
-    guard builder == nil, settings.policy.sizeBudget?.hard != nil else { return nil }
-    return try await lastTree(calls)
   }
 
   /// Makes all calls of the app in a save, in one go; false if the gate says no.

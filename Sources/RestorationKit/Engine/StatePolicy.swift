@@ -3,13 +3,9 @@
 /// All rules have a default that loses nothing. They hold for the state of the keeper and for that of
 /// each scene of a host, each by itself.
 ///
-///     keeper.policy.sizeBudget = SizeBudget(soft: 1 << 20, hard: 16 << 20)
 ///     keeper.policy.instances = .single
 public struct StatePolicy: Sendable {
   // MARK: Bounds of a state
-
-  /// How large a state may be; nil, the default, for no bound but ``StateKeeper/limits``.
-  public var sizeBudget: SizeBudget?
 
   /// For how long, and up to what size, saves keep nodes that a restore could not bring
   /// back; nil for ever.

@@ -48,13 +48,6 @@ public protocol RestorableNode: StateRestoring {
   /// the node and under it. In a restore they are asked for when they are loaded.
   var restorationViews: [any RestorableView] { get }
 
-  /// How much it matters that the node is saved where not all has room.
-  ///
-  /// Nil, the default, stands for the priority of the node above, and for normal in a
-  /// root. The views of the node and the objects in its scope go with the node. Asked
-  /// for only in a save that is over the ``StatePolicy/sizeBudget``.
-  var restorationPriority: RestorationPriority? { get }
-
   /// Makes the views of the node, if it makes them late; does nothing by default.
   ///
   /// Called in a restore after all nodes were made or found and before any is
@@ -77,9 +70,6 @@ extension RestorableNode {
 
   /// None.
   public var restorationViews: [any RestorableView] { [] }
-
-  /// Takes the priority of the node above.
-  public var restorationPriority: RestorationPriority? { nil }
 
   /// Does nothing.
   public func loadViewIfNeeded() {}

@@ -36,8 +36,7 @@ public enum Restoration {
   /// The report of the last save of the values and nodes of the app, or the error that prevented
   /// the save; nil before the first one.
   ///
-  /// The result stays after ``end(within:)``. Its ``PreservationReport/sizes`` are empty, since
-  /// they would keep the rows of all nodes. The windows of a ``SceneHost`` have saves of their
+  /// The result stays after ``end(within:)``. The windows of a ``SceneHost`` have saves of their
   /// own, see ``SceneHost/autosave(every:polling:clock:isolation:told:)``.
   public static var lastSave: Result<PreservationReport, RestorationError>? { session.lastSave }
 
@@ -225,13 +224,7 @@ extension RestorationSession {
     if isOfProcess { ValuesAtExit.begin() }
     keeper.engine.setValues(values)
     values.begin()
-    keeper.engine.told = { [weak self] saved in
-      self?.lastSave = saved.map { report in
-        var report = report
-        report.sizeTree = ReportSizes { StateSizes() }
-        return report
-      }
-    }
+    keeper.engine.told = { [weak self] saved in self?.lastSave = saved }
     values.listenToChanges { [signal = keeper.engine.signal] in signal.tell() }
     try prepare(keeper)
     let begun = BegunRestoration(keeper, roots)

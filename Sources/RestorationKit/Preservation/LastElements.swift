@@ -74,12 +74,8 @@ struct LastElements: LastStates {
 
   /// The states that may stay for a row, that of the row's own element first.
   func states(of number: RowNumber) -> [LastState] {
-    places(of: number).map { LastState(form: tree.outline.form(of: $0), values: tree.values[$0]) }
-  }
-
-  /// The places of the elements whose state may stay for a row, the row's own element first.
-  func places(of number: RowNumber) -> [Int] {
     [ownPlace(of: number), placesByPath[number]].compactMap(\.self)
+      .map { LastState(form: tree.outline.form(of: $0), values: tree.values[$0]) }
   }
 
   private func ownPlace(of number: RowNumber) -> Int? {

@@ -155,7 +155,7 @@ final class PreservationPoll: StateEncoding {
     if let placed = rows.placed(object) { return placed.record }
     guard objects.canBeReferred(object) else { return nil }
     if let known = rows.number(of: object) { return known.record }
-    return said.hasLeftOut ? nil : NodeRecord.application
+    return NodeRecord.application
   }
 
   func register(_ object: any RestorableObject, identifier: String) {}

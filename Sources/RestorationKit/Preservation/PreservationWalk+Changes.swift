@@ -54,7 +54,6 @@ extension PreservationWalk {
     try need(unchecked.allSatisfy { refers($0.number, asBefore: $0.references) })
     try need(canDiff && refers(nil, asBefore: references) && isApplicationInOrder)
     try need(!rows.run.displaced.contains(where: isMissed))
-    try need(isWithinBudget)
   }
 
   private func need(_ condition: Bool) throws(NeedsEverything) {

@@ -90,27 +90,16 @@ extension PreservationWalk {
 
   /// Finds out what an object says, unless its stored state is to stay anyway.
   private func ask(_ record: inout DeferredRecord) {
-    if record.keepsNothing, hasLastState(record.object) { return record.said = .nothing }
-    if record.states?.withheld != nil {
-      do {
-        guard try isChanged(record.object, record.number, record.info) else {
-          return record.said = .asBefore
-        }
-      } catch {
-        return fail(&record, error)
-      }
-    }
     do {
-      record.said = .state(try encodeApart(record))
+      if record.states?.withheld != nil {
+        guard try isChanged(record.object, record.number, record.info) else { return }
+      }
+      record.said = .success(try encodeApart(record))
       record.putBeside()
     } catch {
-      fail(&record, error)
+      record.said = .failure(error)
+      if record.info.tracking == .always { said?.noteFailure(record.number) }
     }
-  }
-
-  private func fail(_ record: inout DeferredRecord, _ error: any Error) {
-    record.said = .failed(error)
-    if record.info.tracking == .always { said?.noteFailure(record.number) }
   }
 
   /// The answer of an object, as a record without the library's part.
@@ -170,8 +159,8 @@ extension PreservationWalk {
       switch part {
       case .element(let top): try write(top)
       case .object(var record):
-        if record.isUnasked { ask(&record) }
-        if record.keepsNothing, hasLastState(record.object) { record.said = .nothing }
+        // The stored state that would have stayed, since the object said nothing else, is not kept.
+        if record.said == nil, record.states?.withheld == nil { ask(&record) }
         try write(record)
       }
     }
@@ -329,7 +318,7 @@ extension PreservationWalk {
     if let states = record.states { keeping?.settlement.states.append((record.object, states)) }
     let beside = record.beside.map(dated)
     if let withheld = record.states?.withheld {
-      if case .failed(let error) = record.said { rows.note(.encodeFailed(error.reason), number) }
+      if case .failure(let error) = record.said { rows.note(.encodeFailed(error.reason), number) }
       return try writeWithheld(withheld, beside: beside, record)
     }
     if !beside.isEmpty {
@@ -339,12 +328,12 @@ extension PreservationWalk {
       }
     }
     switch record.said {
-    case .state(let state): try write(state, beside: beside, record)
-    case .failed(let error):
+    case .success(let state): try write(state, beside: beside, record)
+    case .failure(let error):
       keeping?.besideLast[number] = try encoded(beside, number).map { ($0, beside) }
       try lose(record.object, number, record.info, record.origin, error)
-    case .nothing, .asBefore:
-      try leaveUnasked(record.object, number, record.info, record.origin)
+    // Only an object whose state is withheld says nothing.
+    case nil: break
     }
   }
 

@@ -28,7 +28,7 @@ extension PreservationWalk {
   /// - Complexity: O(*n*) in the objects.
   func keepLastStates(from states: (any LastStates)?) throws {
     defer { records.lost = [] }
-    let inKeptPlaces = rowsInKeptPlaces
+    let inKeptPlaces = Set((keeping?.claims ?? [:]).values.compactMap { rows.number(of: $0) })
     for lost in records.lost {
       // All other objects are asked by each save.
       if rows[lost.number].hearing.isTracked { rows.hearing.unsaid.insert(lost.number) }
@@ -53,16 +53,12 @@ extension PreservationWalk {
     }
   }
 
-  var rowsInKeptPlaces: Set<RowNumber> {
-    Set((keeping?.claims ?? [:]).values.compactMap { rows.number(of: $0) })
-  }
-
   /// Whether the stored state of a class can stay for an object, whatever the object's class is
   /// called by now.
   ///
   /// A kept element that an object has claimed is not replaced by an object without a state,
   /// whatever the class of the object.
-  func canKeep(
+  private func canKeep(
     _ className: String, _ formerNames: [String: [String]], as type: TypeInfo,
     _ isInKeptPlace: Bool
   ) -> Bool {

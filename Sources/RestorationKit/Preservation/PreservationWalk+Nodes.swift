@@ -66,11 +66,6 @@ extension PreservationWalk {
         node,
         Exclusion(parent: parent, identifier: identifier, siblingIndex: siblingIndex, gap: nil))
     }
-    // A node that is left out has taken its name, so that nothing else is in its place.
-    if !fates.isEmpty, isLeftOut(node) {
-      if let parent { rows[parent].met.isIncomplete = true }
-      return nil
-    }
     let number = row(of: node, .node, known: known)
     place(number, .node, below: parent, identifier, siblingIndex: siblingIndex)
     return Visit(node: node, place: role.place(number))
@@ -206,7 +201,7 @@ extension PreservationWalk {
         index > 0 || names.contained.insert(identifier)
       }
       guard case .contained(let placed)? = visit?.place else {
-        if isStack, !isLeftOut(child) {
+        if isStack {
           gap = visit.map { path(of: $0) } ?? rows.path(of: number).appending("")
         }
         if let visit { agenda.stack.append(visit) }
@@ -303,14 +298,14 @@ extension PreservationWalk {
   /// Lines that are made later need nothing of this walk but a copy of its rows.
   func describe(in report: inout PreservationReport) {
     report.kept = kept == nil ? [] : rows.kept.elements
-    let rows = rows.copy()
-    report.sizeTree = ReportSizes { rows.sizes }
     guard asksEverything else {
-      let entries = self.report.entries(of: self.rows)
+      let entries = self.report.entries(of: rows)
       report.lines = ReportEntries { entries }
       return
     }
-    report.lines = ReportEntries { [lines = self.report] in lines.entries(of: rows) }
+    report.lines = ReportEntries { [lines = self.report, rows = rows.copy()] in
+      lines.entries(of: rows)
+    }
   }
 
   /// How many elements are stored that this save did not ask.

@@ -28,7 +28,6 @@ extension PreservationWalk {
     if let parent, scope == nil { rows.references.missingScopes.insert(ObjectIdentifier(parent)) }
     try checkCount(rows.path(of: scope).appending(identifier))
     agenda.keepAlive(object)
-    guard !isLeftOut(object) else { return }
     let number = row(of: object, .object)
     guard names.take(Sibling(.object, below: scope, identifier), rows) else {
       rows[number].met.isDuplicate = true

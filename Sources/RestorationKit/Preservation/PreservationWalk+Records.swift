@@ -162,9 +162,6 @@ extension PreservationWalk {
         return try deferRecord(of: object, number, info, origin, keeping: states)
       }
     }
-    if !fates.isEmpty, hasLastState(object) {
-      return try leaveUnasked(object, number, info, origin)
-    }
     try builder.begin(record: number.record, with: encoder)
     do {
       try read(.state, of: object, number) {
@@ -268,32 +265,13 @@ extension PreservationWalk {
   }
 
   /// Goes on after an object threw, or after a value was too large for any archive: the object is
-  /// kept, with its stored state.
+  /// kept, with its stored state, which is added when the save is written.
   func lose(
     _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin,
     _ error: any Error
   ) throws {
     loseState(of: number, error)
-    try goOnWithoutState(object, number, info, origin)
-  }
-
-  /// Keeps an object with its stored state, without asking it.
-  func leaveUnasked(
-    _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin
-  ) throws {
-    rows.findings.setOutcome(.savedWithoutState, number)
-    // Another record is no change of the object, which was not asked.
-    rows[number].stored.isAsked = false
-    try goOnWithoutState(object, number, info, origin)
-  }
-
-  /// Keeps an object without its present state; its stored state is added when the save is written.
-  private func goOnWithoutState(
-    _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo, _ origin: Origin
-  ) throws {
     sensitive?.keepAges(of: object, number)
-    // Until the record is written, the state counts as large as it is stored.
-    rows[number].met.byteCount = rows.isOwn(number) ? rows[number].stored.byteCount : 0
     records.lost.append(
       LostState(
         object: object, record: nodeRecord(number, info, origin), number: number,

@@ -8,8 +8,8 @@ extension PreservationWalk {
     }
   }
 
-  /// The record of an object that is referred to; nil if it is left out, or if it cannot be
-  /// referred to, which is noted.
+  /// The record of an object that is referred to; nil if it cannot be referred
+  /// to, which is noted.
   func reference(
     to object: any StateRestoring, from referrer: RowNumber?, key: String
   ) -> UInt64? {
@@ -17,10 +17,6 @@ extension PreservationWalk {
     if let referrer, let placed = rows.placed(object) {
       noteReference(to: placed, from: referrer)
       return placed.record
-    }
-    guard !isLeftOut(object) else {
-      if let referrer { rows[referrer].met.isIncomplete = true }
-      return nil
     }
     guard objects.canBeReferred(object) else {
       let className = types.className(of: object)

@@ -31,10 +31,6 @@ extension PreservationWalk {
         addEntry(.view, view, below: number, identifier, .duplicate)
         return nil
       }
-      guard !isLeftOut(view) else {
-        rows[number].met.isIncomplete = true
-        return nil
-      }
       agenda.keepAlive(view)
       let placed = row(of: view, .view)
       place(placed, .view, below: number, identifier)

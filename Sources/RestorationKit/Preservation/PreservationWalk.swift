@@ -18,12 +18,8 @@ final class PreservationWalk: StateEncoding {
     let nodeLimit: Int
     /// When the save began.
     let now: Date
-    /// The bound of the state.
-    var budget: SizeBudget?
     /// The bound of kept elements and states.
     var keptBound: KeptBound? = KeptBound()
-    /// The stored tree, if the rows do not know it and the budget may ask for it.
-    var stored: StoredTree?
     /// How many nodes that say when they change are asked whether they contain other nodes than
     /// before and have not said so: a mistake that only a save of everything would find.
     var checkedNodeCount = 0
@@ -47,8 +43,6 @@ final class PreservationWalk: StateEncoding {
   /// The findings about elements and states that a restore could not bring back; nil if there are
   /// none.
   @safe @exclusivity(unchecked) var keeping: KeptSurvey?
-  /// The fates of the objects for which there is no room.
-  @safe @exclusivity(unchecked) var fates: [ObjectIdentifier: BudgetPlan.Fate] = [:]
   /// The coder of the last object; the next one gets it too, unless somebody kept it.
   @safe @exclusivity(unchecked) var coder: StateEncoder?
   /// What the objects without tracking say, for a poll; nil if nobody polls.
@@ -114,13 +108,11 @@ final class PreservationWalk: StateEncoding {
     do {
       // The facts say when the state was saved, so they are not compared.
       var fingerprints: [RecordFingerprint] = []
-      rows.whole.applicationByteCount = 0
       func encode(forKey key: String, _ body: () throws -> Void) throws {
         let container = encoder.beginContainer(forKey: key)
         try body()
         encoder.endContainer(container)
         fingerprints.append(encoder.fingerprint(of: container))
-        rows.whole.applicationByteCount += encoder.byteCount(of: container)
       }
       let coder = openCoder(nil)
       defer { coder.close() }
@@ -130,7 +122,6 @@ final class PreservationWalk: StateEncoding {
       }
       if let written = encodeSensitiveOfApplication(coder.sensitive) {
         fingerprints.append(written.fingerprint)
-        rows.whole.applicationByteCount += written.byteCount
       }
       if let host { try encode(forKey: NodeRecord.hostKey) { try host(encoder) } }
       encoder.encodeContainer(forKey: NodeRecord.factsKey) { facts($0) }
@@ -181,12 +172,11 @@ final class PreservationWalk: StateEncoding {
         beginAnew(from: mark, notes)
       }
     }
-    try walkEverythingWithinBudget(roots)
+    try walkEverything(roots)
     if !conditions.isRehearsal {
       sensitive?.settle()
       objects.ages.endWalk()
     }
-    said?.hasLeftOut = !fates.isEmpty
     let isTopPreserved = isTopPreserved(roots)
     rows.whole.canDiff = canDiff && isTopPreserved
     noteKept()
@@ -194,7 +184,7 @@ final class PreservationWalk: StateEncoding {
   }
 
   /// Forgets what the walk has found out since a mark.
-  func beginAnew(from mark: RecordBuilder.Mark, _ notes: [ReportNote]?) {
+  private func beginAnew(from mark: RecordBuilder.Mark, _ notes: [ReportNote]?) {
     records.beginAnew(from: mark)
     sensitive?.beginAnew()
     rows.findings.notes[nil] = notes
@@ -211,7 +201,7 @@ final class PreservationWalk: StateEncoding {
 
   private var registrationCount: Int { types.changeCount + objects.changeCount }
 
-  func walkEverything(_ roots: [any RestorableNode]) throws {
+  private func walkEverything(_ roots: [any RestorableNode]) throws {
     agenda = agenda.begunAnew()
     names = SiblingNames(meetsObjects: true)
     // The count is taken before any hook runs: an object that a hook registers comes too late for

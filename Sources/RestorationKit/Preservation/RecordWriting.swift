@@ -55,13 +55,12 @@ final class RecordWriting {
       isSaid && rows[number].hearing.isRegistered && !isIncomplete
       && !rows.findings.hasNotes(number)
     if rewrites {
-      rows[number].met.byteCount = UInt32(clamping: try builder.end())
+      try builder.end()
       rows[number].stored.isAsked = isAsked
       return false
     }
-    let (fingerprint, byteCount, isWritten) = try builder.end(
+    let (fingerprint, isWritten) = try builder.end(
       ifOtherThan: rows[number].stored.fingerprint)
-    rows[number].met.byteCount = UInt32(clamping: byteCount)
     guard isWritten else {
       rows[number].stored.isAsked = isAsked
       return false
@@ -89,7 +88,7 @@ final class RecordWriting {
     if rewrites {
       try builder.end()
     } else {
-      (tree, _, isTreeChanged) = try builder.end(ifOtherThan: known)
+      (tree, isTreeChanged) = try builder.end(ifOtherThan: known)
     }
   }
 
@@ -97,8 +96,7 @@ final class RecordWriting {
   func commit() {
     for record in written {
       rows[record.number].stored = Row.Stored(
-        fingerprint: record.fingerprint, byteCount: rows[record.number].met.byteCount,
-        isAsked: record.isAsked)
+        fingerprint: record.fingerprint, isAsked: record.isAsked)
     }
     if let application { rows.whole.application = application }
     if let tree { rows.whole.tree = tree }

@@ -68,10 +68,4 @@ struct WalkAgenda {
   /// Keeps an object alive, so that no other object gets its address during the walk.
   mutating func keepAlive(_ object: any StateRestoring) { seen.append(object) }
   mutating func keepAlive(_ nodes: [any RestorableNode]) { seenContents.append(nodes) }
-
-  /// Calls the body with each node that the walk has met so far.
-  func forEachSeenNode(_ body: (any RestorableNode) -> Void) {
-    for nodes in seenContents { nodes.forEach(body) }
-    for case let node as any RestorableNode in seen { body(node) }
-  }
 }

@@ -23,7 +23,7 @@ struct WalkReport {
   var hasLosses: Bool {
     entries.contains { entry in
       switch entry.outcome {
-      case .duplicate, .overBudget: true
+      case .duplicate: true
       default: entry.notes.contains(where: \.isLoss)
       }
     }

@@ -121,7 +121,6 @@ extension PreservationReport.NodeOutcome {
     case .savedWithLastState: ("savedWithLastState", [:])
     case .noIdentifier: ("noIdentifier", [:])
     case .excluded(let by): ("excluded", ["by": by])
-    case .overBudget(let byteCount): ("overBudget", ["byteCount": byteCount])
     case .duplicate: ("duplicate", [:])
     case .containedTwice: ("containedTwice", [:])
     }
@@ -150,7 +149,6 @@ extension PreservationReport.NodeOutcome {
     case "savedWithLastState": self = .savedWithLastState
     case "noIdentifier": self = .noIdentifier
     case "excluded": self = .excluded(by: try stored.value("by"))
-    case "overBudget": self = .overBudget(byteCount: try stored.value("byteCount"))
     case "duplicate": self = .duplicate
     case "containedTwice": self = .containedTwice
     default: throw stored.isUnknown(to: Self.self)

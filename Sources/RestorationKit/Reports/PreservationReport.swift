@@ -81,11 +81,6 @@ public struct PreservationReport: Hashable, Codable, Sendable {
     /// of that node is given.
     case excluded(by: RestorationPath)
 
-    /// With the element the state would be larger than its budget. So the element is
-    /// left out with all below it, which takes so many bytes together; see
-    /// ``SizeBudget``.
-    case overBudget(byteCount: Int)
-
     /// Another node had its path before.
     case duplicate
 
@@ -109,18 +104,6 @@ public struct PreservationReport: Hashable, Codable, Sendable {
 
   /// Makes the entries.
   var lines = ReportEntries<NodeOutcome> { [] }
-
-  /// How large the stored record of each element is, empty if nothing was saved.
-  ///
-  /// The sizes are of all stored elements, also of elements that the save did not ask.
-  /// If you keep a report until the next save, that save copies the rows of all nodes.
-  ///
-  /// - Complexity: O(*n* log *n*) in the stored elements when the sizes are asked for
-  ///   first.
-  public var sizes: StateSizes { sizeTree.made }
-
-  /// Makes the sizes.
-  var sizeTree = ReportSizes { StateSizes() }
 
   /// The elements that are stored as they were, because the restore could not bring them back.
   ///
@@ -184,7 +167,7 @@ extension PreservationReport.NodeOutcome {
   /// Whether the developer should look at the element; other things to mend are notes.
   public var isProblem: Bool {
     switch self {
-    case .duplicate, .containedTwice, .overBudget: true
+    case .duplicate, .containedTwice: true
     case .saved, .savedWithoutState, .keptAsStored, .expired, .crowdedOut, .replaced,
       .savedWithLastState,
       .noIdentifier, .excluded:
@@ -254,8 +237,6 @@ extension PreservationReport.NodeOutcome: CustomStringConvertible {
       "left out with its \(byteCount) bytes, which were kept since \(since): more is kept than may be"
     case .noIdentifier: "left out, it has no usable restoration identifier"
     case .excluded(let path): "left out, \(path.phrase) above it is left out"
-    case .overBudget(let byteCount):
-      "left out, with its \(byteCount) bytes the state would be larger than its budget"
     case .duplicate:
       "left out, another one has this path; give each of the two an identifier of its own"
     case .containedTwice:

@@ -30,17 +30,6 @@ struct ReportEntries<Outcome: ReportOutcome>: Sendable {
   }
 }
 
-/// The sizes in a report, made when somebody asks for them.
-struct ReportSizes: Sendable {
-  private let source: MadeLater<StateSizes>
-
-  init(_ make: @escaping () -> StateSizes) {
-    source = MadeLater(make)
-  }
-
-  var made: StateSizes { source.value }
-}
-
 /// A part of a report that is made once.
 //
 // Sendable although the closure may hold values that are not: nobody changes those
@@ -81,21 +70,6 @@ extension ReportEntries: Codable {
   init(from decoder: any Decoder) throws {
     let entries = try [ReportEntry<Outcome>](from: decoder)
     self.init { entries }
-  }
-
-  func encode(to encoder: any Encoder) throws { try made.encode(to: encoder) }
-}
-
-extension ReportSizes: Hashable {
-  static func == (left: ReportSizes, right: ReportSizes) -> Bool { left.made == right.made }
-
-  func hash(into hasher: inout Hasher) { hasher.combine(made) }
-}
-
-extension ReportSizes: Codable {
-  init(from decoder: any Decoder) throws {
-    let sizes = try StateSizes(from: decoder)
-    self.init { sizes }
   }
 
   func encode(to encoder: any Encoder) throws { try made.encode(to: encoder) }

@@ -14,9 +14,6 @@ extension ReportNote {
     case .otherKeeper(let stateName): ("otherKeeper", ["stateName": stateName])
     case .aboveGap(let path): ("aboveGap", ["_0": path])
     case .restorationClassNotRegistered(let text): ("restorationClassNotRegistered", ["_0": text])
-    case .overHardBudget(let byteCount, let hard):
-      ("overHardBudget", ["byteCount": byteCount, "hard": hard])
-    case .lastStateForBudget(let byteCount): ("lastStateForBudget", ["byteCount": byteCount])
     case .notInvalidated: ("notInvalidated", [:])
     case .identifierShadowed: ("identifierShadowed", [:])
     case .valueUsedTooEarly(let key): ("valueUsedTooEarly", ["key": key])
@@ -55,8 +52,6 @@ extension ReportNote {
     case .unreadableValues(let texts): ("unreadableValues", ["_0": texts])
     case .fieldReplaced(let key, let text): ("fieldReplaced", ["key": key, "_1": text])
     case .missingFields(let texts): ("missingFields", ["_0": texts])
-    case .overSoftBudget(let byteCount, let soft, let largest):
-      ("overSoftBudget", ["byteCount": byteCount, "soft": soft, "largest": largest])
     case .detached: ("detached", [:])
     case .keptBecause(let outcome): ("keptBecause", ["_0": outcome])
     case .unusedInheritedHooks: ("unusedInheritedHooks", [:])
@@ -102,10 +97,6 @@ extension ReportNote {
     case "aboveGap": self = .aboveGap(try stored.value("_0"))
     case "restorationClassNotRegistered":
       self = .restorationClassNotRegistered(try stored.value("_0"))
-    case "overHardBudget":
-      self = .overHardBudget(
-        byteCount: try stored.value("byteCount"), hard: try stored.value("hard"))
-    case "lastStateForBudget": self = .lastStateForBudget(byteCount: try stored.value("byteCount"))
     case "notInvalidated": self = .notInvalidated
     case "identifierShadowed": self = .identifierShadowed
     case "valueUsedTooEarly": self = .valueUsedTooEarly(key: try stored.value("key"))
@@ -149,10 +140,6 @@ extension ReportNote {
     case "fieldReplaced":
       self = .fieldReplaced(key: try stored.value("key"), try stored.value("_1"))
     case "missingFields": self = .missingFields(try stored.value("_0"))
-    case "overSoftBudget":
-      self = .overSoftBudget(
-        byteCount: try stored.value("byteCount"), soft: try stored.value("soft"),
-        largest: try stored.value("largest"))
     case "detached": self = .detached
     case "keptBecause": self = .keptBecause(try stored.value("_0"))
     case "unusedInheritedHooks": self = .unusedInheritedHooks

@@ -50,16 +50,6 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// The restoration class is not registered, so a restore will not find it.
   case restorationClassNotRegistered(String)
 
-  /// The state takes more bytes than its budget allows, although everything that may be
-  /// left out is left out already. The state is stored all the same. See
-  /// ``SizeBudget``.
-  case overHardBudget(byteCount: Int, hard: Int)
-
-  /// The new states of the element and of all below it, of so many bytes together,
-  /// would make the whole larger than its budget. So the states that were stored before
-  /// stay, and nodes that were not stored before are left out.
-  case lastStateForBudget(byteCount: Int)
-
   /// The object has changed without saying so. Only a save that asks everything, as
   /// this one, stores a change like that. Call
   /// ``StateRestoring/invalidateRestorableState()`` after each change.
@@ -154,7 +144,7 @@ public enum ReportNote: Hashable, Codable, Sendable {
   case notContained
 
   /// The state comes from an earlier save than the others, because later ones could not
-  /// encode it, or had no room for it in the budget.
+  /// encode it.
   case lastState
 
   /// The stored keys that nobody asked for: they are read under another spelling, or in
@@ -193,10 +183,6 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// is stored in the same place that the state does not have any more, the missing one may
   /// be that field under a new name: then the next save sets the stored state aside.
   case missingFields([String])
-
-  /// The state takes more bytes than it should. The smallest parts that take a tenth of
-  /// the bytes or more are named, the largest first. See ``SizeBudget``.
-  case overSoftBudget(byteCount: Int, soft: Int, largest: [StateSizes.Element])
 
   /// The node was saved as a root of its own, because a node above that contains it was left out.
   case detached
@@ -258,10 +244,10 @@ extension ReportNote {
   public var isProblem: Bool {
     switch self {
     case .missingFields, .detached, .keptBecause, .unusedInheritedHooks, .migrated, .kept, .renamed,
-      .version, .keptSince, .keptBeside, .overSoftBudget, .keptStateDropped, .expiredValues,
+      .version, .keptSince, .keptBeside, .keptStateDropped, .expiredValues,
       .forgottenSecrets, .applicationKept, .tabNotSelected:
       false
-    case .overHardBudget, .lastStateForBudget, .encodeFailed, .willEncodeFailed,
+    case .encodeFailed, .willEncodeFailed,
       .rootWithoutIdentifier, .identifierTooLong,
       .referenceWithoutIdentifier, .referenceToUnpreservedView, .coderKept, .notInvalidated,
       .coderKeptAfterSave, .notRestoredBefore, .aboveGap, .restorationClassNotRegistered,
@@ -281,7 +267,7 @@ extension ReportNote {
   var isLoss: Bool {
     switch self {
     case .encodeFailed, .willEncodeFailed, .rootWithoutIdentifier, .identifierTooLong,
-      .lastStateForBudget, .fieldsNotFound, .fieldKeyTwice, .storageEncodingFailed,
+      .fieldsNotFound, .fieldKeyTwice, .storageEncodingFailed,
       .undeclaredActivityType, .invalidActivity, .activityEncodingFailed, .userInfoEncodingFailed:
       true
     default: false
@@ -338,13 +324,6 @@ extension ReportNote: CustomStringConvertible {
     case .restorationClassNotRegistered(let name):
       "The restoration class \(name) is not registered."
         + " Call keeper.register(restorationClass: \(name).self)."
-    case .overHardBudget(let byteCount, let hard):
-      "The state takes \(byteCount) bytes, more than the \(hard) of its budget, and nothing more"
-        + " may be left out. Store less, give nodes a lower restorationPriority, or let saves keep"
-        + " less of what is not back: see policy.keptBound."
-    case .lastStateForBudget(let byteCount):
-      "With its \(byteCount) bytes the state would be larger than its budget, so what was stored of"
-        + " it and below it stays."
     case .notInvalidated:
       "It has changed and did not say so. Call invalidateRestorableState() after each change, or"
         + " let its stateTracking be .always."
@@ -386,9 +365,6 @@ extension ReportNote: CustomStringConvertible {
     case .unreadKeys(let keys):
       "Nobody read what is stored under \(Self.list(keys))."
         + " Compare how the key and the hook are spelled."
-    case .overSoftBudget(let byteCount, let soft, let largest):
-      "the state takes \(byteCount) bytes, more than \(soft)"
-        + (largest.isEmpty ? "" : "; of these \(largest.map(\.phrase).joined(separator: ", "))")
     case .unreadableValues(let keys):
       "What is stored under \(Self.list(keys)) cannot be read, so it is absent. The next save"
         + " stores what there is then."

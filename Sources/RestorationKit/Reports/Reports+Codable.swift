@@ -7,7 +7,6 @@ extension PreservationReport {
     case paths
     case outcome
     case lines = "entries"
-    case sizeTree = "sizes"
     case kept
     case version
     case unaskedCount
@@ -29,7 +28,6 @@ extension PreservationReport {
     try container.encodePaths(forKey: .paths) { container in
       try container.encode(outcome, forKey: .outcome)
       try container.encode(lines, forKey: .lines)
-      try container.encode(sizeTree, forKey: .sizeTree)
       try container.encode(kept, forKey: .kept)
       try container.encodeIfPresent(version, forKey: .version)
       try container.encode(unaskedCount, forKey: .unaskedCount)
@@ -53,7 +51,6 @@ extension PreservationReport {
   private init(_ container: KeyedDecodingContainer<CodingKeys>) throws {
     self.init(try container.decode(Outcome.self, forKey: .outcome))
     lines = try container.decode(ReportEntries<NodeOutcome>.self, forKey: .lines)
-    sizeTree = try container.decode(ReportSizes.self, forKey: .sizeTree)
     kept = try container.decode([KeptElement].self, forKey: .kept)
     version = try container.decodeIfPresent(ArchiveVersion.self, forKey: .version)
     unaskedCount = try container.decode(Int.self, forKey: .unaskedCount)

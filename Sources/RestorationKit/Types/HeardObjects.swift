@@ -22,9 +22,6 @@ struct HeardObjects {
   var said: LastSaid?
 
   private var observations: [RowNumber: Observations] = [:]
-  /// The objects that have no room in the state, and go on saying when they change: once they have
-  /// changed, there may be room.
-  private var withoutRoom: (objects: [ObjectIdentifier], observations: [Observations]) = ([], [])
 
   init(_ changes: ChangedRows) { self.changes = changes }
 
@@ -57,21 +54,6 @@ struct HeardObjects {
   mutating func endObservations() {
     for both in observations.values { both.end() }
     observations = [:]
-  }
-
-  // MARK: Without room
-
-  /// Goes on hearing an object that has lost its row; nil stands for an object that is only observed.
-  mutating func keepHearing(_ object: ObjectIdentifier?, _ number: RowNumber) {
-    if let object { withoutRoom.objects.append(object) }
-    if let both = observations.removeValue(forKey: number) { withoutRoom.observations.append(both) }
-  }
-
-  mutating func forgetWithoutRoom() {
-    guard !withoutRoom.objects.isEmpty || !withoutRoom.observations.isEmpty else { return }
-    TrackedObjects.remove(withoutRoom.objects, changes)
-    for both in withoutRoom.observations { both.end() }
-    withoutRoom = ([], [])
   }
 }
 

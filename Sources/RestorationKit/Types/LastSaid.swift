@@ -21,8 +21,6 @@ final class LastSaid {
   private(set) var states: [RowNumber: Int] = [:]
   /// The states of objects whose records have states beside their own, or stay as they are stored.
   private(set) var probes: [RowNumber: StateProbe] = [:]
-  /// Whether the walk has left an object out to keep the state within its budget.
-  var hasLeftOut = false
 
   init(viewLimit: Int) {
     self.viewLimit = viewLimit

@@ -19,9 +19,6 @@ struct Row {
     var walk: UInt32 = 0
     /// The last save of changes that asks the element where it was; 0 if it has left there.
     var save: UInt32 = 0
-    /// The size of the record that the last walk has made, in bytes; the limit of a record is less
-    /// than `UInt32.max`.
-    var byteCount: UInt32 = 0
     var status = Status.unplaced
     /// Whether the element came second under its identifier; a reference does not give it a place
     /// then.
@@ -74,8 +71,6 @@ struct Row {
   /// The record of an element as it is stored.
   struct Stored {
     var fingerprint = RecordFingerprint.none
-    /// The size in bytes.
-    var byteCount: UInt32 = 0
     /// Whether the fingerprint is that of what the object itself said, and not of a record that an
     /// earlier launch has stored.
     var isAsked = false

@@ -70,15 +70,6 @@ extension Rows {
     self[number].hearing.isHeld = false
   }
 
-  /// Goes on hearing the object of a row that has no room and goes.
-  func keepHearing(_ number: RowNumber) {
-    let isRegistered = self[number].hearing.isRegistered
-    hearing.keepHearing(isRegistered ? self[number].identity : nil, number)
-    guard isRegistered else { return }
-    self[number].hearing.isRegistered = false
-    hearing.trackedCount -= 1
-  }
-
   /// The rows that a save of changes asks first, each once: the rows whose objects said that they
   /// have changed or could not say their state, and the rows that each save asks without the rows above
   /// them.

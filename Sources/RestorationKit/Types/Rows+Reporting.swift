@@ -26,7 +26,6 @@ extension Rows {
   func copy() -> Rows {
     let copy = Rows()
     (copy.rows, copy.run, copy.findings) = (rows, run, findings)
-    copy.whole.applicationByteCount = whole.applicationByteCount
     // The paths are copied, too: the path of a row that was left out is the one that it had then.
     copy.paths = paths
     return copy

@@ -30,8 +30,6 @@ extension Rows {
       let number = RowNumber(Int(element.record - NodeRecord.firstNode))
       rows[number.index].isFree = false
       rows[number.index].stored.fingerprint = fingerprints[index]
-      rows[number.index].stored.byteCount = UInt32(
-        clamping: tree.laterFingerprints.byteCount(at: index) ?? 0)
       // A kept record is that of no object, even if an object was made for it that its container
       // could not take: that object may be anywhere now, or another one may have its address.
       if let kept = kept?.index(ofRecord: element.record) {

@@ -30,7 +30,6 @@ final class Rows {
 
   deinit {
     hearing.endObservations()
-    hearing.forgetWithoutRoom()
     guard hearing.trackedCount > 0 else { return }
     TrackedObjects.remove(
       rows.lazy.filter(\.hearing.isRegistered).compactMap(\.identity), hearing.changes)
@@ -74,7 +73,6 @@ final class Rows {
     paths = RowPaths()
     run.beginWalk()
     takeChanges()
-    hearing.forgetWithoutRoom()
     self.kept.beginWalk(kept)
     contents = RowContents()
     findings = RowFindings(notes: findings.notes.filter { $0.key == nil })
@@ -90,9 +88,7 @@ final class Rows {
       case NodeRecord.application: break
       case NodeRecord.tree: whole.tree = fingerprint
       default:
-        let index = Int(record - NodeRecord.firstNode)
-        rows[index].stored.fingerprint = fingerprint
-        rows[index].stored.byteCount = rows[index].met.byteCount
+        rows[Int(record - NodeRecord.firstNode)].stored.fingerprint = fingerprint
       }
     }
   }
@@ -133,6 +129,11 @@ final class Rows {
   /// The row of an object that has its place; nil for any other object.
   func placed(_ object: AnyObject) -> RowNumber? {
     number(of: object).flatMap { self[$0].met.status == .placed ? $0 : nil }
+  }
+
+  /// Whether a row is a part of the state that was saved.
+  func isStored(_ number: RowNumber) -> Bool {
+    self[number].met.walk == run.walk && self[number].met.status == .placed && !self[number].isFree
   }
 
   /// The row of a record; nil if none has the number.

@@ -12,8 +12,6 @@ struct StoredWhole {
   var formerNames: [String: [String]] = [:]
   /// The fingerprints of the application's record, without the facts of the save.
   var application: [RecordFingerprint] = []
-  /// The size of the application's record without the facts of the save, in bytes.
-  var applicationByteCount = 0
   var tree = RecordFingerprint.none
   /// Whether a save can write what differs alone: everything that is contained or referred to has
   /// its place and its state.

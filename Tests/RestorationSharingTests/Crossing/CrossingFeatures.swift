@@ -21,7 +21,6 @@ class CrossNode: @MainActor RestorableNode {
   var values: [String: String] = [:] { didSet { invalidateRestorableState() } }
   var sensitivities: [String: Sensitivity] = [:]
   var throwsInEncode = false { didSet { invalidateRestorableState() } }
-  var restorationPriority: RestorationPriority?
   /// Called at the end of its decoding.
   var onDecode: (() throws -> Void)?
 
@@ -125,16 +124,6 @@ extension Crossing {
     name: "skipped", restored: .skipped, restoredNotes: [.kept], saved: .keptAsStored,
     savedNotes: [.keptBecause(.skipped)], act: { _, _ in })
 
-  nonisolated static let largeValue = String(repeating: "x", count: 50_000)
-
-  static let overBudget = Crossing(
-    name: "over budget", saved: .savedWithLastState,
-    savedNotes: [.lastStateForBudget(byteCount: 0)],
-    act: { visit, node in
-      visit.keeper.policy.sizeBudget = SizeBudget(hard: 20_000)
-      node.values["value"] = largeValue
-    }, laterNotes: [.lastState])
-
   /// One secret stays, and another one is forgotten.
   static let secret = Crossing(
     name: "secret", stored: ["secret": "a secret", "forgotten": "another secret"],
@@ -163,7 +152,7 @@ extension Crossing {
   static let renamed = Crossing(name: "renamed", makes: CrossRenamed.self)
 
   static let all = [
-    kept, lastState, late, newer, skipped, overBudget, secret, expiring, moved, renamed,
+    kept, lastState, late, newer, skipped, secret, expiring, moved, renamed,
   ]
 }
 
@@ -240,21 +229,9 @@ struct CrossPlan {
     return arrived.contains(place) || !isMissing && (above(place).map(isThere) ?? true)
   }
 
-  /// Whether it waits for the late node below it, since with that it has room in any case.
-  func waits(_ place: Int) -> Bool {
-    isFeature(place, .overBudget) && isFeature(below(place), .late)
-  }
-
-  /// Whether it is above a node that is kept, so that no budget leaves it out.
-  func hasRoomAnyway(_ place: Int) -> Bool {
-    isFeature(place, .overBudget) && isFeature(below(place), .kept, .newer, .skipped)
-  }
-
   /// Whether launch 2 stores nothing new of it.
   func staysAsStored(_ place: Int) -> Bool {
-    if hasRoomAnyway(place) { return false }
-    return features[place].keepsWhatIsStored || isCutOff(place)
-      || isFeature(above(place), .overBudget) && !isFeature(place, .moved)
+    features[place].keepsWhatIsStored || isCutOff(place)
   }
 
   /// What launch 1 stores, without some of it.
@@ -302,7 +279,6 @@ final class CrossTree {
 
   init() {
     root.restorationChildren = [other, elsewhere]
-    other.restorationPriority = .required
   }
 
   func move(_ node: CrossNode) {

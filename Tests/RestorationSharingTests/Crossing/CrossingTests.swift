@@ -45,7 +45,6 @@ final class CrossingTests: XCTestCase {
   func testLate() async { await check(.late) }
   func testNewer() async { await check(.newer) }
   func testSkipped() async { await check(.skipped) }
-  func testOverBudget() async { await check(.overBudget) }
   func testSecret() async { await check(.secret) }
   func testExpiring() async { await check(.expiring) }
   func testMoved() async { await check(.moved) }
@@ -132,7 +131,7 @@ final class CrossingRun {
     _ = try await visit.save(everything: false)
     // In launch 2 the node is not there, so it happens here.
     for place in features.indices
-    where plan.isCutOff(place) && plan.isFeature(place, .lastState, .overBudget) {
+    where plan.isCutOff(place) && plan.isFeature(place, .lastState) {
       features[place].act(visit, tree.nodes[place])
       let report = try await visit.save(everything: false)
       checkSave(report, place, features[place].saved, features[place].savedNotes, "launch 1")
@@ -216,7 +215,7 @@ final class CrossingRun {
     }
     let before = plan
     if plan.manner == .asked { try await comeLate(visit, in: 2) }
-    for place in features.indices where !plan.arrived.contains(place) && !plan.waits(place) {
+    for place in features.indices where !plan.arrived.contains(place) {
       act(place, visit)
     }
     tree.other.values["value"] = "2"
@@ -230,9 +229,6 @@ final class CrossingRun {
     }
     for place in features.indices { checkSecondSave(saved, place) }
     checkKept(saved.kept, before, bySave: true, "launch 2: what its save keeps")
-    let isOver = saved.notes.contains { if case .overHardBudget = $0 { true } else { false } }
-    let hasRoom = features.indices.contains(where: plan.hasRoomAnyway)
-    expect(isOver, hasRoom, "that it is over the budget")
     let came = plan.arrived
     if plan.manner == .telling { try await comeLate(visit, in: 2) }
     tree.other.values["value"] = "changed in 2"
@@ -324,7 +320,7 @@ final class CrossingRun {
     let feature = features[place]
     guard let above = plan.above(place) else { return (feature.restored, feature.restoredNotes) }
     if plan.isCutOff(place) || !plan.isThere(above) {
-      let isLast = plan.isCutOff(place) && plan.isFeature(place, .lastState, .overBudget)
+      let isLast = plan.isCutOff(place) && plan.isFeature(place, .lastState)
       let notes: Set<ReportNote> = isLast ? [.kept, .lastState] : [.kept]
       return (.parentMissing(plan.path(above)), notes.union(feature.restoredNotes))
     }
@@ -337,15 +333,8 @@ final class CrossingRun {
     if let above = plan.above(place), plan.isCutOff(place) || !plan.isThere(above) {
       let reason = RestorationReport.NodeOutcome.parentMissing(plan.path(above))
       checkSave(report, place, .keptAsStored, [.keptBecause(reason)], "launch 2")
-    } else if plan.hasRoomAnyway(place) || plan.waits(place) && plan.arrived.isEmpty {
-      checkSave(report, place, .saved, [], "launch 2")
     } else if plan.isFeature(place, .late) && !plan.arrived.contains(place) {
       checkSave(report, place, .keptAsStored, [.keptBecause(.notFound)], "launch 2")
-    } else if plan.staysAsStored(place), plan.isFeature(plan.above(place), .overBudget),
-      feature.saved != .keptAsStored
-    {
-      // Its own failure is not asked for again.
-      checkSave(report, place, .savedWithLastState, [], "launch 2")
     } else {
       checkSave(report, place, feature.saved, feature.savedNotes, "launch 2")
     }
@@ -357,10 +346,8 @@ final class CrossingRun {
   ) {
     let entries = report.entries.filter { $0.path == plan.path(place) }
     expect(entries.map(\.outcome), [outcome], "\(what): how \(plan.path(place)) is saved")
-    let found = entries.flatMap(\.notes).map { (note: ReportNote) -> ReportNote in
-      if case .lastStateForBudget = note { .lastStateForBudget(byteCount: 0) } else { note }
-    }
-    expect(Set(found), notes, "\(what): the notes of the save of \(plan.path(place))")
+    expect(
+      Set(entries.flatMap(\.notes)), notes, "\(what): the notes of the save of \(plan.path(place))")
   }
 
   /// Lets the node come that was not there at the restore.
@@ -379,8 +366,7 @@ final class CrossingRun {
       checkEntry(report, below, second(below).0, second(below).1, "launch 2, late")
       checkSecond(below, visit.tree)
     }
-    for place in [late, below, features.indices.first(where: plan.waits)].compactMap(\.self)
-    where plan.isThere(place) {
+    for place in [late, below].compactMap(\.self) where plan.isThere(place) {
       act(place, visit)
       plan.arrived.insert(place)
     }
@@ -400,9 +386,7 @@ final class CrossingRun {
     expect(tree.other.values, ["value": "changed in 2"], "launch 3: the other node")
     for (place, feature) in features.enumerated() {
       var expected = plan.values(place, without: feature.goneInThird)
-      if !plan.staysAsStored(place) {
-        expected["value"] = plan.hasRoomAnyway(place) ? Crossing.largeValue : "2"
-      }
+      if !plan.staysAsStored(place) { expected["value"] = "2" }
       expect(tree.nodes[place].values, expected, "launch 3: what came back at \(plan.path(place))")
     }
     for (place, feature) in features.enumerated()
@@ -425,7 +409,6 @@ final class CrossingRun {
   private func third(_ place: Int) -> (RestorationReport.NodeOutcome, Set<ReportNote>) {
     let feature = features[place]
     if plan.isFeature(place, .late), plan.isCutOff(place) { return (.notFound, [.kept]) }
-    if plan.hasRoomAnyway(place) { return (feature.later, []) }
     guard plan.staysAsStored(place), !feature.keepsWhatIsStored else {
       return (feature.later, feature.laterNotes)
     }

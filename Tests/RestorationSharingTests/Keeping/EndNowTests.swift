@@ -191,17 +191,6 @@ final class EndNowTests: AutosaveTestCase {
     XCTAssertEqual([stored.value, storedChild.value], ["good", "two"])
   }
 
-  func testABudgetReadsWhatIsStored() async throws {
-    let keeper = try await keeper()
-    keeper.policy.sizeBudget = SizeBudget(hard: 1 << 20)
-    _ = try await idle(keeper)
-    try await holdUpSave(of: "1")
-    node.value = "2"
-    disk.gate.goOn()
-    XCTAssertTrue(keeper.endNow(within: Self.limit))
-    try await assertStored("2", by: keeper)
-  }
-
   func testSecretsAreStored() async throws {
     let keeper = try await keeper()
     let node = SensitiveNode("s") { $0.encode("secret", forKey: "s", sensitivity: .secret) }

@@ -288,19 +288,6 @@ final class BesideStateTests: XCTestCase {
     XCTAssertEqual(report.kept, [])
   }
 
-  func testNoBudgetLeavesOutANodeOfWhichAnotherStateIsKept() async throws {
-    try await run(2, Screen("a", "newer"))
-    let keeper = try keeper(version: 1)
-    keeper.policy.sizeBudget = SizeBudget(soft: nil, hard: 300)
-    let node = Screen("a")
-    _ = try await keeper.restore(into: [node])
-    node.value = String(repeating: "t", count: 1000)
-    for _ in 0..<2 {
-      _ = try await keeper.save([node])
-      XCTAssertEqual(try values("a").last, "newer")
-    }
-  }
-
   func testADiscardTakesBoth() async throws {
     try await run(2, Screen("a", "newer"))
     let keeper = try keeper(version: 1)

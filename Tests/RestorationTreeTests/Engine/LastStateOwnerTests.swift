@@ -9,26 +9,17 @@ final class LastStateOwnerTests: ChangeTestCase {
   private struct Broken: Error {}
 
   func testANodeThatMovesUpInItsStackKeepsItsOwnLastState() async throws {
-    for isForBudget in [false, true] {
-      try launch.removeState()
-      let keeper = try launch.keeper()
-      let one = TestNode("page", value: "text of one")
-      let two = TestNode("page", value: "text of two")
-      let stack = TestStack("stack", children: [one, two])
-      _ = try await keeper.save([stack])
-      stack.restorationChildren = [two]
-      if isForBudget {
-        two.value = String(repeating: "x", count: 5_000)
-        keeper.policy.sizeBudget = SizeBudget(hard: 1_000)
-      } else {
-        two.onEncode = { _ in throw Broken() }
-      }
-      let report = try await keeper.save([stack])
-      XCTAssertEqual(report.outcome(of: "stack/page"), .savedWithLastState)
-      XCTAssertEqual(try launch.storedPaths(), ["stack", "stack/page"])
-      XCTAssertEqual(try value(of: "stack/page"), "text of two")
-      await keeper.close()
-    }
+    let keeper = try launch.keeper()
+    let one = TestNode("page", value: "text of one")
+    let two = TestNode("page", value: "text of two")
+    let stack = TestStack("stack", children: [one, two])
+    _ = try await keeper.save([stack])
+    stack.restorationChildren = [two]
+    two.onEncode = { _ in throw Broken() }
+    let report = try await keeper.save([stack])
+    XCTAssertEqual(report.outcome(of: "stack/page"), .savedWithLastState)
+    XCTAssertEqual(try launch.storedPaths(), ["stack", "stack/page"])
+    XCTAssertEqual(try value(of: "stack/page"), "text of two")
   }
 
   func testANodeThatMovesKeepsItsLastState() async throws {
@@ -143,36 +134,24 @@ final class LastStateOwnerTests: ChangeTestCase {
 
   func testANodeAtTheAddressOfOneThatWentDoesNotGetItsState() async throws {
     let parents: [() -> PlainNode] = [{ TrackedNode("root") }, { TrackedStack("root") }]
-    for (makeParent, isForBudget) in [(parents[0], false), (parents[0], true), (parents[1], false)]
-    {
-      try await assertAnotherStateIsNotKept(below: makeParent(), isForBudget) { TrackedNode("a") }
+    for makeParent in parents {
+      try await assertAnotherStateIsNotKept(below: makeParent()) { TrackedNode("a") }
     }
     try await assertAnotherStateIsNotKept(below: TrackedNode("root")) { PlainNode("a") }
     try await assertAnotherStateIsNotKept(below: PlainStack("root")) { PlainNode("a") }
   }
 
   private func assertAnotherStateIsNotKept(
-    below root: PlainNode, _ isForBudget: Bool = false, _ make: () -> PlainNode, line: UInt = #line
+    below root: PlainNode, _ make: () -> PlainNode, line: UInt = #line
   ) async throws {
     try launch.removeState()
     let keeper = try launch.keeper()
     let new = try await nodeAtTheAddressOfOneThatWent(below: root, with: keeper, make)
-    if isForBudget {
-      new.value = String(repeating: "x", count: 5_000)
-      keeper.policy.sizeBudget = SizeBudget(hard: 1_000)
-    } else {
-      new.throwsInEncode = true
-    }
+    new.throwsInEncode = true
     root.below = [new]
     let report = try await keeper.save([root])
-    if isForBudget {
-      guard case .overBudget = report.outcome(of: "root/a") else {
-        return XCTFail("\(report)", line: line)
-      }
-    } else {
-      XCTAssertEqual(report.outcome(of: "root/a"), .savedWithoutState, line: line)
-      XCTAssertNil(try value(of: "root/a"), line: line)
-    }
+    XCTAssertEqual(report.outcome(of: "root/a"), .savedWithoutState, line: line)
+    XCTAssertNil(try value(of: "root/a"), line: line)
     await keeper.close()
   }
 

@@ -241,28 +241,6 @@ final class AutosaveDifferenceTests: AutosavePollTestCase {
     await keeper.close()
   }
 
-  func testWhatHasNoRoomIsNoDifference() async throws {
-    let keeper = try await keeper()
-    keeper.policy.sizeBudget = SizeBudget(hard: 600)
-    let large = PlainNode("large")
-    large.value = String(repeating: "x", count: 4000)
-    large.priority = .low
-    plain.below = [PlainNode("small"), large]
-    plain.references = [large]
-    try await assertFindsNothing(keeper)
-  }
-
-  func testAStackInWhichOneOfTwoEqualNodesHasNoRoomIsNoDifference() async throws {
-    let keeper = try await keeper()
-    keeper.policy.sizeBudget = SizeBudget(hard: 600)
-    let large = PlainNode("a")
-    large.value = String(repeating: "x", count: 4000)
-    large.priority = .low
-    let stack = PlainStack("root")
-    stack.below = [large, PlainNode("a")]
-    try await assertFindsNothing(in: stack, keeper)
-  }
-
   func testWhatIsKeptIsNoDifference() async throws {
     let first = try await keeper()
     plain.below = [PlainNode("gone")]

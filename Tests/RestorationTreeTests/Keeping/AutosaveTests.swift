@@ -291,27 +291,6 @@ final class AutosaveTests: AutosaveTestCase {
     try await assertIsStoredWhenNamed(ObservedNode(nil))
   }
 
-  /// Sees that a node for which there was no room is stored when it is smaller.
-  private func assertIsStoredWhenSmaller(_ child: any HistoryNode) async throws {
-    child.value = String(repeating: "x", count: 4000)
-    node.below = [child]
-    let keeper = try await keeper()
-    keeper.policy.sizeBudget = SizeBudget(hard: 600)
-    _ = try await begun(keeper)
-    XCTAssertEqual(try launch.storedPaths(), ["root"])
-    child.value = "small"
-    try await stores("it is stored") { try launch.storedPaths() == ["root", "root/large"] }
-    await keeper.close()
-  }
-
-  func testATrackedNodeThatHadNoRoomIsStoredWhenItIsSmaller() async throws {
-    try await assertIsStoredWhenSmaller(TrackedNode("large"))
-  }
-
-  func testAnObservedNodeThatHadNoRoomIsStoredWhenItIsSmaller() async throws {
-    try await assertIsStoredWhenSmaller(ObservedNode("large"))
-  }
-
   func testARootThatIsRestoredLateIsHeard() async throws {
     let (first, before) = (try newKeeper(), TrackedNode("second"))
     before.value = "1"

@@ -47,10 +47,10 @@ final class KeptChangeHistoryTests: XCTestCase {
 
     /// Makes most of what there is once more, in a new launch.
     func launchAgain(version: Int, _ random: inout SeededGenerator) throws {
-      let (bound, budget) = (keeper.policy.keptBound, keeper.policy.sizeBudget)
+      let bound = keeper.policy.keptBound
       var rest: [(node: any RestorableNode, parent: String?)] = roots.reversed().map { ($0, nil) }
       try begin(version: version)
-      (keeper.policy.keptBound, keeper.policy.sizeBudget) = (bound, budget)
+      keeper.policy.keptBound = bound
       while let (node, parent) = rest.popLast() {
         guard let name = (node as? any HistoryNode)?.name, nodes[name] == nil,
           parent == nil || Int.random(in: 0..<8, using: &random) > 0
@@ -131,7 +131,7 @@ final class KeptChangeHistoryTests: XCTestCase {
     let name = names[Int.random(in: 0..<names.count, using: &random)]
     let other = names[Int.random(in: 0..<names.count, using: &random)]
     guard let node = side.nodes[name], let target = side.nodes[other] else { return "nothing" }
-    switch Int.random(in: 0..<18, using: &random) {
+    switch Int.random(in: 0..<17, using: &random) {
     case 0..<7:
       node.value = "\(step)"
       return "value of \(name)"
@@ -172,10 +172,6 @@ final class KeptChangeHistoryTests: XCTestCase {
     case 15:
       node.throwsInEncode.toggle()
       return "\(name) throws: \(node.throwsInEncode)"
-    case 16:
-      let most = [nil, 700, 1000][Int.random(in: 0..<3, using: &random)]
-      side.keeper.policy.sizeBudget = most.map { SizeBudget(hard: $0) }
-      return "\(most ?? -1) bytes for all"
     default:
       side.launch.keys.isLocked = true
       return "a locked key"

@@ -14,8 +14,8 @@ final class DeepReportTests: XCTestCase {
 
     var texts: [String: String] {
       [
-        "saved": "\(saved)", "saved tree": saved.tree, "sizes": saved.sizes.table,
-        "sizes tree": saved.sizes.tree, "restored": "\(restored)", "restored tree": restored.tree,
+        "saved": "\(saved)", "saved tree": saved.tree, "restored": "\(restored)",
+        "restored tree": restored.tree,
         "kept": "\(keptAgain)", "kept tree": keptAgain.tree, "checked": "\(checked)",
         "checked tree": checked.tree,
       ]
@@ -83,7 +83,6 @@ final class DeepReportTests: XCTestCase {
     for saved in [reports.saved, reports.keptAgain] {
       let back = try decoder.decode(PreservationReport.self, from: encoder.encode(saved))
       XCTAssertEqual(back, saved)
-      XCTAssertEqual(back.sizes, saved.sizes)
     }
     XCTAssertFalse(reports.keptAgain.kept.isEmpty)
     XCTAssertEqual(
@@ -100,10 +99,6 @@ final class DeepReportTests: XCTestCase {
     let lines = "\(report)".split(separator: "\n").map(String.init)
     XCTAssertEqual(lines[24], "  \(names[0...23].joined(separator: "/")) (TestNode): saved")
     XCTAssertEqual(lines[26], "  …(2)/\(names[2...25].joined(separator: "/")) (TestNode): saved")
-    let table = report.sizes.table.split(separator: "\n").map(String.init)
-    XCTAssertEqual(
-      table.filter { $0.hasSuffix(" …(1)/\(names[1...24].joined(separator: "/")) (TestNode)") }
-        .count, 1)
     // An outcome that names a path, too.
     XCTAssertEqual(
       RestorationReport.NodeOutcome.parentMissing(RestorationPath(names)).description,
@@ -133,9 +128,6 @@ final class DeepReportTests: XCTestCase {
     let entries = try XCTUnwrap(json["entries"] as? [[String: Any]])
     XCTAssertEqual(entries.map { $0["path"] as? Int }, [1, 2, 3, 4, 5, 6])
     XCTAssertEqual(try text(entries[5]["outcome"]), #"{"excluded":{"by":5}}"#)
-    // That of the application is the empty path.
-    let sizes = (json["sizes"] as? [String: Any])?["elements"] as? [[String: Any]]
-    XCTAssertEqual(sizes?.first?["path"] as? Int, 0)
     // By itself an entry has its whole path.
     XCTAssertEqual(
       try text(try JSONSerialization.jsonObject(with: encoder.encode(report.entries[2]))),
@@ -159,13 +151,11 @@ final class DeepReportTests: XCTestCase {
     let saved = try decode(
       PreservationReport.self, #"{"excluded":{"by":{"identifiers":["a"]}}}"#,
       #"""
-      "outcome":{"saved":{}},"sizes":{"elements":[{"byteCount":3,"className":"A","kind":"node",
-      "ownByteCount":3,"path":{"identifiers":["a"]}}]},"kept":[],"unaskedCount":0,"byteCount":9,
-      "writtenByteCount":9,"walkDuration":[0,5],"otherInstances":[]
+      "outcome":{"saved":{}},"kept":[],"unaskedCount":0,"byteCount":9,"writtenByteCount":9,
+      "walkDuration":[0,5],"otherInstances":[]
       """#)
     XCTAssertEqual(saved.entries.map(\.path), [path])
     XCTAssertEqual(saved.entries.map(\.outcome), [.excluded(by: RestorationPath(["a"]))])
-    XCTAssertEqual(saved.sizes.elements.map(\.path), [RestorationPath(["a"])])
     let restored = try decode(
       RestorationReport.self, #"{"parentMissing":{"_0":{"identifiers":["a"]}}}"#,
       #"""

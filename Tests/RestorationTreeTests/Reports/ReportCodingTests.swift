@@ -33,11 +33,6 @@ final class ReportCodingTests: XCTestCase {
         ReportNote.restorationClassNotRegistered("s"),
         #"{"restorationClassNotRegistered":{"_0":"s"}}"#
       ),
-      (
-        ReportNote.overHardBudget(byteCount: 7, hard: 8),
-        #"{"overHardBudget":{"byteCount":7,"hard":8}}"#
-      ),
-      (ReportNote.lastStateForBudget(byteCount: 7), #"{"lastStateForBudget":{"byteCount":7}}"#),
       (ReportNote.notInvalidated, #"{"notInvalidated":{}}"#),
       (ReportNote.identifierShadowed, #"{"identifierShadowed":{}}"#),
       (ReportNote.valueUsedTooEarly(key: "s"), #"{"valueUsedTooEarly":{"key":"s"}}"#),
@@ -91,10 +86,6 @@ final class ReportCodingTests: XCTestCase {
       (ReportNote.unreadableValues(["a", "b"]), #"{"unreadableValues":{"_0":["a","b"]}}"#),
       (ReportNote.fieldReplaced(key: "s", "t"), #"{"fieldReplaced":{"_1":"t","key":"s"}}"#),
       (ReportNote.missingFields(["a", "b"]), #"{"missingFields":{"_0":["a","b"]}}"#),
-      (
-        ReportNote.overSoftBudget(byteCount: 7, soft: 8, largest: []),
-        #"{"overSoftBudget":{"byteCount":7,"largest":[],"soft":8}}"#
-      ),
       (ReportNote.detached, #"{"detached":{}}"#),
       (
         ReportNote.keptBecause(.classMismatch(by: .existing, found: "s")),
@@ -224,7 +215,6 @@ final class ReportCodingTests: XCTestCase {
         PreservationReport.NodeOutcome.excluded(by: RestorationPath(["x", "y"])),
         #"{"excluded":{"by":{"identifiers":["x","y"]}}}"#
       ),
-      (PreservationReport.NodeOutcome.overBudget(byteCount: 7), #"{"overBudget":{"byteCount":7}}"#),
       (PreservationReport.NodeOutcome.duplicate, #"{"duplicate":{}}"#),
       (PreservationReport.NodeOutcome.containedTwice, #"{"containedTwice":{}}"#),
     ])
@@ -273,10 +263,6 @@ final class ReportCodingTests: XCTestCase {
   func testCasesWithValuesOfReportsAreCodedUnderTheirNames() throws {
     let refused = #"{"refused":{"_0":{"facts":{"a":"b"},"reason":"s"}}}"#
     try assertCoded([(PreservationReport.Outcome.refused(Refusal("s", ["a": "b"])), refused)])
-    let size =
-      #"{"overSoftBudget":{"byteCount":7,"largest":[{"byteCount":5,"className":"s","kind":"node","#
-      + #""ownByteCount":4,"path":{"identifiers":["x"]}}],"soft":8}}"#
-    try assertCoded([(try decoded(size) as ReportNote, size)])
   }
 
   func testACaseThatNobodyKnowsIsNamedByTheError() {
@@ -289,7 +275,7 @@ final class ReportCodingTests: XCTestCase {
   func testAValueThatIsMissingOrOfAnotherTypeIsAnError() {
     for json in [
       #"{"version":{}}"#, #"{"version":{"_0":"s"}}"#, #"{"version":7}"#, "7",
-      #"{"overHardBudget":{"byteCount":7}}"#,
+      #"{"largeActivity":{"byteCount":7}}"#,
     ] { XCTAssertThrowsError(try decoded(json) as ReportNote, json) }
   }
 

@@ -89,13 +89,6 @@ final class ReportTests: XCTestCase {
     let delegate = TestDelegate()
     let clean = try await launch.keeper(delegate: delegate).save([TestNode("a")])
     XCTAssertEqual(clean.entries.map(\.kind), [.node])
-    let keeper = try launch.keeper(delegate: delegate)
-    keeper.policy.sizeBudget = SizeBudget(soft: 1)
-    let large = try await keeper.save([TestNode("a")])
-    // What is no problem is said in its line, too.
-    for text in [large.description, large.tree] {
-      XCTAssertTrue(text.contains("application: the state takes "), text)
-    }
     delegate.onWillEncode = { $0.encode(1, forKey: "unread") }
     delegate.onDidDecode = { _ in throw Failure() }
     let second = TestNode("a")
@@ -146,13 +139,11 @@ final class ReportTests: XCTestCase {
       .requiredKeysMissing(["k"]), .largeActivity(byteCount: 3, limit: 2),
       .storageTypeMismatch(key: "k", "e"), .storageEncodingFailed(key: "k", "e"),
       .unreadable("e"), .hostDelegateGone, .didDecodeFailed("e"), .notContained, .lastState,
-      .unreadKeys(["k", "l"]), .unreadableValues(["k"]), .overHardBudget(byteCount: 3, hard: 2),
-      .lastStateForBudget(byteCount: 3),
+      .unreadKeys(["k", "l"]), .unreadableValues(["k"]),
     ]
     let others: [ReportNote] = [
       .detached, .keptBecause(.parentMissing(path)), .unusedInheritedHooks, .migrated(from: 1),
       .kept, .renamed(to: "C"), .version(2), .expiredValues(["k"]), .forgottenSecrets(["k"]),
-      .overSoftBudget(byteCount: 3, soft: 2, largest: []),
       .keptStateDropped(since: Date(timeIntervalSinceReferenceDate: 1), byteCount: 3),
       .keptSince(Date(timeIntervalSinceReferenceDate: 1)),
     ]

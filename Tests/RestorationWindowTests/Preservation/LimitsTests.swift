@@ -1,4 +1,5 @@
 import ArchiveCodec
+import Foundation
 import RestorationKit
 import RestorationTesting
 import TestSupport
@@ -173,6 +174,37 @@ final class LimitsTests: XCTestCase {
           "A limit was exceeded. Store less in one piece, or raise the limit."
             + " (limitExceeded: bytes of a string, at \(path))")
       ], line: line)
+  }
+
+  private final class Screen: @MainActor RestorableScreen {
+    let restorationIdentifier = "screen"
+    @Restored var long = ""
+    @Restored var short = ""
+    @Restored var zoom = 1
+  }
+
+  func testWhatIsOverTheLimitStaysInTheFileAsItWasAndTheRestIsStored() async throws {
+    let keeper = try keeper(ArchiveLimits(stringByteCount: 5000))
+    let (screen, node, kept) = (Screen(), TestNode("root", value: "good"), text(5000))
+    screen.long = kept
+    screen.short = "good"
+    _ = try await keeper.save([node, screen])
+    (node.value, screen.long, screen.short) = (text(5001), text(5001), text(5001))
+    screen.zoom = 2
+    let report = try await keeper.save([node, screen])
+    XCTAssertEqual(
+      Set(report.problems.map(\.path.description)), ["root", "screen", "screen/long"])
+    let stored = try XCTUnwrap(try launch.storedRecords())
+    XCTAssertEqual(
+      stored.words.prefix(3).map { $0.replacingOccurrences(of: kept, with: "kept") },
+      [
+        "node root node: {class: TestNode, hasLastState: true, identifier: root},"
+          + " state: {value: good}",
+        "node screen node: {class: Screen, identifier: screen},"
+          + " state: {@fields: {long: screen/long}, short: good, zoom: 2}",
+        "object screen/long node: {class: @field, hasLastState: true, identifier: long,"
+          + " kind: object, referrer: screen, restoresItself: true}, state: {value: kept}",
+      ])
   }
 
   func testAValueOfTheDelegateThatIsOverTheLimitIsNamedByItsKey() async throws {

@@ -3,8 +3,7 @@ import RestorationKit
 import TestSupport
 import XCTest
 
-/// Secrets in the states that were stored last, which stay for objects that cannot be encoded, or that have
-/// no room.
+/// Secrets in the states that were stored last, which stay for objects that cannot be encoded.
 @MainActor
 final class LastSecretTests: SecretTestCase {
   private struct Failure: Error {}
@@ -16,53 +15,43 @@ final class LastSecretTests: SecretTestCase {
 
   func testASecretOfALastStateHasItsSubkeyWhateverTheKeeperDidBefore() async throws {
     for past in Past.allCases {
-      for hasRoom in [false, true] {
-        for isEverything in [false, true] {
-          let message = "\(past), has room: \(hasRoom), everything: \(isEverything)"
-          try launch.removeState()
-          secretsBytes = nil
-          if past == .restored || past == .restoredAndSaved { try await saveTree() }
-          let fails = Flag()
-          let keeper = try self.keeper(
-            HookedStore(launch.store) { name, made throws(ArchiveError) in
-              if fails.isSet, name == "main", made.isWrite { throw ArchiveError(.storageFull) }
-            })
-          let top = tree()
-          let below = try XCTUnwrap(top.restorationChildren.first as? SensitiveNode)
-          let encode = below.encode
-          if past == .restored || past == .restoredAndSaved {
-            _ = try await keeper.restore(into: [top])
-          }
-          switch past {
-          case .restored: break
-          case .saved, .restoredAndSaved: _ = try await keeper.save([top])
-          case .savedTwice:
-            _ = try await keeper.save([top])
-            _ = try await keeper.save([top])
-          case .savedEverything: _ = try await keeper.saveEverything([top])
-          case .failedAndSaved:
-            _ = try await keeper.save([top])
-            fails.isSet = true
-            top.value = "other"
-            let error = await restorationError { _ = try await keeper.save([top]) }
-            XCTAssertEqual(error?.archive?.code, .storageFull, message)
-            fails.isSet = false
-          }
-          below.encode = { coder in
-            guard hasRoom else {
-              try encode(coder)
-              return coder.encode(String(repeating: "x", count: 9_000), forKey: "long")
-            }
-            throw Failure()
-          }
-          keeper.policy.sizeBudget = SizeBudget(hard: 4_000)
-          let report =
-            isEverything ? try await keeper.saveEverything([top]) : try await keeper.save([top])
-          XCTAssertEqual(report.outcome(of: "top/below"), .savedWithLastState, message)
-          await keeper.close()
-          let restored = try await restore()
-          XCTAssertEqual(restored.found, all, message)
+      for isEverything in [false, true] {
+        let message = "\(past), everything: \(isEverything)"
+        try launch.removeState()
+        secretsBytes = nil
+        if past == .restored || past == .restoredAndSaved { try await saveTree() }
+        let fails = Flag()
+        let keeper = try self.keeper(
+          HookedStore(launch.store) { name, made throws(ArchiveError) in
+            if fails.isSet, name == "main", made.isWrite { throw ArchiveError(.storageFull) }
+          })
+        let top = tree()
+        let below = try XCTUnwrap(top.restorationChildren.first as? SensitiveNode)
+        if past == .restored || past == .restoredAndSaved {
+          _ = try await keeper.restore(into: [top])
         }
+        switch past {
+        case .restored: break
+        case .saved, .restoredAndSaved: _ = try await keeper.save([top])
+        case .savedTwice:
+          _ = try await keeper.save([top])
+          _ = try await keeper.save([top])
+        case .savedEverything: _ = try await keeper.saveEverything([top])
+        case .failedAndSaved:
+          _ = try await keeper.save([top])
+          fails.isSet = true
+          top.value = "other"
+          let error = await restorationError { _ = try await keeper.save([top]) }
+          XCTAssertEqual(error?.archive?.code, .storageFull, message)
+          fails.isSet = false
+        }
+        below.encode = { _ in throw Failure() }
+        let report =
+          isEverything ? try await keeper.saveEverything([top]) : try await keeper.save([top])
+        XCTAssertEqual(report.outcome(of: "top/below"), .savedWithLastState, message)
+        await keeper.close()
+        let restored = try await restore()
+        XCTAssertEqual(restored.found, all, message)
       }
     }
   }
