@@ -40,6 +40,7 @@ final class ObjectTests: XCTestCase {
     XCTAssertEqual(try launch.storedPaths(), ["a"])
   }
 
+  // Seed: Restoring your app's state
   func testAnObjectThatIsReferredToHasOneRecordAndComesBackAsOne() async throws {
     let filter = TestObject("f")
     let tree = TestNode("root", children: ["a", "b"].map { node($0, refersTo: filter) })

@@ -40,6 +40,7 @@ final class LookupTests: XCTestCase {
     return delegate
   }
 
+  // Seed: About the UI restoration process
   func testARestorationClassThatAnswersIsTheOnlyOneAsked() async throws {
     let storyboard = storyboard()
     let node = try XCTUnwrap(storyboard.instantiate("a") as? TestNode)
@@ -58,6 +59,7 @@ final class LookupTests: XCTestCase {
     XCTAssertEqual(trace.events, ["shouldRestore", "delegate root", "didDecode"])
   }
 
+  // Seed: About the UI restoration process
   func testANilFromTheRestorationClassIsAVetoAndNobodyElseIsAsked() async throws {
     let storyboard = storyboard()
     let node = try XCTUnwrap(storyboard.instantiate("a") as? TestNode)
@@ -123,6 +125,7 @@ final class LookupTests: XCTestCase {
       ])
   }
 
+  // Seed: About the UI restoration process
   func testTheStoryboardIsTheLastToBeAsked() async throws {
     let storyboard = storyboard()
     let node = try XCTUnwrap(storyboard.instantiate("a") as? TestNode)

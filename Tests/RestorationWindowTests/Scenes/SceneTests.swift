@@ -8,6 +8,7 @@ import XCTest
 final class SceneTests: XCTestCase {
   private let app = SceneLaunch()
 
+  // Seed: UIScene State Restoration with NSUserActivity and SwiftUI on iOS 13 (iPadOS)
   func testAllWhoTakePartInASaveAreCalledInOrder() async throws {
     let host = try await app.host()
     let scene = try await host.open()
@@ -169,6 +170,23 @@ final class SceneTests: XCTestCase {
     XCTAssertEqual(back.session.persistentIdentifier, identifier)
     XCTAssertFalse(back === scene)
     XCTAssertEqual(node.value, "x")
+  }
+
+  // Seed: UIScene State Restoration with NSUserActivity and SwiftUI on iOS 13 (iPadOS)
+  func testASessionThatConnectsAgainInTheSameLaunchHasItsActivityAndItsTree() async throws {
+    let host = try await app.host()
+    let scene = try await host.open()
+    app.delegates[0].activity = app.activity(1)
+    app.delegates[0].roots = [TestNode("root", children: [TestNode("child", value: "typed")])]
+    try await host.disconnect(scene)
+    XCTAssertNil(scene.session.scene)
+    let child = TestNode("child")
+    app.prepare = { $0.roots = [TestNode("root", children: [child])] }
+    let back = try await host.connect(scene.session)
+    XCTAssertFalse(back === scene)
+    XCTAssertTrue(back.session === scene.session)
+    XCTAssertEqual(app.delegates[1].interactions.map(\.id), [1])
+    XCTAssertEqual(child.value, "typed")
   }
 
   func testASessionThatConnectsTwiceAtOnceGetsOneScene() async throws {
