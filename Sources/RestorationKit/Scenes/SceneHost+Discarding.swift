@@ -102,11 +102,11 @@ extension SceneHost {
     } catch {
       throw RestorationError(error)
     }
-    let gone = (stored.scenes + (stored.closed ?? [])).filter {
+    let gone = (stored.scenes + stored.closed).filter {
       identifiers.contains($0.identifier)
     }
     stored.scenes.removeAll { gone.contains($0) }
-    stored.closed?.removeAll { gone.contains($0) }
+    stored.closed.removeAll { gone.contains($0) }
     stored.discarded += gone
     try await list.write { stored }
     for entry in gone {

@@ -137,7 +137,7 @@ extension SceneHost {
     }
     let now = keeper.engine.settings.now()
     return list.scenes.map { row($0, .stored) }
-      + (list.closed ?? []).map { row($0, .closed(at: $0.closedAt ?? now)) }
+      + list.closed.map { row($0, .closed(at: $0.closedAt ?? now)) }
       + list.discarded.map { row($0, .discarded) }
   }
 

@@ -256,6 +256,34 @@ extension SceneHost {
     tell(.didUpdate, scene.session)
     delegate.scene(scene, didUpdate: activity)
     activity.needsSave = false
-    return activityRules.checked(activity, &problems)
+    return checkedContent(of: activity, &problems)
+  }
+
+  /// The content of an activity that is to be stored, with what is wrong with it; nil if it
+  /// cannot be.
+  private func checkedContent(
+    of activity: UserActivity, _ problems: inout [ReportNote]
+  ) -> UserActivity.Content? {
+    guard activity.isValid else {
+      problems.append(.invalidActivity(activity.activityType))
+      return nil
+    }
+    guard declaredActivityTypes.contains(activity.activityType) else {
+      problems.append(.undeclaredActivityType(activity.activityType))
+      return nil
+    }
+    let missing = activity.requiredUserInfoKeys.subtracting(activity.userInfo.keys)
+    if !missing.isEmpty { problems.append(.requiredKeysMissing(missing.sorted())) }
+    let content = activity.content.reducedToRequiredKeys
+    do throws(RestorationError) {
+      let byteCount = try StoredValue(checking: content).byteCount
+      if byteCount > activityByteLimit {
+        problems.append(.largeActivity(byteCount: byteCount, limit: activityByteLimit))
+      }
+    } catch {
+      problems.append(.activityEncodingFailed(activity.activityType, error.description))
+      return nil
+    }
+    return content
   }
 }

@@ -26,16 +26,10 @@ public final class SceneHost {
   var autosave: HeldAutosave?
 
   /// The types of activities that are stored; any other is a problem in the report.
-  public var declaredActivityTypes: Set<String> {
-    get { activityRules.declaredTypes }
-    set { activityRules.declaredTypes = newValue }
-  }
+  public var declaredActivityTypes: Set<String> = []
 
   /// The bytes over which an activity is reported as large.
-  public var activityByteLimit: Int {
-    get { activityRules.byteLimit }
-    set { activityRules.byteLimit = newValue }
-  }
+  public var activityByteLimit = 1 << 16
 
   /// Told of every call that the host makes to delegates, in order.
   ///
@@ -86,7 +80,6 @@ public final class SceneHost {
   let list: SceneListFile
   var sessions = SessionTable()
   var launchState = LaunchState.before
-  var activityRules = ActivityRules()
   private(set) var configurations: [SceneConfiguration] = []
 
   /// Creates a host of the scenes of an application.
@@ -247,7 +240,7 @@ public final class SceneHost {
 
   /// Takes what another machine has set on sessions, and is in its list alone.
   private func take(_ theirs: SceneList) {
-    for entry in theirs.scenes + (theirs.closed ?? []) {
+    for entry in theirs.scenes + theirs.closed {
       guard let row = sessions.row(entry.identifier), !row.state.isDiscarded else { continue }
       if let change = entry.change { row.session.take(change) }
     }
@@ -259,7 +252,7 @@ public final class SceneHost {
     await list.store(calls, taking: take) { endsCleanly in
       SceneList(
         scenes: openSessions.map(\.entry),
-        closed: closedSessions.isEmpty ? nil : closedSessions.map(\.entry),
+        closed: closedSessions.map(\.entry),
         discarded: sessions.discarded.map(\.discardedEntry), endedCleanly: endsCleanly)
     }
   }

@@ -31,8 +31,8 @@ struct SceneList: Hashable, Codable, Sendable {
   }
 
   var scenes: [Entry] = []
-  /// Closed, and can be opened again; nil in a list of a version that knew none.
-  var closed: [Entry]?
+  /// Closed, and can be opened again.
+  var closed: [Entry] = []
   /// Discarded, and the app has not been told yet.
   var discarded: [Entry] = []
   /// Whether the app said that it was about to end.
