@@ -17,7 +17,7 @@ public struct SceneConnectionOptions {
 }
 
 /// Why an app is brought back.
-public enum RestoreReason: String, Hashable, Codable, Sendable {
+public enum RestoreReason: String, Hashable, Sendable {
   /// There is nothing to bring back.
   case pristine
 
