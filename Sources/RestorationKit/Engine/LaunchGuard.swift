@@ -105,7 +105,7 @@ package final class LaunchGuard {
     marked?.seenOldUptime = 0
     restoreCount += 1
     restore = OpenRestore(
-      number: restoreCount, version: tree.version, isWhole: tree.isWhole, key: key,
+      number: restoreCount, key: key,
       marked: marked)
     hasBegun = true
     try mark(key)

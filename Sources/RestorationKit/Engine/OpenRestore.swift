@@ -3,8 +3,6 @@ internal import ArchiveCodec
 /// A restore that has begun and not ended, with the marker that says so.
 struct OpenRestore {
   let number: UInt64
-  let version: ArchiveVersion
-  let isWhole: Bool
   /// The key, since letting the state go must not wait for the provider.
   let key: ArchiveKey
   /// Nil if there is no marker that may be changed.

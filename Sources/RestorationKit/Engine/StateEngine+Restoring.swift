@@ -94,7 +94,7 @@ extension StateEngine {
       let (policy, settingAside) = (settings.policy, settings.settingAside)
       found = try await calls { [file] () async throws(ArchiveError) in
         try await file.beginRestore(
-          crashThreshold: policy.crashThreshold, keeping: policy.keptSessions, settingAside)
+          crashThreshold: policy.crashThreshold, keeping: policy.sessions, settingAside)
       }
     } catch {
       if error.code == .keyLocked {
@@ -157,21 +157,12 @@ extension StateEngine {
       _ = await calls.first { await restorationExtension.endRestore(nil) }
       return
     }
-    // Kept records stay stored until a save has written them back, so a state with kept
-    // records is not consumed.
-    let isConsumed = settings.policy.consumesStateOnLaunch && objects.kept == nil
-    let consuming = isConsumed ? settingAside : nil
     let hasKept = objects.kept != nil
     let close: RestorationExtension.Close = { [file, values = values?.store] in
-      guard let consuming else {
-        // A save during the restore may have begun another note.
-        let note = await file.endRestore(
-          restoreNumber, isNoted: hasKept || values?.hasUnread == true)
-        values?.noteDecoding(note)
-        return
-      }
-      await file.endRestore(restoreNumber, consuming: consuming)
-      await file.send()
+      // A save during the restore may have begun another note.
+      let note = await file.endRestore(
+        restoreNumber, isNoted: hasKept || values?.hasUnread == true)
+      values?.noteDecoding(note)
     }
     _ = await calls.first { await restorationExtension.endRestore(close) }
   }

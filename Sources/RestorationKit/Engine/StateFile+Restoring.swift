@@ -176,52 +176,17 @@ extension StateFile {
     files.launch.beginAnew()
   }
 
-  /// Takes the mark away, and the state, if it is still the restored one and was read whole.
-  func endRestore(_ number: UInt64, consuming settingAside: SettingAside) async {
-    await files.link?.compareWithStore()
-    let settingAside = await withoutSetAside(settingAside)
-    let secretsOfAsides = await secretsOfStoredAsides()
-    files.archive.replaceUndecoded(settingAside)
-    endRestore(number, consuming: settingAside, secretsOfAsides: secretsOfAsides)
-  }
-
-  /// Takes the mark of a restore away, and also the state if it is consumed.
+  /// Takes the mark of a restore away.
   ///
   /// - Parameters:
   ///   - number: The number of the restore.
-  ///   - settingAside: How to set the state aside, if it is consumed; nil if it stays.
-  ///   - secretsOfAsides: The subkeys to which archives refer that are set aside only in the store.
   ///   - isNoted: Whether values or late elements may be decoded later.
-  /// - Returns: The note for these values; nil if nothing can be noted.
-  @discardableResult
-  func endRestore(
-    _ number: UInt64, consuming settingAside: SettingAside? = nil,
-    secretsOfAsides: Set<UInt64>? = nil, isNoted: Bool = false
-  ) -> LaunchNote? {
+  /// - Returns: The note for these; nil if there is none.
+  func endRestore(_ number: UInt64, isNoted: Bool) -> LaunchNote? {
     guard let (restore, lock) = files.launch.end(number) else { return nil }
     note {
       guard try lock.isHeld() else { return }
       try files.launch.takeMark(of: restore, isNoted: isNoted)
-      guard let settingAside, restore.isWhole else { return }
-      // The tree is read, too, as in the restore: an archive that opens may have no tree.
-      let key = try currentKey(creating: false)
-      let found = try files.archive.find()
-      let stored = try files.archive.firstReadable(key, found) {
-        (archive, _) throws(ArchiveError) in
-        try StoredTree(reading: archive).version
-      }
-      guard let stored, stored.content == restore.version else { return }
-      files.archive.open.close()
-      // A state that a generation stood in for cannot be read, so it is set aside. So is any other
-      // state that a save would have set aside.
-      if let reason = stored.generation.map({ _ in .unreadable })
-        ?? files.archive.replacing.setAsideReason
-      {
-        try files.archive.setAside(reason, settingAside)
-      }
-      try removeSecretsOfOne(secretsOfAsides)
-      try files.archive.storage.remove()
-      try files.launch.leaveNoFile()
     }
     return isNoted ? restore.note : nil
   }

@@ -39,8 +39,7 @@ public struct StatePolicy: Sendable {
   /// A launch that restores keeps what it has found, before it changes anything; see
   /// ``StateKeeper/savedSessions()``. A ``FileStateDirectory`` keeps sessions, as links that take no
   /// space until a save replaces the archive; other directories keep none. With nil, those
-  /// that are there stay until they are removed, or the state is discarded or declined. With
-  /// ``consumesStateOnLaunch`` none are kept.
+  /// that are there stay until they are removed, or the state is discarded or declined.
   public var sessions: SessionBound?
 
   // MARK: Launches
@@ -69,12 +68,6 @@ public struct StatePolicy: Sendable {
   /// Called for a node in which a restore hangs; nil by default.
   public var watchdog: RestorationWatchdog?
 
-  /// Whether the stored state is removed after it was restored; false by default.
-  ///
-  /// Otherwise the state stays until the next save, so that a crash before that loses
-  /// nothing. A state in which an element is kept or unreadable stays in any case.
-  public var consumesStateOnLaunch = false
-
   /// What happens when another instance of the app has the state already, in
   /// this process or in another one.
   ///
@@ -82,9 +75,6 @@ public struct StatePolicy: Sendable {
   /// state, until ``StateKeeper/close()``, its own end or that of the process. The scenes of a host
   /// are taken together.
   public var instances = InstancePolicy.numbered
-
-  /// The bound of sessions; nil also for a state that is to be used once.
-  var keptSessions: SessionBound? { consumesStateOnLaunch ? nil : sessions }
 
   /// Creates the rules that hold if none is set.
   public init() {}

@@ -144,8 +144,7 @@ public struct RestorationReport: Hashable, Codable, Sendable {
 
   /// A problem of the launch beside the nodes; nil if there was none.
   ///
-  /// The text says why the crash marker could not be written, why a state that was to
-  /// be consumed is still there, why files of a killed save may still be there, why the
+  /// The text says why the crash marker could not be written, why files of a killed save may still be there, why the
   /// subkeys of secrets could not be read, that the end of the state was damaged and
   /// left out, as after a power cut, or that a local copy of a state that machines share
   /// was damaged or an older one. If nothing is stored, the text says that a key is

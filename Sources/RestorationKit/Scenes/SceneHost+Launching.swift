@@ -39,7 +39,7 @@ extension SceneHost {
     do throws(ArchiveError) {
       try await keeper.engine.file.take()
       let settings = keeper.engine.settings
-      await keeper.engine.file.keepSession(settings.policy.keptSessions, at: settings.now())
+      await keeper.engine.file.keepSession(settings.policy.sessions, at: settings.now())
       await keeper.engine.file.cleanUpAfterLaunch(at: settings.now())
       return nil
     } catch {

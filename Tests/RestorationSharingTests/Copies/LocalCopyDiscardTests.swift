@@ -64,43 +64,13 @@ final class LocalCopyDiscardTests: LocalCopyTestCase {
   }
 
   func testADiscardOfACopyWhoseNoteIsGoneIsNoConflictWithItself() async throws {
-    for isConsumed in [false, true] {
-      var keeper: StateKeeper? = try here.launch()
-      _ = try await keeper?.save([TestNode("root", value: "Rome")])
-      await keeper?.close()
-      keeper = nil
-      try removeNote()
-      let next = try here.launch()
-      if isConsumed {
-        next.policy.consumesStateOnLaunch = true
-        _ = try await next.restore(into: [TestNode("root")])
-      } else {
-        try await next.discardState()
-      }
-      XCTAssertNil(base[bytes: "main"], "consumed: \(isConsumed)")
-      await next.close()
-    }
-  }
-
-  func testAStateThatIsConsumedWhileItIsFirstSentIsNoConflictWithItself() async throws {
-    // The store has nothing yet of what an app has saved that used none.
-    let files = try StateKeeper(application: Launch.application, directory: copy, keys: keys)
-    _ = try await files.save([TestNode("root", value: "Rome")])
-    await files.close()
+    var keeper: StateKeeper? = try here.launch()
+    _ = try await keeper?.save([TestNode("root", value: "Rome")])
+    await keeper?.close()
+    keeper = nil
+    try removeNote()
     let next = try here.launch()
-    next.policy.consumesStateOnLaunch = true
-    store.holdsWrites = true
-    let root = TestNode("root")
-    root.onDecode = { _ in next.extendStateRestoration() }
-    _ = try await next.restore(into: [root])
-    XCTAssertEqual(root.value, "Rome")
-    try await waitUntil("it is being sent") { store.isHolding }
-    next.completeStateRestoration()
-    for _ in 0..<100 { await Task.yield() }
-    store.holdsWrites = false
-    try await waitUntil("it is consumed here") { copy.memory(named: "main").bytes == nil }
-    let status = await next.checkRemoteState()
-    XCTAssertEqual(status, .current)
+    try await next.discardState()
     XCTAssertNil(base[bytes: "main"])
     await next.close()
   }

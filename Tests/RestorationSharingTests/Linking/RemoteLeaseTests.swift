@@ -95,35 +95,6 @@ final class RemoteLeaseTests: XCTestCase {
     XCTAssertEqual(store[bytes: "main"], before)
   }
 
-  func testAStateThatWasConsumedIsInUseUntilItsProcessCloses() async throws {
-    let first = try here.launch()
-    _ = try await first.save([TestNode("root", value: "Rome")])
-    await first.close()
-    let (keeper, root) = (try here.launch(), TestNode("root"))
-    keeper.policy.consumesStateOnLaunch = true
-    _ = try await keeper.restore(into: [root])
-    XCTAssertEqual(root.value, "Rome")
-    let other = try await there.launch().restore()
-    XCTAssertEqual(other.outcome, .inUse(by: "server 1"))
-    root.value = "Oslo"
-    let report = try await keeper.save([root])
-    XCTAssertEqual(report.outcome, .saved)
-    await keeper.close()
-    let value = try await there.restoredValue()
-    XCTAssertEqual(value, "Oslo")
-  }
-
-  func testAConsumedStateOfAProcessThatClosesLeavesNothingInTheStore() async throws {
-    let first = try here.launch()
-    _ = try await first.save([TestNode("root", value: "Rome")])
-    await first.close()
-    let keeper = try here.launch()
-    keeper.policy.consumesStateOnLaunch = true
-    _ = try await keeper.restore(into: [TestNode("root")])
-    await keeper.close()
-    XCTAssertNil(store[bytes: "main"])
-  }
-
   func testADiscardAfterALeaseWhoseAnswerWasLostLeavesNothing() async throws {
     for isRestored in [false, true] {
       let isLost = Flag()

@@ -165,45 +165,39 @@ final class RemoteSecretTests: XCTestCase {
   }
 
   func testAStateThatGoesLeavesTheSecretsOfWhatWasSetAside() async throws {
-    for isConsumed in [false, true] {
-      for (localCopy, lease) in [
-        (nil, nil), (MemoryStateDirectory(), nil), (nil, RemoteLease(owner: "server 1")),
-        (MemoryStateDirectory(), RemoteLease(owner: "server 1")),
-      ] {
-        let what =
-          "\(isConsumed ? "consumed" : "declined"), a copy: \(localCopy != nil), "
-          + "a lease: \(lease != nil)"
-        for name in try await base.names(prefix: "") { base[bytes: name] = nil }
-        let keeper = try await conflict()
-        try await keeper.resolveConflict(keeping: .theirs)
-        await keeper.close()
-        let device = Device("there", base, keys: keys, localCopy: localCopy)
-        device.lease = lease
-        let later = try device.launch()
-        later.policy.consumesStateOnLaunch = isConsumed
-        _ = try await later.restore(into: [node()])
-        if !isConsumed {
-          let delegate = TestDelegate()
-          delegate.saves = false
-          later.delegate = delegate
-          let report = try await later.save([node("Bern")])
-          XCTAssertEqual(report.outcome, .declined)
-          later.delegate = nil
-          withExtendedLifetime(delegate) {}
-        }
-        let value = try await here.restoredValue()
-        XCTAssertNil(value, what)
-        await later.close()
-        // A launch that only restores changes nothing of it.
-        let between = try device.launch()
-        _ = try await between.restore(into: [node()])
-        await between.close()
-        let last = try there.launch()
-        _ = try await last.restore(into: [node()])
-        // Nor does a state that has no secrets take them with it.
-        _ = try await last.save([TestNode("root", value: "Lima")])
-        try await putBack(last, what)
-      }
+    for (localCopy, lease) in [
+      (nil, nil), (MemoryStateDirectory(), nil), (nil, RemoteLease(owner: "server 1")),
+      (MemoryStateDirectory(), RemoteLease(owner: "server 1")),
+    ] {
+      let what =
+        "a copy: \(localCopy != nil), a lease: \(lease != nil)"
+      for name in try await base.names(prefix: "") { base[bytes: name] = nil }
+      let keeper = try await conflict()
+      try await keeper.resolveConflict(keeping: .theirs)
+      await keeper.close()
+      let device = Device("there", base, keys: keys, localCopy: localCopy)
+      device.lease = lease
+      let later = try device.launch()
+      _ = try await later.restore(into: [node()])
+      let delegate = TestDelegate()
+      delegate.saves = false
+      later.delegate = delegate
+      let report = try await later.save([node("Bern")])
+      XCTAssertEqual(report.outcome, .declined)
+      later.delegate = nil
+      withExtendedLifetime(delegate) {}
+      let value = try await here.restoredValue()
+      XCTAssertNil(value, what)
+      await later.close()
+      // A launch that only restores changes nothing of it.
+      let between = try device.launch()
+      _ = try await between.restore(into: [node()])
+      await between.close()
+      let last = try there.launch()
+      _ = try await last.restore(into: [node()])
+      // Nor does a state that has no secrets take them with it.
+      _ = try await last.save([TestNode("root", value: "Lima")])
+      try await putBack(last, what)
     }
   }
 }

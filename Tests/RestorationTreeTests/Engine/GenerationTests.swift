@@ -312,7 +312,7 @@ final class GenerationTests: XCTestCase {
 
   // MARK: When it goes
 
-  func testNothingIsLeftOfAStateThatIsDiscardedDeclinedOrConsumed() async throws {
+  func testNothingIsLeftOfAStateThatIsDiscardedOrDeclined() async throws {
     for (name, end) in [
       ("discarded", { keeper, _ in try await keeper.discardState() }),
       (
@@ -323,13 +323,6 @@ final class GenerationTests: XCTestCase {
           keeper.delegate = delegate
           let report = try await keeper.save(nodes)
           XCTAssertEqual(report.outcome, .declined)
-        }
-      ),
-      (
-        "consumed",
-        { keeper, nodes in
-          keeper.policy.consumesStateOnLaunch = true
-          _ = try await keeper.restore(into: nodes)
         }
       ),
     ] as [(String, (StateKeeper, [TestNode]) async throws -> Void)] {
@@ -365,20 +358,6 @@ final class GenerationTests: XCTestCase {
     try await keeper.discardState()
     await keeper.close()
     XCTAssertEqual(try directory.names(), [])
-  }
-
-  func testAConsumedGenerationGoesAndTheDamagedStateIsSetAside() async throws {
-    let directory = try await threeGenerations()
-    try directory.write([1], to: Self.state)
-    let keeper = try keeper(directory)
-    keeper.policy.consumesStateOnLaunch = true
-    let node = TestNode("a")
-    _ = try await keeper.restore(into: [node, TestNode("b")])
-    await keeper.close()
-    XCTAssertEqual(node.value, "B")
-    XCTAssertEqual(
-      try directory.names().map { try directory.bytes(of: $0) }, [[1]])
-    XCTAssertEqual(try names(directory, "unreadable").count, 1)
   }
 
   // MARK: Saves that fail
@@ -453,29 +432,6 @@ final class GenerationTests: XCTestCase {
     let next = try await keeper.restore(into: [node])
     XCTAssertEqual(next.outcome, .noArchive)
     await keeper.close()
-  }
-
-  func testAConsumedGenerationGoesAlsoIfTheStateIsWhollyUnknown() async throws {
-    let directory = try await threeGenerations()
-    let key = try XCTUnwrap(try keys.key(creating: false))
-    // It opens, but there is no tree in it, as of a later library.
-    let builder = RecordBuilder()
-    try builder.append(record: 2) { $0.encode("other", forKey: "roots") }
-    _ = try Archive.write(
-      try builder.finish(), to: FileStorage(path: directory.child(Self.state)), key: key,
-      context: ArchiveContext([Launch.application, "main"]))
-    for value in ["B", nil] {
-      let keeper = try keeper(directory)
-      keeper.policy.consumesStateOnLaunch = true
-      let node = TestNode("a")
-      do {
-        let report = try await keeper.restore(into: [node, TestNode("b")])
-        XCTAssertEqual(report.outcome, value == nil ? .noArchive : .restored)
-      }
-      await keeper.close()
-      XCTAssertEqual(node.value, value)
-    }
-    XCTAssertEqual(try names(directory, "unreadable").count, 1)
   }
 
   func testATornGenerationIsStillOneOfItsVersion() async throws {

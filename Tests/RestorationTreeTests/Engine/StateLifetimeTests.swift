@@ -13,10 +13,9 @@ final class StateLifetimeTests: XCTestCase {
   }
 
   private func restore(
-    consuming: Bool = false, _ body: @MainActor (StateKeeper) async throws -> Void = { _ in }
+    _ body: @MainActor (StateKeeper) async throws -> Void = { _ in }
   ) async throws -> String? {
     let keeper = try launch.keeper()
-    keeper.policy.consumesStateOnLaunch = consuming
     let node = TestNode("a")
     _ = try await keeper.restore(into: [node])
     try await body(keeper)
@@ -29,78 +28,6 @@ final class StateLifetimeTests: XCTestCase {
       let value = try await restore()
       XCTAssertEqual(value, "saved")
     }
-  }
-
-  func testAConsumedStateCountsForOneLaunch() async throws {
-    try await save()
-    let first = try await restore(consuming: true)
-    XCTAssertEqual(first, "saved")
-    XCTAssertEqual(launch.disk, LaunchDisk())
-    let second = try await restore(consuming: true)
-    XCTAssertNil(second)
-  }
-
-  func testAStateIsConsumedWhenTheRestoreHasEnded() async throws {
-    try await save()
-    _ = try await restore(consuming: true) { keeper in
-      XCTAssertNil(launch.storedBytes)
-      _ = try await keeper.save([TestNode("a", value: "next")])
-    }
-    let next = try await restore(consuming: true) { keeper in
-      keeper.extendStateRestoration()
-    }
-    XCTAssertEqual(next, "next")
-  }
-
-  func testAStateIsThereUntilWhatWasAnnouncedIsDone() async throws {
-    try await save()
-    let keeper = try launch.keeper()
-    keeper.policy.consumesStateOnLaunch = true
-    keeper.extendStateRestoration()
-    _ = try await keeper.restore(into: [TestNode("a")])
-    XCTAssertNotNil(launch.storedBytes)
-    keeper.completeStateRestoration()
-    await keeper.restorationEnded()
-    XCTAssertNil(launch.storedBytes)
-  }
-
-  func testAStateThatWasSavedMeanwhileIsNotConsumed() async throws {
-    try await save()
-    let keeper = try launch.keeper()
-    keeper.policy.consumesStateOnLaunch = true
-    keeper.extendStateRestoration()
-    _ = try await keeper.restore(into: [TestNode("a")])
-    _ = try await keeper.save([TestNode("a", value: "newer")])
-    keeper.completeStateRestoration()
-    await keeper.restorationEnded()
-    let value = try await restore()
-    XCTAssertEqual(value, "newer")
-  }
-
-  func testAStateIsConsumedWhenItWasDeclinedButNotWhenItsRestoreCrashed() async throws {
-    try await save()
-    try await launch.crash()
-    XCTAssertNotNil(launch.storedBytes)
-    let delegate = TestDelegate()
-    delegate.restores = false
-    let keeper = try launch.keeper(delegate: delegate)
-    keeper.policy.consumesStateOnLaunch = true
-    _ = try await keeper.restore()
-    XCTAssertNil(launch.storedBytes)
-  }
-
-  func testAStateOfWhichSomethingIsUnreadableIsNotConsumed() async throws {
-    let key = try XCTUnwrap(try launch.keys.key(creating: true))
-    let builder = RecordBuilder()
-    try builder.append(record: 2) { $0.encodeReferences(to: [], forKey: "roots") }
-    try builder.append(record: 3) { $0.encode("no node", forKey: "value") }
-    _ = try Archive.write(
-      try builder.finish(), to: launch.store.memory(named: "main"), key: key,
-      context: ArchiveContext([Launch.application, "main"]))
-    let bytes = launch.storedBytes
-    let value = try await restore(consuming: true)
-    XCTAssertNil(value)
-    XCTAssertEqual(launch.disk, LaunchDisk(state: bytes))
   }
 
   func testAForcedQuitDiscardsTheStateForTheNextLaunch() async throws {

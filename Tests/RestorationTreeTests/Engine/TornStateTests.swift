@@ -92,22 +92,6 @@ final class TornStateTests: XCTestCase {
     return Array(torn)
   }
 
-  func testADamagedEndIsKeptWhenItsStateIsConsumedByTheLaunch() async throws {
-    let launch = Launch()
-    let torn = try await saveTorn(in: launch)
-    let keeper = try launch.keeper()
-    keeper.policy.consumesStateOnLaunch = true
-    let root = TrackedNode("root")
-    let restored = try await keeper.restore(into: [root])
-    XCTAssertNotNil(restored.launchProblem)
-    XCTAssertEqual(root.value, "first")
-    XCTAssertNil(launch.storedBytes)
-    XCTAssertEqual(launch.setAside, [torn])
-    let saved = try await keeper.save([root])
-    XCTAssertEqual(saved.setAside, "memory 1")
-    XCTAssertEqual(launch.setAside, [torn])
-  }
-
   func testADamagedEndIsKeptWhenTheGateSaysNo() async throws {
     let launch = Launch()
     let torn = try await saveTorn(in: launch)

@@ -446,19 +446,6 @@ final class KeptNodesTests: XCTestCase {
       try JSONDecoder().decode(PreservationReport.self, from: JSONEncoder().encode(saved)), saved)
   }
 
-  func testAStateOfWhichANodeIsNotBackIsNotConsumed() async throws {
-    _ = try await launch.keeper().save([tree()])
-    let keeper = try launch.keeper()
-    keeper.policy.consumesStateOnLaunch = true
-    _ = try await keeper.restore(into: [TestNode("root")])
-    XCTAssertNotNil(launch.storedBytes)
-    let next = try launch.keeper()
-    next.policy.consumesStateOnLaunch = true
-    let values = try await restoreAll(next)
-    XCTAssertEqual(values, ["saved", "typed", "seen"])
-    XCTAssertNil(launch.storedBytes)
-  }
-
   func testInADeepTreeThatIsBuiltLaterEveryNodeTakesThePlaceOfAKeptOne() async throws {
     // Every node takes the place of a kept one, and hands on what is below.
     func chain(_ value: String) -> TestNode {

@@ -394,17 +394,6 @@ final class NewerVersionTests: XCTestCase {
     }
   }
 
-  func testAStateThatIsUsedUpAtLaunchStaysWhileSomethingOfItIsKept() async throws {
-    for version in [1, 2] {
-      let launch = Launch()
-      _ = try await keeper(launch, version: 2).save([Screen("a", "newer")])
-      let next = try keeper(launch, version: version)
-      next.policy.consumesStateOnLaunch = true
-      _ = try await next.restore(into: [Screen("a")])
-      XCTAssertEqual(launch.storedBytes != nil, version == 1)
-    }
-  }
-
   func testAnotherObjectUnderThePathIsSavedAnew() async throws {
     let launch = Launch()
     _ = try await keeper(launch, version: 2).save([Screen("a", "newer")])

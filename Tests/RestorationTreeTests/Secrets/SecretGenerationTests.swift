@@ -206,7 +206,7 @@ final class SecretGenerationTests: XCTestCase {
   // MARK: Order
 
   func testSubkeysGoBeforeGenerationsAndTheseBeforeTheState() async throws {
-    for end in ["discard", "decline", "consume"] {
+    for end in ["discard", "decline"] {
       for number in 0..<3 { try await save("old", version: "\(number)") }
       let calls = Mutex<[String]>([])
       let (main, secrets) = (self.main, launch.store.memory(named: "main.secrets"))
@@ -222,7 +222,6 @@ final class SecretGenerationTests: XCTestCase {
       let delegate = TestDelegate()
       delegate.saves = end != "decline"
       keeper.delegate = delegate
-      keeper.policy.consumesStateOnLaunch = end == "consume"
       let node = SensitiveNode("node")
       _ = try await keeper.restore(into: [node])
       switch end {

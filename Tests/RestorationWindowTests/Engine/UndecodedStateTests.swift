@@ -141,22 +141,6 @@ final class UndecodedStateTests: PartlyDecodedTestCase {
     XCTAssertEqual(again.restorableState, TitleAndWord(title: "stored", count: "own"))
   }
 
-  func testAConsumedStateIsSetAside() async throws {
-    try await save([Noted(TitleAndCount(title: "stored", count: 1))])
-    let stored = try XCTUnwrap(launch.storedBytes)
-    for launchNumber in 1...2 {
-      let keeper = try launch.keeper()
-      keeper.policy.consumesStateOnLaunch = true
-      try keeper.register(Noted<TitleAndWord>.self, as: "Note")
-      let node = Noted(TitleAndWord(title: "own", count: "own"))
-      _ = try await keeper.restore(into: [node])
-      await keeper.close()
-      XCTAssertNil(launch.storedBytes)
-      XCTAssertEqual(launch.setAside, [stored], "\(launchNumber)")
-      launch.storedBytes = stored
-    }
-  }
-
   func testADeclinedSaveSetsItAside() async throws {
     try await save([Noted(TitleAndCount(title: "stored", count: 1))])
     let stored = try XCTUnwrap(launch.storedBytes)

@@ -441,16 +441,6 @@ final class SecretValueTests: SecretTestCase {
     _ = try await keeper.save([tree()])
     XCTAssertEqual(copying.takeCalls(), ["remove main.secrets", "remove main"])
     delegate.saves = true
-
-    _ = try await keeper.save([tree()])
-    await keeper.close()
-    let next = try self.keeper()
-    next.policy.consumesStateOnLaunch = true
-    _ = copying.takeCalls()
-    try await restore(next)
-    XCTAssertEqual(
-      copying.takeCalls().filter { !$0.contains("launch") },
-      ["remove main.secrets", "remove main"])
   }
 
   func testASaveWhoseSubkeysCannotBeStoredLeavesTheStateAsItIs() async throws {
