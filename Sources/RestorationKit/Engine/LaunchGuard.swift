@@ -108,38 +108,16 @@ package final class LaunchGuard {
       number: restoreCount, key: key,
       marked: marked)
     hasBegun = true
-    try mark(key)
-  }
-
-  /// Counts the restore under way as one of the state that was saved meanwhile, since the next
-  /// launch would restore that state.
-  func noteSaved(
-    _ version: ArchiveVersion, _ key: () throws(ArchiveError) -> ArchiveKey
-  ) throws {
-    guard restore?.marked != nil else { return }
-    restore?.marked?.begunVersion = version
-    try mark(try key())
-  }
-
-  /// Writes the marker of the restore that is under way, and begins a note behind it.
-  private func mark(_ key: ArchiveKey) throws {
-    guard let marked = restore?.marked else { return }
-    restore?.note = nil
-    guard let written = try marker.write(marked, key, isNoted: true) else { return }
+    guard let marked, let written = try marker.write(marked, key, isNoted: true) else { return }
     restore?.note = try LaunchNote(
       behind: written.byteCount, written.tags, isBegun: written.isNoteBegun, in: marker.storage)
   }
 
   /// Lets the next restores try the left-out elements again, one at a time.
   func retrySkipped(_ key: ArchiveKey) throws {
-    if restore?.marked != nil {
-      restore?.marked?.skipped.retry()
-      try mark(key)
-    } else {
-      var content = try read(key).content
-      content.skipped.retry()
-      try marker.write(content, key)
-    }
+    var content = try read(key).content
+    content.skipped.retry()
+    try marker.write(content, key)
   }
 
   /// Lets a file go that is also that of the lock: others may have it from now on.

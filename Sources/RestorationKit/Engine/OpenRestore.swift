@@ -6,7 +6,7 @@ struct OpenRestore {
   /// The key, since letting the state go must not wait for the provider.
   let key: ArchiveKey
   /// Nil if there is no marker that may be changed.
-  var marked: LaunchMarker.Content?
+  let marked: LaunchMarker.Content?
   /// Where the restore is, for the launch after a crash.
   var note: LaunchNote?
 

@@ -58,7 +58,6 @@ extension StateEngine {
     found.hasTriedToRestore = true
     // An autosave may have found that there is nothing to save yet.
     defer { signal.tell() }
-    restorationExtension.beginRestore()
     var restoreNumber: UInt64?
     var report: RestorationReport
     do throws(RestorationError) {
@@ -150,21 +149,11 @@ extension StateEngine {
     return report
   }
 
-  /// Takes the mark of the restore away, now or when the work that the restore announced is done.
+  /// Takes the mark of the restore away.
   private func endRestore(_ restoreNumber: UInt64?, _ calls: FileCalls) async {
-    let restorationExtension = restorationExtension
-    guard let restoreNumber else {
-      _ = await calls.first { await restorationExtension.endRestore(nil) }
-      return
-    }
-    let hasKept = objects.kept != nil
-    let close: RestorationExtension.Close = { [file, values = values?.store] in
-      // A save during the restore may have begun another note.
-      let note = await file.endRestore(
-        restoreNumber, isNoted: hasKept || values?.hasUnread == true)
-      values?.noteDecoding(note)
-    }
-    _ = await calls.first { await restorationExtension.endRestore(close) }
+    guard let restoreNumber else { return }
+    let isNoted = objects.kept != nil || values?.store.hasUnread == true
+    _ = await calls.first { [file] in await file.endRestore(restoreNumber, isNoted: isNoted) }
   }
 }
 

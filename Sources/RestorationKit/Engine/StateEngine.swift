@@ -17,7 +17,6 @@ package final class StateEngine {
   /// The identifier of the scene's session; nil for the state of the keeper.
   let session: String?
   package let file: StateFile
-  let restorationExtension = RestorationExtension()
 
   let turns = TurnQueue()
   /// Is told when something may need saving.
@@ -99,7 +98,7 @@ package final class StateEngine {
 
   /// Whether states are saved and restored now, as long as the delegate is there.
   var status: RestorationStatus {
-    if restorationExtension.isUnderWay { return .restoring }
+    if turns.running == .restore { return .restoring }
     guard found.lastStatus == .active, let failure = found.saveFailure else {
       return found.lastStatus
     }

@@ -180,15 +180,13 @@ extension StateFile {
   ///
   /// - Parameters:
   ///   - number: The number of the restore.
-  ///   - isNoted: Whether values or late elements may be decoded later.
-  /// - Returns: The note for these; nil if there is none.
-  func endRestore(_ number: UInt64, isNoted: Bool) -> LaunchNote? {
-    guard let (restore, lock) = files.launch.end(number) else { return nil }
+  ///   - isNoted: Whether the note stays, since values or late elements may be decoded later.
+  func endRestore(_ number: UInt64, isNoted: Bool) {
+    guard let (restore, lock) = files.launch.end(number) else { return }
     note {
       guard try lock.isHeld() else { return }
       try files.launch.takeMark(of: restore, isNoted: isNoted)
     }
-    return isNoted ? restore.note : nil
   }
 
   /// Nil if there is a marker that must not be replaced, or cannot be read.

@@ -61,18 +61,11 @@ extension StateFile {
     try files.secrets.store(secrets)
     let summary = try files.archive.rewrite(records, time, key, taken.lock, settingAside)
     if let number { lastNumber = number }
-    noteCrashesOf(summary.version)
     let setAside = files.archive.reportSetAside()
     await dropSecrets(besides: secrets)
     return Written(
       version: summary.version, writtenByteCount: summary.byteCount, byteCount: summary.byteCount,
       setAside: setAside, fingerprints: await fingerprints)
-  }
-
-  /// Counts a restore that goes on as one of the state that was saved meanwhile, since the next
-  /// launch would restore that state.
-  func noteCrashesOf(_ version: ArchiveVersion) {
-    note { try files.launch.noteSaved(version) { () throws(ArchiveError) in try existingKey() } }
   }
 
   /// Notes the problems of a save for tools that look at the state without its app.
@@ -136,7 +129,6 @@ extension StateFile {
     let writtenByteCount = try files.archive.append(change, with: writer)
     let version = writer.version ?? change.version
     lastNumber = number
-    if change.records != nil { noteCrashesOf(version) }
     let byteCount = writer.storedByteCount
     await dropSecrets(besides: change.secrets)
     return Written(

@@ -111,7 +111,7 @@ package actor StateFile {
     move(to: claim.lookedAt)
   }
 
-  /// Ends a restore that was announced to go on, since nobody could end it later, and
+  /// Ends a restore whose caller has not waited for it, since nobody could end it later, and
   /// closes all open archives.
   func close() {
     cleanUpIfDue()
@@ -120,7 +120,7 @@ package actor StateFile {
     closeOpened()
     // Another instance may have the state, and forget secrets, before it is claimed again.
     files.secrets.close()
-    if let restore = files.launch.restore { endRestore(restore.number) }
+    if let restore = files.launch.restore { endRestore(restore.number, isNoted: false) }
     files.launch.close()
   }
 

@@ -1,20 +1,4 @@
 extension StateKeeper {
-  /// Announces work that belongs to the restore and goes on after it.
-  ///
-  /// Every call needs one of ``completeStateRestoration()``. A process that ends before
-  /// that call counts as crashed in the restore. From other threads use
-  /// ``restorationExtension``.
-  public func extendStateRestoration() {
-    restorationExtension.extend()
-  }
-
-  /// Ends the work that one ``extendStateRestoration()`` announced.
-  ///
-  /// Without an announcement the call does nothing.
-  public func completeStateRestoration() {
-    restorationExtension.complete()
-  }
-
   /// Lets the next restore try again the elements that restores leave out after crashes.
   ///
   /// Restores try one element at a time: the next restore the first one, and a later
@@ -29,13 +13,6 @@ extension StateKeeper {
   ///   its key is locked, and `inUse` if another instance has the state.
   public func retrySkippedNodes() async throws(RestorationError) {
     try await engine.retrySkipped()
-  }
-
-  /// Waits until the restore has ended, and all work that was announced.
-  ///
-  /// Returns at once if no restore has begun and no work is announced.
-  public func restorationEnded() async {
-    await restorationExtension.ended()
   }
 
   /// Lets the next launch show its usual first picture, and not the snapshot.

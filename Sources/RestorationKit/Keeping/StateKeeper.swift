@@ -89,12 +89,6 @@ public final class StateKeeper {
   /// The instances that had the states with lower numbers when the keeper took its own.
   public var otherInstances: [OtherInstance] { engine.otherInstances }
 
-  /// Announces work of a restore from any thread.
-  ///
-  /// The value has the same effect as ``extendStateRestoration()`` and
-  /// ``completeStateRestoration()``.
-  public var restorationExtension: RestorationExtension { engine.restorationExtension }
-
   package let engine: StateEngine
 
   /// Creates a keeper of one state of an application.
@@ -223,8 +217,8 @@ public final class StateKeeper {
   /// The end of the keeper and that of the process let the state go as well. An app that
   /// launches its successor closes the keeper first: otherwise the successor would have a
   /// state of its own, or none. Save nothing after that, since the next restore or save
-  /// takes the state again, if it is free. The call also ends a restore that was announced
-  /// to go on. Do not wait for the call in a hook that a restore or a save calls.
+  /// takes the state again, if it is free. Do not wait for the call in a hook that a restore or a
+  /// save calls.
   ///
   /// A lease on a state that machines share is let go as well, once the store has the saved state. As long as
   /// the keeper is there, it goes on sending changes that the store does not have;

@@ -58,11 +58,6 @@ public final class RestorableScene {
   /// Whether the scene is saved and restored now, and if not, why.
   public var restorationStatus: RestorationStatus { engine.status }
 
-  /// Announces work of the scene's restore from any thread.
-  ///
-  /// A process that ends before counts as crashed in the restore of this scene.
-  public var restorationExtension: RestorationExtension { engine.restorationExtension }
-
   let engine: StateEngine
   /// Whether the interaction state was restored.
   var hasInteractionState = false

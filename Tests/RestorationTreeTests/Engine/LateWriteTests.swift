@@ -150,44 +150,6 @@ final class LateWriteTests: XCTestCase {
     _ = try await launch.keeper().restore(into: [back])
     XCTAssertEqual(back.value, "new")
   }
-
-  func testTheEndOfAnOlderRestoreLeavesTheMarkOfANewerOne() async throws {
-    let disk = Gate()
-    let store = HookedStore(launch.store) { name, call in
-      if call.isWrite, name == "main" { disk.pass() }
-    }
-    let keeper = try StateKeeper(
-      application: Launch.application, directory: store, keys: launch.keys)
-    _ = try await keeper.save([TestNode("a")])
-    keeper.extendStateRestoration()
-    _ = try await keeper.restore(into: [TestNode("a")])
-    XCTAssertNotNil(launch.markerBytes)
-
-    // While a save writes, the first restore ends, in no hurry, and then the
-    // second one begins and overtakes that.
-    disk.holdUp()
-    let saving = Task { @MainActor in _ = try await keeper.save([TestNode("a")]) }
-    try await waitUntil("the save writes") { disk.isWaitedFor }
-    let announced = keeper.restorationExtension
-    await Task(priority: .background) { announced.complete() }.value
-    for _ in 0..<10_000 { await Task.yield() }
-    keeper.extendStateRestoration()
-    let restoring = Task(priority: .high) { @MainActor in
-      _ = try await keeper.restore(into: [TestNode("a")])
-    }
-    for _ in 0..<10_000 { await Task.yield() }
-    disk.goOn()
-    try await saving.value
-    try await restoring.value
-    // Behind the end of the first restore.
-    _ = try await Task(priority: .background) { @MainActor in
-      try await keeper.isSnapshotUsable()
-    }.value
-    XCTAssertNotNil(launch.markerBytes)
-    keeper.completeStateRestoration()
-    await keeper.restorationEnded()
-    XCTAssertNil(launch.markerBytes)
-  }
 }
 
 private enum Late {

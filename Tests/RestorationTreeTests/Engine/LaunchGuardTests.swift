@@ -234,25 +234,6 @@ final class LaunchGuardTests: XCTestCase {
     XCTAssertEqual(launch.disk, LaunchDisk())
   }
 
-  func testASecondRestoreOfALaunchIsNotCountedTwice() async throws {
-    try await save()
-    let keeper = try launch.keeper()
-    keeper.policy.crashThreshold = 1
-    keeper.extendStateRestoration()
-    for _ in 1...3 {
-      let report = try await keeper.restore(into: [TestNode("a")])
-      XCTAssertEqual(report.outcome, .restored)
-    }
-    let open = launch.disk
-    keeper.completeStateRestoration()
-    await keeper.restorationEnded()
-    XCTAssertNil(launch.markerBytes)
-    // Had it crashed instead, it would be one launch.
-    launch.disk = open
-    let next = try await launch.keeper().restore(into: [TestNode("a")])
-    XCTAssertEqual(next.outcome, .restored)
-  }
-
   func testAStateThatCrashedGivesWayToTheGenerationBeforeItOnce() async throws {
     try await saveVersions(["oldest", "old", "new"])
     let newest = try XCTUnwrap(launch.storedBytes)
@@ -305,24 +286,6 @@ final class LaunchGuardTests: XCTestCase {
     XCTAssertEqual(report.outcome, .crashed(setAsideAt: "memory 2"))
     XCTAssertEqual(launch.setAside, [[1], generation])
     XCTAssertEqual(try memory.generations().count, 0)
-  }
-
-  func testACrashAfterASaveInARestoreThatGoesOnCountsForWhatWasSaved() async throws {
-    try await save()
-    for round in 1...2 {
-      let keeper = try launch.keeper()
-      let node = TestNode("a")
-      keeper.extendStateRestoration()
-      let report = try await keeper.restore(into: [node])
-      XCTAssertEqual(report.outcome, .restored)
-      node.value = "\(round)"
-      _ = try await keeper.save([node])
-      let crashed = launch.disk
-      launch.endProcess()
-      launch.disk = crashed
-    }
-    let report = try await launch.keeper().restore(into: [TestNode("a")])
-    XCTAssertEqual(report.outcome, .crashed(setAsideAt: "memory 1"))
   }
 }
 

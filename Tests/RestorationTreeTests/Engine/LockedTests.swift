@@ -146,7 +146,6 @@ final class LockedTests: XCTestCase {
     _ = try await last?.save([TestNode("a", value: "saved")])
     _ = try await last?.isSnapshotUsable()
     last = try keeper()
-    last?.extendStateRestoration()
     _ = try await last?.restore(into: [TestNode("a")])
     _ = try await last?.save([TestNode("a", value: "again")])
     last = nil

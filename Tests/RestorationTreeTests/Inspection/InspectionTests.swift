@@ -254,16 +254,18 @@ final class InspectionTests: XCTestCase {
       try StoredLaunches(
         in: launch.store, named: "main", of: Launch.application, before: open(), with: key()
       ).crashCount, 0)
-    let keeper = try launch.keeper()
-    keeper.extendStateRestoration()
+    let delegate = TestDelegate()
+    let keeper = try launch.keeper(delegate: delegate)
+    var crashed: LaunchDisk?
+    delegate.onDidDecode = { [launch] _ in crashed = launch.disk }
     _ = try await keeper.restore(into: [tree()])
     launch.endProcess()
+    launch.disk = try XCTUnwrap(crashed)
     let launches = try StoredLaunches(
       in: launch.store, named: "main", of: Launch.application, before: open(), with: key())
     XCTAssertEqual(launches.crashCount, 1)
     XCTAssertEqual(launches.applicationVersion, "11")
     XCTAssertEqual(launches.skipped, [])
-    withExtendedLifetime(keeper) {}
   }
 
   func testLaunchesTellWhatTheNextOneLeavesOut() async throws {

@@ -284,20 +284,6 @@ final class ClaimTests: XCTestCase {
     XCTAssertNil(keeper.stateName, "Nobody would let it go any more.")
   }
 
-  func testARestoreThatGoesOnIsNoCrashIfItsKeeperIsClosed() async throws {
-    _ = try await save("saved", with: try launch.keeper())
-    for _ in 0..<3 {
-      let keeper = try launch.keeper()
-      keeper.policy.crashThreshold = 1
-      keeper.extendStateRestoration()
-      let report = try await keeper.restore(into: [TestNode("a")])
-      XCTAssertEqual(report.outcome, .restored)
-      XCTAssertNotNil(launch.markerBytes)
-      await keeper.close()
-      XCTAssertNil(launch.markerBytes)
-    }
-  }
-
   func testALockThatSomebodyRemovesIsTakenAgain() async throws {
     let directory = try TemporaryDirectory()
     func keeper() throws -> StateKeeper {
@@ -384,22 +370,6 @@ final class ClaimTests: XCTestCase {
     let found = try await value(with: try launch.keeper())
     XCTAssertEqual(found, "new")
     XCTAssertEqual(launch.setAside, [])
-  }
-
-  func testACrashAfterASaveOfARestoreThatGoesOnIsOneOfWhatWasSaved() async throws {
-    _ = try await save("first", with: try launch.keeper())
-    var held: [StateKeeper] = []
-    for number in 0..<2 {
-      let keeper = try launch.keeper()
-      held.append(keeper)
-      keeper.extendStateRestoration()
-      let report = try await keeper.restore(into: [TestNode("a")])
-      XCTAssertEqual(report.outcome, .restored)
-      _ = try await save("\(number)", with: keeper)
-    }
-    let report = try await launch.keeper().restore(into: [TestNode("a")])
-    XCTAssertEqual(report.outcome, .crashed(setAsideAt: "memory 1"))
-    XCTAssertEqual(held.count, 2)
   }
 
   // MARK: Scenes

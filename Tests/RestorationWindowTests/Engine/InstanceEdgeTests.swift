@@ -279,34 +279,6 @@ final class InstanceEdgeTests: InstanceTestCase {
     XCTAssertEqual(report.outcome(of: "root/gone"), .keptAsStored)
   }
 
-  func testTheEndOfAKeeperInTheMidstOfAnExtensionIsNoCrash() async throws {
-    _ = try await save("one", with: try second())
-    for _ in 0..<2 {
-      let keeper = try second()
-      let report = try await {
-        keeper.extendStateRestoration()
-        return try await keeper.restore(into: [TestNode("a")])
-      }()
-      XCTAssertEqual(report.outcome, .restored)
-      XCTAssertEqual(report.stateName, "main")
-    }
-    let last = try await second().restore(into: [TestNode("a")])
-    XCTAssertEqual(last.outcome, .restored)
-  }
-
-  func testARestoreThatFindsNothingEndsTheMark() async throws {
-    let keeper = try second()
-    _ = try await save("one", with: keeper)
-    keeper.extendStateRestoration()
-    _ = try await keeper.restore(into: [TestNode("a")])
-    try await keeper.discardState()
-    _ = try await keeper.restore(into: [TestNode("a")])
-    _ = try await save("two", with: keeper)
-    keeper.completeStateRestoration()
-    await keeper.restorationEnded()
-    XCTAssertNil(launch.store.memory(named: "main.launch").bytes)
-  }
-
   func testRestoreSetAsideStateBesideAnOwnerSaysWhoHasIt() async throws {
     let one = try second()
     _ = try await save("one", with: one)

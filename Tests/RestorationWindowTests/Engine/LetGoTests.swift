@@ -190,21 +190,4 @@ final class LetGoTests: XCTestCase {
     listed = try await second.setAsideStates()
     XCTAssertEqual(listed, kept)
   }
-
-  func testAStateThatIsPutBackEndsTheRestoreOfTheOneBefore() async throws {
-    let launch = Launch()
-    for value in ["old", "new"] {
-      _ = try await launch.keeper().save([TestNode("a", value: value)])
-    }
-    let keeper = try launch.keeper()
-    keeper.extendStateRestoration()
-    _ = try await keeper.restore(into: [TestNode("a")])
-    XCTAssertNotNil(launch.markerBytes)
-    let kept = try await keeper.setAsideStates()
-    try await keeper.putBack(try XCTUnwrap(kept.first))
-    XCTAssertNil(launch.markerBytes)
-    // What is saved now is not what that restore would have crashed with.
-    _ = try await keeper.save([TestNode("a", value: "newest")])
-    XCTAssertNil(launch.markerBytes)
-  }
 }

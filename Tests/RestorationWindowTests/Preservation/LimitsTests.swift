@@ -101,10 +101,15 @@ final class LimitsTests: XCTestCase {
       let keeper = try StateKeeper(
         application: Launch.application, directory: process, keys: launch.keys, limits: strict)
       defer { process.end() }
-      keeper.extendStateRestoration()
+      let delegate = TestDelegate()
+      keeper.delegate = delegate
+      var crashed: LaunchDisk?
+      delegate.onDidDecode = { [launch] _ in crashed = launch.disk }
       let report = try await keeper.restore(into: [TestNode("root")])
       XCTAssertEqual(report.outcome, .restored, "\(begun)")
       XCTAssertNil(report.launchProblem)
+      launch.disk = try XCTUnwrap(crashed)
+      withExtendedLifetime(delegate) {}
     }
     let report = try await keeper(.standard).restore()
     XCTAssertEqual(report.outcome, .crashed(setAsideAt: "memory 1"))

@@ -231,11 +231,14 @@ final class NotedProblemsTests: XCTestCase {
     XCTAssertNotEqual(noted, [])
     // Copies of the files are what a killed process leaves.
     let crashing = try app.keeper()
-    crashing.extendStateRestoration()
-    _ = try await crashing.restore(into: [root])
+    let delegate = TestDelegate()
+    crashing.delegate = delegate
     var files: [String: [UInt8]] = [:]
-    for file in try app.directory.names() { files[file] = try app.directory.bytes(of: file) }
-    crashing.completeStateRestoration()
+    delegate.onDidDecode = { _ in
+      for file in try app.directory.names() { files[file] = try app.directory.bytes(of: file) }
+    }
+    _ = try await crashing.restore(into: [root])
+    withExtendedLifetime(delegate) {}
     await crashing.close()
     for (file, bytes) in files { try app.directory.write(bytes, to: file) }
     let key = try XCTUnwrap(try app.keys.key(creating: false))

@@ -141,23 +141,6 @@ final class HostEdgeTests: InstanceTestCase {
     withExtendedLifetime(next) {}
   }
 
-  func testTheEndOfAHostInTheMidstOfARestoreOfASceneIsNoCrash() async throws {
-    let first = host(try second())
-    try await first.launch()
-    let stored = try await app.store(1, in: first)
-    await first.close()
-    let marker = launch.store.memory(named: "main.scene-\(stored).launch")
-    app.prepare = { $0.onConnect = { $0.restorationExtension.extend() } }
-    do {
-      let next = host(try second())
-      try await next.launch()
-      await next.restoreScenes()
-      XCTAssertNotNil(marker.bytes)
-      app.delegates = []
-    }
-    XCTAssertNil(marker.bytes)
-  }
-
   func testRandomHostsLoseNoWindow() async throws {
     var generator = SeededGenerator(seed: 7)
     for round in 0..<60 {

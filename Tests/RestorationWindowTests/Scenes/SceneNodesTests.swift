@@ -166,17 +166,4 @@ final class SceneNodesTests: XCTestCase {
     XCTAssertEqual(app.launch.store.memory(named: "main.scene-\(bad)").setAsideBytes.count, 1)
     XCTAssertNotNil(app.bytes(of: good))
   }
-
-  func testWhatASceneAnnouncesKeepsItsRestoreOpen() async throws {
-    let stored = try await app.store(1, in: try await app.host())
-    let markers = app.launch.store.memory(named: "main.scene-\(stored).launch")
-    app.prepare = { $0.onConnect = { $0.restorationExtension.extend() } }
-    let host = try await app.host()
-    await host.restoreScenes()
-    let open = markers.bytes
-    let scene = host.connectedScenes[0]
-    scene.restorationExtension.complete()
-    await scene.restorationExtension.ended()
-    XCTAssertNotEqual(markers.bytes, open)
-  }
 }

@@ -75,7 +75,6 @@ final class SecretValueTests: SecretTestCase {
     try await saveChanges(with: keeper)
     await keeper.close()
     let next = try self.keeper()
-    next.restorationExtension.extend()
     _ = try await next.restore(into: [emptyTree()])
     XCTAssertEqual(copying.copies.keys.sorted(), ["main", "main.launch", "main.secrets"])
     var plainCount = 0
@@ -91,7 +90,6 @@ final class SecretValueTests: SecretTestCase {
       }
     }
     XCTAssertGreaterThan(plainCount, 0, "a value without sensitivity is found")
-    next.restorationExtension.complete()
     await next.close()
   }
 

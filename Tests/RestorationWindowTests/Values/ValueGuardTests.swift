@@ -159,32 +159,6 @@ final class ValueGuardTests: XCTestCase {
     }
   }
 
-  func testAValueThatCrashesAfterAnExtendedRestoreInWhichSomethingWasSavedIsLeftOut() async throws {
-    try await store()
-    for round in 1...2 {
-      var left: LaunchDisk?
-      let session = RestorationSession(
-        RestorationSession.Place(
-          directory: launch.store, keys: launch.keys, environment: launch.environment,
-          now: { Date() }))
-      try await session.run {
-        let keeper = try await Restoration.begin(
-          "org.example.values", signals: [], prepare: { $0.extendStateRestoration() })
-        App().draft = "round \(round)"
-        _ = try await keeper.save([])
-        keeper.completeStateRestoration()
-        await keeper.restorationExtension.ended()
-        left = disk(decoding: "stored") { _ = $0.bad }
-        await Restoration.end()
-      }
-      launch.disk = try XCTUnwrap(left, "\(round)")
-    }
-    try await run { app in
-      XCTAssertEqual(app.bad.text, "initial")
-      XCTAssertEqual(app.draft, "round 2")
-    }
-  }
-
   func testALaunchThatReadsTheValueAndEndsWellForgetsTheCrash() async throws {
     try await store()
     for round in 1...3 {

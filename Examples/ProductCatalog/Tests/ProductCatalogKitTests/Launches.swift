@@ -89,15 +89,15 @@ import XCTest
   }
 }
 
-/// A scene whose nodes are given, and that can end its restore never.
+/// A scene whose nodes are given, and that says when it connects.
 @MainActor final class FixedScene: @MainActor SceneDelegate {
   var roots: [any RestorableNode] = []
-  var neverEnds = false
+  var onConnect = {}
 
   func scene(
     _ scene: RestorableScene, willConnectTo session: SceneSession, options: SceneConnectionOptions
   ) {
-    if neverEnds { scene.restorationExtension.extend() }
+    onConnect()
   }
 
   func restorationRoots(for scene: RestorableScene) -> [any RestorableNode] { roots }

@@ -164,12 +164,15 @@ import XCTest
     for _ in 1...2 {
       let host = SceneHost(try launches.keeper(for: fixture.catalog))
       let scene = FixedScene()
-      scene.neverEnds = true
+      var failure: (any Error)?
+      scene.onConnect = {
+        do { try launches.crash() } catch { failure = error }
+      }
       host.register(SceneConfiguration { scene })
       try await host.launch()
       await host.restoreScenes()
       crashed.append(host)
-      try launches.crash()
+      XCTAssertNil(failure)
     }
     let after = try await launches.run(on: fixture.catalog)
     XCTAssertEqual(crashed.count, 2)

@@ -129,11 +129,11 @@ final class HistoryTests: ToolTestCase {
     try await app().save()
     // Copies of the files are what a killed process leaves.
     let keeper = try app().keeper()
-    keeper.extendStateRestoration()
-    _ = try await keeper.restore(into: [NotesApp.tree()])
-    let files = try sandbox().files()
+    let tree = NotesApp.tree()
+    var files = try sandbox().files()
+    tree.onDecode = { files = try self.sandbox().files() }
+    _ = try await keeper.restore(into: [tree])
     XCTAssert(try inspect("explain").output.contains("An instance of the app has the state."))
-    keeper.completeStateRestoration()
     await keeper.close()
     for (name, bytes) in files {
       try bytes.write(to: URL(filePath: "\(try sandbox().states)/\(name)"))

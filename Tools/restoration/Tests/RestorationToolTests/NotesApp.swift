@@ -21,6 +21,8 @@ class NotesScreen: @MainActor RestorableNode {
   }
   /// The text that a restore has brought back.
   var restored = ""
+  /// Called while it is decoded.
+  var onDecode: () throws -> Void = {}
   /// Another screen that it refers to.
   var target: NotesScreen?
 
@@ -44,6 +46,7 @@ class NotesScreen: @MainActor RestorableNode {
 
   func decodeRestorableState(with coder: StateDecoder) throws {
     restored = try coder.decodeIfPresent(forKey: "text") ?? ""
+    try onDecode()
   }
 }
 

@@ -76,10 +76,10 @@ final class PutBackTests: ToolTestCase {
   func testAStateThatIsPutBackIsRestoredAsIfNoRestoreOfItHadCrashed() async throws {
     try await launch("one", version: "8")
     let keeper = try app().keeper(version: "8")
-    keeper.extendStateRestoration()
-    _ = try await keeper.restore(into: [tree()])
-    let files = try sandbox().files()
-    keeper.completeStateRestoration()
+    let tree = tree()
+    var files = try sandbox().files()
+    tree.onDecode = { files = try self.sandbox().files() }
+    _ = try await keeper.restore(into: [tree])
     await keeper.close()
     for (name, bytes) in files {
       try bytes.write(to: URL(filePath: "\(try sandbox().states)/\(name)"))
