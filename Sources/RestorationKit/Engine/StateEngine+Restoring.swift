@@ -131,7 +131,6 @@ extension StateEngine {
     let progress = RestorationProgress(
       tree.outline,
       begun.laterNote.map { note in { try note.reach($0, isWritten: begun.note != nil) } },
-      settings.policy.watchdog,
       trace)
     var tree = tree
     tree.isPutBack = found.isPutBack

@@ -41,7 +41,7 @@ extension StateEngine {
     let run = RestorationRun(
       tree, types, objects, delegate: delegate, now: settings.now(),
       skipped: kept.skippedPlaces(in: tree),
-      RestorationProgress(tree.outline, mark(tree.outline), nil, trace),
+      RestorationProgress(tree.outline, mark(tree.outline), trace),
       late: late)
     // The restore changes objects without their saying so, so the next save asks them all. Before
     // that save nobody hears the node.

@@ -65,9 +65,6 @@ public struct StatePolicy: Sendable {
   /// ``Restoration`` holds has ended it; see <doc:restoration-order>.
   public var crashThreshold = 2
 
-  /// Called for a node in which a restore hangs; nil by default.
-  public var watchdog: RestorationWatchdog?
-
   /// What happens when another instance of the app has the state already, in
   /// this process or in another one.
   ///

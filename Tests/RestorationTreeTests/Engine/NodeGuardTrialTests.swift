@@ -237,22 +237,6 @@ final class NodeGuardTrialTests: NodeGuardTestCase {
     }
   }
 
-  func testAWatchdogNamesTheNodeInWhichARestoreHangs() async throws {
-    try await save()
-    let screens = Screens()
-    let told = Mutex<[String]>([])
-    let keeper = try launch.keeper()
-    keeper.policy.watchdog = RestorationWatchdog(after: .milliseconds(20)) { path in
-      told.withLock { $0.append(path.description) }
-    }
-    screens.bad.onDecode = { _ in
-      let end = ContinuousClock.now + .seconds(20)
-      while told.withLock({ $0.isEmpty }), ContinuousClock.now < end {}
-    }
-    _ = try await keeper.restore(into: [screens.root])
-    XCTAssertEqual(told.withLock { $0 }, ["root/group/bad"])
-  }
-
   private enum CrashPoint: CaseIterable {
     case make, load, view, finished, gate, didDecode
 
