@@ -56,10 +56,6 @@ package protocol StateLink: AnyObject {
   /// - Throws: `storeUnavailable` if there is none here to go on with, and `locked`.
   func fetch(_ need: LinkNeed, isolation: isolated (any Actor)?) async throws(ArchiveError)
 
-  /// Whether a later restore may bring back the state of the other place, because the one here is
-  /// not as it was left.
-  var isDoubted: Bool { get }
-
   /// Finds out whether the other place has the state that is here, before that goes.
   func compareWithStore() async
 

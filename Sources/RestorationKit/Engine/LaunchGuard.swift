@@ -97,7 +97,6 @@ package final class LaunchGuard {
     marked?.begunVersion = tree.version
     marked?.applicationVersion = environment.applicationVersion
     marked?.bootSession = environment.bootSession
-    marked?.snapshotIgnored = tree.snapshot == .ignoredOnce ? tree.version : nil
     marked?.isFirst = !hasBegun
     // Somebody uses the state.
     marked?.seenOldOf = nil

@@ -21,8 +21,6 @@ package struct LaunchMarker: Sendable {
     var applicationVersion: String?
     /// The start of the machine at which the last of the restores began.
     var bootSession: String?
-    /// The version that a launch without snapshot has used up its wish of.
-    var snapshotIgnored: ArchiveVersion?
     /// Whether the restored state stands in for a newer state that crashed.
     var gaveWay = false
     /// The elements that restores leave out, since they crashed in them.
@@ -86,7 +84,8 @@ package struct LaunchMarker: Sendable {
 
   private enum Key {
     static let begunRestores = "begunRestores"
-    static let begun = VersionKeys(generation: "begunGeneration", mac: "begunMAC")
+    static let begunGeneration = "begunGeneration"
+    static let begunMAC = "begunMAC"
     static let applicationVersion = "applicationVersion"
     static let bootSession = "bootSession"
     static let gaveWay = "gaveWay"
@@ -97,8 +96,6 @@ package struct LaunchMarker: Sendable {
     static let seenOldOf = "seenOldOf"
     static let seenOldBoot = "seenOldBoot"
     static let seenOldUptime = "seenOldUptime"
-    static let snapshotIgnored = VersionKeys(
-      generation: "snapshotIgnoredGeneration", mac: "snapshotIgnoredMAC")
   }
 
   private static let record: UInt64 = 1
@@ -163,10 +160,12 @@ package struct LaunchMarker: Sendable {
   private static func content(of record: KeyedDecoder) throws(ArchiveError) -> Content {
     var content = Content()
     content.begunRestores = try record.decodeIfPresent(forKey: Key.begunRestores) ?? 0
-    content.begunVersion = try Key.begun.decode(from: record)
+    if let generation = try record.decodeIfPresent(UInt64.self, forKey: Key.begunGeneration) {
+      content.begunVersion = ArchiveVersion(
+        generation: generation, mac: try record.decode(forKey: Key.begunMAC))
+    }
     content.applicationVersion = try record.decodeIfPresent(forKey: Key.applicationVersion)
     content.bootSession = try record.decodeIfPresent(forKey: Key.bootSession)
-    content.snapshotIgnored = try Key.snapshotIgnored.decode(from: record)
     content.gaveWay = try record.decodeIfPresent(forKey: Key.gaveWay) ?? false
     content.isFirst = try record.decodeIfPresent(forKey: Key.isFirst) ?? false
     content.seenOldOf = try record.decodeIfPresent(forKey: Key.seenOldOf)
@@ -206,10 +205,10 @@ package struct LaunchMarker: Sendable {
     let builder = RecordBuilder()
     try builder.append(record: Self.record) { encoder in
       encoder.encode(content.begunRestores, forKey: Key.begunRestores)
-      Key.begun.encode(content.begunVersion, to: encoder)
+      encoder.encode(content.begunVersion?.generation, forKey: Key.begunGeneration)
+      encoder.encode(content.begunVersion?.mac, forKey: Key.begunMAC)
       encoder.encode(content.applicationVersion, forKey: Key.applicationVersion)
       encoder.encode(content.bootSession, forKey: Key.bootSession)
-      Key.snapshotIgnored.encode(content.snapshotIgnored, to: encoder)
       if content.gaveWay { encoder.encode(true, forKey: Key.gaveWay) }
       if content.skipped != SkippedElements() {
         try encoder.encode(content.skipped, forKey: Key.skipped)
@@ -233,23 +232,5 @@ package struct LaunchMarker: Sendable {
     }
     try storage.replace { sink throws(ArchiveError) in try sink.write(sealed) }
     return (sealed.count, tags, false)
-  }
-}
-
-/// The names of the two parts of a version.
-private struct VersionKeys {
-  let generation: String
-  let mac: String
-
-  func decode(from record: KeyedDecoder) throws(ArchiveError) -> ArchiveVersion? {
-    guard let generation = try record.decodeIfPresent(UInt64.self, forKey: generation) else {
-      return nil
-    }
-    return ArchiveVersion(generation: generation, mac: try record.decode(forKey: mac))
-  }
-
-  func encode(_ version: ArchiveVersion?, to encoder: KeyedEncoder) {
-    encoder.encode(version?.generation, forKey: generation)
-    encoder.encode(version?.mac, forKey: mac)
   }
 }

@@ -57,8 +57,6 @@ struct LaunchTrial {
 
   /// The elements that a restore of a state leaves out, and what else its marker says.
   struct LeftOut {
-    /// Whether the snapshot that was taken with the state may be shown.
-    let usesSnapshot: Bool
     /// Whether the last crash of a restore was in this very state.
     let hasCrashed: Bool
     var periods: [Int: LeftOutPeriod]
@@ -70,13 +68,11 @@ struct LaunchTrial {
   mutating func leaveOut(of tree: StoredTree) -> LeftOut {
     marker?.leaveOutLaterCrash(
       of: tree, threshold, by: environment.applicationVersion, at: environment.bootSession)
-    let usesSnapshot = tree.snapshot.isUsable(
-      ignoredBefore: marker?.content.snapshotIgnored == tree.version)
     let (periods, tried) =
       marker?.content.skipped.take(
         in: tree, by: environment.applicationVersion, mayTry: mayTry) ?? ([:], nil)
     return LeftOut(
-      usesSnapshot: usesSnapshot, hasCrashed: marker?.content.skipped.isOf(tree) == true,
+      hasCrashed: marker?.content.skipped.isOf(tree) == true,
       periods: periods, tried: tried)
   }
 }

@@ -65,7 +65,7 @@ extension StateEngine {
         remembersSaid: remembersSaid || settings.isPolled))
     defer { walk.end() }
     do {
-      try walk.walk(roots, everything: true) { false }
+      try walk.walk(roots, everything: true)
       _ = try walk.finish()
       walk.commit(as: nil)
       return rows

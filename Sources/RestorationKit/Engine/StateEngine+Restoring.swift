@@ -113,7 +113,6 @@ extension StateEngine {
       restoreNumber = begun.restoreNumber
       var report = restore(tree, begun, with: participants)
       if report.outcome == .restored { report.source = begun.source }
-      report.usesSnapshot = begun.usesSnapshot && report.outcome == .restored
       return report
     }
   }

@@ -250,7 +250,7 @@ extension StateEngine {
         keptBound: settings.policy.keptBound,
         checkedNodeCount: settings.checksAllContents
           ? .max : Problems.isDebugBuild && Problems.isHeard ? 16 : 0,
-        remembersSaid: settings.isPolled || wishes.leavingCount > 0, trace: trace))
+        remembersSaid: settings.isPolled || leavingCount > 0, trace: trace))
   }
 
   /// Lets the next save ask everything, since a walk is not stored.
@@ -350,11 +350,8 @@ extension StateEngine {
 
   /// Makes all calls of the app in a save, in one go; false if the gate says no.
   private func preserve(_ content: SavedContent, with walk: PreservationWalk) throws -> Bool {
-    wishes.ignoresSnapshot = false
     guard try encodeApplication(content, walk) else { return false }
-    try walk.walk(withValues(content.participants.roots), everything: content.everything) {
-      wishes.ignoresSnapshot
-    }
+    try walk.walk(withValues(content.participants.roots), everything: content.everything)
     return true
   }
 

@@ -25,8 +25,9 @@ package final class StateEngine {
   var rows: Rows
   /// The findings of the restores of this launch.
   var found = RestoreFindings()
-  /// The wishes for the saves to come.
-  var wishes = SaveWishes()
+  /// How many calls save and then let the objects go; until then they ask the objects
+  /// whether they have changed.
+  var leavingCount = 0
   /// The roots of the last call by their names, and the names of those that were new then.
   var (lastRoots, newRoots): ([String: [WeakRoot]], Set<String>) = ([:], [])
   /// Is told the result of each save.

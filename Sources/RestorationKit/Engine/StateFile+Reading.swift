@@ -104,23 +104,6 @@ extension StateFile {
   func noteRead(_ version: ArchiveVersion) {
     files.archive.known = version
   }
-
-  /// Whether the next launch may show the snapshot that was taken with the save.
-  func isSnapshotUsable() async throws(ArchiveError) -> Bool {
-    move(to: try claim.free())
-    try await fetch()
-    // The next launch may restore the state of the store instead.
-    guard let found = try files.archive.find(), files.link?.isDoubted != true else {
-      return false
-    }
-    let key = try currentKey(creating: false)
-    let stored = try files.archive.firstReadable(key, found) { (archive, _) throws(ArchiveError) in
-      (snapshot: try SnapshotUse(reading: try archive.record(NodeRecord.tree)), archive.version)
-    }
-    guard let (snapshot, version) = stored?.content else { return false }
-    return try snapshot.isUsable(
-      ignoredBefore: files.launch.read(key.key).content.snapshotIgnored == version)
-  }
 }
 
 extension StoredArchive.Loaded {

@@ -19,7 +19,6 @@ extension StateFile {
   /// A restore that may begin.
   struct Begun: Sendable {
     let source: RestorationReport.Source
-    let usesSnapshot: Bool
     /// The number by which to end the restore; nil if the state is not claimed, and so only read.
     let restoreNumber: UInt64?
     /// The elements that are left out, since earlier restores crashed there, by their places.
@@ -108,7 +107,7 @@ extension StateFile {
       tree,
       Begun(
         source: loaded.source(savedAt: tree.facts?.timestamp, now: settingAside.date),
-        usesSnapshot: leftOut.usesSnapshot, restoreNumber: begun?.number, skipped: leftOut.periods,
+        restoreNumber: begun?.number, skipped: leftOut.periods,
         note: isCrashNear ? begun?.note : nil, laterNote: begun?.note))
   }
 

@@ -14,30 +14,4 @@ extension StateKeeper {
   public func retrySkippedNodes() async throws(RestorationError) {
     try await engine.retrySkipped()
   }
-
-  /// Lets the next launch show its usual first picture, and not the snapshot.
-  ///
-  /// The call counts only during a save: make it in an encoding method or in
-  /// `willEncodeRestorableState`. It counts for one launch, whether that launch saves or not.
-  public func ignoreSnapshotOnNextApplicationLaunch() {
-    engine.wishes.ignoresSnapshot = true
-  }
-
-  /// Whether a snapshot that the app took at the last save shows what a restore
-  /// will bring back, so that it may be on screen until then.
-  ///
-  /// Ask before the restore. Asking changes nothing.
-  ///
-  /// - Returns: False if nothing is stored, if the save called
-  ///   ``ignoreSnapshotOnNextApplicationLaunch()``, or if the topmost screen was not
-  ///   saved. Topmost is the presented node, else the selected tab, else the last
-  ///   child.
-  /// - Throws: ``RestorationError`` with `archive` if the state cannot be read.
-  public func isSnapshotUsable() async throws(RestorationError) -> Bool {
-    do {
-      return try await engine.file.isSnapshotUsable()
-    } catch {
-      throw RestorationError(error)
-    }
-  }
 }

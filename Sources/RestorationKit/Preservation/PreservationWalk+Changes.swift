@@ -142,7 +142,6 @@ extension PreservationWalk {
     let number = next.number
     let info = types.info(of: next.object)
     try need(info === rows[number].type)
-    if info.traits.contains(.tabs) { agenda.tabs[number] = next.object }
     if let node = next.node { return try compare(node, number, &asked, &changed) }
     switch (rows[number].kind, next.object) {
     case (.view, let view as any RestorableView):

@@ -99,7 +99,6 @@ extension PreservationWalk {
     guard let info = rows[number].type else { return }
     var origin = origin(of: node, number, info, restorationClass: node.restorationClass)
     if types.hasStoryboards { origin.storyboard = types.storyboard(of: node) }
-    if !asksEverything, info.traits.contains(.tabs) { agenda.tabs[number] = node }
     rows.hold(node, number)
     let contents = contents(of: node, number)
     let first = agenda.stack.count

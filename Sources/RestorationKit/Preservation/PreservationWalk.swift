@@ -154,10 +154,9 @@ final class PreservationWalk: StateEncoding {
 
   /// Visits the roots, all nodes below them, and all objects that are referred to.
   ///
-  /// Whether the snapshot is ignored is asked when every node has been called. With `everything`,
-  /// objects that say when they change are asked, too.
+  /// With `everything`, objects that say when they change are asked, too.
   func walk(
-    _ roots: [any RestorableNode], everything asksAll: Bool, isSnapshotIgnored: () -> Bool
+    _ roots: [any RestorableNode], everything asksAll: Bool
   ) throws {
     agenda.keepAlive(roots)
     said?.noteRoots(roots, objects)
@@ -166,7 +165,7 @@ final class PreservationWalk: StateEncoding {
       let notes = rows.findings.notes[nil]
       do {
         try walkChanges(roots)
-        return try encodeTree(isTopPreserved: isTopPreserved(), isIgnored: isSnapshotIgnored())
+        return try encodeTree()
       } catch is NeedsEverything {
         // Only asking all objects tells what happened to some of them.
         beginAnew(from: mark, notes)
@@ -177,10 +176,9 @@ final class PreservationWalk: StateEncoding {
       sensitive?.settle()
       objects.ages.endWalk()
     }
-    let isTopPreserved = isTopPreserved(roots)
-    rows.whole.canDiff = canDiff && isTopPreserved
+    rows.whole.canDiff = canDiff
     noteKept()
-    try encodeTree(isTopPreserved: isTopPreserved, isIgnored: isSnapshotIgnored())
+    try encodeTree()
   }
 
   /// Forgets what the walk has found out since a mark.
@@ -250,16 +248,13 @@ final class PreservationWalk: StateEncoding {
     }
   }
 
-  private func encodeTree(isTopPreserved: Bool, isIgnored: Bool) throws {
+  private func encodeTree() throws {
     // Kept elements may be of classes that only other versions of the app know.
     let formerNames = rows.whole.formerNames.merging(kept?.source.formerNames ?? [:]) { own, _ in
       own
     }
-    let snapshot: SnapshotUse =
-      !isTopPreserved ? .topIsNotPreserved : isIgnored ? .ignoredOnce : .matching
     try builder.begin(record: NodeRecord.tree, with: encoder)
     encoder.encodeReferences(to: orderedRoots.map(\.record), forKey: NodeRecord.rootsKey)
-    snapshot.encode(with: encoder)
     if !formerNames.isEmpty {
       encoder.encodeContainer(forKey: NodeRecord.formerNamesKey) { encoder in
         for (name, former) in formerNames.sorted(by: { $0.key < $1.key }) {
@@ -267,9 +262,7 @@ final class PreservationWalk: StateEncoding {
         }
       }
     }
-    // A wish to ignore the snapshot is for the version that is written with it, so the tree is
-    // written.
-    try records.endTree(ifOtherThan: snapshot == .ignoredOnce ? nil : rows.whole.tree)
+    try records.endTree()
   }
 
   func drain() throws {

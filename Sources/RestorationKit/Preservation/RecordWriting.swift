@@ -84,11 +84,11 @@ final class RecordWriting {
   }
 
   /// Ends the open record of the tree; nil writes it in any case.
-  func endTree(ifOtherThan known: RecordFingerprint?) throws {
+  func endTree() throws {
     if rewrites {
       try builder.end()
     } else {
-      (tree, isTreeChanged) = try builder.end(ifOtherThan: known)
+      (tree, isTreeChanged) = try builder.end(ifOtherThan: rows.whole.tree)
     }
   }
 

@@ -44,8 +44,6 @@ struct WalkAgenda {
   var gaps: [RowNumber: RestorationPath] = [:]
   /// All referrals, in their order.
   var referrals: [Referral] = []
-  /// The tabs that a save of changes has asked, by their rows: nothing else may hold them.
-  var tabs: [RowNumber: any StateRestoring] = [:]
 
   // The arrays that nodes gave, and the objects that came alone: they keep everything alive, so
   // that identities stay unique during the walk.

@@ -72,7 +72,6 @@ extension RestorationReport {
     case lines = "entries"
     case source
     case kept
-    case usesSnapshot
     case launchProblem
     case stateName
     case otherInstances
@@ -89,7 +88,6 @@ extension RestorationReport {
       try container.encode(lines, forKey: .lines)
       try container.encodeIfPresent(source, forKey: .source)
       try container.encode(kept, forKey: .kept)
-      try container.encode(usesSnapshot, forKey: .usesSnapshot)
       try container.encodeIfPresent(launchProblem, forKey: .launchProblem)
       try container.encodeIfPresent(stateName, forKey: .stateName)
       try container.encode(otherInstances, forKey: .otherInstances)
@@ -108,7 +106,6 @@ extension RestorationReport {
     lines = try container.decode(ReportEntries<NodeOutcome>.self, forKey: .lines)
     source = try container.decodeIfPresent(Source.self, forKey: .source)
     kept = try container.decode([KeptElement].self, forKey: .kept)
-    usesSnapshot = try container.decode(Bool.self, forKey: .usesSnapshot)
     launchProblem = try container.decodeIfPresent(String.self, forKey: .launchProblem)
     stateName = try container.decodeIfPresent(String.self, forKey: .stateName)
     otherInstances = try container.decode([OtherInstance].self, forKey: .otherInstances)

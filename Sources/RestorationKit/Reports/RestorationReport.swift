@@ -139,9 +139,6 @@ public struct RestorationReport: Hashable, Codable, Sendable {
   /// The archive that was restored; nil if none was.
   public internal(set) var source: Source?
 
-  /// Whether a snapshot that was taken with the save shows the restored state.
-  public internal(set) var usesSnapshot = false
-
   /// A problem of the launch beside the nodes; nil if there was none.
   ///
   /// The text says why the crash marker could not be written, why files of a killed save may still be there, why the

@@ -54,8 +54,8 @@ extension SceneHost {
   func saveLeaving(
     _ scene: RestorableScene, in state: RestorableScene.ActivationState
   ) async throws(RestorationError) -> PreservationReport {
-    scene.engine.wishes.leavingCount += 1
-    defer { scene.engine.wishes.leavingCount -= 1 }
+    scene.engine.leavingCount += 1
+    defer { scene.engine.leavingCount -= 1 }
     var report = try await save(scene)
     for _ in 0..<Self.largestRepetition {
       guard report.outcome == .saved, scene.activationState == state,

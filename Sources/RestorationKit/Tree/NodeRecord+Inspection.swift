@@ -15,7 +15,6 @@ extension NodeRecord {
 
   /// Checks what else a restore reads in the record that names the roots.
   package static func checkTree(_ tree: KeyedDecoder) throws(ArchiveError) {
-    _ = try SnapshotUse(reading: tree)
     _ = try StoredTree.formerNames(in: tree)
   }
 

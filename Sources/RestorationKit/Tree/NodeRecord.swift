@@ -21,7 +21,6 @@ package struct NodeRecord: Sendable {
   static let longestIdentifier = ArchiveLimits.standard.keyByteCount
 
   static let rootsKey = "roots"
-  static let snapshotKey = "snapshot"
   /// The former names of each class in the archive that has some, so that a version of
   /// the app from before the change of name knows the class.
   static let formerNamesKey = "formerNames"
@@ -38,7 +37,7 @@ package struct NodeRecord: Sendable {
   /// All keys of the library, in the order in which they are encoded.
   static let keys =
     [
-      rootsKey, snapshotKey, factsKey, hostKey,
+      rootsKey, factsKey, hostKey,
     ] + Key.allCases.filter { !$0.isRare }.map(\.rawValue)
     + BuiltInKey.all
 

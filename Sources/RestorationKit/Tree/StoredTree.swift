@@ -98,7 +98,6 @@ package struct StoredTree: Sendable {
   }
 
   let version: ArchiveVersion
-  let snapshot: SnapshotUse
   let application: Application
   /// The names that classes had before the save, by their names in it.
   let formerNames: [String: [String]]
@@ -138,7 +137,6 @@ package struct StoredTree: Sendable {
     let records = try StoredRecords(all)
     let tree = records.tree
     unreadable = records.unreadable
-    snapshot = try SnapshotUse(reading: tree)
     application = try Application(records.application, of: archive)
     formerNames = try tree.map(Self.formerNames) ?? [:]
     let roots = try tree?.references(forKey: NodeRecord.rootsKey) ?? []
@@ -189,7 +187,6 @@ package struct StoredTree: Sendable {
       kept[index] = element.kept
     }
     laterFingerprints = StoredFingerprints(StoredOutline([]), in: VerifiedRecords())
-    snapshot = .matching
   }
 }
 

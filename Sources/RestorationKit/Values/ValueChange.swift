@@ -136,7 +136,7 @@ extension KeyedEncoder {
   /// Writes the record that names the roots, and copies its other values.
   fileprivate func encodeTree(_ roots: [UInt64], _ stored: KeyedDecoder?) throws {
     encodeReferences(to: roots, forKey: NodeRecord.rootsKey)
-    guard let stored else { return SnapshotUse.matching.encode(with: self) }
+    guard let stored else { return }
     for key in stored.keys where key != NodeRecord.rootsKey { try copy(key, from: stored) }
   }
 

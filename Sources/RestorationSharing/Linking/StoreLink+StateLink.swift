@@ -4,7 +4,6 @@ package import RestorationKit
 /// What the library asks and tells the link, in its words.
 extension StoreLink: StateLink {
   var isCopyLasting: Bool { remote.isLasting }
-  var isDoubted: Bool { remote.finding.isDoubted }
   var lacksSubkeys: Bool { !remote.finding.hasSubkeys }
   var storedAsides: [SetAsideArchive] { remote.storedAsides }
   var removalFailure: ArchiveError? { unremoved.map { .storeUnavailable($0) } }

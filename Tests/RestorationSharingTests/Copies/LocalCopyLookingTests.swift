@@ -27,7 +27,6 @@ final class LocalCopyLookingTests: XCTestCase {
         let report = try await $0.checkStoredState()
         XCTAssertNotNil(report.source)
       }
-      try await expectNoChange(saved, name) { _ = try await $0.isSnapshotUsable() }
       try await expectNoChange(saved, name) { _ = try await $0.setAsideStates() }
       let root = SavedOften.node()
       _ = try await saved.here.launch().restore(into: [root])

@@ -57,7 +57,6 @@ final class ChangeHistoryTests: XCTestCase {
   private let launch = Launch()
   private let fails = Flag()
   private let delegate = TestDelegate()
-  private var ignoresSnapshot = false
   private var random = SeededGenerator()
 
   private func keeper(_ world: World, over launch: Launch, _ fails: Flag?) throws -> StateKeeper {
@@ -67,7 +66,7 @@ final class ChangeHistoryTests: XCTestCase {
     let keeper = try StateKeeper(
       application: Launch.application, directory: store, keys: launch.keys, now: { launch.now })
     keeper.delegate = delegate
-    show(world, to: keeper)
+    show(world)
     for (place, object) in world.objects.enumerated() {
       // The last two have the same name.
       keeper.registerObject(object, restorationIdentifier: "object \(min(place, 1))")
@@ -80,11 +79,10 @@ final class ChangeHistoryTests: XCTestCase {
   }
 
   /// What the application encodes from now on.
-  private func show(_ world: World, to keeper: StateKeeper) {
-    delegate.onWillEncode = { [unowned self, weak keeper] coder in
+  private func show(_ world: World) {
+    delegate.onWillEncode = { coder in
       coder.encode(world.applicationValue, forKey: "value")
       coder.encode(world.applicationReferences, forKey: "references")
-      if ignoresSnapshot { keeper?.ignoreSnapshotOnNextApplicationLaunch() }
     }
   }
 
@@ -302,21 +300,16 @@ final class ChangeHistoryTests: XCTestCase {
           story.append("classes registered")
         case 8:
           older = launch.storedBytes
-        case 9:
-          ignoresSnapshot = true
-          _ = try await keeper.save(world.roots)
-          ignoresSnapshot = false
-          story.append("the snapshot ignored")
         default: break
         }
-        show(world, to: keeper)
+        show(world)
         let report = try await keeper.save(world.roots)
         XCTAssertEqual(report.outcome, .saved)
         if report.unaskedCount > 0 { changeCount += 1 }
         story.append("saved \(report.unaskedCount) unasked")
         let message = "TEST_SEED=\(random.seed): \(story.suffix(12))"
         try await checkAgainstEverything(world, message)
-        show(world, to: keeper)
+        show(world)
         let again = try await keeper.save(world.roots)
         XCTAssertEqual(again.writtenByteCount, 0, message)
         if self.testRun?.failureCount ?? 0 > 0 { return }

@@ -159,7 +159,7 @@ final class DeepReportTests: XCTestCase {
     let restored = try decode(
       RestorationReport.self, #"{"parentMissing":{"_0":{"identifiers":["a"]}}}"#,
       #"""
-      "outcome":{"restored":{}},"usesSnapshot":false,"otherInstances":[],"walkDuration":[0,5],
+      "outcome":{"restored":{}},"otherInstances":[],"walkDuration":[0,5],
       "kept":[{"kind":"node","path":{"identifiers":["k"]},"className":"K",
       "reason":{"notFound":{}},"isStateAlone":false,"byteCount":7}]
       """#)

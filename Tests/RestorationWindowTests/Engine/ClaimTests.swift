@@ -317,12 +317,6 @@ final class ClaimTests: XCTestCase {
     let check = try await looking.checkStoredState()
     XCTAssertEqual(check.entries.map(\.path.description), ["a"])
     XCTAssertNil(looking.stateName)
-    // A snapshot is of what would be restored, and that is another state.
-    let isUsable = try await looking.isSnapshotUsable()
-    XCTAssertFalse(isUsable)
-    looking.policy.instances = .single
-    let ofOwner = try await looking.isSnapshotUsable()
-    XCTAssertTrue(ofOwner)
     let own = try await save("owned", with: owner)
     XCTAssertEqual([own.stateName, own.setAside], ["main", nil])
   }

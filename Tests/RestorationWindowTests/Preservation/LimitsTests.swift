@@ -60,8 +60,6 @@ final class LimitsTests: XCTestCase {
     let report = try await keeper(raised).save([nodeOfManyNames()])
     XCTAssertEqual(report.savedPaths, ["root"])
     let next = try keeper(raised)
-    let isUsable = try await next.isSnapshotUsable()
-    XCTAssertTrue(isUsable)
     let back = TestNode("root")
     let restored = try await next.restore(into: [back])
     XCTAssertEqual(back.value, "x")
@@ -77,9 +75,6 @@ final class LimitsTests: XCTestCase {
     }
     await assertExceeded { () async throws(RestorationError) in
       try await keeper.checkStoredState()
-    }
-    await assertExceeded { () async throws(RestorationError) in
-      try await keeper.isSnapshotUsable()
     }
     XCTAssertEqual(launch.storedBytes, before)
     let report = try await keeper.save([TestNode("root", value: "y")])
