@@ -33,5 +33,7 @@ package struct TestList: Equatable {
   private static let targets = [
     "RestorationKit": library, "RestorationInspection": library, "RestorationSharing": library,
   ]
-  private static let library = ["Tree", "Value", "Window", "Sharing"].map { "Restoration\($0)Tests" }
+  private static let library = ["Tree", "Value", "Window", "Sharing"].map {
+    "Restoration\($0)Tests"
+  }
 }

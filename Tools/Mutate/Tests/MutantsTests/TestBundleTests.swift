@@ -46,7 +46,8 @@ final class TestBundleTests: XCTestCase {
 
   func testTheTestsOfTheLibraryAreInSeveralTargets() {
     let list = TestList(
-      "RestorationTreeTests.One/testA\nArchiveCodecTests.Two/testB\nRestorationSharingTests.Three/testC")
+      "RestorationTreeTests.One/testA\nArchiveCodecTests.Two/testB\nRestorationSharingTests.Three/testC"
+    )
     for module in ["RestorationKit", "RestorationSharing", "RestorationInspection"] {
       XCTAssertEqual(
         list.classes(ofModules: [module]).map(\.name),
