@@ -46,12 +46,16 @@ let package = Package(
     .systemLibrary(
       name: "CSodium", pkgConfig: "libsodium",
       providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
-    .target(name: "ArchiveCodec", dependencies: ["CSodium"], swiftSettings: settings),
-    .target(name: "RestorationKit", dependencies: ["ArchiveCodec"], swiftSettings: settings),
+    .target(name: "CLibrary", swiftSettings: settings),
     .target(
-      name: "RestorationDrafts", dependencies: ["ArchiveCodec"], swiftSettings: settings),
+      name: "ArchiveCodec", dependencies: ["CLibrary", "CSodium"], swiftSettings: settings),
     .target(
-      name: "RestorationSharing", dependencies: ["ArchiveCodec", "RestorationKit"],
+      name: "RestorationKit", dependencies: ["ArchiveCodec", "CLibrary"], swiftSettings: settings),
+    .target(
+      name: "RestorationDrafts", dependencies: ["ArchiveCodec", "CLibrary"],
+      swiftSettings: settings),
+    .target(
+      name: "RestorationSharing", dependencies: ["ArchiveCodec", "CLibrary", "RestorationKit"],
       swiftSettings: settings),
     .target(
       name: "RestorationInspection", dependencies: ["ArchiveCodec", "RestorationKit"],
@@ -66,7 +70,7 @@ let package = Package(
             scope: .all(), reason: "The first run fetches swift-argument-parser.")
         ])),
     .target(
-      name: "RestorationTesting", dependencies: ["ArchiveCodec", "RestorationKit"],
+      name: "RestorationTesting", dependencies: ["ArchiveCodec", "CLibrary", "RestorationKit"],
       swiftSettings: settings),
     .target(
       name: "RestorationSharingTesting",
@@ -78,7 +82,7 @@ let package = Package(
     .target(
       name: "RestorationSecretService",
       dependencies: [
-        "ArchiveCodec", "RestorationKit",
+        "ArchiveCodec", "CLibrary", "RestorationKit",
         .target(name: "CSecret", condition: .when(traits: ["SecretService"])),
       ],
       swiftSettings: settings),
@@ -87,7 +91,7 @@ let package = Package(
     .target(
       name: "RestorationPostgreSQL",
       dependencies: [
-        "RestorationSharing",
+        "CLibrary", "RestorationSharing",
         .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
       ],
       swiftSettings: settings),

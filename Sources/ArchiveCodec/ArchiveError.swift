@@ -94,201 +94,167 @@ extension ArchiveError {
   ///
   /// More kinds may come; handle unknown ones.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
-    private enum Kind: String {
-      case notAnArchive, unsupportedVersion, unsupportedFeature, damaged, truncated, wrongKey,
-        wrongPassphrase, passphraseEmpty, lastSlot, slotMissing, wrongContext, limitExceeded,
-        malformed, typeMismatch, numberOutOfRange, keyNotFound, notAFile, permissionDenied,
-        storageFull, notDurable, inputOutput, storeUnavailable, locked, outdated, forked, poisoned,
-        keyMissing, keyLocked, keyUnavailable, keyDamaged, keyExposed, cryptographyUnavailable,
-        encoderClosed
-    }
-
-    private let kind: Kind
-
-    private init(_ kind: Kind) { self.kind = kind }
-
     /// The name of the code, as in `damaged`.
-    public var description: String { kind.rawValue }
+    public let description: String
+    /// What happened and what to do.
+    fileprivate let advice: String
+
+    private init(_ name: String, _ advice: String) { (description, self.advice) = (name, advice) }
 
     /// The bytes do not begin as an archive does.
-    public static var notAnArchive: Code { Code(.notAnArchive) }
+    public static let notAnArchive = Code(
+      "notAnArchive", "This is not an archive. Check that the path names the right file.")
 
     /// The archive has a major version that this library does not know.
-    public static var unsupportedVersion: Code { Code(.unsupportedVersion) }
+    public static let unsupportedVersion = Code(
+      "unsupportedVersion",
+      "The archive has another version of the format. Open it with the app that wrote it.")
 
     /// The archive needs a feature that this library does not know.
-    public static var unsupportedFeature: Code { Code(.unsupportedFeature) }
+    public static let unsupportedFeature = Code(
+      "unsupportedFeature",
+      "The archive uses a feature that this version does not know. Update the app to open it.")
 
     /// A byte differs from the written one; nothing of the damaged part is used.
-    public static var damaged: Code { Code(.damaged) }
+    public static let damaged = Code(
+      "damaged",
+      "The archive was changed or damaged after it was written. Restore it from a backup,"
+        + " or write another one.")
 
     /// The archive ends before it should.
-    public static var truncated: Code { Code(.truncated) }
+    public static let truncated = Code(
+      "truncated", "The archive ends too early. Restore it from a backup, or write another one.")
 
     /// No slot of the archive opens with this key.
-    public static var wrongKey: Code { Code(.wrongKey) }
+    public static let wrongKey = Code(
+      "wrongKey",
+      "The key does not open this archive. Use the key that it was written with, or move"
+        + " away the archive if it belongs to another app.")
 
     /// No slot that was tried opens with this passphrase.
-    public static var wrongPassphrase: Code { Code(.wrongPassphrase) }
+    public static let wrongPassphrase = Code(
+      "wrongPassphrase",
+      "The passphrase does not open this archive. Check how it is spelled and try again.")
 
     /// The passphrase has no bytes.
-    public static var passphraseEmpty: Code { Code(.passphraseEmpty) }
+    public static let passphraseEmpty = Code(
+      "passphraseEmpty", "An empty passphrase protects nothing. Ask for another one.")
 
     /// The archive would be left without a slot, so that nothing could open it.
-    public static var lastSlot: Code { Code(.lastSlot) }
+    public static let lastSlot = Code(
+      "lastSlot", "Nothing would open the archive any more. Add another key or passphrase first.")
 
     /// The archive has no such slot any more.
-    public static var slotMissing: Code { Code(.slotMissing) }
+    public static let slotMissing = Code(
+      "slotMissing", "The archive does not have this slot. List its slots again.")
 
     /// The key is right, but the archive belongs to another context.
-    public static var wrongContext: Code { Code(.wrongContext) }
+    public static let wrongContext = Code(
+      "wrongContext",
+      "The archive belongs to another application, state or user. Open it with the context"
+        + " that it was written with.")
 
     /// A value, a record or the file is larger than ``ArchiveLimits`` allows.
-    public static var limitExceeded: Code { Code(.limitExceeded) }
+    public static let limitExceeded = Code(
+      "limitExceeded", "A limit was exceeded. Store less in one piece, or raise the limit.")
 
     /// The content is authentic, but not well formed.
-    public static var malformed: Code { Code(.malformed) }
+    public static let malformed = Code(
+      "malformed",
+      "The content breaks the rules of the format. The program that wrote it has a bug.")
 
     /// The key holds a value of another type.
-    public static var typeMismatch: Code { Code(.typeMismatch) }
+    public static let typeMismatch = Code(
+      "typeMismatch", "The stored value has another type. Decode it as the type it was encoded as.")
 
     /// The stored number does not fit into the requested type.
-    public static var numberOutOfRange: Code { Code(.numberOutOfRange) }
+    public static let numberOutOfRange = Code(
+      "numberOutOfRange", "The stored number does not fit. Decode it as a wider type.")
 
     /// A required key is absent.
-    public static var keyNotFound: Code { Code(.keyNotFound) }
+    public static let keyNotFound = Code(
+      "keyNotFound", "There is no value for this key. Use decodeIfPresent where it may be absent.")
 
     /// A directory, FIFO, device or symbolic link stands where the file should be.
-    public static var notAFile: Code { Code(.notAFile) }
+    public static let notAFile = Code(
+      "notAFile", "The path does not name a regular file. Move away what is there.")
 
     /// The operating system does not allow the access.
-    public static var permissionDenied: Code { Code(.permissionDenied) }
+    public static let permissionDenied = Code(
+      "permissionDenied",
+      "There is no permission. Check the owner and the mode of the file and its directory.")
 
     /// There is no space left, or a quota is used up.
-    public static var storageFull: Code { Code(.storageFull) }
+    public static let storageFull = Code(
+      "storageFull", "The disk is full. Free some space and save again; the old file is unchanged.")
 
     /// The change is in its place, but the system could not put it on stable
     /// storage, so a power cut may undo it.
-    public static var notDurable: Code { Code(.notDurable) }
+    public static let notDurable = Code(
+      "notDurable",
+      "The change is written, but a power cut may undo it. Check the disk, then save again.")
 
     /// The operating system reports another failure.
-    public static var inputOutput: Code { Code(.inputOutput) }
+    public static let inputOutput = Code(
+      "inputOutput", "Reading or writing failed. Check the disk and the path.")
 
     /// The store for the archives of several machines does not answer, or refuses.
-    public static var storeUnavailable: Code { Code(.storeUnavailable) }
+    public static let storeUnavailable = Code(
+      "storeUnavailable",
+      "The store that has the states cannot be used. What is there is unchanged, or has"
+        + " what was sent to it; try again.")
 
     /// Another writer has the archive open.
-    public static var locked: Code { Code(.locked) }
+    public static let locked = Code(
+      "locked", "The archive is being changed elsewhere. Close the other writer, then try again.")
 
     /// The records were built for an earlier state of the archive, or another
     /// writer has changed the stored archive.
-    public static var outdated: Code { Code(.outdated) }
+    public static let outdated = Code(
+      "outdated",
+      "The archive has changed meanwhile. Build the records again with a new builder, or"
+        + " open the archive again if somebody else has changed it.")
 
     /// The writer was opened before this process was made by a fork.
-    public static var forked: Code { Code(.forked) }
+    public static let forked = Code(
+      "forked", "The archive was opened by the parent process. Open it again in this one.")
 
     /// A write or sync failed before, so the bytes on the disk are unknown.
-    public static var poisoned: Code { Code(.poisoned) }
+    public static let poisoned = Code(
+      "poisoned",
+      "An earlier change may not be on the disk. Write the archive anew, with compact or rewrite.")
 
     /// The key that opens the archive is not there.
-    public static var keyMissing: Code { Code(.keyMissing) }
+    public static let keyMissing = Code(
+      "keyMissing", "The key that opens this archive is not there. Put it in its place.")
 
     /// The key exists but cannot be read yet, because the device or the keyring is locked.
-    public static var keyLocked: Code { Code(.keyLocked) }
+    public static let keyLocked = Code(
+      "keyLocked", "The key is locked. Unlock the device or the keyring, then try again.")
 
     /// The keyring or service that keeps the key does not answer, so nobody knows
     /// whether there is a key.
-    public static var keyUnavailable: Code { Code(.keyUnavailable) }
+    public static let keyUnavailable = Code(
+      "keyUnavailable",
+      "What keeps the key does not answer. Log in to the desktop or start its keyring, then"
+        + " try again.")
 
     /// The key file is damaged, or another file is in its place.
-    public static var keyDamaged: Code { Code(.keyDamaged) }
+    public static let keyDamaged = Code(
+      "keyDamaged", "The key is damaged or is none. Restore it from a backup.")
 
     /// Another user owns the key file, or may read or change it.
-    public static var keyExposed: Code { Code(.keyExposed) }
+    public static let keyExposed = Code(
+      "keyExposed",
+      "The key file is open to others, or theirs. Make it yours with chown and chmod 600.")
 
     /// libsodium could not be started, or the system gave no secret memory.
-    public static var cryptographyUnavailable: Code { Code(.cryptographyUnavailable) }
+    public static let cryptographyUnavailable = Code(
+      "cryptographyUnavailable", "libsodium could not start. Check its installation.")
 
     /// The encoder was used outside the call that it was made for.
-    public static var encoderClosed: Code { Code(.encoderClosed) }
-
-    /// What happened and what to do.
-    fileprivate var advice: String {
-      switch kind {
-      case .notAnArchive:
-        "This is not an archive. Check that the path names the right file."
-      case .unsupportedVersion:
-        "The archive has another version of the format. Open it with the app that wrote it."
-      case .unsupportedFeature:
-        "The archive uses a feature that this version does not know. Update the app to open it."
-      case .damaged:
-        "The archive was changed or damaged after it was written. Restore it from a backup,"
-          + " or write another one."
-      case .truncated:
-        "The archive ends too early. Restore it from a backup, or write another one."
-      case .wrongKey:
-        "The key does not open this archive. Use the key that it was written with,"
-          + " or move away the archive if it belongs to another app."
-      case .wrongPassphrase:
-        "The passphrase does not open this archive. Check how it is spelled and try again."
-      case .passphraseEmpty:
-        "An empty passphrase protects nothing. Ask for another one."
-      case .lastSlot:
-        "Nothing would open the archive any more. Add another key or passphrase first."
-      case .slotMissing:
-        "The archive does not have this slot. List its slots again."
-      case .wrongContext:
-        "The archive belongs to another application, state or user."
-          + " Open it with the context that it was written with."
-      case .limitExceeded:
-        "A limit was exceeded. Store less in one piece, or raise the limit."
-      case .malformed:
-        "The content breaks the rules of the format. The program that wrote it has a bug."
-      case .typeMismatch:
-        "The stored value has another type. Decode it as the type it was encoded as."
-      case .numberOutOfRange:
-        "The stored number does not fit. Decode it as a wider type."
-      case .keyNotFound:
-        "There is no value for this key. Use decodeIfPresent where it may be absent."
-      case .notAFile:
-        "The path does not name a regular file. Move away what is there."
-      case .permissionDenied:
-        "There is no permission. Check the owner and the mode of the file and its directory."
-      case .storageFull:
-        "The disk is full. Free some space and save again; the old file is unchanged."
-      case .notDurable:
-        "The change is written, but a power cut may undo it. Check the disk, then save again."
-      case .inputOutput:
-        "Reading or writing failed. Check the disk and the path."
-      case .storeUnavailable:
-        "The store that has the states cannot be used. What is there is unchanged, or has what was"
-          + " sent to it; try again."
-      case .locked:
-        "The archive is being changed elsewhere. Close the other writer, then try again."
-      case .outdated:
-        "The archive has changed meanwhile. Build the records again with a new builder, or open the"
-          + " archive again if somebody else has changed it."
-      case .forked:
-        "The archive was opened by the parent process. Open it again in this one."
-      case .poisoned:
-        "An earlier change may not be on the disk. Write the archive anew, with compact or rewrite."
-      case .keyMissing:
-        "The key that opens this archive is not there. Put it in its place."
-      case .keyLocked:
-        "The key is locked. Unlock the device or the keyring, then try again."
-      case .keyUnavailable:
-        "What keeps the key does not answer. Log in to the desktop or start its keyring,"
-          + " then try again."
-      case .keyDamaged:
-        "The key is damaged or is none. Restore it from a backup."
-      case .keyExposed:
-        "The key file is open to others, or theirs. Make it yours with chown and chmod 600."
-      case .cryptographyUnavailable:
-        "libsodium could not start. Check its installation."
-      case .encoderClosed:
-        "An encoder was used after its record was finished. Do not keep encoders."
-      }
-    }
+    public static let encoderClosed = Code(
+      "encoderClosed", "An encoder was used after its record was finished. Do not keep encoders.")
   }
 }
 

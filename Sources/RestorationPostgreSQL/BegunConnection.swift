@@ -1,14 +1,6 @@
 #if PostgreSQL
+internal import CLibrary
 internal import CPostgreSQL
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
 /// A connection that libpq has begun, on its way to the pool.
 ///

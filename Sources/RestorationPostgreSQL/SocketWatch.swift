@@ -1,14 +1,6 @@
 #if PostgreSQL
+internal import CLibrary
 internal import Dispatch
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
 
 /// Tells when a socket can be read or written, until it is let go.
 ///

@@ -1,14 +1,6 @@
 #if SecretService
 internal import ArchiveCodec
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import CLibrary
 internal import RestorationKit
 
 /// The file that says that the key is in the service, and that one process locks

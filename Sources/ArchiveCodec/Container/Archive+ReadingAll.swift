@@ -57,6 +57,13 @@ extension Archive {
   ///   chunk throws after the records before it were given.
   /// - Complexity: As ``verifyAll()``, and one record at a time in memory.
   public func forEachRecord(_ body: (Record) throws -> Void) throws {
+    if let failure = try give(to: body) { throw failure }
+  }
+
+  /// Gives one record after the other; returns the error that ends the reading of the archive.
+  ///
+  /// - Throws: The errors of `body`.
+  func give(to body: (Record) throws -> Void) throws -> ArchiveError? {
     var failure: (any Error)?
     do {
       try visitAll { record throws(ArchiveError) in
@@ -68,8 +75,10 @@ extension Archive {
           throw ArchiveError(.inputOutput, subject: "reading")
         }
       }
+      return nil
     } catch {
-      throw failure ?? error
+      if let failure { throw failure }
+      return error
     }
   }
 

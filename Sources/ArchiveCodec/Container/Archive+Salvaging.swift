@@ -11,25 +11,14 @@ extension Archive {
   ///   damaged chunks.
   package func salvage(_ body: (Record) throws -> Void) throws -> ArchiveError? {
     var count = 0
-    var failure: (any Error)?
-    do throws(ArchiveError) {
-      try visitAll { record throws(ArchiveError) in
-        count += 1
-        do {
-          try body(record)
-        } catch {
-          // The visitor can only throw archive errors; the error of `body` is thrown below.
-          failure = error
-          throw ArchiveError(.inputOutput, subject: "reading")
-        }
-      }
-      return nil
-    } catch {
-      if let failure { throw failure }
-      try salvageSnapshot(after: count, body)
-      try visitJournal(body)
-      return error
+    let damage = try give { record in
+      count += 1
+      try body(record)
     }
+    guard let damage else { return nil }
+    try salvageSnapshot(after: count, body)
+    try visitJournal(body)
+    return damage
   }
 
   /// Gives the records of the snapshot without the first ones, which came before the damage.

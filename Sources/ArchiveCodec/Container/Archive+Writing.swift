@@ -169,18 +169,17 @@ extension Archive {
   private static func replace(
     _ storage: any ArchiveStorage, slots: [NewSlot], context: ArchiveContext,
     replacing: ArchiveVersion?, random: RandomSource, moment: Moment, workerCount: Int? = nil,
-    _ body: (SnapshotWriter) throws(ArchiveError) -> (ArchiveVersion, Int)
+    _ body: (CommitWriter) throws(ArchiveError) -> (ArchiveVersion, Int)
   ) throws(ArchiveError) -> Summary {
     // The slow work for a passphrase is done before there is a temporary file.
     let file = try UnlockedHeader(
       making: slots, context: context, replacing: replacing, random: random)
     var summary: Summary?
     try storage.replace { sink throws(ArchiveError) in
-      let writer = try SnapshotWriter(
-        file, random: random, moment: moment,
-        workerCount: workerCount, sink: sink)
+      let writer = try CommitWriter(
+        file, random: random, moment: moment, workerCount: workerCount, sink: sink)
       let (version, count) = try body(writer)
-      summary = Summary(version: version, byteCount: writer.byteCount, recordCount: count)
+      summary = Summary(version: version, byteCount: writer.fileByteCount, recordCount: count)
     }
     guard let summary else { throw ArchiveError(.inputOutput, subject: "storage wrote nothing") }
     return summary
@@ -205,4 +204,11 @@ extension Archive {
       return Moment(witness: writer.bytes)
     }
   }
+}
+
+/// The number of processors.
+package enum ProcessorCount {
+  /// Read once: the system reads files for the answer, which takes longer than reading
+  /// a small archive (benchmark: stores, restore of one scene).
+  package static let value = ProcessInfo.processInfo.activeProcessorCount
 }

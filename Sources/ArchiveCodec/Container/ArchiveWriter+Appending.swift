@@ -14,7 +14,6 @@ extension ArchiveWriter {
     }
     // The commit is collected in memory, so that it is written in one piece.
     let sink = MemorySink()
-    sink.reserve(byteCount: CommitWriter.byteCount(of: changes))
     let commit = try CommitWriter(
       flags: CommitHeader.journal, after: before.version, keys: keys,
       chunkByteCount: 1 << Int(keys.header.chunkSize), random: random,
@@ -138,7 +137,7 @@ extension RecordBatch {
   ) {
     writer.writeInteger(schema)
     writer.writeInteger(UInt64(byteCount))
-    frames.blocks.forEachPiece(of: 0..<byteCount) { writer.write($0) }
+    frames.forEachPiece(of: 0..<byteCount) { writer.write($0) }
     writer.writeInteger(UInt64(symbols.count))
     writer.write(symbols)
     writer.writeInteger(UInt64(removed.count))

@@ -87,7 +87,7 @@ extension ArchiveWriter {
 
   private func replace(
     schema: UInt32?, _ symbols: SymbolTable, slots: [NewSlot]? = nil, _ state: inout State,
-    _ body: (SnapshotWriter) throws(ArchiveError) -> Int
+    _ body: (CommitWriter) throws(ArchiveError) -> Int
   ) throws(ArchiveError) -> Archive.Summary {
     let old = state.open?.history
     let file = try newFile(slots: slots, after: state.open)
@@ -95,12 +95,12 @@ extension ArchiveWriter {
     // Also after `notDurable`, since the file is there then.
     defer { if state.unopened != nil { state.unopenedVersion = summary?.version } }
     try replaceStorage(by: file, &state) { sink throws(ArchiveError) in
-      let writer = try SnapshotWriter(file, random: random, moment: moment ?? .now, sink: sink)
+      let writer = try CommitWriter(file, random: random, moment: moment ?? .now, sink: sink)
       let count = try body(writer)
       let version = try writer.finish(
         symbols: symbols.encoded(from: 0), schema: schema ?? old?.schema ?? 0)
       summary = Archive.Summary(
-        version: version, byteCount: writer.byteCount, recordCount: count)
+        version: version, byteCount: writer.fileByteCount, recordCount: count)
     }
     guard let summary else { throw ArchiveError(.inputOutput, subject: "storage wrote nothing") }
     return summary

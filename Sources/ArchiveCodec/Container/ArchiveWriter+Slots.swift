@@ -122,7 +122,7 @@ extension ArchiveWriter {
       let body = open.keys.header.byteCount..<open.history.end
       try replaceStorage(by: changed, &state) { sink throws(ArchiveError) in
         try sink.write(changed.encoded)
-        try Self.copy(body, of: file, to: sink)
+        try sink.write(body, of: file)
       }
     }
   }
@@ -134,20 +134,6 @@ extension ArchiveWriter {
       open.keys.matches(try StoredHeader(reading: file))
     else { throw ArchiveError(.outdated, subject: "the file was replaced or removed") }
     return file
-  }
-
-  private static let copiedPieceByteCount = 1 << 16
-
-  /// Copies in pieces, so that the file need not fit into memory.
-  private static func copy(
-    _ range: Range<Int>, of file: any ArchiveFile, to sink: any ArchiveSink
-  ) throws(ArchiveError) {
-    var position = range.lowerBound
-    while position < range.upperBound {
-      let count = min(copiedPieceByteCount, range.upperBound - position)
-      try sink.write(try file.read(at: position, count: count))
-      position += count
-    }
   }
 }
 

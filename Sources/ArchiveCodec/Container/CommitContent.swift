@@ -38,18 +38,14 @@ struct CommitContent: Sendable {
   /// All entries, by record.
   func index() throws(ArchiveError) -> [IndexEntry] {
     let stored = try reader.read(footer.index)
-    let bytes = stored.span
-    var cursor = ByteCursor(bytes, from: 0, to: bytes.count)
     var entries: [IndexEntry] = []
     entries.reserveCapacity(footer.recordCount)
     var last: UInt64 = 0
-    while !cursor.isAtEnd {
-      let entry = IndexEntry(
-        record: try cursor.readLowBytes(bytes, count: 8),
-        offset: Int(try cursor.readLowBytes(bytes, count: 5)),
-        byteCount: Int(try cursor.readLowBytes(bytes, count: 3)))
+    for start in stride(from: 0, to: stored.count, by: IndexEntry.byteCount) {
+      let entry = IndexEntry(packed: stored.span, at: start)
       guard entry.record > last, mayRemove || !entry.isRemoval else {
-        throw ArchiveError(.malformed, offset: cursor.offset, subject: "index")
+        throw ArchiveError(
+          .malformed, offset: start + IndexEntry.byteCount, subject: "index")
       }
       last = entry.record
       entries.append(entry)
@@ -64,8 +60,8 @@ struct CommitContent: Sendable {
     while low < high {
       let middle = (low + high) / 2
       let start = footer.index.lowerBound + middle * IndexEntry.byteCount
-      var bytes = ByteReader(try reader.read(start..<start + IndexEntry.byteCount))
-      let entry = try IndexEntry(from: &bytes)
+      let bytes = try reader.read(start..<start + IndexEntry.byteCount)
+      let entry = IndexEntry(packed: bytes.span, at: 0)
       if entry.record == record { return entry }
       if entry.record < record { low = middle + 1 } else { high = middle }
     }
@@ -118,9 +114,9 @@ struct RecordFrame: Sendable {
     self.mapOffset = mapOffset
   }
 
-  init(_ entry: IndexEntry, in frames: RecordFrames) {
-    bytes = frames.bytes(of: entry)
-    mapOffset = entry.frameRange.count - entry.byteCount + MemoryLayout<UInt64>.size
+  init(_ entry: IndexEntry, in frames: ByteBlocks) {
+    bytes = frames.bytes(entry.frameRange)
+    mapOffset = entry.mapOffset
   }
 
   /// The entry for this frame alone.

@@ -49,8 +49,24 @@ final class CommitWriter {
     try write(header.write)
   }
 
+  /// Writes the header of a new file, and begins its snapshot.
+  convenience init(
+    _ file: UnlockedHeader, random: RandomSource, moment: Archive.Moment,
+    workerCount: Int? = nil, sink: any ArchiveSink
+  ) throws(ArchiveError) {
+    try sink.write(file.encoded)
+    try self.init(
+      flags: CommitHeader.snapshot,
+      after: ArchiveVersion(generation: file.header.baseGeneration, mac: file.schedule.genesis),
+      keys: file, chunkByteCount: 1 << Int(file.header.chunkSize), random: random,
+      writingWitness: { $0.write(moment.witness) }, workerCount: workerCount, sink: sink)
+  }
+
+  /// The bytes of a new file so far.
+  var fileByteCount: Int { keys.header.byteCount + byteCount }
+
   /// About as many bytes as a commit of the records takes; seldom less.
-  static func byteCount(of records: RecordBatch) -> Int {
+  private static func byteCount(of records: RecordBatch) -> Int {
     let content =
       records.byteCount + records.symbols.count + records.count * IndexEntry.byteCount + 256
     return content + content / 512
@@ -58,8 +74,9 @@ final class CommitWriter {
 
   /// Writes records before all others.
   func append(_ records: RecordBatch) throws(ArchiveError) {
+    sink.reserve(byteCount: keys.header.byteCount + Self.byteCount(of: records))
     index.append(records.index, at: contentByteCount)
-    try append(records.frames.blocks)
+    try append(records.frames)
   }
 
   /// Writes the frame of one record.
@@ -186,54 +203,4 @@ final class CommitWriter {
     try sink.write(bytes)
     byteCount += bytes.count
   }
-}
-
-/// Writes a whole new file: header and snapshot.
-final class SnapshotWriter {
-  private let commit: CommitWriter
-  private let file: UnlockedHeader
-  private let sink: any ArchiveSink
-
-  /// Writes the header.
-  init(
-    _ file: UnlockedHeader, random: RandomSource, moment: Archive.Moment,
-    workerCount: Int? = nil, sink: any ArchiveSink
-  ) throws(ArchiveError) {
-    self.file = file
-    self.sink = sink
-    try sink.write(file.encoded)
-    commit = try CommitWriter(
-      flags: CommitHeader.snapshot,
-      after: ArchiveVersion(generation: file.header.baseGeneration, mac: file.schedule.genesis),
-      keys: file, chunkByteCount: 1 << Int(file.header.chunkSize), random: random,
-      writingWitness: { $0.write(moment.witness) }, workerCount: workerCount, sink: sink)
-  }
-
-  /// Writes records before all others.
-  func append(_ records: RecordBatch) throws(ArchiveError) {
-    sink.reserve(byteCount: file.header.byteCount + CommitWriter.byteCount(of: records))
-    try commit.append(records)
-  }
-
-  /// Writes the frame of one record.
-  func append(_ frame: RecordFrame, of record: UInt64) throws(ArchiveError) {
-    try commit.append(frame, of: record)
-  }
-
-  /// Writes record frames whose entries come later.
-  func append(_ frames: ByteBlocks) throws(ArchiveError) {
-    try commit.append(frames)
-  }
-
-  /// Notes the entries of all records that were written.
-  func append(_ index: RecordIndex) {
-    commit.append(index)
-  }
-
-  func finish(symbols: [UInt8], schema: UInt32) throws(ArchiveError) -> ArchiveVersion {
-    try commit.finish(symbols: symbols, schema: schema)
-  }
-
-  /// The bytes of the file so far.
-  var byteCount: Int { file.header.byteCount + commit.byteCount }
 }

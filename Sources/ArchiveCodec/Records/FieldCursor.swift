@@ -27,12 +27,8 @@ package struct FieldCursor: Sendable {
   /// A cursor over no values.
   package init() { self.init(.empty) }
 
-  /// How many keys come before the last one that was found, in stored order; keys that
-  /// are written inline come last.
-  package var lastPlace: Int { position.place - 1 }
-
   /// The offset of a key's value, nil if there is none, and the number of keys before
-  /// it, see ``lastPlace``.
+  /// it in stored order; keys that are written inline come last.
   ///
   /// ``decode(_:at:forKey:)`` reads the value. The two steps are apart because a reader
   /// of the value, given from one function to the next, took a tenth of a restore
@@ -276,9 +272,6 @@ extension KeyedDecoder {
       throw locate(error, field)
     }
   }
-
-  /// The number of references that a field has, before they are read.
-  package func referenceCount(of field: Field) -> Int { field.value.header.count }
 
   /// Reads the identifiers of the records that the references in a field name, in order.
   package func forEachReference(

@@ -40,13 +40,7 @@ struct IndexEntry: Hashable, Sendable {
 }
 
 extension IndexEntry {
-  init(from reader: inout ByteReader) throws(ArchiveError) {
-    record = try reader.readInteger()
-    offset = Int(try reader.readLowBytes(count: 5))
-    byteCount = Int(try reader.readLowBytes(count: 3))
-  }
-
-  /// An entry that was packed here.
+  /// An entry of an index, whose size was checked.
   init(packed bytes: Span<UInt8>, at start: Int) {
     record = bytes.littleEndian(start..<start + 8)
     let place = bytes.littleEndian(start + 8..<start + 16)

@@ -70,9 +70,10 @@ public final class KeyedEncoder {
   ///   - records: The identifiers of the records.
   ///   - key: At most 1 KiB of UTF-8.
   public func encodeReferences(to records: [UInt64], forKey key: String) {
-    guard let references = beginReferences(forKey: key) else { return }
+    guard begin(key) else { return }
+    let start = writer.openContainer()
     for record in records { writer.writeReference(to: record) }
-    endReferences(references, count: records.count)
+    writer.closeContainer(.array, count: records.count, from: start)
   }
 
   /// Writes a container of its own under a key.
@@ -317,29 +318,6 @@ extension KeyedEncoder {
   package func undoAttempt(_ attempt: Attempt) {
     goBack(to: attempt.before)
     writer.failure = attempt.failureBefore
-  }
-
-  /// A list of references that was begun and not ended yet.
-  package struct References {
-    fileprivate let start: Int
-  }
-
-  /// Begins a list of references.
-  ///
-  /// - Parameter key: At most 1 KiB of UTF-8.
-  /// - Returns: The list, which has to be ended; nil if nothing may be written.
-  package func beginReferences(forKey key: String) -> References? {
-    begin(key) ? References(start: writer.openContainer()) : nil
-  }
-
-  /// Writes the next reference of the list that was begun.
-  package func addReference(to record: UInt64) {
-    writer.writeReference(to: record)
-  }
-
-  /// Ends a list of as many references.
-  package func endReferences(_ references: References, count: Int) {
-    writer.closeContainer(.array, count: count, from: references.start)
   }
 }
 

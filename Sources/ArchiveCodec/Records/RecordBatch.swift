@@ -1,6 +1,7 @@
 /// Encoded records on their way into an archive.
 public struct RecordBatch: Sendable {
-  let frames: RecordFrames
+  /// The frames of the records, one after the other; no frame is in two blocks.
+  let frames: ByteBlocks
   /// The entries in the order of the record identifiers.
   let index: RecordIndex
   /// The payload of the symbols frame.
@@ -25,8 +26,7 @@ extension RecordBatch {
     index.entries.map { entry in
       let frame = entry.frameRange
       var fingerprint = RecordFingerprint.none
-      // No frame is in two blocks.
-      frames.blocks.forEachPiece(of: frame.upperBound - entry.byteCount..<frame.upperBound) {
+      frames.forEachPiece(of: frame.upperBound - entry.byteCount..<frame.upperBound) {
         fingerprint = RecordFingerprint($0)
       }
       return (entry.record, fingerprint)
@@ -43,7 +43,7 @@ extension RecordBatch {
   /// of the symbols frame; ``KeyedDecoder/init(unsealed:symbols:limits:)`` opens them.
   package var unsealed: (maps: [[UInt8]], symbols: [UInt8]) {
     let maps = index.entries.map { entry in
-      Array(frames.bytes(of: entry).suffix(entry.byteCount - MemoryLayout<UInt64>.size))
+      Array(frames.bytes(entry.frameRange).suffix(entry.byteCount - MemoryLayout<UInt64>.size))
     }
     return (maps, symbols)
   }

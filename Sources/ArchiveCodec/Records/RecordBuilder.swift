@@ -12,7 +12,7 @@ public final class RecordBuilder {
 
   private let writer: ValueWriter
   /// The frames of the finished blocks; the writer has the latest frames.
-  private var frames = RecordFrames()
+  private var frames = ByteBlocks()
   /// The offset of the writer's first frame among the frames of all records.
   private var frameStart = 0
   private let index = RecordIndexWriter()
@@ -105,8 +105,8 @@ public final class RecordBuilder {
   /// Removes and returns the frames so far.
   func drain() -> ByteBlocks {
     takeBlock(leaving: Self.firstCapacity)
-    let blocks = frames.blocks
-    frames = RecordFrames()
+    let blocks = frames
+    frames = ByteBlocks()
     return blocks
   }
 
@@ -267,7 +267,7 @@ extension RecordBuilder {
 extension RecordBuilder {
   /// The state of the builder at one moment.
   package struct Mark {
-    fileprivate let frames: RecordFrames
+    fileprivate let frames: ByteBlocks
     fileprivate let frameStart: Int
     fileprivate let index: RecordIndex
   }

@@ -1,12 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import CLibrary
 internal import CSodium
 
 /// Keys as operators store them: as text in a variable, or as bytes in a file.

@@ -1,12 +1,4 @@
-#if canImport(Glibc)
-package import Glibc
-#elseif canImport(Musl)
-package import Musl
-#elseif canImport(Android)
-package import Android
-#elseif canImport(Darwin)
-package import Darwin
-#endif
+package import CLibrary
 
 /// A directory into which files are put so that they survive a power cut.
 package struct Directory: Sendable {

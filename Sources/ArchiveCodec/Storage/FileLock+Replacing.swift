@@ -1,12 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import CLibrary
 
 /// Puts another file in the place of one that this process must not write to.
 extension FileLock {
@@ -19,7 +11,7 @@ extension FileLock {
       return try OpenFile(path, O_RDWR | O_CREAT, mode: 0o600)
     } catch {
       guard [EACCES, EPERM].contains(error.systemError),
-        let status = try Directory.status(of: path), status.st_mode & S_IFMT == S_IFREG
+        let status = try Directory.status(of: path), status.isRegularFile
       else { throw error }
       guard status.st_uid == geteuid() else {
         try replaceFileOfAnotherUser(at: path, FileIdentity(status), error)

@@ -1,12 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import CLibrary
 internal import Synchronization
 
 /// A lock that a file carries, with its holder in plain text.
@@ -38,7 +30,7 @@ final class FileLock: ArchiveLock {
           .locked, subject: isOwn ? ArchiveError.thisProcess : try Self.holder(in: file))
       }
       let status = try file.status()
-      guard status.st_mode & S_IFMT == S_IFREG else { throw ArchiveError(.notAFile) }
+      guard status.isRegularFile else { throw ArchiveError(.notAFile) }
       let identity = FileIdentity(status)
       // The last holder may have removed the file after it was opened here. Then nobody
       // would find this lock.

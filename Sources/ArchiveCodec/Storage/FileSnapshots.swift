@@ -1,12 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import CLibrary
 #if canImport(FoundationEssentials)
 package import FoundationEssentials
 #else
@@ -120,7 +112,7 @@ extension FileSnapshots {
     var files: [(name: String, status: stat)] = []
     for name in names.sorted() {
       guard let status = try Directory.status(of: source.child(name)),
-        status.st_mode & S_IFMT == S_IFREG, status.st_size > 0
+        status.isRegularFile, status.st_size > 0
       else { continue }
       files.append((name, status))
     }
@@ -321,10 +313,6 @@ extension FileSnapshots {
   private static func isDirectory(_ path: String) throws(ArchiveError) -> Bool {
     try Directory.status(of: path)?.isFolder == true
   }
-}
-
-extension stat {
-  fileprivate var isFolder: Bool { st_mode & S_IFMT == S_IFDIR }
 }
 
 extension Int {

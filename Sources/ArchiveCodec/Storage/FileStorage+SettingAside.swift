@@ -1,12 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import CLibrary
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -77,24 +69,20 @@ extension FileStorage {
 
   /// The files beside this one that were set aside, the oldest first.
   ///
-  /// Earlier versions named every file that was set aside `NAME.unreadable-NUMBER`, so
-  /// the reason of those files is unknown. Their date is that of the last change of the
-  /// file's status.
-  ///
   /// - Complexity: O(*n*) in the names in the directory, which are listed.
   public func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
-    try archives { $0?.isGeneration != true }
+    try archives { !$0.isGeneration }
   }
 
   /// The older generations beside this file, the oldest first.
   ///
   /// - Complexity: As ``setAsideArchives()``.
   public func generations() throws(ArchiveError) -> [SetAsideArchive] {
-    try archives { $0?.isGeneration == true }
+    try archives(where: \.isGeneration)
   }
 
   private func archives(
-    where isIncluded: (SetAsideReason?) -> Bool
+    where isIncluded: (SetAsideReason) -> Bool
   ) throws(ArchiveError) -> [SetAsideArchive] {
     try located { () throws(ArchiveError) in
       var found: [SetAsideArchive] = []
@@ -105,14 +93,11 @@ extension FileStorage {
         // Removing a generation does not wait for the disk: the next sync of the
         // state's directory covers it.
         let kept = FileStorage(
-          path: "\(path).\(identifier)",
-          isDurable: isDurable && name.reason?.isGeneration != true)
-        guard let status = try Directory.status(of: kept.path), status.isRegularFile else { return }
+          path: "\(path).\(identifier)", isDurable: isDurable && !name.reason.isGeneration)
+        guard try Directory.status(of: kept.path)?.isRegularFile == true else { return }
         found.append(
           SetAsideArchive(
-            identifier: identifier, reason: name.reason,
-            date: name.date ?? Date(timeIntervalSince1970: TimeInterval(status.changeTime.tv_sec)),
-            storage: kept))
+            identifier: identifier, reason: name.reason, date: name.date, storage: kept))
       }
       return found.sorted { ($0.date, $0.identifier) < ($1.date, $1.identifier) }
     }
@@ -175,9 +160,8 @@ extension FileStorage {
 /// The part of a file's name that setting aside adds.
 private struct SetAsideName: CustomStringConvertible {
   let description: String
-  /// Nil in the names of earlier versions.
-  let reason: SetAsideReason?
-  let date: Date?
+  let reason: SetAsideReason
+  let date: Date
 
   init(_ reason: SetAsideReason, at date: Date) {
     // An app may give any date.
@@ -197,23 +181,11 @@ private struct SetAsideName: CustomStringConvertible {
   /// Nil for any other text: a file that is found by its name may be removed.
   init?(_ text: String) {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-    guard let first = parts.first, let reason = SetAsideReason(rawValue: String(first)),
-      let last = parts.last, let number = UInt64(last, radix: 36)
+    guard parts.count == 3, let reason = SetAsideReason(rawValue: String(parts[0])),
+      let seconds = Int64(parts[1]), let number = UInt64(parts[2], radix: 36)
     else { return nil }
-    switch parts.count {
-    case 2 where reason == .unreadable:
-      self.reason = nil
-      date = nil
-    case 3:
-      guard let seconds = Int64(parts[1]) else { return nil }
-      self.reason = reason
-      date = Date(timeIntervalSince1970: TimeInterval(seconds) + TimeInterval(number >> 32) / 1e9)
-    default: return nil
-    }
+    self.reason = reason
+    date = Date(timeIntervalSince1970: TimeInterval(seconds) + TimeInterval(number >> 32) / 1e9)
     description = text
   }
-}
-
-extension stat {
-  fileprivate var isRegularFile: Bool { st_mode & S_IFMT == S_IFREG }
 }

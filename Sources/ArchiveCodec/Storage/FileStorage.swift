@@ -1,12 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import CLibrary
 internal import Synchronization
 
 /// An archive in a file.
@@ -167,7 +159,7 @@ public struct FileStorage: ArchiveStorage {
   /// Whether a regular file is there; throws if another kind of file is.
   func isStored() throws(ArchiveError) -> Bool {
     guard let status = try Directory.status(of: path) else { return false }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw ArchiveError(.notAFile) }
+    guard status.isRegularFile else { throw ArchiveError(.notAFile) }
     return true
   }
 }

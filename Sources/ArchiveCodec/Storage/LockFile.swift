@@ -1,12 +1,4 @@
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import CLibrary
 internal import Synchronization
 
 /// The file of a lock, which may have a record behind the text of the holder.
@@ -150,17 +142,9 @@ package final class OpenLockFile: Sendable {
     if byteCount.load(ordering: .relaxed) > LockFile.byteCount { try cutRecord() }
     let holder = try read(at: 0, count: LockFile.recordOffset)
     let padding = [UInt8](repeating: LockFile.padding, count: LockFile.recordOffset - holder.count)
-    try write(padding + filled(bytes), at: holder.count)
+    let zeros = [UInt8](repeating: 0, count: LockFile.recordByteCount - bytes.count)
+    try write(padding + bytes + zeros, at: holder.count)
     byteCount.store(LockFile.byteCount, ordering: .relaxed)
-  }
-
-  /// Overwrites the record with bytes, and with zeros behind them.
-  package func overwriteRecord(_ bytes: [UInt8]) throws(ArchiveError) {
-    try write(filled(bytes), at: LockFile.recordOffset)
-  }
-
-  private func filled(_ bytes: [UInt8]) -> [UInt8] {
-    bytes + [UInt8](repeating: 0, count: LockFile.recordByteCount - bytes.count)
   }
 
   /// Cuts the record off.

@@ -1,12 +1,4 @@
-#if canImport(Glibc)
-package import Glibc
-#elseif canImport(Musl)
-package import Musl
-#elseif canImport(Android)
-package import Android
-#elseif canImport(Darwin)
-package import Darwin
-#endif
+package import CLibrary
 
 /// An open file descriptor that closes itself, with the few calls needed here.
 package struct OpenFile: ~Copyable, Sendable {
@@ -38,7 +30,7 @@ package struct OpenFile: ~Copyable, Sendable {
       return nil
     }
     let status = try file.status()
-    guard status.st_mode & S_IFMT == S_IFREG else { throw ArchiveError(.notAFile) }
+    guard status.isRegularFile else { throw ArchiveError(.notAFile) }
     try check(status)
     return file
   }
@@ -137,4 +129,27 @@ package struct OpenFile: ~Copyable, Sendable {
 /// A function of its own: inside the type, `write` would name the method.
 private func systemWrite(_ descriptor: CInt, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
   unsafe write(descriptor, bytes, count)
+}
+
+extension stat {
+  var isRegularFile: Bool { st_mode & S_IFMT == S_IFREG }
+  var isFolder: Bool { st_mode & S_IFMT == S_IFDIR }
+
+  /// When the content of the file was changed last.
+  package var modificationTime: timespec {
+    #if canImport(Darwin)
+    st_mtimespec
+    #else
+    st_mtim
+    #endif
+  }
+
+  /// When the content, a name, the owner or the mode of the file was changed last.
+  package var changeTime: timespec {
+    #if canImport(Darwin)
+    st_ctimespec
+    #else
+    st_ctim
+    #endif
+  }
 }

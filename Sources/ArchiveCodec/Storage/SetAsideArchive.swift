@@ -44,7 +44,7 @@ public struct SetAsideArchive: Sendable {
   /// A text that no other set-aside archive of the storage has.
   public let identifier: String
 
-  /// Why the archive was set aside; nil if an earlier version did it, which noted no reason.
+  /// Why the archive was set aside; nil if it is not known.
   public let reason: SetAsideReason?
 
   /// When the archive was set aside.
@@ -97,7 +97,7 @@ extension ArchiveStorage {
   /// Copies the archive, and then removes it from where it was set aside.
   public func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
     let file = try file(of: archive)
-    try replace { sink throws(ArchiveError) in try sink.write(contentsOf: file) }
+    try replace { sink throws(ArchiveError) in try sink.write(0..<file.byteCount, of: file) }
     try archive.storage.remove()
   }
 
@@ -118,7 +118,7 @@ extension ArchiveStorage {
   ) throws(ArchiveError) {
     let file = try file(of: archive)
     try replace(settingAside: reason, at: date) { sink throws(ArchiveError) in
-      try sink.write(contentsOf: file)
+      try sink.write(0..<file.byteCount, of: file)
     }
     guard !keepingIt else { return }
     do throws(ArchiveError) {
@@ -156,11 +156,11 @@ extension ArchiveStorage {
 private let copiedAtOnce = 1 << 16
 
 extension ArchiveSink {
-  /// Writes all bytes of a file.
-  fileprivate func write(contentsOf file: any ArchiveFile) throws(ArchiveError) {
-    var offset = 0
-    while offset < file.byteCount {
-      let count = min(copiedAtOnce, file.byteCount - offset)
+  /// Writes a part of a file in pieces, so that the file need not fit into memory.
+  func write(_ range: Range<Int>, of file: any ArchiveFile) throws(ArchiveError) {
+    var offset = range.lowerBound
+    while offset < range.upperBound {
+      let count = min(copiedAtOnce, range.upperBound - offset)
       try write(try file.read(at: offset, count: count))
       offset += count
     }

@@ -1,13 +1,5 @@
 internal import ArchiveCodec
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import CLibrary
 internal import Synchronization
 
 /// Where a restore is, in 8 bytes behind the sealed marker of the launch; after the restore, which

@@ -1,14 +1,6 @@
 internal import ArchiveCodec
 internal import Dispatch
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import CLibrary
 
 /// Stores unsaved changes when the process ends by `exit` or by a return from `main`.
 enum ExitHook {

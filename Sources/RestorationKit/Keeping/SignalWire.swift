@@ -1,14 +1,6 @@
 internal import ArchiveCodec
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import CLibrary
 
 typealias SignalHandler = @convention(c) (Int32) -> Void
 

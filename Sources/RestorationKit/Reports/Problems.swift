@@ -1,15 +1,7 @@
 internal import Dispatch
 internal import Synchronization
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import CLibrary
 
 /// Says each problem once: to the closure of the app, or in a debug build to stderr.
 ///

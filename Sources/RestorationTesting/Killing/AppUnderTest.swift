@@ -1,14 +1,6 @@
 public import RestorationKit
 
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#elseif canImport(Darwin)
-internal import Darwin
-#endif
+internal import CLibrary
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
