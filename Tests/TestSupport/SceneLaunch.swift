@@ -12,8 +12,6 @@ package final class SceneLaunch {
   package private(set) lazy var hostDelegate = TestHostDelegate(calls)
   /// Those of all scenes of all launches, in the order in which they were made.
   package var delegates: [TestSceneDelegate] = []
-  /// What the host told of its calls since then.
-  package var trace: [RestorationTrace] = []
   /// Set up every delegate that is made.
   package var prepare: ((TestSceneDelegate) -> Void)?
 
@@ -28,11 +26,9 @@ package final class SceneLaunch {
     let host = SceneHost(try launch.keeper(endsLast: endsLast))
     host.delegate = hostDelegate
     host.declaredActivityTypes = ["product"]
-    host.trace = { [unowned self] in trace.append($0) }
     host.register(
       SceneConfiguration(isRestorable: isRestorable) { [unowned self] in makeDelegate() })
     if launching { try await host.launch() }
-    trace = []
     calls.clear()
     return host
   }

@@ -15,7 +15,6 @@ final class EngineSettings {
   let now: () -> Date
 
   // The properties of a keeper with these names say what the variables mean.
-  var trace: ((RestorationTrace) -> Void)?
   var policy = StatePolicy()
   /// Is told the problems of each report, in a test; each save asks everything then.
   var heard: (([String]) -> Void)?

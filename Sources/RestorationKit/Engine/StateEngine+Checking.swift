@@ -40,7 +40,7 @@ extension StateEngine {
     }
     var preparation = ElementPreparation(
       types: types, delegate: delegate, formerNames: tree.formerNames, clock: clock(of: tree),
-      secrets: tree.secrets, trace: trace)
+      secrets: tree.secrets)
     let prepared = preparation.prepare(tree)
     var missing: Set<Int> = []
     let entries = tree.elements.enumerated().map { place, stored in

@@ -128,9 +128,7 @@ extension StateEngine {
     guard let participants = participants(tree) else { return RestorationReport(.declined) }
     begun.laterNote?.name { [outline = tree.outline] in outline.path(of: $0) }
     let progress = RestorationProgress(
-      tree.outline,
-      begun.laterNote.map { note in { try note.reach($0, isWritten: begun.note != nil) } },
-      trace)
+      begun.laterNote.map { note in { try note.reach($0, isWritten: begun.note != nil) } })
     var tree = tree
     tree.isPutBack = found.isPutBack
     let run = RestorationRun(

@@ -41,7 +41,7 @@ extension StateEngine {
     let run = RestorationRun(
       tree, types, objects, delegate: delegate, now: settings.now(),
       skipped: kept.skippedPlaces(in: tree),
-      RestorationProgress(tree.outline, mark(tree.outline), trace),
+      RestorationProgress(mark(tree.outline)),
       late: late)
     // The restore changes objects without their saying so, so the next save asks them all. Before
     // that save nobody hears the node.
@@ -83,7 +83,6 @@ extension StateEngine {
     let number = rows.placed(node)
     let info = types.info(of: node)
     let path = number.map { rows.path(of: $0) } ?? states.path
-    trace?(RestorationTrace(call: .encodeRestorableState, path: path))
     let said = try StateProbe.asking(node, at: path, info.traits, settings.limits)
     guard !kept.saysNothingNew(node, said.probe) else { return nil }
     let maker = objects.restorationClass(of: node, info, naming: node.restorationClass)?.name
@@ -103,7 +102,6 @@ extension StateEngine {
   private func isReplaced(
     _ before: StateProbe, of node: any RestorableNode, at path: RestorationPath
   ) -> Bool {
-    trace?(RestorationTrace(call: .encodeRestorableState, path: path))
     do {
       let now = try StateProbe(node, at: path, types.info(of: node).traits, settings.limits)
       return !now.isSame(as: before)

@@ -84,7 +84,7 @@ extension StateEngine {
     _ calls: FileCalls
   ) async throws(RestorationError) -> PreservationReport {
     if isLocked { return PreservationReport(.locked) }
-    takeProblemsOfValues()
+    if let values { found.undecoded.formUnion(values.store.takeUndecoded()) }
     let keptCoders = objects.takeKeptCoders()
     var isReported = false
     defer { if !isReported { objects.putBack(keptCoders) } }
@@ -129,15 +129,6 @@ extension StateEngine {
       // Another process has changed the stored state, or a save that blocked the actor has, so all
       // is written.
       return try await walk(nil)
-    }
-  }
-
-  /// Takes the problems of values that were read since the last save.
-  private func takeProblemsOfValues() {
-    guard let values else { return }
-    found.undecoded.formUnion(values.store.takeUndecoded())
-    for path in values.takeProblemPaths() {
-      trace?(RestorationTrace(call: .valueProblem, path: path))
     }
   }
 
@@ -250,7 +241,7 @@ extension StateEngine {
         keptBound: settings.policy.keptBound,
         checkedNodeCount: settings.checksAllContents
           ? .max : Problems.isDebugBuild && Problems.isHeard ? 16 : 0,
-        remembersSaid: settings.isPolled || leavingCount > 0, trace: trace))
+        remembersSaid: settings.isPolled || leavingCount > 0))
   }
 
   /// Lets the next save ask everything, since a walk is not stored.
@@ -365,14 +356,12 @@ extension StateEngine {
       ) { coder in
         guard let delegate = content.participants.delegate else { return }
         var isSaving = true
-        trace?(RestorationTrace(call: .shouldSaveApplicationState))
         do {
           try coder.attempt { isSaving = delegate.shouldSaveApplicationState(with: coder) }
         } catch {
           coder.note(.encodeFailed(error.reason))
         }
         guard isSaving else { throw Declined() }
-        trace?(RestorationTrace(call: .willEncodeRestorableState))
         do {
           try coder.attempt { try delegate.willEncodeRestorableState(with: coder) }
         } catch {

@@ -87,16 +87,6 @@ package final class StateEngine {
       limits: settings.limits)
   }
 
-  /// Is told of calls; the calls of a scene name its session.
-  var trace: ((RestorationTrace) -> Void)? {
-    guard let told = settings.trace, let session else { return settings.trace }
-    return { call in
-      var call = call
-      call.session = session
-      told(call)
-    }
-  }
-
   /// Whether states are saved and restored now, as long as the delegate is there.
   var status: RestorationStatus {
     if turns.running == .restore { return .restoring }

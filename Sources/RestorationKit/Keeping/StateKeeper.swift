@@ -43,15 +43,6 @@ public final class StateKeeper {
   /// The signals before which the autosaves of the keeper and of its hosts save.
   var endSignals: Set<EndSignal> = []
 
-  /// Called for every hook that a save or a restore calls in the app, in order.
-  ///
-  /// The properties that a restore sets are not traced: the content of containers,
-  /// tabs, offsets. Use the trace in tests, and to see why a node did not come back.
-  public var trace: ((RestorationTrace) -> Void)? {
-    get { engine.settings.trace }
-    set { engine.settings.trace = newValue }
-  }
-
   /// Whether each save finds the nodes that contain others than before and have not said so.
   package var checksAllContents: Bool {
     get { engine.settings.checksAllContents }

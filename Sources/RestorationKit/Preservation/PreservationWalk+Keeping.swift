@@ -124,7 +124,6 @@ extension PreservationWalk {
     _ object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo
   ) throws -> Bool {
     let path = rows.path(of: number)
-    trace?(RestorationTrace(call: .encodeRestorableState, path: path))
     let now = try read(.state, of: object, number) {
       try StateProbe(object, at: path, info.traits, builder.limits)
     }

@@ -242,9 +242,6 @@ extension PreservationWalk {
   /// Writes what an object says into the open record.
   func encodeState(of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo) throws {
     let container = encoder.beginContainer(forKey: NodeRecord.stateKey)
-    if let trace {
-      trace(RestorationTrace(call: .encodeRestorableState, path: rows.path(of: number)))
-    }
     // An error has the keys of the object, without the library's keys around them.
     let attempt = encoder.beginAttempt()
     let coder = openCoder(number)

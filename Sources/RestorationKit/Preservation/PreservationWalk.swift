@@ -28,7 +28,6 @@ final class PreservationWalk: StateEncoding {
     var isRehearsal = false
     /// Whether a poll may compare with what objects say now.
     var remembersSaid = false
-    var trace: ((RestorationTrace) -> Void)?
   }
 
   let conditions: Conditions
@@ -57,7 +56,6 @@ final class PreservationWalk: StateEncoding {
   var encoder: KeyedEncoder { records.encoder }
   var now: Date { conditions.now }
   var nodeLimit: Int { conditions.nodeLimit }
-  var trace: ((RestorationTrace) -> Void)? { conditions.trace }
   /// Whether every object is asked.
   var asksEverything: Bool { agenda.isWhole }
   /// Whether the next save can write what differs alone, since nothing was left out.

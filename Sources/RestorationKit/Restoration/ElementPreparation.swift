@@ -53,7 +53,6 @@ struct ElementPreparation {
   private let delegate: (any StateDelegate)?
   /// The names that classes had before the save, by their names in it.
   private let formerNames: [String: [String]]
-  private let trace: ((RestorationTrace) -> Void)?
   /// The time by which values end.
   private let clock: Date
   private let secrets: (any Subkeys)?
@@ -62,14 +61,13 @@ struct ElementPreparation {
 
   init(
     types: TypeTable, delegate: (any StateDelegate)?, formerNames: [String: [String]],
-    clock: Date, secrets: (any Subkeys)?, trace: ((RestorationTrace) -> Void)? = nil
+    clock: Date, secrets: (any Subkeys)?
   ) {
     self.clock = clock
     self.secrets = secrets
     self.types = types
     self.delegate = delegate
     self.formerNames = formerNames
-    self.trace = trace
   }
 
   /// Prepares all elements of a tree, in order.
@@ -120,13 +118,10 @@ struct ElementPreparation {
     if let former = formerNames[stored]?.first(where: types.isRegistered) {
       // A later version of the app, in which the class has another name, saved the element.
       name = former
-    } else if let delegate {
-      trace?(RestorationTrace(call: .currentClassName))
-      if let current = delegate.currentClassName(forStored: stored),
-        types.isRegistered(current)
-      {
-        name = current
-      }
+    } else if let current = delegate?.currentClassName(forStored: stored),
+      types.isRegistered(current)
+    {
+      name = current
     }
     currentNames[stored] = name
     return name

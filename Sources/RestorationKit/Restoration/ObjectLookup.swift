@@ -14,7 +14,6 @@ final class ObjectLookup {
   let delegate: (any StateDelegate)?
   private let outline: StoredOutline
   private let restored: RestoredObjects
-  private let progress: RestorationProgress
   // The lookup is at one element at a time, so accesses to these variables never overlap.
   @safe @exclusivity(unchecked) var classes: ElementClasses
   @safe @exclusivity(unchecked) var existing: ExistingElements
@@ -23,12 +22,11 @@ final class ObjectLookup {
 
   init(
     _ outline: StoredOutline, _ restored: RestoredObjects, _ classes: ElementClasses,
-    _ existing: ExistingElements, delegate: (any StateDelegate)?, _ progress: RestorationProgress
+    _ existing: ExistingElements, delegate: (any StateDelegate)?
   ) {
     self.delegate = delegate
     self.outline = outline
     self.restored = restored
-    self.progress = progress
     self.classes = classes
     self.existing = existing
   }
@@ -98,20 +96,17 @@ final class ObjectLookup {
     case .unknown: return .missing(.unknownRestorationClass(name))
     case .notAFactory: return .missing(.notARestorationClass(name))
     case .found(let make):
-      progress.note(.restorationClass, index)
       return ask(.restorationClass) { try make(coder.path, coder) } ?? .missing(.vetoed)
     }
   }
 
   private func askDelegate(_ index: Int, _ coder: StateDecoder) -> Result? {
     guard let delegate else { return nil }
-    progress.note(.delegate, index)
     return ask(.delegate) { try delegate.node(at: coder.path, coder: coder) }
   }
 
   private func askStoryboard(_ index: Int) -> Result? {
     guard let reference = outline.form(of: index).storyboard else { return nil }
-    progress.note(.storyboard, index)
     return ask(.storyboard) {
       try types.storyboard(named: reference.name)?.instantiate(reference.identifier)
     } ?? .missing(.notInStoryboard(reference.name, identifier: reference.identifier))

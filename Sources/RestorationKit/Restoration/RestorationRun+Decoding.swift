@@ -8,7 +8,6 @@ extension RestorationRun {
         if !isBack { restoreContent(object, coder, index) }
         attempt(index) {
           if prepared.hasState(index) {
-            progress.note(.decodeRestorableState, index)
             if !isBack { try coder.decodeOwnState(of: object, outcomes.traits[index]) }
             try object.decodeRestorableState(with: coder)
             if isBack {
@@ -32,7 +31,6 @@ extension RestorationRun {
         attempt(index) {
           try coder.builtIn?.restoreAfterLayout(object)
           guard prepared.hasState(index) else { return }
-          progress.note(.restoreStateAfterLayout, index)
           try object.restoreStateAfterLayout(with: coder)
         }
       }

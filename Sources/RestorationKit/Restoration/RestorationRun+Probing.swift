@@ -29,7 +29,6 @@ extension RestorationRun {
 
   private func remember(_ object: any StateRestoring, _ index: Int, in kept: KeptRecords) {
     progress.reach(index)
-    progress.note(.encodeRestorableState, index)
     do {
       kept.remember(
         try StateProbe(

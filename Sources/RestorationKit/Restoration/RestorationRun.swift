@@ -62,12 +62,12 @@ final class RestorationRun {
     lookup = ObjectLookup(
       outline, restored, ElementClasses(tree, types),
       ExistingElements(outline, types, objects, roots: roots, late: late?.node),
-      delegate: delegate, progress)
+      delegate: delegate)
     guard late == nil else {
       application = nil
       return
     }
-    application = RestoredApplication(tree, delegate, clock: clock, progress) { values in
+    application = RestoredApplication(tree, delegate, clock: clock) { values in
       StateDecoder(
         path: RestorationPath(), values: values, facts: facts, now: now, restored: restored)
     }
@@ -135,7 +135,7 @@ final class RestorationRun {
     if late == nil { tree.laterFingerprints.begin() }
     var preparation = ElementPreparation(
       types: lookup.classes.types, delegate: lookup.delegate, formerNames: tree.formerNames,
-      clock: clock, secrets: tree.secrets, trace: progress.trace)
+      clock: clock, secrets: tree.secrets)
     prepared = preparation.prepare(tree)
     lookup.classes.names = prepared.names
     restored.replacedValues = prepared.values
@@ -165,17 +165,13 @@ final class RestorationRun {
     for index in outcomes.all.indices where outcomes[index].isDecodable {
       guard let node = restored.node(at: index) else { continue }
       progress.reach(index)
-      progress.note(.loadViewIfNeeded, index)
       node.loadViewIfNeeded()
     }
   }
 
   private func layOut() {
     progress.reach(nil)
-    if let delegate = lookup.delegate {
-      progress.note(.layOutRestoredInterface)
-      delegate.layOutRestoredInterface()
-    }
+    lookup.delegate?.layOutRestoredInterface()
     restoreAfterLayout()
     progress.reach(nil)
   }
@@ -184,7 +180,6 @@ final class RestorationRun {
   private func tellAllItsEnd() {
     eachRestored { object, index in
       progress.reach(index)
-      progress.note(.applicationFinishedRestoringState, index)
       object.applicationFinishedRestoringState()
     }
     progress.reach(nil)

@@ -11,15 +11,14 @@ final class RestoredApplication {
   private let delegate: (any StateDelegate)?
   /// The time by which values end.
   private let clock: Date
-  private let progress: RestorationProgress
   private let makeCoder: (KeyedDecoder?) -> StateDecoder
 
   init(
     _ tree: StoredTree, _ delegate: (any StateDelegate)?, clock: Date,
-    _ progress: RestorationProgress, coder: @escaping (KeyedDecoder?) -> StateDecoder
+    coder: @escaping (KeyedDecoder?) -> StateDecoder
   ) {
     (self.tree, self.delegate, self.clock) = (tree, delegate, clock)
-    (self.progress, makeCoder) = (progress, coder)
+    makeCoder = coder
   }
 
   /// The values, and which of the values with a sensitivity were found.
@@ -52,7 +51,6 @@ final class RestoredApplication {
   /// Asks the delegate whether anything is restored.
   func letsRestore() -> Bool {
     guard let delegate else { return true }
-    progress.note(.shouldRestoreApplicationState)
     return delegate.shouldRestoreApplicationState(with: coder)
   }
 
@@ -62,7 +60,6 @@ final class RestoredApplication {
   func decode() -> ReportNote? {
     guard let delegate else { return nil }
     do {
-      progress.note(.didDecodeRestorableState)
       try delegate.didDecodeRestorableState(with: coder)
       return nil
     } catch {

@@ -36,7 +36,6 @@ extension SceneHost {
     for session in openSessions where session.scene == nil {
       // The session may have been discarded while others connected.
       guard openSessions.contains(session) else { continue }
-      tell(.shouldRestore, session)
       guard delegate?.host(self, shouldRestore: session) ?? true else {
         await engine(of: session).file.closeOpened()
         continue
@@ -48,7 +47,6 @@ extension SceneHost {
         await engine(of: session).file.closeOpened()
       }
     }
-    tell(.hostDidFinishRestoringScenes)
     delegate?.hostDidFinishRestoringScenes(self)
     return failures
   }
@@ -175,8 +173,7 @@ extension SceneHost {
   }
 
   func roots(of scene: RestorableScene, _ delegate: any SceneDelegate) -> [any RestorableNode] {
-    tell(.restorationRoots, scene.session)
-    return scene.engine.checked(delegate.restorationRoots(for: scene))
+    scene.engine.checked(delegate.restorationRoots(for: scene))
   }
 
   /// What is stored of the scene beside its nodes.
@@ -194,9 +191,7 @@ extension SceneHost {
   private func show(_ scene: RestorableScene, _ options: SceneConnectionOptions) {
     sessions.change(scene.session, .appear(scene))
     scene.activationState = .background
-    tell(.willConnectTo, scene) {
-      $0.scene(scene, willConnectTo: scene.session, options: options)
-    }
+    scene.delegate?.scene(scene, willConnectTo: scene.session, options: options)
     enterForeground(scene)
   }
 
@@ -206,7 +201,7 @@ extension SceneHost {
   func unlock(_ scene: RestorableScene) async {
     do {
       let report = try await restoreNodes(of: scene) {
-        tell(.sceneStateDidBecomeAvailable, scene) { $0.sceneStateDidBecomeAvailable(scene) }
+        scene.delegate?.sceneStateDidBecomeAvailable(scene)
       }
       if report.outcome == .locked { return }
       scene.restoration = .success(report)
@@ -227,26 +222,24 @@ extension SceneHost {
       return
     }
     scene.hasInteractionState = true
-    tell(.restoreInteractionState, scene) {
-      $0.scene(scene, restoreInteractionStateWith: activity)
-    }
+    scene.delegate?.scene(scene, restoreInteractionStateWith: activity)
   }
 
   private func enterForeground(_ scene: RestorableScene) {
     scene.activationState = .foregroundInactive
-    tell(.sceneWillEnterForeground, scene) { $0.sceneWillEnterForeground(scene) }
+    scene.delegate?.sceneWillEnterForeground(scene)
   }
 
   private func becomeActive(_ scene: RestorableScene) {
     scene.activationState = .foregroundActive
-    tell(.sceneDidBecomeActive, scene) { $0.sceneDidBecomeActive(scene) }
+    scene.delegate?.sceneDidBecomeActive(scene)
   }
 
   /// Shows a scene that is connected.
   private func activate(_ scene: RestorableScene, with activity: UserActivity?) {
     if scene.activationState == .background { enterForeground(scene) }
     if let activity {
-      tell(.continue, scene) { $0.scene(scene, continue: activity) }
+      scene.delegate?.scene(scene, continue: activity)
       scene.needsSave = true
     }
     if scene.activationState != .foregroundActive { becomeActive(scene) }

@@ -57,7 +57,6 @@ extension SceneHost {
       }
     }
     if !told.isEmpty {
-      tell(.didDiscardSceneSessions)
       delegate?.host(self, didDiscardSceneSessions: told)
     }
     await writeList()

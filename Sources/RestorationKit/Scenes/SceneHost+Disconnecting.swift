@@ -15,11 +15,11 @@ extension SceneHost {
   private func enterBackground(_ scene: RestorableScene) {
     if scene.activationState == .foregroundActive {
       scene.activationState = .foregroundInactive
-      tell(.sceneWillResignActive, scene) { $0.sceneWillResignActive(scene) }
+      scene.delegate?.sceneWillResignActive(scene)
     }
     if scene.activationState == .foregroundInactive {
       scene.activationState = .background
-      tell(.sceneDidEnterBackground, scene) { $0.sceneDidEnterBackground(scene) }
+      scene.delegate?.sceneDidEnterBackground(scene)
     }
   }
 
@@ -73,7 +73,7 @@ extension SceneHost {
   func release(_ scene: RestorableScene) {
     guard scene.activationState != .unattached else { return }
     scene.activationState = .unattached
-    tell(.sceneDidDisconnect, scene) { $0.sceneDidDisconnect(scene) }
+    scene.delegate?.sceneDidDisconnect(scene)
     scene.delegate = nil
     sessions.change(scene.session, .leave)
     // The version that was written last, also if its save has failed after the write.

@@ -241,19 +241,13 @@ extension SceneHost {
   private func updatedActivity(
     of scene: RestorableScene, _ delegate: any SceneDelegate, _ problems: inout [ReportNote]
   ) -> UserActivity.Content? {
-    tell(.stateRestorationActivity, scene.session)
     guard let activity = delegate.stateRestorationActivity(for: scene) else { return nil }
-    if let owner = activity.delegate {
-      tell(.userActivityWillSave, scene.session)
-      owner.userActivityWillSave(activity)
-    }
+    activity.delegate?.userActivityWillSave(activity)
     let responders = scene.responders.responders(of: activity)
     if !responders.isEmpty { activity.userInfo = [:] }
     for responder in responders {
-      tell(.updateUserActivityState, scene.session)
       responder.updateUserActivityState(activity)
     }
-    tell(.didUpdate, scene.session)
     delegate.scene(scene, didUpdate: activity)
     activity.needsSave = false
     return checkedContent(of: activity, &problems)

@@ -10,7 +10,7 @@ extension SceneHost {
   /// It takes four steps, which an app can take one by one instead: ``register(_:)`` and
   /// ``declaredActivityTypes``, ``launch(asSession:)``, ``restoreScenes()``, and
   /// ``open(_:configurationName:activity:)`` if no scene is connected then. Set the
-  /// ``delegate``, the ``trace`` and the ``closedSceneBound`` before.
+  /// ``delegate`` and the ``closedSceneBound`` before.
   ///
   /// What cannot be read does not end the app: it is among the ``SceneStart/problems``, and
   /// a scene is there all the same. So is the reason why nothing will be saved: a key that is

@@ -31,12 +31,6 @@ public final class SceneHost {
   /// The bytes over which an activity is reported as large.
   public var activityByteLimit = 1 << 16
 
-  /// Told of every call that the host makes to delegates, in order.
-  ///
-  /// The hooks of a scene's nodes are told to the keeper's ``StateKeeper/trace``, with
-  /// the session, if that trace was set before the scene was made.
-  public var trace: ((RestorationTrace) -> Void)?
-
   /// All sessions, most recently used first.
   public var openSessions: [SceneSession] { sessions.open }
 
@@ -149,7 +143,6 @@ public final class SceneHost {
   ) throws(RestorationError) -> SceneConfiguration {
     var chosen = configuration(of: session.role, named: session.configurationName)
     if sessions[session]?.state.isFirstConnection == true || chosen == nil {
-      tell(.configurationForConnecting, session)
       chosen =
         delegate?.host(self, configurationForConnecting: session, options: options) ?? chosen
     }
@@ -189,18 +182,6 @@ public final class SceneHost {
     }
     // While those of one session end, another one may begin.
     while let turns = turns() { await turns.idle() }
-  }
-
-  /// Calls the delegate of a scene, and tells the trace before.
-  func tell(
-    _ call: RestorationTrace.Call, _ scene: RestorableScene, _ body: (any SceneDelegate) -> Void
-  ) {
-    tell(call, scene.session)
-    if let delegate = scene.delegate { body(delegate) }
-  }
-
-  func tell(_ call: RestorationTrace.Call, _ session: SceneSession? = nil) {
-    trace?(RestorationTrace(call: call, session: session?.persistentIdentifier))
   }
 
   // MARK: The list

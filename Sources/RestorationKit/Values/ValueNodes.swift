@@ -7,10 +7,10 @@ final class ValuesNode: RestorableNode {
   static let className = "@values"
   static let stateTracking = StateTracking.invalidated
 
-  private static let rootPath = RestorationPath().appending(className)
-
   /// The path of the value of a key.
-  static func path(of key: String) -> RestorationPath { rootPath.appending(key) }
+  static func path(of key: String) -> RestorationPath {
+    RestorationPath().appending(className).appending(key)
+  }
 
   let restorationIdentifier = "@values"
   let store: ValueStore
@@ -18,8 +18,6 @@ final class ValuesNode: RestorableNode {
   /// The keys that nobody had read at the last end of a debug build, for the command: the old
   /// spelling of a key stays stored.
   private var unreadKeys: [String] = []
-  /// The number of problems that were told.
-  private var toldCount = 0
 
   init(_ store: ValueStore) {
     self.store = store
@@ -39,17 +37,6 @@ final class ValuesNode: RestorableNode {
 
   /// Whether there are values to store or problems to report.
   var isNeeded: Bool { !restorationChildren.isEmpty || !store.isOfScene && !store.problems.isEmpty }
-
-  /// The paths of the values with problems that nobody was told.
-  func takeProblemPaths() -> [RestorationPath] {
-    let problems = store.problems
-    defer { toldCount = problems.count }
-    // The line of the scene takes the problems of a scene.
-    guard !store.isOfScene else { return [] }
-    return problems.dropFirst(toldCount).map { problem in
-      problem.valueKey.map(Self.path) ?? Self.rootPath
-    }
-  }
 
   private func add(_ node: ValueNode) {
     nodes[node.key] = node

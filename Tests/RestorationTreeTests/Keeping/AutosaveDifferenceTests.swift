@@ -37,14 +37,15 @@ final class AutosaveDifferenceTests: AutosavePollTestCase {
 
   /// Sees that polls lead to no save, not even to one that has nothing to store.
   private func assertPollsCallNothing(_ keeper: StateKeeper, line: UInt = #line) async throws {
-    var calls: [RestorationTrace] = []
-    keeper.trace = { calls.append($0) }
+    let calls = Trace()
+    let delegate = TestDelegate(calls)
+    keeper.delegate = delegate
     for _ in 0..<3 {
       try await pass(.seconds(2))
       try await pauses([.seconds(2)])
     }
-    XCTAssertEqual(calls, [], line: line)
-    keeper.trace = nil
+    XCTAssertEqual(calls.events, [], line: line)
+    keeper.delegate = nil
   }
 
   func testWhateverIsStoredOfANodeIsADifference() async throws {

@@ -455,23 +455,6 @@ final class RestoredValueTests: XCTestCase {
     }
   }
 
-  func testTheTraceIsToldOfProblemsOfValuesOnce() async throws {
-    try await launch {
-      try await beginWithoutAutosave()
-      let keeper = try XCTUnwrap(Restoration.keeper)
-      var told: [String] = []
-      keeper.trace = { if $0.call == .valueProblem { told.append($0.description) } }
-      App().draft = "Milk"
-      _ = try await save()
-      XCTAssertEqual(told, [])
-      XCTAssertEqual(Other().draft, 7)
-      _ = Keyless().lost
-      _ = try await save()
-      _ = try await save()
-      XCTAssertEqual(told, ["valueProblem @values/draft", "valueProblem @values"])
-    }
-  }
-
   func testTheNextSaveHasTheProblemsOfValues() async throws {
     try await launch {
       try await beginWithoutAutosave()

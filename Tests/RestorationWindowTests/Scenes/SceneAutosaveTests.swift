@@ -139,10 +139,10 @@ final class SceneAutosaveTests: AutosaveTestCase {
     try await pauses([.milliseconds(1750)])
     clock.advance(by: .milliseconds(1750))
     try await pauses([.seconds(2)])
-    app.trace = []
+    app.calls.clear()
     clock.advance(by: .seconds(2))
     try await pauses([.seconds(2)])
-    XCTAssertEqual(app.trace, [])
+    XCTAssertEqual(app.calls.events.filter { !$0.hasPrefix("restorationRoots") }, [])
     XCTAssertEqual(events.count, 1)
     root.value = "1"
     clock.advance(by: .seconds(2))

@@ -226,6 +226,7 @@ final class ValueGuardTests: XCTestCase {
     for round in 1...2 {
       var left: LaunchDisk?
       let reader = TestNode("reader")
+      reader.onDecode = { _ in left = self.disk(decoding: "stored") { _ = $0.bad } }
       let session = RestorationSession(
         RestorationSession.Place(
           directory: launch.store, keys: launch.keys, environment: launch.environment,
@@ -233,12 +234,7 @@ final class ValueGuardTests: XCTestCase {
       try await session.run {
         try await Restoration.begin(
           "org.example.values", signals: [], roots: { [reader] }
-        ) { keeper in
-          keeper.trace = { event in
-            guard left == nil, event.call == .decodeRestorableState else { return }
-            left = self.disk(decoding: "stored") { _ = $0.bad }
-          }
-        }
+        )
         await Restoration.end()
       }
       launch.disk = try XCTUnwrap(left, "\(round)")

@@ -2,9 +2,9 @@ import RestorationKit
 import TestSupport
 import XCTest
 
-/// The trace of a keeper beside the calls as those who are called see them.
+/// The order of all hooks, as those who are called see it.
 @MainActor
-final class KeeperTraceTests: XCTestCase {
+final class HookOrderTests: XCTestCase {
   /// Writes down every hook that is called, under the name of the hook.
   @MainActor
   private class Part {
@@ -109,18 +109,13 @@ final class KeeperTraceTests: XCTestCase {
     return (root, shared)
   }
 
-  func testAKeeperTellsOfEveryHookThatItCallsInOrder() async throws {
+  func testTheHooksOfASaveAndARestoreAreCalledInOrder() async throws {
     let (launch, calls) = (Launch(), Trace())
     let delegate = Delegate(calls)
-    var told: [String] = []
     func keeper(_ storyboard: Storyboard, _ shared: Shared) throws -> StateKeeper {
       let keeper = try launch.keeper(delegate: delegate)
       try keeper.register(storyboard)
       keeper.registerObject(shared, restorationIdentifier: "shared")
-      keeper.trace = { call in
-        XCTAssertEqual(told, calls.events, "Each is told just before it is called.")
-        told.append(call.description)
-      }
       return keeper
     }
     let storyboard = Storyboard("Main")
@@ -133,10 +128,8 @@ final class KeeperTraceTests: XCTestCase {
       ["shouldSaveApplicationState", "willEncodeRestorableState"]
         + ["root", "root/pane", "root/made", "root/given", "root/there", "root/drawn", "shared"]
         .map { "encodeRestorableState \($0)" })
-    XCTAssertEqual(told, calls.events)
 
     calls.clear()
-    told = []
     let again = Storyboard("Main")
     again.register("drawn") {
       calls.add("storyboard root/drawn")
@@ -164,30 +157,5 @@ final class KeeperTraceTests: XCTestCase {
       ] + nodes.map { "loadViewIfNeeded \($0)" } + all.map { "decodeRestorableState \($0)" }
         + ["layOutRestoredInterface"] + all.map { "restoreStateAfterLayout \($0)" }
         + ["didDecodeRestorableState"] + all.map { "applicationFinishedRestoringState \($0)" })
-    XCTAssertEqual(told, calls.events)
-  }
-
-  func testAKeeperTellsThatItAsksANodeWhoseStoredStateItCannotRead() async throws {
-    let (launch, calls) = (Launch(), Trace())
-    func keeper(version: Int) throws -> StateKeeper {
-      let keeper = try launch.keeper()
-      let steps = (1..<version).map { StateMigration(from: $0) { _ in } }
-      try keeper.register(Screen.self, version: version, migrations: steps)
-      return keeper
-    }
-    _ = try await keeper(version: 2).save([Screen("root", calls)])
-    let older = try keeper(version: 1)
-    let root = Screen("root", calls)
-    _ = try await older.restore(into: [root])
-    calls.clear()
-    var told: [String] = []
-    older.trace = { call in
-      XCTAssertEqual(told, calls.events, "Each is told just before it is called.")
-      told.append(call.description)
-    }
-    let report = try await older.save([root])
-    XCTAssertEqual(report.outcome(of: "root"), .keptAsStored)
-    XCTAssertEqual(calls.events, ["encodeRestorableState root"])
-    XCTAssertEqual(told, calls.events)
   }
 }
