@@ -71,8 +71,4 @@ open class ChangeTestCase: XCTestCase {
   }
 
   package func generation() throws -> UInt64? { try launch.archive()?.version.generation }
-
-  package func restoredPaths() async throws -> [String] {
-    try await launch.keeper().checkStoredState().entries.map(\.path.description)
-  }
 }

@@ -41,36 +41,18 @@ extension StateFile {
   /// Opens the state as it is in a session; nil if the session is gone, or does not have it.
   private func open(
     _ session: SavedSession, _ key: ArchiveKey
-  ) throws(ArchiveError) -> (archive: Archive, location: String)? {
+  ) throws(ArchiveError) -> Archive? {
     moveToNameLookedAt()
     guard session.stateName == files.claimed.name,
-      let stored = try kept?.storage(ofStateNamed: files.name, in: session.id),
-      let archive = try files.opener.open(stored.storage, key, recovery: .recover)
+      let stored = try kept?.storage(ofStateNamed: files.name, in: session.id)
     else { return nil }
-    return (archive, stored.storage.location)
-  }
-
-  /// Reads and verifies the state as it is in a session.
-  func read(
-    _ session: SavedSession, at now: Date
-  ) throws(ArchiveError) -> (tree: StoredTree, source: RestorationReport.Source)? {
-    let key = try existingKey()
-    guard let (archive, location) = try open(session, key) else { return nil }
-    var tree = try StoredTree(reading: archive)
-    tree.secrets = files.secrets.toLookAt(key)
-    let savedAt = tree.facts?.timestamp
-    return (
-      tree,
-      RestorationReport.Source(
-        location: location, generation: nil, savedAt: savedAt,
-        age: savedAt.map { now.timeIntervalSince($0) }, passedOver: [])
-    )
+    return try files.opener.open(stored.storage, key, recovery: .recover)
   }
 
   /// Reads the values that were written for the host of a scene, as they are in a session.
   func hostValues(of session: SavedSession) throws(ArchiveError) -> KeyedDecoder? {
-    guard let (archive, _) = try open(session, try existingKey()) else { return nil }
-    return try archive.record(NodeRecord.application)?.container(forKey: NodeRecord.hostKey)
+    let archive = try open(session, try existingKey())
+    return try archive?.record(NodeRecord.application)?.container(forKey: NodeRecord.hostKey)
   }
 
   /// Makes the state as it is in a session the stored one, and sets the stored one aside; the session stays.

@@ -128,19 +128,4 @@ extension StateKeeper {
   public func discardKeptState(of node: any RestorableNode) async {
     await engine.discardKeptState(of: node)
   }
-
-  /// Says which nodes a restore would bring back, and restores nothing.
-  ///
-  /// All migrations run, on copies, and the delegate's
-  /// ``StateDelegate/currentClassName(forStored:)`` is asked. No gate, factory
-  /// or node is called, and nothing is written. Use it in tests that keep old
-  /// states, and at launch before ``restore(into:)``. The windows of a ``SceneHost``
-  /// have states of their own; see ``SceneHost/checkStoredStates()``.
-  ///
-  /// - Returns: A line for every node; nothing stored is not an error.
-  /// - Throws: ``RestorationError`` with `archive` if the state cannot be read.
-  /// - Complexity: O(*n*) in the nodes and bytes.
-  public func checkStoredState() async throws(RestorationError) -> StoredStateReport {
-    try await engine.checkStoredState(for: delegate)
-  }
 }

@@ -14,20 +14,6 @@ extension StateKeeper {
     try await engine.savedSessions()
   }
 
-  /// Says which nodes would come back from a session, and restores nothing.
-  ///
-  /// As ``checkStoredState()``.
-  ///
-  /// - Parameter session: One of ``savedSessions()``.
-  /// - Returns: A line for every node; none if the session is gone, or has no state of this keeper.
-  /// - Throws: ``RestorationError`` with `archive` if the state cannot be read.
-  /// - Complexity: O(*n*) in the nodes and bytes.
-  public func checkStoredState(
-    of session: SavedSession
-  ) async throws(RestorationError) -> StoredStateReport {
-    try await engine.checkStoredState(of: session, for: delegate)
-  }
-
   /// Puts the state of a session back in its place, to be restored.
   ///
   /// As ``putBack(_:)-(SetAsideState)``: the next ``restore(into:)`` brings it back, and the state that is

@@ -189,39 +189,3 @@ extension PreservationReport.Outcome {
     }
   }
 }
-
-extension StoredStateReport.NodeOutcome {
-  private var coded: CodedCase.Content {
-    switch self {
-    case .restorable: ("restorable", [:])
-    case .newerVersion(let stored, let known): ("newerVersion", ["stored": stored, "known": known])
-    case .migrationFailed(let from, let text): ("migrationFailed", ["from": from, "_1": text])
-    case .unknownRestorationClass(let text): ("unknownRestorationClass", ["_0": text])
-    case .notARestorationClass(let text): ("notARestorationClass", ["_0": text])
-    case .parentMissing(let path): ("parentMissing", ["_0": path])
-    case .unreadable(let text): ("unreadable", ["_0": text])
-    }
-  }
-
-  /// Writes the name of the case, with its values under their labels.
-  public func encode(to encoder: any Encoder) throws {
-    try CodedCase.encode(coded, to: encoder)
-  }
-
-  /// Reads a case from ``encode(to:)``.
-  public init(from decoder: any Decoder) throws {
-    let stored = try CodedCase(from: decoder)
-    switch stored.name {
-    case "restorable": self = .restorable
-    case "newerVersion":
-      self = .newerVersion(stored: try stored.value("stored"), known: try stored.value("known"))
-    case "migrationFailed":
-      self = .migrationFailed(from: try stored.value("from"), try stored.value("_1"))
-    case "unknownRestorationClass": self = .unknownRestorationClass(try stored.value("_0"))
-    case "notARestorationClass": self = .notARestorationClass(try stored.value("_0"))
-    case "parentMissing": self = .parentMissing(try stored.value("_0"))
-    case "unreadable": self = .unreadable(try stored.value("_0"))
-    default: throw stored.isUnknown(to: Self.self)
-    }
-  }
-}

@@ -29,7 +29,7 @@ extension ReportEntry {
   }
 }
 
-/// What happens to one element in a save, a restore or a dry run.
+/// What happens to one element in a save or a restore.
 public protocol ReportOutcome: Hashable, Codable, Sendable, CustomStringConvertible {
   /// Whether the developer should look at the element.
   var isProblem: Bool { get }

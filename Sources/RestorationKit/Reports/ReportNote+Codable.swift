@@ -57,9 +57,6 @@ extension ReportNote {
     case .unusedInheritedHooks: ("unusedInheritedHooks", [:])
     case .migrated(let from): ("migrated", ["from": from])
     case .kept: ("kept", [:])
-    case .renamed(let to): ("renamed", ["to": to])
-    case .version(let number): ("version", ["_0": number])
-    case .keptSince(let date): ("keptSince", ["_0": date])
     case .keptBeside(let version, let since): ("keptBeside", ["version": version, "since": since])
     case .keptStateDropped(let since, let byteCount):
       ("keptStateDropped", ["since": since, "byteCount": byteCount])
@@ -145,9 +142,6 @@ extension ReportNote {
     case "unusedInheritedHooks": self = .unusedInheritedHooks
     case "migrated": self = .migrated(from: try stored.value("from"))
     case "kept": self = .kept
-    case "renamed": self = .renamed(to: try stored.value("to"))
-    case "version": self = .version(try stored.value("_0"))
-    case "keptSince": self = .keptSince(try stored.value("_0"))
     case "keptBeside":
       self = .keptBeside(
         version: try stored.value("version"), since: try stored.valueIfPresent("since"))

@@ -197,23 +197,13 @@ public enum ReportNote: Hashable, Codable, Sendable {
   /// have nothing to save.
   case unusedInheritedHooks
 
-  /// The state was migrated, or would be, from the version that it was stored with.
+  /// The state was migrated from the version that it was stored with.
   case migrated(from: Int)
 
   /// Saves write the element as it is stored, while its parent is saved and within the
   /// ``StatePolicy/keptBound``. The element is not back, or its parent could not be
   /// decoded and so did not take it.
   case kept
-
-  /// The present name of the element's class.
-  case renamed(to: String)
-
-  /// The version that the state was stored with, if that is not 1.
-  case version(Int)
-
-  /// When a save first kept the element because it was not back, or because its state
-  /// could not be read.
-  case keptSince(Date)
 
   /// Beside the state of the element another one is kept as it was stored, with its
   /// version and the time since when. This version of the app or an earlier one could
@@ -243,8 +233,8 @@ extension ReportNote {
   /// Whether the developer should mend the cause of the note.
   public var isProblem: Bool {
     switch self {
-    case .missingFields, .detached, .keptBecause, .unusedInheritedHooks, .migrated, .kept, .renamed,
-      .version, .keptSince, .keptBeside, .keptStateDropped, .expiredValues,
+    case .missingFields, .detached, .keptBecause, .unusedInheritedHooks, .migrated, .kept,
+      .keptBeside, .keptStateDropped, .expiredValues,
       .forgottenSecrets, .applicationKept, .tabNotSelected:
       false
     case .encodeFailed, .willEncodeFailed,
@@ -413,9 +403,6 @@ extension ReportNote: CustomStringConvertible {
         + " implement encodeRestorableState, and its class override it"
     case .migrated(let version): "migrated from version \(version)"
     case .kept: "saves keep it as it is stored, until a node is saved in its place"
-    case .renamed(let name): "its class is called \(name) now"
-    case .version(let version): "stored with version \(version)"
-    case .keptSince(let date): "saves have kept it since \(date)"
     case .keptBeside(let version, let since):
       "beside its state one of version \(version) is kept as it was stored"
         + (since.map { ", since \($0)" } ?? "")

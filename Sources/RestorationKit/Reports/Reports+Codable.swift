@@ -112,37 +112,3 @@ extension RestorationReport {
     walkDuration = try container.decode(Duration.self, forKey: .walkDuration)
   }
 }
-
-extension StoredStateReport {
-  private enum CodingKeys: String, CodingKey {
-    case paths
-    case source
-    case sceneCount
-    case entries
-  }
-
-  /// Writes the whole report; each path as the number of its row in `paths`, from 1 on.
-  ///
-  /// A row has the number of the path above it, if there is one, and a name.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encodePaths(forKey: .paths) { container in
-      try container.encodeIfPresent(source, forKey: .source)
-      try container.encodeIfPresent(sceneCount, forKey: .sceneCount)
-      try container.encode(entries, forKey: .entries)
-    }
-  }
-
-  /// Reads a report from ``encode(to:)``, or from earlier versions, which wrote whole paths.
-  public init(from decoder: any Decoder) throws {
-    self = try decoder.container(keyedBy: CodingKeys.self)
-      .decodePaths(forKey: .paths, of: Self.init)
-  }
-
-  private init(_ container: KeyedDecodingContainer<CodingKeys>) throws {
-    self.init(
-      source: try container.decodeIfPresent(RestorationReport.Source.self, forKey: .source),
-      sceneCount: try container.decodeIfPresent(Int.self, forKey: .sceneCount),
-      entries: try container.decode([Entry].self, forKey: .entries))
-  }
-}

@@ -21,20 +21,6 @@ extension SceneHost {
     return sessions
   }
 
-  /// Says which nodes of a window would come back from a session, and restores nothing.
-  ///
-  /// - Parameters:
-  ///   - session: One of ``savedSessions()``.
-  ///   - window: One of its windows.
-  /// - Returns: As ``StateKeeper/checkStoredState(of:)``.
-  /// - Throws: As ``StateKeeper/checkStoredState(of:)``.
-  public func checkStoredState(
-    of session: SavedSession, window: SavedSession.Window
-  ) async throws(RestorationError) -> StoredStateReport {
-    try await engine(ofScene: window.persistentIdentifier)
-      .checkStoredState(of: session, for: nil)
-  }
-
   /// Opens the windows of a session again, as they were then.
   ///
   /// A window that has a scene now stays as it is: to have it as it was, ``disconnect(_:)`` its scene

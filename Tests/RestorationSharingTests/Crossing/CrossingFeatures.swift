@@ -359,17 +359,6 @@ final class Visit {
     return try await everything ? keeper.saveEverything([tree.root]) : keeper.save([tree.root])
   }
 
-  /// What a restore of what is stored would say of a node.
-  func notes(at path: RestorationPath) async throws -> [ReportNote]? {
-    let report =
-      if let host, let scene {
-        try await host.checkStoredStates()[scene.session]?.get()
-      } else {
-        try await keeper.checkStoredState()
-      }
-    return report?.entries.first { $0.path == path }?.notes
-  }
-
   func forget(_ secrets: SecretSelection) async throws {
     guard let host, let scene else { return try await keeper.forgetSecrets(secrets) }
     try await host.forgetSecrets(secrets, of: scene.session)

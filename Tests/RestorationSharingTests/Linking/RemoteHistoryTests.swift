@@ -95,7 +95,7 @@ private final class History {
     switch Int.random(in: 0..<4, using: &random) {
     case 0: looks.append(Task { _ = await keeper.checkRemoteState() })
     case 1: looks.append(Task { do { _ = try await keeper.setAsideStates() } catch {} })
-    case 2: looks.append(Task { do { _ = try await keeper.checkStoredState() } catch {} })
+    case 2: looks.append(Task { do { _ = try await keeper.generations() } catch {} })
     default: break
     }
   }

@@ -59,7 +59,7 @@ final class RemoteLeaseTests: XCTestCase {
     _ = try await keeper.save([TestNode("root", value: "Rome")])
     let before = store[bytes: "main"]
     let looks: [(StateKeeper) async throws -> Void] = [
-      { _ = try await $0.checkStoredState() },
+      { _ = try await $0.generations() },
       { _ = try await $0.setAsideStates() }, { _ in },
     ]
     for (number, look) in looks.enumerated() {

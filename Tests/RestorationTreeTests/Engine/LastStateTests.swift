@@ -139,9 +139,11 @@ final class LastStateTests: XCTestCase {
         try $0.content.get().container(forKey: "node")
       }.first)
     XCTAssertEqual(try stored.name(forKey: "restorationClass"), "Old")
-    let check = try await second.checkStoredState()
-    XCTAssertEqual(check.entries.map(\.outcome), [.restorable])
-    XCTAssertEqual(check.entries.map(\.notes), [[.migrated(from: 1)]])
+    defer { TestFactory.make = { _, _ in nil } }
+    TestFactory.make = { path, _ in TestNode(path.identifier) }
+    let again = try await second.restore()
+    XCTAssertEqual(again.outcome(of: "a"), .restored(by: .restorationClass))
+    XCTAssertEqual(again.entries.map(\.notes), [[.migrated(from: 1), .lastState]])
   }
 
   func testANodeThatCannotBeEncodedIsMadeByItsRestorationClass() async throws {

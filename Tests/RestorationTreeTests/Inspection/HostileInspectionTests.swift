@@ -281,9 +281,9 @@ final class HostileInspectionTests: XCTestCase {
     XCTAssertEqual(state.archive.extent.changeCount, 1)
     var paths: [String] = []
     try state.outline().forEach { paths.append($0.path.description) }
-    let check = try await launch.keeper().checkStoredState()
+    let report = try await launch.keeper().restore(into: [TestNode("root")])
     XCTAssertEqual(paths.count, 4)
-    XCTAssertEqual(paths, check.entries.map(\.path.description))
+    XCTAssertEqual(paths, report.entries.map(\.path.description))
   }
 
   // MARK: Reading

@@ -10,14 +10,12 @@ final class DeepReportTests: XCTestCase {
     let saved: PreservationReport
     let restored: RestorationReport
     let keptAgain: PreservationReport
-    let checked: StoredStateReport
 
     var texts: [String: String] {
       [
         "saved": "\(saved)", "saved tree": saved.tree, "restored": "\(restored)",
         "restored tree": restored.tree,
-        "kept": "\(keptAgain)", "kept tree": keptAgain.tree, "checked": "\(checked)",
-        "checked tree": checked.tree,
+        "kept": "\(keptAgain)", "kept tree": keptAgain.tree,
       ]
     }
 
@@ -25,7 +23,7 @@ final class DeepReportTests: XCTestCase {
       let encoder = JSONEncoder()
       return [
         "saved": try encoder.encode(saved), "restored": try encoder.encode(restored),
-        "kept": try encoder.encode(keptAgain), "checked": try encoder.encode(checked),
+        "kept": try encoder.encode(keptAgain),
       ]
     }
   }
@@ -44,17 +42,13 @@ final class DeepReportTests: XCTestCase {
     lost.restorationClass = TestFactory.self
     let broken = chain(depth) { $0 == depth / 2 ? nil : "b" }
     let saved = try await launch.keeper().save([TestNode("root", children: [lost]), broken])
-    let plain = try StateKeeper(
-      application: Launch.application, directory: launch.store, keys: launch.keys)
-    let checked = try await plain.checkStoredState()
-    await plain.close()
     TestFactory.make = { _, _ in throw Failure() }
     defer { TestFactory.make = { _, _ in nil } }
     let keeper = try launch.keeper()
     let root = TestNode("root")
     let restored = try await keeper.restore(into: [root])
     let keptAgain = try await keeper.save([root])
-    return Reports(saved: saved, restored: restored, keptAgain: keptAgain, checked: checked)
+    return Reports(saved: saved, restored: restored, keptAgain: keptAgain)
   }
 
   func testTheTextOfADeepTreeGrowsWithItsNodesAndNotWithTheirDepthsToo() async throws {
@@ -88,9 +82,6 @@ final class DeepReportTests: XCTestCase {
     XCTAssertEqual(
       try decoder.decode(RestorationReport.self, from: encoder.encode(reports.restored)),
       reports.restored)
-    XCTAssertEqual(
-      try decoder.decode(StoredStateReport.self, from: encoder.encode(reports.checked)),
-      reports.checked)
   }
 
   func testALongPathIsCutToItsLastNamesAfterTheNumberOfThoseBefore() async throws {
@@ -165,35 +156,6 @@ final class DeepReportTests: XCTestCase {
       """#)
     XCTAssertEqual(restored.entries.map(\.path), [path])
     XCTAssertEqual(restored.kept.map(\.path), [RestorationPath(["k"])])
-    let checked = try decode(
-      StoredStateReport.self, #"{"restorable":{}}"#, #""sceneCount":0"#)
-    XCTAssertEqual(checked.entries.map(\.path), [path])
-  }
-
-  func testAReportWhosePathsLeadNowhereIsRefused() throws {
-    func refusal(_ paths: String, path: String) -> String? {
-      let json = """
-        {"sceneCount":0,"paths":\(paths),
-        "entries":[{"className":"A","kind":"node","notes":[],"outcome":{"restorable":{}},
-        "path":\(path),"reason":""}]}
-        """
-      do {
-        _ = try JSONDecoder().decode(StoredStateReport.self, from: Data(json.utf8))
-        return nil
-      } catch DecodingError.dataCorrupted(let context) {
-        return context.codingPath.map(\.stringValue).joined(separator: ".") + ": "
-          + context.debugDescription
-      } catch {
-        return "\(error)"
-      }
-    }
-    let ofEntry = "entries.Index 0.path: There is no path of this number."
-    XCTAssertNil(refusal(#"[{"name":"a"}]"#, path: "1"))
-    XCTAssertEqual(refusal(#"[{"name":"a"}]"#, path: "2"), ofEntry)
-    XCTAssertEqual(refusal(#"[{"name":"a"}]"#, path: "-1"), ofEntry)
-    let ofTable = "paths: Path 1 lies below one that does not come before it."
-    XCTAssertEqual(refusal(#"[{"name":"a","above":1}]"#, path: "1"), ofTable)
-    XCTAssertEqual(refusal(#"[{"name":"a","above":-1}]"#, path: "1"), ofTable)
   }
 }
 

@@ -94,9 +94,6 @@ final class ReportCodingTests: XCTestCase {
       (ReportNote.unusedInheritedHooks, #"{"unusedInheritedHooks":{}}"#),
       (ReportNote.migrated(from: 7), #"{"migrated":{"from":7}}"#),
       (ReportNote.kept, #"{"kept":{}}"#),
-      (ReportNote.renamed(to: "s"), #"{"renamed":{"to":"s"}}"#),
-      (ReportNote.version(7), #"{"version":{"_0":7}}"#),
-      (ReportNote.keptSince(date), #"{"keptSince":{"_0":5}}"#),
       (ReportNote.keptBeside(version: 7, since: date), #"{"keptBeside":{"since":5,"version":7}}"#),
       (ReportNote.keptBeside(version: 7, since: nil), #"{"keptBeside":{"version":7}}"#),
       (
@@ -229,33 +226,6 @@ final class ReportCodingTests: XCTestCase {
       (PreservationReport.Outcome.locked, #"{"locked":{}}"#),
       (PreservationReport.Outcome.inUse(by: "s"), #"{"inUse":{"by":"s"}}"#),
       (PreservationReport.Outcome.inUse(by: nil), #"{"inUse":{}}"#),
-    ])
-  }
-
-  func testEveryOutcomeOfACheckedNodeIsCodedUnderItsName() throws {
-    try assertCoded([
-      (StoredStateReport.NodeOutcome.restorable, #"{"restorable":{}}"#),
-      (
-        StoredStateReport.NodeOutcome.newerVersion(stored: 7, known: 8),
-        #"{"newerVersion":{"known":8,"stored":7}}"#
-      ),
-      (
-        StoredStateReport.NodeOutcome.migrationFailed(from: 7, "s"),
-        #"{"migrationFailed":{"_1":"s","from":7}}"#
-      ),
-      (
-        StoredStateReport.NodeOutcome.unknownRestorationClass("s"),
-        #"{"unknownRestorationClass":{"_0":"s"}}"#
-      ),
-      (
-        StoredStateReport.NodeOutcome.notARestorationClass("s"),
-        #"{"notARestorationClass":{"_0":"s"}}"#
-      ),
-      (
-        StoredStateReport.NodeOutcome.parentMissing(RestorationPath(["x", "y"])),
-        #"{"parentMissing":{"_0":{"identifiers":["x","y"]}}}"#
-      ),
-      (StoredStateReport.NodeOutcome.unreadable("s"), #"{"unreadable":{"_0":"s"}}"#),
     ])
   }
 

@@ -143,9 +143,8 @@ final class ReportTests: XCTestCase {
     ]
     let others: [ReportNote] = [
       .detached, .keptBecause(.parentMissing(path)), .unusedInheritedHooks, .migrated(from: 1),
-      .kept, .renamed(to: "C"), .version(2), .expiredValues(["k"]), .forgottenSecrets(["k"]),
+      .kept, .expiredValues(["k"]), .forgottenSecrets(["k"]),
       .keptStateDropped(since: Date(timeIntervalSinceReferenceDate: 1), byteCount: 3),
-      .keptSince(Date(timeIntervalSinceReferenceDate: 1)),
     ]
     XCTAssertEqual(problems.filter { !$0.isProblem }, [])
     XCTAssertEqual(others.filter(\.isProblem), [])
@@ -153,22 +152,7 @@ final class ReportTests: XCTestCase {
     XCTAssertEqual(
       try JSONDecoder().decode([ReportNote].self, from: JSONEncoder().encode(all)), all)
     XCTAssertEqual(Set(all.map(\.description)).count, all.count)
-    XCTAssertEqual(others.last?.description, "saves have kept it since 2001-01-01 00:00:01 +0000")
     XCTAssertEqual(others.first?.description, "detached, since a node above it is left out")
-    XCTAssertEqual(others[6].description, "stored with version 2")
-  }
-
-  func testTheTreeOfADryRunIndentsWhatIsBelow() async throws {
-    let launch = Launch()
-    _ = try await launch.keeper().save([TestNode("window", children: [TestNode("list")])])
-    let report = try await launch.keeper().checkStoredState()
-    XCTAssertEqual(
-      report.tree,
-      """
-      Checked 2 nodes.
-      window (TestNode): can be restored
-        list (TestNode): can be restored
-      """)
   }
 
   func testThePathOfEqualSiblingsComesBackFromJSON() throws {

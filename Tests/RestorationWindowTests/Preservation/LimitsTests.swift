@@ -73,9 +73,6 @@ final class LimitsTests: XCTestCase {
     await assertExceeded(WholeError(notRestored: exceeded)) { () async throws(RestorationError) in
       try await keeper.restore()
     }
-    await assertExceeded { () async throws(RestorationError) in
-      try await keeper.checkStoredState()
-    }
     XCTAssertEqual(launch.storedBytes, before)
     let report = try await keeper.save([TestNode("root", value: "y")])
     XCTAssertNotNil(report.setAside)
