@@ -34,6 +34,33 @@ extension PreservationWalk {
   }
 }
 
+extension ReportNote {
+  /// The name of the case, without its values.
+  fileprivate var name: String {
+    switch self {
+    case .rootWithoutIdentifier: "rootWithoutIdentifier"
+    case .notRestoredBefore: "notRestoredBefore"
+    case .notInvalidated: "notInvalidated"
+    case .identifierShadowed: "identifierShadowed"
+    case .hostDelegateGone: "hostDelegateGone"
+    case .notContained: "notContained"
+    case .lastState: "lastState"
+    default: Mirror(reflecting: self).children.first?.label ?? "\(self)"
+    }
+  }
+}
+
+extension PreservationReport.NodeOutcome {
+  /// The name of the case, without its values.
+  fileprivate var name: String {
+    switch self {
+    case .duplicate: "duplicate"
+    case .containedTwice: "containedTwice"
+    default: Mirror(reflecting: self).children.first?.label ?? "\(self)"
+    }
+  }
+}
+
 extension [String] {
   private static let largestLineCount = 8
   private static let largestByteCount = 512

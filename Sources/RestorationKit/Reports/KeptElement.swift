@@ -5,7 +5,7 @@ public import Foundation
 #endif
 
 /// An element that a restore could not bring back, and that saves keep as it is stored.
-public struct KeptElement: Hashable, Codable, Sendable {
+public struct KeptElement: Hashable, Sendable {
   /// The kind of the element.
   public let kind: ElementKind
 

@@ -6,9 +6,9 @@ public import Foundation
 #endif
 
 /// What a save did, with a line for every node.
-public struct PreservationReport: Hashable, Codable, Sendable {
+public struct PreservationReport: Hashable, Sendable {
   /// The outcome of the save as a whole.
-  public enum Outcome: Hashable, Codable, Sendable {
+  public enum Outcome: Hashable, Sendable {
     /// The state is stored.
     case saved
 

@@ -3,7 +3,7 @@
 ///
 /// The module of such a directory says what is in the way. RestorationSharing, whose states several
 /// machines share, has the conflict of a refusal.
-public struct Refusal: Hashable, Codable, Sendable {
+public struct Refusal: Hashable, Sendable {
   /// What is in the way, in words that complete “Not in the store:”.
   public let reason: String
 

@@ -65,12 +65,3 @@ extension ReportEntries: Hashable {
 
   func hash(into hasher: inout Hasher) { hasher.combine(made) }
 }
-
-extension ReportEntries: Codable {
-  init(from decoder: any Decoder) throws {
-    let entries = try [ReportEntry<Outcome>](from: decoder)
-    self.init { entries }
-  }
-
-  func encode(to encoder: any Encoder) throws { try made.encode(to: encoder) }
-}

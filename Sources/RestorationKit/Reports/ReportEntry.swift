@@ -2,7 +2,7 @@
 ///
 /// The scene and the application have an entry only if the report has a note on them.
 /// Their entry comes first.
-public struct ReportEntry<Outcome: ReportOutcome>: Hashable, Codable, Sendable {
+public struct ReportEntry<Outcome: ReportOutcome>: Hashable, Sendable {
   /// The kind of the element.
   public let kind: ElementKind
 
@@ -10,7 +10,7 @@ public struct ReportEntry<Outcome: ReportOutcome>: Hashable, Codable, Sendable {
   /// no node of the tree.
   public let path: RestorationPath
 
-  /// The name of the element's class; in a report of the stored state the name that was saved.
+  /// The name of the element's class, in a restore as it was saved.
   public let className: String
 
   /// What happened to the element; for the application and a scene, the outcome of the report.
@@ -30,7 +30,7 @@ extension ReportEntry {
 }
 
 /// What happens to one element in a save or a restore.
-public protocol ReportOutcome: Hashable, Codable, Sendable, CustomStringConvertible {
+public protocol ReportOutcome: Hashable, Sendable, CustomStringConvertible {
   /// Whether the developer should look at the element.
   var isProblem: Bool { get }
 }
@@ -46,16 +46,6 @@ extension ReportEntry {
     }
   }
 
-  /// Writes all properties, and ``reason`` for people.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(kind, forKey: .kind)
-    try container.encode(path, forKey: .path)
-    try container.encode(className, forKey: .className)
-    try container.encode(outcome, forKey: .outcome)
-    try container.encode(notes, forKey: .notes)
-    try encoder.encodeReason(reason)
-  }
 }
 
 extension ReportEntry: CustomStringConvertible {

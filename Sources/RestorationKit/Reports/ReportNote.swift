@@ -8,7 +8,7 @@ public import Foundation
 /// A fact that a report says of an element, beside its outcome.
 ///
 /// Some notes are problems: each says what the developer should mend.
-public enum ReportNote: Hashable, Codable, Sendable {
+public enum ReportNote: Hashable, Sendable {
   // MARK: Problems of a save
 
   /// The element's encoding threw; the error is given in its own words.

@@ -7,7 +7,7 @@ public import Foundation
 
 extension RestorationReport {
   /// The archive that was restored.
-  public struct Source: Hashable, Codable, Sendable {
+  public struct Source: Hashable, Sendable {
     /// Where the archive is, for a person to read.
     public let location: String
 
@@ -25,9 +25,9 @@ extension RestorationReport {
   }
 
   /// A newer archive that was not restored.
-  public struct PassedOver: Hashable, Codable, Sendable {
+  public struct PassedOver: Hashable, Sendable {
     /// Why the archive was not restored.
-    public enum Reason: Hashable, Codable, Sendable {
+    public enum Reason: Hashable, Sendable {
       /// The archive is missing; it may have been set aside in an earlier launch.
       case missing
 

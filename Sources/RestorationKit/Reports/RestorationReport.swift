@@ -1,7 +1,7 @@
 /// What a restore did, with a line for every node of the archive.
-public struct RestorationReport: Hashable, Codable, Sendable {
+public struct RestorationReport: Hashable, Sendable {
   /// The outcome of the restore as a whole.
-  public enum Outcome: Hashable, Codable, Sendable {
+  public enum Outcome: Hashable, Sendable {
     /// A state was there and was restored, apart from the problems in the entries.
     case restored
 
@@ -31,7 +31,7 @@ public struct RestorationReport: Hashable, Codable, Sendable {
   }
 
   /// The step of the lookup that provided a node.
-  public enum Step: String, Hashable, Codable, Sendable {
+  public enum Step: String, Hashable, Sendable {
     /// The restoration class that the node's record names.
     case restorationClass
 

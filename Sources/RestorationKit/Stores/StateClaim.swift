@@ -25,7 +25,7 @@ public enum InstancePolicy: Hashable, Sendable {
 }
 
 /// An instance of the app that has a state, in this process or in another one.
-public struct OtherInstance: Hashable, Codable, Sendable {
+public struct OtherInstance: Hashable, Sendable {
   /// The name of the state that the instance has.
   public let stateName: String
 

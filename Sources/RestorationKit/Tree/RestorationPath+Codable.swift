@@ -3,13 +3,8 @@ extension RestorationPath: Codable {
     case identifiers, siblingIndices
   }
 
-  /// Writes the identifiers, and the sibling indices if one is not 0; within a report, the
-  /// number of its row in `paths`.
+  /// Writes the identifiers, and the sibling indices if one is not 0.
   public func encode(to encoder: any Encoder) throws {
-    if let table = PathTable.current {
-      var container = encoder.singleValueContainer()
-      return try container.encode(table.number(of: self))
-    }
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(components, forKey: .identifiers)
     let indices = siblingIndices
@@ -20,15 +15,6 @@ extension RestorationPath: Codable {
 
   /// Reads a path that ``encode(to:)`` wrote.
   public init(from decoder: any Decoder) throws {
-    if let table = PathTable.current {
-      let container = try decoder.singleValueContainer()
-      guard let path = table[try container.decode(Int.self)] else {
-        throw DecodingError.dataCorruptedError(
-          in: container, debugDescription: "There is no path of this number.")
-      }
-      self = path
-      return
-    }
     let container = try decoder.container(keyedBy: CodingKeys.self)
     let identifiers = try container.decode([String].self, forKey: .identifiers)
     let indices =

@@ -129,26 +129,6 @@ extension RestorationPath: CustomStringConvertible {
   private static let longestPhrase = 24
 }
 
-extension RestorationPath {
-  /// The address of the path's last identifier; paths that share a beginning have its
-  /// addresses in common.
-  struct Identity: Hashable {
-    fileprivate let object: ObjectIdentifier
-    fileprivate let place: Int
-  }
-
-  /// The identity of the path; nil for the empty path.
-  ///
-  /// It counts only as long as the path is there.
-  var identity: Identity? {
-    switch last {
-    case .component(let component): Identity(object: ObjectIdentifier(component), place: 0)
-    case .stored(let names, let place): Identity(object: ObjectIdentifier(names), place: place)
-    case nil: nil
-    }
-  }
-}
-
 /// One identifier of a path, which leads to the one above.
 private enum PathStep: Sendable {
   case component(PathComponent)

@@ -30,15 +30,6 @@ final class RefusalTests: XCTestCase {
     }
   }
 
-  func testARefusalThatWasStoredHasTheConflict() throws {
-    for conflict in conflicts {
-      let data = try JSONEncoder().encode(PreservationReport.Outcome.refused(conflict.refusal))
-      let outcome = try JSONDecoder().decode(PreservationReport.Outcome.self, from: data)
-      guard case .refused(let refusal) = outcome else { return XCTFail("\(outcome)") }
-      XCTAssertEqual(refusal.conflict, conflict)
-    }
-  }
-
   func testARefusalOfAnotherModuleHasNoConflict() {
     for facts in [[:], ["isRemoved": ""], ["isRemoved": "yes"], ["savedBy": "ada"]] {
       XCTAssertNil(Refusal("it is full", facts).conflict, "\(facts)")
