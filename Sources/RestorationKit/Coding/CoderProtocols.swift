@@ -14,9 +14,6 @@ protocol StateEncoding: AnyObject {
 
   /// Makes an object of the library's own a target of references.
   func register(_ object: any RestorableObject, identifier: String)
-
-  /// Notes that a coder was used after its call. The path is that of a coder that was kept.
-  func noteKeptCoder(of number: RowNumber?, _ path: RestorationPath?, key: String)
 }
 
 /// The questions of a ``StateDecoder`` to the restore that it belongs to.

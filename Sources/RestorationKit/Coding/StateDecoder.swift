@@ -10,8 +10,8 @@ internal import Foundation
 /// For an absent key `decodeIfPresent` gives nil, and `decode` throws, also for an
 /// optional type. Both throw for a value of another type. A decoder is read-only, and
 /// the factory that makes the node sees the same values as the node's own decoding. A
-/// decoder that you keep finds no nodes after the restore. Do not hold a decoder
-/// weakly: the next object gets the same one, unless you keep it.
+/// decoder is for the call that it is given to: after that it may find nothing. Keep no
+/// reference to it, nor a weak one.
 public final class StateDecoder {
   // The marked properties are set for each object, and most are read for each value.
   // The check for exclusive access would take longer than the access (benchmark:
@@ -28,9 +28,8 @@ public final class StateDecoder {
   @safe @exclusivity(unchecked) private var place: Int?
   /// The place of the element whose container this is a coder of.
   private var ownerPlace: Int?
-  /// The path, if the initializer got one or the app keeps the coder.
+  /// The path, if the initializer got one.
   private var ownPath: RestorationPath?
-  private var ownBuiltIn: KeyedDecoder?
   let facts: SaveFacts?
   /// When the restore began.
   let now: Date
@@ -88,7 +87,7 @@ public final class StateDecoder {
   }
 
   var builtIn: BuiltInState? {
-    (ownBuiltIn ?? place.flatMap { restored.builtIn(at: $0) }).map(BuiltInState.init)
+    place.flatMap { restored.builtIn(at: $0) }.map(BuiltInState.init)
   }
 
   /// The values of the element, opened at the first question: many elements are never asked.
@@ -415,14 +414,6 @@ extension StateDecoder {
   /// Whether every stored key was asked for.
   var hasReadAll: Bool {
     hasValues && ownReadKeys.isPlain && ownReadKeys.places.nonzeroBitCount == keyCount
-  }
-
-  /// Copies the path and the values, since the restore makes a new coder for the next element.
-  func stay() {
-    guard ownPath == nil else { return }
-    ownPath = path
-    ownBuiltIn = builtIn?.values
-    _ = values
   }
 }
 

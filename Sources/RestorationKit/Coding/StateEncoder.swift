@@ -3,11 +3,11 @@ public import ArchiveCodec
 /// Takes the state of one node, or of the application.
 ///
 /// Each node has keys of its own, so names cannot collide. An encoder is write-only,
-/// and open only during the call that it is given to. Keep no reference to it, nor a
-/// weak one: the next object gets the same encoder, unless you keep it.
+/// and open only during the call that it is given to: after that it writes nothing. Keep
+/// no reference to it, nor a weak one.
 public final class StateEncoder {
-  /// The path of the node; empty for the application.
-  public var path: RestorationPath { keptPath ?? walk.path(of: number) }
+  /// The path of the node; empty for the application, and after the call.
+  public var path: RestorationPath { isOpen ? walk.path(of: number) : RestorationPath() }
 
   private let walk: any StateEncoding
   private let encoder: KeyedEncoder
@@ -16,8 +16,6 @@ public final class StateEncoder {
   @safe @exclusivity(unchecked) private var isOpen = false
   @safe @exclusivity(unchecked) private(set) var isUsed = false
   private var number: RowNumber?
-  /// The path at the last call, if the app keeps the coder.
-  private var keptPath: RestorationPath?
   /// The values with a sensitivity of the container that is open; nil if there are none,
   /// as for most objects.
   @safe @exclusivity(unchecked) var sensitive: SensitiveValues?
@@ -42,9 +40,6 @@ public final class StateEncoder {
     if sensitive != nil { sensitive = nil }
   }
 
-  /// Fixes the path: a coder that the app keeps no longer belongs to the walk's next object.
-  func keepPath() { keptPath = path }
-
   // Inlinable, so that the compiler knows the type: looking up its conformance at run
   // time took a quarter of a save (benchmark: save nodes).
   /// Writes a value; nil writes nothing.
@@ -58,7 +53,10 @@ public final class StateEncoder {
   ///   - key: Any name of up to 1 KiB.
   @inlinable
   public func encode<Value: ArchiveValue>(_ value: Value?, forKey key: String) {
-    guard let value else { return encodeNothing(forKey: key) }
+    guard let value else {
+      _ = isWritable()
+      return
+    }
     if begin(key) { value.write(to: writer) }
   }
 
@@ -71,7 +69,7 @@ public final class StateEncoder {
   ///   something in it cannot be stored. Nothing of the value remains then, and
   ///   encoding may go on.
   public func encode<Value: Encodable>(_ value: Value?, forKey key: String) throws {
-    guard isWritable(key) else { return }
+    guard isWritable() else { return }
     try encoder.encode(value, forKey: key)
     if value != nil { replaceSensitive(key) }
   }
@@ -97,7 +95,7 @@ public final class StateEncoder {
   ///   - object: A node, a view or a registered object.
   ///   - key: Any name of up to 1 KiB.
   public func encode(_ object: (any StateRestoring)?, forKey key: String) {
-    guard isWritable(key), let object, let target = reference(to: object, key) else { return }
+    guard isWritable(), let object, let target = reference(to: object, key) else { return }
     replaceSensitive(key)
     encoder.encodeReference(to: target, forKey: key)
   }
@@ -108,7 +106,7 @@ public final class StateEncoder {
   ///   - objects: Nodes, views and registered objects.
   ///   - key: Any name of up to 1 KiB.
   public func encode(_ objects: [any StateRestoring], forKey key: String) {
-    guard isWritable(key) else { return }
+    guard isWritable() else { return }
     replaceSensitive(key)
     encoder.encodeReferences(to: objects.compactMap { reference(to: $0, key) }, forKey: key)
   }
@@ -120,7 +118,7 @@ public final class StateEncoder {
   ///   - key: Any name of up to 1 KiB.
   /// - Complexity: O(*n* log *n*) in their number.
   public func encode(_ objects: [String: any StateRestoring], forKey key: String) {
-    guard isWritable(key) else { return }
+    guard isWritable() else { return }
     replaceSensitive(key)
     encoder.encodeContainer(forKey: key) { encoder in
       for (name, object) in objects.sorted(by: { $0.key < $1.key }) {
@@ -140,7 +138,7 @@ public final class StateEncoder {
   public func encodeContainer<Failure: Error>(
     forKey key: String, _ body: (StateEncoder) throws(Failure) -> Void
   ) throws(Failure) {
-    guard isWritable(key) else { return }
+    guard isWritable() else { return }
     let outer = sensitive.take()
     do {
       try encoder.encodeContainer(forKey: key) { _ throws(Failure) in
@@ -169,23 +167,15 @@ public final class StateEncoder {
   /// Begins the value of a key; false if the coder is closed or cannot take the key.
   @usableFromInline
   func begin(_ key: String) -> Bool {
-    guard isWritable(key) else { return false }
+    guard isWritable() else { return false }
     if sensitive != nil { replaceSensitive(key) }
     return encoder.begin(key)
   }
 
   @usableFromInline
-  func encodeNothing(forKey key: String) {
-    _ = isWritable(key)
-  }
-
-  private func isWritable(_ key: String) -> Bool {
-    guard isOpen else {
-      walk.noteKeptCoder(of: number, keptPath, key: key)
-      return false
-    }
-    isUsed = true
-    return true
+  func isWritable() -> Bool {
+    if isOpen { isUsed = true }
+    return isOpen
   }
 }
 
@@ -203,7 +193,7 @@ extension StateEncoder {
   public func encode<Value: ArchiveValue>(
     _ value: Value?, forKey key: String, sensitivity: Sensitivity
   ) {
-    guard isWritable(key), let value else { return }
+    guard isWritable(), let value else { return }
     do {
       try encode(forKey: key, sensitivity) { $0.encode(value, forKey: key) }
     } catch let error as ArchiveError {
@@ -230,7 +220,7 @@ extension StateEncoder {
   public func encode<Value: Encodable>(
     _ value: Value?, forKey key: String, sensitivity: Sensitivity
   ) throws {
-    guard isWritable(key), let value else { return }
+    guard isWritable(), let value else { return }
     try encode(forKey: key, sensitivity) { try $0.encode(value, forKey: key) }
   }
 
@@ -260,7 +250,7 @@ extension StateEncoder {
 
   /// Writes a value as it was stored, with its sensitivity.
   func encode(_ content: ValueContent, forKey key: String, _ sensitivity: Sensitivity?) throws {
-    guard isWritable(key) else { return }
+    guard isWritable() else { return }
     switch sensitivity {
     case nil: try encoder.copy(ValueContent.key, from: content.open(), as: key)
     case .ephemeral?: break

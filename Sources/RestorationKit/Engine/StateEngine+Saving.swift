@@ -85,17 +85,13 @@ extension StateEngine {
   ) async throws(RestorationError) -> PreservationReport {
     if isLocked { return PreservationReport(.locked) }
     if let values { found.undecoded.formUnion(values.store.takeUndecoded()) }
-    let keptCoders = objects.takeKeptCoders()
-    var isReported = false
-    defer { if !isReported { objects.putBack(keptCoders) } }
     func walk(changing builder: RecordBuilder?) async throws -> PreservationReport {
       guard let participants = try participants() else {
         return PreservationReport(.disconnected)
       }
       let content = SavedContent(
-        participants: participants, everything: everything || settings.heard != nil,
-        keptCoders: keptCoders)
-      return try await save(content, changing: builder, &isReported, calls)
+        participants: participants, everything: everything || settings.heard != nil)
+      return try await save(content, changing: builder, calls)
     }
     do {
       return try await save(calls, walk)
@@ -135,7 +131,6 @@ extension StateEngine {
   private struct SavedContent {
     let participants: SaveParticipants
     let everything: Bool
-    let keptCoders: KeptCoders
   }
 
   /// A builder for changes of the version that the rows know; nil if all is to be written.
@@ -157,8 +152,7 @@ extension StateEngine {
   }
 
   private func save(
-    _ content: SavedContent, changing builder: RecordBuilder?, _ isReported: inout Bool,
-    _ calls: FileCalls
+    _ content: SavedContent, changing builder: RecordBuilder?, _ calls: FileCalls
   ) async throws -> PreservationReport {
     let start = ContinuousClock.now
     let (number, overtakingCount) = (turns.newNumber(), turns.overtakingCount)
@@ -191,7 +185,6 @@ extension StateEngine {
       // A save that blocked the actor meanwhile has stored a later state.
       return PreservationReport(.saved)
     }
-    isReported = true
     if calls.isBlocking { turns.noteOvertaking() }
     if written.setAside != nil {
       if comesFirst { walk.noteApplication(.notRestoredBefore) }
@@ -351,8 +344,7 @@ extension StateEngine {
     do {
       try walk.encodeApplication(
         facts: { settings.environment.encode(with: $0, timestamp: walk.now) },
-        host: content.participants.host,
-        notes: content.keptCoders.notes
+        host: content.participants.host
       ) { coder in
         guard let delegate = content.participants.delegate else { return }
         var isSaving = true

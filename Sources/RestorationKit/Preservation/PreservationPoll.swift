@@ -130,13 +130,9 @@ final class PreservationPoll: StateEncoding {
       defer { said.builder.abandon() }
       let container = encoder.beginContainer(forKey: NodeRecord.stateKey)
       let attempt = encoder.beginAttempt()
-      var coder = StateEncoder(self, encoder)
+      let coder = StateEncoder(self, encoder)
       coder.open(number)
-      defer {
-        coder.close()
-        // A node that has kept the coder may use it when the rows are those of another save.
-        if !isKnownUniquelyReferenced(&coder) { coder.keepPath() }
-      }
+      defer { coder.close() }
       try coder.encodeAll(of: object, info)
       try encoder.endAttempt(attempt)
       encoder.endContainer(container)
@@ -161,8 +157,4 @@ final class PreservationPoll: StateEncoding {
   func register(_ object: any RestorableObject, identifier: String) {}
 
   func note(_ note: ReportNote, _ number: RowNumber?) {}
-
-  func noteKeptCoder(of number: RowNumber?, _ path: RestorationPath?, key: String) {
-    objects.noteKeptCoder(of: path ?? RestorationPath(), key: key)
-  }
 }

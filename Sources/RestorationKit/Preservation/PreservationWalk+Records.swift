@@ -8,18 +8,11 @@ extension PreservationWalk {
   ///
   /// A coder that somebody has kept stays closed, and the next object gets another one.
   func openCoder(_ number: RowNumber?) -> StateEncoder {
-    if !isKnownUniquelyReferenced(&coder) { letGoOfCoder() }
+    if !isKnownUniquelyReferenced(&coder) { coder = nil }
     let opened = coder ?? StateEncoder(self, encoder)
     coder = opened
     opened.open(number)
     return opened
-  }
-
-  /// Lets go of a coder that somebody has kept, who may use it when the rows are those of another
-  /// save.
-  func letGoOfCoder() {
-    coder?.keepPath()
-    coder = nil
   }
 
   func path(of number: RowNumber?) -> RestorationPath { rows.path(of: number) }
@@ -34,15 +27,6 @@ extension PreservationWalk {
 
   func register(_ object: any RestorableObject, identifier: String) {
     objects.register(object, identifier: identifier)
-  }
-
-  /// Says in this report, or in the next one, that a coder did nothing.
-  func noteKeptCoder(of number: RowNumber?, _ path: RestorationPath?, key: String) {
-    if hasEnded {
-      objects.noteKeptCoder(of: path ?? RestorationPath(), key: key)
-    } else {
-      rows.note(.coderKept(key: key), number)
-    }
   }
 
   /// The way to make an object again, which its record says besides the facts of its row.

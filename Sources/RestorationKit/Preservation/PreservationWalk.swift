@@ -48,8 +48,6 @@ final class PreservationWalk: StateEncoding {
   let said: LastSaid?
   /// The rows whose elements have gone, once the walk is over.
   private var gone = Rows.Gone()
-  /// Whether nobody looks at the notes any more.
-  private(set) var hasEnded = false
 
   var types: TypeTable { objects.types }
   var builder: RecordBuilder { records.builder }
@@ -85,11 +83,9 @@ final class PreservationWalk: StateEncoding {
   /// Ends the walk, of which nothing is reported any more; a coder that is kept holds no nodes
   /// after this.
   func end() {
-    hasEnded = true
     agenda = WalkAgenda(isWhole: agenda.isWhole)
     keeping?.letGo()
     sensitive?.end()
-    if !isKnownUniquelyReferenced(&coder) { letGoOfCoder() }
     coder = nil
   }
 
@@ -98,9 +94,8 @@ final class PreservationWalk: StateEncoding {
   /// Writes the application's record; if a body throws, no record is written.
   func encodeApplication(
     facts: (KeyedEncoder) -> Void, host: ((KeyedEncoder) throws -> Void)?,
-    notes: [ReportNote], state: (StateEncoder) throws -> Void
+    state: (StateEncoder) throws -> Void
   ) throws {
-    for note in notes { rows.note(note, nil) }
     try builder.begin(record: NodeRecord.application, with: encoder)
     let written: [RecordFingerprint]
     do {

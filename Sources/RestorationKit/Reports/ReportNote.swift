@@ -30,12 +30,6 @@ public enum ReportNote: Hashable, Sendable {
   /// A reference names a view of no node that is preserved.
   case referenceToUnpreservedView(key: String)
 
-  /// A coder was used after the call that it was made for.
-  case coderKept(key: String)
-
-  /// A coder of the node with this path was used after the save before this one.
-  case coderKeptAfterSave(RestorationPath, key: String)
-
   /// The save came before any restore, so it has set aside the stored state.
   case notRestoredBefore
 
@@ -239,8 +233,8 @@ extension ReportNote {
       false
     case .encodeFailed, .willEncodeFailed,
       .rootWithoutIdentifier, .identifierTooLong,
-      .referenceWithoutIdentifier, .referenceToUnpreservedView, .coderKept, .notInvalidated,
-      .coderKeptAfterSave, .notRestoredBefore, .aboveGap, .restorationClassNotRegistered,
+      .referenceWithoutIdentifier, .referenceToUnpreservedView, .notInvalidated,
+      .notRestoredBefore, .aboveGap, .restorationClassNotRegistered,
       .undeclaredActivityType, .invalidActivity, .activityEncodingFailed, .userInfoEncodingFailed,
       .requiredKeysMissing, .largeActivity, .storageTypeMismatch, .storageEncodingFailed,
       .unreadable, .hostDelegateGone, .didDecodeFailed, .notContained, .lastState, .unreadKeys,
@@ -297,11 +291,6 @@ extension ReportNote: CustomStringConvertible {
     case .referenceToUnpreservedView(let key):
       "The key “\(key)” refers to a view of no node that is preserved. Let a node have it among"
         + " its restorationViews."
-    case .coderKept(let key):
-      "The key “\(key)” was encoded after the call had ended. Do not keep coders."
-    case .coderKeptAfterSave(let path, let key):
-      "After the last save the key “\(key)” was encoded with a coder of"
-        + " \(path.count == 0 ? "the application" : "“\(path.phrase)”"), which did nothing. Do not keep coders."
     case .notRestoredBefore:
       "The save came before any restore, so what was stored is set aside. Call restore(into:) at"
         + " launch, before the first save."

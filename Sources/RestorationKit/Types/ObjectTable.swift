@@ -25,7 +25,6 @@ final class ObjectTable {
   private var registered: [String: RegisteredObjects] = [:]
   /// The elements and states that the last restore could not bring back.
   var kept: KeptRecords?
-  private var keptCoders = KeptCoders()
   /// The times since when values that end are stored.
   let ages = ValueAges()
   /// The subkeys of the secrets of objects.
@@ -156,22 +155,5 @@ final class ObjectTable {
     case let view as any RestorableView: view.restorationName?.isEmpty == false
     default: identifier(ofRegistered: object) != nil
     }
-  }
-
-  // MARK: Coders
-
-  func noteKeptCoder(of path: RestorationPath, key: String) { keptCoders.note(path, key) }
-
-  /// Coders that were used after their save, for the next report.
-  func takeKeptCoders() -> KeptCoders {
-    defer { keptCoders = KeptCoders() }
-    return keptCoders
-  }
-
-  /// Puts back coders that were taken for a save which reported nothing.
-  func putBack(_ taken: KeptCoders) {
-    let since = keptCoders
-    keptCoders = taken
-    for (path, key) in since.keys { keptCoders.note(path, key) }
   }
 }

@@ -109,6 +109,4 @@ private final class ProbedReferences: StateEncoding {
 
   // Notes are left to the save that stores the state.
   func note(_ note: ReportNote, _ number: RowNumber?) {}
-
-  func noteKeptCoder(of number: RowNumber?, _ path: RestorationPath?, key: String) {}
 }

@@ -120,8 +120,8 @@ final class ReportTests: XCTestCase {
     let problems: [ReportNote] = [
       .encodeFailed("e"), .willEncodeFailed("e"), .rootWithoutIdentifier,
       .identifierTooLong(byteCount: 2000), .referenceWithoutIdentifier(key: "k", className: "C"),
-      .referenceToUnpreservedView(key: "k"), .coderKept(key: "k"),
-      .coderKeptAfterSave(path, key: "k"), .notRestoredBefore, .aboveGap(path),
+      .referenceToUnpreservedView(key: "k"),
+      .notRestoredBefore, .aboveGap(path),
       .restorationClassNotRegistered("C"), .undeclaredActivityType("t"), .invalidActivity("t"),
       .activityEncodingFailed("t", "e"), .userInfoEncodingFailed(key: "k", "e"),
       .requiredKeysMissing(["k"]), .largeActivity(byteCount: 3, limit: 2),

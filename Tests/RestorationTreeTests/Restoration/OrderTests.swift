@@ -163,35 +163,6 @@ final class OrderTests: XCTestCase {
       try kept.map { try $0.decode(String.self, forKey: "value") }, ["of a", "of b"])
   }
 
-  func testACoderThatIsKeptAndAskedForTheFirstTimeAfterTheRestoreHasAllThatIsStored() async throws {
-    func lists() -> [QuietList] { ["a", "b"].map { (name: String) in QuietList(name) } }
-    _ = try await launch.keeper().save(lists())
-    var keeper: StateKeeper? = try launch.keeper()
-    var roots = lists()
-    _ = try await keeper?.restore(into: roots)
-    let kept = roots.compactMap(\.coder)
-    try await keeper?.discardState()
-    (keeper, roots) = (nil, [])
-    XCTAssertEqual(kept.map(\.path.description), ["a", "b"])
-    XCTAssertEqual(kept.map(\.hasRawListPositions), [true, true])
-    XCTAssertEqual(kept.map(\.keys), [["value"], ["value"]])
-    XCTAssertEqual(
-      try kept.map { try $0.decode(String.self, forKey: "value") }, ["of a", "of b"])
-  }
-
-  func testWhatIsReadWithAKeptCoderLaterInTheRestoreIsRead() async throws {
-    let nodes = ["a", "b"].map { TestNode($0) }
-    for node in nodes { node.onEncode = { $0.encode(1, forKey: "later") } }
-    _ = try await launch.keeper().save(nodes)
-    var kept: StateDecoder?
-    let restored = ["a", "b"].map { TestNode($0) }
-    restored[0].onDecode = { kept = $0 }
-    restored[1].onDecode = { _ in _ = try kept?.decode(Int.self, forKey: "later") }
-    let report = try await launch.keeper().restore(into: restored)
-    XCTAssertEqual(
-      report.entries.map(\.notes), [[], [.unreadKeys(["later"])]])
-  }
-
   func testTheProblemsOfARestoreAreThoseOfNodesAndOfTheDelegate() async throws {
     struct Failure: Error {}
     _ = try await launch.keeper().save([TestNode("a")])
@@ -308,28 +279,5 @@ final class OrderTests: XCTestCase {
     let report = try await launch.keeper().restore(into: [base])
     XCTAssertEqual(report.problems, [])
     XCTAssertEqual(countAndRelease(base), 50_000)
-  }
-}
-
-/// A list that keeps its coder and asks nothing of it.
-@MainActor
-private final class QuietList: @MainActor RestorableNode, @MainActor RestorableList {
-  let restorationIdentifier: String?
-  var selectedIndexPaths: [IndexPath] = []
-  var firstVisibleIndexPath: IndexPath?
-  private(set) var coder: StateDecoder?
-
-  init(_ identifier: String) {
-    restorationIdentifier = identifier
-  }
-
-  func hasElement(at indexPath: IndexPath) -> Bool { false }
-
-  func encodeRestorableState(with coder: StateEncoder) throws {
-    coder.encode("of \(restorationIdentifier ?? "none")", forKey: "value")
-  }
-
-  func decodeRestorableState(with coder: StateDecoder) throws {
-    self.coder = coder
   }
 }
