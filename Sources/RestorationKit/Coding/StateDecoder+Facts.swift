@@ -18,10 +18,4 @@ extension StateDecoder {
   /// When a save last wrote a part of the state, by the clock of the keeper that saved;
   /// in whole seconds, unless the application's own values were written then.
   public var timestamp: Date? { facts?.timestamp }
-
-  /// How long ago the state was saved, in seconds, by the clock of this keeper.
-  ///
-  /// The age is less than 0 where a clock was set back. Compare it in the restore gate
-  /// to begin afresh after a long time.
-  public var age: TimeInterval? { timestamp.map(now.timeIntervalSince) }
 }

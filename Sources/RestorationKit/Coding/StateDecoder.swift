@@ -31,8 +31,6 @@ public final class StateDecoder {
   /// The path, if the initializer got one.
   private var ownPath: RestorationPath?
   let facts: SaveFacts?
-  /// When the restore began.
-  let now: Date
   private let restored: any RestoredReferences
   /// Notes the keys that are asked for, if this is a coder of a container.
   private let container: ReadContainer?
@@ -41,7 +39,7 @@ public final class StateDecoder {
   let isPutBack: Bool
 
   init(
-    path: RestorationPath, values: KeyedDecoder?, facts: SaveFacts?, now: Date,
+    path: RestorationPath, values: KeyedDecoder?, facts: SaveFacts?,
     restored: any RestoredReferences, container: ReadContainer? = nil
   ) {
     self.container = container
@@ -51,13 +49,12 @@ public final class StateDecoder {
     hasValues = values != nil
     isOpen = true
     self.facts = facts
-    self.now = now
     self.restored = restored
   }
 
   /// Creates a coder that serves one element after the other.
   init(
-    facts: SaveFacts?, now: Date, restored: any RestoredReferences, isPutBack: Bool
+    facts: SaveFacts?, restored: any RestoredReferences, isPutBack: Bool
   ) {
     container = nil
     self.isPutBack = isPutBack
@@ -65,7 +62,6 @@ public final class StateDecoder {
     hasValues = false
     isOpen = true
     self.facts = facts
-    self.now = now
     self.restored = restored
   }
 
@@ -313,7 +309,7 @@ public final class StateDecoder {
   public func container(forKey key: String) throws(ArchiveError) -> StateDecoder? {
     guard let inner = try state(with: key)?.container(forKey: key) else { return nil }
     let coder = StateDecoder(
-      path: path, values: inner, facts: facts, now: now, restored: restored,
+      path: path, values: inner, facts: facts, restored: restored,
       container: readKeys.container(forKey: key, inner))
     coder.ownerPlace = place ?? ownerPlace
     return coder

@@ -1,4 +1,9 @@
 internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// Knows which restores of a state began and did not end: in this launch, and by its
 /// marker in earlier launches.
@@ -75,6 +80,16 @@ package final class LaunchGuard {
     notedProblems = nil
     try marker.note(problems: problems, key)
     notedProblems = problems
+  }
+
+  /// Whether an earlier launch has found the state too old, too; notes that this one has.
+  func isSeenOldAgain(
+    savedAt saved: Date, _ marked: LaunchMarker.Content, _ key: ArchiveKey
+  ) throws -> Bool {
+    var content = marked
+    if content.isSeenOldAgain(savedAt: saved, in: environment) { return true }
+    try marker.write(content, key)
+    return false
   }
 
   // MARK: The restore under way

@@ -30,12 +30,28 @@ package struct LaunchMarker: Sendable {
     /// How many launches in a row crashed after the restore, while they decoded the value or the
     /// late element with a path.
     var laterCrashes: [String: Int] = [:]
-    /// When the state was saved that a launch of another instance has seen old, by its own clock; nil
-    /// if none has.
+    /// When the state was saved that a launch of this or another instance has seen old, by its own
+    /// clock; nil if none has.
     var seenOldOf: Date?
     /// The start of the machine at which that launch was, and how long it had run then, in seconds.
     var seenOldBoot: String?
     var seenOldUptime = 0.0
+
+    /// Whether an earlier launch has seen the state old, too, at another start of the machine or a day
+    /// of uptime before; else notes that this launch has.
+    ///
+    /// The clock of one launch may be wrong.
+    mutating func isSeenOldAgain(savedAt saved: Date, in environment: ApplicationEnvironment)
+      -> Bool
+    {
+      let (boot, uptime) = (environment.bootSession, environment.uptime ?? BootSession.uptime)
+      guard seenOldOf == saved else {
+        (seenOldOf, seenOldBoot, seenOldUptime) = (saved, boot, uptime)
+        return false
+      }
+      let passed = uptime - seenOldUptime
+      return seenOldBoot != boot || passed < 0 || passed >= 24 * 60 * 60
+    }
 
     /// Forgets that a restore has begun; the first restore of a launch also counts for the elements
     /// that it has left out.

@@ -18,6 +18,9 @@ public enum RestorationStatus: Hashable, Sendable {
   /// Restoring crashed too often, so the state was set aside; saves go on.
   case crashed(setAsideAt: String?)
 
+  /// The state is older than ``StatePolicy/maximumAge``, so it was not restored; saves go on.
+  case tooOld(setAsideAt: String?)
+
   /// The restore gate said no; saves go on.
   case declined
 
@@ -36,7 +39,7 @@ public enum RestorationStatus: Hashable, Sendable {
   public var isActive: Bool {
     switch self {
     case .notRestoredYet, .restoring, .active: true
-    case .delegateGone, .locked, .crashed, .declined, .inUse, .failed, .notSaved: false
+    case .delegateGone, .locked, .crashed, .tooOld, .declined, .inUse, .failed, .notSaved: false
     }
   }
 }
@@ -56,6 +59,9 @@ extension RestorationStatus: CustomStringConvertible {
     case .crashed(let location):
       "Nothing was restored, because the last restores crashed."
         + location.setAsideSentence
+    case .tooOld(let location):
+      "Nothing was restored, because the state is older than policy.maximumAge."
+        + location.setAsideSentence
     case .declined: "Nothing was restored, because the restore gate said no."
     case .inUse(let process):
       "Nothing is restored, because \(process ?? "another instance of the app") has the state."
@@ -74,6 +80,7 @@ extension RestorationStatus {
     case .delegateGone: self = .delegateGone
     case .locked: self = .locked
     case .crashed(let location): self = .crashed(setAsideAt: location)
+    case .tooOld(let location): self = .tooOld(setAsideAt: location)
     case .inUse(let process): self = .inUse(by: process)
     }
   }

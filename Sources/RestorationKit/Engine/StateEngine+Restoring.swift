@@ -91,9 +91,12 @@ extension StateEngine {
     let found: StateFile.Found
     do {
       let (policy, settingAside) = (settings.policy, settings.settingAside)
+      // A state that was put back is wanted, whatever its age.
+      let maximumAge = self.found.isPutBack ? nil : policy.maximumAge
       found = try await calls { [file] () async throws(ArchiveError) in
         try await file.beginRestore(
-          crashThreshold: policy.crashThreshold, keeping: policy.sessions, settingAside)
+          crashThreshold: policy.crashThreshold, maximumAge: maximumAge, keeping: policy.sessions,
+          settingAside)
       }
     } catch {
       if error.code == .keyLocked {
@@ -109,6 +112,10 @@ extension StateEngine {
     case .inUse(let process): return RestorationReport(.inUse(by: process))
     case .nothing: return RestorationReport(.noArchive)
     case .crashed(let location): return RestorationReport(.crashed(setAsideAt: location))
+    case .tooOld(let source, let location):
+      var report = RestorationReport(.tooOld(setAsideAt: location))
+      report.source = source
+      return report
     case .state(let tree, let begun):
       restoreNumber = begun.restoreNumber
       var report = restore(tree, begun, with: participants)

@@ -322,9 +322,9 @@ extension StateEngine {
   /// other failure ends the save, which would replace a state that could be read next time.
   private func lastTree(_ calls: FileCalls) async throws(ArchiveError) -> StoredTree? {
     do throws(ArchiveError) {
-      return try await calls { [file, now = settings.now()] () async throws(ArchiveError) in
+      return try await calls { [file] () async throws(ArchiveError) in
         try await file.take()
-        return try await file.read(at: now)?.tree
+        return try await file.read()
       }
     } catch {
       guard error.isAboutContent || error.code == .keyMissing else { throw error }

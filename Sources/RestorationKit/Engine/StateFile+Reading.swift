@@ -24,9 +24,7 @@ extension StateFile {
   }
 
   /// Reads and verifies the stored state, and marks no restore; nil if nothing is stored.
-  func read(
-    at now: Date
-  ) async throws(ArchiveError) -> (tree: StoredTree, source: RestorationReport.Source)? {
+  func read() async throws(ArchiveError) -> StoredTree? {
     moveToNameLookedAt()
     try await fetch()
     guard let found = try files.archive.find() else { return nil }
@@ -40,7 +38,7 @@ extension StateFile {
     guard let loaded else { return nil }
     var tree = loaded.content
     tree.secrets = files.secrets.toLookAt(key.key)
-    return (tree, loaded.source(savedAt: tree.facts?.timestamp, now: now))
+    return tree
   }
 
   /// The values that a save has written for the host of a scene, and facts of their archive.
@@ -106,10 +104,10 @@ extension StateFile {
   }
 }
 
-extension StoredArchive.Loaded {
-  func source(savedAt date: Date?, now: Date) -> RestorationReport.Source {
+extension StoredArchive.Loaded where Content == StoredTree {
+  var source: RestorationReport.Source {
     RestorationReport.Source(
-      location: location, generation: generation?.reason, savedAt: date,
-      age: date.map { now.timeIntervalSince($0) }, passedOver: passedOver)
+      location: location, generation: generation?.reason, savedAt: content.facts?.timestamp,
+      passedOver: passedOver)
   }
 }

@@ -1,4 +1,9 @@
 internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// Finds the state to restore, and marks that a restore has begun and ended.
 extension StateFile {
@@ -11,6 +16,9 @@ extension StateFile {
 
     /// Restoring the state crashed too often, so it is set aside.
     case crashed(setAsideAt: String?)
+
+    /// The state is older than it may be; set aside, if an earlier launch has found it so, too.
+    case tooOld(RestorationReport.Source, setAsideAt: String?)
 
     /// A state to restore, with the number by which to end the restore.
     case state(StoredTree, Begun)
@@ -36,7 +44,8 @@ extension StateFile {
   /// the app runs. If the state cannot be claimed because nothing can be written there, it is
   /// restored without a mark.
   func beginRestore(
-    crashThreshold: Int, keeping sessions: SessionBound?, _ settingAside: SettingAside
+    crashThreshold: Int, maximumAge: TimeInterval?, keeping sessions: SessionBound?,
+    _ settingAside: SettingAside
   ) async throws(ArchiveError) -> Found {
     launchProblem = cleanUpProblem.take()
     var isClaimed = true
@@ -62,7 +71,9 @@ extension StateFile {
     if let problem = files.link?.takeCopyProblem() { addLaunchProblem(problem) }
     files.archive.forgetKnown()
     return try await again { () throws(ArchiveError) in
-      try find(threshold: max(1, crashThreshold), isClaimed: isClaimed, settingAside)
+      try find(
+        threshold: max(1, crashThreshold), maximumAge: maximumAge, isClaimed: isClaimed,
+        settingAside)
     }
   }
 
@@ -73,8 +84,9 @@ extension StateFile {
   }
 
   private func find(
-    threshold: Int, isClaimed: Bool, _ settingAside: SettingAside
+    threshold: Int, maximumAge: TimeInterval?, isClaimed: Bool, _ settingAside: SettingAside
   ) throws(ArchiveError) -> Found {
+    let mayChange = isClaimed && files.launch.restore == nil
     let found = isClaimed ? try files.archive.findChangeable() : try files.archive.find()
     guard let found else {
       noteNothingStored(isClaimed: isClaimed)
@@ -85,11 +97,19 @@ extension StateFile {
     let key = current.key
     var trial = files.launch.trial(readMarker(key), threshold: threshold)
     guard
-      let loaded = try load(
-        current, found, &trial, mayChange: isClaimed && files.launch.restore == nil, settingAside)
+      let loaded = try load(current, found, &trial, mayChange: mayChange, settingAside)
     else {
       if isClaimed { note { try files.launch.removeMarker() } }
       return trial.gaveWay.map { .crashed(setAsideAt: $0.location) } ?? .nothing
+    }
+    let source = loaded.source
+    if let maximumAge, let saved = source.savedAt, saved > .earliestSave,
+      settingAside.date.timeIntervalSince(saved) > maximumAge
+    {
+      let marked = mayChange ? trial.marker?.content : nil
+      return .tooOld(
+        source,
+        setAsideAt: try setAsideIfOldAgain(loaded, saved, marked, key, settingAside))
     }
     var tree = loaded.content
     tree.replacedAt = loaded.generation?.date
@@ -106,9 +126,27 @@ extension StateFile {
     return .state(
       tree,
       Begun(
-        source: loaded.source(savedAt: tree.facts?.timestamp, now: settingAside.date),
-        restoreNumber: begun?.number, skipped: leftOut.periods,
+        source: source, restoreNumber: begun?.number, skipped: leftOut.periods,
         note: isCrashNear ? begun?.note : nil, laterNote: begun?.note))
+  }
+
+  /// Sets a state aside that is too old, if an earlier launch has found it so, too.
+  ///
+  /// - Returns: Where the state is now; nil if it stays.
+  private func setAsideIfOldAgain(
+    _ loaded: StoredArchive.Loaded<StoredTree>, _ saved: Date, _ marked: LaunchMarker.Content?,
+    _ key: ArchiveKey, _ settingAside: SettingAside
+  ) throws(ArchiveError) -> String? {
+    var isOldAgain = false
+    note {
+      guard let marked else { return }
+      isOldAgain = try files.launch.isSeenOldAgain(savedAt: saved, marked, key)
+    }
+    guard isOldAgain else { return nil }
+    files.archive.open.close()
+    let location = try files.archive.setAside(.unread, settingAside, with: loaded.generation)
+    note { try files.launch.removeMarker() }
+    return location
   }
 
   /// Marks that a restore has begun, and lets it try a left-out element if the mark is there.
@@ -135,7 +173,8 @@ extension StateFile {
       guard mayChange else { return try StoredTree(reading: archive) }
       if trial.isOver { return nil }
       if let tree = try trial.tree(in: archive) { return tree }
-      trial.giveWay(setAsideAt: try files.archive.setAsideCrashed(generation, settingAside))
+      trial.giveWay(
+        setAsideAt: try files.archive.setAside(.crashed, settingAside, with: generation))
       return nil
     }
   }

@@ -9,8 +9,7 @@ internal import Synchronization
 
 extension StateFile {
   /// A month is longer than a vacation; after that nobody waits for a second window.
-  private static let longestUnused: TimeInterval = 30 * day
-  private static let day: TimeInterval = 24 * 60 * 60
+  private static let longestUnused: TimeInterval = 30 * 24 * 60 * 60
 
   /// Removes unused states of other instances and leftovers of killed saves, once for every claim:
   /// some time after the launch, or when the state is let go.
@@ -124,17 +123,10 @@ extension StateFile {
     let marker = LaunchMarker(
       storage: directory.launchStorage(ofStateNamed: number),
       context: ArchiveContext([source.application, number, "launch"]))
-    let (boot, uptime) = (
-      source.environment.bootSession, source.environment.uptime ?? BootSession.uptime
-    )
     do {
       let key = try existingKey()
       var content = try marker.read(key).content
-      if content.seenOldOf == saved {
-        let passed = uptime - content.seenOldUptime
-        return content.seenOldBoot != boot || passed < 0 || passed >= Self.day
-      }
-      (content.seenOldOf, content.seenOldBoot, content.seenOldUptime) = (saved, boot, uptime)
+      if content.isSeenOldAgain(savedAt: saved, in: source.environment) { return true }
       try marker.write(content, key)
     } catch {
       // The next launch is the first to see them.

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
 /// The rules by which a keeper saves, restores and keeps states.
 ///
 /// All rules have a default that loses nothing. They hold for the state of the keeper and for that of
@@ -43,6 +49,18 @@ public struct StatePolicy: Sendable {
   public var sessions: SessionBound?
 
   // MARK: Launches
+
+  /// The age in seconds over which a state is not restored; nil, the default, for any age.
+  ///
+  /// The age counts from the last save, by the clock of the keeper. That clock may be wrong in one
+  /// launch, so the first launch that finds a state too old leaves it in its place, and reports
+  /// ``RestorationReport/Outcome/tooOld(setAsideAt:)``. A save of that launch first sets the state
+  /// aside, as one that nobody has read. A launch that finds the same state too old again, after a
+  /// restart of the machine or a day of uptime later, sets it aside itself. A launch that restores
+  /// the state forgets that it was found too old.
+  ///
+  /// A state that the app has put back is restored whatever its age.
+  public var maximumAge: TimeInterval?
 
   /// How many restores in a row may crash before a part of the state is left out; less
   /// than 1 is as 1.

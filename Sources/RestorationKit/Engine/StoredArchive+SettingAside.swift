@@ -24,17 +24,17 @@ extension StoredArchive {
     return location
   }
 
-  /// Sets aside a state or a generation that crashed.
+  /// Sets aside a state, or the generation that stands in for it.
   ///
   /// A generation takes the place of the state first, since only the state can be set aside.
-  func setAsideCrashed(
-    _ generation: SetAsideArchive?, _ settingAside: SettingAside
+  func setAside(
+    _ reason: SetAsideReason, _ settingAside: SettingAside, with generation: SetAsideArchive?
   ) throws(ArchiveError) -> String? {
     if let generation {
       _ = try setAsideUnreported(.unreadable, settingAside)
       try storage.putBack(generation)
     }
-    return try setAsideUnreported(.crashed, settingAside)
+    return try setAsideUnreported(reason, settingAside)
   }
 
   /// Sets the state aside when it is replaced next, if the app could not decode all of it.

@@ -15,8 +15,8 @@ public protocol StateDelegate: AnyObject {
   /// Decides whether a stored state is restored; true by default.
   ///
   /// Asked first in every restore that finds a state. Here you can compare
-  /// ``StateDecoder/applicationVersion``, ``StateDecoder/age``, or the values of
-  /// the save gate.
+  /// ``StateDecoder/applicationVersion`` or the values of the save gate. States that are too old
+  /// are left to ``StatePolicy/maximumAge``.
   ///
   /// - Parameter coder: The application's values.
   /// - Returns: False to restore nothing.

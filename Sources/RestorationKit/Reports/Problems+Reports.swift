@@ -7,7 +7,7 @@ extension RestorationReport {
       case .inUse: [headline + " End that one, and launch again."]
       case .crashed, .delegateGone: [headline]
       case .restored where source?.passedOver.isEmpty == false: [headline]
-      case .restored, .noArchive, .nothingKept, .declined: []
+      case .restored, .noArchive, .nothingKept, .declined, .tooOld: []
       }
     return ofAll + (launchProblem.map { ["A problem of the launch: \($0)"] } ?? [])
       + problems.flatMap(\.said)

@@ -45,7 +45,6 @@ extension ReportEntry {
       text.isEmpty ? problem : text + (text.hasSuffix(".") ? " " : ". ") + problem
     }
   }
-
 }
 
 extension ReportEntry: CustomStringConvertible {

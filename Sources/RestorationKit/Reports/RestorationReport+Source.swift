@@ -6,7 +6,7 @@ public import Foundation
 #endif
 
 extension RestorationReport {
-  /// The archive that was restored.
+  /// The archive that was restored, or was too old.
   public struct Source: Hashable, Sendable {
     /// Where the archive is, for a person to read.
     public let location: String
@@ -16,9 +16,6 @@ extension RestorationReport {
 
     /// When the archive was saved; nil if the time is not known.
     public let savedAt: Date?
-
-    /// The age of the archive at the restore in seconds; negative if a clock was set back.
-    public let age: TimeInterval?
 
     /// The newer archives that were passed over, in order.
     public let passedOver: [PassedOver]
@@ -62,8 +59,10 @@ extension RestorationReport.Source {
   /// Says which older archive was restored, and why; empty if it is the newest.
   var sentence: String {
     guard !passedOver.isEmpty else { return "" }
-    let saved = age.map { ", saved \(Int(exactly: $0.rounded()) ?? 0) s ago" } ?? ""
     let reasons = passedOver.map(\.description).joined(separator: " ")
-    return " It is an older generation, \(location)\(saved). \(reasons)"
+    return " It is an older generation, \(location)\(moment). \(reasons)"
   }
+
+  /// When the archive was saved, to follow its name; empty if that is not known.
+  var moment: String { savedAt.map { ", saved \($0)" } ?? "" }
 }

@@ -25,6 +25,10 @@ public struct RestorationReport: Hashable, Sendable {
     /// the given place.
     case crashed(setAsideAt: String?)
 
+    /// The state is older than ``StatePolicy/maximumAge``, so nothing was called. It was set aside
+    /// at the given place, or is still where it was if no launch before has found it too old.
+    case tooOld(setAsideAt: String?)
+
     /// Another instance of the app has the state, so nothing was called; the process of
     /// the instance is named if it is known.
     case inUse(by: String?)
@@ -136,7 +140,7 @@ public struct RestorationReport: Hashable, Sendable {
   /// Makes the entries.
   var lines = ReportEntries<NodeOutcome> { [] }
 
-  /// The archive that was restored; nil if none was.
+  /// The archive that was restored, or was too old; nil if there is none.
   public internal(set) var source: Source?
 
   /// A problem of the launch beside the nodes; nil if there was none.
@@ -228,6 +232,11 @@ extension RestorationReport: CustomStringConvertible {
     case .locked: "Nothing restored: the key is locked."
     case .crashed(let location):
       "Nothing restored: the last restores crashed." + location.setAsideSentence
+    case .tooOld(let location):
+      "Nothing restored: the state\(source?.moment ?? ""), is older than policy.maximumAge."
+        + (location == nil
+          ? " The next save sets it aside, or a later launch that finds it so as well."
+          : location.setAsideSentence)
     case .inUse(let process):
       "Nothing restored: \(process ?? "another instance of the app") has the state."
     }

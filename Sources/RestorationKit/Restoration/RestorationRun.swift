@@ -56,7 +56,7 @@ final class RestorationRun {
     clock = objects.ages.clock(at: late == nil ? max(now, tree.newestTime ?? now) : now)
     prepared = PreparedTree(outline)
     coders = ElementCoders(count: outline.rows.count) {
-      StateDecoder(facts: facts, now: now, restored: restored, isPutBack: isPutBack)
+      StateDecoder(facts: facts, restored: restored, isPutBack: isPutBack)
     }
     outcomes = ElementOutcomes(outline)
     lookup = ObjectLookup(
@@ -69,7 +69,7 @@ final class RestorationRun {
     }
     application = RestoredApplication(tree, delegate, clock: clock) { values in
       StateDecoder(
-        path: RestorationPath(), values: values, facts: facts, now: now, restored: restored)
+        path: RestorationPath(), values: values, facts: facts, restored: restored)
     }
   }
 

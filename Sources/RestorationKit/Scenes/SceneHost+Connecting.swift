@@ -140,7 +140,7 @@ extension SceneHost {
       case .inUse(let process):
         session.startAfresh()
         session.failure = .inUse(by: process)
-      case .crashed: session.startAfresh()
+      case .crashed, .tooOld: session.startAfresh()
       default: session.takeListed()
       }
     } catch {

@@ -186,7 +186,7 @@ final class SceneStartTests: XCTestCase {
     let source = try XCTUnwrap(report?.source)
     XCTAssertEqual(
       reason,
-      "Restored 3 of 3 nodes. It is an older generation, \(source.location), saved 0 s ago. "
+      "Restored 3 of 3 nodes. It is an older generation, \(source.location), saved \(app.launch.now). "
         + source.passedOver.map(\.description).joined())
   }
 
