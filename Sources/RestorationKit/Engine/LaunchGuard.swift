@@ -35,10 +35,9 @@ package final class LaunchGuard {
   /// The process goes on, so a restore that did not end is no crash.
   deinit {
     defer { close() }
-    guard let restore, let taken = claimed.taken else { return }
+    guard let restore else { return }
     do {
-      guard try taken.lock.isHeld() else { return }
-      try restore.takeMark(from: marker)
+      try takeMark(of: restore, isNoted: false)
     } catch {
       // Nobody is left to be told.
     }
@@ -147,19 +146,17 @@ package final class LaunchGuard {
   /// Forgets the restore under way, since the state that it has restored is not stored any more.
   package func forgetRestore() { restore = nil }
 
-  /// Ends a restore.
+  /// Ends a restore and takes its mark away; see ``OpenRestore/takeMark(from:isNoted:)``.
   ///
-  /// - Returns: The restore, whose mark is still there; nil if the restore has ended, or another
-  ///   instance has the state now, with its marker.
-  func end(_ number: UInt64) -> (restore: OpenRestore, lock: any ArchiveLock)? {
-    guard let restore, restore.number == number else { return nil }
+  /// Nothing happens if the restore has ended, or another instance has the state now, with its marker.
+  func end(_ number: UInt64, isNoted: Bool) throws {
+    guard let restore, restore.number == number else { return }
     self.restore = nil
-    guard let taken = claimed.taken else { return nil }
-    return (restore, taken.lock)
+    try takeMark(of: restore, isNoted: isNoted)
   }
 
-  /// Takes the mark of a restore away that has ended; see ``OpenRestore/takeMark(from:isNoted:)``.
-  func takeMark(of restore: OpenRestore, isNoted: Bool) throws {
+  private func takeMark(of restore: OpenRestore, isNoted: Bool) throws {
+    guard let taken = claimed.taken, try taken.lock.isHeld() else { return }
     try restore.takeMark(from: marker, isNoted: isNoted)
   }
 }

@@ -18,7 +18,7 @@ struct OpenRestore {
   ///   - isNoted: Whether only the note of the marker says that the restore has ended, since the
   ///     note is needed for values that are decoded later.
   /// - Throws: The errors of the storage.
-  func takeMark(from marker: LaunchMarker, isNoted: Bool = false) throws {
+  func takeMark(from marker: LaunchMarker, isNoted: Bool) throws {
     guard var marked else { return }
     if isNoted, let note { return note.endRestore() }
     marked.endRestore()

@@ -220,11 +220,7 @@ extension StateFile {
   ///   - number: The number of the restore.
   ///   - isNoted: Whether the note stays, since values or late elements may be decoded later.
   func endRestore(_ number: UInt64, isNoted: Bool) {
-    guard let (restore, lock) = files.launch.end(number) else { return }
-    note {
-      guard try lock.isHeld() else { return }
-      try files.launch.takeMark(of: restore, isNoted: isNoted)
-    }
+    note { try files.launch.end(number, isNoted: isNoted) }
   }
 
   /// Nil if there is a marker that must not be replaced, or cannot be read.

@@ -35,7 +35,7 @@ package actor StateFile {
   /// Why something could not be cleaned up, for the next report of a restore.
   var cleanUpProblem: String?
 
-  /// The problem with the marker, with the end of a state, or with a state that was used up.
+  /// The problem with the marker, or with the end of a state.
   nonisolated var launchProblem: String? {
     get { launchProblems.withLock { $0 } }
     set { launchProblems.withLock { $0 = newValue } }
