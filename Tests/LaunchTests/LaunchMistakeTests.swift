@@ -128,20 +128,6 @@ final class LaunchMistakeTests: XCTestCase {
     }
   }
 
-  func testAKeyThatOthersCanReadIsSaid() throws {
-    let home = try TemporaryDirectory()
-    XCTAssertEqual(try count(in: home).output, ["1"])
-    XCTAssertEqual(chmod(key(in: home), 0o644), 0)
-    let error =
-      "The key file is open to others, or theirs. Make it yours with chown and chmod 600. (keyExposed:"
-      + " in \(key(in: home)))"
-    XCTAssertEqual(
-      try count(in: home).lines,
-      ["The restore has failed: \(error)", "The save has failed: \(error)"])
-    XCTAssertEqual(chmod(key(in: home), 0o600), 0)
-    XCTAssertEqual(try count(in: home).output, ["2"])
-  }
-
   // MARK: Homes
 
   func testAHomeInWhichNothingCanBeWrittenIsSaid() throws {

@@ -41,15 +41,7 @@ final class FailedReadTests: XCTestCase {
 
   private func inLaunch<Result>(_ body: @MainActor () async throws -> Result) async throws -> Result
   {
-    let session = RestorationSession(
-      RestorationSession.Place(
-        directory: store, keys: launch.keys, environment: ApplicationEnvironment(),
-        now: { Date() }))
-    return try await session.run {
-      let result = try await body()
-      await Restoration.end()
-      return result
-    }
+    try await RestorationSession.launch(in: store, launch.keys, body)
   }
 
   private func begin() async throws {

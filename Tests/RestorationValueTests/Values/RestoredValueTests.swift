@@ -17,15 +17,7 @@ final class RestoredValueTests: XCTestCase {
   ) async throws -> Result {
     let keys = try keys ?? .ephemeral()
     self.keys = keys
-    let session = RestorationSession(
-      RestorationSession.Place(
-        directory: directory, keys: keys, environment: ApplicationEnvironment(),
-        now: { Date() }))
-    return try await session.run {
-      let result = try await body()
-      await Restoration.end()
-      return result
-    }
+    return try await RestorationSession.launch(in: directory, keys, body)
   }
 
   private func begin(roots: @escaping @MainActor () -> [any RestorableNode] = { [] }) async throws {

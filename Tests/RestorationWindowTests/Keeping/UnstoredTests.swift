@@ -13,15 +13,7 @@ final class UnstoredTests: XCTestCase {
   private static let application = "org.example.unstored"
 
   private func launch<Result>(_ body: @MainActor () async throws -> Result) async throws -> Result {
-    let session = RestorationSession(
-      RestorationSession.Place(
-        directory: directory, keys: keys, environment: ApplicationEnvironment(),
-        now: { Date() }))
-    return try await session.run {
-      let result = try await body()
-      await Restoration.end()
-      return result
-    }
+    try await RestorationSession.launch(in: directory, keys, body)
   }
 
   private func begin(roots: @escaping @MainActor () -> [any RestorableNode] = { [] }) async throws {
