@@ -14,7 +14,7 @@ struct Mail {
   @Restored("search") static var search = ""
   @Restored("path") static var path: [String] = []
   @Restored("selection") static var selection: Set<Int> = []
-  @Restored("signature", sensitivity: .secret) static var signature = ""
+  @Restored("signature") static var signature = ""
   // snippet.end
 
   static func main() async throws {

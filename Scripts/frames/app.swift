@@ -60,7 +60,7 @@ struct EditorView {
 func frame(
   keeper: StateKeeper, host: SceneHost, scene: RestorableScene, autosave: Autosave,
   window: NoteScreen, screen: NoteScreen, editor: NoteScreen, tabs: TabScreen,
-  path: RestorationPath, catalog: Catalog, product: Product, logger: Logger
+  catalog: Catalog, product: Product, logger: Logger
 ) async throws {
   // The block stands here.
 }

@@ -8,7 +8,7 @@ struct Drive { var isMounted: Bool }
 final class EditorScreen: @MainActor RestorableNode {
   let restorationIdentifier = "editor"
   let (drive, volume) = (Drive(isMounted: true), Drive(isMounted: true))
-  var (code, search, note, draft) = ("", "", "", "")
+  var draft = ""
   weak var focused: (any RestorableNode)?
 
   // The block stands here.

@@ -111,28 +111,10 @@ extension StoredState {
     /// Only the application has them.
     public let host: KeyedDecoder?
 
-    /// The keys whose values have a `Sensitivity`; the values are not given.
-    public let sensitive: [SensitiveKey]
-
     init(_ record: KeyedDecoder) throws(ArchiveError) {
       let values = try NodeRecord.values(in: record)
       (state, builtIn, host) = (values.state, values.builtIn, values.host)
-      sensitive = values.sensitive.map {
-        SensitiveKey(keys: $0.keys, isSecret: $0.isSecret, end: $0.end)
-      }
     }
-  }
-
-  /// The place of a value with a `Sensitivity`.
-  public struct SensitiveKey: Hashable, Sendable {
-    /// The keys that lead to the value in the state.
-    public let keys: [String]
-
-    /// Whether the value is a secret; otherwise it expires.
-    public let isSecret: Bool
-
-    /// When the value expires; nil if it never does.
-    public let end: Date?
   }
 
   /// The record with the values of the application.

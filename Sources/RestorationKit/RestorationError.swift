@@ -50,9 +50,6 @@ public struct RestorationError: Error, Hashable, Sendable {
     /// A migration renamed a key to one that has a value.
     public static let keyTaken = Code("keyTaken")
 
-    /// The `encode(to:)` of a secret value threw; the error is not passed on.
-    public static let secretNotEncodable = Code("secretNotEncodable")
-
     /// A scene's configuration has another role than its session, or there is none.
     public static let noConfiguration = Code("noConfiguration")
 
@@ -169,14 +166,6 @@ extension RestorationError {
     RestorationError(
       .conflict,
       "The store has another state: \(refusal). Choose with resolveConflict(keeping:).")
-  }
-
-  /// Another machine has stored a state whose secrets nobody has seen here.
-  static func newerSecrets(_ refusal: Refusal) -> RestorationError {
-    RestorationError(
-      .conflict,
-      "The store has a newer state: \(refusal). Restore again to bring it back, and then forget"
-        + " its secrets.")
   }
 
   /// The key is locked.

@@ -20,9 +20,6 @@ package protocol LinkedDirectory: Sendable {
 
 /// The copy of one state, as anybody may ask it on any thread.
 package protocol LinkedCopy: ArchiveListener, Sendable {
-  /// Whether the other place has the subkeys that are here.
-  var hasSentSubkeys: Bool { get }
-
   /// Whether somebody has to decide which of two states stays.
   var isInConflict: Bool { get }
 }
@@ -32,7 +29,6 @@ package struct LinkedFiles {
   package let claimed: ClaimedName
   package let archive: StoredArchive
   package let launch: LaunchGuard
-  package let secrets: SecretStore
 }
 
 /// The link of one state to its other place, which has the state too.
@@ -108,18 +104,12 @@ package protocol StateLink: AnyObject {
     keepingTheirs: Bool, _ settingAside: SettingAside
   ) async throws(ArchiveError) -> Bool
 
-  // MARK: What is set aside elsewhere, and its secrets
+  // MARK: What is set aside elsewhere
 
   /// Finds what is set aside elsewhere.
   ///
   /// - Throws: `storeUnavailable`.
   func fetchAsides(removesPlaces: Bool) async throws(ArchiveError)
-
-  /// The archives that are known to be set aside elsewhere only.
-  var storedAsides: [SetAsideArchive] { get }
-
-  /// Whether an archive is set aside elsewhere only.
-  func isElsewhere(_ archive: SetAsideArchive) -> Bool
 
   /// Loads an archive that is set aside elsewhere only, until it is let go; false if it is gone.
   func hold(_ archive: SetAsideArchive) async throws(ArchiveError) -> Bool
@@ -129,15 +119,6 @@ package protocol StateLink: AnyObject {
 
   /// Why archives that were removed here are still elsewhere; nil if they are not.
   var removalFailure: ArchiveError? { get }
-
-  /// Whether the other place may have subkeys that are lost here.
-  var lacksSubkeys: Bool { get }
-
-  /// The forgotten subkeys that the other place may have; nil if there are none.
-  func unsentForgotten() throws(ArchiveError) -> SecretStore.Unsent?
-
-  /// Waits until the other place has forgotten the subkeys that were forgotten here.
-  func sendForgottenSubkeys() async -> LinkOutcome
 
   // MARK: Names
 

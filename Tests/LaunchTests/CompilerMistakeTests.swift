@@ -90,7 +90,7 @@ final class CompilerMistakeTests: XCTestCase {
       ),
       (
         "struct Model { @Restored(\"count\") var count: Int }",
-        "initializer 'init(_:sensitivity:fileID:line:)' requires that 'Int' conform to 'ExpressibleByNilLiteral'"
+        "initializer 'init(_:fileID:line:)' requires that 'Int' conform to 'ExpressibleByNilLiteral'"
       ),
       (
         "struct Model { @Restored(\"pair\") var pair = (0, 0) }",

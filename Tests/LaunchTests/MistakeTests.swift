@@ -17,7 +17,7 @@ final class MistakeTests: XCTestCase {
       "object":
         "The value “notes” is or has a Note, which is a class, so a change within it is not seen and"
         + " not stored. Make it a struct, or set another object after each change.",
-      "secretError":
+      "thrownError":
         "the value “draft”: Encoding threw, so the node has no new state: Failure",
     ]
     for (mistake, line) in expected {

@@ -110,28 +110,6 @@ final class RestartTests: XCTestCase {
     XCTAssertEqual(tester.now, start + 90)
   }
 
-  func testAValueExpiresWhenTheTestLetsTimeGoBy() async throws {
-    let tester = RestorationTester()
-    func screen() -> TestNode {
-      let node = TestNode("root")
-      node.onEncode = {
-        $0.encode("hot", forKey: "search", sensitivity: .expiring(after: .seconds(60)))
-      }
-      return node
-    }
-    for (duration, expected) in [(Duration.seconds(59), "hot"), (.seconds(61), nil)] {
-      var search: String?
-      _ = try await tester.launch().restore()
-      _ = try await tester.keeper?.save([screen()])
-      tester.advance(by: duration)
-      let again = screen()
-      again.onDecode = { search = try $0.decodeIfPresent(forKey: "search") }
-      _ = try await tester.launch().restore(into: [again])
-      XCTAssertEqual(search, expected, "after \(duration)")
-      try await tester.keeper?.discardState()
-    }
-  }
-
   func testAProcessThatWasKilledWritesNothingMore() async throws {
     let tester = RestorationTester()
     let old = try tester.launch()

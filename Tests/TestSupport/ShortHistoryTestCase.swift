@@ -30,11 +30,6 @@ open class ShortHistoryTestCase: XCTestCase {
     fileprivate func has(_ index: Int) -> Bool { index % count == number }
   }
 
-  /// How often an operation may end before its kill until it is believed to make no more calls: the
-  /// numbers of subkeys are random, and on them it depends in some histories whether a save writes
-  /// the subkeys.
-  private static let tryCount = 4
-
   private var counts = (sequences: 0, kills: 0, secondKills: 0, failures: 0)
 
   package func tryAll<Operation, History: ShortHistory<Operation>>(
@@ -80,18 +75,15 @@ open class ShortHistoryTestCase: XCTestCase {
       try await forEachKill { kill in
         var call: FaultyDisk.Call?
         @MainActor func run(_ second: KillPoint?) async throws -> FaultyDisk.Call? {
-          for _ in 0..<Self.tryCount {
-            let history = type.init(operations, after: whole)
-            try await history.run(kill, end, second)
-            tell(history, kill, second)
-            guard let last = history.lastCall else { continue }
-            call = last
-            counts.kills += 1
-            if history.found != nil { hasFoundState = true }
-            if history.lastCallOfLaunch != nil { counts.secondKills += 1 }
-            return history.lastCallOfLaunch
-          }
-          return nil
+          let history = type.init(operations, after: whole)
+          try await history.run(kill, end, second)
+          tell(history, kill, second)
+          guard let last = history.lastCall else { return nil }
+          call = last
+          counts.kills += 1
+          if history.found != nil { hasFoundState = true }
+          if history.lastCallOfLaunch != nil { counts.secondKills += 1 }
+          return history.lastCallOfLaunch
         }
         if killsLaunch {
           try await forEachKill { try await run($0) }

@@ -23,18 +23,6 @@ package struct StoredRecords {
       get throws { try state?.decodeIfPresent(forKey: "value") }
     }
 
-    /// The keys that lead to each of its values with a sensitivity.
-    package var sensitiveKeys: [[String]] {
-      get throws { try SensitiveValue.all(in: content).map(\.keys) }
-    }
-
-    /// The subkeys that its secrets need, with those of the states that are kept beside its own.
-    package var subkeys: [UInt64] {
-      get throws {
-        try SensitiveValue.all(in: content).compactMap(\.subkey) + kept.flatMap { try $0.subkeys }
-      }
-    }
-
     /// The states that are kept beside its own, newest first.
     package var kept: [Kept] {
       get throws {
@@ -52,21 +40,6 @@ package struct StoredRecords {
     /// What its object wrote.
     package var state: KeyedDecoder? {
       get throws { try content.container(forKey: "state") }
-    }
-
-    /// The subkeys that its secrets need.
-    package var subkeys: [UInt64] {
-      get throws { try SensitiveValue.all(in: content).compactMap(\.subkey) }
-    }
-  }
-
-  /// A value with a sensitivity, beside a state.
-  private struct SensitiveValue: Decodable {
-    let keys: [String]
-    let subkey: UInt64?
-
-    static func all(in content: KeyedDecoder) throws -> [SensitiveValue] {
-      try content.container(forKey: "sensitive")?.decode([Self].self, forKey: "values") ?? []
     }
   }
 
@@ -210,16 +183,6 @@ extension Launch {
     return try Archive.open(
       store.memory(named: name), key: key, context: ArchiveContext([Self.application, name])
     ).map { try StoredRecords($0) }
-  }
-
-  /// The subkeys of secrets that are stored.
-  package func storedSubkeys() throws -> Set<UInt64> {
-    guard let key = try keys.key(creating: false),
-      let archive = try Archive.open(
-        store.memory(named: "main.secrets"), key: key,
-        context: ArchiveContext([Self.application, "main", "secrets"]))
-    else { return [] }
-    return Set(try archive.readAll().map { try $0.content.get().decode(forKey: "id") })
   }
 
   /// The paths of all that is stored; empty if nothing is.

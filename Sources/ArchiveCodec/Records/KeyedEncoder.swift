@@ -99,28 +99,18 @@ public final class KeyedEncoder {
     endContainer(container)
   }
 
-  /// Removes the values of some keys of the record or container that is open.
+  /// Removes the value of a key of the record or container that is open, if there is one.
   ///
-  /// - Parameter keys: The keys; a key without a value is not an error.
   /// - Complexity: O(*n*) in the bytes of the record or container.
-  package func remove(_ keys: some Sequence<String>) {
+  package func remove(_ key: String) {
     guard isOpen else { return }
     var map = map
-    map.remove(Set(keys.map { ByteName($0) }), in: writer)
+    map.remove(ByteName(key), in: writer)
     self.map = map
   }
 
   /// How many bytes were written so far, for this record and the records before it.
   package var byteCount: Int { writer.output.count }
-
-  /// Notes that a value cannot be stored; the error is thrown when the record or an
-  /// attempt ends.
-  package func fail(_ error: ArchiveError) {
-    writer.fail(error, at: map.headerStart)
-  }
-
-  /// The limits of a record.
-  package var limits: ArchiveLimits { writer.limits }
 
   /// Runs the body; if the body throws, nothing that it encoded remains.
   ///

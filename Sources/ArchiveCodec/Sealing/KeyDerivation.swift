@@ -16,10 +16,6 @@ enum KeyDerivation: String, Sendable {
   case salt = "RKA1 salt"
   case commitKey = "RKA1 commit key"
   case chainMAC = "RKA1 chain MAC"
-  // Labels for values inside of records, which are not part of the format.
-  case valueKeys = "RKA1 value keys"
-  case valueNonce = "RKA1 value nonce"
-  case subkeyWrap = "RKA1 subkey wrap"
   // Labels for keys that are sealed under other keys.
   case sealedKey = "RKA1 sealed key"
   case hiddenName = "RKA1 hidden name"

@@ -16,9 +16,6 @@ public final class StateEncoder {
   @safe @exclusivity(unchecked) private var isOpen = false
   @safe @exclusivity(unchecked) private(set) var isUsed = false
   private var number: RowNumber?
-  /// The values with a sensitivity of the container that is open; nil if there are none,
-  /// as for most objects.
-  @safe @exclusivity(unchecked) var sensitive: SensitiveValues?
 
   /// Creates a coder that writes into the records of an encoder.
   init(_ walk: any StateEncoding, _ encoder: KeyedEncoder) {
@@ -32,13 +29,9 @@ public final class StateEncoder {
     self.number = number
     isUsed = false
     isOpen = true
-    if sensitive != nil { sensitive = nil }
   }
 
-  func close() {
-    isOpen = false
-    if sensitive != nil { sensitive = nil }
-  }
+  func close() { isOpen = false }
 
   // Inlinable, so that the compiler knows the type: looking up its conformance at run
   // time took a quarter of a save (benchmark: save nodes).
@@ -71,7 +64,6 @@ public final class StateEncoder {
   public func encode<Value: Encodable>(_ value: Value?, forKey key: String) throws {
     guard isWritable() else { return }
     try encoder.encode(value, forKey: key)
-    if value != nil { replaceSensitive(key) }
   }
 
   /// Writes a reference to an object that is also encodable; nil writes nothing.
@@ -96,7 +88,6 @@ public final class StateEncoder {
   ///   - key: Any name of up to 1 KiB.
   public func encode(_ object: (any StateRestoring)?, forKey key: String) {
     guard isWritable(), let object, let target = reference(to: object, key) else { return }
-    replaceSensitive(key)
     encoder.encodeReference(to: target, forKey: key)
   }
 
@@ -107,7 +98,6 @@ public final class StateEncoder {
   ///   - key: Any name of up to 1 KiB.
   public func encode(_ objects: [any StateRestoring], forKey key: String) {
     guard isWritable() else { return }
-    replaceSensitive(key)
     encoder.encodeReferences(to: objects.compactMap { reference(to: $0, key) }, forKey: key)
   }
 
@@ -119,7 +109,6 @@ public final class StateEncoder {
   /// - Complexity: O(*n* log *n*) in their number.
   public func encode(_ objects: [String: any StateRestoring], forKey key: String) {
     guard isWritable() else { return }
-    replaceSensitive(key)
     encoder.encodeContainer(forKey: key) { encoder in
       for (name, object) in objects.sorted(by: { $0.key < $1.key }) {
         if let target = reference(to: object, key) {
@@ -139,21 +128,7 @@ public final class StateEncoder {
     forKey key: String, _ body: (StateEncoder) throws(Failure) -> Void
   ) throws(Failure) {
     guard isWritable() else { return }
-    let outer = sensitive.take()
-    do {
-      try encoder.encodeContainer(forKey: key) { _ throws(Failure) in
-        try body(self)
-        finishContainer()
-      }
-    } catch {
-      sensitive = outer
-      throw error
-    }
-    guard outer != nil || sensitive != nil else { return }
-    let inner = sensitive.take()
-    sensitive = outer
-    replaceSensitive(key)
-    if let inner { setSensitive { $0.set(inner, forKey: key) } }
+    try encoder.encodeContainer(forKey: key) { _ throws(Failure) in try body(self) }
   }
 
   func note(_ note: ReportNote) {
@@ -167,9 +142,7 @@ public final class StateEncoder {
   /// Begins the value of a key; false if the coder is closed or cannot take the key.
   @usableFromInline
   func begin(_ key: String) -> Bool {
-    guard isWritable() else { return false }
-    if sensitive != nil { replaceSensitive(key) }
-    return encoder.begin(key)
+    isWritable() && encoder.begin(key)
   }
 
   @usableFromInline
@@ -177,87 +150,13 @@ public final class StateEncoder {
     if isOpen { isUsed = true }
     return isOpen
   }
-}
 
-// MARK: - Values with a sensitivity
+  // MARK: Of the library
 
-extension StateEncoder {
-  /// Writes a value with a sensitivity; nil writes nothing.
-  ///
-  /// The last value of a key stays, with the sensitivity that it was given.
-  ///
-  /// - Parameters:
-  ///   - value: As for `encode(_:forKey:)`.
-  ///   - key: Any name of up to 1 KiB.
-  ///   - sensitivity: How the value is kept.
-  public func encode<Value: ArchiveValue>(
-    _ value: Value?, forKey key: String, sensitivity: Sensitivity
-  ) {
-    guard isWritable(), let value else { return }
-    do {
-      try encode(forKey: key, sensitivity) { $0.encode(value, forKey: key) }
-    } catch let error as ArchiveError {
-      encoder.fail(error)
-    } catch {
-      // A value type of the format itself throws no other error.
-      encoder.fail(ArchiveError(.malformed, path: [key]))
-    }
-  }
-
-  /// Writes a value of any encodable type with a sensitivity; nil writes nothing.
-  ///
-  /// The last value of a key stays, with the sensitivity that it was given.
-  ///
-  /// - Parameters:
-  ///   - value: The value; it must not use this coder while it is encoded. An
-  ///     ``Sensitivity/ephemeral`` one is not asked for anything.
-  ///   - key: Any name of up to 1 KiB.
-  ///   - sensitivity: How the value is kept.
-  /// - Throws: As `encode(_:forKey:)`. For a ``Sensitivity/secret`` any error but
-  ///   ``/ArchiveCodec/ArchiveError`` becomes a ``RestorationError`` with
-  ///   `secretNotEncodable`, which holds nothing of the value. An earlier value of the
-  ///   key remains then.
-  public func encode<Value: Encodable>(
-    _ value: Value?, forKey key: String, sensitivity: Sensitivity
-  ) throws {
-    guard isWritable(), let value else { return }
-    try encode(forKey: key, sensitivity) { try $0.encode(value, forKey: key) }
-  }
-
-  private func encode(
-    forKey key: String, _ sensitivity: Sensitivity, _ encode: (KeyedEncoder) throws -> Void
-  ) throws {
-    let value: SensitiveValues.Value
-    switch sensitivity {
-    case .ephemeral: value = .absent
-    case .expiring(let duration):
-      value = .expiring(
-        duration, try ValueContent(forKey: key, limits: encoder.limits, encode))
-    case .secret:
-      do {
-        value = .secret(try ValueContent(forKey: key, limits: encoder.limits, encode))
-      } catch let error as ArchiveError {
-        throw error
-      } catch {
-        // The app's error may hold the value, and a report repeats the words of an error.
-        throw RestorationError(
-          .secretNotEncodable,
-          "The secret value of “\(key)” cannot be encoded: \(type(of: error)).")
-      }
-    }
-    setSensitive { $0.set(value, forKey: key) }
-  }
-
-  /// Writes a value as it was stored, with its sensitivity.
-  func encode(_ content: ValueContent, forKey key: String, _ sensitivity: Sensitivity?) throws {
+  /// Writes a value as it was stored.
+  func encode(_ content: ValueContent, forKey key: String) throws {
     guard isWritable() else { return }
-    switch sensitivity {
-    case nil: try encoder.copy(ValueContent.key, from: content.open(), as: key)
-    case .ephemeral?: break
-    case .secret?: setSensitive { $0.set(.secret(content), forKey: key) }
-    case .expiring(let duration)?:
-      setSensitive { $0.set(.expiring(duration, content), forKey: key) }
-    }
+    try encoder.copy(ValueContent.key, from: content.open(), as: key)
   }
 
   /// Writes a reference to an object of the library's own, which the app need not register.
@@ -270,37 +169,10 @@ extension StateEncoder {
   var byteCount: Int { encoder.byteCount }
 
   /// Removes the value of a key again.
-  func remove(_ key: String) { encoder.remove(CollectionOfOne(key)) }
-
-  /// Writes values of the library's own.
-  func encodeOwn(_ body: (KeyedEncoder) -> Void) { body(encoder) }
+  func remove(_ key: String) { encoder.remove(key) }
 
   /// Runs the body; if the body throws, nothing that it encoded remains.
-  func attempt(_ body: () throws -> Void) throws {
-    let before = sensitive
-    do {
-      try encoder.attempt(body)
-    } catch {
-      sensitive = before
-      throw error
-    }
-  }
-
-  private func setSensitive(_ change: (inout SensitiveValues) -> Void) {
-    var values = sensitive.take() ?? SensitiveValues()
-    change(&values)
-    sensitive = values
-  }
-
-  /// Forgets the sensitive value of a key, since the key has an ordinary value now.
-  private func replaceSensitive(_ key: String) {
-    if sensitive != nil { sensitive?.remove(key) }
-  }
-
-  /// Removes ordinary values whose keys got a sensitive value later: the last one counts.
-  func finishContainer() {
-    if let sensitive { encoder.remove(sensitive.ownKeys) }
-  }
+  func attempt(_ body: () throws -> Void) throws { try encoder.attempt(body) }
 }
 
 @available(*, unavailable, message: "a coder is valid only during the call it was made for")

@@ -59,7 +59,7 @@ extension StateEngine {
   func heardRows(of roots: [any RestorableNode], remembersSaid: Bool = false) -> Rows {
     let rows = Rows(signal)
     let walk = PreservationWalk(
-      rows, objects: objects, limits: settings.limits, secrets: file.secrets,
+      rows, objects: objects, limits: settings.limits,
       PreservationWalk.Conditions(
         nodeLimit: settings.policy.nodeLimit, now: settings.now(), isRehearsal: true,
         remembersSaid: remembersSaid || settings.isPolled))

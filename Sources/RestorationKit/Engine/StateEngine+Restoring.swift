@@ -141,7 +141,8 @@ extension StateEngine {
     let run = RestorationRun(
       tree, types, objects, delegate: participants.delegate, now: settings.now(),
       roots: [values].compactMap(\.self) + participants.roots, skipped: begun.skipped, progress)
-    let result = run.run(filling: values?.store, telling: signal)
+    // A scene has taken its values before its delegate was told that the scene connects.
+    let result = run.run(filling: session == nil ? values?.store : nil, telling: signal)
     var report = result.report
     guard report.outcome == .restored else { return report }
     found.isPutBack = false

@@ -80,9 +80,8 @@ extension StateEngine {
     of node: any RestorableNode, _ kept: KeptRecords
   ) throws -> (said: StateProbe.Answer, states: KeptRecords.State, state: KeptState)? {
     guard let states = kept.state(of: node) else { return nil }
-    let number = rows.placed(node)
     let info = types.info(of: node)
-    let path = number.map { rows.path(of: $0) } ?? states.path
+    let path = rows.placed(node).map { rows.path(of: $0) } ?? states.path
     let said = try StateProbe.asking(node, at: path, info.traits, settings.limits)
     guard !kept.saysNothingNew(node, said.probe) else { return nil }
     let maker = objects.restorationClass(of: node, info, naming: node.restorationClass)?.name
@@ -90,10 +89,6 @@ extension StateEngine {
       KeptState(
         replaced: id, info.name, restorationClassName: maker,
         version: types.version(ofClass: info.name, restoredBy: maker).number, values)
-    } encodingSensitive: { encoder in
-      guard let number else { return }
-      try SensitiveSurvey(rows, objects, file.secrets, now: settings.now())
-        .encode(said.sensitive, of: node, number, with: encoder)
     }
     return (said, states, state)
   }

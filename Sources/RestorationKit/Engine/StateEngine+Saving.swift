@@ -196,7 +196,6 @@ extension StateEngine {
     isCommitted = true
     describe(written, by: walk, in: &report)
     found.undecoded.subtract(undecoded)
-    objects.ages.forget(walk.rows.sensitive.takeGoneAges())
     settle(settlement, of: walk.kept)
     await noteProblems(walk.problems(besides: content.participants.notes), calls)
     return report
@@ -228,7 +227,7 @@ extension StateEngine {
   private func beginWalk(changing builder: RecordBuilder?) -> PreservationWalk {
     if builder == nil { rows = Rows(signal) }
     return PreservationWalk(
-      rows, changing: builder, objects: objects, limits: settings.limits, secrets: file.secrets,
+      rows, changing: builder, objects: objects, limits: settings.limits,
       PreservationWalk.Conditions(
         nodeLimit: settings.policy.nodeLimit, now: settings.now(),
         keptBound: settings.policy.keptBound,
@@ -257,7 +256,6 @@ extension StateEngine {
       try await file.decline(number: number, settingAside)
     }
     objects.kept = nil
-    objects.ages.forget()
     found.undecoded = []
     found.unread = nil
     note(in: &report)
@@ -275,18 +273,17 @@ extension StateEngine {
   private func write(
     _ walk: PreservationWalk, number: UInt64, _ calls: FileCalls
   ) async throws(ArchiveError) -> StateFile.Written? {
-    let (records, removed, secrets) = try walk.finish()
+    let (records, removed) = try walk.finish()
     walk.end()
     guard !walk.records.rewrites, let version = walk.rows.whole.version else {
       return try await calls {
         [file, settingAside, time = walk.time] () async throws(ArchiveError) in
-        try await file.write(records, number: number, time: time, secrets: secrets, settingAside)
+        try await file.write(records, number: number, time: time, settingAside)
       }
     }
     let isUnchanged = !walk.records.hasWritten && removed.isEmpty
     let change = StateChange(
-      version: version, records: isUnchanged ? nil : records, removed: removed, time: walk.time,
-      secrets: secrets)
+      version: version, records: isUnchanged ? nil : records, removed: removed, time: walk.time)
     return try await calls { [file, settingAside] () async throws(ArchiveError) in
       try await file.append(change, number: number, settingAside)
     }

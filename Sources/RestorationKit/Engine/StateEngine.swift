@@ -1,9 +1,4 @@
 internal import ArchiveCodec
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// Saves and restores one state: that of a keeper or of a scene.
 ///
@@ -176,7 +171,6 @@ package final class StateEngine {
       throw RestorationError(error)
     }
     objects.kept = nil
-    objects.ages.forget()
     values?.store.forgetUnread()
     rows = heard ?? Rows(signal)
     found.undecoded = []
@@ -195,27 +189,6 @@ package final class StateEngine {
       try await file.removeNumberedStatesElsewhere()
     } catch {
       throw RestorationError(error)
-    }
-  }
-
-  /// Forgets secrets between two saves.
-  func forgetSecrets(_ selection: SecretSelection) async throws(RestorationError) {
-    claim.beginUse()
-    defer { claim.endUse() }
-    try await turns.run { () async throws(RestorationError) in
-      do throws(ArchiveError) {
-        try await file.forgetSecrets(selection)
-      } catch {
-        throw RestorationError(error)
-      }
-      values?.forgetSecrets(selection)
-      switch await file.sendForgotten() {
-      case .sent: break
-      case .unsent(let error): throw RestorationError(error)
-      case .refused(let refusal):
-        if await file.isInConflict { throw .refused(refusal) }
-        throw .newerSecrets(refusal)
-      }
     }
   }
 
@@ -251,22 +224,21 @@ package final class StateEngine {
   }
 
   func putBack(_ state: SetAsideState) async throws(RestorationError) {
-    try await putBack(of: state.date, orSay: "Ask for setAsideStates() again.") {
+    try await putBack(orSay: "Ask for setAsideStates() again.") {
       [file] (number, settingAside) async throws(ArchiveError) in
       try await file.putBack(state, number: number, settingAside)
     }
   }
 
   func putBack(_ session: SavedSession) async throws(RestorationError) {
-    try await putBack(of: session.date, orSay: "Ask for savedSessions() again.") {
+    try await putBack(orSay: "Ask for savedSessions() again.") {
       [file] (number, settingAside) async throws(ArchiveError) in
       try await file.putBack(session, number: number, settingAside)
     }
   }
 
   private func putBack(
-    of date: Date, orSay advice: String,
-    _ body: (UInt64, SettingAside) async throws(ArchiveError) -> Bool
+    orSay advice: String, _ body: (UInt64, SettingAside) async throws(ArchiveError) -> Bool
   ) async throws(RestorationError) {
     claim.beginUse()
     defer { claim.endUse() }
@@ -281,9 +253,6 @@ package final class StateEngine {
         throw RestorationError(
           .setAsideStateMissing, "The state is not there any more. \(advice)")
       }
-      // The state itself does not have the date at which it was set aside, and the clock of values
-      // must not fall behind that date.
-      objects.ages.see(date)
       found.isPutBack = true
       found.beginAnew()
     }

@@ -11,7 +11,6 @@ extension StateFile {
       let taken = try await take()
       try await fetch(.toReplace)
       let settingAside = await withoutSetAside(settingAside)
-      let secretsOfAsides = await secretsOfStoredAsides()
       guard number > lastNumber else { return nil }
       files.archive.replaceUndecoded(settingAside)
       try chooseKeyFile()
@@ -36,7 +35,6 @@ extension StateFile {
         try files.archive.setAside(.unreadable, settingAside)
       }
       if source.suffix.isEmpty { try removeSessions(ofStateNamed: files.claimed.name) }
-      try removeSecretsOfOne(secretsOfAsides)
       try files.archive.storage.remove()
       note { try files.launch.leaveNoFile() }
       files.archive.replacing = .previous
@@ -58,7 +56,6 @@ extension StateFile {
       // First: when the state is gone, nobody has a reason to discard it again.
       if source.suffix.isEmpty { try removeSessions(ofStateNamed: files.claimed.name) }
       try removeLeftovers()
-      try removeSecrets()
       try files.archive.storage.remove()
       files.link?.noteDiscarded()
       if includingSetAside { try files.archive.removeAllSetAside() }
@@ -77,9 +74,7 @@ extension StateFile {
   /// Removes the temporary files that killed saves of this state have left.
   private func removeLeftovers() throws(ArchiveError) {
     let name = files.name
-    try directory.removeLeftovers {
-      $0 == name || $0 == name + StateClaim.launchSuffix || $0 == name + StateClaim.secretsSuffix
-    }
+    try directory.removeLeftovers { $0 == name || $0 == name + StateClaim.launchSuffix }
   }
 
   /// Whether there is something to remove; a claim makes a directory and a file, and
@@ -89,7 +84,6 @@ extension StateFile {
     do {
       move(to: try claim.free())
       return try files.archive.find() != nil || files.launch.isMarked
-        || files.secrets.file.isStored
         || !files.archive.storage.setAsideArchives().isEmpty
     } catch {
       // A file that cannot be opened is there.

@@ -39,9 +39,6 @@ extension StateFile {
       ?? LinkedSave(outcome: .sent, isCopyLasting: true)
   }
 
-  /// Waits until the other place has forgotten the subkeys that were forgotten here.
-  func sendForgotten() async -> LinkOutcome { await files.link?.sendForgottenSubkeys() ?? .sent }
-
   // MARK: Conflicts
 
   /// Whether somebody has to decide which of two states stays.

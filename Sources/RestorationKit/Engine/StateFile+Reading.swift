@@ -30,15 +30,10 @@ extension StateFile {
     guard let found = try files.archive.find() else { return nil }
     let key = try currentKey(creating: false)
     let loaded = try files.archive.firstReadable(key, found) {
-      (archive, generation) throws(ArchiveError) in
-      var tree = try StoredTree(reading: archive)
-      tree.replacedAt = generation?.date
-      return tree
+      (archive, _) throws(ArchiveError) in
+      try StoredTree(reading: archive)
     }
-    guard let loaded else { return nil }
-    var tree = loaded.content
-    tree.secrets = files.secrets.toLookAt(key.key)
-    return tree
+    return loaded?.content
   }
 
   /// The values that a save has written for the host of a scene, and facts of their archive.
@@ -84,7 +79,7 @@ extension StateFile {
       }
       return (
         values: try record?.container(forKey: NodeRecord.hostKey),
-        contents: try ValueStore.plainContents(of: archive), savedAt: facts?.timestamp,
+        contents: try ValueStore.contents(of: archive), savedAt: facts?.timestamp,
         version: archive.version, byteCount: byteCount ?? 0
       )
     }?.content

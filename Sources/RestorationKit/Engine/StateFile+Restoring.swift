@@ -112,12 +112,8 @@ extension StateFile {
         setAsideAt: try setAsideIfOldAgain(loaded, saved, marked, key, settingAside))
     }
     var tree = loaded.content
-    tree.replacedAt = loaded.generation?.date
     var leftOut = trial.leaveOut(of: tree)
     if let dropped = loaded.dropped { noteDamagedEnd(of: tree, dropped, at: loaded.location) }
-    // The stored subkeys include those of the generations.
-    if isClaimed { try loadSecrets(key) }
-    tree.secrets = files.secrets.toLookAt(key)
     files.archive.noteRead(
       loaded, hasCrashed: leftOut.hasCrashed, by: files.launch.environment.applicationVersion)
     let begun = isClaimed ? begin(tree, trial, &leftOut, key) : nil

@@ -9,8 +9,6 @@ struct StateChange: Sendable {
   let removed: [UInt64]
   /// The time of the save; see ``SaveFacts/number(of:)``.
   let time: UInt32
-  /// The subkeys to which all stored records refer; nil if there are no secrets.
-  let secrets: SecretUse?
 }
 
 /// Writes a state as a whole, or only its changes.
@@ -28,23 +26,12 @@ extension StateFile {
 
   /// Writes a state; nil if a later one was written before.
   ///
-  /// The number grows with every walk, and the time is ``SaveFacts/number(of:)``.
+  /// The number grows with every walk, and the time is ``SaveFacts/number(of:)``. Without a number
+  /// the state is written unless any other write ends meanwhile, and comes before all writes that
+  /// are still to come.
   package func write(
-    _ records: RecordBatch, number: UInt64, time: UInt32 = 0,
+    _ records: RecordBatch, number: UInt64?, time: UInt32 = 0,
     _ settingAside: SettingAside = SettingAside()
-  ) async throws(ArchiveError) -> Written? {
-    try await write(records, number: number, time: time, secrets: nil, settingAside)
-  }
-
-  /// Writes a state that may have secrets; nil if a later one was written before.
-  ///
-  /// Without a number the state is written unless any other write ends meanwhile, and comes before
-  /// all writes that are still to come.
-  ///
-  /// - Throws: Also `outdated` if all subkeys were forgotten since the save began.
-  func write(
-    _ records: RecordBatch, number: UInt64?, time: UInt32, secrets: SecretUse?,
-    _ settingAside: SettingAside
   ) async throws(ArchiveError) -> Written? {
     let before = lastNumber
     guard number.map({ $0 > before }) ?? true else { return nil }
@@ -58,11 +45,9 @@ extension StateFile {
     // On another core, if there is one, while the records are sealed.
     async let fingerprints = records.fingerprints
     let key = try currentKey(creating: true)
-    try files.secrets.store(secrets)
     let summary = try files.archive.rewrite(records, time, key, taken.lock, settingAside)
     if let number { lastNumber = number }
     let setAside = files.archive.reportSetAside()
-    await dropSecrets(besides: secrets)
     return Written(
       version: summary.version, writtenByteCount: summary.byteCount, byteCount: summary.byteCount,
       setAside: setAside, fingerprints: await fingerprints)
@@ -125,14 +110,11 @@ extension StateFile {
       let writer = try files.archive.currentWriter(taken.lock)
     else { throw ArchiveError(.outdated) }
     files.archive.storage.prepare(settingAside)
-    try files.secrets.store(change.secrets)
     let writtenByteCount = try files.archive.append(change, with: writer)
     let version = writer.version ?? change.version
     lastNumber = number
-    let byteCount = writer.storedByteCount
-    await dropSecrets(besides: change.secrets)
     return Written(
-      version: version, writtenByteCount: writtenByteCount, byteCount: byteCount,
+      version: version, writtenByteCount: writtenByteCount, byteCount: writer.storedByteCount,
       setAside: nil, fingerprints: [])
   }
 }

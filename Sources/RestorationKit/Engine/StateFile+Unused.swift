@@ -44,7 +44,6 @@ extension StateFile {
       // No other state can have a name that begins as the names of the scenes do.
       try directory.removeLeftovers {
         $0 == name || $0 == name + StateClaim.launchSuffix
-          || $0 == name + StateClaim.secretsSuffix
           || $0.hasPrefix(name + StateClaim.sceneSuffix) || claim.numberedName(in: $0) != nil
       }
     }
@@ -82,9 +81,6 @@ extension StateFile {
       }
       defer { withExtendedLifetime(lock) {} }
       guard saved.isEmpty || isSure(number, saved) else { continue }
-      for name in names where name.hasSuffix(StateClaim.secretsSuffix) {
-        try directory.storage(named: name).remove()
-      }
       for name in saved {
         let storage = directory.storage(named: name)
         try storage.removeSetAside(try storage.setAsideArchives())
@@ -168,8 +164,7 @@ extension StateClaim {
     guard !number.isEmpty else { return nil }
     let rest = stored.dropFirst(name.count + 1 + number.count)
     guard
-      rest.isEmpty || rest == StateClaim.launchSuffix || rest == StateClaim.secretsSuffix
-        || rest.hasPrefix(StateClaim.sceneSuffix)
+      rest.isEmpty || rest == StateClaim.launchSuffix || rest.hasPrefix(StateClaim.sceneSuffix)
     else { return nil }
     return "\(name)\(Self.numberMark)\(number)"
   }

@@ -40,7 +40,7 @@ extension StateFile {
       guard !change.contents.isEmpty else { return false }
       let records = try change.records(of: environment, now: now, source.limits)
       return try await write(
-        records, number: isLast ? .max : nil, time: time, secrets: nil, SettingAside()) != nil
+        records, number: isLast ? .max : nil, time: time) != nil
     }
     guard let known = files.archive.known, known.generation < .max,
       let builder = open.builder(changing: known),
@@ -51,8 +51,7 @@ extension StateFile {
       guard let archive, archive.version == known else { return false }
       if let removed = try values.change.append(to: builder, changing: archive) {
         let change = StateChange(
-          version: known, records: try builder.finish(), removed: removed, time: time,
-          secrets: nil)
+          version: known, records: try builder.finish(), removed: removed, time: time)
         _ = try files.archive.append(change, with: writer)
         if isLast { lastNumber = .max }
       }

@@ -22,8 +22,6 @@ package actor StateFile {
   var files: StoredFiles
   /// The open archive, if a save or a restore has opened one.
   let open: OpenArchive
-  /// The subkeys of the state's secrets that are known here, whichever name the state has.
-  let secrets = SecretKeys()
   /// The number of the last call that changed the stored state.
   var lastNumber: UInt64 = 0
   /// The claimed state that was cleaned up, or will be.
@@ -68,7 +66,7 @@ package actor StateFile {
     source = StateSource(
       claim: claim, suffix: suffix, directory: directory, keys: keys, application: application,
       environment: environment, limits: limits)
-    files = StoredFiles(source, as: claim.name, open, secrets, after: nil)
+    files = StoredFiles(source, as: claim.name, open, after: nil)
     files.link?.file = self
   }
 
@@ -100,8 +98,7 @@ package actor StateFile {
 
   func move(to name: String) {
     guard files.claimed.name != name else { return }
-    // A save may have made subkeys before the name of the state was known; they stay.
-    files = StoredFiles(source, as: name, open, secrets, after: files)
+    files = StoredFiles(source, as: name, open, after: files)
     files.link?.file = self
     open.close()
   }
@@ -118,8 +115,6 @@ package actor StateFile {
     sessionKeptOf = nil
     open.close()
     closeOpened()
-    // Another instance may have the state, and forget secrets, before it is claimed again.
-    files.secrets.close()
     if let restore = files.launch.restore { endRestore(restore.number, isNoted: false) }
     files.launch.close()
   }

@@ -33,7 +33,6 @@ struct StoredFiles {
   let name: String
   let archive: StoredArchive
   let launch: LaunchGuard
-  let secrets: SecretStore
   var opener: ArchiveOpener { archive.opener }
   /// The link to the other place of the state; nil if it is only on this machine.
   let link: (any StateLink)?
@@ -44,11 +43,9 @@ struct StoredFiles {
   ///   - source: Where the state is.
   ///   - claimedName: The state's name without the suffix.
   ///   - open: Keeps an archive open.
-  ///   - subkeys: The subkeys with which the app has sealed secrets, maybe before
-  ///     the name was known.
   ///   - earlier: The files of the state before this one; nil if there was none.
   init(
-    _ source: StateSource, as claimedName: String, _ open: OpenArchive, _ subkeys: SecretKeys,
+    _ source: StateSource, as claimedName: String, _ open: OpenArchive,
     after earlier: StoredFiles?
   ) {
     let (name, directory) = (claimedName + source.suffix, source.directory)
@@ -59,9 +56,6 @@ struct StoredFiles {
     claimed = ClaimedName(claim: source.claim, name: claimedName)
     self.name = name
     let opener = ArchiveOpener(keys: source.keys, context: context, limits: source.limits)
-    let secretsFile = SecretsFile(
-      storage: directory.storage(named: name + StateClaim.secretsSuffix),
-      context: ArchiveContext(context.fields + ["secrets"]))
     archive = StoredArchive(
       in: StateStorage(directory.storage(named: name)), claimed, opener, open, listener: copy)
     archive.moved = earlier?.archive.moved
@@ -71,12 +65,8 @@ struct StoredFiles {
       isLasting: linked?.isInMemory != true)
     launch = LaunchGuard(
       marker, claimed, source.environment, after: earlier?.launch)
-    let hasSentAll = copy.map { copy in
-      { @Sendable () -> Bool in copy.hasSentSubkeys }
-    }
-    secrets = SecretStore(subkeys, in: secretsFile, opener, hasSentAll: hasSentAll)
     link = linked?.link(
       stateNamed: name,
-      LinkedFiles(claimed: claimed, archive: archive, launch: launch, secrets: secrets))
+      LinkedFiles(claimed: claimed, archive: archive, launch: launch))
   }
 }

@@ -25,7 +25,7 @@
 /// Fields that are not among the `CodingKeys` of the state are not stored: each restore sets
 /// the whole value, so they go back to their defaults.
 ///
-/// References, secrets and whatever else belongs to the state go through the hooks of
+/// References and whatever else belongs to the state go through the hooks of
 /// ``StateRestoring``. The value is stored before the one hook is called and set before the
 /// other one, whatever the hooks do.
 public protocol StatefulRestoring: RestorationAbility {

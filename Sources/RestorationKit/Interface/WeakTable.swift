@@ -11,16 +11,6 @@ struct WeakTable<Value> {
   /// Whether none of the objects lives any more.
   var isEmpty: Bool { entries.values.allSatisfy { $0.object == nil } }
 
-  /// Changes each value.
-  mutating func update(_ body: (inout Value) -> Void) {
-    for key in entries.keys where entries[key]?.object != nil {
-      if var entry = entries.removeValue(forKey: key) {
-        body(&entry.value)
-        entries[key] = entry
-      }
-    }
-  }
-
   subscript(object: AnyObject) -> Value? {
     get {
       guard let entry = entries[ObjectIdentifier(object)], entry.object === object else {

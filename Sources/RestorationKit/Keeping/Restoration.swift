@@ -167,7 +167,7 @@ public enum Restoration {
   /// The end of the process by `exit`, or by a return from `main`, does this by itself.
   /// An `exit` on another thread waits one second for the main thread. If the main
   /// thread is busy for longer, or not all can be stored, ``Restored`` values alone are
-  /// stored: values without a sensitivity, of states that no machines share.
+  /// stored, of states that no machines share.
   ///
   /// - Parameter limit: How long the call waits at most.
   /// - Returns: Whether all that the app has is stored, as of ``end(within:)``.

@@ -4,8 +4,7 @@ extension StateKeeper {
   /// Launches keep them if ``StatePolicy/sessions`` says so. The state that this launch has found is
   /// among them. They are not generations: none is taken in place of a state that is damaged, and they
   /// are read from the bytes of the state itself as long as no save has replaced it. They go with
-  /// ``discardState(includingSetAside:)``. What was forgotten since, as by
-  /// ``forgetSecrets(_:)``, does not come back with them.
+  /// ``discardState(includingSetAside:)``.
   ///
   /// - Returns: The sessions; none if the directory keeps none.
   /// - Throws: ``RestorationError`` with `archive` if they cannot be listed, or their key is locked.

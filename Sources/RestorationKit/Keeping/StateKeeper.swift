@@ -91,7 +91,7 @@ public final class StateKeeper {
   ///   - name: The name of the state, for applications with several; where one process
   ///     keeps the states of several users, make the user a part of it. At most 150
   ///     bytes without “/”, not beginning with “.”, with “.scene” nowhere in it, and
-  ///     not ending in “.launch”, “.secrets”, “.remote” or “~” and digits, and without
+  ///     not ending in “.launch”, “.remote” or “~” and digits, and without
   ///     “.aside.” in it.
   ///   - directory: Where the state is stored; the user's state directory if nil.
   ///   - keys: Where the key comes from; a file of mode 0600 in the user's data
@@ -122,7 +122,7 @@ public final class StateKeeper {
     guard !StateClaim.isBesideState(name), !name.containsBytes(of: StateClaim.sceneSuffix) else {
       throw RestorationError(
         .invalidName,
-        "“\(name)” cannot name a state: it must not end in “\(StateClaim.launchSuffix)”, “\(StateClaim.secretsSuffix)” or “\(StateClaim.copySuffix)”, or contain “\(StateClaim.sceneSuffix)” or “\(StateClaim.asideMark)”."
+        "“\(name)” cannot name a state: it must not end in “\(StateClaim.launchSuffix)” or “\(StateClaim.copySuffix)”, or contain “\(StateClaim.sceneSuffix)” or “\(StateClaim.asideMark)”."
       )
     }
     guard !StateClaim.isNumbered(name) else {
@@ -146,10 +146,8 @@ public final class StateKeeper {
 
   /// Discards the stored state, for example when the user quits on purpose.
   ///
-  /// The state is removed also if it could not be opened. The subkeys of its secrets
-  /// are removed before it, so that no copy of the state gives the secrets back. States
-  /// that were set aside stay by default, since an app that discards its state whenever
-  /// it ends could never put one back; see ``setAsideStates()``. Remove them too where
+  /// The state is removed also if it could not be opened. States that were set aside stay by
+  /// default, since an app that discards its state whenever it ends could never put one back; see ``setAsideStates()``. Remove them too where
   /// a user must leave nothing behind; then the states with a number that no instance
   /// has go as well. In a store that machines share these numbered states go only
   /// if the directory takes leases: without one, nobody knows whether an instance on another
@@ -171,35 +169,6 @@ public final class StateKeeper {
   ) async throws(RestorationError) {
     try await engine.discardState(
       includingSetAside: includingSetAside, hearing: autosave?.roots)
-  }
-
-  /// Forgets values with ``Sensitivity/secret``: when the call returns, nobody can read
-  /// them any more, wherever a copy of the state lies.
-  ///
-  /// Their subkeys are removed, durably; the state itself is not written. A restore
-  /// finds their keys absent, and its report has the note
-  /// ``ReportNote/forgottenSecrets(_:)``. A node that still has such a value stores it
-  /// again with the next save, under a new subkey: let the app forget it first.
-  ///
-  /// Of a state that machines share, the call returns when the store has forgotten them
-  /// as well. If it throws `store` or `conflict`, the secrets are gone on this machine,
-  /// and the store may have them: call it again. With `conflict` resolve the conflict
-  /// first, or restore the newer state.
-  ///
-  /// A copy of the subkeys that was made before still opens the values. So keep the file
-  /// `NAME.secrets` out of backups; see <doc:sensitive-values>.
-  ///
-  /// The call waits for saves and restores that are under way. A host's scenes have
-  /// secrets of their own, see ``SceneHost/forgetSecrets(_:of:)``.
-  ///
-  /// - Parameter selection: Which secrets. If there are none, that is not an error.
-  /// - Throws: ``RestorationError`` with `archive` if the subkeys cannot be read or
-  ///   removed, or the key is locked, which ``SecretSelection/all`` does not need;
-  ///   `inUse` if another instance has the state; of a state that machines share also
-  ///   `store` and `conflict`.
-  /// - Complexity: O(*n*) in the secrets of the state.
-  public func forgetSecrets(_ selection: SecretSelection) async throws(RestorationError) {
-    try await engine.forgetSecrets(selection)
   }
 
   /// Waits for the restores and saves that are under way, and lets the state go,

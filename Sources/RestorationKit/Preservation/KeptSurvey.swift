@@ -39,7 +39,7 @@ struct KeptSurvey {
   /// The elements that are kept no more: no reference names them.
   private(set) var dropped: Set<Int> = []
   /// The states that are kept beside states that were stored last.
-  var besideLast: [RowNumber: (container: KeyedDecoder, states: [KeptState])] = [:]
+  var besideLast: [RowNumber: KeyedDecoder] = [:]
 
   init(_ records: KeptRecords, _ bound: KeptBound?) {
     (self.records, self.bound) = (records, bound)

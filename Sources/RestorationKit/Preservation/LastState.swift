@@ -11,8 +11,7 @@ extension LastState {
     form = try StoredForm(reading: record)
     values = StoredTree.Values(
       builtIn: try record.container(forKey: NodeRecord.builtInKey),
-      state: try record.container(forKey: NodeRecord.stateKey),
-      sensitive: try record.container(forKey: NodeRecord.sensitiveKey))
+      state: try record.container(forKey: NodeRecord.stateKey))
   }
 }
 

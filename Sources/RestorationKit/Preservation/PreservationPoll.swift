@@ -3,7 +3,7 @@ internal import ArchiveCodec
 /// Asks the objects that never say when they change, and them alone, whether they say
 /// something else than in the last walk.
 ///
-/// A poll changes nothing: no row, no record, no subkey. It goes down through the nodes that the
+/// A poll changes nothing: no row and no record. It goes down through the nodes that the
 /// rows know, and stops at the first difference, since the save after it finds the others.
 final class PreservationPoll: StateEncoding {
   private struct Asked {
@@ -124,7 +124,7 @@ final class PreservationPoll: StateEncoding {
 
   private func state(
     of object: any StateRestoring, _ number: RowNumber, _ info: TypeInfo
-  ) -> Int {
+  ) -> RecordFingerprint {
     do {
       try said.builder.begin(record: number.record, with: encoder)
       defer { said.builder.abandon() }
@@ -136,9 +136,9 @@ final class PreservationPoll: StateEncoding {
       try coder.encodeAll(of: object, info)
       try encoder.endAttempt(attempt)
       encoder.endContainer(container)
-      return LastSaid.hash(encoder.fingerprint(of: container), coder.sensitive)
+      return encoder.fingerprint(of: container)
     } catch {
-      return LastSaid.failure
+      return .unknown
     }
   }
 

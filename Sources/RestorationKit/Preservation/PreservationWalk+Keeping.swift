@@ -329,7 +329,7 @@ extension PreservationWalk {
     switch record.said {
     case .success(let state): try write(state, beside: beside, record)
     case .failure(let error):
-      keeping?.besideLast[number] = try encoded(beside, number).map { ($0, beside) }
+      keeping?.besideLast[number] = try encoded(beside, number)
       try lose(record.object, number, record.info, record.origin, error)
     // Only an object whose state is withheld says nothing.
     case nil: break
@@ -351,7 +351,6 @@ extension PreservationWalk {
     do {
       do {
         try append(try encoded(beside, number))
-        sensitive?.noteSubkeys(ofKept: beside, number)
       } catch  where !beside.isEmpty {
         for state in beside { noteDropped(state, of: number) }
         try append(nil)
@@ -379,8 +378,6 @@ extension PreservationWalk {
   private func write(
     _ record: NodeRecord, _ values: StoredTree.Values, beside: [KeptState], _ number: RowNumber
   ) throws {
-    sensitive?.forget(number)
-    if let values = values.sensitive { sensitive?.noteSubkeys(ofStored: values, number) }
     do {
       let beside = try encoded(beside, number)
       try append(number) { encoder in
@@ -394,7 +391,6 @@ extension PreservationWalk {
         encoder.encodeContainer(forKey: NodeRecord.nodeKey) { record.encode(with: $0) }
       }
     }
-    sensitive?.noteSubkeys(ofKept: beside, number)
   }
 
   /// States that are kept beside another one, with the records that their references name
@@ -410,8 +406,7 @@ extension PreservationWalk {
 
   /// Writes the states that are kept beside a state that was stored last.
   func encodeBeside(of number: RowNumber, with encoder: KeyedEncoder) throws {
-    guard let (container, _) = keeping?.besideLast[number] else { return }
-    try encoder.copyAll(from: container)
+    if let container = keeping?.besideLast[number] { try encoder.copyAll(from: container) }
   }
 
   /// A state with the time since when it is kept.

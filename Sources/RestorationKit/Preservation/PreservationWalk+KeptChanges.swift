@@ -43,8 +43,6 @@ extension PreservationWalk {
       throw NeedsEverything()
     }
     guard !isOther else { throw NeedsEverything() }
-    // A forgotten secret may have been the reason to ask the object, which has been asked now.
-    rows.sensitive.uses[number]?.end = nil
     if info.tracking == .always {
       said?.noteShape(of: object, rows[number].kind, info, number, objects)
     }

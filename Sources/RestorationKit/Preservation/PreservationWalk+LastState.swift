@@ -47,9 +47,6 @@ extension PreservationWalk {
           try encodeBeside(of: lost.number, with: encoder)
         }
       }
-      if let (_, states) = keeping?.besideLast[lost.number] {
-        sensitive?.noteSubkeys(ofKept: states, lost.number)
-      }
     }
   }
 
@@ -92,9 +89,6 @@ extension PreservationWalk {
         try encoder.encodeContainer(forKey: key) { encoder in
           try encoder.copyAll(from: stored) { states.record($0) }
         }
-      }
-      if let values = values.sensitive {
-        try sensitive?.encodeLast(values, of: lost.object, lost.number, with: encoder)
       }
       try encodeBeside(of: lost.number, with: encoder)
     }

@@ -234,10 +234,7 @@ extension PreservationWalk {
     try encoder.endAttempt(attempt)
     encoder.endContainer(container)
     if info.tracking == .always {
-      said?.noteState(encoder.fingerprint(of: container), coder.sensitive, number)
-    }
-    if coder.sensitive != nil || !rows.sensitive.uses.isEmpty {
-      try sensitive?.encode(coder.sensitive, of: object, number, with: encoder)
+      said?.noteState(encoder.fingerprint(of: container), number)
     }
     if !coder.isUsed, info.traits.contains(.inheritsConformance) {
       rows.note(.unusedInheritedHooks, number)
@@ -252,7 +249,6 @@ extension PreservationWalk {
     _ error: any Error
   ) throws {
     loseState(of: number, error)
-    sensitive?.keepAges(of: object, number)
     records.lost.append(
       LostState(
         object: object, record: nodeRecord(number, info, origin), number: number,
@@ -309,6 +305,5 @@ extension StateEncoder {
   func encodeAll(of object: any StateRestoring, _ info: TypeInfo) throws {
     try encodeOwnState(of: object, info.traits)
     try object.encodeRestorableState(with: self)
-    finishContainer()
   }
 }

@@ -34,8 +34,6 @@ final class PreservationWalk: StateEncoding {
   let objects: ObjectTable
   let rows: Rows
   let records: RecordWriting
-  /// Nil in a rehearsal, which stores nothing.
-  let sensitive: SensitiveSurvey?
   @safe @exclusivity(unchecked) var report = WalkReport()
   @safe @exclusivity(unchecked) var agenda = WalkAgenda()
   @safe @exclusivity(unchecked) var names = SiblingNames(meetsObjects: false)
@@ -63,7 +61,7 @@ final class PreservationWalk: StateEncoding {
   /// records anew.
   init(
     _ rows: Rows, changing builder: RecordBuilder? = nil, objects: ObjectTable,
-    limits: ArchiveLimits, secrets: SecretKeys, _ conditions: Conditions
+    limits: ArchiveLimits, _ conditions: Conditions
   ) {
     self.conditions = conditions
     self.objects = objects
@@ -71,13 +69,9 @@ final class PreservationWalk: StateEncoding {
     records = RecordWriting(rows, changing: builder, limits)
     said = conditions.remembersSaid ? LastSaid(viewLimit: conditions.nodeLimit) : nil
     rows.beginSave()
-    guard !conditions.isRehearsal else {
-      sensitive = nil
-      return
+    if !conditions.isRehearsal {
+      keeping = objects.kept.map { KeptSurvey($0, conditions.keptBound) }
     }
-    keeping = objects.kept.map { KeptSurvey($0, conditions.keptBound) }
-    sensitive = SensitiveSurvey(rows, objects, secrets, now: conditions.now)
-    sensitive?.begin(objects.kept)
   }
 
   /// Ends the walk, of which nothing is reported any more; a coder that is kept holds no nodes
@@ -85,7 +79,6 @@ final class PreservationWalk: StateEncoding {
   func end() {
     agenda = WalkAgenda(isWhole: agenda.isWhole)
     keeping?.letGo()
-    sensitive?.end()
     coder = nil
   }
 
@@ -109,13 +102,7 @@ final class PreservationWalk: StateEncoding {
       }
       let coder = openCoder(nil)
       defer { coder.close() }
-      try encode(forKey: NodeRecord.stateKey) {
-        try state(coder)
-        coder.finishContainer()
-      }
-      if let written = encodeSensitiveOfApplication(coder.sensitive) {
-        fingerprints.append(written.fingerprint)
-      }
+      try encode(forKey: NodeRecord.stateKey) { try state(coder) }
       if let host { try encode(forKey: NodeRecord.hostKey) { try host(encoder) } }
       encoder.encodeContainer(forKey: NodeRecord.factsKey) { facts($0) }
       written = fingerprints
@@ -124,22 +111,6 @@ final class PreservationWalk: StateEncoding {
       throw error
     }
     try records.endApplication(written, time: time)
-  }
-
-  /// Writes the application's values with a sensitivity; if one of them cannot be stored, none is.
-  private func encodeSensitiveOfApplication(
-    _ values: SensitiveValues?
-  ) -> StoredSensitiveValue.Written? {
-    var written: StoredSensitiveValue.Written?
-    do {
-      try encoder.attempt {
-        written = try sensitive?.encode(values, of: nil, nil, with: encoder)
-      }
-    } catch {
-      written = nil
-      rows.note(.encodeFailed(error.reason), nil)
-    }
-    return written
   }
 
   /// The time of the save as its commit says it.
@@ -165,10 +136,6 @@ final class PreservationWalk: StateEncoding {
       }
     }
     try walkEverything(roots)
-    if !conditions.isRehearsal {
-      sensitive?.settle()
-      objects.ages.endWalk()
-    }
     rows.whole.canDiff = canDiff
     noteKept()
     try encodeTree()
@@ -177,7 +144,6 @@ final class PreservationWalk: StateEncoding {
   /// Forgets what the walk has found out since a mark.
   private func beginAnew(from mark: RecordBuilder.Mark, _ notes: [ReportNote]?) {
     records.beginAnew(from: mark)
-    sensitive?.beginAnew()
     rows.findings.notes[nil] = notes
     report = WalkReport()
     keeping = kept.map { KeptSurvey($0, conditions.keptBound) }
@@ -199,7 +165,6 @@ final class PreservationWalk: StateEncoding {
     // the objects that were asked before, so the next save asks everything.
     rows.whole.registrationCount = registrationCount
     rows.beginWalk(kept)
-    if !conditions.isRehearsal { objects.ages.beginWalk() }
     for root in roots {
       guard let visit = place(root, below: nil, .root(isDetached: false)) else { continue }
       if case .root(let number, _) = visit.place { rows.whole.roots.append(number) }
@@ -279,16 +244,13 @@ final class PreservationWalk: StateEncoding {
     throw RestorationError.tooManyNodes(path(), nodeLimit)
   }
 
-  /// The records to write, the numbers of the records to remove, and the subkeys to which the state
-  /// refers then.
+  /// The records to write, and the numbers of the records to remove.
   ///
   /// Before, ``keepLastStates(from:)`` must have written the objects that were lost.
-  func finish() throws(ArchiveError) -> (
-    records: RecordBatch, removed: [UInt64], secrets: SecretUse?
-  ) {
+  func finish() throws(ArchiveError) -> (records: RecordBatch, removed: [UInt64]) {
     gone = asksEverything ? rows.unplaced() : rows.unplacedLoose()
     said?.noteNames(of: builder)
-    return (try builder.finish(), rows.storedRecords(of: gone), sensitive?.finish(without: gone))
+    return (try builder.finish(), rows.storedRecords(of: gone))
   }
 
   /// Lets the rows know that the walk is stored; until then, they say what is stored without it.

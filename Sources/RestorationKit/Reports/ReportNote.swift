@@ -152,10 +152,6 @@ public enum ReportNote: Hashable, Sendable {
   /// ``StateDecoder/contains(_:)``.
   case unreadKeys([String])
 
-  /// The keys of values with a ``Sensitivity`` that cannot be read; a key in a
-  /// container has the container's key and a dot before it.
-  case unreadableValues([String])
-
   /// The stored value of a field of `restorableState` does not fit, so the field keeps
   /// the value from before the restore. The error says where, in keys, and which type
   /// is missing there.
@@ -212,15 +208,6 @@ public enum ReportNote: Hashable, Sendable {
   /// The delegate keeps the stored state of the application for later and said why, so the next save sets the
   /// whole state aside; see ``StateDecoder/keep(because:)``.
   case applicationKept(String)
-
-  /// The keys of values with ``Sensitivity/expiring(after:)`` whose time is over, so
-  /// that the keys are absent; a key in a container has the container's key and a dot
-  /// before it.
-  case expiredValues([String])
-
-  /// The keys of secrets that were forgotten, or whose subkeys are missing, so that the
-  /// keys are absent; a key in a container has the container's key and a dot before it.
-  case forgottenSecrets([String])
 }
 
 extension ReportNote {
@@ -228,8 +215,7 @@ extension ReportNote {
   public var isProblem: Bool {
     switch self {
     case .missingFields, .detached, .keptBecause, .unusedInheritedHooks, .migrated, .kept,
-      .keptBeside, .keptStateDropped, .expiredValues,
-      .forgottenSecrets, .applicationKept, .tabNotSelected:
+      .keptBeside, .keptStateDropped, .applicationKept, .tabNotSelected:
       false
     case .encodeFailed, .willEncodeFailed,
       .rootWithoutIdentifier, .identifierTooLong,
@@ -238,7 +224,7 @@ extension ReportNote {
       .undeclaredActivityType, .invalidActivity, .activityEncodingFailed, .userInfoEncodingFailed,
       .requiredKeysMissing, .largeActivity, .storageTypeMismatch, .storageEncodingFailed,
       .unreadable, .hostDelegateGone, .didDecodeFailed, .notContained, .lastState, .unreadKeys,
-      .unreadableValues, .givenRootNotUsed, .otherKeeper, .fieldReplaced, .identifierShadowed,
+      .givenRootNotUsed, .otherKeeper, .fieldReplaced, .identifierShadowed,
       .valueUsedTooEarly, .valueWithoutKey, .valueOfAnotherScene, .fieldsNotFound, .fieldKeyTwice,
       .screenNotReached, .rootsMadeAnew, .valueIsObject, .valueSetAfterEnd, .secondInstance:
       true
@@ -344,9 +330,6 @@ extension ReportNote: CustomStringConvertible {
     case .unreadKeys(let keys):
       "Nobody read what is stored under \(Self.list(keys))."
         + " Compare how the key and the hook are spelled."
-    case .unreadableValues(let keys):
-      "What is stored under \(Self.list(keys)) cannot be read, so it is absent. The next save"
-        + " stores what there is then."
     case .identifierShadowed:
       "Its restorationIdentifier is not used, so it is saved under the name of its class. Let the"
         + " class that conforms to StatefulNode declare it as a String, and its class override it."
@@ -382,8 +365,6 @@ extension ReportNote: CustomStringConvertible {
       "Another instance of the app runs: \(others). So this one has the state \(stateName), and does"
         + " not show what the other one saves. End the other one, and launch again, to see its state."
     case .missingFields(let keys): "not stored, so as they were before: \(Self.list(keys))"
-    case .expiredValues(let keys): "absent, as their time is over: \(Self.list(keys))"
-    case .forgottenSecrets(let keys): "absent, since their subkeys are gone: \(Self.list(keys))"
     case .tabNotSelected: "it was selected, and another one has been selected since the restore"
     case .detached: "detached, since a node above it is left out"
     case .keptBecause(let outcome): "at the restore: \(outcome)"

@@ -145,10 +145,10 @@ public struct RestorationReport: Hashable, Sendable {
 
   /// A problem of the launch beside the nodes; nil if there was none.
   ///
-  /// The text says why the crash marker could not be written, why files of a killed save may still be there, why the
-  /// subkeys of secrets could not be read, that the end of the state was damaged and
-  /// left out, as after a power cut, or that a local copy of a state that machines share
-  /// was damaged or an older one. If nothing is stored, the text says that a key is
+  /// The text says why the crash marker could not be written, why files of a killed save may
+  /// still be there, that the end of the state was damaged and left out, as after a power
+  /// cut, or that a local copy of a state that machines share was damaged or an older one.
+  /// If nothing is stored, the text says that a key is
   /// missing which its provider does not make, so that nothing will be saved.
   public internal(set) var launchProblem: String?
 

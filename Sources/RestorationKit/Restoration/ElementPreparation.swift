@@ -1,9 +1,4 @@
 internal import ArchiveCodec
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// The elements of a stored tree as this version of the app reads them.
 struct PreparedTree {
@@ -22,8 +17,6 @@ struct PreparedTree {
   /// The states that are read in place of the stored ones: migrated copies, or none if nobody
   /// gets to see the stored one.
   fileprivate(set) var values: [Int: StoredTree.Values] = [:]
-  /// The values with a sensitivity that were found, of the elements that have some.
-  fileprivate(set) var opened: [Int: OpenedValues] = [:]
 
   init(_ outline: StoredOutline) {
     self.outline = outline
@@ -53,18 +46,12 @@ struct ElementPreparation {
   private let delegate: (any StateDelegate)?
   /// The names that classes had before the save, by their names in it.
   private let formerNames: [String: [String]]
-  /// The time by which values end.
-  private let clock: Date
-  private let secrets: (any Subkeys)?
   /// The answers of the hook, so that it is asked once for each name.
   private var currentNames: [String: String] = [:]
 
   init(
-    types: TypeTable, delegate: (any StateDelegate)?, formerNames: [String: [String]],
-    clock: Date, secrets: (any Subkeys)?
+    types: TypeTable, delegate: (any StateDelegate)?, formerNames: [String: [String]]
   ) {
-    self.clock = clock
-    self.secrets = secrets
     self.types = types
     self.delegate = delegate
     self.formerNames = formerNames
@@ -82,24 +69,11 @@ struct ElementPreparation {
       prepared.names[Int(row.form)] = names
       isOther[Int(row.form)] = names.version.number != form.version
       guard row.state > 0, names.version.number != form.version else { continue }
-      prepare(index, of: tree, known: names.version, &prepared)
-    }
-    for index in tree.outline.sensitivePlaces where prepared.readings[index] == nil {
-      guard let names = prepared.names[Int(tree.outline.rows[index].form)] else { continue }
-      prepare(index, of: tree, known: names.version, &prepared)
+      let (values, reading) = migrate(tree.values[index], form.version, known: names.version)
+      prepared.values[index] = values
+      prepared.readings[index] = reading
     }
     return prepared
-  }
-
-  /// Reads the state of an element.
-  private func prepare(
-    _ index: Int, of tree: StoredTree, known: StateVersion, _ prepared: inout PreparedTree
-  ) {
-    let (values, reading, opened) = migrate(
-      tree.values[index], tree.outline.form(of: index).version, known: known)
-    prepared.values[index] = values
-    prepared.opened[index] = opened
-    if reading != .current { prepared.readings[index] = reading }
   }
 
   private mutating func names(of form: StoredForm) -> PreparedTree.Names {
@@ -127,37 +101,33 @@ struct ElementPreparation {
     return name
   }
 
+  /// Reads the state of an element that is of another version.
   private func migrate(
     _ values: StoredTree.Values, _ stored: Int, known: StateVersion
-  ) -> (StoredTree.Values, StateReading, OpenedValues?) {
-    guard let state = values.state, stored != known.number || values.sensitive != nil else {
-      return (values, .current, nil)
-    }
+  ) -> (StoredTree.Values, StateReading) {
+    guard let state = values.state else { return (values, .current) }
     let withheld = StoredTree.Values(builtIn: nil, state: nil)
     guard stored <= known.number else {
-      return (withheld, .newer(stored: stored, known: known.number), nil)
+      return (withheld, .newer(stored: stored, known: known.number))
     }
     guard let steps = known.steps(from: stored) else {
       return (
-        withheld,
-        .failed(version: stored, error: "there is no migration from this version"), nil
+        withheld, .failed(version: stored, error: "there is no migration from this version")
       )
     }
     let copy = MigratingState(state)
-    var opened = values.sensitive.map { copy.put($0, at: clock, secrets) }
     var version = stored
     do {
       for step in steps {
         version = step.from
         try step.change(copy)
       }
-      opened?.aged = try copy.agedValues()
       return (
         StoredTree.Values(builtIn: values.builtIn, state: try copy.finish()),
-        stored == known.number ? .current : .migrated(from: stored), opened
+        .migrated(from: stored)
       )
     } catch {
-      return (withheld, .failed(version: version, error: error.reason), nil)
+      return (withheld, .failed(version: version, error: error.reason))
     }
   }
 }

@@ -17,7 +17,6 @@ extension RestorationRun {
     }
     objects.kept = KeptRecords(result)
     guard let kept = objects.kept else { return ([], []) }
-    objects.ages.see(clock)
     let list = kept.list(result)
     rememberProbes(in: kept)
     return (list, [])
@@ -90,7 +89,6 @@ extension RestorationRun {
       if outcomes.unusedRoots.contains(index) { notes.append(.givenRootNotUsed) }
       if row.hasLastState { notes.append(.lastState) }
       if outcomes[index].wasAsked, let mended = restored.mended[index] { notes += mended.notes }
-      if !prepared.opened.isEmpty, let opened = prepared.opened[index] { notes += opened.notes }
       if !unattached.isEmpty, unattached.contains(row.record) { notes.append(.notContained) }
       let isKept = kept?.index(ofRecord: row.record) != nil
       if isKept { notes.append(.kept) }

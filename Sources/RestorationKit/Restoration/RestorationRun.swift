@@ -19,8 +19,6 @@ final class RestorationRun {
   /// Nil if the node came late.
   let application: RestoredApplication?
   let late: LateNode?
-  /// The time by which values end.
-  let clock: Date
 
   // The run is at one element at a time, so accesses to these variables never overlap. They are
   // read or changed for each element.
@@ -51,9 +49,6 @@ final class RestorationRun {
     let restored = RestoredObjects(
       tree, earlier: late?.kept, standing: late?.isBack == true ? late?.node : nil)
     self.restored = restored
-    // If a state was saved later than now, the clock was set back, and the later time counts. For a
-    // late node the time of now counts.
-    clock = objects.ages.clock(at: late == nil ? max(now, tree.newestTime ?? now) : now)
     prepared = PreparedTree(outline)
     coders = ElementCoders(count: outline.rows.count) {
       StateDecoder(facts: facts, restored: restored, isPutBack: isPutBack)
@@ -67,10 +62,11 @@ final class RestorationRun {
       application = nil
       return
     }
-    application = RestoredApplication(tree, delegate, clock: clock) { values in
-      StateDecoder(
-        path: RestorationPath(), values: values, facts: facts, restored: restored)
-    }
+    application = RestoredApplication(
+      delegate,
+      coder: StateDecoder(
+        path: RestorationPath(), values: tree.applicationValues.state, facts: facts,
+        restored: restored))
   }
 
   /// The result of a run, for the report and for the saves that follow.
@@ -116,8 +112,7 @@ final class RestorationRun {
     let unattached = unattachedRecords()
     (result.report.kept, result.claimed) = keep(unattached)
     progress.reach(nil)
-    let notes = [failure].compactMap(\.self) + (application?.notes ?? [])
-    rememberAges()
+    let notes = [failure, application?.unreadNote].compactMap(\.self)
     result.report.lines = entries(unattached, ofApplication: notes)
     if late == nil {
       result.rows = Rows(tree, objects.kept, telling: signal) {
@@ -134,8 +129,7 @@ final class RestorationRun {
   private func prepare() {
     if late == nil { tree.laterFingerprints.begin() }
     var preparation = ElementPreparation(
-      types: lookup.classes.types, delegate: lookup.delegate, formerNames: tree.formerNames,
-      clock: clock, secrets: tree.secrets)
+      types: lookup.classes.types, delegate: lookup.delegate, formerNames: tree.formerNames)
     prepared = preparation.prepare(tree)
     lookup.classes.names = prepared.names
     restored.replacedValues = prepared.values

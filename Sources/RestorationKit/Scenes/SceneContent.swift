@@ -16,8 +16,8 @@ struct SceneContent: Hashable, Codable, Sendable {
   var configurationName: String?
   var activity: UserActivity.Content?
   var userInfo: [String: PropertyListValue] = [:]
-  var storage: [String: StoredValue] = [:]
-  var windowValue: StoredValue?
+  var storage: [String: ValueContent] = [:]
+  var windowValue: ValueContent?
   /// When its scene was closed, if it can be opened again: a list that is lost must not
   /// bring back what was closed.
   var closedAt: Date?
@@ -45,7 +45,7 @@ extension SceneContent {
 
   /// The same of a state that is restored.
   init?(reading tree: StoredTree) throws(ArchiveError) {
-    try self.init(reading: tree.host, ValueStore.plainContents(in: tree))
+    try self.init(reading: tree.host, ValueStore.contents(in: tree))
   }
 
   /// - Parameters:
@@ -64,7 +64,7 @@ extension SceneContent {
     } catch {
       throw .content(error)
     }
-    for (key, content) in contents { storage[key] = StoredValue(content) }
+    for (key, content) in contents { storage[key] = content }
   }
 
   func encode(with encoder: KeyedEncoder) throws {
@@ -78,7 +78,7 @@ extension SceneContent {
   var unstorableUserInfo: [(key: String, reason: String)] {
     userInfo.sorted { $0.key < $1.key }.compactMap { key, value in
       do throws(RestorationError) {
-        _ = try StoredValue(checking: [key: value], in: [value])
+        _ = try ValueContent(checking: [key: value], in: [value])
         return nil
       } catch {
         return (key, error.description)
@@ -96,7 +96,7 @@ extension SceneContent {
       problems.append("The user info “\(key)” cannot be stored: \(reason)")
     }
     do throws(RestorationError) {
-      if let activity { _ = try StoredValue(checking: activity) }
+      if let activity { _ = try ValueContent(checking: activity) }
     } catch {
       activity = nil
       problems.append("The activity cannot be stored: \(error.description)")
@@ -105,7 +105,7 @@ extension SceneContent {
   }
 }
 
-extension StoredValue {
+extension ValueContent {
   /// - Throws: ``RestorationError`` with `unsupportedValue` if it cannot be stored.
   init(checking activity: UserActivity.Content) throws(RestorationError) {
     try self.init(checking: activity, in: activity.userInfo.values)

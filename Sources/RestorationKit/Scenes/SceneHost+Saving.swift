@@ -270,7 +270,7 @@ extension SceneHost {
     if !missing.isEmpty { problems.append(.requiredKeysMissing(missing.sorted())) }
     let content = activity.content.reducedToRequiredKeys
     do throws(RestorationError) {
-      let byteCount = try StoredValue(checking: content).byteCount
+      let byteCount = try ValueContent(checking: content).byteCount
       if byteCount > activityByteLimit {
         problems.append(.largeActivity(byteCount: byteCount, limit: activityByteLimit))
       }

@@ -253,7 +253,7 @@ extension SceneSession {
   ///   encoded; nothing is changed then.
   public func setWindowValue(_ value: some Codable) throws(RestorationError) {
     do {
-      let stored = try StoredValue(value)
+      let stored = try ValueContent(value)
       change(.windowValue) { $0.windowValue = stored }
       scene?.needsSave = true
     } catch {

@@ -15,7 +15,7 @@
 /// launch stays stored.
 ///
 /// Each value is a record of its own, so a change of one writes no other. For values that all
-/// scenes of an app share, and for secrets, use ``Restored``.
+/// scenes of an app share, use ``Restored``.
 @propertyWrapper
 public struct SceneStorage<Value: Codable & Sendable>: Sendable {
   private let key: String
@@ -32,7 +32,7 @@ public struct SceneStorage<Value: Codable & Sendable>: Sendable {
   }
 
   private func box(in values: ValueStore) -> ValueBox<Value>? {
-    values.box(key, initial, nil)
+    values.box(key, initial)
   }
 
   /// Not there: the value belongs to the scene of the object that has it.

@@ -116,9 +116,6 @@ package final class StateClaim: Sendable {
   /// Follows the name of a state in the name of its crash marker.
   static let launchSuffix = ".launch"
 
-  /// Follows the name of a state in the name of the subkeys of its secrets.
-  package static let secretsSuffix = ".secrets"
-
   /// Follows the name of a state in the name of the note on its copy in a store.
   package static let copySuffix = ".remote"
 
@@ -142,7 +139,7 @@ package final class StateClaim: Sendable {
 
   /// Whether a name is that of a file beside a state, and not of a state.
   static func isBesideState(_ name: String) -> Bool {
-    name.hasSuffix(launchSuffix) || name.hasSuffix(secretsSuffix) || name.hasSuffix(copySuffix)
+    name.hasSuffix(launchSuffix) || name.hasSuffix(copySuffix)
       || name.containsBytes(of: asideMark)
   }
 

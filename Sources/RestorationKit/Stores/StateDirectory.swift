@@ -4,9 +4,6 @@ public import ArchiveCodec
 public protocol StateDirectory: Sendable {
   /// The storage of one state, which need not exist; each name has a storage of its own.
   ///
-  /// The subkeys of the secrets of a state are in the storage named `NAME.secrets`; see
-  /// ``Sensitivity/secret``.
-  ///
   /// - Parameter name: A name that ``StateKeeper`` has checked: not empty, no
   ///   `/`, no leading `.`.
   /// - Returns: The place where that state is or will be.
@@ -38,8 +35,7 @@ public protocol StateDirectory: Sendable {
   /// stay. The method does nothing by default, which is right where a write leaves
   /// nothing behind until it is done.
   ///
-  /// - Parameter isOwn: Says whether a state, or the `NAME.launch` or `NAME.secrets` of
-  ///   one, is meant.
+  /// - Parameter isOwn: Says whether a state, or the `NAME.launch` of one, is meant.
   /// - Throws: ``/ArchiveCodec/ArchiveError`` with `permissionDenied` or
   ///   `inputOutput`. The next report of a restore tells of it; a discard throws it.
   func removeLeftovers(where isOwn: (_ name: String) -> Bool) throws(ArchiveError)

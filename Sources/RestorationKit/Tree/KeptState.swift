@@ -102,8 +102,7 @@ extension KeptState {
       reason: try node.decodeIfPresent(forKey: Key.reason.rawValue),
       StoredTree.Values(
         builtIn: try kept.container(forKey: Key.builtIn.rawValue),
-        state: try kept.container(forKey: Key.state.rawValue),
-        sensitive: try kept.container(forKey: Key.sensitive.rawValue)))
+        state: try kept.container(forKey: Key.state.rawValue)))
   }
 
   /// Writes the container of a record.
@@ -147,10 +146,7 @@ extension StoredTree.Values {
   func copy(
     to encoder: KeyedEncoder, reference: @escaping (UInt64) -> UInt64?
   ) throws(ArchiveError) {
-    let parts = [
-      (NodeRecord.builtInKey, builtIn), (NodeRecord.stateKey, state),
-      (NodeRecord.sensitiveKey, sensitive),
-    ]
+    let parts = [(NodeRecord.builtInKey, builtIn), (NodeRecord.stateKey, state)]
     for case (let key, let stored?) in parts {
       try encoder.encodeContainer(forKey: key) { encoder throws(ArchiveError) in
         try encoder.copyAll(from: stored, reference: reference)

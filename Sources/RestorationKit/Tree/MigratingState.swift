@@ -1,16 +1,9 @@
 public import ArchiveCodec
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// The state of one object while it is brought to a newer version: a copy.
 ///
 /// Values that a migration does not touch stay as they are, also references to nodes
-/// and objects, and values with a ``Sensitivity`` unless their time is over. A value
-/// that is renamed or encoded anew under its key keeps its age. Use the state only in
-/// the call that it is given to.
+/// and objects. Use the state only in the call that it is given to.
 public final class MigratingState {
   /// The place of a value: under a key of a record, or in a container that is being changed.
   private enum Entry {
@@ -20,8 +13,6 @@ public final class MigratingState {
 
   private var entries: [String: (place: Int, value: Entry)] = [:]
   private var nextPlace = 0
-  /// The times at which expiring values were first stored, by their keys.
-  private var firstSaves: [String: Date] = [:]
 
   init(_ state: KeyedDecoder?) {
     guard let state else { return }
@@ -55,17 +46,12 @@ public final class MigratingState {
     }
     entries[key] = nil
     set(entry.value, newKey)
-    // A value keeps its age under the new key.
-    firstSaves[newKey] = firstSaves.removeValue(forKey: key)
   }
 
   /// Removes the value of a key; an absent one is not an error.
   ///
   /// - Parameter key: The key.
-  public func remove(_ key: String) {
-    entries[key] = nil
-    firstSaves[key] = nil
-  }
+  public func remove(_ key: String) { entries[key] = nil }
 
   /// Reads a value, nil if there is none.
   ///
@@ -208,44 +194,6 @@ public final class MigratingState {
         try encoder.encodeContainer(forKey: key) { try container.write(to: $0) }
       }
     }
-  }
-
-  // MARK: Values with a sensitivity
-
-  /// Puts the value of a record of its own under the keys that lead to it.
-  ///
-  /// Missing containers are made. The number of keys is limited by the depth of
-  /// containers in an archive, and so is the recursion.
-  func put(_ value: KeyedDecoder, at keys: ArraySlice<String>, since: Date?) throws {
-    guard let key = keys.first else { throw ArchiveError(.malformed, subject: "no key") }
-    guard keys.count == 1 else {
-      return try changeContainer(forKey: key) {
-        try $0.put(value, at: keys.dropFirst(), since: since)
-      }
-    }
-    set(.stored(value, key: ValueContent.key), key)
-    firstSaves[key] = since
-  }
-
-  /// The expiring values, under the keys that they have now.
-  func agedValues() throws -> [OpenedValues.Aged] {
-    var all: [OpenedValues.Aged] = []
-    for (key, since) in firstSaves {
-      guard let (record, stored) = try source(of: key) else { continue }
-      all.append(
-        OpenedValues.Aged(
-          keys: [key], since: since,
-          fingerprint: try ValueContent(copying: stored, from: record).fingerprint))
-    }
-    for (key, entry) in entries {
-      guard case .container(let container) = entry.value else { continue }
-      for aged in try container.agedValues() {
-        all.append(
-          OpenedValues.Aged(
-            keys: [key] + aged.keys, since: aged.since, fingerprint: aged.fingerprint))
-      }
-    }
-    return all
   }
 
   /// The present state.

@@ -1,9 +1,4 @@
 package import ArchiveCodec
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
 
 // What tools read of the records that are no elements, and the values in any record.
 
@@ -26,26 +21,14 @@ extension NodeRecord {
     return try SaveFacts(values, of: archive)
   }
 
-  /// The values in one record; of those with a sensitivity only the place.
-  package typealias Values = (
-    state: KeyedDecoder?, builtIn: KeyedDecoder?, host: KeyedDecoder?,
-    sensitive: [(keys: [String], isSecret: Bool, end: Date?)]
-  )
+  /// The values in one record.
+  package typealias Values = (state: KeyedDecoder?, builtIn: KeyedDecoder?, host: KeyedDecoder?)
 
   /// Opens the values in the record of an element or of the application.
   package static func values(in record: KeyedDecoder) throws(ArchiveError) -> Values {
-    let state = try record.container(forKey: stateKey)
-    let builtIn = try record.container(forKey: builtInKey)
-    let host = try record.container(forKey: hostKey)
-    do {
-      let sensitive = try record.container(forKey: sensitiveKey)
-        .map { try StoredSensitiveValue.all(in: $0) }
-      return (
-        state, builtIn, host,
-        (sensitive ?? []).map { ($0.keys, $0.subkey != nil, $0.age?.end) }
-      )
-    } catch {
-      throw .content(error)
-    }
+    (
+      try record.container(forKey: stateKey), try record.container(forKey: builtInKey),
+      try record.container(forKey: hostKey)
+    )
   }
 }

@@ -37,7 +37,6 @@ extension NodeRecord {
     /// Where the containers begin in the record; 0 if there is none.
     var builtIn = 0
     var state = 0
-    var sensitive = 0
     var kept = 0
     var hasLastState = false
     var keptSince: Date?
@@ -86,7 +85,6 @@ extension NodeRecord {
         try parts.read(field, of: record, keys, &lists)
       case .builtIn: parts.builtIn = try record.containerStart(of: field)
       case .state: parts.state = try record.containerStart(of: field)
-      case .sensitive: parts.sensitive = try record.containerStart(of: field)
       case .kept: parts.kept = try record.containerStart(of: field)
       default: break
       }
@@ -122,7 +120,7 @@ extension NodeRecord.Parts {
       case .referrer: connections.referrer = try record.reference(of: field)
       case .hasLastState: hasLastState = try record.decode(of: field)
       case .keptSince: keptSince = try record.decode(Date.self, of: field).ifNumber
-      case .node, .builtIn, .state, .sensitive, .kept, .leftOut, .reason, nil: break
+      case .node, .builtIn, .state, .kept, .leftOut, .reason, nil: break
       }
     }
     guard form.version >= 1 else {

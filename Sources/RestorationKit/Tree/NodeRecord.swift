@@ -29,10 +29,6 @@ package struct NodeRecord: Sendable {
   static let nodeKey = Key.node.rawValue
   static let builtInKey = Key.builtIn.rawValue
   static let stateKey = Key.state.rawValue
-  /// A container beside the state, also beside that of the application, with the values
-  /// with a sensitivity under ``valuesKey``, see ``StoredSensitiveValue``.
-  static let sensitiveKey = Key.sensitive.rawValue
-  static let valuesKey = "values"
 
   /// All keys of the library, in the order in which they are encoded.
   static let keys =
@@ -75,13 +71,13 @@ extension NodeRecord {
     case kind, identifier, siblingIndex
     case className = "class"
     case version, restoresItself, restorationClass, storyboard, storyboardIdentifier, views
-    case children, presented, referrer, hasLastState, keptSince, sensitive, kept
+    case children, presented, referrer, hasLastState, keptSince, kept
     /// Only in states that are kept beside another.
     case leftOut, reason
 
     /// Whether few archives have the key; such a key comes after the common ones.
     var isRare: Bool {
-      [.hasLastState, .keptSince, .sensitive, .kept, .leftOut, .reason].contains(self)
+      [.hasLastState, .keptSince, .kept, .leftOut, .reason].contains(self)
     }
   }
 

@@ -66,7 +66,6 @@ struct RecordPart: Sendable {
     rows.append(row)
     names.append((read.name.identifier, read.name.index))
     if let date = read.keptSince { rare.keptSince[record] = date }
-    if read.sensitive != 0 { rare.sensitive[record] = UInt32(read.sensitive) }
     if read.kept != 0 { rare.kept[record] = UInt32(read.kept) }
     let referrer = read.connections.referrer
     if referrer != 0 { referrers.append((record, referrer)) }

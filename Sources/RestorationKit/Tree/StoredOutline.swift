@@ -56,14 +56,11 @@ struct StoredConnections: Sendable {
 struct RareParts: Sendable {
   /// When the element was first saved without having been back.
   var keptSince: [UInt64: Date] = [:]
-  /// Where the values with a sensitivity begin in the record.
-  var sensitive: [UInt64: UInt32] = [:]
   /// Where the states begin that are kept beside that of the element; none in a part of a tree.
   var kept: [UInt64: UInt32] = [:]
 
   mutating func merge(_ other: RareParts) {
     keptSince.merge(other.keptSince) { first, _ in first }
-    sensitive.merge(other.sensitive) { first, _ in first }
     kept.merge(other.kept) { first, _ in first }
   }
 }
@@ -136,7 +133,6 @@ package final class StoredOutline: Sendable {
         presented: content.presented ?? 0, referrer: content.referrer ?? 0)
       rows.append(row)
       rare.keptSince[element.record] = content.keptSince
-      if values.sensitive != nil { rare.sensitive[element.record] = 1 }
     }
     let names = elements.map {
       SiblingCheck.Name(
@@ -171,22 +167,12 @@ extension StoredOutline {
   /// Whether an element was not back when it was saved.
   func isKept(_ index: Int) -> Bool { rare.keptSince[rows[index].record] != nil }
 
-  /// Where the values with a sensitivity begin in the record of an element; nil if there are none.
-  func sensitive(_ index: Int) -> UInt32? {
-    rare.sensitive.isEmpty ? nil : rare.sensitive[rows[index].record]
-  }
-
-  /// The indices of the elements that have values with a sensitivity.
-  var sensitivePlaces: [Int] { places(of: rare.sensitive) }
-
   /// Where the states begin that are kept beside that of an element; nil if there are none.
   func kept(_ index: Int) -> UInt32? { rare.kept[rows[index].record] }
 
   /// The indices of the elements beside whose states others are kept.
-  var keptPlaces: [Int] { places(of: rare.kept) }
-
-  private func places(of parts: [UInt64: UInt32]) -> [Int] {
-    parts.isEmpty ? [] : rows.indices.filter { parts[rows[$0].record] != nil }
+  var keptPlaces: [Int] {
+    rare.kept.isEmpty ? [] : rows.indices.filter { rare.kept[rows[$0].record] != nil }
   }
 
   /// The library's part of the record of an element, as it was written.

@@ -1,9 +1,4 @@
 internal import ArchiveCodec
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// A verified archive as a tree, ready to be brought back.
 ///
@@ -39,19 +34,16 @@ package struct StoredTree: Sendable {
     let builtIn: KeyedDecoder?
     /// The app's values; nil if the element was saved without state.
     let state: KeyedDecoder?
-    /// The values with a sensitivity, which are not in the state; nil if there are none.
-    var sensitive: KeyedDecoder?
 
     /// Tells the values from others, in any record; of no use in another process.
     ///
-    /// References are left out, since they name records, and so are values with a
-    /// sensitivity, which are sealed anew. If the values cannot be copied, the
-    /// fingerprint equals no other.
+    /// References are left out, since they name records. If the values cannot be copied,
+    /// the fingerprint equals no other.
     ///
     /// - Complexity: O(*n*) in the bytes of the values.
     var fingerprint: RecordFingerprint {
       do {
-        return try ValueContent(forKey: ValueContent.key) { encoder in
+        return try ValueContent { encoder in
           try encoder.encodeContainer(forKey: ValueContent.key) { encoder in
             for (key, values) in [("builtIn", builtIn), ("state", state)] {
               guard let values else { continue }
@@ -85,9 +77,7 @@ package struct StoredTree: Sendable {
     fileprivate init(_ record: KeyedDecoder?, of archive: Archive) throws(ArchiveError) {
       facts = try record?.container(forKey: NodeRecord.factsKey)
         .map { (values) throws(ArchiveError) in try SaveFacts(values, of: archive) }
-      values = Values(
-        builtIn: nil, state: try record?.container(forKey: NodeRecord.stateKey),
-        sensitive: try record?.container(forKey: NodeRecord.sensitiveKey))
+      values = Values(builtIn: nil, state: try record?.container(forKey: NodeRecord.stateKey))
       host = try record?.container(forKey: NodeRecord.hostKey)
     }
   }
@@ -109,17 +99,10 @@ package struct StoredTree: Sendable {
   /// The fingerprints of the records of the elements; none of a part of a tree.
   let laterFingerprints: StoredFingerprints
   private(set) var unreadable: [Unreadable] = []
-  /// The subkeys that open the secrets among the values; nil if they were not read.
-  var secrets: (any Subkeys)?
   /// The indices of the elements that a restore leaves out after crashes.
   var leftOut: Set<Int> = []
   /// Whether the state has been put in the place of another one since it was saved.
   var isPutBack = false
-  /// When another state replaced this one; nil if this one is no generation.
-  var replacedAt: Date?
-
-  /// The newest time that is known from the stored state.
-  var newestTime: Date? { [facts?.timestamp, replacedAt].compactMap(\.self).max() }
 
   var facts: SaveFacts? { application.facts }
   var host: KeyedDecoder? { application.host }
@@ -175,10 +158,9 @@ package struct StoredTree: Sendable {
   /// A part of a tree, for a node that comes late.
   init(
     _ elements: [Element], version: ArchiveVersion, facts: SaveFacts?,
-    formerNames: [String: [String]], secrets: (any Subkeys)?
+    formerNames: [String: [String]]
   ) {
     self.formerNames = formerNames
-    self.secrets = secrets
     self.version = version
     application = Application(facts: facts)
     outline = StoredOutline(elements)
@@ -194,12 +176,6 @@ package struct StoredTree: Sendable {
 
 extension StoredTree {
   var elements: Elements { Elements(tree: self) }
-
-  /// All values with a sensitivity, also those of states that are kept beside others.
-  var sensitiveValues: [KeyedDecoder] {
-    ([application.values.sensitive] + elements.map(\.values.sensitive)
-      + kept.values.joined().map(\.values.sensitive)).compactMap(\.self)
-  }
 
   /// All elements, as a collection that makes each element on access.
   struct Elements: RandomAccessCollection, Sendable {
@@ -238,14 +214,7 @@ final class StoredValues: Sendable {
   }
 
   subscript(index: Int) -> StoredTree.Values {
-    StoredTree.Values(
-      builtIn: builtIn(at: index), state: state(at: index), sensitive: sensitive(at: index))
-  }
-
-  /// The values with a sensitivity of an element; nil if there are none.
-  private func sensitive(at index: Int) -> KeyedDecoder? {
-    guard made.isEmpty else { return made[index].sensitive }
-    return container(outline.sensitive(index) ?? 0, at: index)
+    StoredTree.Values(builtIn: builtIn(at: index), state: state(at: index))
   }
 
   /// The state of an element; nil if the element was saved without state.

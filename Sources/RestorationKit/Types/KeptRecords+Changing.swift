@@ -109,8 +109,7 @@ extension KeptRecords {
           kept: kept.element.kept))
     }
     return StoredTree(
-      elements, version: source.version, facts: source.facts, formerNames: source.formerNames,
-      secrets: source.secrets)
+      elements, version: source.version, facts: source.facts, formerNames: source.formerNames)
   }
 
   /// Ends keeping a subtree that was restored late, but keeps the elements of it that are not back.
@@ -152,8 +151,7 @@ extension KeptRecords {
       record: state.id.record, path: path, parent: nil, role: .root, content: content,
       values: state.values)
     let tree = StoredTree(
-      [element], version: source.version, facts: source.facts, formerNames: source.formerNames,
-      secrets: source.secrets)
+      [element], version: source.version, facts: source.facts, formerNames: source.formerNames)
     return (tree, state.id)
   }
 
@@ -175,13 +173,10 @@ extension KeptRecords {
   /// - Parameters:
   ///   - answer: What the node says.
   ///   - form: Makes the state of its values under an identifier.
-  ///   - encodeSensitive: Writes the values with a sensitivity.
   /// - Returns: The state, which is not kept yet.
-  /// - Throws: The errors of the body, and ``ArchiveError`` for a state that is too large.
+  /// - Throws: ``ArchiveError`` for a state that is too large.
   func present(
-    _ answer: StateProbe.Answer,
-    _ form: (KeptState.ID, StoredTree.Values) -> KeptState,
-    encodingSensitive encodeSensitive: (KeyedEncoder) throws -> Void
+    _ answer: StateProbe.Answer, _ form: (KeptState.ID, StoredTree.Values) -> KeptState
   ) throws -> KeptState {
     // No record has these numbers: they stand for the objects until a save writes the state.
     let numbers = answer.objects.map { object in
@@ -200,13 +195,11 @@ extension KeptRecords {
           }
         }
       }
-      try encodeSensitive(encoder)
     }
     return form(
       KeptState.ID(record: freeNumber(), index: 1),
       StoredTree.Values(
-        builtIn: nil, state: try record.container(forKey: NodeRecord.stateKey),
-        sensitive: try record.container(forKey: NodeRecord.sensitiveKey)))
+        builtIn: nil, state: try record.container(forKey: NodeRecord.stateKey)))
   }
 
   /// A number that no stored record has, and no other state of this restore.
@@ -227,7 +220,6 @@ extension KeptRecords {
   /// Keeps a state that a node had until it was given another one.
   func keep(_ replaced: KeptState, of node: any StateRestoring, before: State) {
     noteReferences(of: replaced)
-    named.noteSubkeys(of: [replaced.values], .object(KeptReferences.Object(node)))
     var states =
       self.states[node]
       ?? State(kind: before.kind, path: before.path, outcome: before.outcome)

@@ -76,19 +76,6 @@ extension KeptRecords {
   /// The object of a record to which kept states refer.
   func object(_ record: UInt64) -> (any StateRestoring)? { named.objects[record]?.object }
 
-  /// Whether a kept state refers to a subkey, and is not a state of the given object.
-  ///
-  /// Another secret under this subkey would be forgotten with the secret of the kept state, or in
-  /// its place.
-  func isSubkey(_ id: UInt64, ofOtherThan object: (any StateRestoring)?) -> Bool {
-    switch named.subkeys[id] {
-    case .element(let index): unclaimed[index] != nil
-    case .object(let owner):
-      owner.object.map { states[$0] != nil && $0 !== object } ?? false
-    case nil: false
-    }
-  }
-
   /// The indices of a kept element and of all below it; an element comes after the one above it.
   func subtree(of top: Int) -> [Int] {
     var subtree: [Int] = []
@@ -129,40 +116,5 @@ extension KeptRecords {
     let since = max(now, source.facts?.timestamp ?? now)
     firstSaves[state.id] = since
     return since
-  }
-}
-
-// MARK: - Ages of values
-
-extension KeptRecords {
-  /// Makes values that end older by the seconds by which the clock was set back.
-  ///
-  /// - Complexity: O(*n*) in the kept elements and states.
-  func makeOlder(by seconds: TimeInterval) {
-    for index in unclaimed.indices { unclaimed[index]?.element.makeValuesOlder(by: seconds) }
-    states.update { state in
-      state.withheld?.makeValuesOlder(by: seconds)
-      for index in state.beside.indices {
-        state.beside[index].state.values.makeOlder(by: seconds)
-      }
-    }
-  }
-}
-
-extension StoredTree.Element {
-  fileprivate mutating func makeValuesOlder(by seconds: TimeInterval) {
-    values.makeOlder(by: seconds)
-    for index in kept.indices { kept[index].values.makeOlder(by: seconds) }
-  }
-}
-
-extension StoredTree.Values {
-  fileprivate mutating func makeOlder(by seconds: TimeInterval) {
-    guard let sensitive else { return }
-    do {
-      self.sensitive = try StoredSensitiveValue.older(sensitive, by: seconds)
-    } catch {
-      // A value that cannot be read can be opened by nobody, so its age does not matter.
-    }
   }
 }

@@ -66,7 +66,6 @@ final class KeptRecords {
   struct Source {
     let version: ArchiveVersion
     let facts: SaveFacts?
-    let secrets: (any Subkeys)?
     /// The former names of each class, as the restored save knew them.
     let formerNames: [String: [String]]
   }
@@ -103,7 +102,7 @@ final class KeptRecords {
       return nil
     }
     source = Source(
-      version: result.tree.version, facts: result.tree.facts, secrets: result.tree.secrets,
+      version: result.tree.version, facts: result.tree.facts,
       formerNames: result.tree.formerNames)
     keep(result)
     if isEmpty { return nil }
@@ -174,7 +173,6 @@ final class KeptRecords {
           staysBeside: outcome.staysBeside || outcome.isBelowMissing && isBelowBeside,
           leftOut: result.skipped[index] ?? above.flatMap { unclaimed[$0]?.leftOut }))
       noteReferences(of: element)
-      named.noteSubkeys(of: [element.values] + element.kept.map(\.values), .element(kept))
       if let above {
         unclaimed[above]?.children.append(kept)
       } else if let parent = element.parent {
@@ -226,9 +224,6 @@ final class KeptRecords {
           byteCount(notingReferencesOf: element.values) - byteCount(notingReferencesOf: stored)
       }
     }
-    named.noteSubkeys(
-      of: (isUnread ? [element.values] : []) + element.kept.map(\.values),
-      .object(KeptReferences.Object(object)))
     let known = result.knownVersions[index] ?? .max
     states[object] = State(
       withheld: isUnread ? element : nil,
@@ -293,4 +288,18 @@ struct KeptSizes {
     }
     return byteCount - (besidesOfRecords[state.record] ?? 0)
   }
+}
+
+/// The records and objects that kept states name.
+struct KeptReferences {
+  struct Object {
+    weak var object: (any StateRestoring)?
+
+    init(_ object: any StateRestoring) { self.object = object }
+  }
+
+  /// The stored records to which kept states refer.
+  var records: Set<UInt64> = []
+  /// The objects of these records.
+  var objects: [UInt64: Object] = [:]
 }

@@ -17,8 +17,8 @@ final class LastSaid {
   private(set) var roots = 0
   /// Hashes of what each object contains, and of what the library stores of it.
   private(set) var shapes: [RowNumber: Int] = [:]
-  /// Hashes of what each object encoded.
-  private(set) var states: [RowNumber: Int] = [:]
+  /// What each object encoded; `unknown` of an object that threw.
+  private(set) var states: [RowNumber: RecordFingerprint] = [:]
   /// The states of objects whose records have states beside their own, or stay as they are stored.
   private(set) var probes: [RowNumber: StateProbe] = [:]
 
@@ -45,11 +45,9 @@ final class LastSaid {
     shapes[number] = shape(of: object, kind, info, objects).hash
   }
 
-  func noteState(
-    _ fingerprint: RecordFingerprint, _ sensitive: SensitiveValues?, _ number: RowNumber
-  ) {
-    states[number] = Self.hash(fingerprint, sensitive)
-    // The hash suffices, so a poll need not ask the object twice.
+  func noteState(_ fingerprint: RecordFingerprint, _ number: RowNumber) {
+    states[number] = fingerprint
+    // The fingerprint suffices, so a poll need not ask the object twice.
     probes[number] = nil
   }
 
@@ -57,34 +55,15 @@ final class LastSaid {
 
   /// Notes that an object threw, unless the object had given the state for its record before.
   func noteFailure(_ number: RowNumber) {
-    if states[number] == nil { states[number] = Self.failure }
+    if states[number] == nil { states[number] = .unknown }
     probes[number] = nil
   }
 
   // MARK: Hashing
 
-  /// The hash of an object that threw.
-  static let failure = 0
-
   static func hash(of roots: [any RestorableNode], _ objects: ObjectTable) -> Int {
     var hasher = Hasher()
     for root in roots { hasher.combine(root, objects) }
-    return hasher.finalize()
-  }
-
-  static func hash(_ fingerprint: RecordFingerprint, _ sensitive: SensitiveValues?) -> Int {
-    var hasher = Hasher()
-    hasher.combine(fingerprint)
-    for (keys, value) in sensitive?.all ?? [] {
-      hasher.combine(keys)
-      switch value {
-      case .absent: break
-      case .secret(let content): hasher.combine(content.fingerprint)
-      case .expiring(let duration, let content):
-        hasher.combine(duration)
-        hasher.combine(content.fingerprint)
-      }
-    }
     return hasher.finalize()
   }
 

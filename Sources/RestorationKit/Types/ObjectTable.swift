@@ -12,10 +12,6 @@ final class ObjectTable {
     var registeredAs: String?
   }
 
-  private struct SubkeyOwner {
-    weak var object: (any StateRestoring)?
-  }
-
   let types: TypeTable
   /// The table whose registered objects count for an identifier that has none here.
   private let outer: ObjectTable?
@@ -25,13 +21,6 @@ final class ObjectTable {
   private var registered: [String: RegisteredObjects] = [:]
   /// The elements and states that the last restore could not bring back.
   var kept: KeptRecords?
-  /// The times since when values that end are stored.
-  let ages = ValueAges()
-  /// The subkeys of the secrets of objects.
-  private var subkeys = WeakTable<[UInt64]>()
-  /// The object that had each subkey last.
-  private var subkeyOwners: [UInt64: SubkeyOwner] = [:]
-  private var ownerCountToSweep = 16
   private var ownChangeCount = 0
 
   /// Counts the changes of this table after which an object may be saved otherwise.
@@ -123,27 +112,6 @@ final class ObjectTable {
   func registeredObjects(named identifier: String) -> RegisteredObjects {
     let own = registered[identifier] ?? RegisteredObjects()
     return own.entries.isEmpty ? outer?.registeredObjects(named: identifier) ?? own : own
-  }
-
-  // MARK: Secrets
-
-  /// The subkeys of the secrets of an object; nil if it has none.
-  func subkeys(of object: any StateRestoring) -> [UInt64]? { subkeys[object] }
-
-  func setSubkeys(_ ids: [UInt64], of object: any StateRestoring) {
-    subkeys[object] = ids.isEmpty ? nil : ids
-    for id in ids { subkeyOwners[id] = SubkeyOwner(object: object) }
-    guard subkeyOwners.count >= ownerCountToSweep else { return }
-    subkeyOwners = subkeyOwners.filter { $0.value.object != nil }
-    ownerCountToSweep = max(16, subkeyOwners.count * 2)
-  }
-
-  /// Whether another object that is still there has a subkey.
-  ///
-  /// The walk may come to that object only later.
-  func isSubkey(_ id: UInt64, ofOtherThan object: (any StateRestoring)?) -> Bool {
-    guard let owner = subkeyOwners[id]?.object, owner !== object else { return false }
-    return subkeys[owner]?.contains(id) ?? false
   }
 
   // MARK: References

@@ -1,19 +1,12 @@
 internal import ArchiveCodec
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// Which objects a save asks, and which rows have gone.
 extension Rows {
-  /// Counts the rows as changed whose objects have said so since they were asked, or whose values
-  /// have ended.
+  /// Counts the rows as changed whose objects have said so since they were asked.
   func takeChanges() {
     for number in hearing.changes.take() where number.index < rows.count {
       hearing.changed.insert(number)
     }
-    hearing.changed.formUnion(sensitive.due)
   }
 
   /// Holds the object of a row if saves ask the object without the row above it, or if the object
@@ -149,7 +142,6 @@ extension Rows {
   /// Removes rows whose elements are stored no more.
   func remove(_ gone: Gone) {
     for number in gone.all {
-      sensitive.forget(number)
       self[number].stored = Row.Stored()
     }
     for number in gone.rows where !self[number].isFree {

@@ -17,8 +17,6 @@ final class Rows {
   @safe @exclusivity(unchecked) var run = SaveRun()
   @safe @exclusivity(unchecked) var whole = StoredWhole()
   @safe @exclusivity(unchecked) var references = RowReferences()
-  /// The rows with values that have a sensitivity.
-  @safe @exclusivity(unchecked) var sensitive = SensitiveRows()
   /// The kept elements and states, and the rows of the elements that are not back.
   @safe @exclusivity(unchecked) var kept = KeptRows()
   @safe @exclusivity(unchecked) var hearing: HeardObjects

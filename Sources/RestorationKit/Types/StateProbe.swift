@@ -3,21 +3,14 @@ internal import ArchiveCodec
 /// The state that an object gave at one moment, to find out later whether the object says something
 /// else.
 ///
-/// Nothing of a probe is stored. Values with a sensitivity count by their fingerprints. Values that
-/// the library itself stores, such as a scroll offset, do not count: layout changes them.
+/// Nothing of a probe is stored. Values that the library itself stores, such as a scroll offset, do
+/// not count: layout changes them.
 struct StateProbe {
   private struct Target {
     weak var object: (any StateRestoring)?
   }
 
-  private struct SensitiveValue: Equatable {
-    let keys: [String]
-    /// Nil if the value is not stored.
-    let fingerprint: RecordFingerprint?
-  }
-
   private let state: RecordFingerprint
-  private let sensitive: [SensitiveValue]
   /// The objects to which the state referred, in the order of the references.
   private let targets: [Target]
 
@@ -32,27 +25,15 @@ struct StateProbe {
     self = try Self.asking(object, at: path, traits, limits).probe
   }
 
-  private init(
-    _ state: RecordFingerprint, _ sensitive: SensitiveValues?, _ objects: [any StateRestoring]
-  ) {
+  private init(_ state: RecordFingerprint, _ objects: [any StateRestoring]) {
     self.state = state
-    self.sensitive = (sensitive?.all ?? []).map { keys, value in
-      switch value {
-      case .absent: SensitiveValue(keys: keys, fingerprint: nil)
-      case .expiring(_, let content), .secret(let content):
-        SensitiveValue(keys: keys, fingerprint: content.fingerprint)
-      }
-    }
     targets = objects.map { Target(object: $0) }
   }
 
   /// What an object said when it was asked.
   ///
   /// The record has the state, in which references have numbers from 1 on: those of the objects, in order.
-  typealias Answer = (
-    probe: StateProbe, record: KeyedDecoder, sensitive: SensitiveValues?,
-    objects: [any StateRestoring]
-  )
+  typealias Answer = (probe: StateProbe, record: KeyedDecoder, objects: [any StateRestoring])
 
   /// Asks an object, and gives its answer besides the probe.
   ///
@@ -63,7 +44,6 @@ struct StateProbe {
   ) throws -> Answer {
     let references = ProbedReferences(path)
     var state = RecordFingerprint.none
-    var sensitive: SensitiveValues?
     let record = try KeyedDecoder.encoding(limits: limits) { encoder in
       let container = encoder.beginContainer(forKey: NodeRecord.stateKey)
       let coder = StateEncoder(references, encoder)
@@ -72,19 +52,16 @@ struct StateProbe {
       // A field that has a record of its own counts by its value as well.
       try coder.encodeOwnState(of: object, traits, isInline: true)
       try object.encodeRestorableState(with: coder)
-      coder.finishContainer()
-      sensitive = coder.sensitive
       encoder.endContainer(container)
       state = encoder.fingerprint(of: container)
     }
     let objects = references.objects
-    return (StateProbe(state, sensitive, objects), record, sensitive, objects)
+    return (StateProbe(state, objects), record, objects)
   }
 
   /// Whether another probe has the same values, with references to the same objects.
   func isSame(as other: StateProbe) -> Bool {
-    state == other.state && sensitive == other.sensitive
-      && targets.count == other.targets.count
+    state == other.state && targets.count == other.targets.count
       && zip(targets, other.targets).allSatisfy { $0.object != nil && $0.object === $1.object }
   }
 }

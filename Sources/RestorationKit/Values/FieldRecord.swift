@@ -17,7 +17,7 @@ final class FieldRecord: RestorableObject, Sendable {
     var screen = Screen()
     weak var box: (any RestorableFieldBox)?
     /// The restored value, until the screen takes it.
-    var stored: RestoredContent?
+    var stored: ValueContent?
   }
 
   let key: String
@@ -28,7 +28,7 @@ final class FieldRecord: RestorableObject, Sendable {
     link = Mutex(Link(box: box))
   }
 
-  private init(_ key: String, stored: RestoredContent) {
+  private init(_ key: String, stored: ValueContent) {
     self.key = key
     link = Mutex(Link(stored: stored))
   }
@@ -67,7 +67,7 @@ final class FieldRecord: RestorableObject, Sendable {
     let finding = box.restore(stored, forKey: key, keepsUnfit: keepsUnfit)
     if !finding.notes.isEmpty || !finding.isWhole {
       var fields = MendedFields(notes: finding.notes, isWhole: finding.isWhole)
-      if keepsUnfit, !finding.isWhole { fields.keep(stored.content) }
+      if keepsUnfit, !finding.isWhole { fields.keep(stored) }
       coder.note(fields)
     }
   }
@@ -79,7 +79,7 @@ final class FieldRecord: RestorableObject, Sendable {
       TypeTable.Making(
         factory: { path, coder in
           guard let key = path.identifier, let record = coder.wholeRecord else { return nil }
-          return RestoredContent(record).map { FieldRecord(key, stored: $0) }
+          return ValueContent(ofRecord: record).map { FieldRecord(key, stored: $0) }
         }, isNamedBySaves: true, makesItsClass: true))
   }
 }

@@ -54,8 +54,7 @@ extension StoredTree.Element {
       }
     }
     guard let inlined else { return false }
-    values = StoredTree.Values(
-      builtIn: values.builtIn, state: inlined, sensitive: values.sensitive)
+    values = StoredTree.Values(builtIn: values.builtIn, state: inlined)
     return true
   }
 }

@@ -46,28 +46,24 @@ public struct Restored<Value: Codable & Sendable>: Sendable {
   ///   - wrappedValue: The value as long as none is stored.
   ///   - key: The name of the value, stable across launches, of up to 1 KiB; in a
   ///     screen the name of the property if nil.
-  ///   - sensitivity: How the value is kept, if it needs more care than others.
   ///   - fileID: The file of the declaration, for problems.
   ///   - line: The line of the declaration.
   public init(
-    wrappedValue: Value, _ key: String? = nil, sensitivity: Sensitivity? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
+    wrappedValue: Value, _ key: String? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    slot = ValueSlot(wrappedValue, key, sensitivity, "\(fileID):\(line)")
+    slot = ValueSlot(wrappedValue, key, "\(fileID):\(line)")
   }
 
   /// Declares a value that is nil as long as none is stored.
   ///
   /// - Parameters:
   ///   - key: The name of the value, stable across launches.
-  ///   - sensitivity: How the value is kept, if it needs more care than others.
   ///   - fileID: The file of the declaration, for problems.
   ///   - line: The line of the declaration.
   public init(
-    _ key: String, sensitivity: Sensitivity? = nil, fileID: StaticString = #fileID,
-    line: UInt = #line
+    _ key: String, fileID: StaticString = #fileID, line: UInt = #line
   ) where Value: ExpressibleByNilLiteral {
-    slot = ValueSlot(nil, key, sensitivity, "\(fileID):\(line)")
+    slot = ValueSlot(nil, key, "\(fileID):\(line)")
   }
 
   /// The value.
@@ -141,9 +137,8 @@ public final class RestoredValue<Value: Codable & Sendable>: Sendable {
   /// - Parameters:
   ///   - key: The name of the value, stable across launches, of up to 1 KiB.
   ///   - value: The value as long as none is stored.
-  ///   - sensitivity: How the value is kept, if it needs more care than others.
-  public init(_ key: String, default value: Value, sensitivity: Sensitivity? = nil) {
-    slot = ValueSlot(value, key, sensitivity, "RestoredValue(“\(key)”)", isOfApp: true)
+  public init(_ key: String, default value: Value) {
+    slot = ValueSlot(value, key, "RestoredValue(“\(key)”)", isOfApp: true)
   }
 
   /// The value, which observation sees.
@@ -187,7 +182,6 @@ final class ValueSlot<Value: Codable & Sendable>: Sendable {
 
   let key: String?
   private let initial: Value
-  private let sensitivity: Sensitivity?
   private let declaration: String
   /// The scene's values, if the value was declared within a scope.
   private let scope: ValueStore?
@@ -195,11 +189,9 @@ final class ValueSlot<Value: Codable & Sendable>: Sendable {
   private let place = Mutex<Place?>(nil)
 
   init(
-    _ initial: Value, _ key: String?, _ sensitivity: Sensitivity?, _ declaration: String,
-    isOfApp: Bool = false
+    _ initial: Value, _ key: String?, _ declaration: String, isOfApp: Bool = false
   ) {
-    (self.key, self.initial, self.sensitivity) = (key, initial, sensitivity)
-    self.declaration = declaration
+    (self.key, self.initial, self.declaration) = (key, initial, declaration)
     self.isOfApp = isOfApp
     scope = isOfApp ? nil : ValueStore.scope
   }
@@ -248,7 +240,7 @@ final class ValueSlot<Value: Codable & Sendable>: Sendable {
   var fieldBox: ValueBox<Value> {
     place.withLock { place in
       if let place, place.isField { return place.box }
-      let box = ValueBox(initial, sensitivity)
+      let box = ValueBox(initial)
       place = Place(box: box, isField: true)
       return box
     }
@@ -274,12 +266,11 @@ final class ValueSlot<Value: Codable & Sendable>: Sendable {
     }
     guard let key else {
       store.note(.valueWithoutKey(declaredAt: declaration))
-      return remember(Place(box: ValueBox(initial, sensitivity), isStored: false))
+      return remember(Place(box: ValueBox(initial), isStored: false))
     }
-    let box = store.box(key, initial, sensitivity)
+    let box = store.box(key, initial)
     // If the key has a value of another type, this one has a box of its own, which is not stored.
-    return remember(
-      Place(store: store, box: box ?? ValueBox(initial, sensitivity), isStored: box != nil))
+    return remember(Place(store: store, box: box ?? ValueBox(initial), isStored: box != nil))
   }
 
   private func remember(_ new: Place) -> Place {

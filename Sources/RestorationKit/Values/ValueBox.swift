@@ -17,25 +17,19 @@ protocol RestorableValueBox: AnyObject, Sendable {
   var isSet: Bool { get }
 
   /// The stored value if it does not fit the type; nil if it fits, or a value was set since.
-  var unfitContent: RestoredContent? { get }
+  var unfitContent: ValueContent? { get }
 
-  /// How the value is kept.
-  var sensitivity: Sensitivity? { get }
-
-  /// The value in its stored form; nil if it was neither set nor restored, or has a sensitivity.
-  func plainContent() throws -> ValueContent?
+  /// The value in its stored form; nil if it was neither set nor restored.
+  func content() throws -> ValueContent?
 
   /// Writes the value under a key: as it was restored, unless it was set since.
   func encode(with coder: StateEncoder, forKey key: String) throws
 
   /// Takes a stored value, which replaces the one that is there.
-  func take(_ stored: RestoredContent, forKey key: String) -> ValueFinding
+  func take(_ stored: ValueContent, forKey key: String) -> ValueFinding
 
   /// Goes back to the value of the declaration, which is not stored.
   func reset()
-
-  /// Resets a secret that was not set since it was restored.
-  func forgetSecret()
 }
 
 /// The value of any type in a field of a screen.
@@ -58,26 +52,16 @@ protocol RestorableFieldBox: AnyObject, Sendable {
   func restore(from coder: StateDecoder, forKey key: String, keepsUnfit: Bool)
 
   /// Takes the value of a record of its own.
-  func restore(
-    _ stored: RestoredContent, forKey key: String, keepsUnfit: Bool
-  ) -> ValueFinding
+  func restore(_ stored: ValueContent, forKey key: String, keepsUnfit: Bool) -> ValueFinding
 }
 
-/// A value in its stored form, to be decoded once its type is known.
-struct RestoredContent: Sendable {
-  let content: ValueContent
-  let sensitivity: Sensitivity?
-
-  init(_ content: ValueContent, _ sensitivity: Sensitivity? = nil) {
-    (self.content, self.sensitivity) = (content, sensitivity)
-  }
-
-  /// Nil if the record has no value, as after the value's time is over.
-  init?(_ record: KeyedDecoder) {
+extension ValueContent {
+  /// The value in a record of its own, to be decoded once its type is known; nil if the record has
+  /// none.
+  init?(ofRecord record: KeyedDecoder) {
     do {
       guard record.contains(ValueStore.valueKey) else { return nil }
-      content = try ValueContent(copying: ValueStore.valueKey, from: record)
-      sensitivity = try Sensitivity(ofValueIn: record)
+      try self.init(copying: ValueStore.valueKey, from: record)
     } catch {
       // The record has another form, so it is no record of a value. Its bytes stay
       // stored until the value is set.
@@ -85,46 +69,15 @@ struct RestoredContent: Sendable {
     }
   }
 
-  /// Tells the stored value from others, as ``StoredTree/Values/fingerprint`` does.
-  var fingerprint: RecordFingerprint {
+  /// Tells the record of the value from others, as ``StoredTree/Values/fingerprint`` does.
+  var fingerprintOfRecord: RecordFingerprint {
     do {
       let state = try KeyedDecoder.encoding { encoder in
-        let isPlain = sensitivity == nil
-        if isPlain {
-          try encoder.copy(ValueContent.key, from: content.open(), as: ValueStore.valueKey)
-        }
-        sensitivity?.encodeKind(with: encoder)
+        try encoder.copy(Self.key, from: open(), as: ValueStore.valueKey)
       }
       return StoredTree.Values(builtIn: nil, state: state).fingerprint
     } catch {
       return .unknown
-    }
-  }
-}
-
-/// The sensitivity in the record of a value, for a launch that does not ask for the
-/// value and so has no declaration.
-extension Sensitivity {
-  private static let secretKey = "secret"
-  private static let secondsKey = "seconds"
-
-  fileprivate init?(ofValueIn record: KeyedDecoder) throws(ArchiveError) {
-    if try record.decodeIfPresent(Bool.self, forKey: Self.secretKey) == true {
-      self = .secret
-    } else if let seconds = try record.decodeIfPresent(Double.self, forKey: Self.secondsKey) {
-      self = .expiring(after: .seconds(seconds))
-    } else {
-      return nil
-    }
-  }
-
-  /// Writes nothing for an ephemeral value, since that one is not stored.
-  func encodeKind(with encoder: KeyedEncoder) {
-    switch self {
-    case .ephemeral: break
-    case .secret: encoder.encode(true, forKey: Self.secretKey)
-    case .expiring(let duration):
-      encoder.encode(duration / .seconds(1), forKey: Self.secondsKey)
     }
   }
 }
@@ -145,7 +98,7 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
   private struct HeldValue {
     var value: Value
     /// The bytes that stand for the value until it is set.
-    var stored: RestoredContent?
+    var stored: ValueContent?
     /// Whether the value was decoded from all stored bytes, and none were left out.
     var isWhole = true
     var isSet = false
@@ -165,7 +118,6 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
     var undecoded: RecordFingerprint?
   }
 
-  let sensitivity: Sensitivity?
   private let initial: Value
   private let held: Mutex<HeldValue>
   /// Held while the value is changed by code of the app, whose reads must not wait.
@@ -173,9 +125,8 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
   private let signal = ValueSignal()
   private let registrar = ObservationRegistrar()
 
-  init(_ initial: Value, _ sensitivity: Sensitivity?) {
+  init(_ initial: Value) {
     self.initial = initial
-    self.sensitivity = sensitivity
     held = Mutex(HeldValue(value: initial))
   }
 
@@ -185,25 +136,19 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
     !(Value.self is any BinaryInteger.Type || Value.self == String.self || Value.self == Bool.self)
   }
 
-  var isStored: Bool {
-    if sensitivity == .ephemeral { return false }
-    return held.withLock { $0.isSet || $0.stored != nil }
-  }
+  var isStored: Bool { held.withLock { $0.isSet || $0.stored != nil } }
 
   var isSet: Bool { held.withLock(\.isSet) }
 
   var isReached: Bool { held.withLock(\.isReached) }
 
-  var unfitContent: RestoredContent? { held.withLock { $0.isWhole ? nil : $0.stored } }
+  var unfitContent: ValueContent? { held.withLock { $0.isWhole ? nil : $0.stored } }
 
-  func plainContent() throws -> ValueContent? {
+  func content() throws -> ValueContent? {
     let held = held.withLock { $0 }
-    guard sensitivity == nil, held.stored?.sensitivity == nil else { return nil }
-    if let stored = held.stored { return stored.content }
+    if let stored = held.stored { return stored }
     guard held.isSet else { return nil }
-    return try ValueContent(forKey: ValueContent.key) {
-      try $0.encode(held.value, forKey: ValueContent.key)
-    }
+    return try ValueContent(held.value)
   }
 
   /// The value, if one was set or restored.
@@ -252,7 +197,7 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
 
   private func replace(_ value: Value) -> Change {
     held.withLock { held in
-      let undecoded = held.isWhole ? nil : held.stored?.fingerprint
+      let undecoded = held.isWhole ? nil : held.stored?.fingerprintOfRecord
       held = HeldValue(
         value: value, isSet: true, record: held.record, lastOfField: held.lastOfField,
         isReached: held.isReached)
@@ -266,11 +211,7 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
     }
   }
 
-  func forgetSecret() {
-    if held.withLock({ $0.stored?.sensitivity == .secret }) { reset() }
-  }
-
-  func take(_ stored: RestoredContent, forKey key: String) -> ValueFinding {
+  func take(_ stored: ValueContent, forKey key: String) -> ValueFinding {
     let found = decode(stored, key)
     registrar.withMutation(of: signal, keyPath: ValueSignal.path) {
       held.withLock {
@@ -282,10 +223,10 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
   }
 
   private func decode(
-    _ stored: RestoredContent, _ key: String
+    _ stored: ValueContent, _ key: String
   ) -> (value: Value?, finding: ValueFinding) {
     do {
-      let record = try stored.content.open()
+      let record = try stored.open()
       let mended = try record.decodeIfPresent(
         forKey: ValueContent.key, standIn: held.withLock(\.value))
       let finding = mended.flatMap(MendedFields.init).map { fields in
@@ -305,11 +246,9 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
     set { held.withLock { $0.record = newValue } }
   }
 
-  func restore(
-    _ stored: RestoredContent, forKey key: String, keepsUnfit: Bool
-  ) -> ValueFinding {
+  func restore(_ stored: ValueContent, forKey key: String, keepsUnfit: Bool) -> ValueFinding {
     let found = decode(stored, key)
-    takeField(found.value, unfit: keepsUnfit && !found.finding.isWhole ? stored.content : nil)
+    takeField(found.value, unfit: keepsUnfit && !found.finding.isWhole ? stored : nil)
     return found.finding
   }
 
@@ -327,8 +266,7 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
       fields = MendedFields(replacing: key, error)
     }
     let unfit = keepsUnfit && found?.isWhole != true ? coder.content(forKey: key) : nil
-    // A secret is sealed anew in each file, so there is no fingerprint of it to compare.
-    if let unfit, sensitivity == nil { fields?.keep(unfit) }
+    if let unfit { fields?.keep(unfit) }
     if let fields { coder.note(fields) }
     takeField(found?.value, unfit: unfit)
   }
@@ -339,8 +277,8 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
     registrar.withMutation(of: signal, keyPath: ValueSignal.path) {
       held.withLock { held in
         held = HeldValue(
-          value: value ?? held.value, stored: unfit.map { RestoredContent($0, sensitivity) },
-          isWhole: unfit == nil, record: held.record, lastOfField: value)
+          value: value ?? held.value, stored: unfit, isWhole: unfit == nil, record: held.record,
+          lastOfField: value)
       }
     }
   }
@@ -350,8 +288,7 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
     if let stored = held.stored {
       try coder.encode(stored, forKey: key)
     } else if held.isSet {
-      try encode(held.value, with: coder, forKey: key)
-      if let sensitivity { coder.encodeKind(of: sensitivity) }
+      try coder.encode(held.value, forKey: key)
     }
   }
 
@@ -362,26 +299,18 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
     }
     if let stored = held.stored {
       // As it was stored: a version whose type does not fit must not replace it by its mere start.
-      return try coder.encode(stored.content, forKey: key, stored.sensitivity)
+      return try coder.encode(stored, forKey: key)
     }
-    try encode(held.value, with: coder, forKey: key)
+    try coder.encode(held.value, forKey: key)
     self.held.withLock { $0.lastOfField = held.value }
   }
 
   func encodeLastField(with coder: StateEncoder, forKey key: String) {
     guard let last = held.withLock(\.lastOfField) else { return }
     do {
-      try coder.attempt { try encode(last, with: coder, forKey: key) }
+      try coder.attempt { try coder.encode(last, forKey: key) }
     } catch {
       // The value holds an object that has changed since. The field has a note already.
-    }
-  }
-
-  private func encode(_ value: Value, with coder: StateEncoder, forKey key: String) throws {
-    if let sensitivity {
-      try coder.encode(value, forKey: key, sensitivity: sensitivity)
-    } else {
-      try coder.encode(value, forKey: key)
     }
   }
 }
@@ -409,17 +338,5 @@ extension Decodable where Self: Encodable {
     guard !(type(of: self) is any AnyObject.Type) else { return false }
     func equals<Value: Equatable>(_ value: Value) -> Bool { value == other as? Value }
     return (self as? any Equatable).map { equals($0) } ?? false
-  }
-}
-
-extension StateEncoder {
-  /// Writes a value as it was restored.
-  func encode(_ stored: RestoredContent, forKey key: String) throws {
-    try encode(stored.content, forKey: key, stored.sensitivity)
-    if let sensitivity = stored.sensitivity { encodeKind(of: sensitivity) }
-  }
-
-  fileprivate func encodeKind(of sensitivity: Sensitivity) {
-    encodeOwn { sensitivity.encodeKind(with: $0) }
   }
 }

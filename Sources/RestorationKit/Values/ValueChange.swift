@@ -5,14 +5,12 @@ internal import ArchiveCodec
 /// Only the actor of the nodes may ask the nodes. If that actor is busy when the
 /// process ends, only the records of values are changed in the stored state.
 struct ValueChange: Sendable {
-  /// The values without a sensitivity.
   var contents: [String: ValueContent]
   var removed: Set<String>
 
   /// Appends the records in which a state differs from the values.
   ///
-  /// A value that is stored with a sensitivity stays as it is, and so does a value of
-  /// which more than one state is kept.
+  /// A value of which more than one state is kept stays as it is.
   ///
   /// - Parameters:
   ///   - builder: Takes the records.
@@ -78,11 +76,10 @@ private struct ValueRecords {
       }
     }
 
-    /// Whether the record has one value without a sensitivity, and the value was back.
+    /// Whether the record has one value, and the value was back.
     var isPlain: Bool {
-      let isOfOne = ![NodeRecord.Key.sensitive, .kept].contains { record.contains($0.rawValue) }
-      let isOwn = ![NodeRecord.Key.hasLastState, .keptSince].contains { node.contains($0.rawValue) }
-      return isOfOne && isOwn
+      !record.contains(NodeRecord.Key.kept.rawValue)
+        && ![NodeRecord.Key.hasLastState, .keptSince].contains { node.contains($0.rawValue) }
     }
 
     /// Whether the content may replace the stored value, and differs from it.
@@ -90,10 +87,9 @@ private struct ValueRecords {
       do {
         guard isPlain else { return false }
         guard let state = try record.container(forKey: NodeRecord.stateKey),
-          let stored = RestoredContent(state)
+          let stored = ValueContent(ofRecord: state)
         else { return true }
-        return stored.sensitivity == nil
-          && stored.fingerprint != RestoredContent(content).fingerprint
+        return stored.fingerprint != content.fingerprint
       } catch {
         return false
       }

@@ -69,15 +69,6 @@ final class ValuesNode: RestorableNode {
     invalidateRestorableState()
   }
 
-  /// Forgets the selected secrets that nobody has set in this launch.
-  func forgetSecrets(_ selection: SecretSelection) {
-    store.forgetSecrets { key in
-      selection.contains(
-        ValueID(
-          element: ElementID(kind: .node, path: Self.path(of: key)), keys: [ValueStore.valueKey]))
-    }
-  }
-
   /// Lets a restore make the nodes of values; the table must have no registrations yet.
   static func register(in types: TypeTable) {
     do throws(RestorationError) {
@@ -90,7 +81,6 @@ final class ValuesNode: RestorableNode {
         ValueNode.self, as: ValueNode.className, aliases: [], version: 1, migrations: [],
         TypeTable.Making(
           factory: { path, coder in
-            // The value's time may be over, or its secret forgotten; then no node is needed.
             coder.contains(ValueStore.valueKey) ? path.identifier.map { ValueNode($0) } : nil
           }, isNamedBySaves: true, makesItsClass: true))
       try FieldRecord.register(in: types)
@@ -147,29 +137,23 @@ extension ValueStore {
   /// - Parameters:
   ///   - outline: The elements of the state.
   ///   - isPutBack: Whether the state has been put in the place of another one.
-  ///   - state: The stored values of an element, also those with a sensitivity; nil if
-  ///     the element has none, or is left out.
+  ///   - state: The stored values of an element; nil if the element has none, or is left out.
   /// - Complexity: O(*n*) in the roots and in the values with their bytes.
   func restore(
     from outline: StoredOutline, isPutBack: Bool, state: (Int) -> KeyedDecoder?
   ) {
-    var found: [(key: String, stored: RestoredContent)] = []
+    var found: [(key: String, stored: ValueContent)] = []
     Self.forEachStored(in: outline, state: state) { found.append((key: $0, stored: $1)) }
-    if isOfScene {
-      // The scene took the other values before its delegate was told that the scene connects.
-      fill(with: found.filter { $0.stored.sensitivity != nil })
-    } else {
-      restore(found, isPutBack: isPutBack)
-    }
+    restore(found, isPutBack: isPutBack)
   }
 
   /// Calls the body with each value of a state.
   static func forEachStored(
     in outline: StoredOutline, state: (Int) -> KeyedDecoder?,
-    _ body: (String, RestoredContent) -> Void
+    _ body: (String, ValueContent) -> Void
   ) {
     for place in places(in: outline) {
-      guard let stored = state(place).flatMap(RestoredContent.init) else { continue }
+      guard let stored = state(place).flatMap(ValueContent.init(ofRecord:)) else { continue }
       body(outline.identifier(of: place), stored)
     }
   }
@@ -184,10 +168,10 @@ extension ValueStore {
     return outline.rows.indices.filter { outline.rows[$0].parent == root }
   }
 
-  /// The values without a sensitivity of a state of which nothing else is read.
+  /// The values of a state of which nothing else is read.
   ///
   /// The root of values is the first root of a state.
-  static func plainContents(of archive: Archive) throws(ArchiveError) -> [String: ValueContent] {
+  static func contents(of archive: Archive) throws(ArchiveError) -> [String: ValueContent] {
     let roots = try archive.record(NodeRecord.tree)?.references(forKey: NodeRecord.rootsKey)
     guard
       let root = try roots?.first.flatMap({ (record) throws(ArchiveError) in
@@ -202,9 +186,9 @@ extension ValueStore {
         let key = try value.container(forKey: NodeRecord.nodeKey)?
           .decodeIfPresent(String.self, forKey: NodeRecord.Key.identifier.rawValue),
         let state = try value.container(forKey: NodeRecord.stateKey),
-        let stored = RestoredContent(state), stored.sensitivity == nil
+        let stored = ValueContent(ofRecord: state)
       else { continue }
-      contents[key] = stored.content
+      contents[key] = stored
     }
     return contents
   }

@@ -15,7 +15,7 @@ protocol DecodingNote: Sendable {
 package final class ValueStore: Sendable {
   private struct Entry {
     /// The restored value, until somebody reads it.
-    var stored: RestoredContent?
+    var stored: ValueContent?
     var box: (any RestorableValueBox)?
     /// The key with the bytes of the box's declaration; an equal key may have others.
     var declaredKey: String?
@@ -94,7 +94,7 @@ package final class ValueStore: Sendable {
   /// - Returns: Nil if the key has a value of another type, or no archive takes the
   ///   key, which is a problem.
   func box<Value: Codable & Sendable>(
-    _ key: String, _ initial: Value, _ sensitivity: Sensitivity?
+    _ key: String, _ initial: Value
   ) -> ValueBox<Value>? {
     let (known, unread, declared) = state.withLock { state in
       (state.entries[key]?.box, state.entries[key]?.stored, state.entries[key]?.declaredKey)
@@ -116,7 +116,7 @@ package final class ValueStore: Sendable {
     // A stored value that did not fit the first type may fit this one.
     let stored = unread ?? known?.unfitContent
     if let known, stored == nil { return noteOtherType(known, key, Value.self) }
-    let box = ValueBox(initial, sensitivity)
+    let box = ValueBox(initial)
     // The app's own decoding may read other values, so the lock is not held.
     let finding = stored.map { take($0, in: box, key) }
     if let known, finding?.isWhole == false { return noteOtherType(known, key, Value.self) }
@@ -134,7 +134,7 @@ package final class ValueStore: Sendable {
 
   /// Decodes a value, which may run code of the app.
   private func take(
-    _ stored: RestoredContent, in box: any RestorableValueBox, _ key: String
+    _ stored: ValueContent, in box: any RestorableValueBox, _ key: String
   ) -> ValueFinding {
     guard box.isOfApp, let decoding = state.withLock(\.decoding) else {
       return box.take(stored, forKey: key)
@@ -157,7 +157,7 @@ package final class ValueStore: Sendable {
 
   /// Replaces a box of another type by a new one, and tells the readers of the old one.
   func replace<Value: Codable & Sendable>(_ key: String, _ initial: Value) -> ValueBox<Value> {
-    let box = ValueBox(initial, nil)
+    let box = ValueBox(initial)
     let old = state.withLock { state in
       defer { state.entries[key, default: Entry()].box = box }
       return state.entries[key]?.box
@@ -337,30 +337,30 @@ package final class ValueStore: Sendable {
     }
   }
 
-  /// The value of a key without a sensitivity in its stored form; nil if it cannot be encoded.
-  func plainContent(of key: String) -> ValueContent? {
+  /// The value of a key in its stored form; nil if it cannot be encoded.
+  func content(of key: String) -> ValueContent? {
     let entry = state.withLock { $0.entries[key] }
-    if let stored = entry?.stored { return stored.sensitivity == nil ? stored.content : nil }
+    if let stored = entry?.stored { return stored }
     do {
-      return try entry?.box?.plainContent()
+      return try entry?.box?.content()
     } catch {
       note(.storageEncodingFailed(key: key, error.reason))
       return nil
     }
   }
 
-  /// The present values without a sensitivity, as a change to a stored state.
+  /// The present values, as a change to a stored state.
   var change: ValueChange {
     let removed = state.withLock { state in
       state.entries.filter(\.value.isRemoved).map(\.key)
     }
     var change = ValueChange(contents: [:], removed: Set(removed))
-    for key in storedKeys { change.contents[key] = plainContent(of: key) }
+    for key in storedKeys { change.contents[key] = content(of: key) }
     return change
   }
 
   /// Takes values for keys that have none.
-  func fill(with found: [(key: String, stored: RestoredContent)]) {
+  func fill(with found: [(key: String, stored: ValueContent)]) {
     for (key, stored) in found {
       let box = state.withLock { state -> (any RestorableValueBox)? in
         let box = state.entries[key]?.box
@@ -387,7 +387,7 @@ package final class ValueStore: Sendable {
   ///
   /// After a put-back, values that are not stored are those of today, and are reset.
   func restore(
-    _ found: [(key: String, stored: RestoredContent)], isPutBack: Bool = false
+    _ found: [(key: String, stored: ValueContent)], isPutBack: Bool = false
   ) {
     let isFirst = state.withLock { state in
       defer { state.isRestored = true }
@@ -418,20 +418,6 @@ package final class ValueStore: Sendable {
     for box in boxes { box.reset() }
     let tell = state.withLock(\.tell)
     if !boxes.isEmpty { tell?() }
-  }
-
-  /// Forgets secrets that were not set since they were restored; the app forgets the others itself.
-  func forgetSecrets(where isForgotten: (String) -> Bool) {
-    let boxes = state.withLock { state in
-      state.entries.compactMap { key, entry -> (any RestorableValueBox)? in
-        guard isForgotten(key) else { return nil }
-        if entry.stored?.sensitivity == .secret { state.entries[key]?.stored = nil }
-        return entry.box
-      }
-    }
-    for box in boxes { box.forgetSecret() }
-    let tell = state.withLock(\.tell)
-    tell?()
   }
 
   /// The keys of the stored values that nobody has read, in order.

@@ -18,7 +18,7 @@ package struct LocalFinding: Hashable, Sendable {
   }
 
   package enum Store: CaseIterable, Sendable {
-    case unreachable, empty
+    case empty
     /// The store has a state that the key does not open whole.
     case unreadable
     /// The store has a state: the last known one or another.
@@ -27,58 +27,42 @@ package struct LocalFinding: Hashable, Sendable {
 
   package var file: File
   package var note: Note
-  /// Whether all subkeys are here that were here last, as far as is known.
-  package var hasSubkeys: Bool
 
-  package init(file: File, note: Note, hasSubkeys: Bool) {
-    (self.file, self.note, self.hasSubkeys) = (file, note, hasSubkeys)
-  }
+  package init(file: File, note: Note) { (self.file, self.note) = (file, note) }
 
   /// The finding for a copy whose state the store has confirmed.
-  static let trusted = LocalFinding(file: .whole, note: .fits, hasSubkeys: true)
+  static let trusted = LocalFinding(file: .whole, note: .fits)
 
   /// The finding for a copy without a local state.
-  static let nothing = LocalFinding(file: .missing, note: .missing, hasSubkeys: true)
+  static let nothing = LocalFinding(file: .missing, note: .missing)
 
   /// Whether there is a file that must not replace the state of the store.
   package var isDoubted: Bool {
     file == .damaged || file == .whole && (note == .differs || note == .removed)
   }
 
-  /// Whether the store is asked before anything is restored.
-  package var asksStore: Bool {
-    file == .missing ? note != .fits : isDoubted || !hasSubkeys && note == .fits
-  }
-
   /// The steps that a finding leads to.
   package enum Course: Hashable, Sendable {
     /// The local state goes on, and is sent.
     case goOn
-    /// The local state goes on, with the subkeys of the store.
-    case loadSubkeys
     /// The state of the store replaces the local one.
     case load
     /// The local state goes on, and is never sent: the store's state is in conflict
     /// with the next save.
     case conflict
-    /// There is no local state to go on with.
-    case wait
   }
 
-  /// Chooses the step, once the store has answered or failed.
+  /// Chooses the step, once the store has answered.
   package func course(with store: Store) -> Course {
-    guard asksStore else { return .goOn }
+    guard isDoubted else { return .goOn }
     // Somebody has put the file there. The state of the store was to be removed, so it
     // does not come back, either.
     if file == .whole, note == .removed { return .conflict }
     switch store {
-    case .unreachable where file == .missing: return .wait
-    case .unreachable: return .conflict
-    case .empty, .unreadable:
-      guard isDoubted else { return file == .missing ? .load : .goOn }
-      // A state that was never in the store replaces nothing there.
-      return store == .empty && note == .missing ? .goOn : .conflict
-    case .holding: return isDoubted || file == .missing ? .load : .loadSubkeys
+    // A state that was never in the store replaces nothing there.
+    case .empty where note == .missing: return .goOn
+    case .empty, .unreadable: return .conflict
+    case .holding: return .load
     }
   }
 }

@@ -60,18 +60,10 @@ extension RemoteCopy {
     ///
     /// The sample shows whether the file continues the archive in the store, if the file is whole.
     let sample: [UInt8]
-    /// A sample of the subkeys, in a note without a tag.
-    var secrets: [UInt8]?
     /// The set-aside states that the store has.
     let sentAsides: [Aside]
     /// The last local state, by the MAC of its whole history; nil if there was none.
     let archive: ArchiveVersion?
-    /// The last local subkeys, by the MAC of their whole history.
-    let subkeys: ArchiveVersion?
-    /// Whether the store may have subkeys that were lost here.
-    let lacksSubkeys: Bool?
-    /// Whether the state went on without these subkeys, and is in conflict with the store.
-    let opposes: Bool?
   }
 
   struct Aside: Codable {
@@ -127,16 +119,12 @@ extension RemoteCopy {
     guard isLasting, isProven, isUnsent else { return }
     do {
       let (here, noted) = (try here(), versions.withLock { $0.noted })
-      func isBehind(_ here: ArchiveVersion?, _ noted: ArchiveVersion?) -> Bool {
-        guard let here else { return false }
-        guard let noted else { return isNoted }
+      var isBehind: Bool {
+        guard let here = here.archive else { return false }
+        guard let noted = noted?.archive else { return isNoted }
         return here != noted && here.generation <= noted.generation
       }
-      if finding.isDoubted || state.opposes
-        || isBehind(here.archive, noted?.archive) || isBehind(here.subkeys, noted?.subkeys)
-      {
-        writeNote()
-      }
+      if finding.isDoubted || isBehind { writeNote() }
     } catch {
       // Without the note the next launch asks the store first.
     }
@@ -176,16 +164,12 @@ extension RemoteCopy {
       let state = state
       let base = state.base
       let isRemoved = state.removed == changes && state.sent != changes
-      let lacksSubkeys = finding.hasSubkeys ? nil : true
-      let opposes = state.opposes && base == nil ? true : nil
       let here = try here()
       versions.withLock { $0.noted = here }
-      guard base != nil || isRemoved || hasRemovedAsides || lacksSubkeys ?? opposes != nil else {
-        return try note.remove()
-      }
+      guard base != nil || isRemoved || hasRemovedAsides else { return try note.remove() }
       // Another archive may have replaced the one that was sent.
       let isSame =
-        !isRemoved && !state.needsWhole && state.sent.secrets == changes.secrets
+        !isRemoved && !state.needsWhole
         && base.map { main.changes.unchangedByteCount >= $0.byteCount } ?? false
       let archive = isSame ? try sample(of: main, base?.byteCount) : nil
       let rest: NotedCopy.Rest =
@@ -195,8 +179,7 @@ extension RemoteCopy {
           NotedStore(base),
           NotedCopy(
             rest: rest, sample: archive ?? [], sentAsides: try notedAsides(),
-            archive: here.archive, subkeys: here.subkeys, lacksSubkeys: lacksSubkeys,
-            opposes: opposes)))
+            archive: here.archive)))
     } catch {
       // Without the note the next launch asks the store.
     }
@@ -239,11 +222,10 @@ extension RemoteCopy {
 
   // MARK: Which versions are here
 
-  /// The versions of the local state and subkeys, as far as they can be opened.
+  /// The version of the local state, as far as it can be opened.
   struct Here: Sendable {
     var archive: ArchiveVersion?
-    var subkeys: ArchiveVersion?
-    /// The changes for which the versions were found.
+    /// The changes for which the version was found.
     var changes = Changes()
   }
 
@@ -261,9 +243,6 @@ extension RemoteCopy {
     else { return Here() }
     if here.archive == nil || here.changes.main != changes.main {
       here.archive = try version(of: main, key, opener.context)
-    }
-    if here.subkeys == nil || here.changes.secrets != changes.secrets {
-      here.subkeys = try version(of: secrets, key, opener.subkeysContext)
     }
     here.changes = changes
     versions.withLock { $0.here = here }

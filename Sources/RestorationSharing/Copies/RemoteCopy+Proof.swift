@@ -8,11 +8,10 @@ internal import Synchronization
 /// were sent, it would replace the state of the store, since the version in the note
 /// would permit the write.
 extension RemoteCopy {
-  /// The keys and contexts that open the local archives.
+  /// The keys and the context that open the local archive.
   struct Opener: Sendable {
     let keys: any KeyProvider
     let context: ArchiveContext
-    let subkeysContext: ArchiveContext
 
     /// The context of the note.
     var noteContext: ArchiveContext { ArchiveContext(context.fields + ["remote"]) }
@@ -25,7 +24,7 @@ extension RemoteCopy {
   /// The finding of ``prove(orNothing:)``; trusted before the comparison.
   var finding: LocalFinding { state.finding ?? .trusted }
 
-  /// Compares the local archives with the note, once.
+  /// Compares the local archive with the note, once.
   ///
   /// - Parameter orNothing: Whether to go on without the key, and then to prove
   ///   nothing.
@@ -48,26 +47,17 @@ extension RemoteCopy {
       return
     }
     let note = stored?.note(key, opener.noteContext)
-    versions.withLock { versions in
-      versions.noted = note.map { Here(archive: $0.copy.archive, subkeys: $0.copy.subkeys) }
-    }
+    versions.withLock { $0.noted = note.map { Here(archive: $0.copy.archive) } }
     guard file != nil else { return proveRemoval(note, stored?.content) }
     let archive = try Self.whole(main, key, opener.context)
-    let subkeys = try subkeysHere(key, opener, note)
     let finding = LocalFinding(
-      file: archive == nil ? .damaged : .whole, note: Self.standing(of: archive, to: note),
-      hasSubkeys: subkeys.areHere)
-    take(
-      .proved(
-        .file(
-          finding, opposes: !finding.isDoubted && note?.copy.opposes == true,
-          mergesSubkeys: subkeys.areToBeMerged,
-          try noted(finding, note, stored?.content, subkeys))))
+      file: archive == nil ? .damaged : .whole, note: Self.standing(of: archive, to: note))
+    take(.proved(.file(finding, try noted(finding, note, stored?.content))))
   }
 
   /// What the note says of the store, if that counts: only of the state that it names.
   private func noted(
-    _ finding: LocalFinding, _ note: Note?, _ old: Note?, _ subkeys: Subkeys
+    _ finding: LocalFinding, _ note: Note?, _ old: Note?
   ) throws(ArchiveError) -> SyncNote {
     guard !finding.isDoubted else { return .nothing }
     guard let note, finding.note == .fits else {
@@ -78,9 +68,7 @@ extension RemoteCopy {
     let isSame =
       note.copy.rest == .change
       ? try sample(of: main, base.byteCount) == note.copy.sample : false
-    return .base(
-      base, isSame: isSame, hasSubkeys: subkeys.version == note.copy.subkeys,
-      isAll: try main.open()?.byteCount == base.byteCount)
+    return .base(base, isSame: isSame, isAll: try main.open()?.byteCount == base.byteCount)
   }
 
   private static func standing(of archive: Archive?, to note: Note?) -> LocalFinding.Note {
@@ -104,37 +92,10 @@ extension RemoteCopy {
   ///
   /// Then nothing is sent. The store is asked before its state is relied on.
   private func wasSent(_ note: Note) throws(ArchiveError) -> Bool {
-    guard note.copy.rest == .change, try main.open()?.byteCount == note.store.byteCount,
-      try sample(of: main, note.store.byteCount) == note.copy.sample
-    else { return false }
-    return try note.copy.secrets == sample(of: secrets) ?? []
-  }
-
-  private struct Subkeys {
-    /// Whether all subkeys of the noted archive are here.
-    let areHere: Bool
-    /// Whether the subkeys of the store are to be merged with the local ones, not to replace them.
-    var areToBeMerged = false
-    var version: ArchiveVersion?
-  }
-
-  /// Compares the local subkeys with the noted ones: they may be the same, later or missing.
-  private func subkeysHere(
-    _ key: ArchiveKey, _ opener: Opener, _ note: Note?
-  ) throws(ArchiveError) -> Subkeys {
-    let archive = try Self.whole(secrets, key, opener.subkeysContext)
-    let lacksSome = note?.copy.lacksSubkeys == true
-    guard let archive else {
-      // Without a note nobody knows whether there were subkeys.
-      let isGone = try secrets.open() == nil
-      return Subkeys(areHere: isGone && note != nil && note?.copy.subkeys == nil && !lacksSome)
+    guard note.copy.rest == .change, try main.open()?.byteCount == note.store.byteCount else {
+      return false
     }
-    let noted = note?.copy.subkeys
-    let isLater = noted.map { archive.verdict(against: $0) == .ok } ?? true
-    let isProven = noted.map { archive.comes(from: $0) } ?? true
-    return Subkeys(
-      areHere: isLater && !lacksSome, areToBeMerged: isLater && (lacksSome || !isProven),
-      version: archive.version)
+    return try sample(of: main, note.store.byteCount) == note.copy.sample
   }
 
   /// The archive, up to an end that a killed save has left; nil if it is missing or damaged.
@@ -161,19 +122,5 @@ extension RemoteCopy {
       guard error.isAboutContent else { throw error }
       return false
     }
-  }
-
-  /// Whether the store may have subkeys that are not here, or has forgotten some that are.
-  var needsSubkeys: Bool {
-    isLasting && sync.withLock { $0.mergesSubkeys || $0.finding?.hasSubkeys == false }
-  }
-
-  /// Whether the local subkeys come from this machine, though some are missing.
-  var mergesSubkeys: Bool { state.mergesSubkeys }
-
-  /// Replaces the local subkeys by those of a state of the store.
-  func adoptSubkeys(_ bytes: [UInt8], of version: RemoteVersion) throws(ArchiveError) {
-    try secrets.adopt(bytes.isEmpty ? nil : bytes)
-    take(.adoptedSubkeys(of: version))
   }
 }

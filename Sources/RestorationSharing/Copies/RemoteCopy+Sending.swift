@@ -15,10 +15,7 @@ extension RemoteCopy {
     // Renewals of a lease alone make the stored state longer, too.
     let isTooLong = isRenewalDue && base.map { $0.parcelCount >= Self.largestParcelCount } ?? false
     guard !isSent || isTooLong else { return renewal() }
-    let file = try main.open()
-    let subkeys = try secrets.bytes() ?? []
-    let isAnythingHere = if file == nil { try hasSubkeys(in: subkeys) } else { true }
-    guard isAnythingHere else {
+    guard let file = try main.open() else {
       if isSent { return renewal() }
       guard let base else {
         take(.undone(changes))
@@ -30,7 +27,6 @@ extension RemoteCopy {
     guard base != nil else { return outgoingPlace() }
     if let base, !state.needsWhole, base.parcelCount < Self.largestParcelCount,
       main.changes.unchangedByteCount >= base.byteCount,
-      state.sent.secrets == changes.secrets,
       let added = try main.bytes(from: base.byteCount)
     {
       guard !added.isEmpty else {
@@ -40,14 +36,14 @@ extension RemoteCopy {
       }
       return try outgoingChange(added, of: base, changes)
     }
-    let archive = try file?.read(at: 0, count: file?.byteCount ?? 0) ?? []
-    return try outgoingWhole(archive, subkeys, insteadOf: base, changes)
+    let archive = try file.read(at: 0, count: file.byteCount)
+    return try outgoingWhole(archive, insteadOf: base, changes)
   }
 
   private func outgoingChange(
     _ added: [UInt8], of base: Base, _ changes: Changes
   ) throws(ArchiveError) -> Outgoing {
-    let parcel = RemoteParcel(kind: .change, secrets: [], archive: added)
+    let parcel = RemoteParcel(kind: .change, archive: added)
     let lease = dueLease
     let attempt = Attempt(
       .change, parcel.id, parcelCount: base.parcelCount + 1,
@@ -58,9 +54,9 @@ extension RemoteCopy {
   }
 
   private func outgoingWhole(
-    _ archive: [UInt8], _ subkeys: [UInt8], insteadOf base: Base?, _ changes: Changes
+    _ archive: [UInt8], insteadOf base: Base?, _ changes: Changes
   ) throws(ArchiveError) -> Outgoing {
-    let parcel = RemoteParcel(kind: .whole, secrets: subkeys, archive: archive)
+    let parcel = RemoteParcel(kind: .whole, archive: archive)
     // The whole state replaces any lease, so the lease is written anew.
     let lease = newLease
     let attempt = Attempt(
@@ -68,28 +64,6 @@ extension RemoteCopy {
     return begin(
       Outgoing(
         write: .replace(try checked(parcel, lease), expecting: base?.version), attempt: attempt))
-  }
-
-  /// Whether bytes have subkeys, and not only the names of forgotten ones.
-  ///
-  /// Bytes that cannot be read may have some.
-  func hasSubkeys(in bytes: [UInt8]) throws(ArchiveError) -> Bool {
-    guard !bytes.isEmpty, let opener = opener.withLock({ $0 }),
-      let key = try opener.keys.key(creating: false)
-    else { return !bytes.isEmpty }
-    do throws(ArchiveError) {
-      let file = SecretsFile(storage: MemoryStorage(bytes), context: opener.subkeysContext)
-      return try !file.read(key).entries.isEmpty
-    } catch {
-      guard error.isAboutContent else { throw error }
-      return true
-    }
-  }
-
-  /// Whether the store has nothing of the state, as far as is known.
-  var hasNothing: Bool {
-    let state = state
-    return state.isFetched && state.base?.isPlace ?? true
   }
 
   /// Whether nothing was written since the store was to have nothing.
@@ -162,12 +136,14 @@ extension RemoteCopy {
     }
     // A process may have ended after a write and before it noted the answer. Then the
     // local bytes begin with those of the store: no two archives begin alike.
-    let opposes = sync.withLock { $0.opposes }
-    guard isLasting, !opposes, otherOwner(of: state) == nil, stored.hasState, !stored.isDamaged,
+    guard isLasting, otherOwner(of: state) == nil, stored.hasState, !stored.isDamaged,
       stored.archive.count >= Self.sampleByteCount, couldHaveSent(stored.archive.count),
       let bytes = try main.bytes(), bytes.starts(with: stored.archive)
     else { return .changed }
-    try adopt(stored, state.version, here: bytes)
+    // Goes on from the state of the store, which was sent from here.
+    take(
+      .recognized(
+        Base(state.version, stored), stored.lease, isAll: bytes.count == stored.archive.count))
     return .settled
   }
 
@@ -189,16 +165,6 @@ extension RemoteCopy {
     guard finding.note == .missing else { return false }
     take(.trusted)
     return true
-  }
-
-  /// Goes on from the state of the store, which was sent from here.
-  private func adopt(
-    _ stored: RemoteContent, _ version: RemoteVersion, here bytes: [UInt8]
-  ) throws(ArchiveError) {
-    take(
-      .recognized(
-        Base(version, stored), stored.lease, isAll: bytes.count == stored.archive.count,
-        hasSubkeys: try secrets.bytes() ?? [] == stored.secrets))
   }
 
   /// Whether an archive of this size, with which the local bytes begin, may have been

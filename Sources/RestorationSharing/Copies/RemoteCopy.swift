@@ -31,7 +31,6 @@ final class RemoteCopy: Sendable {
   let name: String
   let store: any RemoteStateStore
   let main: TrackedStorage
-  let secrets: TrackedStorage
   /// Whether the local copy outlasts the process.
   let isLasting: Bool
   /// Takes the lease of the state; nil if the directory takes none.
@@ -40,7 +39,7 @@ final class RemoteCopy: Sendable {
   /// The storage for the note of a lasting copy.
   let note: any ArchiveStorage
   let sync: Mutex<SyncState>
-  /// The local versions, as far as they are known, and the versions that the note names.
+  /// The local version, as far as it is known, and the version that the note names.
   let versions = Mutex<(here: Here, noted: Here?)>((Here(), nil))
   let told = Mutex(Told())
   let asides = Mutex(Asides())
@@ -52,11 +51,8 @@ final class RemoteCopy: Sendable {
   ) {
     (self.name, self.store, self.isLasting) = (name, store, isLasting)
     (self.leasing, self.now) = (leasing, now)
-    let location = "\(store.location), “\(name)”"
     main = TrackedStorage(
-      directory.storage(named: name), location: location, keepsGenerations: isLasting)
-    secrets = TrackedStorage(
-      directory.storage(named: name + StateClaim.secretsSuffix), location: location,
+      directory.storage(named: name), location: "\(store.location), “\(name)”",
       keepsGenerations: isLasting)
     // The note need not be durable: without it the store is asked.
     note = directory.launchStorage(ofStateNamed: name + StateClaim.copySuffix)
@@ -95,9 +91,6 @@ final class RemoteCopy: Sendable {
   /// Whether the store has not confirmed the whole local state.
   var isUnsent: Bool { state.isUnsent(at: changes) }
 
-  /// Whether the store has the local subkeys.
-  var hasSentSubkeys: Bool { state.hasSentSubkeys(at: changes) }
-
   /// Whether the write that waits for its answer has the whole local state.
   var isBeingSent: Bool { state.attempts.last?.changes == changes && !isLeaseDue }
 
@@ -107,10 +100,8 @@ final class RemoteCopy: Sendable {
   /// inner nil is a removal.
   var theirs: RemoteState?? { state.theirs }
 
-  /// The counts of local changes.
-  var changes: Changes {
-    Changes(main: main.changes.count, secrets: secrets.changes.count)
-  }
+  /// The count of local changes.
+  var changes: Changes { Changes(main: main.changes.count) }
 
   /// A moment, to find out whether anything has happened here while the store was asked.
   struct Moment: Equatable {
@@ -130,17 +121,10 @@ final class RemoteCopy: Sendable {
 
   /// Replaces the local state by that of the store, without conditions.
   ///
-  /// - Parameters:
-  ///   - state: The state of the store; nil for nothing.
-  ///   - hasSubkeys: Whether the subkeys are here already, and differ from those of the
-  ///     store.
+  /// - Parameter state: The state of the store; nil for nothing.
   /// - Throws: The errors of the storage, and `unsupportedFeature` for a later format.
-  func take(_ state: RemoteState?, hasSubkeys: Bool) throws(ArchiveError) {
+  func take(_ state: RemoteState?) throws(ArchiveError) {
     let stored = try state.map { (state) throws(ArchiveError) in try read(state) }
-    // The subkeys come first: a state without its own subkeys loses its secrets.
-    if !hasSubkeys {
-      try secrets.adopt(stored.flatMap { $0.secrets.isEmpty ? nil : $0.secrets })
-    }
     if stored?.state == nil, version != nil {
       // Generations of a state that somebody has discarded must not come back.
       for generation in try main.generations() { try generation.storage.remove() }
@@ -149,8 +133,7 @@ final class RemoteCopy: Sendable {
     take(
       .took(
         state.flatMap { state in stored.map { Base(state.version, $0) } }, stored?.lease,
-        needsWhole: stored.map { $0.isDamaged || $0.state == nil } ?? false,
-        hasOtherSubkeys: hasSubkeys))
+        needsWhole: stored.map { $0.isDamaged || $0.state == nil } ?? false))
   }
 
   /// The content of the store's state, if this version of the software knows the format.

@@ -53,12 +53,6 @@ package struct SyncState: Equatable, Sendable {
 
   /// The result of the proof; nil before it.
   package var finding: LocalFinding?
-  /// Whether the local state goes on without subkeys that the store has.
-  ///
-  /// Then it must not replace the state of the store, even if it begins with that.
-  package var opposes = false
-  /// Whether the state goes on here from the store's, but with other subkeys.
-  package var mergesSubkeys = false
 
   /// Begins without knowing anything.
   ///
@@ -74,14 +68,11 @@ extension SyncState {
   /// The numbers of the changes that were made here.
   package struct Changes: Equatable, Sendable {
     package var main: UInt64 = 0
-    package var secrets: UInt64 = 0
 
-    package init(main: UInt64 = 0, secrets: UInt64 = 0) {
-      (self.main, self.secrets) = (main, secrets)
-    }
+    package init(main: UInt64 = 0) { self.main = main }
 
     /// Other changes than there are, so that all counts as unsent.
-    static let none = Changes(main: .max, secrets: .max)
+    static let none = Changes(main: .max)
   }
 
   /// A state of the store, or a place.
@@ -179,11 +170,6 @@ extension SyncState {
 
   /// Whether the store has not confirmed the whole local state.
   package func isUnsent(at changes: Changes) -> Bool { sent != changes || theirs != nil }
-
-  /// Whether the store has the local subkeys.
-  func hasSentSubkeys(at changes: Changes) -> Bool {
-    sent.secrets == changes.secrets && theirs == nil && base != nil
-  }
 }
 
 // MARK: Events
@@ -205,12 +191,6 @@ package enum SyncEvent: Equatable, Sendable {
   case undone(SyncState.Changes)
   /// The state was claimed, or is let go.
   case endsLease(Bool)
-  /// The local state goes on without subkeys that the store may have.
-  case lostSubkeys
-  /// All subkeys are here that the store has and that were not forgotten.
-  case hasSubkeys
-  /// The subkeys of this version in the store have replaced the local ones.
-  case adoptedSubkeys(of: RemoteVersion)
   /// Nothing of a doubted state was ever in the store, so it may be sent.
   case trusted
 
@@ -226,10 +206,10 @@ package enum SyncEvent: Equatable, Sendable {
   case leased(StoredLease?)
   /// The lease is forgotten, so that it is no longer renewed.
   case released
-  /// The state of the store has replaced the local one. The subkeys may be others than its own.
-  case took(SyncState.Base?, StoredLease?, needsWhole: Bool, hasOtherSubkeys: Bool)
+  /// The state of the store has replaced the local one.
+  case took(SyncState.Base?, StoredLease?, needsWhole: Bool)
   /// The local state begins with that of the store, which was sent from here.
-  case recognized(SyncState.Base, StoredLease?, isAll: Bool, hasSubkeys: Bool)
+  case recognized(SyncState.Base, StoredLease?, isAll: Bool)
   /// The store has a place of somebody, or nothing, where there was a place.
   case foundPlace(SyncState.Base?)
 
@@ -247,7 +227,7 @@ package enum SyncProof: Equatable, Sendable {
   case removal(SyncState.Base?)
   /// Nothing could be compared without the key.
   case unread
-  case file(LocalFinding, opposes: Bool, mergesSubkeys: Bool, SyncNote)
+  case file(LocalFinding, SyncNote)
 }
 
 /// What the note of a launch says of the store.
@@ -255,8 +235,8 @@ package enum SyncNote: Equatable, Sendable {
   case nothing
   /// The store had the local state, but nobody with the key says so.
   case all
-  /// The store had this; whether the file and the subkeys go on from it, and the file is all of it.
-  case base(SyncState.Base, isSame: Bool, hasSubkeys: Bool, isAll: Bool)
+  /// The store had this; whether the file goes on from it, and is all of it.
+  case base(SyncState.Base, isSame: Bool, isAll: Bool)
 }
 
 /// What is to be done after an event.
@@ -287,25 +267,11 @@ extension SyncState {
 
     case .removed:
       removed = changes
-      finding?.hasSubkeys = true
       return isUnsent(at: changes) ? [.note] : []
-    case .unwanted: (sent, unwanted) = (.none, changes)
+    case .unwanted: (sent, unwanted, needsWhole) = (.none, changes, true)
     case .undone(let undone): sent = undone
     case .endsLease(let ends): endsLease = ends
-    case .lostSubkeys:
-      // What the store has does not join its older states.
-      store = .unknown
-      past.removeAll { $0 == nil }
-      opposes = true
-      // Without a save nothing is in conflict, so nothing is unsent.
-      if sent.main != .max { sent = changes }
-    case .hasSubkeys:
-      finding?.hasSubkeys = true
-      mergesSubkeys = false
-      return [.note]
-    case .adoptedSubkeys(let version):
-      if base?.version == version { sent.secrets = changes.secrets }
-    case .trusted: (finding, sent) = (.trusted, .none)
+    case .trusted: (finding, sent, needsWhole) = (.trusted, .none, true)
 
     case .sent(let attempt): return send(attempt)
     case .stored(let id, let version): return settle(id, version)
@@ -313,23 +279,18 @@ extension SyncState {
     case .asked: if store == .unknown { see(nil) }
     case .leased(let lease): self.lease = lease
     case .released: (lease, endsLease) = (nil, false)
-    case .took(let base, let lease, let needsWhole, let hasOtherSubkeys):
+    case .took(let base, let lease, let needsWhole):
       see(base)
       (exchange, self.lease, self.needsWhole) = (.idle, lease, needsWhole)
-      sent = changes
-      if hasOtherSubkeys { sent.secrets = .max }
-      (finding, opposes, mergesSubkeys) = (.trusted, false, false)
+      (sent, finding) = (changes, .trusted)
       return [.note]
-    case .recognized(let base, let lease, let isAll, let hasSubkeys):
+    case .recognized(let base, let lease, let isAll):
       see(base)
       setAttempts([])
       (self.lease, needsWhole) = (lease, false)
-      sent = Changes(
-        main: isAll ? changes.main : .max, secrets: hasSubkeys ? changes.secrets : .max)
+      sent = isAll ? changes : .none
       finding?.file = .whole
       finding?.note = .fits
-      // Another machine may have forgotten some subkeys.
-      mergesSubkeys = !hasSubkeys
       return [.mark(base.byteCount), .note]
     case .foundPlace(let place):
       see(place)
@@ -342,8 +303,7 @@ extension SyncState {
       exchange = .idle
       // Nothing of the local state was sent on the base of the other one, so all is sent.
       see(theirs.map { Base($0.version) })
-      (lease, sent) = (nil, .none)
-      (finding, opposes) = (.trusted, false)
+      (lease, sent, finding, needsWhole) = (nil, .none, .trusted, true)
     }
     return []
   }
@@ -351,25 +311,24 @@ extension SyncState {
   private mutating func take(_ proof: SyncProof, _ changes: Changes) -> [SyncAction] {
     switch proof {
     case .nothing: finding = .nothing
-    case .unread: finding = LocalFinding(file: .whole, note: .missing, hasSubkeys: true)
+    case .unread: finding = LocalFinding(file: .whole, note: .missing)
     case .removal(let base):
       (removed, sent) = (Changes(), .none)
-      finding = LocalFinding(file: .missing, note: .fits, hasSubkeys: true)
+      finding = LocalFinding(file: .missing, note: .fits)
       if let base {
         see(base)
         needsWhole = true
       }
-    case .file(let finding, let opposes, let mergesSubkeys, let note):
-      (self.finding, self.opposes, self.mergesSubkeys) = (finding, opposes, mergesSubkeys)
+    case .file(let finding, let note):
+      self.finding = finding
       switch note {
       // A doubted state is sent only if somebody saves, and then it is a conflict.
       case _ where finding.isDoubted, .all: sent = changes
       case .nothing: break
-      case .base(let base, let isSame, let hasSubkeys, let isAll):
+      case .base(let base, let isSame, let isAll):
         see(base)
-        needsWhole = !isSame || !hasSubkeys
-        sent = Changes(
-          main: isSame && isAll ? 0 : .max, secrets: isSame && hasSubkeys ? 0 : .max)
+        needsWhole = !isSame
+        sent = isSame && isAll ? Changes() : .none
         return isSame ? [.mark(base.byteCount)] : []
       }
     }

@@ -99,13 +99,8 @@ public final class RemoteStateDirectory: StateDirectory {
     }
   }
 
-  /// The storage of the local copy of a state, or of its subkeys.
-  public func storage(named name: String) -> any ArchiveStorage {
-    guard let state = name.droppingSuffix(StateClaim.secretsSuffix) else {
-      return copy(of: name)
-    }
-    return copy(of: state).secrets
-  }
+  /// The storage of the local copy of a state.
+  public func storage(named name: String) -> any ArchiveStorage { copy(of: name) }
 
   /// The storage for notes of launches, on this machine.
   public func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
@@ -189,10 +184,3 @@ extension RemoteStateDirectory {
 
 /// A smaller table is not worth sweeping.
 private let smallestTable = 64
-
-extension String {
-  /// The text before a suffix; nil if the text does not end in the suffix.
-  fileprivate func droppingSuffix(_ suffix: String) -> String? {
-    hasSuffix(suffix) ? String(dropLast(suffix.count)) : nil
-  }
-}

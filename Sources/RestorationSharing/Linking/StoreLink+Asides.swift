@@ -20,7 +20,7 @@ extension StoreLink {
     for archive in try remote.unsentAsides() {
       guard let file = try archive.storage.open() else { continue }
       let parcel = RemoteParcel(
-        kind: .whole, secrets: [], archive: try file.read(at: 0, count: file.byteCount))
+        kind: .whole, archive: try file.read(at: 0, count: file.byteCount))
       guard let bytes = parcel.bytes else { continue }
       do {
         try await store(

@@ -21,29 +21,25 @@ extension StoreLink {
     // A state in a later format is neither taken nor replaced.
     let content = try theirs.map { (state) throws(ArchiveError) in try remote.read(state) }
     remote.take(.opposed(theirs))
-    let ours = try archive.storage.open()
     let aside = ConflictAside(
-      choice, hasOurs: ours != nil, hasTheirs: content?.state != nil,
+      choice, hasOurs: try archive.storage.open() != nil, hasTheirs: content?.state != nil,
       isCopyLasting: remote.isLasting)
     switch choice {
-    case .theirs: try await giveWay(to: theirs, content, aside, settingAside)
-    case .ours: try await prevail(ours, over: theirs, content, aside, settingAside)
+    case .theirs: try await giveWay(to: theirs, aside, settingAside)
+    case .ours: try await prevail(over: theirs, content, aside, settingAside)
     }
     await boundStoredAsides(settingAside)
     return true
   }
 
   /// Lets the local state take the place of the store's, which the store keeps under another name
-  /// before; the subkeys of both are here then.
+  /// before.
   private func prevail(
-    _ ours: (any ArchiveFile)?, over theirs: RemoteState?, _ content: RemoteContent?,
-    _ aside: ConflictAside, _ settingAside: SettingAside
+    over theirs: RemoteState?, _ content: RemoteContent?, _ aside: ConflictAside,
+    _ settingAside: SettingAside
   ) async throws(ArchiveError) {
-    let theirSecrets = try secrets.content(of: content?.secrets ?? [])
-    try secrets.keep(theirSecrets.entries, besides: ours)
-    try secrets.forgetAgain(theirSecrets.forgotten)
     if aside == .theirs, let theirs, let content {
-      let parcel = RemoteParcel(kind: .whole, secrets: [], archive: content.archive)
+      let parcel = RemoteParcel(kind: .whole, archive: content.archive)
       try await askStore {
         let name = remote.asideName(.conflict, settingAside.date)
         archive.moved = try await store(
@@ -84,15 +80,12 @@ extension StoreLink {
   }
 
   private func giveWay(
-    to theirs: RemoteState?, _ content: RemoteContent?, _ aside: ConflictAside,
-    _ settingAside: SettingAside
+    to theirs: RemoteState?, _ aside: ConflictAside, _ settingAside: SettingAside
   ) async throws(ArchiveError) {
     // A discard that gives way has removed the archives that were set aside, too,
     // and they come back.
     if aside == .nothing { try remote.keepRemovedAsides() }
     let before = archive.setAsideIdentifiers() ?? []
-    let ours = try secrets.content(of: try remote.secrets.bytes() ?? []).entries
-    let hasSubkeys = try mergeSubkeys(of: content, keeping: ours)
     archive.open.close()
     if aside != .nothing { try archive.setAside(.conflict, settingAside) }
     do throws(ArchiveError) {
@@ -108,9 +101,8 @@ extension StoreLink {
         throw error
       }
     }
-    try remote.take(theirs, hasSubkeys: hasSubkeys)
+    try remote.take(theirs)
     forgetStored()
-    secrets.subkeys.removeAll()
     remote.tell(.current)
   }
 }

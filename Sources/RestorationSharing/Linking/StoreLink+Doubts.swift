@@ -13,9 +13,9 @@ extension StoreLink {
     let finding = remote.finding
     // A caller that only looks has no lock that keeps other processes from the files
     // until the store answers.
-    guard need != .toLook, claimed.claim.taken != nil, finding.asksStore, finding.file != .missing,
-      !finding.isDoubted || !remote.isUnsent
-    else { return false }
+    guard need != .toLook, claimed.claim.taken != nil, finding.isDoubted, !remote.isUnsent else {
+      return false
+    }
     do throws(ArchiveError) {
       try await load(claims: need.isUse)
     } catch {
@@ -26,16 +26,13 @@ extension StoreLink {
         let generations = try archive.storage.generations()
         guard here || !generations.isEmpty else { throw error }
       }
-      guard finding.course(with: .unreachable) == .conflict else { return true }
-      if !finding.isDoubted { remote.take(.lostSubkeys) }
       if finding.note == .removed {
         noteUnknown()
         return true
       }
-      let what = finding.isDoubted ? "damaged or an older one" : "without subkeys of its secrets"
       copyProblem =
-        "The local copy of the state is \(what), and the store cannot be reached. Restore again"
-        + " when it can be; what is saved before that is a conflict. (\(error))"
+        "The local copy of the state is damaged or an older one, and the store cannot be reached."
+        + " Restore again when it can be; what is saved before that is a conflict. (\(error))"
     }
     return true
   }
@@ -46,17 +43,13 @@ extension StoreLink {
     _ state: RemoteState?
   ) throws(ArchiveError) -> Bool {
     let finding = remote.finding
-    guard finding.asksStore, finding.file != .missing else { return false }
+    guard finding.isDoubted else { return false }
     switch finding.course(with: try standing(of: state)) {
     case .load:
       if let state { try replaceDoubted(with: state) }
-    case .loadSubkeys:
-      try loadSubkeys(of: state)
-      return false
-    case .goOn where finding.isDoubted: remote.take(.trusted)
-    case .goOn: return false
+    case .goOn: remote.take(.trusted)
     case .conflict where finding.note == .removed: noteUnknown()
-    case .conflict, .wait: break
+    case .conflict: break
     }
     return true
   }
@@ -85,9 +78,6 @@ extension StoreLink {
     let finding = remote.finding
     let stored = try remote.read(state)
     let isKept = try remote.main.bytes().map { !stored.archive.starts(with: $0) } ?? false
-    let ours = isKept && finding.hasSubkeys ? try remote.secrets.bytes() ?? [] : []
-    let hasSubkeys = try mergeSubkeys(
-      of: stored, keeping: try secrets.content(of: ours).entries)
     archive.open.close()
     if isKept {
       let reason = finding.file == .damaged ? SetAsideReason.unreadable : .unread
@@ -97,9 +87,8 @@ extension StoreLink {
         + ", so the state of the store has come in its place."
         + (location.map { " What was here is at \($0)." } ?? "")
     }
-    try remote.take(state, hasSubkeys: hasSubkeys)
+    try remote.take(state)
     forgetStored()
-    secrets.subkeys.removeAll()
     if !remote.isUnsent { remote.tell(.current) }
   }
 

@@ -155,32 +155,17 @@ extension StoreLink {
 
   private func adopt(_ state: RemoteState?) throws(ArchiveError) {
     if try adoptForDoubted(state) { return }
-    let isFirst = !remote.isFetched
     if remote.isSupersededBy(state) {
-      try take(state)
+      try remote.take(state)
       forgetStored()
-      // Another machine may have forgotten some of the subkeys.
-      if !isFirst { secrets.subkeys.removeAll() }
     }
     if !remote.isUnsent { remote.tell(.current) }
-  }
-
-  /// Makes the store's state the local one, without the subkeys that were forgotten here.
-  private func take(_ state: RemoteState?) throws(ArchiveError) {
-    let content = try state.map { (state) throws(ArchiveError) in try remote.read(state) }
-    // A process may have ended when it had set the local state aside, and had done nothing more.
-    var ours: [SecretKeys.Entry] = []
-    if try remote.main.open() == nil, try !remote.main.setAsideArchives().isEmpty {
-      ours = try secrets.content(of: try remote.secrets.bytes() ?? []).entries
-    }
-    try remote.take(state, hasSubkeys: try mergeSubkeys(of: content, keeping: ours))
   }
 
   /// Forgets all that is known here of the stored files.
   func forgetStored() {
     archive.forget()
     launch.forgetRestore()
-    secrets.forgetStored()
   }
 
   /// Looks whether the store has a newer state, after a restore that did not wait for the store and

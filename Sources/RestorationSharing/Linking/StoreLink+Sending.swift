@@ -86,9 +86,6 @@ extension StoreLink {
     switch outcome {
     case .sent:
       if asksStore { remote.tell(.current) }
-      do { try dropForgotten() } catch {
-        // The record goes when a change is sent again.
-      }
       await endLease()
       // An archive that was put back is in the store as the state before its old name goes.
       await sendRemovedAsides()
@@ -108,9 +105,6 @@ extension StoreLink {
     try await sendAsides()
     if let outcome = try await lookForOthers() { return outcome }
     for round in 0..<Self.largestRoundCount {
-      if remote.needsSubkeys {
-        try loadSubkeys(of: try await remote.store.load(remote.name))
-      }
       guard let outgoing = try remote.outgoing() else { return .sent }
       if try await write(outgoing) {
         // The state is written after its place.
@@ -141,7 +135,6 @@ extension StoreLink {
       if case .changed = try remote.compare(state) {
         // There are no local changes, so a newer state is in the way of nothing.
         guard remote.isUnsent else { return .sent }
-        try loadSubkeys(of: state)
         return oppose(state)
       }
       remote.take(.asked)

@@ -4,8 +4,6 @@ package import RestorationKit
 /// What the library asks and tells the link, in its words.
 extension StoreLink: StateLink {
   var isCopyLasting: Bool { remote.isLasting }
-  var lacksSubkeys: Bool { !remote.finding.hasSubkeys }
-  var storedAsides: [SetAsideArchive] { remote.storedAsides }
   var removalFailure: ArchiveError? { unremoved.map { .storeUnavailable($0) } }
 
   var isRemovedElsewhere: Bool { remote.theirs.map { conflict(with: $0).isRemoved } ?? false }
@@ -16,8 +14,6 @@ extension StoreLink: StateLink {
 
   func check() async { await check(claims: false) }
 
-  func isElsewhere(_ archive: SetAsideArchive) -> Bool { remote.remoteAside(archive) != nil }
-
   func sendChanges(isolation: isolated (any Actor)?) async -> LinkOutcome {
     await send(isolation: isolation).forLibrary
   }
@@ -25,8 +21,6 @@ extension StoreLink: StateLink {
   func sendSoon(isolation: isolated (any Actor)?) async -> LinkOutcome {
     await sendWithPatience(isolation: isolation).forLibrary
   }
-
-  func sendForgottenSubkeys() async -> LinkOutcome { await sendForgotten().forLibrary }
 }
 
 extension RemoteOutcome {

@@ -13,7 +13,6 @@ final class StoreLink {
   let claimed: ClaimedName
   let archive: StoredArchive
   let launch: LaunchGuard
-  let secrets: SecretStore
   /// The file that has the link; the reference is weak, so that a retry does not keep the file.
   weak var file: StateFile?
 
@@ -29,12 +28,9 @@ final class StoreLink {
 
   init(_ remote: RemoteCopy, in directory: RemoteStateDirectory, _ files: LinkedFiles) {
     (self.remote, self.directory) = (remote, directory)
-    (claimed, archive) = (files.claimed, files.archive)
-    (launch, secrets) = (files.launch, files.secrets)
+    (claimed, archive, launch) = (files.claimed, files.archive, files.launch)
     remote.use(
-      RemoteCopy.Opener(
-        keys: archive.opener.keys, context: archive.opener.context,
-        subkeysContext: secrets.file.context))
+      RemoteCopy.Opener(keys: archive.opener.keys, context: archive.opener.context))
   }
 
   /// Whether somebody has to decide which of two states stays.

@@ -90,7 +90,7 @@ extension Int64 {
 
 extension StoredLease {
   func parcel(_ id: RemoteParcel.ID) -> RemoteParcel {
-    RemoteParcel(id: id, kind: .lease, secrets: [], archive: bytes)
+    RemoteParcel(id: id, kind: .lease, archive: bytes)
   }
 }
 

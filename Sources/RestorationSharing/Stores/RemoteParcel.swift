@@ -7,14 +7,10 @@
 ///     1 byte    1 for a whole state, 2 for a change, 3 for a lease
 ///     1 byte    0
 ///     16 bytes  the identifier of the parcel, random
-///     4 bytes   the number of bytes of the subkeys of secrets; 0 but in a whole one
-///     4 bytes   the number of bytes of what follows them
-///               the subkeys, an archive of their own
+///     4 bytes   the number of bytes of what follows
 ///               the archive; or what was appended to it; or a lease: 16 bytes that tell
 ///               the process, 8 bytes for its end in milliseconds since 1970, and the
 ///               owner in UTF-8
-///
-/// A whole parcel without an archive has the subkeys of set-aside states: the state is gone.
 ///
 /// Another digit in place of the 1 says that a later format follows. Software that does
 /// not know that format reads nothing there and writes nothing.
@@ -49,28 +45,23 @@ package struct RemoteParcel: Equatable, Sendable {
     case lease = 3
   }
 
-  static let headerByteCount = 30
+  static let headerByteCount = 26
   private static let mark = Array("RKP1".utf8)
 
   let id: ID
   let kind: Kind
-  let secrets: [UInt8]
   let archive: [UInt8]
 
-  /// The bytes of the parcel; nil if one part has more than 4 GiB.
+  /// The bytes of the parcel; nil if the archive has more than 4 GiB.
   var bytes: [UInt8]? {
-    guard let secretsCount = UInt32(exactly: secrets.count),
-      let archiveCount = UInt32(exactly: archive.count)
-    else { return nil }
+    guard let archiveCount = UInt32(exactly: archive.count) else { return nil }
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(Self.headerByteCount + secrets.count + archive.count)
+    bytes.reserveCapacity(byteCount)
     bytes += Self.mark
     bytes += [kind.rawValue, 0]
     bytes.append(id.high)
     bytes.append(id.low)
-    bytes.append(secretsCount)
     bytes.append(archiveCount)
-    bytes += secrets
     bytes += archive
     return bytes
   }
@@ -81,12 +72,9 @@ package struct RemoteParcel: Equatable, Sendable {
     var rest = bytes.dropFirst(Self.mark.count)
     guard let kind = Kind(rawValue: rest.removeFirst()), rest.removeFirst() == 0 else { return nil }
     let id = ID(high: rest.takeNumber(), low: rest.takeNumber())
-    let secretsCount = Int(rest.takeNumber() as UInt32)
     let archiveCount = Int(rest.takeNumber() as UInt32)
-    guard secretsCount <= rest.count, archiveCount <= rest.count - secretsCount else { return nil }
-    self.init(
-      id: id, kind: kind, secrets: Array(rest.prefix(secretsCount)),
-      archive: Array(rest.dropFirst(secretsCount).prefix(archiveCount)))
+    guard archiveCount <= rest.count else { return nil }
+    self.init(id: id, kind: kind, archive: Array(rest.prefix(archiveCount)))
   }
 
   /// Whether a later version of the software has written the parcel that begins a slice.
@@ -94,12 +82,11 @@ package struct RemoteParcel: Equatable, Sendable {
     (2...9).contains { bytes.starts(with: "RKP\($0)".utf8) }
   }
 
-  init(id: ID = .random(), kind: Kind, secrets: [UInt8], archive: [UInt8]) {
-    (self.id, self.kind) = (id, kind)
-    (self.secrets, self.archive) = (secrets, archive)
+  init(id: ID = .random(), kind: Kind, archive: [UInt8]) {
+    (self.id, self.kind, self.archive) = (id, kind, archive)
   }
 
-  var byteCount: Int { Self.headerByteCount + secrets.count + archive.count }
+  var byteCount: Int { Self.headerByteCount + archive.count }
 }
 
 /// The content of all parcels under a name.
@@ -110,7 +97,6 @@ struct RemoteContent: Equatable, Sendable {
   var hasState = false
   /// The last lease; nil if there was none.
   var lease: StoredLease?
-  var secrets: [UInt8] = []
   var archive: [UInt8] = []
   /// Whether bytes that are no parcel follow the last one.
   ///
@@ -135,11 +121,10 @@ struct RemoteContent: Equatable, Sendable {
 
   /// Adds a parcel; false if it cannot follow the parcels before it.
   private mutating func take(_ parcel: RemoteParcel) -> Bool {
-    guard parcel.kind == .whole || parcel.secrets.isEmpty else { return false }
     switch parcel.kind {
     case .whole:
       guard !hasState else { return false }
-      (hasState, secrets, archive) = (true, parcel.secrets, parcel.archive)
+      (hasState, archive) = (true, parcel.archive)
     case .change:
       guard hasState else { return false }
       archive += parcel.archive
@@ -151,7 +136,7 @@ struct RemoteContent: Equatable, Sendable {
   }
 
   /// Whether the content is a place for a state that has not come yet.
-  var isPlace: Bool { state == nil && secrets.isEmpty && !ids.isEmpty }
+  var isPlace: Bool { state == nil && !ids.isEmpty }
 
   /// The archive; nil if there is none.
   var state: [UInt8]? { archive.isEmpty ? nil : archive }

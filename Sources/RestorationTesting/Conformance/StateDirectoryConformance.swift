@@ -35,7 +35,7 @@ public enum StateDirectoryConformance: Sendable {
 
   /// Names that a keeper and a host use, and names that an app may choose.
   private static let names = [
-    "main", "main~2", "main.scene-7d4b8f9e", "main.scenes", "main.secrets", "user 1", "Größe",
+    "main", "main~2", "main.scene-7d4b8f9e", "main.scenes", "user 1", "Größe",
     "a.b", "main2", String(repeating: "n", count: 150),
   ]
 

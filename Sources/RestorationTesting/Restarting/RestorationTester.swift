@@ -96,7 +96,7 @@ public final class RestorationTester {
   /// The time that keepers of this tester see.
   public var now: Date { clock.now }
 
-  /// Lets time pass, for values and states that expire.
+  /// Lets time pass, for states that expire.
   ///
   /// - Parameter duration: How long; less than zero sets the clock back.
   public func advance(by duration: Duration) {

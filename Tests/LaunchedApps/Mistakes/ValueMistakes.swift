@@ -23,7 +23,7 @@ enum ValueMistakes {
     "oldCases": { try await mode(OldMode.plain) },
     "oddNames": oddNames,
     "notANumber": notANumber,
-    "secretError": secretError,
+    "thrownError": thrownError,
     "hugeText": hugeText,
     "besideMistakes": besideMistakes,
   ]
@@ -205,7 +205,7 @@ enum ValueMistakes {
     func encode(to encoder: any Encoder) throws { throw Failure(text: text) }
   }
 
-  private static func secretError() async throws {
+  private static func thrownError() async throws {
     try await Mistakes.begin()
     RestoredValue("draft", default: Typed()).value = Typed(text: "typed by a user")
     await Restoration.end()

@@ -135,7 +135,7 @@ final class LocalCopyDamageTests: XCTestCase {
     XCTAssertEqual(stored, "next")
   }
 
-  private func saveLong(_ count: Int, _ root: PinNode, _ keeper: StateKeeper?) async throws {
+  private func saveLong(_ count: Int, _ root: TestNode, _ keeper: StateKeeper?) async throws {
     for number in 1...count {
       root.value = "Oslo \(number) " + String(repeating: "o", count: 2_000)
       _ = try await keeper?.save([root])

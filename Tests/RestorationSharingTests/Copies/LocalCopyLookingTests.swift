@@ -20,16 +20,13 @@ final class LocalCopyLookingTests: XCTestCase {
   }
 
   func testALookReplacesNothingThatIsDamaged() async throws {
-    for name in ["main", "main.secrets"] {
-      let saved = try await SavedOften(hasSecrets: true)
-      saved.copy.memory(named: name).bytes = saved.older[name]
-      try await expectNoChange(saved, name) { _ = try await $0.generations() }
-      try await expectNoChange(saved, name) { _ = try await $0.setAsideStates() }
-      let root = SavedOften.node()
-      _ = try await saved.here.launch().restore(into: [root])
-      XCTAssertEqual(root.value, "state \(SavedOften.count)", name)
-      XCTAssertEqual(root.pins, ["a": "1234", "b": "5678"], name)
-    }
+    let saved = try await SavedOften()
+    saved.copy.memory(named: "main").bytes = saved.older["main"]
+    try await expectNoChange(saved, "generations") { _ = try await $0.generations() }
+    try await expectNoChange(saved, "setAsideStates") { _ = try await $0.setAsideStates() }
+    let root = SavedOften.node()
+    _ = try await saved.here.launch().restore(into: [root])
+    XCTAssertEqual(root.value, "state \(SavedOften.count)")
   }
 
   func testALookAtWhatIsRestoredWithoutTheStoreReplacesNothing() async throws {

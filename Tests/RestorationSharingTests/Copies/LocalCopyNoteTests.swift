@@ -55,8 +55,6 @@ final class LocalCopyNoteTests: XCTestCase {
         var tagged = try object(note)
         tagged["note"] = Data(try bytes(forged)).base64EncodedString()
         forged = tagged
-      } else {
-        forged["secrets"] = [Int]()
       }
       saved.copy.memory(named: "main").bytes = older
       saved.copy.memory(named: Self.name).bytes = try bytes(forged)
@@ -75,8 +73,7 @@ final class LocalCopyNoteTests: XCTestCase {
   private func updated() async throws -> SavedOften {
     let saved = try await SavedOften()
     var old = try content(saved.copy.memory(named: Self.name).bytes)
-    for key in ["archive", "subkeys"] { old[key] = nil }
-    old["secrets"] = [Int]()
+    old["archive"] = nil
     saved.copy.memory(named: Self.name).bytes = try bytes(old)
     return saved
   }
@@ -117,8 +114,7 @@ final class LocalCopyNoteTests: XCTestCase {
     _ = try await keeper?.save([root])
     keeper = nil
     var old = try content(note)
-    for key in ["archive", "subkeys"] { old[key] = nil }
-    old["secrets"] = [Int]()
+    old["archive"] = nil
     saved.copy.memory(named: Self.name).bytes = try bytes(old)
     saved.network.isReachable = true
     let next = try saved.here.launch()

@@ -4,8 +4,8 @@ import RestorationSharing
 
 /// The states and events of the table in ``SyncStateTests``, and what it says of each pair.
 enum SyncStateTable {
-  static let changes = SyncState.Changes(main: 3, secrets: 1)
-  static let earlier = SyncState.Changes(main: 2, secrets: 0)
+  static let changes = SyncState.Changes(main: 3)
+  static let earlier = SyncState.Changes(main: 2)
 
   static func id(_ number: UInt64) -> RemoteParcel.ID {
     RemoteParcel.ID(high: 0, low: number)
@@ -34,7 +34,7 @@ enum SyncStateTable {
     SyncState.Phase.allCases.flatMap {
       phase -> [(name: String, state: SyncState)] in
       var plain = SyncState()
-      plain.finding = .init(file: .whole, note: .fits, hasSubkeys: true)
+      plain.finding = .init(file: .whole, note: .fits)
       switch phase {
       case .unknown: plain.sent = earlier
       case .current: (plain.store, plain.sent) = (.known(base(1)), changes)
@@ -49,8 +49,8 @@ enum SyncStateTable {
       var full = plain
       full.past = [nil, id(2)]
       (full.needsWhole, full.removed, full.unwanted) = (true, earlier, earlier)
-      (full.lease, full.endsLease, full.opposes, full.mergesSubkeys) = (lease, true, true, true)
-      full.finding = .init(file: .damaged, note: .differs, hasSubkeys: false)
+      (full.lease, full.endsLease) = (lease, true)
+      full.finding = .init(file: .damaged, note: .differs)
       return [("\(phase)", plain), ("\(phase)+", full)]
     } + others
 
@@ -87,35 +87,27 @@ enum SyncStateTable {
     ("proved unread", .proved(.unread)),
     (
       "proved file, doubted",
-      proved(.damaged, .fits, .base(base(2), isSame: true, hasSubkeys: true, isAll: true))
+      proved(.damaged, .fits, .base(base(2), isSame: true, isAll: true))
     ),
     ("proved file, no note", proved(.whole, .missing, .nothing)),
     ("proved file, sent", proved(.whole, .missing, .all)),
     (
       "proved file, other",
-      proved(.whole, .fits, .base(base(2), isSame: false, hasSubkeys: true, isAll: true))
+      proved(.whole, .fits, .base(base(2), isSame: false, isAll: true))
     ),
     (
       "proved file, longer",
-      proved(.whole, .fits, .base(base(2), isSame: true, hasSubkeys: true, isAll: false))
-    ),
-    (
-      "proved file, other subkeys",
-      proved(.whole, .fits, .base(base(2), isSame: true, hasSubkeys: false, isAll: true))
+      proved(.whole, .fits, .base(base(2), isSame: true, isAll: false))
     ),
     (
       "proved file, same",
-      proved(.whole, .fits, .base(base(2), isSame: true, hasSubkeys: true, isAll: true))
+      proved(.whole, .fits, .base(base(2), isSame: true, isAll: true))
     ),
     ("removed", .removed),
     ("unwanted", .unwanted),
     ("undone", .undone(changes)),
     ("ends lease", .endsLease(true)),
     ("keeps lease", .endsLease(false)),
-    ("lost subkeys", .lostSubkeys),
-    ("has subkeys", .hasSubkeys),
-    ("adopted subkeys", .adoptedSubkeys(of: base(1).version)),
-    ("adopted other subkeys", .adoptedSubkeys(of: base(9).version)),
     ("trusted", .trusted),
     ("sent change", .sent(attempt(.change, 7))),
     ("sent whole", .sent(attempt(.whole, 7))),
@@ -131,11 +123,11 @@ enum SyncStateTable {
     ("leased", .leased(lease)),
     ("leased by nobody", .leased(nil)),
     ("released", .released),
-    ("took", .took(base(2), lease, needsWhole: false, hasOtherSubkeys: false)),
-    ("took nothing", .took(nil, nil, needsWhole: false, hasOtherSubkeys: false)),
-    ("took, other subkeys", .took(base(2), nil, needsWhole: true, hasOtherSubkeys: true)),
-    ("recognized", .recognized(base(2), lease, isAll: true, hasSubkeys: true)),
-    ("recognized a part", .recognized(base(2), nil, isAll: false, hasSubkeys: false)),
+    ("took", .took(base(2), lease, needsWhole: false)),
+    ("took nothing", .took(nil, nil, needsWhole: false)),
+    ("took what is damaged", .took(base(2), nil, needsWhole: true)),
+    ("recognized", .recognized(base(2), lease, isAll: true)),
+    ("recognized a part", .recognized(base(2), nil, isAll: false)),
     ("found a place", .foundPlace(base(2, isPlace: true))),
     ("found no place", .foundPlace(nil)),
     ("opposed", .opposed(RemoteState(bytes: [2], version: RemoteVersion("other")))),
@@ -146,112 +138,90 @@ enum SyncStateTable {
   static func proved(
     _ file: LocalFinding.File, _ note: LocalFinding.Note, _ base: SyncNote
   ) -> SyncEvent {
-    .proved(
-      .file(
-        LocalFinding(file: file, note: note, hasSubkeys: true), opposes: false,
-        mergesSubkeys: false, base))
+    .proved(.file(LocalFinding(file: file, note: note), base))
   }
 
   static let text = """
     began, here
-      unknown unknown+ unsent unsent+ awaiting awaiting+ opposed opposed+ opposed by a removal awaiting lease awaiting place awaiting removal: sent ∅/∅
-      current current+ place empty: → unsent, sent ∅/∅
+      unknown unknown+ unsent unsent+ awaiting awaiting+ opposed opposed+ opposed by a removal awaiting lease awaiting place awaiting removal: sent ∅
+      current current+ place empty: → unsent, sent ∅
       fresh: –
     began, not here
-      unknown unknown+ unsent unsent+ awaiting awaiting+ opposed opposed+ fresh opposed by a removal awaiting lease awaiting place awaiting removal: sent 0/0
-      current current+ place empty: → unsent, sent 0/0
+      unknown unknown+ unsent unsent+ awaiting awaiting+ opposed opposed+ fresh opposed by a removal awaiting lease awaiting place awaiting removal: sent 0
+      current current+ place empty: → unsent, sent 0
     proved nothing
       unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ opposed opposed+ fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: missing missing
     proved removal
-      unknown: → unsent, store has v2, sent ∅/∅, whole, removed at 0/0, missing fits
-      unknown+: → unsent, store has v2, past ["nothing"], sent ∅/∅, removed at 0/0, missing fits
-      current place: → unsent, store has v2, past ["1"], sent ∅/∅, whole, removed at 0/0, missing fits
-      current+: → unsent, store has v2, past ["nothing", "1"], sent ∅/∅, removed at 0/0, missing fits
-      unsent awaiting opposed opposed by a removal: store has v2, past ["1"], sent ∅/∅, whole, removed at 0/0, missing fits
-      unsent+ awaiting+ opposed+: store has v2, past ["nothing", "1"], sent ∅/∅, removed at 0/0, missing fits
-      fresh: → unsent, store has v2, whole, removed at 0/0, missing fits
-      empty: → unsent, store has v2, past ["nothing"], sent ∅/∅, whole, removed at 0/0, missing fits
-      awaiting lease awaiting place awaiting removal: store has v2, past ["1"], sent ∅/∅, removed at 0/0, missing fits
+      unknown: → unsent, store has v2, sent ∅, whole, removed at 0, missing fits
+      unknown+: → unsent, store has v2, past ["nothing"], sent ∅, removed at 0, missing fits
+      current place: → unsent, store has v2, past ["1"], sent ∅, whole, removed at 0, missing fits
+      current+: → unsent, store has v2, past ["nothing", "1"], sent ∅, removed at 0, missing fits
+      unsent awaiting opposed opposed by a removal: store has v2, past ["1"], sent ∅, whole, removed at 0, missing fits
+      unsent+ awaiting+ opposed+: store has v2, past ["nothing", "1"], sent ∅, removed at 0, missing fits
+      fresh: → unsent, store has v2, whole, removed at 0, missing fits
+      empty: → unsent, store has v2, past ["nothing"], sent ∅, whole, removed at 0, missing fits
+      awaiting lease awaiting place awaiting removal: store has v2, past ["1"], sent ∅, removed at 0, missing fits
     proved removal, unknown
-      unknown unknown+ unsent unsent+ awaiting awaiting+ opposed opposed+ opposed by a removal awaiting lease awaiting place awaiting removal: sent ∅/∅, removed at 0/0, missing fits
-      current current+ place empty: → unsent, sent ∅/∅, removed at 0/0, missing fits
-      fresh: removed at 0/0, missing fits
+      unknown unknown+ unsent unsent+ awaiting awaiting+ opposed opposed+ opposed by a removal awaiting lease awaiting place awaiting removal: sent ∅, removed at 0, missing fits
+      current current+ place empty: → unsent, sent ∅, removed at 0, missing fits
+      fresh: removed at 0, missing fits
     proved unread
       unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ opposed opposed+ fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: whole missing
     proved file, doubted
-      unknown awaiting opposed fresh awaiting lease awaiting place awaiting removal: sent all, damaged fits
-      unknown+ awaiting+ opposed+: sent all, damaged fits, opposes no more, merges no more
-      current place empty opposed by a removal: damaged fits
-      current+: damaged fits, opposes no more, merges no more
-      unsent: → current, sent all, damaged fits
-      unsent+: → current, sent all, damaged fits, opposes no more, merges no more
+      unknown unknown+ awaiting awaiting+ opposed opposed+ fresh awaiting lease awaiting place awaiting removal: sent all, damaged fits
+      current current+ place empty opposed by a removal: damaged fits
+      unsent unsent+: → current, sent all, damaged fits
     proved file, no note
-      unknown current unsent awaiting opposed fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: whole missing
-      unknown+ current+ unsent+ awaiting+ opposed+: whole missing, opposes no more, merges no more
+      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ opposed opposed+ fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: whole missing
     proved file, sent
-      unknown awaiting opposed fresh awaiting lease awaiting place awaiting removal: sent all, whole missing
-      unknown+ awaiting+ opposed+: sent all, whole missing, opposes no more, merges no more
-      current place empty opposed by a removal: whole missing
-      current+: whole missing, opposes no more, merges no more
-      unsent: → current, sent all, whole missing
-      unsent+: → current, sent all, whole missing, opposes no more, merges no more
+      unknown unknown+ awaiting awaiting+ opposed opposed+ fresh awaiting lease awaiting place awaiting removal: sent all, whole missing
+      current current+ place empty opposed by a removal: whole missing
+      unsent unsent+: → current, sent all, whole missing
     proved file, other
-      unknown: → unsent, store has v2, sent ∅/∅, whole
-      unknown+: → unsent, store has v2, past ["nothing"], sent ∅/∅, whole fits, opposes no more, merges no more
-      current: → unsent, store has v2, past ["1"], sent ∅/∅, whole
-      current+: → unsent, store has v2, past ["nothing", "1"], sent ∅/∅, whole fits, opposes no more, merges no more
-      unsent awaiting opposed: store has v2, past ["1"], sent ∅/∅, whole
-      unsent+ awaiting+ opposed+: store has v2, past ["nothing", "1"], sent ∅/∅, whole fits, opposes no more, merges no more
+      unknown: → unsent, store has v2, sent ∅, whole
+      unknown+: → unsent, store has v2, past ["nothing"], sent ∅, whole fits
+      current: → unsent, store has v2, past ["1"], sent ∅, whole
+      current+: → unsent, store has v2, past ["nothing", "1"], sent ∅, whole fits
+      unsent awaiting opposed: store has v2, past ["1"], sent ∅, whole
+      unsent+ awaiting+ opposed+: store has v2, past ["nothing", "1"], sent ∅, whole fits
       fresh: → unsent, store has v2, whole, whole fits
-      place: → unsent, store has v2, past ["1"], sent ∅/∅, whole, whole fits
-      empty: → unsent, store has v2, past ["nothing"], sent ∅/∅, whole, whole fits
-      opposed by a removal: store has v2, past ["1"], sent ∅/∅, whole, whole fits
-      awaiting lease awaiting place awaiting removal: store has v2, past ["1"], sent ∅/∅, whole fits
+      place: → unsent, store has v2, past ["1"], sent ∅, whole, whole fits
+      empty: → unsent, store has v2, past ["nothing"], sent ∅, whole, whole fits
+      opposed by a removal: store has v2, past ["1"], sent ∅, whole, whole fits
+      awaiting lease awaiting place awaiting removal: store has v2, past ["1"], sent ∅, whole fits
     proved file, longer
-      unknown: → unsent, store has v2, sent ∅/0, MARK 20
-      unknown+: → unsent, store has v2, past ["nothing"], sent ∅/0, not whole, whole fits, opposes no more, merges no more, MARK 20
-      current: → unsent, store has v2, past ["1"], sent ∅/0, MARK 20
-      current+: → unsent, store has v2, past ["nothing", "1"], sent ∅/0, not whole, whole fits, opposes no more, merges no more, MARK 20
-      unsent awaiting opposed: store has v2, past ["1"], sent ∅/0, MARK 20
-      unsent+ awaiting+ opposed+: store has v2, past ["nothing", "1"], sent ∅/0, not whole, whole fits, opposes no more, merges no more, MARK 20
-      fresh: → unsent, store has v2, sent ∅/0, whole fits, MARK 20
-      place: → unsent, store has v2, past ["1"], sent ∅/0, whole fits, MARK 20
-      empty: → unsent, store has v2, past ["nothing"], sent ∅/0, whole fits, MARK 20
-      opposed by a removal: store has v2, past ["1"], sent ∅/0, whole fits, MARK 20
-      awaiting lease awaiting place awaiting removal: store has v2, past ["1"], sent ∅/0, not whole, whole fits, MARK 20
-    proved file, other subkeys
-      unknown: → unsent, store has v2, sent 0/∅, whole, MARK 20
-      unknown+: → unsent, store has v2, past ["nothing"], sent 0/∅, whole fits, opposes no more, merges no more, MARK 20
-      current: → unsent, store has v2, past ["1"], sent 0/∅, whole, MARK 20
-      current+: → unsent, store has v2, past ["nothing", "1"], sent 0/∅, whole fits, opposes no more, merges no more, MARK 20
-      unsent awaiting opposed: store has v2, past ["1"], sent 0/∅, whole, MARK 20
-      unsent+ awaiting+ opposed+: store has v2, past ["nothing", "1"], sent 0/∅, whole fits, opposes no more, merges no more, MARK 20
-      fresh: → unsent, store has v2, sent 0/∅, whole, whole fits, MARK 20
-      place: → unsent, store has v2, past ["1"], sent 0/∅, whole, whole fits, MARK 20
-      empty: → unsent, store has v2, past ["nothing"], sent 0/∅, whole, whole fits, MARK 20
-      opposed by a removal: store has v2, past ["1"], sent 0/∅, whole, whole fits, MARK 20
-      awaiting lease awaiting place awaiting removal: store has v2, past ["1"], sent 0/∅, whole fits, MARK 20
+      unknown: → unsent, store has v2, sent ∅, MARK 20
+      unknown+: → unsent, store has v2, past ["nothing"], sent ∅, not whole, whole fits, MARK 20
+      current: → unsent, store has v2, past ["1"], sent ∅, MARK 20
+      current+: → unsent, store has v2, past ["nothing", "1"], sent ∅, not whole, whole fits, MARK 20
+      unsent awaiting opposed: store has v2, past ["1"], sent ∅, MARK 20
+      unsent+ awaiting+ opposed+: store has v2, past ["nothing", "1"], sent ∅, not whole, whole fits, MARK 20
+      fresh: → unsent, store has v2, whole fits, MARK 20
+      place: → unsent, store has v2, past ["1"], sent ∅, whole fits, MARK 20
+      empty: → unsent, store has v2, past ["nothing"], sent ∅, whole fits, MARK 20
+      opposed by a removal: store has v2, past ["1"], sent ∅, whole fits, MARK 20
+      awaiting lease awaiting place awaiting removal: store has v2, past ["1"], sent ∅, not whole, whole fits, MARK 20
     proved file, same
-      unknown: → unsent, store has v2, sent 0/0, MARK 20
-      unknown+: → unsent, store has v2, past ["nothing"], sent 0/0, not whole, whole fits, opposes no more, merges no more, MARK 20
-      current: → unsent, store has v2, past ["1"], sent 0/0, MARK 20
-      current+: → unsent, store has v2, past ["nothing", "1"], sent 0/0, not whole, whole fits, opposes no more, merges no more, MARK 20
-      unsent awaiting opposed: store has v2, past ["1"], sent 0/0, MARK 20
-      unsent+ awaiting+ opposed+: store has v2, past ["nothing", "1"], sent 0/0, not whole, whole fits, opposes no more, merges no more, MARK 20
-      fresh: → unsent, store has v2, sent 0/0, whole fits, MARK 20
-      place: → unsent, store has v2, past ["1"], sent 0/0, whole fits, MARK 20
-      empty: → unsent, store has v2, past ["nothing"], sent 0/0, whole fits, MARK 20
-      opposed by a removal: store has v2, past ["1"], sent 0/0, whole fits, MARK 20
-      awaiting lease awaiting place awaiting removal: store has v2, past ["1"], sent 0/0, not whole, whole fits, MARK 20
+      unknown: → unsent, store has v2, sent 0, MARK 20
+      unknown+: → unsent, store has v2, past ["nothing"], sent 0, not whole, whole fits, MARK 20
+      current: → unsent, store has v2, past ["1"], sent 0, MARK 20
+      current+: → unsent, store has v2, past ["nothing", "1"], sent 0, not whole, whole fits, MARK 20
+      unsent awaiting opposed: store has v2, past ["1"], sent 0, MARK 20
+      unsent+ awaiting+ opposed+: store has v2, past ["nothing", "1"], sent 0, not whole, whole fits, MARK 20
+      fresh: → unsent, store has v2, sent 0, whole fits, MARK 20
+      place: → unsent, store has v2, past ["1"], sent 0, whole fits, MARK 20
+      empty: → unsent, store has v2, past ["nothing"], sent 0, whole fits, MARK 20
+      opposed by a removal: store has v2, past ["1"], sent 0, whole fits, MARK 20
+      awaiting lease awaiting place awaiting removal: store has v2, past ["1"], sent 0, not whole, whole fits, MARK 20
     removed
-      unknown unsent awaiting opposed fresh opposed by a removal awaiting lease awaiting place awaiting removal: removed at all, NOTE
-      unknown+ unsent+ awaiting+ opposed+: removed at all, damaged differs, NOTE
-      current place empty: removed at all
-      current+: removed at all, damaged differs
+      unknown unknown+ unsent unsent+ awaiting awaiting+ opposed opposed+ fresh opposed by a removal awaiting lease awaiting place awaiting removal: removed at all, NOTE
+      current current+ place empty: removed at all
     unwanted
-      unknown unknown+ unsent unsent+ awaiting awaiting+ opposed opposed+ opposed by a removal awaiting lease awaiting place awaiting removal: sent ∅/∅, unwanted at all
-      current current+ place empty: → unsent, sent ∅/∅, unwanted at all
-      fresh: unwanted at all
+      unknown unsent awaiting opposed opposed by a removal: sent ∅, whole, unwanted at all
+      unknown+ unsent+ awaiting+ opposed+ awaiting lease awaiting place awaiting removal: sent ∅, unwanted at all
+      current place empty: → unsent, sent ∅, whole, unwanted at all
+      current+: → unsent, sent ∅, unwanted at all
+      fresh: whole, unwanted at all
     undone
       unknown unknown+ awaiting awaiting+ opposed opposed+ fresh awaiting lease awaiting place awaiting removal: sent all
       current current+ place empty opposed by a removal: –
@@ -262,31 +232,14 @@ enum SyncStateTable {
     keeps lease
       unknown current unsent awaiting opposed fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: –
       unknown+ current+ unsent+ awaiting+ opposed+: keeps lease
-    lost subkeys
-      unknown: sent all, opposes
-      unknown+: past ["2"], sent all
-      current place empty: → unknown, store has what nobody knows, opposes
-      current+: → unknown, store has what nobody knows, past ["2"]
-      unsent: → unknown, store has what nobody knows, sent all, opposes
-      unsent+: → unknown, store has what nobody knows, past ["2"], sent all
-      awaiting opposed awaiting lease awaiting place awaiting removal: store has what nobody knows, sent all, opposes
-      awaiting+ opposed+: store has what nobody knows, past ["2"], sent all
-      fresh: opposes
-      opposed by a removal: store has what nobody knows, opposes
-    has subkeys
-      unknown current unsent awaiting opposed fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: NOTE
-      unknown+ current+ unsent+ awaiting+ opposed+: damaged differs, merges no more, NOTE
-    adopted subkeys
-      unknown unknown+ current current+ fresh place empty opposed by a removal: –
-      unsent unsent+ awaiting awaiting+ opposed opposed+ awaiting lease awaiting place awaiting removal: sent 2/1
-    adopted other subkeys
-      unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ opposed opposed+ fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: –
     trusted
-      unknown unsent awaiting opposed: sent ∅/∅
-      unknown+ unsent+ awaiting+ opposed+ opposed by a removal awaiting lease awaiting place awaiting removal: sent ∅/∅, whole fits
-      current: → unsent, sent ∅/∅
-      current+ place empty: → unsent, sent ∅/∅, whole fits
-      fresh: whole fits
+      unknown unsent awaiting opposed: sent ∅, whole
+      unknown+ unsent+ awaiting+ opposed+ awaiting lease awaiting place awaiting removal: sent ∅, whole fits
+      current: → unsent, sent ∅, whole
+      current+: → unsent, sent ∅, whole fits
+      fresh: whole, whole fits
+      place empty: → unsent, sent ∅, whole, whole fits
+      opposed by a removal: sent ∅, whole, whole fits
     sent change
       unknown unknown+ current current+ unsent unsent+ fresh place empty: → awaiting, awaiting ["change 7"], MARK 55
       awaiting awaiting+: awaiting ["change 5", "whole 6", "change 7"], MARK 55
@@ -365,11 +318,11 @@ enum SyncStateTable {
       awaiting lease awaiting place awaiting removal: no lease
     took
       unknown: → current, store has v2, sent all, lease, NOTE
-      unknown+: → current, store has v2, past ["nothing"], sent all, not whole, whole fits, opposes no more, merges no more, NOTE
+      unknown+: → current, store has v2, past ["nothing"], sent all, not whole, whole fits, NOTE
       current: store has v2, past ["1"], lease, NOTE
-      current+: store has v2, past ["nothing", "1"], not whole, whole fits, opposes no more, merges no more, NOTE
+      current+: store has v2, past ["nothing", "1"], not whole, whole fits, NOTE
       unsent awaiting opposed: → current, store has v2, past ["1"], sent all, lease, NOTE
-      unsent+ awaiting+ opposed+: → current, store has v2, past ["nothing", "1"], sent all, not whole, whole fits, opposes no more, merges no more, NOTE
+      unsent+ awaiting+ opposed+: → current, store has v2, past ["nothing", "1"], sent all, not whole, whole fits, NOTE
       fresh: → current, store has v2, sent all, lease, whole fits, NOTE
       place: store has v2, past ["1"], lease, whole fits, NOTE
       empty: store has v2, past ["nothing"], lease, whole fits, NOTE
@@ -377,48 +330,49 @@ enum SyncStateTable {
       awaiting lease awaiting place awaiting removal: → current, store has v2, past ["1"], sent all, not whole, whole fits, NOTE
     took nothing
       unknown: → current, store has nothing, sent all, NOTE
-      unknown+: → current, store has nothing, past ["2"], sent all, not whole, no lease, whole fits, opposes no more, merges no more, NOTE
+      unknown+: → current, store has nothing, past ["2"], sent all, not whole, no lease, whole fits, NOTE
       current: store has nothing, past ["1"], NOTE
-      current+: store has nothing, past ["2", "1"], not whole, no lease, whole fits, opposes no more, merges no more, NOTE
+      current+: store has nothing, past ["2", "1"], not whole, no lease, whole fits, NOTE
       unsent awaiting opposed: → current, store has nothing, past ["1"], sent all, NOTE
-      unsent+ awaiting+ opposed+: → current, store has nothing, past ["2", "1"], sent all, not whole, no lease, whole fits, opposes no more, merges no more, NOTE
+      unsent+ awaiting+ opposed+: → current, store has nothing, past ["2", "1"], sent all, not whole, no lease, whole fits, NOTE
       fresh: → current, store has nothing, sent all, whole fits, NOTE
       place: store has nothing, past ["1"], whole fits, NOTE
       empty: whole fits, NOTE
       opposed by a removal: → current, store has nothing, past ["1"], whole fits, NOTE
       awaiting lease awaiting place awaiting removal: → current, store has nothing, past ["1"], sent all, not whole, no lease, whole fits, NOTE
-    took, other subkeys
-      unknown: → unsent, store has v2, sent 3/∅, whole, NOTE
-      unknown+: → unsent, store has v2, past ["nothing"], sent 3/∅, no lease, whole fits, opposes no more, merges no more, NOTE
-      current awaiting opposed: → unsent, store has v2, past ["1"], sent 3/∅, whole, NOTE
-      current+ awaiting+ opposed+: → unsent, store has v2, past ["nothing", "1"], sent 3/∅, no lease, whole fits, opposes no more, merges no more, NOTE
-      unsent: store has v2, past ["1"], sent 3/∅, whole, NOTE
-      unsent+: store has v2, past ["nothing", "1"], sent 3/∅, no lease, whole fits, opposes no more, merges no more, NOTE
-      fresh: → unsent, store has v2, sent 3/∅, whole, whole fits, NOTE
-      place opposed by a removal: → unsent, store has v2, past ["1"], sent 3/∅, whole, whole fits, NOTE
-      empty: → unsent, store has v2, past ["nothing"], sent 3/∅, whole, whole fits, NOTE
-      awaiting lease awaiting place awaiting removal: → unsent, store has v2, past ["1"], sent 3/∅, no lease, whole fits, NOTE
+    took what is damaged
+      unknown: → current, store has v2, sent all, whole, NOTE
+      unknown+: → current, store has v2, past ["nothing"], sent all, no lease, whole fits, NOTE
+      current: store has v2, past ["1"], whole, NOTE
+      current+: store has v2, past ["nothing", "1"], no lease, whole fits, NOTE
+      unsent awaiting opposed: → current, store has v2, past ["1"], sent all, whole, NOTE
+      unsent+ awaiting+ opposed+: → current, store has v2, past ["nothing", "1"], sent all, no lease, whole fits, NOTE
+      fresh: → current, store has v2, sent all, whole, whole fits, NOTE
+      place: store has v2, past ["1"], whole, whole fits, NOTE
+      empty: store has v2, past ["nothing"], whole, whole fits, NOTE
+      opposed by a removal: → current, store has v2, past ["1"], whole, whole fits, NOTE
+      awaiting lease awaiting place awaiting removal: → current, store has v2, past ["1"], sent all, no lease, whole fits, NOTE
     recognized
       unknown fresh: → current, store has v2, sent all, lease, MARK 20, NOTE
-      unknown+: → current, store has v2, past ["nothing"], sent all, not whole, whole fits lacking subkeys, merges no more, MARK 20, NOTE
+      unknown+: → current, store has v2, past ["nothing"], sent all, not whole, whole fits, MARK 20, NOTE
       current place opposed by a removal: store has v2, past ["1"], lease, MARK 20, NOTE
-      current+: store has v2, past ["nothing", "1"], not whole, whole fits lacking subkeys, merges no more, MARK 20, NOTE
+      current+: store has v2, past ["nothing", "1"], not whole, whole fits, MARK 20, NOTE
       unsent awaiting: → current, store has v2, past ["1"], sent all, lease, MARK 20, NOTE
-      unsent+ awaiting+: → current, store has v2, past ["nothing", "1"], sent all, not whole, whole fits lacking subkeys, merges no more, MARK 20, NOTE
+      unsent+ awaiting+: → current, store has v2, past ["nothing", "1"], sent all, not whole, whole fits, MARK 20, NOTE
       opposed: store has v2, past ["1"], sent all, lease, MARK 20, NOTE
-      opposed+: store has v2, past ["nothing", "1"], sent all, not whole, whole fits lacking subkeys, merges no more, MARK 20, NOTE
+      opposed+: store has v2, past ["nothing", "1"], sent all, not whole, whole fits, MARK 20, NOTE
       empty: store has v2, past ["nothing"], lease, MARK 20, NOTE
       awaiting lease awaiting place awaiting removal: → current, store has v2, past ["1"], sent all, not whole, MARK 20, NOTE
     recognized a part
-      unknown: → unsent, store has v2, sent ∅/∅, merges, MARK 20, NOTE
-      unknown+: → unsent, store has v2, past ["nothing"], sent ∅/∅, not whole, no lease, whole fits lacking subkeys, MARK 20, NOTE
-      current awaiting place: → unsent, store has v2, past ["1"], sent ∅/∅, merges, MARK 20, NOTE
-      current+ awaiting+: → unsent, store has v2, past ["nothing", "1"], sent ∅/∅, not whole, no lease, whole fits lacking subkeys, MARK 20, NOTE
-      unsent opposed opposed by a removal: store has v2, past ["1"], sent ∅/∅, merges, MARK 20, NOTE
-      unsent+ opposed+: store has v2, past ["nothing", "1"], sent ∅/∅, not whole, no lease, whole fits lacking subkeys, MARK 20, NOTE
-      fresh: → unsent, store has v2, merges, MARK 20, NOTE
-      empty: → unsent, store has v2, past ["nothing"], sent ∅/∅, merges, MARK 20, NOTE
-      awaiting lease awaiting place awaiting removal: → unsent, store has v2, past ["1"], sent ∅/∅, not whole, no lease, merges, MARK 20, NOTE
+      unknown: → unsent, store has v2, sent ∅, MARK 20, NOTE
+      unknown+: → unsent, store has v2, past ["nothing"], sent ∅, not whole, no lease, whole fits, MARK 20, NOTE
+      current awaiting place: → unsent, store has v2, past ["1"], sent ∅, MARK 20, NOTE
+      current+ awaiting+: → unsent, store has v2, past ["nothing", "1"], sent ∅, not whole, no lease, whole fits, MARK 20, NOTE
+      unsent opposed opposed by a removal: store has v2, past ["1"], sent ∅, MARK 20, NOTE
+      unsent+ opposed+: store has v2, past ["nothing", "1"], sent ∅, not whole, no lease, whole fits, MARK 20, NOTE
+      fresh: → unsent, store has v2, MARK 20, NOTE
+      empty: → unsent, store has v2, past ["nothing"], sent ∅, MARK 20, NOTE
+      awaiting lease awaiting place awaiting removal: → unsent, store has v2, past ["1"], sent ∅, not whole, no lease, MARK 20, NOTE
     found a place
       unknown fresh: → unsent, store has place v2, whole
       unknown+: → unsent, store has place v2, past ["nothing"], no lease
@@ -446,9 +400,9 @@ enum SyncStateTable {
       opposed by a removal: –
     prevailed
       unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ fresh place empty awaiting lease awaiting place awaiting removal: –
-      opposed: → unsent, store has theirs, past ["1"], sent ∅/∅
-      opposed+: → unsent, store has theirs, past ["2", "1"], sent ∅/∅, no lease, whole fits, opposes no more
-      opposed by a removal: → unsent, store has nothing, past ["1"], sent ∅/∅, whole fits
+      opposed: → unsent, store has theirs, past ["1"], sent ∅, whole
+      opposed+: → unsent, store has theirs, past ["2", "1"], sent ∅, no lease, whole fits
+      opposed by a removal: → unsent, store has nothing, past ["1"], sent ∅, whole, whole fits
     """
 }
 
@@ -480,14 +434,7 @@ extension SyncStateTable {
     if before.finding != after.finding {
       let finding = after.finding
       words.append(
-        finding.map { "\($0.file) \($0.note)\($0.hasSubkeys ? "" : " lacking subkeys")" }
-          ?? "unproved")
-    }
-    if before.opposes != after.opposes {
-      words.append(after.opposes ? "opposes" : "opposes no more")
-    }
-    if before.mergesSubkeys != after.mergesSubkeys {
-      words.append(after.mergesSubkeys ? "merges" : "merges no more")
+        finding.map { "\($0.file) \($0.note)" } ?? "unproved")
     }
     for action in actions {
       switch action {
@@ -520,9 +467,7 @@ extension SyncStateTable {
     switch changes {
     case nil: "never"
     case Self.changes?: "all"
-    case let changes?: "\(number(changes.main))/\(number(changes.secrets))"
+    case let changes?: changes.main == .max ? "∅" : "\(changes.main)"
     }
   }
-
-  private static func number(_ number: UInt64) -> String { number == .max ? "∅" : "\(number)" }
 }

@@ -7,7 +7,7 @@ import TestSupport
 
 // MARK: Nodes
 
-/// A node whose values have names, each with a sensitivity or none.
+/// A node whose values have names.
 @MainActor
 class CrossNode: @MainActor RestorableNode {
   /// How the nodes of the run tell of changes.
@@ -19,7 +19,6 @@ class CrossNode: @MainActor RestorableNode {
   let restorationIdentifier: String?
   var restorationChildren: [any RestorableNode] = [] { didSet { invalidateRestorableState() } }
   var values: [String: String] = [:] { didSet { invalidateRestorableState() } }
-  var sensitivities: [String: Sensitivity] = [:]
   var throwsInEncode = false { didSet { invalidateRestorableState() } }
   /// Called at the end of its decoding.
   var onDecode: (() throws -> Void)?
@@ -29,13 +28,7 @@ class CrossNode: @MainActor RestorableNode {
   }
 
   func encodeRestorableState(with coder: StateEncoder) throws {
-    for (key, value) in values.sorted(by: { $0.key < $1.key }) {
-      if let sensitivity = sensitivities[key] {
-        coder.encode(value, forKey: key, sensitivity: sensitivity)
-      } else {
-        coder.encode(value, forKey: key)
-      }
-    }
+    for (key, value) in values.sorted(by: { $0.key < $1.key }) { coder.encode(value, forKey: key) }
     if throwsInEncode { throw Broken() }
   }
 
@@ -68,27 +61,17 @@ final class CrossRenamed: CrossNode {}
 struct Crossing {
   let name: String
   var makes: CrossNode.Type = CrossNode.self
-  /// What the first launch stores of it beside `value`, and for how long.
-  var stored: [String: String] = [:]
-  var sensitivities: [String: Sensitivity] = [:]
   /// What the restore of launch 2 says of it, if what is above it is back.
   var restored = RestorationReport.NodeOutcome.restored(by: .existing)
   var restoredNotes: Set<ReportNote> = []
   /// What the saves of launch 2 say of it.
   var saved = PreservationReport.NodeOutcome.saved
   var savedNotes: Set<ReportNote> = []
-  /// The secret that launch 2 forgets, wherever its node is.
-  var forgotten: String?
   /// What happens to it in launch 2, if it is there.
   var act: (Visit, CrossNode) -> Void = { _, node in node.values["value"] = "2" }
   /// What launch 3 says of its state as launch 2 has stored it.
   var later = RestorationReport.NodeOutcome.restored(by: .existing)
   var laterNotes: Set<ReportNote> = []
-  /// What launch 3 says if that is still what launch 1 had stored.
-  var unchangedNotes: Set<ReportNote> = []
-  /// The values that launch 2 does not find any more, and those that launch 3 does not find.
-  var goneInSecond: Set<String> = []
-  var goneInThird: Set<String> = []
 
   /// Whether what launch 1 has stored stays in launch 2.
   var keepsWhatIsStored: Bool { saved != .saved }
@@ -124,24 +107,6 @@ extension Crossing {
     name: "skipped", restored: .skipped, restoredNotes: [.kept], saved: .keptAsStored,
     savedNotes: [.keptBecause(.skipped)], act: { _, _ in })
 
-  /// One secret stays, and another one is forgotten.
-  static let secret = Crossing(
-    name: "secret", stored: ["secret": "a secret", "forgotten": "another secret"],
-    sensitivities: ["secret": .secret, "forgotten": .secret], forgotten: "forgotten",
-    act: { _, node in node.values = ["value": "2", "secret": node.values["secret"] ?? "gone"] },
-    unchangedNotes: [.forgottenSecrets(["forgotten"])], goneInThird: ["forgotten"])
-
-  /// One value ends before launch 2, one before launch 3, and one later.
-  static let expiring = Crossing(
-    name: "expiring", stored: ["short": "s", "middle": "m", "long": "l"],
-    sensitivities: [
-      "short": .expiring(after: .seconds(50)), "middle": .expiring(after: .seconds(150)),
-      "long": .expiring(after: .seconds(1_000)),
-    ],
-    restoredNotes: [.expiredValues(["short"])], laterNotes: [.expiredValues(["middle"])],
-    unchangedNotes: [.expiredValues(["middle", "short"])], goneInSecond: ["short"],
-    goneInThird: ["middle", "short"])
-
   static let moved = Crossing(
     name: "moved",
     act: { visit, node in
@@ -152,7 +117,7 @@ extension Crossing {
   static let renamed = Crossing(name: "renamed", makes: CrossRenamed.self)
 
   static let all = [
-    kept, lastState, late, newer, skipped, secret, expiring, moved, renamed,
+    kept, lastState, late, newer, skipped, moved, renamed,
   ]
 }
 
@@ -234,11 +199,6 @@ struct CrossPlan {
     features[place].keepsWhatIsStored || isCutOff(place)
   }
 
-  /// What launch 1 stores, without some of it.
-  func values(_ place: Int, without gone: Set<String> = []) -> [String: String] {
-    features[place].stored.merging(["value": "1"]) { $1 }.filter { !gone.contains($0.key) }
-  }
-
   /// Whether the node is built before the restore of a launch.
   private func isBuilt(_ place: Int, in launch: Int) -> Bool {
     let isLate = isFeature(place, .late)
@@ -251,9 +211,7 @@ struct CrossPlan {
   func tree(_ launch: Int) -> CrossTree {
     let tree = CrossTree()
     tree.nodes = features.enumerated().map { place, feature in
-      let node = feature.makes.init(["a", "b"][place])
-      node.sensitivities = feature.sensitivities
-      return node
+      feature.makes.init(["a", "b"][place])
     }
     for place in features.indices where isBuilt(place, in: launch) {
       container(place, tree).restorationChildren.append(tree.nodes[place])
@@ -357,11 +315,6 @@ final class Visit {
       return try await everything ? host.saveEverything(of: scene) : host.save(scene)
     }
     return try await everything ? keeper.saveEverything([tree.root]) : keeper.save([tree.root])
-  }
-
-  func forget(_ secrets: SecretSelection) async throws {
-    guard let host, let scene else { return try await keeper.forgetSecrets(secrets) }
-    try await host.forgetSecrets(secrets, of: scene.session)
   }
 
   /// Decides a conflict; for theirs the window goes until the next restore.

@@ -45,8 +45,6 @@ final class CrossingTests: XCTestCase {
   func testLate() async { await check(.late) }
   func testNewer() async { await check(.newer) }
   func testSkipped() async { await check(.skipped) }
-  func testSecret() async { await check(.secret) }
-  func testExpiring() async { await check(.expiring) }
   func testMoved() async { await check(.moved) }
   func testConflictOurs() async { await check(.conflictOurs) }
   func testConflictTheirs() async { await check(.conflictTheirs) }
@@ -127,7 +125,7 @@ final class CrossingRun {
     let visit = try here.visit(tree, .first)
     _ = try await visit.restore()
     tree.other.values["value"] = "1"
-    for place in features.indices { tree.nodes[place].values = plan.values(place) }
+    for place in features.indices { tree.nodes[place].values = ["value": "1"] }
     _ = try await visit.save(everything: false)
     // In launch 2 the node is not there, so it happens here.
     for place in features.indices
@@ -184,9 +182,8 @@ final class CrossingRun {
       }
     expect(tree.other.values, ["value": value], "the other node in the \(reason) state")
     for (place, node) in tree.nodes.enumerated() {
-      let values = plan.values(place, without: features[place].goneInThird)
       expect(
-        node.values, reason == .replaced ? ["value": "broken"] : values,
+        node.values, ["value": reason == .replaced ? "broken" : "1"],
         "what is at \(plan.path(place)) in the \(reason) state")
     }
     try await visit.end(closingWindow: false)
@@ -207,10 +204,6 @@ final class CrossingRun {
       expect(tree.other.values["value"], "theirs", "what the other machine has saved")
     }
     for place in features.indices { checkSecond(place, tree) }
-    for (place, feature) in features.enumerated() {
-      guard let key = feature.forgotten else { continue }
-      try await visit.forget(.value(forKey: key, at: plan.path(place)))
-    }
     let before = plan
     if plan.manner == .asked { try await comeLate(visit, in: 2) }
     for place in features.indices where !plan.arrived.contains(place) {
@@ -266,12 +259,8 @@ final class CrossingRun {
   }
 
   private func checkSecond(_ place: Int, _ tree: CrossTree) {
-    // A secret below a node that comes late was forgotten before that.
-    let gone =
-      plan.arrived.isEmpty || features[place].forgotten == nil
-      ? features[place].goneInSecond : features[place].goneInThird
     let isFound = plan.isThere(place) && (features[place].isDecoded || plan.arrived.contains(place))
-    let expected = isFound ? plan.values(place, without: gone) : [:]
+    let expected = isFound ? ["value": "1"] : [:]
     expect(tree.nodes[place].values, expected, "launch 2: what came back at \(plan.path(place))")
   }
 
@@ -322,8 +311,7 @@ final class CrossingRun {
       let notes: Set<ReportNote> = isLast ? [.kept, .lastState] : [.kept]
       return (.parentMissing(plan.path(above)), notes.union(feature.restoredNotes))
     }
-    let isForgotten = plan.arrived.contains(above) && feature.forgotten != nil
-    return (feature.restored, isForgotten ? feature.unchangedNotes : feature.restoredNotes)
+    return (feature.restored, feature.restoredNotes)
   }
 
   private func checkSecondSave(_ report: PreservationReport, _ place: Int) {
@@ -357,7 +345,7 @@ final class CrossingRun {
     let report = try await visit.restore(late: node, below: parent)
     plan.arrived.insert(late)
     checkEntry(report, late, .restored(by: .existing), [], "launch \(launch), late")
-    expect(node.values, plan.values(late), "launch \(launch): what came back of the late node")
+    expect(node.values, ["value": "1"], "launch \(launch): what came back of the late node")
     guard launch == 2 else { return }
     let below = plan.below(late)
     if let below {
@@ -382,10 +370,10 @@ final class CrossingRun {
     checkRestore(try await visit.restore(), 3)
     try await comeLate(visit, in: 3)
     expect(tree.other.values, ["value": "changed in 2"], "launch 3: the other node")
-    for (place, feature) in features.enumerated() {
-      var expected = plan.values(place, without: feature.goneInThird)
-      if !plan.staysAsStored(place) { expected["value"] = "2" }
-      expect(tree.nodes[place].values, expected, "launch 3: what came back at \(plan.path(place))")
+    for place in features.indices {
+      expect(
+        tree.nodes[place].values, ["value": plan.staysAsStored(place) ? "1" : "2"],
+        "launch 3: what came back at \(plan.path(place))")
     }
     for (place, feature) in features.enumerated()
     where plan.isFeature(place, .moved) && plan.isCutOff(place) {
@@ -410,9 +398,6 @@ final class CrossingRun {
     guard plan.staysAsStored(place), !feature.keepsWhatIsStored else {
       return (feature.later, feature.laterNotes)
     }
-    if plan.isCutOff(place) { return (feature.later, feature.unchangedNotes) }
-    // The save has removed what had ended.
-    let notes = plan.isFeature(place, .expiring) ? feature.laterNotes : feature.unchangedNotes
-    return (feature.later, notes.union([.lastState]))
+    return (feature.later, plan.isCutOff(place) ? [] : [.lastState])
   }
 }

@@ -19,7 +19,7 @@ struct SavedOften {
   /// The files of the local copy after ``olderCount`` saves.
   private(set) var older: [String: [UInt8]] = [:]
 
-  init(hasSecrets: Bool = false) async throws {
+  init() async throws {
     network = NetworkStore(base)
     here = Device("here", network, keys: keys, localCopy: copy)
     there = Device("there", base, keys: keys)
@@ -27,9 +27,6 @@ struct SavedOften {
     let root = Self.node()
     for number in 1...Self.count {
       root.value = "state \(number)"
-      if hasSecrets { root.pins = ["a": "1234"] }
-      // The older subkeys do not have this one.
-      if hasSecrets, number > Self.olderCount { root.pins["b"] = "5678" }
       let report = try await keeper.save([root])
       XCTAssertEqual(report.outcome, .saved)
       XCTAssertNil(report.unsent)
@@ -48,10 +45,13 @@ struct SavedOften {
     }
   }
 
-  static func node() -> PinNode { PinNode("root") }
+  static func node() -> TestNode {
+    TestNode(
+      "root", children: [TestNode("text", value: String(repeating: "text ", count: 400))])
+  }
 
-  /// The value and the secrets that the store has, as another machine sees them.
-  func stored() async throws -> PinNode {
+  /// What the store has, as another machine sees it.
+  func stored() async throws -> TestNode {
     let node = Self.node()
     _ = try await there.launch().restore(into: [node])
     return node
@@ -72,34 +72,5 @@ struct SavedOften {
       ("cut at the end", file.dropLast()), ("cut in half", Array(file.prefix(file.count / 2))),
       ("emptied", []), ("removed", nil), ("an older one", older),
     ]
-  }
-}
-
-/// A node with some text and secrets.
-@MainActor
-final class PinNode: @MainActor RestorableNode {
-  let restorationIdentifier: String?
-  var value: String?
-  var pins: [String: String] = [:]
-  /// Text that does not change.
-  let restorationChildren: [any RestorableNode] = [
-    TestNode("text", value: String(repeating: "text ", count: 400))
-  ]
-
-  init(_ identifier: String) {
-    restorationIdentifier = identifier
-  }
-
-  func encodeRestorableState(with coder: StateEncoder) throws {
-    coder.encode(value, forKey: "value")
-    for (key, pin) in pins { coder.encode(pin, forKey: key, sensitivity: .secret) }
-  }
-
-  func decodeRestorableState(with coder: StateDecoder) throws {
-    value = try coder.decodeIfPresent(forKey: "value")
-    pins = [:]
-    for key in ["a", "b"] {
-      if let pin: String = try coder.decodeIfPresent(forKey: key) { pins[key] = pin }
-    }
   }
 }

@@ -191,18 +191,6 @@ final class EndNowTests: AutosaveTestCase {
     XCTAssertEqual([stored.value, storedChild.value], ["good", "two"])
   }
 
-  func testSecretsAreStored() async throws {
-    let keeper = try await keeper()
-    let node = SensitiveNode("s") { $0.encode("secret", forKey: "s", sensitivity: .secret) }
-    XCTAssertTrue(keeper.endNow(saving: [node], within: Self.limit))
-    await keeper.close()
-    var found: String?
-    let stored = SensitiveNode("s")
-    stored.decode = { found = try $0.decodeIfPresent(forKey: "s") }
-    _ = try await launch.keeper().restore(into: [stored])
-    XCTAssertEqual(found, "secret")
-  }
-
   // MARK: Stores
 
   func testAStoreHasWhatIsInMemoryHere() async throws {

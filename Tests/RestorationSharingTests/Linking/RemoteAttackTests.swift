@@ -12,11 +12,11 @@ final class RemoteAttackTests: XCTestCase {
 
   /// A parcel of any bytes.
   private func parcel(
-    _ kind: UInt8, id: UInt8 = 7, secrets: [UInt8] = [], _ archive: [UInt8]
+    _ kind: UInt8, id: UInt8 = 7, _ archive: [UInt8]
   ) -> [UInt8] {
     func number(_ count: Int) -> [UInt8] { (0..<4).map { UInt8(count >> (8 * $0) & 255) } }
     return Array("RKP1".utf8) + [kind, 0] + [UInt8](repeating: id, count: 16)
-      + number(secrets.count) + number(archive.count) + secrets + archive
+      + number(archive.count) + archive
   }
 
   private func lease(
@@ -26,14 +26,13 @@ final class RemoteAttackTests: XCTestCase {
     return parcel(3, id: id, [UInt8](repeating: 9, count: 16) + bytes + Array(owner.utf8))
   }
 
-  /// A state that was saved twice with a secret and a lease.
+  /// A state that was saved twice with a lease.
   private func stored() async throws -> [UInt8] {
     let store = MemoryRemoteStateStore()
     let device = Device("here", store, keys: keys)
     device.lease = RemoteLease(owner: "server 1")
     let keeper = try device.launch()
     let root = TestNode("root", value: "Rome")
-    root.onEncode = { $0.encode("pin 1234", forKey: "pin", sensitivity: .secret) }
     _ = try await keeper.save([root])
     root.value = "Oslo"
     _ = try await keeper.save([root])
@@ -167,7 +166,7 @@ final class RemoteAttackTests: XCTestCase {
           UInt8.random(in: .min ... .max, using: &random)
         }
         switch Int.random(in: 0..<6, using: &random) {
-        case 0: parts += parcel(1, secrets: noise, noise)
+        case 0: parts += parcel(1, noise)
         case 1: parts += parcel(2, noise)
         case 2: parts += parcel(3, noise)
         case 3: parts += lease(until: .random(in: .min ... .max, using: &random))

@@ -79,22 +79,6 @@ final class RemoteLeaseTests: XCTestCase {
     XCTAssertEqual(report.outcome, .saved)
   }
 
-  func testSecretsOfAStateThatIsInUseAreNotForgotten() async throws {
-    let node = TestNode("root", value: "Rome")
-    node.onEncode = { $0.encode("1234", forKey: "pin", sensitivity: .secret) }
-    let keeper = try here.launch()
-    _ = try await keeper.save([node])
-    let before = store[bytes: "main"]
-    let other = try there.launch()
-    do {
-      try await other.forgetSecrets(.all)
-      XCTFail("It did not throw.")
-    } catch {
-      XCTAssertEqual(error.code, .inUse)
-    }
-    XCTAssertEqual(store[bytes: "main"], before)
-  }
-
   func testADiscardAfterALeaseWhoseAnswerWasLostLeavesNothing() async throws {
     for isRestored in [false, true] {
       let isLost = Flag()

@@ -397,25 +397,6 @@ final class RemoteStateTests: XCTestCase {
     XCTAssertEqual(value, "Paris")
   }
 
-  func testSecretsComeBackOnAnotherMachineUntilTheyAreForgotten() async throws {
-    let keeper = try here.launch()
-    let root = TestNode("root")
-    root.onEncode = { $0.encode("pin 1234", forKey: "pin", sensitivity: .secret) }
-    _ = try await keeper.save([root])
-    func pin() async throws -> String? {
-      var pin: String?
-      let root = TestNode("root")
-      root.onDecode = { pin = try $0.decodeIfPresent(forKey: "pin") }
-      _ = try await there.launch().restore(into: [root])
-      return pin
-    }
-    let stored = try await pin()
-    XCTAssertEqual(stored, "pin 1234")
-    try await keeper.forgetSecrets(.all)
-    let forgotten = try await pin()
-    XCTAssertNil(forgotten)
-  }
-
   func testARestoreThatHasEndedLeavesNothingInTheDirectoryOfTheNotes() async throws {
     let store = MemoryRemoteStateStore()
     let keys = MemoryKeyProvider()

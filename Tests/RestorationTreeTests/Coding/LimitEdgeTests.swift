@@ -55,28 +55,4 @@ final class LimitEdgeTests: XCTestCase {
       await keeper.close()
     }
   }
-
-  func testAValueIsThereForAsShortAsItMayBe() async throws {
-    let start = launch.now
-    for duration in [Duration.milliseconds(10), .seconds(1), .seconds(2)] {
-      let seconds = duration / .seconds(1)
-      launch.now = start
-      let keeper = try launch.keeper()
-      let saved = SensitiveNode("a") {
-        $0.encode("v", forKey: "value", sensitivity: .expiring(after: duration))
-      }
-      _ = try await keeper.save([saved])
-      await keeper.close()
-      for (elapsed, expected) in [(0, "v"), (seconds * 0.9, "v"), (seconds + 0.001, nil)] {
-        launch.now = start + elapsed
-        var found: String?
-        let root = SensitiveNode("a")
-        root.decode = { found = try $0.decodeIfPresent(forKey: "value") }
-        let keeper = try launch.keeper()
-        _ = try await keeper.restore(into: [root])
-        await keeper.close()
-        XCTAssertEqual(found, expected, "\(duration) after \(elapsed)")
-      }
-    }
-  }
 }

@@ -286,17 +286,6 @@ final class PartlyDecodedTests: PartlyDecodedTestCase {
     XCTAssertEqual(report.notes.first, .migrated(from: 1))
     XCTAssertEqual(report.problems.count, 1)
   }
-
-  func testSecretsBesideTheValueComeBack() async throws {
-    let saved = WithSecret(TitleAndCount(title: "stored", count: 1))
-    saved.secret = "s"
-    try await save([saved])
-    let node = WithSecret(TitleAndWord(title: "own", count: "own"))
-    let (_, report) = try await restore([node])
-    XCTAssertEqual(node.restorableState, TitleAndWord(title: "stored", count: "own"))
-    XCTAssertEqual(node.secret, "s")
-    XCTAssertEqual(report.problems.count, 1)
-  }
 }
 
 // MARK: - Nodes
@@ -318,23 +307,6 @@ private final class Shared<State: Codable>: @MainActor RestorableObject,
   var restorableState: State
 
   init(_ state: State) { restorableState = state }
-}
-
-@MainActor
-private final class WithSecret<State: Codable>: @MainActor StatefulNode {
-  let restorationIdentifier: String? = "note"
-  var restorableState: State
-  var secret: String?
-
-  init(_ state: State) { restorableState = state }
-
-  func encodeRestorableState(with coder: StateEncoder) throws {
-    coder.encode(secret, forKey: "secret", sensitivity: .secret)
-  }
-
-  func decodeRestorableState(with coder: StateDecoder) throws {
-    secret = try coder.decodeIfPresent(forKey: "secret")
-  }
 }
 
 // MARK: - States

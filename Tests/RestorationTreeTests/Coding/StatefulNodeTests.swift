@@ -243,11 +243,11 @@ final class StatefulNodeTests: XCTestCase {
 
   func testHooksMayAddToTheValue() async throws {
     let node = Hooked(Place(row: 1, column: 2))
-    node.secret = "s"
+    node.added = "s"
     let again = Hooked(Place(row: 0, column: 0))
     try await restart(node, into: again)
     XCTAssertEqual(again.restorableState, Place(row: 1, column: 2))
-    XCTAssertEqual(again.secret, "s")
+    XCTAssertEqual(again.added, "s")
     XCTAssertEqual(again.stateWhileDecoding, Place(row: 1, column: 2))
   }
 
@@ -367,18 +367,18 @@ private final class TrackedNoted: @MainActor StatefulNode {
 private final class Hooked: @MainActor StatefulNode {
   let restorationIdentifier: String? = "note"
   var restorableState: Place
-  var secret: String?
+  var added: String?
   var stateWhileDecoding: Place?
 
   init(_ state: Place) { restorableState = state }
 
   func encodeRestorableState(with coder: StateEncoder) throws {
-    coder.encode(secret, forKey: "secret", sensitivity: .secret)
+    coder.encode(added, forKey: "added")
   }
 
   func decodeRestorableState(with coder: StateDecoder) throws {
     stateWhileDecoding = restorableState
-    secret = try coder.decodeIfPresent(forKey: "secret")
+    added = try coder.decodeIfPresent(forKey: "added")
   }
 }
 

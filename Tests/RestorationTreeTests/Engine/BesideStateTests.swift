@@ -13,7 +13,6 @@ final class BesideStateTests: XCTestCase {
     var restorationViews: [any RestorableView] = []
     var value: String?
     var friend: (any RestorableNode)?
-    var secret: String?
     var failure: (any Error)?
     var encodeCount = 0
 
@@ -28,13 +27,11 @@ final class BesideStateTests: XCTestCase {
       if let failure { throw failure }
       coder.encode(value, forKey: "value")
       coder.encode(friend, forKey: "friend")
-      coder.encode(secret, forKey: "secret", sensitivity: .secret)
     }
 
     func decodeRestorableState(with coder: StateDecoder) throws {
       value = try coder.decodeIfPresent(forKey: "value")
       friend = try coder.decodeObject(forKey: "friend")
-      secret = try coder.decodeIfPresent(forKey: "secret")
     }
   }
 
@@ -197,20 +194,6 @@ final class BesideStateTests: XCTestCase {
     let records = try XCTUnwrap(try launch.storedRecords())
     let kept = try XCTUnwrap(records["a"]?.kept.first?.state)
     XCTAssertEqual(try records.paths(in: kept, forKey: "friend"), ["a/b"])
-  }
-
-  func testSecretsOfAStateThatIsKeptBesideStayReadable() async throws {
-    let saved = Screen("a", "newer")
-    saved.secret = "secret"
-    try await run(2, saved)
-    try await run(1, Screen("a")) { $0.value = "typed" }
-    try await run(1, Screen("a")) { $0.secret = "other" }
-    let stored = try XCTUnwrap(try launch.storedRecords()?["a"])
-    let kept = try XCTUnwrap(stored.kept.first)
-    // As the only one, so that it is read again.
-    let subkeys = try launch.storedSubkeys()
-    XCTAssertTrue(try kept.subkeys.allSatisfy(subkeys.contains))
-    XCTAssertEqual(try kept.subkeys.count, 1)
   }
 
   func testANodeThatCannotBeEncodedKeepsItsLastStateAndTheOneBesideIt() async throws {

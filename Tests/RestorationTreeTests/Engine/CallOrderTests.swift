@@ -7,7 +7,7 @@ import XCTest
 @MainActor
 final class CallOrderTests: XCTestCase {
   private enum Call: String, CaseIterable {
-    case save, saveEverything, restore, restoreLate, discard, putBack, removeSetAside, forgetSecrets
+    case save, saveEverything, restore, restoreLate, discard, putBack, removeSetAside
   }
 
   /// One app, whose stored state has a node that is not back, and an older state that is set aside.
@@ -61,7 +61,6 @@ final class CallOrderTests: XCTestCase {
         case .discard: try await keeper.discardState()
         case .putBack: try await keeper.putBack(older)
         case .removeSetAside: try await keeper.removeSetAside(older)
-        case .forgetSecrets: try await keeper.forgetSecrets(.all)
         }
         return "done"
       } catch {
@@ -91,7 +90,7 @@ final class CallOrderTests: XCTestCase {
   }
 
   func testCallsThatAreMadeAtOnceDoWhatTheyDoOneAfterTheOther() async throws {
-    XCTAssertEqual(sequences.count, 64 + 512)
+    XCTAssertEqual(sequences.count, 49 + 343)
     for calls in LongTests.some(of: sequences) {
       let (expected, app) = (try await App(), try await App())
       try await expected.make(calls, atOnce: false)

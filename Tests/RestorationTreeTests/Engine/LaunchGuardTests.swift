@@ -220,7 +220,7 @@ final class LaunchGuardTests: XCTestCase {
     await assertThrows(
       WholeError(
         .invalidName,
-        "“main.launch” cannot name a state: it must not end in “.launch”, “.secrets” or “.remote”, or contain “.scene” or “.aside.”."
+        "“main.launch” cannot name a state: it must not end in “.launch” or “.remote”, or contain “.scene” or “.aside.”."
       )
     ) {
       _ = try StateKeeper(application: "org.example", name: "main.launch")

@@ -87,20 +87,14 @@ final class InspectionTests: XCTestCase {
       ])
   }
 
-  func testValuesAreGivenAndThoseWithASensitivityAreOnlyNamed() async throws {
-    let node = SensitiveNode("node", value: "SHORT") { coder in
-      coder.encode("plain", forKey: "plain")
-      coder.encode("HIDDEN", forKey: "pin", sensitivity: .secret)
-    }
+  func testValuesAreGiven() async throws {
+    let node = TestNode("node")
+    node.onEncode = { $0.encode("plain", forKey: "plain") }
     _ = try await launch.keeper().save([node])
     let state = try open()
     let element = try XCTUnwrap(elements(try state.outline()).first)
     let values = try XCTUnwrap(try state.values(ofRecord: element.record))
     XCTAssertEqual(values.state?.keys, ["plain"])
-    XCTAssertEqual(values.sensitive.map(\.keys).sorted { $0[0] < $1[0] }, [["pin"], ["value"]])
-    XCTAssertEqual(values.sensitive.filter(\.isSecret).map(\.keys), [["pin"]])
-    XCTAssertEqual(
-      values.sensitive.compactMap(\.end), [launch.now.addingTimeInterval(60)])
     var records: [UInt64] = []
     XCTAssertNil(
       try state.forEachValues { record, values in
@@ -209,7 +203,7 @@ final class InspectionTests: XCTestCase {
   }
 
   func testWhatIsSavedOfTheApplicationIsAProblemIfItCannotBeRead() throws {
-    for key in ["state", "sensitive", "host", "facts"] {
+    for key in ["state", "host", "facts"] {
       try store { builder in
         try builder.append(record: StoredState.applicationRecord) { $0.encode("text", forKey: key) }
         try builder.append(record: 2) { $0.encodeReferences(to: [3], forKey: "roots") }

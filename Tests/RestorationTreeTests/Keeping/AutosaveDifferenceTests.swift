@@ -119,28 +119,6 @@ final class AutosaveDifferenceTests: AutosavePollTestCase {
     await keeper.close()
   }
 
-  func testASecretIsNoDifferenceUntilItIsAnotherOne() async throws {
-    let keeper = try await keeper()
-    var secret = "first"
-    let node = SensitiveNode("root", value: "1") {
-      $0.encode(secret, forKey: "secret", sensitivity: .secret)
-    }
-    _ = try await polled(keeper, of: node)
-    for _ in 0..<3 {
-      try await pass(.seconds(2))
-      try await pauses([.seconds(2)])
-    }
-    XCTAssertEqual(events.count, 1)
-    secret = "second"
-    try await pass(.seconds(2))
-    try await told(2)
-    try await passInterval()
-    node.value = "2"
-    try await pass(.milliseconds(1750))
-    try await told(3)
-    await keeper.close()
-  }
-
   func testReferencesAreNoDifferenceByThemselves() async throws {
     let keeper = try await keeper()
     let shared = TrackedObject("1")

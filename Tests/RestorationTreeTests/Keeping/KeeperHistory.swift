@@ -3,13 +3,12 @@ import RestorationKit
 import TestSupport
 
 enum KeeperOperation: CaseIterable {
-  case save, saveEverything, saveUnread, discard, putBack, forget, decline, close, launch
+  case save, saveEverything, saveUnread, discard, putBack, decline, close, launch
 }
 
-/// A short life of an app with one state, a secret in it, and a state that was set aside.
+/// A short life of an app with one state, and a state that was set aside.
 final class KeeperHistory: ShortHistory<KeeperOperation> {
   private let log = StateLog("main.rka", first: nil)
-  private var secrets = SecretLog()
   private var owner: SurvivalOwner?
   /// The state that the last operation is to put back; nil if that is not known.
   private let expected: Int?
@@ -53,7 +52,6 @@ final class KeeperHistory: ShortHistory<KeeperOperation> {
     case .saveUnread: try await saveUnread()
     case .discard: try await discard()
     case .putBack: try await putBack()
-    case .forget: try await forget()
     case .decline: try await decline()
     case .close:
       arm()
@@ -71,8 +69,7 @@ final class KeeperHistory: ShortHistory<KeeperOperation> {
   ) async throws {
     let owner = try owner ?? newOwner()
     if owner.root.below.isEmpty {
-      owner.root.below = [SurvivalItem("a", version: 1), SecretItem("s", version: 1)]
-      owner.root.below[1].value = "secret"
+      owner.root.below = [SurvivalItem("a", version: 1)]
     }
     owner.root.below[0].value = "value \(log.states.count)"
     let number = log.attempt(owner.nodes)
@@ -94,7 +91,6 @@ final class KeeperHistory: ShortHistory<KeeperOperation> {
 
   private func discard() async throws {
     let number = log.attempt(nil)
-    secrets.attempt(before: number)
     arm()
     try await owner?.keeper.discardState()
     if !process.hasEnded { log.acknowledge(number, on: disk) }
@@ -103,7 +99,6 @@ final class KeeperHistory: ShortHistory<KeeperOperation> {
   private func decline() async throws {
     guard let owner else { return }
     let number = log.attempt(nil)
-    secrets.attempt(before: number)
     owner.delegate.saves = false
     defer { owner.delegate.saves = true }
     arm()
@@ -111,14 +106,6 @@ final class KeeperHistory: ShortHistory<KeeperOperation> {
     guard !process.hasEnded else { return }
     if report.outcome != .declined { fail("\(report)") }
     log.acknowledge(number, on: disk)
-  }
-
-  private func forget() async throws {
-    secrets.attempt("root/s", before: log.states.count)
-    arm()
-    try await owner?.keeper.forgetSecrets(
-      .value(forKey: "value", at: RestorationPath(["root", "s"])))
-    if !process.hasEnded { secrets.acknowledge() }
   }
 
   private func putBack() async throws {
@@ -159,7 +146,7 @@ final class KeeperHistory: ShortHistory<KeeperOperation> {
       if !log.find([number]) { fail("\(number) came back, and not one of \(log.allowed.sorted())") }
       let isSame =
         owner.items.map(\.path) == saved.map(\.path)
-        && zip(owner.items, saved).allSatisfy { secrets.allows($0.item.value, of: $1, in: number) }
+        && zip(owner.items, saved).allSatisfy { $0.item.value == $1.value }
       if !isSame { fail("a mixture of \(saved) and \(owner.nodes)") }
     default: fail("\(report.outcome)")
     }

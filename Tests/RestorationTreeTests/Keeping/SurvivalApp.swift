@@ -42,18 +42,6 @@ final class PlainItem: SurvivalItem {
   override class var stateTracking: StateTracking { .always }
 }
 
-/// A node whose value can be forgotten.
-@MainActor
-final class SecretItem: SurvivalItem {
-  override func encodeRestorableState(with coder: StateEncoder) throws {
-    coder.encode(value, forKey: key, sensitivity: .secret)
-  }
-
-  override func decodeRestorableState(with coder: StateDecoder) throws {
-    value = try coder.decodeIfPresent(forKey: key) ?? ""
-  }
-}
-
 /// A node whose class has another version in each version of the app.
 @MainActor
 final class VersionedItem: SurvivalItem {
@@ -72,7 +60,6 @@ struct SavedNode: CustomStringConvertible {
   var value: String
   /// Nil for a class that has one version only.
   var version: Int?
-  var isSecret = false
 
   var description: String { "\(path) \(version ?? 0) \(value.prefix(20))" }
 
@@ -81,54 +68,6 @@ struct SavedNode: CustomStringConvertible {
 
 /// What each save has written, and nil for a discard.
 typealias StateLog = SurvivalLog<[SavedNode]?>
-
-/// Which secrets of which states were forgotten.
-struct SecretLog {
-  private struct Forgotten {
-    /// Nil for all.
-    let path: String?
-    /// The last state that was written before.
-    let last: Int
-    var isDone = false
-  }
-
-  private var forgotten: [Forgotten] = []
-  /// Up to this state any may be lost, since a sync has lied.
-  private var lastDoubtful = -1
-
-  /// Some are about to be forgotten, and may be from now on.
-  mutating func attempt(_ path: String? = nil, before number: Int) {
-    forgotten.append(Forgotten(path: path, last: number - 1))
-  }
-
-  /// Those of the last attempt were said to be forgotten.
-  mutating func acknowledge() {
-    forgotten[forgotten.count - 1].isDone = true
-  }
-
-  mutating func doubt(before number: Int) { lastDoubtful = number - 1 }
-
-  private func forgotten(_ node: SavedNode, _ number: Int) -> [Forgotten] {
-    forgotten.filter { number <= $0.last && ($0.path == nil || $0.path == node.path) }
-  }
-
-  /// Whether a value may be found of a node of a state; an empty one stands for a secret that is gone.
-  func allows(_ value: String, of node: SavedNode, in number: Int) -> Bool {
-    guard node.isSecret, !node.value.isEmpty else { return value == node.value }
-    if value.isEmpty { return mayBeGone(node, of: number) }
-    return value == node.value && mayBeThere(node, of: number)
-  }
-
-  /// Whether a secret of a state may be there.
-  private func mayBeThere(_ node: SavedNode, of number: Int) -> Bool {
-    !forgotten(node, number).contains { $0.isDone }
-  }
-
-  /// Whether a secret of a state may be gone.
-  private func mayBeGone(_ node: SavedNode, of number: Int) -> Bool {
-    number <= lastDoubtful || !forgotten(node, number).isEmpty
-  }
-}
 
 /// A process of the app.
 @MainActor
@@ -161,7 +100,6 @@ final class SurvivalOwner {
     }
     for (type, name) in [
       (SurvivalItem.self, "SurvivalItem"), (PlainItem.self, "PlainItem"),
-      (SecretItem.self, "SecretItem"),
     ] {
       try keeper.register(type, as: name) { [unowned self] path, _ in make(type, path) }
     }
@@ -203,8 +141,7 @@ final class SurvivalOwner {
     items.map { path, item in
       item.unread
         ?? SavedNode(
-          path: path, value: item.value, version: item is VersionedItem ? version : nil,
-          isSecret: item is SecretItem)
+          path: path, value: item.value, version: item is VersionedItem ? version : nil)
     }
   }
 }

@@ -38,14 +38,11 @@ private struct SurvivalCounts {
   var unreadNodes = 0
   var discards = 0
   var secondOwners = 0
-  var forgets = 0
-  var secrets = 0
-  var forgottenSecrets = 0
 
   var all: [Int] {
     [
       steps, saves, failedSaves, crashes, powerCuts, restores, undone, unreadNodes,
-      discards, secondOwners, forgets, secrets, forgottenSecrets,
+      discards, secondOwners,
     ]
   }
 
@@ -60,9 +57,6 @@ private struct SurvivalCounts {
     unreadNodes += other.unreadNodes
     discards += other.discards
     secondOwners += other.secondOwners
-    forgets += other.forgets
-    secrets += other.secrets
-    forgottenSecrets += other.forgottenSecrets
   }
 }
 
@@ -74,7 +68,6 @@ private final class SurvivalHistory {
   private let limits: ArchiveLimits
   private static let names = ["main", "main~2"]
   private let logs = names.map { StateLog("\($0).rka", first: nil) }
-  private var secretLogs = names.map { _ in SecretLog() }
   private var owners: [SurvivalOwner?] = [nil, nil]
   private var version = 1
   private var story: [String] = []
@@ -136,9 +129,9 @@ private final class SurvivalHistory {
       try await launch(place)
     case 92..<94:
       try await discard(place)
-    case 94..<96:
-      if chance(30) { try await fillDisk(place) } else { try await forget(place) }
-    case 96:
+    case 94:
+      try await fillDisk(place)
+    case 95, 96:
       try await intrude()
     default:
       if owners[1] == nil { try await launch(1) } else { await close(1) }
@@ -157,8 +150,7 @@ private final class SurvivalHistory {
         if items.count < 16 {
           nodeCount += 1
           let types = [
-            SurvivalItem.self, PlainItem.self, SecretItem.self, VersionedItem.self,
-            VersionedItem.self,
+            SurvivalItem.self, PlainItem.self, VersionedItem.self, VersionedItem.self,
           ]
           let type = types.randomElement(using: &random) ?? SurvivalItem.self
           let made = type.init("n\(nodeCount)", version: owner.version)
@@ -220,7 +212,6 @@ private final class SurvivalHistory {
       }
     }
     story.append(what)
-    doubtSecrets(place)
     if owner.process.hasEnded {
       end(place)
       // It may stay away, until the power is cut even.
@@ -237,7 +228,6 @@ private final class SurvivalHistory {
     let log = logs[place]
     counts.discards += 1
     let number = log.attempt(nil)
-    secretLogs[place].attempt(before: number)
     if chance(50) { arm(chance(50) ? .failure : .end, owner) }
     var what = "\(log.name): discard \(number)"
     do throws(RestorationError) {
@@ -262,46 +252,6 @@ private final class SurvivalHistory {
       end(place)
       try await launch(place)
     }
-  }
-
-  /// Forgets one secret or all of them.
-  private func forget(_ place: Int) async throws {
-    guard let owner = owners[place], !hasFailed else { return }
-    let log = logs[place]
-    counts.forgets += 1
-    let path = chance(50) ? nil : owner.nodes.filter(\.isSecret).randomElement(using: &random)?.path
-    secretLogs[place].attempt(path, before: log.states.count)
-    if chance(60) { arm(chance(50) ? .failure : .end, owner) }
-    var what = "\(log.name): forget \(path ?? "all")"
-    let selection = path.map { path in
-      SecretSelection.value(
-        forKey: "value", at: RestorationPath(path.split(separator: "/").map(String.init)))
-    }
-    do throws(RestorationError) {
-      try await owner.keeper.forgetSecrets(selection ?? .all)
-      if !owner.process.hasEnded, !owesSecrets(place) { secretLogs[place].acknowledge() }
-      owner.process.disarm()
-    } catch {
-      what += " failed"
-      if !owner.process.disarm() { fail("\(what): \(error)") }
-    }
-    doubtSecrets(place)
-    story.append(what)
-    if owner.process.hasEnded {
-      end(place)
-      try await launch(place)
-    }
-  }
-
-  /// A sync that has lied may cost the secrets of all that was written.
-  private func doubtSecrets(_ place: Int) {
-    let log = logs[place]
-    guard disk.owes(log.name) || owesSecrets(place) else { return }
-    secretLogs[place].doubt(before: log.states.count)
-  }
-
-  private func owesSecrets(_ place: Int) -> Bool {
-    disk.owes("\(Self.names[place]).secrets.rka")
   }
 
   /// Saves fail with one error while there is no room, and go on when there is.
@@ -434,7 +384,7 @@ private final class SurvivalHistory {
     let isSame =
       items.map(\.path) == saved.map(\.path)
       && zip(items, saved).allSatisfy { item, node in
-        !node.isSeen(by: owner.version) || hasValue(item.item, node, of: number, log)
+        !node.isSeen(by: owner.version) || item.item.value == node.value
       }
     if !isSame {
       fail("\(what): \(number) is a mixture of \(saved)\nand \(owner.nodes)\n\(report)")
@@ -443,15 +393,6 @@ private final class SurvivalHistory {
       item.item.unread = node
       counts.unreadNodes += 1
     }
-  }
-
-  private func hasValue(_ item: SurvivalItem, _ node: SavedNode, of number: Int, _ log: StateLog)
-    -> Bool
-  {
-    if node.isSecret, !node.value.isEmpty {
-      if item.value.isEmpty { counts.forgottenSecrets += 1 } else { counts.secrets += 1 }
-    }
-    return secretLogs[log === logs[0] ? 0 : 1].allows(item.value, of: node, in: number)
   }
 
   /// Whoever has the state is not waited for: nobody is about to go.

@@ -356,30 +356,4 @@ final class KeptChangeHistoryTests: XCTestCase {
       restored: { side in _ = object("own", side) },
       { side in side.nodes["t1"]?.references = [side.object].compactMap(\.self) })
   }
-
-  func testAClockThatIsSetBackMakesWhatIsKeptOlder() async throws {
-    let side = try Side()
-    func begin(_ isWhole: Bool) throws -> SensitiveNode {
-      try side.begin(version: 1)
-      side.make("t0")
-      let kept = TrackedSensitiveNode("e", duration: 1000)
-      side.make("t1", below: "t0").below = isWhole ? [kept] : []
-      return kept
-    }
-    let start = side.launch.now
-    try begin(true).value = "expiring"
-    _ = try await side.keeper.save(side.roots)
-    _ = try begin(false)
-    _ = try await side.keeper.restore(into: side.roots)
-    _ = try await side.keeper.save(side.roots)
-    side.launch.now = start - 500
-    side.nodes["t1"]?.value = "new"
-    _ = try await side.keeper.save(side.roots)
-    for (seconds, value) in [(499.0, "expiring"), (501, nil)] {
-      side.launch.now = start + seconds
-      let kept = try begin(true)
-      _ = try await side.keeper.restore(into: side.roots)
-      XCTAssertEqual(kept.value, value)
-    }
-  }
 }

@@ -4,7 +4,7 @@ import RestorationKit
 import TestSupport
 import XCTest
 
-/// What is kept, where saves of changes meet references, secrets, bounds and nodes that come and go.
+/// What is kept, where saves of changes meet references, bounds and nodes that come and go.
 @MainActor
 final class KeptCrossingTests: XCTestCase {
   @MainActor private class Screen: @MainActor RestorableNode {
@@ -30,26 +30,11 @@ final class KeptCrossingTests: XCTestCase {
   @MainActor private final class Always: Screen {
     override class var stateTracking: StateTracking { .always }
   }
-  @MainActor private final class Secret: @MainActor RestorableNode {
-    static var stateTracking: StateTracking { .invalidated }
-    let restorationIdentifier: String? = "s"
-    var value: String?
-    var encodeCount = 0
-    func encodeRestorableState(with coder: StateEncoder) throws {
-      encodeCount += 1
-      coder.encode(value, forKey: "value", sensitivity: .secret)
-    }
-    func decodeRestorableState(with coder: StateDecoder) throws {
-      value = try coder.decodeIfPresent(forKey: "value")
-    }
-  }
-
   private func keeper(_ launch: Launch, version: Int = 1) throws -> StateKeeper {
     let keeper = try launch.keeper()
     let steps = (1..<version).map { StateMigration(from: $0) { _ in } }
     try keeper.register(Versioned.self, version: version, migrations: steps)
     try keeper.register(Always.self, version: version, migrations: steps)
-    try keeper.register(Secret.self, version: version, migrations: steps)
     return keeper
   }
 
@@ -205,25 +190,6 @@ final class KeptCrossingTests: XCTestCase {
         let report = try await keeper.save([root])
         if step > 1 { XCTAssertGreaterThan(report.unaskedCount, 0, "friend: \(hasFriend)") }
       }
-    }
-  }
-
-  func testAForgottenSecretIsAskedForOnce() async throws {
-    let launch = Launch()
-    let s0 = Secret()
-    s0.value = "secret"
-    _ = try await self.keeper(launch, version: 2).save([Screen("root", nil, [s0, Screen("t")])])
-    let keeper = try self.keeper(launch)
-    let s = Secret()
-    let root = Screen("root", nil, [s, Screen("t")])
-    _ = try await keeper.restore(into: [root])
-    _ = try await keeper.save([root])
-    try await keeper.forgetSecrets(.all)
-    for step in 0..<4 {
-      root.value = "\(step)"
-      s.encodeCount = 0
-      _ = try await keeper.save([root])
-      if step > 1 { XCTAssertEqual(s.encodeCount, 0) }
     }
   }
 }

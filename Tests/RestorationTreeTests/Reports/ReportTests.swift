@@ -127,11 +127,11 @@ final class ReportTests: XCTestCase {
       .requiredKeysMissing(["k"]), .largeActivity(byteCount: 3, limit: 2),
       .storageTypeMismatch(key: "k", "e"), .storageEncodingFailed(key: "k", "e"),
       .unreadable("e"), .hostDelegateGone, .didDecodeFailed("e"), .notContained, .lastState,
-      .unreadKeys(["k", "l"]), .unreadableValues(["k"]),
+      .unreadKeys(["k", "l"]),
     ]
     let others: [ReportNote] = [
       .detached, .keptBecause(.parentMissing(path)), .unusedInheritedHooks, .migrated(from: 1),
-      .kept, .expiredValues(["k"]), .forgottenSecrets(["k"]),
+      .kept,
       .keptStateDropped(since: Date(timeIntervalSinceReferenceDate: 1), byteCount: 3),
     ]
     XCTAssertEqual(problems.filter { !$0.isProblem }, [])

@@ -291,39 +291,6 @@ final class KeptByNodeTests: XCTestCase {
 // MARK: - With other features
 
 extension KeptByNodeTests {
-  func testASecretOfAKeptStateComesBackLaterAndIsGoneWhenItIsForgotten() async throws {
-    for forgets in [false, true] {
-      let saved = TestNode("editor", value: "draft")
-      saved.onEncode = { $0.encode("hunter2", forKey: "password", sensitivity: .secret) }
-      _ = try await launch.keeper().save([saved])
-
-      let keeper = try launch.keeper()
-      let node = TestNode("editor")
-      node.onEncode = { $0.encode("other", forKey: "password", sensitivity: .secret) }
-      node.onDecode = { [weak node, away] in
-        node?.value = nil
-        $0.keep(because: away)
-      }
-      _ = try await keeper.restore(into: [node])
-      node.value = "typed meanwhile"
-      _ = try await keeper.save([node])
-      node.value = "more"
-      _ = try await keeper.save([node])
-      if forgets { await keeper.discardKeptState(of: node) }
-      _ = try await keeper.save([node])
-
-      let next = try launch.keeper()
-      let later = TestNode("editor")
-      var found: [String?] = []
-      later.onDecode = { found.append(try $0.decodeIfPresent(forKey: "password")) }
-      later.onEncode = saved.onEncode
-      _ = try await next.restore(into: [later])
-      _ = try await next.restore(late: later)
-      XCTAssertEqual(found, forgets ? ["other"] : ["other", "hunter2"])
-      try launch.removeState()
-    }
-  }
-
   final class TrackedNode: @MainActor RestorableNode {
     static var stateTracking: StateTracking { .invalidated }
     let restorationIdentifier: String?

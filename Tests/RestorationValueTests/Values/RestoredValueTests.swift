@@ -228,44 +228,6 @@ final class RestoredValueTests: XCTestCase {
     }
   }
 
-  // MARK: Sensitivities
-
-  private struct Sensitive {
-    @Restored("pin", sensitivity: .secret) var pin = ""
-    @Restored("code", sensitivity: .expiring(after: .seconds(3600))) var code = ""
-    @Restored("shown", sensitivity: .ephemeral) var shown = ""
-  }
-
-  func testValuesHaveSensitivitiesAlsoInALaunchThatDoesNotReadThem() async throws {
-    try await launch {
-      try await begin()
-      Sensitive().pin = "1234"
-      Sensitive().code = "abc"
-      Sensitive().shown = "now"
-    }
-    for _ in 0..<2 {
-      try await launch {
-        try await begin()
-        App().zoom += 1
-        let isStored = await Restoration.end()
-        XCTAssertTrue(isStored)
-        XCTAssertEqual(try Restoration.lastSave?.get().problems, [])
-      }
-    }
-    try await launch {
-      try await begin()
-      XCTAssertEqual(Sensitive().pin, "1234")
-      XCTAssertEqual(Sensitive().code, "abc")
-      XCTAssertEqual(Sensitive().shown, "")
-      try await XCTUnwrap(Restoration.keeper).forgetSecrets(.all)
-    }
-    try await launch {
-      try await begin()
-      XCTAssertEqual(Sensitive().pin, "")
-      XCTAssertEqual(Sensitive().code, "abc")
-    }
-  }
-
   // MARK: Problems
 
   private struct Other {
@@ -306,37 +268,24 @@ final class RestoredValueTests: XCTestCase {
 
   private struct Retyped {
     @Restored("draft") var draft = 0
-    @Restored("pin", sensitivity: .secret) var pin = 0
-    @Restored("code", sensitivity: .expiring(after: .seconds(3600))) var code = 0
   }
 
   func testAStateWithAValueOfAnotherTypeIsSetAsideOnceHoweverOftenItComesBack() async throws {
     let memory = directory.memory(named: "main")
-    for (place, name) in ["draft", "pin", "code"].enumerated() {
-      memory.bytes = nil
-      try await launch {
-        try await begin()
-        switch name {
-        case "draft": App().draft = "text"
-        case "pin": Sensitive().pin = "text"
-        default: Sensitive().code = "text"
-        }
-      }
-      let stored = memory.bytes
-      for _ in 0..<3 {
-        memory.bytes = stored
-        try await launch {
-          try await beginWithoutAutosave()
-          switch name {
-          case "draft": Retyped().draft = 1
-          case "pin": Retyped().pin = 1
-          default: Retyped().code = 1
-          }
-          _ = try await save()
-        }
-      }
-      XCTAssertEqual(memory.setAsideBytes.count, place + 1, name)
+    try await launch {
+      try await begin()
+      App().draft = "text"
     }
+    let stored = memory.bytes
+    for _ in 0..<3 {
+      memory.bytes = stored
+      try await launch {
+        try await beginWithoutAutosave()
+        Retyped().draft = 1
+        _ = try await save()
+      }
+    }
+    XCTAssertEqual(memory.setAsideBytes.count, 1)
   }
 
   private struct Saved: Codable, Sendable, Equatable {

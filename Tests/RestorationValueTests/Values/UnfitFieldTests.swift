@@ -10,7 +10,7 @@ final class UnfitFieldTests: XCTestCase {
     let restorationIdentifier = "screen"
     @Restored var marks = 0
     @Restored var place = Spot(row: 0, name: 0)
-    @Restored(sensitivity: .secret) var code = 0
+    @Restored var code = 0
     @Restored var title = ""
     @Restored var text = 0
   }
@@ -19,7 +19,7 @@ final class UnfitFieldTests: XCTestCase {
     let restorationIdentifier = "screen"
     @Restored var marks = [0, 0]
     @Restored var place = NamedSpot(row: 0, name: "")
-    @Restored(sensitivity: .secret) var code = ""
+    @Restored var code = ""
     @Restored var title = ""
     @Restored var text: [String] = []
   }
@@ -104,14 +104,6 @@ final class UnfitFieldTests: XCTestCase {
       XCTAssertEqual(older.text, 0)
       XCTAssertEqual(older.place.row, 3, "the part that fits is shown")
     }
-  }
-
-  func testASecretThatDoesNotFitStaysASecret() async throws {
-    try await saveNewer()
-    try await runOlder { $0.title = "Older" }
-    let stored = try XCTUnwrap(try launch.storedRecords()?["screen"])
-    XCTAssertEqual(try stored.sensitiveKeys, [["code"]])
-    XCTAssertEqual(stored.state?.contains("code"), false)
   }
 
   func testWhatIsSetWhereItDidNotFitComesBack() async throws {

@@ -215,31 +215,6 @@ final class SavedSessionTests: XCTestCase {
     XCTAssertFalse(FileManager.default.fileExists(atPath: "\(try path())/main.sessions"))
   }
 
-  func testWhatWasForgottenDoesNotComeBack() async throws {
-    func node() -> TestNode {
-      let node = TestNode("editor", value: "shown")
-      node.onEncode = { $0.encode("hunter2", forKey: "password", sensitivity: .secret) }
-      return node
-    }
-    let first = try keeper()
-    _ = try await first.restore()
-    _ = try await first.save([node()])
-    await first.close()
-    try await launch(nil)
-    let keeper = try keeper()
-    _ = try await keeper.restore(into: [node()])
-    try await keeper.forgetSecrets(.all)
-    let listed = try await keeper.savedSessions()
-    let session = try XCTUnwrap(listed.first)
-    try await keeper.putBack(session)
-    let back = TestNode("editor")
-    var password: String?
-    back.onDecode = { password = try $0.decodeIfPresent(forKey: "password") }
-    _ = try await keeper.restore(into: [back])
-    XCTAssertEqual(back.value, "shown")
-    XCTAssertNil(password)
-  }
-
   func testTheSessionsOfAnotherInstanceGoWithItsState() async throws {
     try await launch("one")
     let first = try keeper()

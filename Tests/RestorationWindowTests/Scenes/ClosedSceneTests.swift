@@ -76,30 +76,6 @@ final class ClosedSceneTests: XCTestCase {
     }
   }
 
-  func testWhatIsForgottenOfAClosedSceneIsNotThereWhenItIsOpenedAgain() async throws {
-    for (isRelaunched, forgets) in [(false, true), (true, true), (false, false), (true, false)] {
-      var host = try await host()
-      app.prepare = {
-        $0.roots = [SensitiveNode("root") { $0.encode("s", forKey: "s", sensitivity: .secret) }]
-      }
-      let scene = try await host.open()
-      try await host.close(scene)
-      if isRelaunched { host = try await self.host() }
-      let closed = try XCTUnwrap(host.closedSessions.first)
-      if forgets { try await host.forgetSecrets(.below(RestorationPath(["root"])), of: closed) }
-      var found: String?
-      app.prepare = {
-        let node = SensitiveNode("root")
-        node.decode = { found = try $0.decodeIfPresent(forKey: "s") }
-        $0.roots = [node]
-      }
-      _ = try await host.reopen(closed)
-      XCTAssertEqual(found, forgets ? nil : "s", "\(isRelaunched)")
-      try await host.terminate(closingScenes: true)
-      app.prepare = nil
-    }
-  }
-
   func testOfMoreThanTheBoundTheFirstGoAndTheAppIsTold() async throws {
     let host = try await host(ClosedSceneBound(count: 2))
     var identifiers: [String] = []

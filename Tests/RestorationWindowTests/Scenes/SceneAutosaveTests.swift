@@ -177,12 +177,12 @@ final class SceneAutosaveTests: AutosaveTestCase {
     XCTAssertEqual(restored.value, "2")
   }
 
-  /// A host with a scene that shows a node, of which the calls for secrets can be held up.
+  /// A host with a scene that shows a node, of which the calls for its launches can be held up.
   private func host(
-    showing root: PlainNode, holdingUpSecrets gate: Gate
+    showing root: PlainNode, holdingUpLaunches gate: Gate
   ) async throws -> (SceneHost, RestorableScene) {
     let directory = HookedStore(disk.directory(app.launch.store)) { name, _ in
-      if name.contains("secrets") { gate.pass() }
+      if name.hasPrefix("main.scene-"), name.hasSuffix(".launch") { gate.pass() }
     }
     let host = SceneHost(
       try StateKeeper(
@@ -200,17 +200,17 @@ final class SceneAutosaveTests: AutosaveTestCase {
 
   func testAFlushFindsWhatNobodyToldThoughAnotherCallIsUnderWay() async throws {
     let (root, gate) = (PlainNode("root"), Gate())
-    let (host, scene) = try await host(showing: root, holdingUpSecrets: gate)
+    let (host, scene) = try await host(showing: root, holdingUpLaunches: gate)
     let autosave = autosave(host)
     try await settled(after: 1)
     gate.holdUp()
-    let forgetting = Task { try await host.forgetSecrets(.all, of: scene.session) }
-    try await waitUntil("secrets are being forgotten") { gate.isWaitedFor }
+    let retrying = Task { try await host.retrySkippedNodes() }
+    try await waitUntil("a call is held up") { gate.isWaitedFor }
     root.value = "1"
     let flush = Task { await autosave.flush() }
     await settle()
     gate.goOn()
-    try await forgetting.value
+    try await retrying.value
     let isStored = await flush.value
     XCTAssertTrue(isStored)
     XCTAssertEqual(try storedValue(of: scene), "1")
@@ -219,7 +219,7 @@ final class SceneAutosaveTests: AutosaveTestCase {
 
   func testASceneThatGoesIsSavedAsItWasLastThoughAnotherCallIsUnderWay() async throws {
     let (root, gate) = (PlainNode("root"), Gate())
-    let (host, scene) = try await host(showing: root, holdingUpSecrets: gate)
+    let (host, scene) = try await host(showing: root, holdingUpLaunches: gate)
     try await host.save(scene)
     root.value = "1"
     disk.gate.holdUp()
@@ -227,13 +227,13 @@ final class SceneAutosaveTests: AutosaveTestCase {
     try await waitUntil("a write is held up") { disk.gate.isWaitedFor }
     root.value = "2"
     gate.holdUp()
-    let forgetting = Task { try await host.forgetSecrets(.all, of: scene.session) }
+    let retrying = Task { try await host.retrySkippedNodes() }
     await settle()
     disk.gate.goOn()
-    try await waitUntil("secrets are being forgotten") { gate.isWaitedFor }
+    try await waitUntil("a call is held up") { gate.isWaitedFor }
     await settle()
     gate.goOn()
-    try await forgetting.value
+    try await retrying.value
     let report = try await leaving.value
     XCTAssertEqual(report.outcome, .saved)
     XCTAssertEqual(try storedValue(of: scene), "2")

@@ -366,7 +366,7 @@ final class SceneListTests: XCTestCase {
       await assertThrows(
         WholeError(
           .invalidName,
-          "“\(name)” cannot name a state: it must not end in “.launch”, “.secrets” or “.remote”, or contain “.scene” or “.aside.”."
+          "“\(name)” cannot name a state: it must not end in “.launch” or “.remote”, or contain “.scene” or “.aside.”."
         )
       ) {
         _ = try StateKeeper(application: "a", name: name)

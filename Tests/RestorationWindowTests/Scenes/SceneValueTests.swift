@@ -34,7 +34,7 @@ final class SceneValueTests: XCTestCase {
 
   private struct Editor {
     @Restored("text") var text = ""
-    @Restored("pin", sensitivity: .secret) var pin = ""
+    @Restored("pin") var pin = ""
   }
 
   func testAChangeOfOneValueOfASceneWritesThatOneAlone() async throws {

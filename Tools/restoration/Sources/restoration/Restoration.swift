@@ -25,8 +25,8 @@ struct Restoration: ParsableCommand {
       --passphrase-fd or --passphrase names another. Keys and passphrases are never arguments.
 
       Only put-back, rekey, passphrase and prune change anything. They take the lock of the \
-      state, and refuse while an app has it. Values are shown only with --values, secrets never; \
-      windows shows titles.
+      state, and refuse while an app has it. Values are shown only with --values; windows \
+      shows titles.
 
       Output is columns with tabs between them, under a line with their names, which \
       --no-header leaves out; on a terminal it is aligned and has colours, unless NO_COLOR is \

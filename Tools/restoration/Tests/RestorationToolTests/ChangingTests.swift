@@ -76,15 +76,6 @@ final class ChangingTests: ToolTestCase {
     XCTAssertEqual(try self.run("verify", oldest).status, 0)
   }
 
-  func testRekeyRefusesAnAppThatHasSecrets() async throws {
-    try await app().save()
-    let before = try sandbox().files()
-    let run = try inspect("rekey")
-    XCTAssertEqual(run.status, 5)
-    XCTAssert(run.errors.contains("has secrets"), run.errors)
-    XCTAssertEqual(try sandbox().files(), before)
-  }
-
   func testWhatChangesAStateRefusesWhileAnAppHasIt() async throws {
     try await app().save(plainTree())
     let before = try sandbox().files()

@@ -2,17 +2,14 @@ import ArchiveCodec
 import Foundation
 import RestorationKit
 
-/// A screen with all that the tool must show or hide.
+/// A screen with all that the tool must show.
 @MainActor
 class NotesScreen: @MainActor RestorableNode {
   static let value = "VALUE-OF-A-NOTE"
-  static let secret = "VALUE-OF-A-SECRET"
-  static let passing = "VALUE-THAT-ENDS"
 
   let restorationIdentifier: String?
   var restorationChildren: [any RestorableNode] = []
   var text = NotesScreen.value
-  var hasSecrets = false
   /// Whether encoding throws, with the text in its error.
   var fails = false
 
@@ -38,10 +35,6 @@ class NotesScreen: @MainActor RestorableNode {
     coder.encode(Double.infinity, forKey: "zoom")
     coder.encode(Date(timeIntervalSince1970: 1_800_000_000), forKey: "date")
     if let target { coder.encode(target, forKey: "target") }
-    guard hasSecrets else { return }
-    coder.encode(Self.secret, forKey: "pin", sensitivity: .secret)
-    coder.encode(
-      Self.passing, forKey: "search", sensitivity: .expiring(after: .seconds(1_000_000_000)))
   }
 
   func decodeRestorableState(with coder: StateDecoder) throws {
@@ -98,9 +91,7 @@ struct NotesApp {
   }
 
   static func tree() -> NotesScreen {
-    let editor = NotesScreen("editor")
-    editor.hasSecrets = true
-    return NotesScreen("window", children: [NotesScreen("list"), editor])
+    NotesScreen("window", children: [NotesScreen("list"), NotesScreen("editor")])
   }
 
   /// Saves a state, as a launch of the app that then ends.

@@ -9,8 +9,8 @@ struct Diff: Inspection {
     abstract: "Says how two states of one app differ.",
     discussion: """
       Columns: + for an element that only the second has, - for one that only the first has, ~ \
-      for one that differs; the path; and what differs: class, version, or keys. Of secrets \
-      only the keys are compared. Both states are opened with the key of the first.
+      for one that differs; the path; and what differs: class, version, or keys. Both \
+      states are opened with the key of the first.
       """)
 
   @Argument(help: "The file of the first state.")
@@ -180,9 +180,7 @@ struct StateContents {
         hashers[part.prefix + key] = hasher
       }
     }
-    var hashes = hashers.mapValues { $0.finalize() }
-    for key in values.sensitive { hashes[key.name] = 0 }
-    return hashes
+    return hashers.mapValues { $0.finalize() }
   }
 
   /// The hash of the place that a reference leads to, since each state numbers its records anew;

@@ -15,7 +15,7 @@ struct Export: Inspection {
 
   @OptionGroup var options: StateOptions
 
-  @Flag(help: "Write the values, except secrets and values that expire.")
+  @Flag(help: "Write the values.")
   var values = false
 
   func inspect(_ output: Output) throws -> ExitStatus {

@@ -13,8 +13,7 @@ struct Rekey: Inspection {
       states any more. An archive that is damaged, or that another key has sealed, stays as it \
       is, and is named.
 
-      Close the app before. An app that has secrets is refused, since they would be forgotten. \
-      Copies and backups stay as they were, and the old key opens them.
+      Close the app before. Copies and backups stay as they were, and the old key opens them.
       """)
 
   @Option(help: "The identifier of the app.")
@@ -35,11 +34,6 @@ struct Rekey: Inspection {
     let names = try names(in: directory)
     guard !names.isEmpty else {
       throw Failure(.nothingStored, "Nothing is stored in \(directory.path.escaped).")
-    }
-    guard !names.contains(where: { $0.hasSuffix(".secrets") }) else {
-      throw Failure(
-        .systemFailed,
-        "The app has secrets, which a new key would forget. Let the app forget them first.")
     }
     guard let old = try file.key(creating: false) else {
       throw ArchiveError(.keyMissing, location: file.location)

@@ -18,7 +18,7 @@ struct Show: Inspection {
 
   @OptionGroup var table: TableOptions
 
-  @Flag(help: "Show the values, except secrets and values that expire.")
+  @Flag(help: "Show the values.")
   var values = false
 
   func inspect(_ output: Output) throws -> ExitStatus {
@@ -61,7 +61,6 @@ struct Show: Inspection {
     case .success(let lines) where values: try lines.write(output)
     case .success(let lines):
       for key in lines.keys { try output.line("    \(key.escaped)") }
-      try lines.writeWithheld(output)
     case .failure(let error): try output.line("    \(output.style.bad(error.phrase))")
     case nil: break
     }
@@ -76,7 +75,6 @@ struct Show: Inspection {
       guard !values, case .success(let lines) = stored else { return try stored.write(json) }
       try json.key("keys")
       try json.array { for key in lines.keys { try json.string(key) } }
-      try lines.writeWithheld(json)
     }
   }
 }

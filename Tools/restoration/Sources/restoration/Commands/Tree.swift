@@ -15,7 +15,7 @@ struct Tree: Inspection {
 
   @OptionGroup var table: TableOptions
 
-  @Flag(help: "Show the values, except secrets and values that expire.")
+  @Flag(help: "Show the values.")
   var values = false
 
   func inspect(_ output: Output) throws -> ExitStatus {

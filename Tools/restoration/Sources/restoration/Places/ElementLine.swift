@@ -69,7 +69,7 @@ struct ElementLine {
   }
 }
 
-/// What is said of the values of one element: of those with a sensitivity only their keys.
+/// What is said of the values of one element.
 struct ValueLines {
   let values: StoredState.Values
 
@@ -112,39 +112,12 @@ struct ValueLines {
       try json.key(part.name)
       try json.values(part.record)
     }
-    try writeWithheld(json)
-  }
-
-  func writeWithheld(_ json: JSONWriter) throws {
-    guard !values.sensitive.isEmpty else { return }
-    try json.key("withheld")
-    try json.array {
-      for key in values.sensitive {
-        try json.object {
-          try json.field("key", key.name)
-          try json.field("isSecret", key.isSecret)
-          try json.field("end", key.end)
-        }
-      }
-    }
   }
 
   /// Writes a line for each key, with the value as JSON.
   func write(_ output: Output) throws {
     for (key, text) in try texts() { try output.line("    \(key.escaped) = \(text)") }
-    try writeWithheld(output)
   }
-
-  func writeWithheld(_ output: Output) throws {
-    for key in values.sensitive {
-      let why = key.isSecret ? "a secret" : "ends \(key.end?.text ?? "")"
-      try output.line("    \(key.name.escaped) withheld: \(why)")
-    }
-  }
-}
-
-extension StoredState.SensitiveKey {
-  var name: String { keys.joined(separator: ".") }
 }
 
 extension KeyedDecoder {

@@ -91,7 +91,7 @@ struct StatePlace {
 
   /// The names of all states of the app, without what lies beside them.
   func stateNames() throws -> [String] {
-    try directory.names().filter { !$0.hasSuffix(".launch") && !$0.hasSuffix(".secrets") }.sorted()
+    try directory.names().filter { !$0.hasSuffix(".launch") }.sorted()
   }
 
   var fileName: String { URL(filePath: storage.location).lastPathComponent }
