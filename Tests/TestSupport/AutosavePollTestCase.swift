@@ -1,5 +1,5 @@
 package import RestorationKit
-public import XCTest
+import XCTest
 
 /// What the tests of polls share.
 @MainActor

@@ -1,4 +1,4 @@
-package import ArchiveCodec
+import ArchiveCodec
 package import RestorationKit
 public import XCTest
 

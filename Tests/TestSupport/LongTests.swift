@@ -1,5 +1,5 @@
 import Foundation
-package import XCTest
+import XCTest
 
 /// Histories, exhaustive kills, every bit, millions of values: `LONG_TESTS=1 swift test` runs them whole.
 ///
