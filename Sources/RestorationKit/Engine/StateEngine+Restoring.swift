@@ -139,7 +139,7 @@ extension StateEngine {
     var tree = tree
     tree.isPutBack = found.isPutBack
     let run = RestorationRun(
-      tree, types, objects, delegate: participants.delegate, now: settings.now(),
+      tree, types, objects, delegate: participants.delegate,
       roots: [values].compactMap(\.self) + participants.roots, skipped: begun.skipped, progress)
     // A scene has taken its values before its delegate was told that the scene connects.
     let result = run.run(filling: session == nil ? values?.store : nil, telling: signal)

@@ -39,7 +39,7 @@ extension StateEngine {
     let record: UInt64? =
       if case .element(let index) = place { kept[index]?.element.record } else { nil }
     let run = RestorationRun(
-      tree, types, objects, delegate: delegate, now: settings.now(),
+      tree, types, objects, delegate: delegate,
       skipped: kept.skippedPlaces(in: tree),
       RestorationProgress(mark(tree.outline)),
       late: late)

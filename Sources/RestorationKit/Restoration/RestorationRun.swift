@@ -1,9 +1,4 @@
 internal import ArchiveCodec
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// Brings a stored tree back: makes all objects, then decodes them.
 ///
@@ -33,14 +28,13 @@ final class RestorationRun {
   ///   - types: The types of the app.
   ///   - objects: The objects of the state.
   ///   - delegate: The delegate; nil if there is none.
-  ///   - now: The time.
   ///   - roots: The nodes that are there; none besides a late node.
   ///   - skipped: The elements that are left out, by their places.
   ///   - progress: Is told where the run is.
   ///   - late: The node that came late; nil if the whole state is restored.
   init(
     _ tree: StoredTree, _ types: TypeTable, _ objects: ObjectTable,
-    delegate: (any StateDelegate)?, now: Date, roots: [any RestorableNode] = [],
+    delegate: (any StateDelegate)?, roots: [any RestorableNode] = [],
     skipped: [Int: LeftOutPeriod], _ progress: RestorationProgress, late: LateNode? = nil
   ) {
     (self.tree, self.skipped, self.objects) = (tree, skipped, objects)

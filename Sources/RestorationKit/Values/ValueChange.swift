@@ -89,7 +89,7 @@ private struct ValueRecords {
         guard let state = try record.container(forKey: NodeRecord.stateKey),
           let stored = ValueContent(ofRecord: state)
         else { return true }
-        return stored.fingerprint != content.fingerprint
+        return stored != content
       } catch {
         return false
       }
