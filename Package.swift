@@ -46,16 +46,18 @@ let package = Package(
     .systemLibrary(
       name: "CSodium", pkgConfig: "libsodium",
       providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
-    .target(name: "CLibrary", swiftSettings: settings),
+    .target(name: "RestorationLibc", swiftSettings: settings),
     .target(
-      name: "ArchiveCodec", dependencies: ["CLibrary", "CSodium"], swiftSettings: settings),
+      name: "ArchiveCodec", dependencies: ["RestorationLibc", "CSodium"], swiftSettings: settings),
     .target(
-      name: "RestorationKit", dependencies: ["ArchiveCodec", "CLibrary"], swiftSettings: settings),
-    .target(
-      name: "RestorationDrafts", dependencies: ["ArchiveCodec", "CLibrary"],
+      name: "RestorationKit", dependencies: ["ArchiveCodec", "RestorationLibc"],
       swiftSettings: settings),
     .target(
-      name: "RestorationSharing", dependencies: ["ArchiveCodec", "CLibrary", "RestorationKit"],
+      name: "RestorationDrafts", dependencies: ["ArchiveCodec", "RestorationLibc"],
+      swiftSettings: settings),
+    .target(
+      name: "RestorationSharing",
+      dependencies: ["ArchiveCodec", "RestorationLibc", "RestorationKit"],
       swiftSettings: settings),
     .target(
       name: "RestorationInspection", dependencies: ["ArchiveCodec", "RestorationKit"],
@@ -70,7 +72,8 @@ let package = Package(
             scope: .all(), reason: "The first run fetches swift-argument-parser.")
         ])),
     .target(
-      name: "RestorationTesting", dependencies: ["ArchiveCodec", "CLibrary", "RestorationKit"],
+      name: "RestorationTesting",
+      dependencies: ["ArchiveCodec", "RestorationLibc", "RestorationKit"],
       swiftSettings: settings),
     .target(
       name: "RestorationSharingTesting",
@@ -82,7 +85,7 @@ let package = Package(
     .target(
       name: "RestorationSecretService",
       dependencies: [
-        "ArchiveCodec", "CLibrary", "RestorationKit",
+        "ArchiveCodec", "RestorationLibc", "RestorationKit",
         .target(name: "CSecret", condition: .when(traits: ["SecretService"])),
       ],
       swiftSettings: settings),
@@ -91,7 +94,7 @@ let package = Package(
     .target(
       name: "RestorationPostgreSQL",
       dependencies: [
-        "CLibrary", "RestorationSharing",
+        "RestorationLibc", "RestorationSharing",
         .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
       ],
       swiftSettings: settings),

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 #else
 internal import Foundation
 #endif
-internal import CLibrary
+internal import RestorationLibc
 
 /// What the system says of a file: a write changes one of these.
 ///

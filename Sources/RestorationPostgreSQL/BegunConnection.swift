@@ -1,5 +1,5 @@
 #if PostgreSQL
-internal import CLibrary
+internal import RestorationLibc
 internal import CPostgreSQL
 
 /// A connection that libpq has begun, on its way to the pool.

@@ -1,5 +1,5 @@
 #if PostgreSQL
-internal import CLibrary
+internal import RestorationLibc
 internal import Dispatch
 
 /// Tells when a socket can be read or written, until it is let go.

@@ -1,6 +1,6 @@
 #if SecretService
 internal import ArchiveCodec
-internal import CLibrary
+internal import RestorationLibc
 internal import RestorationKit
 
 /// The file that says that the key is in the service, and that one process locks

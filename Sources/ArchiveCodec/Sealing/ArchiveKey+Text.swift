@@ -1,4 +1,4 @@
-internal import CLibrary
+internal import RestorationLibc
 internal import CSodium
 
 /// Keys as operators store them: as text in a variable, or as bytes in a file.

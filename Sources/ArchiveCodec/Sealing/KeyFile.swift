@@ -1,4 +1,4 @@
-internal import CLibrary
+internal import RestorationLibc
 
 /// A file that holds one key, readable by its owner alone.
 ///

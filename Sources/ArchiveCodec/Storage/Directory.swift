@@ -1,4 +1,4 @@
-package import CLibrary
+package import RestorationLibc
 
 /// A directory into which files are put so that they survive a power cut.
 package struct Directory: Sendable {

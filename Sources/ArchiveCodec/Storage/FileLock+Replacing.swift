@@ -1,4 +1,4 @@
-internal import CLibrary
+internal import RestorationLibc
 
 /// Puts another file in the place of one that this process must not write to.
 extension FileLock {

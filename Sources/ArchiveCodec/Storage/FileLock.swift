@@ -1,4 +1,4 @@
-internal import CLibrary
+internal import RestorationLibc
 internal import Synchronization
 
 /// A lock that a file carries, with its holder in plain text.

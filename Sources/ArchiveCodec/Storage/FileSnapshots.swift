@@ -1,4 +1,4 @@
-internal import CLibrary
+internal import RestorationLibc
 #if canImport(FoundationEssentials)
 package import FoundationEssentials
 #else

@@ -1,4 +1,4 @@
-internal import CLibrary
+internal import RestorationLibc
 internal import Synchronization
 
 /// An archive in a file.

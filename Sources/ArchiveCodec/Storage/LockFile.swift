@@ -1,4 +1,4 @@
-internal import CLibrary
+internal import RestorationLibc
 internal import Synchronization
 
 /// The file of a lock, which may have a record behind the text of the holder.

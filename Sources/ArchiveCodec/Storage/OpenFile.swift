@@ -1,4 +1,4 @@
-package import CLibrary
+package import RestorationLibc
 
 /// An open file descriptor that closes itself, with the few calls needed here.
 package struct OpenFile: ~Copyable, Sendable {

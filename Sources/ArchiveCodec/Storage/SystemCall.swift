@@ -1,4 +1,4 @@
-internal import CLibrary
+internal import RestorationLibc
 
 package enum SystemCall {
   package static var processIdentifier: Int32 { getpid() }

@@ -1,4 +1,4 @@
-internal import CLibrary
+internal import RestorationLibc
 
 /// A file that is written under a name of its own, until it gets its final one.
 ///

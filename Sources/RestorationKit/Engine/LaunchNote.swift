@@ -1,5 +1,5 @@
 internal import ArchiveCodec
-internal import CLibrary
+internal import RestorationLibc
 internal import Synchronization
 
 /// Where a restore is, in 8 bytes behind the sealed marker of the launch; after the restore, which

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Synchronization
 
-internal import CLibrary
+internal import RestorationLibc
 
 /// A signal that asks a process to end.
 public enum EndSignal: CaseIterable, Hashable, Sendable {

@@ -1,6 +1,6 @@
 internal import ArchiveCodec
 internal import Dispatch
-internal import CLibrary
+internal import RestorationLibc
 
 /// Stores unsaved changes when the process ends by `exit` or by a return from `main`.
 enum ExitHook {

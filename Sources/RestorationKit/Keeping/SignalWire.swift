@@ -1,6 +1,6 @@
 internal import ArchiveCodec
 
-internal import CLibrary
+internal import RestorationLibc
 
 typealias SignalHandler = @convention(c) (Int32) -> Void
 

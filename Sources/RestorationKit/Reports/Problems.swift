@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Synchronization
 
-internal import CLibrary
+internal import RestorationLibc
 
 /// Says each problem once: to the closure of the app, or in a debug build to stderr.
 ///

@@ -3,7 +3,7 @@ internal import FoundationEssentials
 #else
 internal import Foundation
 #endif
-internal import CLibrary
+internal import RestorationLibc
 
 /// Where the user's files belong: the XDG Base Directory Specification, and
 /// Application Support on Apple systems.

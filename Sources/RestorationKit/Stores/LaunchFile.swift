@@ -4,7 +4,7 @@ internal import FoundationEssentials
 #else
 internal import Foundation
 #endif
-internal import CLibrary
+internal import RestorationLibc
 internal import Synchronization
 
 /// A small archive in the file that locks a state, written in place.

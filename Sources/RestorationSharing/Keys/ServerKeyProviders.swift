@@ -4,7 +4,7 @@ internal import FoundationEssentials
 #else
 internal import Foundation
 #endif
-internal import CLibrary
+internal import RestorationLibc
 public import RestorationKit
 
 /// A key in a variable of the environment, for servers.

@@ -1,6 +1,6 @@
 public import RestorationKit
 
-internal import CLibrary
+internal import RestorationLibc
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
