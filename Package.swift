@@ -143,7 +143,10 @@ let package = Package(
       swiftSettings: testSettings),
     .testTarget(
       name: "RestorationWindowTests",
-      dependencies: ["ArchiveCodec", "RestorationKit", "RestorationTesting", "TestSupport"],
+      dependencies: [
+        "ArchiveCodec", "RestorationInspection", "RestorationKit", "RestorationTesting",
+        "TestSupport",
+      ],
       swiftSettings: testSettings),
     .testTarget(
       name: "RestorationSharingTests",

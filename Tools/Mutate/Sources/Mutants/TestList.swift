@@ -28,8 +28,9 @@ package struct TestList: Equatable {
     return classes.filter { test in targets.contains { test.name.hasPrefix("\($0).") } }
   }
 
-  /// The targets with the tests of modules that have not just one of their name. Features of the
-  /// library cross those of the modules beside it.
+  /// The targets with the tests of modules that have not just one of their name.
+  ///
+  /// Features of the library cross those of the modules beside it.
   private static let targets = [
     "RestorationKit": library, "RestorationInspection": library, "RestorationSharing": library,
   ]
