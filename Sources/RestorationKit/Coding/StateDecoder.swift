@@ -1,9 +1,4 @@
 public import ArchiveCodec
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// Gives back the state of one node, or of the application.
 ///

@@ -1,8 +1,3 @@
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 internal import RestorationLibc
 
 /// Where the user's files belong: the XDG Base Directory Specification, and

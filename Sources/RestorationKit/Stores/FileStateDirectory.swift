@@ -1,9 +1,4 @@
 public import ArchiveCodec
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// States in files of one directory, written whole or not at all.
 ///

@@ -1,9 +1,4 @@
 package import ArchiveCodec
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 internal import RestorationLibc
 internal import Synchronization
 
