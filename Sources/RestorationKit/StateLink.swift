@@ -19,7 +19,13 @@ package protocol LinkedDirectory: Sendable {
 }
 
 /// The copy of one state, as anybody may ask it on any thread.
-package protocol LinkedCopy: ArchiveListener, Sendable {
+package protocol LinkedCopy: AnyObject, Sendable {
+  /// This version is here now.
+  func noteHere(_ version: ArchiveVersion)
+
+  /// An archive that was set aside has been removed here.
+  func noteRemovedAsides()
+
   /// Whether somebody has to decide which of two states stays.
   var isInConflict: Bool { get }
 }

@@ -13,7 +13,7 @@ internal import Synchronization
 /// without the key writes counts as none: its author can neither choose what is left out nor make a
 /// keeper give up a state as soon as noted crashes would. An attacker can still put back a note
 /// that stood in this file since the marker was written, or remove all files.
-package final class LaunchNote: DecodingNote {
+package final class LaunchNote: Sendable {
   /// The place that the note of a launch that has ended names.
   package enum Place: Hashable, Sendable {
     /// In none of the elements of the state.

@@ -130,17 +130,29 @@ extension StateEngine {
     with participants: (StoredTree) -> RestorationParticipants?
   ) -> RestorationReport {
     let start = ContinuousClock.now
-    values?.store.noteDecoding(begun.laterNote)
+    let noteDecoding = begun.laterNote.map { note -> ValueStore.DecodingNote in
+      { key, body in note.reach(valueOf: key, body) }
+    }
+    values?.store.noteDecoding(noteDecoding)
     found.note = begun.laterNote
     guard let participants = participants(tree) else { return RestorationReport(.declined) }
     begun.laterNote?.name { [outline = tree.outline] in outline.path(of: $0) }
-    let progress = RestorationProgress(
-      begun.laterNote.map { note in { try note.reach($0, isWritten: begun.note != nil) } })
+    var problem: String?
+    let mark = begun.laterNote.map { note in
+      { (index: Int?) in
+        do {
+          try note.reach(index, isWritten: begun.note != nil)
+        } catch {
+          problem = problem ?? error.reason
+        }
+      }
+    }
     var tree = tree
     tree.isPutBack = found.isPutBack
     let run = RestorationRun(
       tree, types, objects, delegate: participants.delegate,
-      roots: [values].compactMap(\.self) + participants.roots, skipped: begun.skipped, progress)
+      roots: [values].compactMap(\.self) + participants.roots, skipped: begun.skipped, marking: mark
+    )
     // A scene has taken its values before its delegate was told that the scene connects.
     let result = run.run(filling: session == nil ? values?.store : nil, telling: signal)
     var report = result.report
@@ -149,7 +161,7 @@ extension StateEngine {
     rows = result.rows ?? Rows(signal)
     found.undecoded = result.undecoded
     report.walkDuration = start.duration(to: .now)
-    if let problem = progress.problem { report.launchProblem = problem }
+    if let problem { report.launchProblem = problem }
     return report
   }
 

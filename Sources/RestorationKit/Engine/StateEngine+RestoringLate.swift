@@ -40,9 +40,7 @@ extension StateEngine {
       if case .element(let index) = place { kept[index]?.element.record } else { nil }
     let run = RestorationRun(
       tree, types, objects, delegate: delegate,
-      skipped: kept.skippedPlaces(in: tree),
-      RestorationProgress(mark(tree.outline)),
-      late: late)
+      skipped: kept.skippedPlaces(in: tree), marking: mark(tree.outline), late: late)
     // The restore changes objects without their saying so, so the next save asks them all. Before
     // that save nobody hears the node.
     rows.whole.canDiff = false

@@ -114,8 +114,7 @@ package final class StateEngine {
     ValuesAtExit.add(store, in: file, settings.environment)
   }
 
-  /// The roots of the app, behind the root of the values if there is one, which
-  /// is never the topmost.
+  /// The roots of the app, behind the root of the values if there is one.
   func withValues(_ roots: [any RestorableNode]) -> [any RestorableNode] {
     guard let values, values.isNeeded else { return roots }
     return [values] + roots

@@ -53,7 +53,7 @@ extension StateFile {
       throw error
     }
     forgetReplaced(number)
-    files.archive.listener?.noteRemovedAsides()
+    files.archive.copy?.noteRemovedAsides()
     // Crashes of another state are not counted for this one.
     note { try files.launch.removeMarker() }
     if let before, let replaced = files.archive.locationSetAside(besides: before) {
@@ -72,7 +72,7 @@ extension StateFile {
   func removeSetAside(_ state: SetAsideState) async throws(ArchiveError) {
     try await takeAsLookedAt()
     try archive(of: state)?.storage.remove()
-    files.archive.listener?.noteRemovedAsides()
+    files.archive.copy?.noteRemovedAsides()
   }
 
   /// Finds the archive of a listed state; nil if it is gone, or is of another state.

@@ -48,8 +48,8 @@ extension StoredArchive {
   /// Removes all archives that were set aside, in one sweep; one that cannot be
   /// removed is still listed.
   func removeAllSetAside() throws(ArchiveError) {
-    // The listener is told also if some archives are still there.
-    defer { listener?.noteRemovedAsides() }
+    // The copy is told also if some archives are still there.
+    defer { copy?.noteRemovedAsides() }
     try storage.removeSetAside(try storage.setAsideArchives())
   }
 
@@ -92,7 +92,7 @@ extension StoredArchive {
       let excess = settingAside.bound.excess(of: archives, at: settingAside.date)
         .filter { $0.storage.location != location }
       guard !excess.isEmpty else { return }
-      defer { listener?.noteRemovedAsides() }
+      defer { copy?.noteRemovedAsides() }
       try storage.removeSetAside(excess)
     } catch {
     }

@@ -1,13 +1,4 @@
-package import ArchiveCodec
-
-/// Is told of changes to the archives of a state that has a copy elsewhere.
-package protocol ArchiveListener: AnyObject {
-  /// This version is here now.
-  func noteHere(_ version: ArchiveVersion)
-
-  /// An archive that was set aside has been removed here.
-  func noteRemovedAsides()
-}
+internal import ArchiveCodec
 
 /// The archive of one state, with the archives beside it: generations, and those
 /// that were set aside.
@@ -19,12 +10,12 @@ package final class StoredArchive {
   package let opener: ArchiveOpener
   /// The open archive, if a save or a restore has opened one.
   package let open: OpenArchive
-  let listener: (any ArchiveListener)?
+  let copy: (any LinkedCopy)?
 
   /// The version that was read whole here, or written here; only this version is replaced
   /// without being set aside.
   var known: ArchiveVersion? {
-    didSet { if let known { listener?.noteHere(known) } }
+    didSet { if let known { copy?.noteHere(known) } }
   }
   /// The generation that was read whole here in place of the state.
   var knownGeneration: String?
@@ -38,10 +29,10 @@ package final class StoredArchive {
 
   init(
     in storage: StateStorage, _ claimed: ClaimedName, _ opener: ArchiveOpener,
-    _ open: OpenArchive, listener: (any ArchiveListener)?
+    _ open: OpenArchive, _ copy: (any LinkedCopy)?
   ) {
     (self.storage, self.claimed, self.opener, self.open) = (storage, claimed, opener, open)
-    self.listener = listener
+    self.copy = copy
   }
 
   /// Notes that the stored archive was neither read nor written here.

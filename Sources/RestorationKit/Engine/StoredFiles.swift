@@ -57,7 +57,7 @@ struct StoredFiles {
     self.name = name
     let opener = ArchiveOpener(keys: source.keys, context: context, limits: source.limits)
     archive = StoredArchive(
-      in: StateStorage(directory.storage(named: name)), claimed, opener, open, listener: copy)
+      in: StateStorage(directory.storage(named: name)), claimed, opener, open, copy)
     archive.moved = earlier?.archive.moved
     let marker = LaunchMarker(
       storage: directory.launchStorage(ofStateNamed: name),

@@ -3,7 +3,7 @@ extension RestorationRun {
     // A node that is back has its nodes, and keeps what it has unless it takes the state now.
     let isBack = late?.isBack == true
     eachRestored { object, index in
-      progress.reach(index)
+      mark?(index)
       withCoder(index) { coder in
         if !isBack { restoreContent(object, coder, index) }
         attempt(index) {
@@ -26,7 +26,7 @@ extension RestorationRun {
     let isBack = late?.isBack == true
     eachRestored { object, index in
       if isBack, restored.keptReasons[index] != nil { return }
-      progress.reach(index)
+      mark?(index)
       withCoder(index) { coder in
         attempt(index) {
           try coder.builtIn?.restoreAfterLayout(object)

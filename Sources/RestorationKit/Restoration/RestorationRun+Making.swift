@@ -1,7 +1,7 @@
 extension RestorationRun {
   func makeObjects() {
     for index in tree.outline.rows.indices {
-      progress.reach(index)
+      mark?(index)
       let way = lookup(at: index)
       switch withCoder(index, { lookup.find(index, way, $0) }) {
       case .found(let object, let step): take(object, by: step, as: index)
@@ -95,7 +95,7 @@ extension RestorationRun {
 
   private func view(at index: Int, of owner: Int) -> (any RestorableView)? {
     guard outcomes[owner].isDecodable, let node = restored.node(at: owner) else { return nil }
-    progress.reach(owner)
+    mark?(owner)
     return lookup.existing.view(at: index, of: node)
   }
 }

@@ -28,7 +28,7 @@ extension RestorationRun {
   }
 
   private func remember(_ object: any StateRestoring, _ index: Int, in kept: KeptRecords) {
-    progress.reach(index)
+    mark?(index)
     do {
       kept.remember(
         try StateProbe(

@@ -8,7 +8,8 @@ final class RestorationRun {
   /// The elements that this launch leaves out, by their places.
   let skipped: [Int: LeftOutPeriod]
   let objects: ObjectTable
-  let progress: RestorationProgress
+  /// Notes which element is made or decoded now, for the launch after a crash; nil outside of all.
+  let mark: ((Int?) -> Void)?
   let restored: RestoredObjects
   let lookup: ObjectLookup
   /// Nil if the node came late.
@@ -30,15 +31,15 @@ final class RestorationRun {
   ///   - delegate: The delegate; nil if there is none.
   ///   - roots: The nodes that are there; none besides a late node.
   ///   - skipped: The elements that are left out, by their places.
-  ///   - progress: Is told where the run is.
+  ///   - mark: Notes where the run is; nil if nothing can be noted.
   ///   - late: The node that came late; nil if the whole state is restored.
   init(
     _ tree: StoredTree, _ types: TypeTable, _ objects: ObjectTable,
     delegate: (any StateDelegate)?, roots: [any RestorableNode] = [],
-    skipped: [Int: LeftOutPeriod], _ progress: RestorationProgress, late: LateNode? = nil
+    skipped: [Int: LeftOutPeriod], marking mark: ((Int?) -> Void)?, late: LateNode? = nil
   ) {
     (self.tree, self.skipped, self.objects) = (tree, skipped, objects)
-    (self.progress, self.late) = (progress, late)
+    (self.mark, self.late) = (mark, late)
     let (outline, facts, isPutBack) = (tree.outline, tree.facts, tree.isPutBack)
     let restored = RestoredObjects(
       tree, earlier: late?.kept, standing: late?.isBack == true ? late?.node : nil)
@@ -105,7 +106,7 @@ final class RestorationRun {
     result.undecoded = undecoded(failure)
     let unattached = unattachedRecords()
     (result.report.kept, result.claimed) = keep(unattached)
-    progress.reach(nil)
+    mark?(nil)
     let notes = [failure, application?.unreadNote].compactMap(\.self)
     result.report.lines = entries(unattached, ofApplication: notes)
     if late == nil {
@@ -152,25 +153,25 @@ final class RestorationRun {
   private func loadViews() {
     for index in outcomes.all.indices where outcomes[index].isDecodable {
       guard let node = restored.node(at: index) else { continue }
-      progress.reach(index)
+      mark?(index)
       node.loadViewIfNeeded()
     }
   }
 
   private func layOut() {
-    progress.reach(nil)
+    mark?(nil)
     lookup.delegate?.layOutRestoredInterface()
     restoreAfterLayout()
-    progress.reach(nil)
+    mark?(nil)
   }
 
   /// Tells all objects that are back that the restore has ended.
   private func tellAllItsEnd() {
     eachRestored { object, index in
-      progress.reach(index)
+      mark?(index)
       object.applicationFinishedRestoringState()
     }
-    progress.reach(nil)
+    mark?(nil)
   }
 
   /// Gives the coder of an element to a call.

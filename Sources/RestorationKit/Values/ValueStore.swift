@@ -2,12 +2,6 @@ internal import ArchiveCodec
 internal import Observation
 internal import Synchronization
 
-/// Notes which value is being decoded, for the launch after a crash.
-protocol DecodingNote: Sendable {
-  /// Notes a value while the body decodes it, on any thread.
-  func reach<Result>(valueOf key: String, _ body: () -> Result) -> Result
-}
-
 /// The values of an app, or of one of its scenes, by their keys.
 ///
 /// Any thread may use the store. A stored value is decoded when the value is first
@@ -43,7 +37,7 @@ package final class ValueStore: Sendable {
     var hasUnstored = false
     /// Called for each change of any value.
     var changed: (@Sendable () -> Void)?
-    var decoding: (any DecodingNote)?
+    var decoding: DecodingNote?
     /// The screens of which a field was set that no save has asked for.
     var unreached: [ObjectIdentifier: Unreached] = [:]
     /// Above this count, the screens are dropped that a save has asked or that are gone.
@@ -139,11 +133,14 @@ package final class ValueStore: Sendable {
     guard box.isOfApp, let decoding = state.withLock(\.decoding) else {
       return box.take(stored, forKey: key)
     }
-    return decoding.reach(valueOf: key) { box.take(stored, forKey: key) }
+    return decoding(key) { box.take(stored, forKey: key) }
   }
 
+  /// Notes the value with a key while the body decodes it, on any thread, for the launch after a crash.
+  typealias DecodingNote = @Sendable (_ key: String, _ body: () -> ValueFinding) -> ValueFinding
+
   /// Sets the note that is told of each value before it is decoded.
-  func noteDecoding(_ note: (any DecodingNote)?) { state.withLock { $0.decoding = note } }
+  func noteDecoding(_ note: DecodingNote?) { state.withLock { $0.decoding = note } }
 
   private func noteOtherType<Value>(
     _ box: any RestorableValueBox, _ key: String, _ type: Value.Type
