@@ -235,12 +235,6 @@ public struct KeyedDecoder: Sendable {
 
   /// The number of all keys.
   package var keyCount: Int { entries.count }
-
-  /// The key whose value holds a byte.
-  func key(containing offset: Int) -> String? {
-    let stored = block.bytes
-    return entries.key(before: offset, in: stored.span.extracting(record)).map(text(of:))
-  }
 }
 
 extension KeyedDecoder {

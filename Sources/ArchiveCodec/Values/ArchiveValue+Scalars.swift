@@ -197,11 +197,6 @@ extension Data: ArchiveValue {
 }
 
 extension UUID {
-  var archivedBytes: [UInt8] {
-    let (a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p) = uuid
-    return [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p]
-  }
-
   /// Takes exactly 16 bytes, as the value header guarantees.
   init(archivedBytes bytes: Span<UInt8>) {
     func byte(_ index: Int) -> UInt8 { bytes[index] }

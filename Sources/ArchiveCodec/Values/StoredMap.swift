@@ -150,17 +150,6 @@ extension StoredMap {
     return all
   }
 
-  /// The key of the last entry whose value begins at an offset or before it.
-  func key(before offset: Int, in bytes: Span<UInt8>) -> ValueKey? {
-    var last: ValueKey?
-    visit(bytes) { key, value in
-      guard value <= offset else { return false }
-      last = key
-      return true
-    }
-    return last
-  }
-
   /// Calls the body with the keys and the offsets of their values, until the body
   /// returns false.
   private func visit(_ bytes: Span<UInt8>, _ body: (ValueKey, Int) -> Bool) {

@@ -335,6 +335,46 @@ final class SetAsideStateTests: XCTestCase {
     XCTAssertEqual(none, [])
   }
 
+  func testTheGenerationOfAWindowThatANewerVersionHasReplacedIsListedAndPutBack() async throws {
+    let app = SceneLaunch()
+    try await app.store(7, in: app.host())
+    app.launch.environment = ApplicationEnvironment(applicationVersion: "12")
+    let root = TestNode("root")
+    app.prepare = { $0.roots = [root] }
+    let host = try await app.host()
+    let session = try XCTUnwrap(host.openSessions.first)
+    let scene = try await host.connect(session)
+    root.value = "newer"
+    try await host.save(scene)
+    let generations = try await host.generations(of: session)
+    XCTAssertEqual(generations.map(\.reason), [.upgraded])
+    try await host.disconnect(scene)
+    try await host.putBack(try XCTUnwrap(generations.first), of: session)
+    try await host.connect(session)
+    XCTAssertEqual(root.value, "7")
+    let other = SceneLaunch()
+    try await other.store(8, in: other.host())
+    let others = try await other.host()
+    let stranger = try XCTUnwrap(others.openSessions.first)
+    let none = try await host.generations(of: stranger)
+    XCTAssertEqual(none, [])
+  }
+
+  func testAWindowGivesUpTheStateThatItsNodeHasKept() async throws {
+    let app = SceneLaunch()
+    try await app.store(7, in: app.host())
+    let root = TestNode("root")
+    root.onDecode = { $0.keep(because: "It is locked.") }
+    app.prepare = { $0.roots = [root] }
+    let host = try await app.host()
+    let scene = try await host.connect(try XCTUnwrap(host.openSessions.first))
+    let kept = try await host.save(scene).kept
+    XCTAssertEqual(kept.map(\.path.description), ["root"])
+    await scene.discardKeptState(of: root)
+    let none = try await host.save(scene).kept
+    XCTAssertEqual(none, [])
+  }
+
   func testOfAClosedWindowNothingStaysThatWasSetAside() async throws {
     for isClosedByTheEnd in [false, true] {
       let app = SceneLaunch()
