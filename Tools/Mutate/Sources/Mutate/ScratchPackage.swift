@@ -10,7 +10,9 @@ struct ScratchPackage {
   /// They are read once, so that they may be edited meanwhile.
   let originals: [String: Data]
   private let folder: URL
-  private static let copied = ["Package.swift", "Sources", "Tests", "Fuzz/Sources/FuzzTargets"]
+  private static let copied = [
+    "Package.swift", "Plugins", "Sources", "Tests", "Fuzz/Sources/FuzzTargets",
+  ]
 
   init(of original: URL) throws {
     originals = try Self.files(in: original)
