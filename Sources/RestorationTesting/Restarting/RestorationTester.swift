@@ -96,7 +96,7 @@ public final class RestorationTester {
   /// The time that keepers of this tester see.
   public var now: Date { clock.now }
 
-  /// Lets time pass, for states that expire.
+  /// Lets time pass, for states that become too old, and for what is kept for some time.
   ///
   /// - Parameter duration: How long; less than zero sets the clock back.
   public func advance(by duration: Duration) {
