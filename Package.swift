@@ -17,6 +17,34 @@ let settings: [SwiftSetting] = [
 let pointerSettings: [SwiftSetting] = Array(settings.dropFirst(2))
 let testSettings = pointerSettings
 
+// RESTORATION_NEXT=1 chooses the new core: a folder of its own, and of the old one what stays as it is.
+let isNext = Context.environment["RESTORATION_NEXT"] != nil
+let next = (
+  sources: ["RestorationKernel"]
+    + [
+      "Interface", "Activities/PropertyListValue.swift", "Coding", "RestorationError.swift",
+      "Types/AddressTable.swift", "Types/ObjectObservation.swift", "Types/RegisteredObjects.swift",
+      "Types/StoredProperties.swift", "Types/TypeTable.swift", "Types/TypeTraits.swift",
+      "Types/ViewTree.swift",
+      "Tree/ApplicationEnvironment.swift", "Tree/BootSession.swift", "Tree/BuiltInKey.swift",
+      "Tree/ElementKind.swift", "Tree/KeptBound.swift", "Tree/MigratingState.swift",
+      "Tree/RestorationPath.swift", "Tree/StateMigration.swift", "Tree/String+TypeName.swift",
+      "Restoration/ElementVerdict.swift", "Restoration/Lookup.swift",
+      "Restoration/RestoredApplication.swift", "Restoration/ScopedObjects.swift",
+      "Reports/Error+Reason.swift", "Reports/KeptElement.swift", "Reports/MendedFields.swift",
+      "Reports/PreservationReport.swift", "Reports/Problems+Reports.swift",
+      "Reports/Problems.swift",
+      "Reports/Refusal.swift", "Reports/ReportEntries.swift", "Reports/ReportEntry.swift",
+      "Reports/ReportNote.swift", "Reports/ReportTree.swift",
+      "Reports/RestorationReport+Source.swift", "Reports/RestorationReport.swift",
+      "Stores/ArchiveError+Content.swift", "Stores/ArchiveOpener.swift",
+      "Stores/BaseDirectories.swift", "Stores/KeyProviders.swift",
+    ].map { "RestorationKit/\($0)" },
+  targets: [
+    "CSodium", "RestorationLibc", "ArchiveCodec", "RestorationKit", "ArchiveForge", "KernelTests",
+  ]
+)
+
 let package = Package(
   name: "RestorationKit",
   platforms: [.macOS(.v26), .iOS(.v26)],
@@ -51,7 +79,8 @@ let package = Package(
       name: "ArchiveCodec", dependencies: ["RestorationLibc", "CSodium"], swiftSettings: settings),
     .target(
       name: "RestorationKit", dependencies: ["ArchiveCodec", "RestorationLibc"],
-      swiftSettings: settings),
+      path: isNext ? "Sources" : nil, sources: isNext ? next.sources : nil,
+      swiftSettings: settings + (isNext ? [.define("RESTORATION_NEXT")] : [])),
     .target(
       name: "RestorationDrafts", dependencies: ["ArchiveCodec", "RestorationLibc"],
       swiftSettings: settings),
@@ -197,3 +226,8 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+if isNext {
+  package.targets.removeAll { !next.targets.contains($0.name) }
+  package.products.removeAll { !next.targets.contains($0.name) }
+}

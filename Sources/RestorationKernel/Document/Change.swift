@@ -1,0 +1,88 @@
+package import ArchiveCodec
+
+/// How the next document differs from the one before.
+package struct Change: Sendable {
+  package var added: [Element] = []
+  package var bodies: [(slot: Int32, body: RecordFingerprint)] = []
+  package var places: [(slot: Int32, place: Place)] = []
+  package var children: [(slot: Int32, slots: [Int32])] = []
+  package var references: [(slot: Int32, ids: [UInt64])] = []
+  package var kept: [(slot: Int32, kept: Kept?)] = []
+  package var unread: [(slot: Int32, bodies: [UnreadBody])] = []
+  /// The elements whose objects have written a body in place of one that was withheld.
+  package var settled: [Int32] = []
+  package var asksBelow: [Int32] = []
+  package var removed: [Int32] = []
+  package var leftovers: [UInt64] = []
+  package var forms: [Form] = []
+  package var facts: SaveFacts?
+  package var nextID: UInt64 = 1
+  package var idLimit: UInt64 = 1
+}
+
+extension Change {
+  /// Takes the fingerprints of the records of new elements, both in the order of identifiers.
+  mutating func setFingerprints(_ records: [(record: UInt64, fingerprint: RecordFingerprint)]) {
+    var next = 0
+    for place in added.indices where added[place].body != .none {
+      let record = added[place].bodyRecord
+      while next < records.count, records[next].record < record { next += 1 }
+      if next < records.count, records[next].record == record {
+        added[place].body = records[next].fingerprint
+      }
+    }
+  }
+}
+
+extension Document {
+  package mutating func apply(_ change: consuming Change) {
+    elements.append(contentsOf: change.added)
+    for element in change.added where element.place.role.livesByReferences { hasReferred = true }
+    for (slot, body) in change.bodies { self[slot].body = body }
+    for (slot, place) in change.places {
+      self[slot].place = place
+      if place.role.livesByReferences { hasReferred = true }
+    }
+    for (slot, slots) in change.children { self[slot].children = slots }
+    for slot in change.asksBelow { self[slot].asksBelow = true }
+    for (slot, ids) in change.references { references[slot] = ids.isEmpty ? nil : ids }
+    for (slot, kept) in change.kept { self.kept[slot] = kept }
+    for (slot, bodies) in change.unread { unread[slot] = bodies.isEmpty ? nil : bodies }
+    for slot in change.settled { withheld[slot] = nil }
+    for slot in change.removed {
+      self[slot] = Element(id: 0, place: Place(parent: -1, role: .child))
+      references[slot] = nil
+      kept[slot] = nil
+      unread[slot] = nil
+      withheld[slot] = nil
+    }
+    removedCount += change.removed.count
+    leftovers = change.leftovers
+    hasUnstoredKept = false
+    forms += change.forms
+    if let facts = change.facts { self.facts = facts }
+    (nextID, idLimit) = (change.nextID, change.idLimit)
+  }
+
+  /// Drops the places of removed elements; returns the new place of each, -1 for a removed one.
+  package mutating func pack() -> [Int32] {
+    let order = subtree(of: Self.tree)
+    var slots = [Int32](repeating: -1, count: elements.count)
+    for (place, slot) in order.enumerated() { slots[Int(slot)] = Int32(place) }
+    elements = order.map { slot in
+      var element = self[slot]
+      if element.place.parent >= 0 { element.place.parent = slots[Int(element.place.parent)] }
+      for place in element.children.indices {
+        element.children[place] = slots[Int(element.children[place])]
+      }
+      return element
+    }
+    func moved<Value>(_ values: [Int32: Value]) -> [Int32: Value] {
+      .init(uniqueKeysWithValues: values.map { (slots[Int($0.key)], $0.value) })
+    }
+    (kept, references) = (moved(kept), moved(references))
+    (unread, withheld) = (moved(unread), moved(withheld))
+    removedCount = 0
+    return slots
+  }
+}

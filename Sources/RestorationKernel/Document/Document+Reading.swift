@@ -1,0 +1,160 @@
+package import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+extension Document {
+  /// Reads the tree of an archive, and no body.
+  ///
+  /// What is below a contents record that is malformed is left out, and its records stay for the
+  /// bound: see ``leftovers``.
+  ///
+  /// - Throws: `malformed` if there are no forms, or they do not fit together; and the errors of the
+  ///   records.
+  package init(_ records: StoredRecords, savedAt number: UInt32) throws(ArchiveError) {
+    self.init()
+    try readForms(records, savedAt: number)
+    var slots = KeyTable(expecting: records.count)
+    self[Self.tree].body = records.fingerprint(of: self[Self.tree].bodyRecord)
+    var next = 0
+    while next < elements.count {
+      try readContents(of: Int32(next), records, &slots)
+      next += 1
+    }
+    try readKept(records, slots)
+    findLeftovers(records)
+  }
+
+  /// Finds the records of no element, as those of a survey that could not remove them yet.
+  private mutating func findLeftovers(_ records: StoredRecords) {
+    let unreadCount = unread.values.reduce(0) { $0 + $1.count }
+    let reached = elements.reduce(unreadCount + 1) { count, element in
+      count + (element.body == .none ? 0 : 1) + (element.children.isEmpty ? 0 : 1)
+    }
+    let hasKept = records.fingerprint(of: TreeRecord.kept) != .none
+    guard reached + (hasKept ? 1 : 0) < records.count else { return }
+    var known: Set<UInt64> = [TreeRecord.forms, TreeRecord.kept]
+    for element in elements {
+      known.insert(element.bodyRecord)
+      if !element.children.isEmpty { known.insert(element.contentsRecord) }
+    }
+    for bodies in unread.values { for body in bodies { known.insert(body.record) } }
+    leftovers = records.identifiers.filter { !known.contains($0) }
+  }
+
+  private mutating func readForms(
+    _ records: StoredRecords, savedAt number: UInt32
+  ) throws(ArchiveError) {
+    guard let record = try records.decoder(of: TreeRecord.forms) else {
+      throw malformed("no forms")
+    }
+    facts = try SaveFacts(record, savedAt: number)
+    idLimit = try record.decode(forKey: DocumentKey.idLimit)
+    guard idLimit <= Element.largestID else { throw malformed("idLimit") }
+    nextID = idLimit
+    let classes: [String] = try record.decode(forKey: DocumentKey.classes)
+    let makers: [String] = try record.decode(forKey: DocumentKey.makers)
+    let versions: [Int] = try record.decode(forKey: DocumentKey.versions)
+    let storyboards: [String]? = try record.decodeIfPresent(forKey: DocumentKey.storyboards)
+    let names: [String]? = try record.decodeIfPresent(forKey: DocumentKey.storyboardNames)
+    guard makers.count == classes.count, versions.count == classes.count,
+      storyboards.map({ $0.count == classes.count }) ?? true, storyboards?.count == names?.count
+    else { throw malformed("forms") }
+    forms = classes.indices.map { number in
+      var form = Form(className: classes[number], version: versions[number])
+      if !makers[number].isEmpty { form.restorationClassName = makers[number] }
+      if let name = storyboards?[number], !name.isEmpty, let identifier = names?[number] {
+        form.storyboard = StoryboardReference(name: name, identifier: identifier)
+      }
+      return form
+    }
+    do {
+      formerNames =
+        try record.decodeIfPresent([String: [String]].self, forKey: DocumentKey.formerNames) ?? [:]
+    } catch {
+      throw .content(error)
+    }
+  }
+
+  private mutating func readContents(
+    of parent: Int32, _ records: StoredRecords, _ slots: inout KeyTable
+  ) throws(ArchiveError) {
+    let record = self[parent].contentsRecord
+    guard let contents = try records.decoder(of: record) else { return }
+    let steps: [Int64] = try contents.decode(forKey: DocumentKey.ids)
+    let names: [String] = try contents.decode(forKey: DocumentKey.names)
+    let forms: [Int] = try contents.decode(forKey: DocumentKey.forms)
+    let roles: [UInt8]? = try contents.decodeIfPresent(forKey: DocumentKey.roles)
+    let siblings: [Int]? = try contents.decodeIfPresent(forKey: DocumentKey.siblings)
+    guard names.count == steps.count, forms.count == steps.count,
+      roles.map({ $0.count == steps.count }) ?? true,
+      siblings.map({ $0.count == steps.count }) ?? true
+    else { throw malformed("contents \(record)") }
+    var id: UInt64 = 0
+    let first = Int32(elements.count)
+    for number in steps.indices {
+      id &+= UInt64(bitPattern: steps[number])
+      guard id > 0, id < idLimit, self.forms.indices ~= forms[number],
+        let role = roles.map({ Role(rawValue: $0[number]) }) ?? .child,
+        let sibling = Int32(exactly: siblings?[number] ?? 0), sibling >= 0,
+        elements.count < Int(Int32.max), slots.set(id, Int32(elements.count))
+      else { throw malformed("element \(id)") }
+      if role.livesByReferences { hasReferred = true }
+      let place = Place(
+        parent: parent, role: role, name: names[number], siblingIndex: sibling,
+        form: Int32(forms[number]))
+      elements.append(Element(id: id, place: place, body: records.fingerprint(of: id * 2)))
+    }
+    self[parent].children = Array(first..<Int32(elements.count))
+  }
+
+  private mutating func readKept(
+    _ records: StoredRecords, _ slots: KeyTable
+  ) throws(ArchiveError) {
+    guard let record = try records.decoder(of: TreeRecord.kept) else { return }
+    let ids: [UInt64] = try record.decode(forKey: DocumentKey.ids)
+    let reasons: [UInt8] = try record.decode(forKey: DocumentKey.reasons)
+    let since: [Date] = try record.decode(forKey: DocumentKey.since)
+    guard reasons.count == ids.count, since.count == ids.count else { throw malformed("kept") }
+    for number in ids.indices {
+      guard let slot = slots[ids[number]] else { continue }
+      kept[slot] = Kept(
+        reason: Kept.Reason(rawValue: reasons[number]) ?? .notFound, since: since[number])
+    }
+    if let unread = try record.container(forKey: DocumentKey.unread) {
+      try readUnread(unread, records, slots)
+    }
+  }
+
+  private mutating func readUnread(
+    _ record: KeyedDecoder, _ records: StoredRecords, _ slots: KeyTable
+  ) throws(ArchiveError) {
+    let owners: [UInt64] = try record.decode(forKey: DocumentKey.owners)
+    let ids: [UInt64] = try record.decode(forKey: DocumentKey.ids)
+    let forms: [Int] = try record.decode(forKey: DocumentKey.forms)
+    let reasons: [UInt8] = try record.decode(forKey: DocumentKey.reasons)
+    let since: [Date] = try record.decode(forKey: DocumentKey.since)
+    guard [ids.count, forms.count, reasons.count, since.count].allSatisfy({ $0 == owners.count })
+    else { throw malformed("unread") }
+    var taken = slots
+    for number in ids.indices {
+      let id = ids[number]
+      guard let slot = owners[number] == 0 ? Self.tree : slots[owners[number]] else { continue }
+      guard id > 0, id < idLimit, self.forms.indices ~= forms[number], taken.set(id, slot) else {
+        throw malformed("unread \(id)")
+      }
+      guard records.fingerprint(of: id * 2) != .none else { continue }
+      unread[slot, default: []].append(
+        UnreadBody(
+          id: id, form: Int32(forms[number]),
+          reason: UnreadBody.Reason(rawValue: reasons[number]) ?? .decodeThrew,
+          since: since[number], byteCount: records.byteCount(of: id * 2)))
+    }
+  }
+
+  private func malformed(_ subject: String) -> ArchiveError {
+    ArchiveError(.malformed, subject: subject)
+  }
+}

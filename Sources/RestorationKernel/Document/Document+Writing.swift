@@ -1,0 +1,91 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// One element, as a contents record has it.
+struct Child {
+  let slot: Int32
+  let id: UInt64
+  let place: Place
+}
+
+/// The numbers of the records that belong to no element.
+enum TreeRecord {
+  /// The forms, the next identifier, and what the app said of itself.
+  static let forms = UInt64.max - 2
+  /// What is kept, and what was not read.
+  static let kept = UInt64.max - 1
+}
+
+enum DocumentKey {
+  static let (ids, names, roles, siblings, forms) = ("ids", "names", "roles", "siblings", "forms")
+  static let (classes, makers, versions) = ("classes", "makers", "versions")
+  static let (storyboards, storyboardNames) = ("storyboards", "storyboardNames")
+  static let (idLimit, formerNames) = ("idLimit", "formerNames")
+  static let (reasons, since, owners) = ("reasons", "since", "owners")
+  static let unread = "unread"
+}
+
+extension RecordBuilder {
+  /// Writes who is below an element, as arrays beside each other.
+  func writeContents(_ children: [Child], of element: Element) throws {
+    let coder = try begin(record: element.contentsRecord)
+    var last: UInt64 = 0
+    // The identifiers of new siblings follow each other, so that most differences take a byte.
+    let steps = children.map { child in
+      defer { last = child.id }
+      return Int64(bitPattern: child.id &- last)
+    }
+    coder.encode(steps, forKey: DocumentKey.ids)
+    coder.encode(children.map(\.place.name), forKey: DocumentKey.names)
+    coder.encode(children.map { Int($0.place.form) }, forKey: DocumentKey.forms)
+    if children.contains(where: { $0.place.role != .child }) {
+      coder.encode(children.map(\.place.role.rawValue), forKey: DocumentKey.roles)
+    }
+    if children.contains(where: { $0.place.siblingIndex != 0 }) {
+      coder.encode(children.map { Int($0.place.siblingIndex) }, forKey: DocumentKey.siblings)
+    }
+    try end()
+  }
+
+  func writeForms(
+    _ forms: [Form], formerNames: [String: [String]], _ facts: SaveFacts, idLimit: UInt64
+  ) throws {
+    let coder = try begin(record: TreeRecord.forms)
+    coder.encode(idLimit, forKey: DocumentKey.idLimit)
+    coder.encode(forms.map(\.className), forKey: DocumentKey.classes)
+    coder.encode(forms.map { $0.restorationClassName ?? "" }, forKey: DocumentKey.makers)
+    coder.encode(forms.map(\.version), forKey: DocumentKey.versions)
+    if forms.contains(where: { $0.storyboard != nil }) {
+      coder.encode(forms.map { $0.storyboard?.name ?? "" }, forKey: DocumentKey.storyboards)
+      coder.encode(
+        forms.map { $0.storyboard?.identifier ?? "" }, forKey: DocumentKey.storyboardNames)
+    }
+    if !formerNames.isEmpty { try coder.encode(formerNames, forKey: DocumentKey.formerNames) }
+    facts.encode(with: coder)
+    try end()
+  }
+
+  /// Writes what is kept and what was not read, by identifiers.
+  func writeKept(_ kept: [(id: UInt64, kept: Kept)], _ unread: [(id: UInt64, body: UnreadBody)])
+    throws
+  {
+    let coder = try begin(record: TreeRecord.kept)
+    coder.encode(kept.map(\.id), forKey: DocumentKey.ids)
+    coder.encode(kept.map(\.kept.reason.rawValue), forKey: DocumentKey.reasons)
+    coder.encode(kept.map(\.kept.since), forKey: DocumentKey.since)
+    if !unread.isEmpty {
+      coder.encodeContainer(forKey: DocumentKey.unread) { coder in
+        coder.encode(unread.map(\.id), forKey: DocumentKey.owners)
+        coder.encode(unread.map(\.body.id), forKey: DocumentKey.ids)
+        coder.encode(unread.map { Int($0.body.form) }, forKey: DocumentKey.forms)
+        coder.encode(unread.map(\.body.reason.rawValue), forKey: DocumentKey.reasons)
+        coder.encode(unread.map(\.body.since), forKey: DocumentKey.since)
+      }
+    }
+    try end()
+  }
+}

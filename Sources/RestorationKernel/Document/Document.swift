@@ -1,0 +1,196 @@
+package import ArchiveCodec
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+/// What is stored: the elements of a tree, and how each is found again.
+///
+/// A document is a value. A survey says how the next one differs, and the engine changes the
+/// document when that is on disk.
+package struct Document: Sendable {
+  /// The tree itself comes first. Parents come before what is below them where a document is read;
+  /// later ones come as they are met.
+  package var elements: [Element]
+  package var forms: [Form] = []
+  /// The names that classes had before they got theirs, so that an older version of the app finds them.
+  package var formerNames: [String: [String]] = [:]
+  /// The elements that stay stored though nobody has claimed them, by the uppermost ones.
+  package var kept: [Int32: Kept] = [:]
+  /// The bodies that an object of an element could not read, oldest first.
+  package var unread: [Int32: [UnreadBody]] = [:]
+  /// The elements whose objects are back and have not read their own body, until they are stored anew.
+  package var withheld: [Int32: Withheld] = [:]
+  /// The identifiers to which bodies refer, as far as hooks have said so in this launch.
+  package var references: [Int32: [UInt64]] = [:]
+  /// What the app said of itself in the last save.
+  package var facts = SaveFacts()
+  package var nextID: UInt64 = 1
+  /// No identifier from here on was ever stored.
+  package var idLimit: UInt64 = 1
+  /// Whether there may be an element to which only references lead.
+  package var hasReferred = false
+  /// Records of no element, which the next save removes.
+  package var leftovers: [UInt64] = []
+  /// Whether what is kept is another than what is stored of it.
+  package var hasUnstoredKept = false
+  /// How many of the elements are not there any more.
+  package var removedCount = 0
+
+  /// The place of the tree itself, which has the roots below it, and the application's body.
+  package static let tree: Int32 = 0
+
+  package init() { elements = [Element(id: 0, place: Place(parent: -1, role: .child))] }
+
+  package subscript(slot: Int32) -> Element {
+    _read { yield elements[Int(slot)] }
+    _modify { yield &elements[Int(slot)] }
+  }
+
+  package func form(of slot: Int32) -> Form { forms[Int(self[slot].place.form)] }
+
+  /// An element and all below it, parents first.
+  package func subtree(of slot: Int32) -> [Int32] {
+    var slots = [slot]
+    var next = 0
+    while next < slots.count {
+      slots += self[slots[next]].children
+      next += 1
+    }
+    return slots
+  }
+
+  /// Whether an element or one above it is kept.
+  package func isKept(_ slot: Int32) -> Bool {
+    guard !kept.isEmpty else { return false }
+    var slot = slot
+    while slot > Self.tree {
+      if kept[slot] != nil { return true }
+      slot = self[slot].place.parent
+    }
+    return false
+  }
+}
+
+/// An object as it is stored.
+package struct Element: Sendable {
+  /// For as long as the state lives. The records are ``bodyRecord`` and ``contentsRecord``.
+  package var id: UInt64
+  package var place: Place
+  /// The fingerprint of what the object wrote; `none` if it wrote nothing.
+  package var body = RecordFingerprint.none
+  /// The places of what is below the element.
+  package var children: [Int32] = []
+  /// Whether each save has to look for objects below this one that it must ask.
+  package var asksBelow = false
+
+  package var bodyRecord: UInt64 { id * 2 }
+  package var contentsRecord: UInt64 { id * 2 + 1 }
+
+  /// The largest identifier, since records have numbers of their own above these.
+  package static let largestID = UInt64.max / 2 - 8
+}
+
+/// What the element above says of an element.
+package struct Place: Hashable, Sendable {
+  package var parent: Int32
+  package var role: Role
+  package var name = ""
+  /// Which of the siblings of this name.
+  package var siblingIndex: Int32 = 0
+  package var form: Int32 = 0
+}
+
+/// How an element lies below the one above it.
+package enum Role: UInt8, Sendable {
+  case child, presented, view
+  /// A registered object, below the element that scopes it.
+  case object
+  /// A node to which only references lead, the first of them from the element above.
+  case referred
+
+  var kind: ElementKind {
+    switch self {
+    case .child, .presented, .referred: .node
+    case .view: .view
+    case .object: .object
+    }
+  }
+
+  /// The names of siblings of one sort differ.
+  enum Sort: UInt8 { case node, view, object }
+
+  var sort: Sort {
+    switch self {
+    case .child, .presented, .referred: .node
+    case .view: .view
+    case .object: .object
+    }
+  }
+
+  /// Whether the element stays for as long as a reference leads there.
+  var livesByReferences: Bool { self == .referred || self == .object }
+}
+
+/// The storyboard that has made a node, and the name of the node there.
+struct StoryboardReference: Hashable, Sendable {
+  let name: String
+  let identifier: String
+}
+
+/// How objects of one kind are made, and read.
+package struct Form: Hashable, Sendable {
+  package var className: String
+  package var restorationClassName: String?
+  var storyboard: StoryboardReference?
+  package var version = 1
+}
+
+/// Why an element stays stored that the app does not have, and since when.
+package struct Kept: Sendable {
+  package var reason: Reason
+  package var since: Date
+  /// The outcome at the restore of this launch, for reports.
+  package var outcome: RestorationReport.NodeOutcome?
+  /// The stored bytes of the bodies in it, as far as they are known.
+  package var byteCount = 0
+
+  package enum Reason: UInt8, Sendable {
+    /// Nobody has asked for a restore yet.
+    case untried
+    case notFound, unknownClass, factoryThrew, newerVersion, migrationFailed, leftOut
+    /// Only references led to the element, and nothing leads to it now.
+    case unreferred
+  }
+}
+
+/// A body that no object of an element could read, in a record of its own.
+package struct UnreadBody: Sendable {
+  /// The record has twice this number.
+  package let id: UInt64
+  package var form: Int32
+  package var reason: Reason
+  package var since: Date
+  package var byteCount = 0
+
+  package var record: UInt64 { id * 2 }
+
+  package enum Reason: UInt8, Sendable {
+    case newerVersion, migrationFailed, decodeThrew, otherClass, leftOut, fieldReplaced, replaced
+  }
+
+  /// How many one element has at most: the first one and the one before the last.
+  package static let largestCount = 2
+}
+
+/// Why an object that is back has not read its own body, and what it said after that.
+package struct Withheld: Sendable {
+  package var reason: UnreadBody.Reason
+  package var form: Int32
+  package var since: Date
+  package var byteCount = 0
+  /// What the object said at the end of the restore: nothing is stored as long as it says that. Nil
+  /// if it could not say anything.
+  package var said: RecordFingerprint?
+}
