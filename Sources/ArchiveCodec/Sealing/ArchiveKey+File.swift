@@ -10,7 +10,7 @@ extension ArchiveKey {
   static let fileByteCount = keyRange.upperBound + checksumByteCount
 
   func write(to file: borrowing OpenFile) throws(ArchiveError) {
-    let image = try unsafe SecretBytes(count: Self.fileByteCount, isReadOnly: false) { image in
+    let image = try unsafe SecretBytes(count: Self.fileByteCount) { image in
       let key = unsafe image + Self.keyRange.lowerBound
       unsafe image.copyMemory(from: Self.fileMagic, byteCount: Self.fileMagic.count)
       unsafe secret.withBytes { unsafe key.copyMemory(from: $0, byteCount: Self.byteCount) }
@@ -23,9 +23,7 @@ extension ArchiveKey {
   }
 
   convenience init(readingKeyFile file: borrowing OpenFile) throws(ArchiveError) {
-    let image = try unsafe SecretBytes(
-      count: Self.fileByteCount, isReadOnly: false
-    ) { (image) throws(ArchiveError) in
+    let image = try unsafe SecretBytes(count: Self.fileByteCount) { (image) throws(ArchiveError) in
       let buffer = unsafe UnsafeMutableRawBufferPointer(start: image, count: Self.fileByteCount)
       guard try unsafe file.read(into: buffer, at: 0) == Self.fileByteCount else {
         throw ArchiveError(.keyDamaged)

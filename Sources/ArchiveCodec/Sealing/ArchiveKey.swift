@@ -12,6 +12,7 @@ public final class ArchiveKey: Sendable {
   let secret: SecretBytes
 
   init(_ secret: consuming SecretBytes) {
+    secret.makeReadOnly()
     self.secret = secret
   }
 

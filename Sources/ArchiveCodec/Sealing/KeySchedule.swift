@@ -77,7 +77,7 @@ struct KeySchedule: ~Copyable, Sendable {
     input.writeInteger(flags)
     input.write(previousMAC)
     return try unsafe keys.withBytes { (keys) throws(ArchiveError) in
-      try unsafe SecretBytes(count: 32, isReadOnly: false) { key in
+      try unsafe SecretBytes(count: 32) { key in
         input.withBytes { input in
           unsafe KeyDerivation.commitKey.derive(
             into: key, count: 32, key: keys + Self.rootKey, salt: salt, input: input)

@@ -85,7 +85,7 @@ extension KeySlot {
   private static func keys(
     _ masterKey: ArchiveKey, salt: [UInt8], kind: ArchiveSlot.Kind, binding: Binding
   ) throws(ArchiveError) -> SecretBytes {
-    try unsafe SecretBytes(count: 64, isReadOnly: false) { keys in
+    try unsafe SecretBytes(count: 64) { keys in
       unsafe masterKey.secret.withBytes { masterKey in
         unsafe KeyDerivation.slot.derive(
           into: keys, count: 64, key: masterKey, salt: salt,

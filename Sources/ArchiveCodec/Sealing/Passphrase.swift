@@ -15,6 +15,7 @@ public final class Passphrase: Sendable {
   let secret: SecretBytes
 
   private init(_ secret: consuming SecretBytes) {
+    secret.makeReadOnly()
     self.secret = secret
   }
 

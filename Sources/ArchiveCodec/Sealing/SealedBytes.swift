@@ -71,7 +71,7 @@ package enum SealedBytes {
     _ key: ArchiveKey, _ context: ArchiveContext
   ) throws(ArchiveError) -> SecretBytes {
     try unsafe key.secret.withBytes { (key) throws(ArchiveError) in
-      try unsafe SecretBytes(count: ArchiveKey.byteCount, isReadOnly: false) { derived in
+      try unsafe SecretBytes(count: ArchiveKey.byteCount) { derived in
         unsafe KeyDerivation.sealedRecord.derive(
           into: derived, count: ArchiveKey.byteCount, key: key, input: context.hash.span)
       }

@@ -3,9 +3,13 @@ internal import Synchronization
 
 /// Secret bytes in guarded memory, wiped when they go.
 ///
-/// The memory has guard pages around it, is kept out of swap and core dumps where the
-/// system allows that, and is read-only once it is filled, except for what one call or
-/// one commit needs. It is never copied into an array, Data or String.
+/// The memory has guard pages around it, and is kept out of swap and core dumps where the
+/// system allows that. It is never copied into an array, Data or String.
+///
+/// Keys and passphrases that an app holds are read-only, so that a stray write cannot
+/// change them. The keys of an open file stay writable: making memory read-only, and
+/// writable again at its end, stops all threads. Doing so for the two sets of keys of a file
+/// took a third of opening and reading 10 records in memory.
 @safe
 struct SecretBytes: ~Copyable, @unchecked Sendable {
   private enum Place {
@@ -13,23 +17,19 @@ struct SecretBytes: ~Copyable, @unchecked Sendable {
     case cell(SecretCell)
   }
 
-  // Written only by the initializer, so threads may share it.
+  // The initializer alone writes the bytes, and only the owner of a value that nobody shares
+  // changes its place, so threads may share both.
   private let base: UnsafeMutableRawPointer
-  private let place: Place
+  private var place: Place
   let count: Int
 
   /// More stack than BLAKE2b, the deepest function with secrets on the stack, uses.
   private static let wipedStackByteCount = 2048
 
   /// Takes memory and lets the body fill it.
-  ///
-  /// Making memory read-only, and writable again at its end, took most of the time of a
-  /// small commit (benchmark: append 1 changed record), so keys that are there for one
-  /// commit, or for one call, do without.
-  init(
-    count: Int, isReadOnly: Bool = true,
-    _ fill: (UnsafeMutableRawPointer) throws(ArchiveError) -> Void
-  ) throws(ArchiveError) {
+  init(count: Int, _ fill: (UnsafeMutableRawPointer) throws(ArchiveError) -> Void)
+    throws(ArchiveError)
+  {
     let memory = try SecretMemory.take(count)
     do throws(ArchiveError) {
       try unsafe fill(memory.base)
@@ -39,10 +39,16 @@ struct SecretBytes: ~Copyable, @unchecked Sendable {
     }
     // The functions that the body called may have left a copy on the stack.
     sodium_stackzero(Self.wipedStackByteCount)
-    if isReadOnly { unsafe sodium_mprotect_readonly(memory.base) }
     unsafe base = memory.base
-    place = .region(memory, isReadOnly: isReadOnly)
+    place = .region(memory, isReadOnly: false)
     self.count = count
+  }
+
+  /// Makes the memory read-only until it goes.
+  mutating func makeReadOnly() {
+    guard case .region(let memory, isReadOnly: false) = place else { return }
+    unsafe sodium_mprotect_readonly(memory.base)
+    place = .region(memory, isReadOnly: true)
   }
 
   /// Copies a key into a page that many keys share.
@@ -59,15 +65,11 @@ struct SecretBytes: ~Copyable, @unchecked Sendable {
   }
 
   func copy() throws(ArchiveError) -> SecretBytes {
-    try unsafe SecretBytes(count: count) {
-      unsafe $0.copyMemory(from: base, byteCount: count)
-    }
+    try unsafe SecretBytes(count: count) { unsafe $0.copyMemory(from: base, byteCount: count) }
   }
 
   deinit {
-    if case .region(let memory, let isReadOnly) = place {
-      memory.giveBack(isReadOnly: isReadOnly)
-    }
+    if case .region(let memory, let isReadOnly) = place { memory.giveBack(isReadOnly: isReadOnly) }
   }
 
   func withBytes<Result: ~Copyable, Failure: Error>(
