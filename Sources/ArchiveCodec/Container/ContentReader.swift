@@ -18,7 +18,12 @@ final class ContentReader: Sendable {
   var chunkCount: Int { commit.layout.chunkCount }
 
   /// Reads and opens chunks that follow each other, without keeping them.
-  func open(_ chunks: Range<Int>) throws(ArchiveError) -> [UInt8] { try commit.open(chunks) }
+  ///
+  /// A single chunk may be kept already: a small archive has only the one that was opened for its
+  /// footer. Opening it twice took a tenth of opening and reading 10 records in memory.
+  func open(_ chunks: Range<Int>) throws(ArchiveError) -> [UInt8] {
+    chunks.count == 1 ? try chunk(chunks.lowerBound) : try commit.open(chunks)
+  }
 
   /// Reads bytes of the content.
   ///
@@ -53,15 +58,13 @@ final class ContentReader: Sendable {
   func verify(_ range: Range<Int>) throws(ArchiveError) {
     guard !range.isEmpty else { return }
     let size = commit.layout.chunkByteCount
-    for number in range.lowerBound / size...(range.upperBound - 1) / size {
-      _ = try chunk(number)
-    }
+    for number in range.lowerBound / size...(range.upperBound - 1) / size { _ = try chunk(number) }
   }
 
   private func chunk(_ number: Int) throws(ArchiveError) -> [UInt8] {
     let key = UInt64(truncatingIfNeeded: number)
     if let chunk = recent.withLock({ $0[key] }) { return chunk }
-    let chunk = try commit.chunk(number)
+    let chunk = try commit.open(number..<number + 1)
     recent.withLock { recent in
       if recent.count >= Self.recentChunkCount { recent.removeAll(keepingCapacity: true) }
       recent[key] = chunk

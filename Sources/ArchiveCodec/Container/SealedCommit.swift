@@ -48,9 +48,6 @@ final class SealedCommit: Sendable {
     ArchiveVersion(generation: trailer.generation, mac: trailer.mac)
   }
 
-  /// Reads and opens one chunk.
-  func chunk(_ number: Int) throws(ArchiveError) -> [UInt8] { try open(number..<number + 1) }
-
   /// Reads and opens chunks that follow each other.
   func open(_ chunks: Range<Int>) throws(ArchiveError) -> [UInt8] {
     let byteCount =
