@@ -22,8 +22,8 @@ struct CommitHeader: Hashable, Sendable {
 extension CommitHeader {
   /// Nil if the bytes do not begin as a commit.
   init?(decoding bytes: [UInt8]) throws(ArchiveError) {
-    var reader = ByteReader(bytes)
-    guard try reader.readBytes(count: 4) == Self.magic else { return nil }
+    guard bytes.starts(with: Self.magic) else { return nil }
+    var reader = ByteReader(bytes, from: Self.magic.count)
     flags = try reader.readInteger()
     generation = try reader.readInteger()
     salt = try reader.readBytes(count: KeyDerivation.saltByteCount)
@@ -59,8 +59,8 @@ struct Trailer: Hashable, Sendable {
 extension Trailer {
   /// Nil if the bytes are not a trailer.
   init?(decoding bytes: [UInt8]) throws(ArchiveError) {
-    var reader = ByteReader(bytes)
-    guard try reader.readBytes(count: 4) == Self.magic else { return nil }
+    guard bytes.starts(with: Self.magic) else { return nil }
+    var reader = ByteReader(bytes, from: Self.magic.count)
     footerByteCount = try reader.readInteger()
     generation = try reader.readInteger()
     commitByteCount = try reader.readInteger()
@@ -116,11 +116,10 @@ struct Footer: Hashable, Sendable {
 }
 
 extension Footer {
-  /// Reads a footer; both ranges lie in the content before it.
-  init(decoding payload: [UInt8], contentByteCount: Int) throws(ArchiveError) {
-    var reader = ByteReader(payload)
+  /// Reads the rest of the bytes as a footer; both ranges lie in the content before it.
+  init(from reader: inout ByteReader, contentByteCount: Int) throws(ArchiveError) {
     guard let schema = UInt32(exactly: try reader.readVarint()) else {
-      throw reader.malformed(at: 0)
+      throw reader.malformed(at: reader.offset)
     }
     self.schema = schema
     recordCount = try reader.readSize(upTo: contentByteCount)

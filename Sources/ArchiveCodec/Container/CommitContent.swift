@@ -22,9 +22,7 @@ struct CommitContent: Sendable {
     guard try frame.readByte() == FrameKind.footer.rawValue,
       try frame.readCount() == frame.end - frame.offset
     else { throw ArchiveError(.malformed, subject: "footer") }
-    footer = try Footer(
-      decoding: try frame.readBytes(count: frame.end - frame.offset),
-      contentByteCount: footerStart)
+    footer = try Footer(from: &frame, contentByteCount: footerStart)
   }
 
   /// Adds the names of this commit to those of the commits before it.

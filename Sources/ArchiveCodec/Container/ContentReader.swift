@@ -3,8 +3,8 @@ internal import Synchronization
 /// Reads ranges of a commit's content, keeping the chunks it last opened.
 final class ContentReader: Sendable {
   private let commit: SealedCommit
-  /// By their numbers, of the type of other keys: each type of keys takes long to make in a process.
-  private let recent = Mutex<[UInt64: [UInt8]]>([:])
+  /// So few that they are looked for one after the other.
+  private let recent = Mutex<[(number: Int, bytes: [UInt8])]>([])
 
   /// Enough for the first steps of a search through the index, and for the record itself.
   private static let recentChunkCount = 16
@@ -62,12 +62,12 @@ final class ContentReader: Sendable {
   }
 
   private func chunk(_ number: Int) throws(ArchiveError) -> [UInt8] {
-    let key = UInt64(truncatingIfNeeded: number)
-    if let chunk = recent.withLock({ $0[key] }) { return chunk }
+    let known = recent.withLock { recent in recent.first { $0.number == number } }
+    if let known { return known.bytes }
     let chunk = try commit.open(number..<number + 1)
     recent.withLock { recent in
       if recent.count >= Self.recentChunkCount { recent.removeAll(keepingCapacity: true) }
-      recent[key] = chunk
+      recent.append((number, chunk))
     }
     return chunk
   }

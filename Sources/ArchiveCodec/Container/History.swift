@@ -110,14 +110,16 @@ extension History {
   mutating func apply(
     _ content: CommitContent, _ version: ArchiveVersion, end: Int
   ) throws(ArchiveError) {
-    var frames: [UInt64: Change] = [:]
+    var latest: [(record: UInt64, change: Change)] = []
     try content.visitAll { entry, window throws(ArchiveError) in
-      frames[entry.record] = .record(
-        try content.recordFrame(entry, in: &window, reusing: []))
+      let frame = try content.recordFrame(entry, in: &window, reusing: [])
+      latest.append((entry.record, .record(frame)))
     }
-    for entry in try content.index() where entry.isRemoval { frames[entry.record] = .removed }
+    if latest.count < content.footer.recordCount {
+      latest += try content.index().filter(\.isRemoval).map { ($0.record, .removed) }
+    }
     try content.addSymbols(to: &symbols)
-    changes.merge(frames) { _, new in new }
+    for (record, change) in latest { changes[record] = change }
     versions.append(version)
     schema = content.footer.schema
     self.end = end
