@@ -15,7 +15,9 @@ let package = Package(
   platforms: [.macOS(.v26)],
   targets: [
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium"),
-    .target(name: "ArchiveCodec", dependencies: ["CSodium"], swiftSettings: settings),
+    .target(name: "RestorationLibc", swiftSettings: settings),
+    .target(
+      name: "ArchiveCodec", dependencies: ["RestorationLibc", "CSodium"], swiftSettings: settings),
     .target(
       name: "ArchiveForge", dependencies: ["ArchiveCodec", "CSodium"], swiftSettings: settings),
     .target(
