@@ -4,8 +4,8 @@ extension SceneHost {
   /// Reads the list of scenes; call it once, before any other method.
   ///
   /// No scene is made. The sessions have everything that was stored of them but their
-  /// nodes. A session that is not restorable is discarded. The delegate is told in one call of these sessions, and of those that
-  /// were discarded while the app did not run.
+  /// nodes. A session that is not restorable is discarded. The delegate is told in one call of
+  /// these sessions, and of those that were discarded while the app did not run.
   ///
   /// If the key is locked, ``isLocked`` is true, and there are no sessions until
   /// ``protectedDataDidBecomeAvailable()``.

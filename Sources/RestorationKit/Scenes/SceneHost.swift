@@ -134,8 +134,8 @@ public final class SceneHost {
       ?? configurations.first { name == nil && $0.role == role }
   }
 
-  /// What makes the scene of a session; the delegate is asked for a new one, and
-  /// for one whose configuration is gone.
+  /// What makes the scene of a session; the delegate is asked for a new one, which is as restorable
+  /// as the answer, and for one whose configuration is gone.
   ///
   /// - Throws: `noConfiguration` if there is none, or one of another role.
   func chosenConfiguration(
@@ -143,8 +143,10 @@ public final class SceneHost {
   ) throws(RestorationError) -> SceneConfiguration {
     var chosen = configuration(of: session.role, named: session.configurationName)
     if sessions[session]?.state.isFirstConnection == true || chosen == nil {
-      chosen =
-        delegate?.host(self, configurationForConnecting: session, options: options) ?? chosen
+      if let own = delegate?.host(self, configurationForConnecting: session, options: options) {
+        if chosen != nil { session.isRestorable = own.isRestorable }
+        chosen = own
+      }
     }
     guard let chosen else { throw .noConfiguration(session.role, session.configurationName) }
     guard chosen.role == session.role else {

@@ -81,7 +81,7 @@ final class SceneListFile {
   func read() async throws(ArchiveError) -> SceneList? {
     do throws(ArchiveError) {
       guard let part = try await file.readHostPart(isRestoredNext: true) else { return nil }
-      let list = try Self.list(in: part)
+      let list = try Self.list(in: part.values)
       written = list
       await file.noteRead(part.version)
       return list
@@ -229,7 +229,7 @@ final class SceneListFile {
   /// version of the app.
   private static func readableList(in part: StateFile.HostPart) -> SceneList? {
     do throws(ArchiveError) {
-      return try list(in: part)
+      return try list(in: part.values)
     } catch {
       return nil
     }
@@ -248,10 +248,6 @@ final class SceneListFile {
       guard error.code != .keyLocked, error.code != .keyMissing else { throw error }
     }
     return session
-  }
-
-  private static func list(in part: StateFile.HostPart) throws(ArchiveError) -> SceneList {
-    try list(in: part.values)
   }
 
   private static func list(in values: KeyedDecoder) throws(ArchiveError) -> SceneList {

@@ -82,8 +82,7 @@ public final class SceneSession {
     self.init(
       SceneList.Entry(
         identifier: UUID().uuidString.lowercased(), role: configuration.role,
-        configurationName: configuration.name,
-        isRestorable: configuration.isRestorable))
+        configurationName: configuration.name, isRestorable: configuration.isRestorable))
   }
 
   /// Takes what the report of a save says of what is stored now.

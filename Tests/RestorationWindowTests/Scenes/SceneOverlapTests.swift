@@ -269,8 +269,8 @@ final class SceneOverlapTests: XCTestCase {
     XCTAssertEqual(DraftModel(back).draft, "draft 1")
   }
 
-  func testASaveDuringTheRestoreOfAnUnlockedSceneWaitsForItsEnd() async throws {
-    let stored = try await app.store(1, in: try await app.host())
+  /// A host that has read its list and cannot read the file of a scene, whose opening can be held up.
+  private func lockedHost(of stored: String) async throws -> SceneHost {
     let gate = gate
     let store = HookedStore(app.launch.store) { name, call in
       if call == .open, name.hasSuffix(stored) { gate.pass() }
@@ -278,9 +278,14 @@ final class SceneOverlapTests: XCTestCase {
     let host = SceneHost(
       try StateKeeper(application: Launch.application, directory: store, keys: app.launch.keys))
     host.register(SceneConfiguration { [app] in app.makeDelegate() })
-    // The list can still be read, and the scene's file cannot.
     app.launch.keys.lock(after: 1)
     try await host.launch()
+    return host
+  }
+
+  func testASaveDuringTheRestoreOfAnUnlockedSceneWaitsForItsEnd() async throws {
+    let stored = try await app.store(1, in: try await app.host())
+    let host = try await lockedHost(of: stored)
     let root = TestNode("root", value: "fresh")
     app.prepare = { $0.roots = [root] }
     let scene = try await host.connect(host.openSessions[0])
@@ -299,15 +304,7 @@ final class SceneOverlapTests: XCTestCase {
 
   func testASceneThatGoesWhileItsSaveWaitsForARestoreIsDisconnected() async throws {
     let stored = try await app.store(1, in: try await app.host())
-    let gate = gate
-    let store = HookedStore(app.launch.store) { name, call in
-      if call == .open, name.hasSuffix(stored) { gate.pass() }
-    }
-    let host = SceneHost(
-      try StateKeeper(application: Launch.application, directory: store, keys: app.launch.keys))
-    host.register(SceneConfiguration { [app] in app.makeDelegate() })
-    app.launch.keys.lock(after: 1)
-    try await host.launch()
+    let host = try await lockedHost(of: stored)
     let scene = try await host.connect(host.openSessions[0])
     app.launch.keys.isLocked = false
     gate.holdUp()

@@ -181,6 +181,25 @@ final class SceneWindowTests: XCTestCase {
     XCTAssertTrue(scene.session.isRestorable)
   }
 
+  func testANewSceneIsAsRestorableAsTheConfigurationThatTheHostsDelegateChooses() async throws {
+    for isRestorable in [true, false] {
+      let host = try await app.host(isRestorable: isRestorable)
+      app.hostDelegate.configuration = SceneConfiguration(
+        name: "chosen", isRestorable: !isRestorable
+      ) { [app] in app.makeDelegate() }
+      let scene = try await host.open()
+      XCTAssertEqual(scene.session.isRestorable, !isRestorable)
+      let report = try await host.save(scene)
+      XCTAssertEqual(report.outcome, isRestorable ? .declined : .saved)
+      XCTAssertEqual(app.bytes(of: scene.session.persistentIdentifier) == nil, isRestorable)
+      scene.session.isRestorable = isRestorable
+      try await host.disconnect(scene)
+      try await host.connect(scene.session)
+      XCTAssertEqual(scene.session.isRestorable, isRestorable, "The session has its own word.")
+      await host.close()
+    }
+  }
+
   func testTheOrderOfWindowsIsStoredThoughNoneHasChanged() async throws {
     let first = try await app.host()
     let back = try await app.store(1, in: first)
