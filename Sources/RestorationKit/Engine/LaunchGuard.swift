@@ -32,16 +32,7 @@ package final class LaunchGuard {
     (restoreCount, hasBegun) = (earlier?.restoreCount ?? 0, earlier?.hasBegun ?? false)
   }
 
-  /// The process goes on, so a restore that did not end is no crash.
-  deinit {
-    defer { close() }
-    guard let restore else { return }
-    do {
-      try takeMark(of: restore, isNoted: false)
-    } catch {
-      // Nobody is left to be told.
-    }
-  }
+  deinit { close() }
 
   /// Whether a marker is stored.
   var isMarked: Bool {
@@ -83,10 +74,10 @@ package final class LaunchGuard {
 
   /// Whether an earlier launch has found the state too old, too; notes that this one has.
   func isSeenOldAgain(
-    savedAt saved: Date, _ marked: LaunchMarker.Content, _ key: ArchiveKey
+    since date: Date, _ marked: LaunchMarker.Content, _ key: ArchiveKey
   ) throws -> Bool {
     var content = marked
-    if content.isSeenOldAgain(savedAt: saved, in: environment) { return true }
+    if content.isSeenOldAgain(since: date, in: environment) { return true }
     try marker.write(content, key)
     return false
   }
@@ -152,10 +143,6 @@ package final class LaunchGuard {
   func end(_ number: UInt64, isNoted: Bool) throws {
     guard let restore, restore.number == number else { return }
     self.restore = nil
-    try takeMark(of: restore, isNoted: isNoted)
-  }
-
-  private func takeMark(of restore: OpenRestore, isNoted: Bool) throws {
     guard let taken = claimed.taken, try taken.lock.isHeld() else { return }
     try restore.takeMark(from: marker, isNoted: isNoted)
   }

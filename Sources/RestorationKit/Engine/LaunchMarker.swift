@@ -30,8 +30,11 @@ package struct LaunchMarker: Sendable {
     /// How many launches in a row crashed after the restore, while they decoded the value or the
     /// late element with a path.
     var laterCrashes: [String: Int] = [:]
-    /// When the state was saved that a launch of this or another instance has seen old, by its own
-    /// clock; nil if none has.
+    /// When the state became too old that a launch of this or another instance has seen old, by its
+    /// own clock; nil if none has.
+    ///
+    /// A state is too old for its instance from one time on, and unused for others from another one:
+    /// what has been seen of one says nothing about the other.
     var seenOldOf: Date?
     /// The start of the machine at which that launch was, and how long it had run then, in seconds.
     var seenOldBoot: String?
@@ -41,12 +44,10 @@ package struct LaunchMarker: Sendable {
     /// of uptime before; else notes that this launch has.
     ///
     /// The clock of one launch may be wrong.
-    mutating func isSeenOldAgain(savedAt saved: Date, in environment: ApplicationEnvironment)
-      -> Bool
-    {
+    mutating func isSeenOldAgain(since date: Date, in environment: ApplicationEnvironment) -> Bool {
       let (boot, uptime) = (environment.bootSession, environment.uptime ?? BootSession.uptime)
-      guard seenOldOf == saved else {
-        (seenOldOf, seenOldBoot, seenOldUptime) = (saved, boot, uptime)
+      guard seenOldOf == date else {
+        (seenOldOf, seenOldBoot, seenOldUptime) = (date, boot, uptime)
         return false
       }
       let passed = uptime - seenOldUptime

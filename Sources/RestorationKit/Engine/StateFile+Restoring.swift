@@ -109,7 +109,7 @@ extension StateFile {
       let marked = mayChange ? trial.marker?.content : nil
       return .tooOld(
         source,
-        setAsideAt: try setAsideIfOldAgain(loaded, saved, marked, key, settingAside))
+        setAsideAt: try setAsideIfOldAgain(loaded, saved + maximumAge, marked, key, settingAside))
     }
     var tree = loaded.content
     var leftOut = trial.leaveOut(of: tree)
@@ -130,13 +130,13 @@ extension StateFile {
   ///
   /// - Returns: Where the state is now; nil if it stays.
   private func setAsideIfOldAgain(
-    _ loaded: StoredArchive.Loaded<StoredTree>, _ saved: Date, _ marked: LaunchMarker.Content?,
+    _ loaded: StoredArchive.Loaded<StoredTree>, _ since: Date, _ marked: LaunchMarker.Content?,
     _ key: ArchiveKey, _ settingAside: SettingAside
   ) throws(ArchiveError) -> String? {
     var isOldAgain = false
     note {
       guard let marked else { return }
-      isOldAgain = try files.launch.isSeenOldAgain(savedAt: saved, marked, key)
+      isOldAgain = try files.launch.isSeenOldAgain(since: since, marked, key)
     }
     guard isOldAgain else { return nil }
     files.archive.open.close()

@@ -122,7 +122,9 @@ extension StateFile {
     do {
       let key = try existingKey()
       var content = try marker.read(key).content
-      if content.isSeenOldAgain(savedAt: saved, in: source.environment) { return true }
+      if content.isSeenOldAgain(since: saved + Self.longestUnused, in: source.environment) {
+        return true
+      }
       try marker.write(content, key)
     } catch {
       // The next launch is the first to see them.

@@ -171,6 +171,26 @@ final class ClaimTests: XCTestCase {
     }
   }
 
+  func testAStateThatIsTooOldForItsInstanceIsNotForThatReasonOneThatNobodyUses() async throws {
+    let day: TimeInterval = 24 * 60 * 60
+    launch.environment.bootSession = "first start"
+    try await saveSecond()
+    launch.now += 2 * day
+    let first = try launch.keeper()
+    _ = try await value(with: first)
+    let other = try second()
+    other.policy.maximumAge = day
+    let report = try await other.restore(into: [TestNode("a")])
+    XCTAssertEqual(report.outcome, .tooOld(setAsideAt: nil))
+    await other.close()
+    await first.close()
+    // One launch has a clock that is ahead.
+    launch.now += 100 * day
+    launch.environment.bootSession = "second start"
+    try await launchOnce()
+    XCTAssertTrue(try hasSecond)
+  }
+
   func testWhatOthersHaveSetAsideIsNotPutBackOrRemoved() async throws {
     _ = try await save("old", with: try launch.keeper())
     let owner = try launch.keeper()
@@ -282,6 +302,18 @@ final class ClaimTests: XCTestCase {
     let outcome = try await saving.value
     XCTAssertEqual(outcome, .saved)
     XCTAssertNil(keeper.stateName, "Nobody would let it go any more.")
+  }
+
+  func testARestoreAfterWhichANodeMayComeLateIsNoCrashIfItsKeeperIsClosed() async throws {
+    _ = try await save("saved", with: try launch.keeper())
+    for _ in 0..<3 {
+      let keeper = try launch.keeper()
+      keeper.policy.crashThreshold = 1
+      let report = try await keeper.restore()
+      XCTAssertEqual(report.outcome, .restored)
+      XCTAssertNotNil(launch.markerBytes)
+      await keeper.close()
+    }
   }
 
   func testALockThatSomebodyRemovesIsTakenAgain() async throws {
