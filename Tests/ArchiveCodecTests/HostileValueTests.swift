@@ -248,6 +248,24 @@ final class HostileValueTests: XCTestCase {
     }
   }
 
+  func testAnExtensionIsNoValueAndRefusedIfItIsNeededOrTooLong() throws {
+    let record = try open(map([0xB2, 0x09, 0x05, 0xAA, 0xBB]))
+    XCTAssertTrue(record.contains("a"))
+    XCTAssertEqual(
+      archiveError { _ = try record.decode(Int.self, forKey: "a") },
+      ArchiveError(
+        .typeMismatch, offset: 6, path: ["a"], subject: "found extension, expected integer"))
+    XCTAssertEqual(code([0xB2, 0x0B, 0x05, 0xAA, 0xBB]), .unsupportedFeature)
+    XCTAssertEqual(code([0xB2, 0x09, 0x07, 0xAA, 0xBB]), .malformed)
+  }
+
+  func testANameThatHasASymbolMustNotBeInline() throws {
+    XCTAssertEqual(try open(map([0xB3, 0x07, 0x63])).name(forKey: "a"), "c")
+    XCTAssertEqual(code([0xB3, 0x07, 0x62]), .malformed)
+    XCTAssertEqual(try open(map([0xB3] + varint(1 << 1))).name(forKey: "a"), "b")
+    XCTAssertEqual(code([0xB3] + varint(2 << 1)), .malformed)
+  }
+
   func testPackedArraysOfEveryElementAreReadOrRefused() throws {
     let sizes: [UInt8: Int] = [1: 1, 2: 2, 3: 4, 4: 8, 5: 8, 6: 4, 7: 8]
     for element in 0...255 as ClosedRange<UInt8> {

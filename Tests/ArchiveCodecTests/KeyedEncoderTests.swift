@@ -242,4 +242,23 @@ final class KeyedEncoderTests: XCTestCase {
     XCTAssertEqual(try decoder.references(forKey: "none"), [])
     XCTAssertNil(try decoder.references(forKey: "absent"))
   }
+
+  func testNamesTakeFewBytesAndComeBack() throws {
+    let builder = RecordBuilder()
+    let name = String(repeating: "ProductDetailScreen", count: 4)
+    for record in 1...100 as ClosedRange<UInt64> {
+      try builder.append(record: record) { encoder in
+        encoder.encode(name: record.isMultiple(of: 2) ? name : "Other", forKey: "class")
+        encoder.encode(name: nil, forKey: "absent")
+      }
+    }
+    let (maps, symbols) = try builder.finish().unsealed
+    XCTAssertEqual(maps.count, 100)
+    for (place, map) in maps.enumerated() {
+      XCTAssertEqual(map.count, 5)
+      let record = try KeyedDecoder(unsealed: map, symbols: symbols)
+      XCTAssertEqual(try record.name(forKey: "class"), place.isMultiple(of: 2) ? "Other" : name)
+      XCTAssertNil(try record.name(forKey: "absent"))
+    }
+  }
 }

@@ -143,20 +143,12 @@ extension StoredMap {
   func names(in bytes: Span<UInt8>, _ names: [String]) -> [String] {
     var all: [String] = []
     all.reserveCapacity(count)
-    visit(bytes) { key, _ in
-      all.append(bytes.text(of: key, names))
-      return true
-    }
-    return all
-  }
-
-  /// Calls the body with the keys and the offsets of their values, until the body
-  /// returns false.
-  private func visit(_ bytes: Span<UInt8>, _ body: (ValueKey, Int) -> Bool) {
     var cursor = ByteCursor(bytes, from: payload.lowerBound, to: payload.upperBound)
     // The record was checked, so the entries can be read.
-    while !cursor.isAtEnd, let key = try? cursor.readKey(bytes), body(key, cursor.offset),
-      (try? cursor.skipValue(bytes)) != nil
-    {}
+    while !cursor.isAtEnd, let key = try? cursor.readKey(bytes) {
+      all.append(bytes.text(of: key, names))
+      guard (try? cursor.skipValue(bytes)) != nil else { break }
+    }
+    return all
   }
 }
