@@ -167,11 +167,13 @@ extension RemoteCopy {
       let here = try here()
       versions.withLock { $0.noted = here }
       guard base != nil || isRemoved || hasRemovedAsides else { return try note.remove() }
+      var archive: [UInt8]?
       // Another archive may have replaced the one that was sent.
-      let isSame =
-        !isRemoved && !state.needsWhole
-        && base.map { main.changes.unchangedByteCount >= $0.byteCount } ?? false
-      let archive = isSame ? try sample(of: main, base?.byteCount) : nil
+      if let base, !isRemoved, !state.needsWhole,
+        main.changes.unchangedByteCount >= base.byteCount
+      {
+        archive = try sample(base.byteCount)
+      }
       let rest: NotedCopy.Rest =
         if isRemoved { .removal } else { archive == nil ? .whole : .change }
       try write(
@@ -209,13 +211,11 @@ extension RemoteCopy {
       }
   }
 
-  /// The sample of a file; nil if the file is missing, or shorter.
-  func sample(
-    of storage: TrackedStorage, _ count: Int? = nil
-  ) throws(ArchiveError) -> [UInt8]? {
-    guard let file = try storage.open() else { return nil }
-    let byteCount = count ?? file.byteCount
-    guard byteCount >= 0, file.byteCount >= byteCount else { return nil }
+  /// The sample of so many bytes of the local archive; nil if it is missing, or shorter.
+  func sample(_ byteCount: Int) throws(ArchiveError) -> [UInt8]? {
+    guard byteCount >= 0, let file = try main.open(), file.byteCount >= byteCount else {
+      return nil
+    }
     let count = min(Self.sampleByteCount, byteCount)
     return try file.read(at: 0, count: count) + file.read(at: byteCount - count, count: count)
   }
@@ -231,8 +231,8 @@ extension RemoteCopy {
 
   /// Tells which state is here, so that nobody has to open it to find out.
   func noteHere(_ version: ArchiveVersion) {
-    let count = main.changes.count
-    versions.withLock { ($0.here.archive, $0.here.changes.main) = (version, count) }
+    let here = Here(archive: version, changes: changes)
+    versions.withLock { $0.here = here }
   }
 
   private func here() throws(ArchiveError) -> Here {
@@ -241,20 +241,20 @@ extension RemoteCopy {
     guard let opener = opener.withLock({ $0 }),
       let key = try opener.keys.key(creating: false)
     else { return Here() }
-    if here.archive == nil || here.changes.main != changes.main {
-      here.archive = try version(of: main, key, opener.context)
+    if here.archive == nil || here.changes != changes {
+      here.archive = try version(key, opener.context)
     }
     here.changes = changes
     versions.withLock { $0.here = here }
     return here
   }
 
-  /// The version of an archive; nil if there is none, or none that can be opened.
+  /// The version of the local archive; nil if there is none, or none that can be opened.
   private func version(
-    of storage: TrackedStorage, _ key: ArchiveKey, _ context: ArchiveContext
+    _ key: ArchiveKey, _ context: ArchiveContext
   ) throws(ArchiveError) -> ArchiveVersion? {
     do throws(ArchiveError) {
-      return try Archive.open(storage, key: key, context: context, recovery: .recover)?.version
+      return try Archive.open(main, key: key, context: context, recovery: .recover)?.version
     } catch {
       guard error.isAboutContent else { throw error }
       return nil

@@ -67,7 +67,7 @@ extension RemoteCopy {
     guard let base = note.store.base else { return .nothing }
     let isSame =
       note.copy.rest == .change
-      ? try sample(of: main, base.byteCount) == note.copy.sample : false
+      ? try sample(base.byteCount) == note.copy.sample : false
     return .base(base, isSame: isSame, isAll: try main.open()?.byteCount == base.byteCount)
   }
 
@@ -95,7 +95,7 @@ extension RemoteCopy {
     guard note.copy.rest == .change, try main.open()?.byteCount == note.store.byteCount else {
       return false
     }
-    return try sample(of: main, note.store.byteCount) == note.copy.sample
+    return try sample(note.store.byteCount) == note.copy.sample
   }
 
   /// The archive, up to an end that a killed save has left; nil if it is missing or damaged.
