@@ -57,8 +57,7 @@ final class KilledWriterTests: XCTestCase {
     let directory = try TemporaryDirectory()
     let path = directory.child("archive")
     var generator = SeededGenerator()
-    let kills =
-      ProcessInfo.processInfo.environment["KILLED_WRITER_KILLS"].flatMap { Int($0) } ?? 50
+    let kills = LongTests.given("KILLED_WRITER_KILLS") ?? 50
     var last: UInt64 = 0
     for kill in 0..<kills {
       let acknowledged = try runAndKill(path, after: Int.random(in: 0...30, using: &generator))

@@ -21,13 +21,19 @@ package enum LongTests {
   ///   - variable: Another number, from the environment.
   /// - Returns: The number; at least 1 for 1 or more.
   package static func count(_ whole: Int, or variable: String? = nil) -> Int {
-    variable.flatMap { environment[$0] }.flatMap { Int($0) } ?? (areOn ? whole : (whole + 4) / 5)
+    variable.flatMap(given) ?? (areOn ? whole : (whole + 4) / 5)
   }
 
-  /// All elements with the long tests; without, a tenth of them, another one each day.
+  /// The number that the environment has for a variable; nil unless it is at least 1.
+  package static func given(_ variable: String) -> Int? {
+    environment[variable].flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil }
+  }
+
+  /// All elements with the long tests; without, a tenth of them, and at least one, another one each day.
   package static func some<Element>(of elements: some Collection<Element>) -> [Element] {
     guard !areOn else { return Array(elements) }
-    let share = Int(Date().timeIntervalSince1970 / 86_400) % 10
-    return elements.enumerated().filter { $0.offset % 10 == share }.map(\.element)
+    let day = Int(Date().timeIntervalSince1970 / 86_400)
+    let step = min(10, elements.count)
+    return elements.enumerated().filter { $0.offset % step == day % step }.map(\.element)
   }
 }

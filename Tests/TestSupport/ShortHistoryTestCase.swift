@@ -22,7 +22,8 @@ open class ShortHistoryTestCase: XCTestCase {
       let parts = given?.split(separator: "/").compactMap { Int($0) } ?? []
       isGiven = parts.count == 2
       self.count = isGiven ? max(1, parts[1]) : count
-      number = (isGiven ? parts[0] : Int(Date().timeIntervalSince1970 / 86_400)) % self.count
+      number =
+        (isGiven ? max(0, parts[0]) : Int(Date().timeIntervalSince1970 / 86_400)) % self.count
     }
 
     package var description: String { "SHORT_HISTORY_SHARE=\(number)/\(count)" }

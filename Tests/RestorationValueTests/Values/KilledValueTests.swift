@@ -9,11 +9,10 @@ import XCTest
 ///
 /// Set `KILLED_APP_KILLS` for another number of kills than 25.
 final class KilledValueTests: XCTestCase {
-  private static let environment = ProcessInfo.processInfo.environment
   private static let valueCount = 50
 
   private var random = SeededGenerator()
-  private let kills = environment["KILLED_APP_KILLS"].flatMap { Int($0) } ?? 25
+  private let kills = LongTests.given("KILLED_APP_KILLS") ?? 25
 
   /// This process as the launch of an app whose state lies where the other process says.
   @MainActor

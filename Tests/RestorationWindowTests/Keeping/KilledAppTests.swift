@@ -10,12 +10,11 @@ import XCTest
 ///
 /// Set `KILLED_APP_KILLS` for another number of kills than 25.
 final class KilledAppTests: XCTestCase {
-  private static let environment = ProcessInfo.processInfo.environment
   private static let nodeCount = 8
   private static let sceneCount = 3
 
   private var random = SeededGenerator()
-  private let kills = environment["KILLED_APP_KILLS"].flatMap { Int($0) } ?? 25
+  private let kills = LongTests.given("KILLED_APP_KILLS") ?? 25
 
   /// A keeper of this process; the key is beside the states.
   @MainActor

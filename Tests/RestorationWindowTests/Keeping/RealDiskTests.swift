@@ -11,12 +11,11 @@ import XCTest
 /// Set `FULL_DISK_ROUNDS` for another number of rounds than 5, and `POWER_CUTS` for the
 /// number of cuts: they need root, ext4 and loop devices, and are left out otherwise.
 final class RealDiskTests: XCTestCase {
-  private static let environment = ProcessInfo.processInfo.environment
   private var random = SeededGenerator()
 
   @MainActor
   func testOnAFullDiskSavesFailAndNothingIsLostAndWithRoomTheyGoOn() async throws {
-    let rounds = Self.environment["FULL_DISK_ROUNDS"].flatMap { Int($0) } ?? 5
+    let rounds = LongTests.given("FULL_DISK_ROUNDS") ?? 5
     let directory = try TemporaryDirectory()
     // Room for a journal of full length, and for the file that takes its place.
     let disk = try SmallDisk(over: directory.path, byteCount: 1 << 19)
@@ -99,8 +98,8 @@ final class RealDiskTests: XCTestCase {
   }
 
   func testWhatWasSaidToBeStoredComesBackAfterAPowerCut() throws {
-    guard let cuts = Self.environment["POWER_CUTS"].flatMap({ Int($0) }) else {
-      throw XCTSkip("Set POWER_CUTS to cut the power of a disk.")
+    guard let cuts = LongTests.given("POWER_CUTS") else {
+      throw XCTSkip("Scripts/soak sets POWER_CUTS, and then the power of a disk is cut.")
     }
     let directory = try TemporaryDirectory()
     let disk = try ImageDisk(in: directory)
