@@ -128,6 +128,23 @@ final class LaunchMistakeTests: XCTestCase {
     }
   }
 
+  /// What is said of a key that others can read, or that is theirs.
+  private func linesOfAnExposedKey(in home: borrowing TemporaryDirectory) -> [String] {
+    let error =
+      "The key file is open to others, or theirs. Make it yours with chown and chmod 600. (keyExposed:"
+      + " in \(key(in: home)))"
+    return ["The restore has failed: \(error)", "The save has failed: \(error)"]
+  }
+
+  func testAKeyThatOthersCanReadIsSaid() throws {
+    let home = try TemporaryDirectory()
+    XCTAssertEqual(try count(in: home).output, ["1"])
+    XCTAssertEqual(chmod(key(in: home), 0o644), 0)
+    XCTAssertEqual(try count(in: home).lines, linesOfAnExposedKey(in: home))
+    XCTAssertEqual(chmod(key(in: home), 0o600), 0)
+    XCTAssertEqual(try count(in: home).output, ["2"])
+  }
+
   // MARK: Homes
 
   func testAHomeInWhichNothingCanBeWrittenIsSaid() throws {
@@ -162,12 +179,7 @@ final class LaunchMistakeTests: XCTestCase {
   func testALaunchAsRootOnTheStateOfAUserIsSaidAndHarmsNothing() throws {
     let home = try homeOfNobody()
     XCTAssertEqual(try count(in: home, through: Self.nobody).output, ["1"])
-    let error =
-      "The key file is open to others, or theirs. Make it yours with chown and chmod 600. (keyExposed:"
-      + " in \(key(in: home)))"
-    XCTAssertEqual(
-      try count(in: home).lines,
-      ["The restore has failed: \(error)", "The save has failed: \(error)"])
+    XCTAssertEqual(try count(in: home).lines, linesOfAnExposedKey(in: home))
     let (output, lines) = try count(in: home, through: Self.nobody)
     XCTAssertEqual(output, ["2"])
     XCTAssertEqual(lines, [])

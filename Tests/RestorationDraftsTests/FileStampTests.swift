@@ -190,7 +190,8 @@ final class FileStampTests: XCTestCase {
   /// Files of the system have content and say that they have none, as one that grows meanwhile.
   func testAFileThatIsWrittenWhileItIsReadIsNotWaitedFor() throws {
     let place = URL(filePath: "/proc/self/status")
-    try XCTSkipIf(!FileManager.default.fileExists(atPath: place.path), "Linux has such a file.")
+    try XCTSkipIf(
+      !FileManager.default.fileExists(atPath: place.path), "Only Linux has such a file.")
     XCTAssertThrowsError(try FileStamp(of: place)) {
       XCTAssertEqual(($0 as? DraftError)?.code, .changing)
     }

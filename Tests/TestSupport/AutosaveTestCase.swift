@@ -111,9 +111,9 @@ package final class AutosaveDisk: Sendable {
   }
 
   private let state = Mutex(State())
-  package init() {}
-
   package let gate = Gate()
+
+  package init() {}
 
   package var writes: Int {
     get { state.withLock(\.writes) }

@@ -83,7 +83,7 @@ final class RecordWriting {
     }
   }
 
-  /// Ends the open record of the tree; nil writes it in any case.
+  /// Ends the open record of the tree, which is written if another one is stored.
   func endTree() throws {
     if rewrites {
       try builder.end()

@@ -286,6 +286,17 @@ final class PartlyDecodedTests: PartlyDecodedTestCase {
     XCTAssertEqual(report.notes.first, .migrated(from: 1))
     XCTAssertEqual(report.problems.count, 1)
   }
+
+  func testAValueBesideTheStateComesBack() async throws {
+    let saved = WithMore(TitleAndCount(title: "stored", count: 1))
+    saved.added = "more"
+    try await save([saved])
+    let node = WithMore(TitleAndWord(title: "own", count: "own"))
+    let (_, report) = try await restore([node])
+    XCTAssertEqual(node.restorableState, TitleAndWord(title: "stored", count: "own"))
+    XCTAssertEqual(node.added, "more")
+    XCTAssertEqual(report.problems.count, 1)
+  }
 }
 
 // MARK: - Nodes
@@ -307,6 +318,23 @@ private final class Shared<State: Codable>: @MainActor RestorableObject,
   var restorableState: State
 
   init(_ state: State) { restorableState = state }
+}
+
+@MainActor
+private final class WithMore<State: Codable>: @MainActor StatefulNode {
+  let restorationIdentifier: String? = "note"
+  var restorableState: State
+  var added: String?
+
+  init(_ state: State) { restorableState = state }
+
+  func encodeRestorableState(with coder: StateEncoder) throws {
+    coder.encode(added, forKey: "added")
+  }
+
+  func decodeRestorableState(with coder: StateDecoder) throws {
+    added = try coder.decodeIfPresent(forKey: "added")
+  }
 }
 
 // MARK: - States

@@ -234,6 +234,44 @@ final class LaunchGuardTests: XCTestCase {
     XCTAssertEqual(launch.disk, LaunchDisk())
   }
 
+  func testASecondRestoreOfALaunchIsNotCountedTwice() async throws {
+    try await save()
+    let keeper = try launch.keeper()
+    keeper.policy.crashThreshold = 1
+    for _ in 1...2 {
+      // What is not back may come late, so the mark stays.
+      let report = try await keeper.restore()
+      XCTAssertEqual(report.outcome, .restored)
+      XCTAssertNotNil(launch.markerBytes)
+    }
+    var crashed: LaunchDisk?
+    let node = TestNode("a")
+    node.onDecode = { [launch] _ in crashed = launch.disk }
+    let report = try await keeper.restore(into: [node])
+    XCTAssertEqual(report.outcome, .restored)
+    XCTAssertNil(launch.markerBytes)
+    // Had it crashed instead, it would be one launch.
+    launch.endProcess()
+    launch.disk = try XCTUnwrap(crashed)
+    let next = try await launch.keeper().restore(into: [TestNode("a")])
+    XCTAssertEqual(next.outcome, .restored)
+  }
+
+  func testAKeeperThatGoesAfterItsKeyWasLostMakesNoOtherKey() async throws {
+    try await save()
+    var keeper: StateKeeper? = try launch.keeper()
+    // What is not back may come late, so the mark stays.
+    _ = try await keeper?.restore()
+    XCTAssertNotNil(launch.markerBytes)
+    launch.keys.lose()
+    keeper = nil
+    // The file of its state goes after it, and not on this thread.
+    try await waitUntil("the lock is let go") {
+      try !launch.store.storage(named: "main").isLocked()
+    }
+    XCTAssertNil(try launch.keys.key(creating: false))
+  }
+
   func testAStateThatCrashedGivesWayToTheGenerationBeforeItOnce() async throws {
     try await saveVersions(["oldest", "old", "new"])
     let newest = try XCTUnwrap(launch.storedBytes)

@@ -45,7 +45,7 @@ final class AutosaveDifferenceTests: AutosavePollTestCase {
       try await pauses([.seconds(2)])
     }
     XCTAssertEqual(calls.events, [], line: line)
-    keeper.delegate = nil
+    withExtendedLifetime(delegate) { keeper.delegate = nil }
   }
 
   func testWhateverIsStoredOfANodeIsADifference() async throws {

@@ -17,6 +17,8 @@ final class ChangedStructureTests: ChangeTestCase {
       try launch.storedPaths(), ["root", "root/n2", "root/new", "root/new/inner", "root/n0"])
     XCTAssertEqual(report.unaskedCount, 2)
     XCTAssertEqual(nodes.map(\.encodeCount), [1, 1, 1])
+    let back = try await launch.keeper().restore().entries.map(\.path.description)
+    XCTAssertEqual(back, ["root", "root/n2", "root/new", "root/new/inner", "root/n0"])
   }
 
   func testANodeThatMovesAndContainsNothingAnyMoreIsStoredWithoutChildren() async throws {

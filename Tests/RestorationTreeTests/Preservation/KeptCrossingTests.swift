@@ -30,6 +30,7 @@ final class KeptCrossingTests: XCTestCase {
   @MainActor private final class Always: Screen {
     override class var stateTracking: StateTracking { .always }
   }
+
   private func keeper(_ launch: Launch, version: Int = 1) throws -> StateKeeper {
     let keeper = try launch.keeper()
     let steps = (1..<version).map { StateMigration(from: $0) { _ in } }

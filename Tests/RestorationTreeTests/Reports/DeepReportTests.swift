@@ -40,6 +40,7 @@ final class DeepReportTests: XCTestCase {
     let root = TestNode("root")
     let restored = try await keeper.restore(into: [root])
     let keptAgain = try await keeper.save([root])
+    XCTAssertFalse(keptAgain.kept.isEmpty)
     return Reports(saved: saved, restored: restored, keptAgain: keptAgain)
   }
 

@@ -40,12 +40,14 @@ final class HookOrderTests: XCTestCase {
     var restorationChildren: [any RestorableNode] = []
     var restorationViews: [any RestorableView] = []
     var shared: Shared?
+    var title: String?
 
     func loadViewIfNeeded() { calls.add("loadViewIfNeeded \(path)") }
 
     override func encodeRestorableState(with coder: StateEncoder) throws {
       try super.encodeRestorableState(with: coder)
       coder.encode(shared, forKey: "shared")
+      coder.encode(title, forKey: "title")
     }
   }
 
@@ -157,5 +159,31 @@ final class HookOrderTests: XCTestCase {
       ] + nodes.map { "loadViewIfNeeded \($0)" } + all.map { "decodeRestorableState \($0)" }
         + ["layOutRestoredInterface"] + all.map { "restoreStateAfterLayout \($0)" }
         + ["didDecodeRestorableState"] + all.map { "applicationFinishedRestoringState \($0)" })
+  }
+
+  func testANodeThatIsBackWithoutItsStateIsAskedAfterTheRestoreAndAgainInASave() async throws {
+    let (launch, calls) = (Launch(), Trace())
+    func keeper(version: Int) throws -> StateKeeper {
+      let keeper = try launch.keeper()
+      let steps = (1..<version).map { StateMigration(from: $0) { _ in } }
+      try keeper.register(Screen.self, version: version, migrations: steps)
+      return keeper
+    }
+    _ = try await keeper(version: 2).save([Screen("root", calls)])
+    let older = try keeper(version: 1)
+    let (root, asked) = (Screen("root", calls), ["encodeRestorableState root"])
+    calls.clear()
+    _ = try await older.restore(into: [root])
+    XCTAssertEqual(
+      calls.events, ["loadViewIfNeeded root", "applicationFinishedRestoringState root"] + asked)
+    calls.clear()
+    let same = try await older.save([root])
+    XCTAssertEqual(same.outcome(of: "root"), .keptAsStored)
+    XCTAssertEqual(calls.events, asked)
+    calls.clear()
+    root.title = "changed"
+    let changed = try await older.save([root])
+    XCTAssertEqual(changed.outcome(of: "root"), .saved)
+    XCTAssertEqual(calls.events, asked + asked)
   }
 }

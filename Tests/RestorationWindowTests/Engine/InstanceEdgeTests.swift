@@ -279,6 +279,18 @@ final class InstanceEdgeTests: InstanceTestCase {
     XCTAssertEqual(report.outcome(of: "root/gone"), .keptAsStored)
   }
 
+  func testARestoreThatFindsNothingEndsTheMark() async throws {
+    let keeper = try second()
+    _ = try await save("one", with: keeper)
+    // What is not back may come late, so the mark stays.
+    _ = try await keeper.restore()
+    XCTAssertNotNil(launch.markerBytes)
+    try await keeper.discardState()
+    _ = try await keeper.restore(into: [TestNode("a")])
+    _ = try await save("two", with: keeper)
+    XCTAssertNil(launch.markerBytes)
+  }
+
   func testRestoreSetAsideStateBesideAnOwnerSaysWhoHasIt() async throws {
     let one = try second()
     _ = try await save("one", with: one)

@@ -190,4 +190,20 @@ final class LetGoTests: XCTestCase {
     listed = try await second.setAsideStates()
     XCTAssertEqual(listed, kept)
   }
+
+  func testAStateThatIsPutBackEndsTheRestoreOfTheOneBefore() async throws {
+    let launch = Launch()
+    for value in ["old", "new"] {
+      _ = try await launch.keeper().save([TestNode("a", value: value)])
+    }
+    let keeper = try launch.keeper()
+    // What is not back may come late, so the mark stays.
+    _ = try await keeper.restore()
+    XCTAssertNotNil(launch.markerBytes)
+    let kept = try await keeper.setAsideStates()
+    try await keeper.putBack(try XCTUnwrap(kept.first))
+    XCTAssertNil(launch.markerBytes)
+    _ = try await keeper.save([TestNode("a", value: "newest")])
+    XCTAssertNil(launch.markerBytes)
+  }
 }

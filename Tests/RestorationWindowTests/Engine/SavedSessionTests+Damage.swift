@@ -8,6 +8,7 @@ import XCTest
 extension SavedSessionTests {
   private var planted: String { "000000000001-000000000-0000000000000000" }
 
+  /// Read from a copy, so that nothing changes.
   func text(of session: SavedSession) async throws -> String? {
     let copy = try TemporaryDirectory()
     try FileManager.default.removeItem(atPath: copy.path)

@@ -321,19 +321,8 @@ final class SavedSessionTests: XCTestCase {
     }
   }
 
-  /// Read from a copy, so that nothing changes.
   private func value(of session: SavedSession) async throws -> Int {
-    let copy = try TemporaryDirectory()
-    try FileManager.default.removeItem(atPath: copy.path)
-    try FileManager.default.copyItem(atPath: path(), toPath: copy.path)
-    let keeper = try StateKeeper(
-      application: "org.example.test", directory: FileStateDirectory(path: copy.path), keys: keys,
-      environment: ApplicationEnvironment(applicationVersion: "1"), now: { [self] in now })
-    try await keeper.putBack(session)
-    let node = TestNode("editor")
-    _ = try await keeper.restore(into: [node])
-    await keeper.close()
-    return Int(node.value ?? "") ?? -1
+    Int(try await text(of: session) ?? "") ?? -1
   }
 
   // MARK: Windows
