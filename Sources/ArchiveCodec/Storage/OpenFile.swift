@@ -132,7 +132,7 @@ private func systemWrite(_ descriptor: CInt, _ bytes: UnsafeRawPointer?, _ count
 }
 
 extension stat {
-  var isRegularFile: Bool { st_mode & S_IFMT == S_IFREG }
+  package var isRegularFile: Bool { st_mode & S_IFMT == S_IFREG }
   var isFolder: Bool { st_mode & S_IFMT == S_IFDIR }
 
   /// When the content of the file was changed last.

@@ -1,0 +1,50 @@
+/// What happens when another instance of the app has the state already.
+public enum InstancePolicy: Hashable, Sendable {
+  /// The later instance has a state of its own, with the first free number: `main~2`,
+  /// `main~3` and so on.
+  ///
+  /// So two terminals of one app both have their state back, in the order in which they
+  /// are launched. A user who later runs one instance does not see what was done in a second
+  /// one: tell users with ``StateKeeper/otherInstances``. A second keeper of the name in the
+  /// same process is treated alike, which is a problem of its reports:
+  /// ``ReportNote/otherKeeper(stateName:)``.
+  case numbered
+
+  /// While another instance has the state, this one restores nothing and saves nothing,
+  /// and its reports name the other instance.
+  ///
+  /// Use the policy for apps that run as one instance. A restore or save waits up to a
+  /// second for an instance that is about to end. When the other instance has ended,
+  /// the next save takes the state, and keeps the stored one, which this instance has not
+  /// read, in the history: quit, or restore again before you save.
+  case single
+}
+
+/// An instance of the app that has a state, in this process or in another one.
+public struct OtherInstance: Hashable, Sendable {
+  /// The name of the state that the instance has.
+  public let stateName: String
+
+  /// The process of the instance, for a person to read, as in `process 4711, Catalog`;
+  /// nil if it is not known.
+  public let process: String?
+
+  package init(stateName: String, process: String?) {
+    (self.stateName, self.process) = (stateName, process)
+  }
+}
+
+extension OtherInstance: CustomStringConvertible {
+  /// The instance and the name of its state.
+  public var description: String { "\(process ?? "another instance") has \(stateName)" }
+}
+
+extension [OtherInstance] {
+  /// Tells a person where data that is missing in this state may be; empty without
+  /// other instances.
+  func sentence(_ stateName: String?) -> String {
+    guard !isEmpty else { return "" }
+    let held = map(\.description).joined(separator: ", ")
+    return " The state is \(stateName ?? "another"), since \(held)."
+  }
+}

@@ -1,0 +1,226 @@
+package import ArchiveCodec
+internal import RestorationLibc
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+/// The place of the moments of one state.
+package protocol MomentStore: Sendable {
+  /// All moments, the oldest first.
+  func all() throws(ArchiveError) -> [Moment]
+
+  /// Keeps the bytes that are stored now; they are there for good when the call returns.
+  ///
+  /// - Returns: The moment, which may be an earlier one of the same bytes and reason; nil if
+  ///   nothing is stored.
+  /// - Throws: Why they cannot be kept; never `notDurable`.
+  func keep(_ reason: Moment.Reason, at date: Date) throws(ArchiveError) -> Moment?
+
+  /// The bytes of a moment, or as many of them as are there.
+  func bytes(of moment: Moment) throws(ArchiveError) -> [UInt8]
+
+  /// Removes moments; one that is not there is not an error.
+  func remove(_ moments: [Moment]) throws(ArchiveError)
+}
+
+/// Moments as second names of the file of a state, in a directory beside it.
+///
+/// A name says how many bytes the file had, and only these are read. So a moment takes no space
+/// until the file is replaced, though saves go on appending to it.
+package struct LinkedMoments: MomentStore {
+  private let main: String
+  private let directory: Directory
+  private let linking: @Sendable (_ path: String, _ name: String) -> CInt
+
+  /// - Parameters:
+  ///   - main: The path of the file of the state.
+  ///   - directory: The path of the directory of its moments, on the same file system.
+  ///   - synchronize: The system's call for an open directory; a test gives one that fails.
+  ///   - linking: The system's call that gives a file a second name; a test gives one that fails.
+  package init(
+    of main: String, in directory: String,
+    synchronizingDirectory synchronize: @escaping Directory.Synchronize = { fsync($0) },
+    linking: @escaping @Sendable (String, String) -> CInt = { unsafe link($0, $1) }
+  ) {
+    self.main = main
+    self.directory = Directory(directory, synchronize: synchronize)
+    self.linking = linking
+  }
+
+  package func all() throws(ArchiveError) -> [Moment] {
+    try located { () throws(ArchiveError) in
+      var found: [Moment] = []
+      let stored = try Directory.status(of: main)
+      try directory.forEachName(beginningWith: "") { name throws(ArchiveError) in
+        guard var moment = Moment(id: name),
+          let status = try Directory.status(of: directory.child(name)), status.isRegularFile
+        else { return }
+        moment.isOfMain = stored.map { isSame($0, status) } ?? false
+        found.append(moment)
+      }
+      return found.sorted { $0.id < $1.id }
+    }
+  }
+
+  private func isSame(_ one: stat, _ other: stat) -> Bool {
+    one.st_dev == other.st_dev && one.st_ino == other.st_ino
+  }
+
+  package func keep(_ reason: Moment.Reason, at date: Date) throws(ArchiveError) -> Moment? {
+    try located { () throws(ArchiveError) in
+      guard let status = try Directory.status(of: main), status.st_size > 0 else { return nil }
+      guard status.isRegularFile else { throw ArchiveError(.notAFile) }
+      let (known, byteCount) = (try all(), Int(status.st_size))
+      if let same = known.last(where: { $0.isSame(reason, byteCount) }) { return same }
+      var moment = Moment(reason, at: date, after: known.last, byteCount: byteCount)
+      let handle = try directory.created(directory.open)
+      let path = directory.child(moment.id)
+      moment.isOfMain = linking(main, path) == 0
+      if !moment.isOfMain { try copy(to: path, byteCount: byteCount) }
+      do throws(ArchiveError) {
+        try handle.synchronize()
+      } catch {
+        _ = unsafe unlink(path)
+        // The other code would say that something has taken the place of the state.
+        throw ArchiveError(.inputOutput, systemError: error.systemError)
+      }
+      return moment
+    }
+  }
+
+  /// Copies the file, where the file system has no links.
+  private func copy(to path: String, byteCount: Int) throws(ArchiveError) {
+    guard try Directory.status(of: path) == nil, let file = try FileStorage(path: main).open()
+    else { throw ArchiveError(.inputOutput) }
+    do throws(ArchiveError) {
+      try FileStorage(path: path).replace { sink throws(ArchiveError) in
+        try sink.write(file, byteCount: byteCount)
+      }
+    } catch {
+      throw error.code == .notDurable
+        ? ArchiveError(.inputOutput, systemError: error.systemError) : error
+    }
+  }
+
+  package func bytes(of moment: Moment) throws(ArchiveError) -> [UInt8] {
+    try located { () throws(ArchiveError) in
+      // The identifier is a part of a path, and comes from outside.
+      guard Moment(id: moment.id) != nil,
+        let file = try FileStorage(path: directory.child(moment.id)).open()
+      else { return [] }
+      return try file.read(at: 0, count: min(file.byteCount, moment.byteCount))
+    }
+  }
+
+  package func remove(_ moments: [Moment]) throws(ArchiveError) {
+    guard !moments.isEmpty else { return }
+    try located { () throws(ArchiveError) in
+      let names = Set(moments.map(\.id).filter { Moment(id: $0) != nil })
+      try directory.sweepTemporaries { names.contains($0) }
+      guard try Directory.status(of: directory.path, following: true) != nil else { return }
+      let handle = try directory.open()
+      var failure: ArchiveError?
+      for name in names.sorted() where unsafe unlink(directory.child(name)) != 0 {
+        if errno != ENOENT { failure = failure ?? ArchiveError(systemError: errno) }
+      }
+      if let failure { throw failure }
+      try handle.synchronize()
+    }
+  }
+
+  private func located<Value>(
+    _ body: () throws(ArchiveError) -> Value
+  ) throws(ArchiveError) -> Value {
+    do throws(ArchiveError) { return try body() } catch { throw error.located(at: directory.path) }
+  }
+}
+
+/// Moments as copies in storages of their own, for a directory whose states are no files.
+package struct CopiedMoments: MomentStore {
+  private let directory: any StateDirectory
+  private let main: any ArchiveStorage
+  private let prefix: String
+
+  package init(of name: String, in directory: any StateDirectory) {
+    self.directory = directory
+    main = directory.storage(named: name)
+    prefix = "\(name).history-"
+  }
+
+  package func all() throws(ArchiveError) -> [Moment] {
+    let header = try start(of: main)
+    var found: [Moment] = []
+    for name in try directory.names() where name.hasPrefix(prefix) {
+      guard var moment = Moment(id: String(name.dropFirst(prefix.count))) else { continue }
+      let own = try start(of: storage(of: moment))
+      moment.isOfMain = header != nil && own == header
+      found.append(moment)
+    }
+    return found.sorted { $0.id < $1.id }
+  }
+
+  /// The beginning of an archive, which has random bytes that only copies share.
+  private func start(of storage: any ArchiveStorage) throws(ArchiveError) -> [UInt8]? {
+    guard let file = try storage.open() else { return nil }
+    return try file.read(at: 0, count: min(file.byteCount, 128))
+  }
+
+  private func storage(of moment: Moment) -> any ArchiveStorage {
+    directory.storage(named: prefix + moment.id)
+  }
+
+  package func keep(_ reason: Moment.Reason, at date: Date) throws(ArchiveError) -> Moment? {
+    guard let file = try main.open(), file.byteCount > 0 else { return nil }
+    let known = try all()
+    if let same = known.last(where: { $0.isSame(reason, file.byteCount) }) { return same }
+    var moment = Moment(reason, at: date, after: known.last, byteCount: file.byteCount)
+    moment.isOfMain = true
+    do throws(ArchiveError) {
+      try storage(of: moment).replace { sink throws(ArchiveError) in
+        try sink.write(file, byteCount: moment.byteCount)
+      }
+    } catch {
+      throw error.code == .notDurable
+        ? ArchiveError(.inputOutput, systemError: error.systemError) : error
+    }
+    return moment
+  }
+
+  package func bytes(of moment: Moment) throws(ArchiveError) -> [UInt8] {
+    guard let file = try storage(of: moment).open() else { return [] }
+    return try file.read(at: 0, count: min(file.byteCount, moment.byteCount))
+  }
+
+  package func remove(_ moments: [Moment]) throws(ArchiveError) {
+    for moment in moments { try storage(of: moment).remove() }
+  }
+}
+
+extension StateDirectory {
+  /// The place of the moments of a state: beside its file, if the state is one.
+  func moments(of name: String) -> any MomentStore {
+    guard let files = self as? FileStateDirectory else { return CopiedMoments(of: name, in: self) }
+    return LinkedMoments(of: files.file(of: name), in: files.history(of: name))
+  }
+}
+
+extension Moment {
+  /// Whether the moment has what is stored now, for the same reason.
+  fileprivate func isSame(_ reason: Reason, _ byteCount: Int) -> Bool {
+    isOfMain && self.reason == reason && self.byteCount == byteCount
+  }
+}
+
+extension ArchiveSink {
+  /// Writes the first bytes of a file in pieces, so that the file need not fit into memory.
+  fileprivate func write(_ file: any ArchiveFile, byteCount: Int) throws(ArchiveError) {
+    var offset = 0
+    while offset < byteCount {
+      let count = min(1 << 16, byteCount - offset)
+      try write(try file.read(at: offset, count: count))
+      offset += count
+    }
+  }
+}
