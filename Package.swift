@@ -228,6 +228,10 @@ let package = Package(
 )
 
 if isNext {
+  package.targets.append(
+    .testTarget(
+      name: "KernelTests", dependencies: ["ArchiveCodec", "ArchiveForge", "RestorationKit"],
+      swiftSettings: testSettings))
   package.targets.removeAll { !next.targets.contains($0.name) }
   package.products.removeAll { !next.targets.contains($0.name) }
 }

@@ -1,0 +1,87 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+internal import Synchronization
+
+/// The storage of a state that keeps what it replaces.
+///
+/// An archive is kept when the new one is written, and before that one takes its place. So the new
+/// one replaces nothing if the old one cannot be kept, whoever has asked for it: a compaction runs
+/// by itself.
+final class KeptStorage: ArchiveStorage {
+  private struct State {
+    var reason: Moment.Reason? = .replaced
+    /// Whether there may be more moments than the bound leaves.
+    var hasKept = false
+  }
+
+  let base: any ArchiveStorage
+  private let moments: any MomentStore
+  private let now: @Sendable () -> Date
+  private let state = Mutex(State())
+
+  init(
+    _ base: any ArchiveStorage, _ moments: any MomentStore, now: @escaping @Sendable () -> Date
+  ) {
+    (self.base, self.moments, self.now) = (base, moments, now)
+  }
+
+  /// Keeps the stored archive as it is now.
+  func keep(_ reason: Moment.Reason) throws(ArchiveError) -> Moment? {
+    let moment = try moments.keep(reason, at: now())
+    state.withLock { $0.hasKept = $0.hasKept || moment != nil }
+    return moment
+  }
+
+  /// Removes the moments that are over the bound, if any was kept.
+  ///
+  /// A failure is no reason to fail a save: the next moment brings another try.
+  func removeExcess(_ bound: HistoryBound) {
+    guard state.withLock({ $0.hasKept }) else { return }
+    do throws(ArchiveError) {
+      try moments.remove(bound.excess(of: try moments.all(), at: now()))
+      state.withLock { $0.hasKept = false }
+    } catch {
+    }
+  }
+
+  /// Lets a body replace the archive for another reason than that it is compacted.
+  ///
+  /// - Parameters:
+  ///   - reason: Why the archive is kept; nil if no trace of it is to stay.
+  ///   - body: Replaces it.
+  /// - Returns: The result of the body.
+  /// - Throws: The errors of the body.
+  func replacing<Result>(
+    keeping reason: Moment.Reason?, _ body: () throws(ArchiveError) -> Result
+  ) throws(ArchiveError) -> Result {
+    state.withLock { $0.reason = reason }
+    defer { state.withLock { $0.reason = .replaced } }
+    return try body()
+  }
+
+  /// Replaces the stored archive, and keeps it.
+  func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
+    let reason = state.withLock(\.reason)
+    try base.replace { sink throws(ArchiveError) in
+      try body(sink)
+      if let reason { _ = try keep(reason) }
+    }
+  }
+
+  // MARK: Calls that are passed on
+
+  var location: String { base.location }
+  func open() throws(ArchiveError) -> (any ArchiveFile)? { try base.open() }
+  func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
+    try base.openForAppending()
+  }
+  func lock() throws(ArchiveError) -> any ArchiveLock { try base.lock() }
+  func isLocked() throws(ArchiveError) -> Bool { try base.isLocked() }
+  func remove() throws(ArchiveError) { try base.remove() }
+  func synchronize() throws(ArchiveError) { try base.synchronize() }
+  func setAside() throws(ArchiveError) -> String? { try base.setAside() }
+}

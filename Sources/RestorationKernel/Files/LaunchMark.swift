@@ -1,0 +1,177 @@
+package import ArchiveCodec
+internal import RestorationLibc
+internal import Synchronization
+
+/// The mark of the launch under way: a crash leaves it behind.
+///
+/// The mark is written in place and waits for no disk, since a crash of the app leaves what was
+/// written. It may be called on any thread.
+package final class LaunchMark: Sendable {
+  private struct State {
+    var note = LaunchNote()
+    /// The values that are decoded now; the last of them has begun last.
+    var values: [(subject: LaunchSubject, since: ContinuousClock.Instant)] = []
+    var since: ContinuousClock.Instant?
+    /// Nil when the state is not this launch's any more.
+    var place: (any LaunchPlace)?
+
+    var written: LaunchNote {
+      var note = note
+      if let value = values.last { note.subject = value.subject }
+      return note
+    }
+  }
+
+  /// Whether elements are noted: a launch before has crashed.
+  package let isNear: Bool
+  private let noteTag: NumberTag
+  private let valueTag: NumberTag
+  private let leftOut: Set<LaunchSubject>
+  private let state: Mutex<State>
+
+  init(
+    _ place: any LaunchPlace, _ noteTag: NumberTag, _ valueTag: NumberTag,
+    leftOut: Set<LaunchSubject>, isNear: Bool
+  ) {
+    state = Mutex(State(place: place))
+    (self.noteTag, self.valueTag) = (noteTag, valueTag)
+    (self.leftOut, self.isNear) = (leftOut, isNear)
+    Self.remember(self)
+  }
+
+  /// Whether restores leave out an element or a value.
+  package func isLeftOut(_ subject: LaunchSubject) -> Bool { leftOut.contains(subject) }
+
+  /// The name of a value in notes.
+  package func subject(ofValue key: String) -> LaunchSubject {
+    LaunchSubject(valueTag: valueTag.tag(of: key))
+  }
+
+  /// Says which element is made or decoded now, and in which window; nil outside of all.
+  ///
+  /// The launch after a crash is told if a launch before has crashed, and of all late elements.
+  package func reach(_ subject: LaunchSubject?, in window: LaunchSubject? = nil) {
+    let now = ContinuousClock.now
+    write { state in
+      state.note.subject = subject
+      state.note.window = window
+      state.since = subject.map { _ in now }
+      return isNear || state.note.stage == .restored
+    }
+  }
+
+  /// Says which value is decoded while the body runs.
+  package func reach<Result>(valueOf key: String, _ body: () throws -> Result) rethrows -> Result {
+    let subject = subject(ofValue: key)
+    write { state in
+      state.values.append((subject, .now))
+      return true
+    }
+    defer {
+      write { state in
+        // Other values may have begun on other threads.
+        let place = state.values.lastIndex { $0.subject == subject }
+        if let place { state.values.remove(at: place) }
+        return true
+      }
+    }
+    return try body()
+  }
+
+  /// Whether the restore has not ended.
+  var isRestoring: Bool { state.withLock { $0.note.stage == .restoring && $0.place != nil } }
+
+  /// Says that the restore has ended, and only values and late elements may still be decoded.
+  ///
+  /// - Returns: Why the mark could not be taken away; the next launch may count a crash that was none.
+  @discardableResult
+  package func endRestore() -> ArchiveError? {
+    write { state in
+      state.note = LaunchNote(.restored)
+      state.since = nil
+      return true
+    }
+  }
+
+  /// Says that no crash has ended the launch.
+  package func end() {
+    // The thread that ends the process may have the lock.
+    state.withLockIfAvailable { state in
+      if state.note.stage != .restored { state.note = LaunchNote(.ended) }
+      state.note.subject = nil
+      state.values = []
+      _ = put(state)
+    }
+  }
+
+  /// Writes nothing any more: the state is not this launch's.
+  func letGo() { state.withLock { $0.place = nil } }
+
+  /// Changes the note; the change says whether it is written.
+  @discardableResult
+  private func write(_ change: (inout State) -> Bool) -> ArchiveError? {
+    state.withLock { state in change(&state) ? put(state) : nil }
+  }
+
+  private func put(_ state: State) -> ArchiveError? {
+    do throws(ArchiveError) {
+      try state.place?.write(note: state.written.bytes(noteTag))
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  // MARK: The end of the process
+
+  private struct Weak {
+    weak var mark: LaunchMark?
+  }
+
+  private static let open = Mutex<[Weak]>([])
+  private static let process = SystemCall.processIdentifier
+
+  /// An app that ends by itself in the midst of a restore has not crashed, so its exit is noted.
+  private static let isExitNoted: Bool = {
+    _ = process
+    return atexit {
+      // The end of a fork of the process is not that of the restore.
+      if LaunchMark.process == SystemCall.processIdentifier { LaunchMark.noteExit() }
+    } == 0
+  }()
+
+  private static func remember(_ mark: LaunchMark) {
+    _ = isExitNoted
+    open.withLock { open in
+      open.removeAll { $0.mark == nil }
+      open.append(Weak(mark: mark))
+    }
+  }
+
+  /// Notes the end of the process in all marks that are open.
+  package static func noteExit() {
+    // The thread that ends the process may have the lock.
+    open.withLockIfAvailable { open in
+      for weak in open { weak.mark?.end() }
+    }
+  }
+
+  /// The time after which a user may end the process because of an element that hangs.
+  private static let longestTime = Duration.seconds(5)
+
+  /// Notes that a signal ends the process, which is no crash unless something hangs: a user who ends
+  /// such an app starts it again, and it must start one day.
+  ///
+  /// - Returns: What hangs; nil if nothing does.
+  package func noteSignal(at now: ContinuousClock.Instant = .now) -> LaunchSubject? {
+    let hanging = state.withLockIfAvailable { state -> LaunchSubject? in
+      let isLong = { (since: ContinuousClock.Instant) in since.duration(to: now) > Self.longestTime
+      }
+      if let value = state.values.first(where: { isLong($0.since) }) { return value.subject }
+      return state.since.map(isLong) == true ? state.note.subject : nil
+    }
+    if let hanging, let subject = hanging { return subject }
+    end()
+    return nil
+  }
+}

@@ -1,0 +1,71 @@
+package import ArchiveCodec
+
+extension StateFile {
+  /// The moments of the state, the oldest first.
+  package func history() throws(ArchiveError) -> [Moment] {
+    try source.directory.moments(of: name).all()
+  }
+
+  /// Keeps the state as it is stored now.
+  ///
+  /// A state that was restored from a moment is not stored yet, and its moment has it.
+  ///
+  /// - Parameter reason: The reason: `version` or `session` before the first save of a launch, `unread`
+  ///   before a save changes what nobody has asked for, `damaged` before records are left out.
+  /// - Returns: The moment; nil if nothing is stored, or the state is not stored yet.
+  /// - Throws: Why the state cannot be kept; then nothing may replace a part of it.
+  package func keepMoment(_ reason: Moment.Reason) throws(ArchiveError) -> Moment? {
+    let claim = try claim()
+    guard standIn == nil else { return nil }
+    let moment = try claim.storage.keep(reason)
+    claim.storage.removeExcess(policy.history)
+    return moment
+  }
+
+  /// Makes a moment the stored state again; the one that is stored becomes a moment.
+  ///
+  /// The next restore reads the state. What this launch knows of the state of before is not written
+  /// any more.
+  ///
+  /// - Throws: `truncated` if a part of the moment is gone; as ``append(_:removing:schema:isCompactionDue:)``.
+  package func putBack(_ moment: Moment) throws(ArchiveError) {
+    let claim = try claim()
+    let bytes = try claim.moments.bytes(of: moment)
+    guard bytes.count == moment.byteCount else {
+      throw ArchiveError(.truncated, offset: bytes.count, location: claim.storage.location)
+    }
+    mark?.letGo()
+    (mark, writer, standIn, finding) = (nil, nil, nil, .unread)
+    try claim.put(bytes, keeping: .putBack)
+    notePutBack(claim)
+    claim.storage.removeExcess(policy.history)
+  }
+
+  /// Notes that neither crashes nor the age of the state count; without the note they do.
+  private func notePutBack(_ claim: Claim) {
+    do throws(ArchiveError) {
+      var record = LaunchRecord()
+      record.isPutBack = true
+      try record.write(claim, try key(of: claim, creating: false), LaunchNote(.ended))
+    } catch {
+    }
+  }
+
+  /// Removes moments.
+  package func remove(_ moments: [Moment]) throws(ArchiveError) {
+    try claim().moments.remove(moments)
+  }
+
+  /// Lets the next restores try again what they leave out, one at a time.
+  package func retryLeftOut() throws(ArchiveError) {
+    let claim = try claim()
+    let key = try key(of: claim, creating: false)
+    guard let (stored, note) = try LaunchRecord.read(claim, key) else { return }
+    var record = stored
+    record.rest.leftOut.retry()
+    hasBegun = false
+    mark?.letGo()
+    mark = nil
+    try record.write(claim, key, note ?? LaunchNote(.ended))
+  }
+}

@@ -1,0 +1,213 @@
+package import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// The result of a search for a state to restore.
+package struct OpenedState<Tree> {
+  package enum Outcome {
+    /// Nothing is stored.
+    case nothing
+    /// The tree of the archive, which comes from a moment if no newer one could be read.
+    case restored(Tree, Archive, from: Moment?)
+    /// The state is too old; it stays where it is, or is a moment now.
+    case tooOld(Moment?)
+    /// Restores of the state crashed too often; it is a moment now.
+    case crashed(Moment?)
+  }
+
+  package fileprivate(set) var outcome = Outcome.nothing
+  /// The archives that a restore could not take, the newest first.
+  package fileprivate(set) var passedOver: [(location: String, finding: StateFinding)] = []
+  /// What is restored again though a restore has crashed in it.
+  package fileprivate(set) var tried: LaunchSubject?
+  /// The mark of the restore that has begun; nil if there is none.
+  package fileprivate(set) var mark: LaunchMark?
+  /// Why the launch could not be marked, or its record not be read.
+  package fileprivate(set) var markProblem: ArchiveError?
+
+  fileprivate init() {}
+}
+
+extension StateFile {
+  /// Claims the state, and opens the newest one that can be restored.
+  ///
+  /// The mark of the launch is set when a state was found; the caller lets it end the restore.
+  ///
+  /// - Parameter read: Reads the tree of an archive; an error of the content passes the archive over.
+  /// - Returns: What was found.
+  /// - Throws: `ArchiveError` with `locked` if another instance has the state; why the newest archive
+  ///   cannot be read, if none can be; a failure on the way to the bytes or to the key, which may pass.
+  ///   Then what is stored stays, and the next save keeps it as a moment.
+  package func open<Tree: LaunchedTree>(
+    _ read: (Archive) throws(ArchiveError) -> Tree
+  ) throws(ArchiveError) -> OpenedState<Tree> {
+    let claim = try claim()
+    var opened = OpenedState<Tree>()
+    (writer, standIn, finding, hasLostRecords) = (nil, nil, .unread, false)
+    let file = try find(claim)
+    let moments = try claim.moments.all().filter(\.reason.isRestorable)
+    if finding != .unread, moments.isEmpty {
+      try forgetLaunch(claim)
+      return opened
+    }
+    let key = try key(of: claim, creating: false)
+    var trial = LaunchTrial(
+      claim, key, source.environment, threshold: policy.crashThreshold, isFirst: !hasBegun,
+      isUnderWay: mark?.isRestoring == true)
+    defer { opened.markProblem = trial.problem }
+    try find([nil] + moments.reversed(), file, &trial, read, &opened)
+    switch opened.outcome {
+    case .restored(let tree, let archive, _):
+      if let begun = trial.begin(archive.version, tree) {
+        (opened.mark, opened.tried) = (begun.mark, begun.tried)
+      }
+      mark?.letGo()
+      (mark, hasBegun) = (opened.mark, true)
+    case .tooOld(nil): break
+    case .nothing, .tooOld, .crashed: try forgetLaunch(claim)
+    }
+    return opened
+  }
+
+  /// Finds the stored file; a file that cannot be changed is not returned, and may still be read.
+  private func find(_ claim: Claim) throws(ArchiveError) -> (any AppendableArchiveFile)? {
+    do throws(ArchiveError) {
+      let file = try claim.storage.openForAppending()
+      if file == nil { finding = .absent }
+      if file?.byteCount == 0 { finding = .empty }
+      return file
+    } catch {
+      guard error.code == .permissionDenied else { throw error }
+      return nil
+    }
+  }
+
+  /// Forgets crashes of a state that is gone.
+  func forgetLaunch(_ claim: Claim) throws(ArchiveError) {
+    mark?.letGo()
+    mark = nil
+    if try claim.launch.read() != nil { try claim.launch.clear() }
+  }
+
+  /// Looks at the stored state, which is nil, and at older ones.
+  private func find<Tree: LaunchedTree>(
+    _ candidates: [Moment?], _ file: (any AppendableArchiveFile)?, _ trial: inout LaunchTrial,
+    _ read: (Archive) throws(ArchiveError) -> Tree, _ opened: inout OpenedState<Tree>
+  ) throws(ArchiveError) {
+    let claim = trial.claim
+    var failure: ArchiveError?
+    for moment in candidates where !trial.isOver {
+      let location = moment?.id ?? claim.storage.location
+      do throws(ArchiveError) {
+        let bytes: [UInt8]? = if let moment { try claim.moments.bytes(of: moment) } else { nil }
+        let found: Archive? =
+          if let bytes {
+            try claim.opener.open(MemoryStorage(bytes), trial.key, recovery: .recover)
+          } else if finding == .unread {
+            try openStored(file, trial)
+          } else {
+            nil
+          }
+        guard let archive = found, !trial.gaveWay.versions.contains(archive.version) else {
+          if moment == nil { opened.passedOver.append((location, finding)) }
+          continue
+        }
+        if moment == nil {
+          guard !archive.isBlank else { return }
+          if try leaveOld(archive, &trial, &opened) { return }
+        }
+        let tree = try read(archive)
+        let isTaken = trial.take(archive.version, tree)
+        if isTaken, !trial.hasGivenWay {
+          standIn = bytes ?? standIn
+        } else if let bytes {
+          // At once: the next launch must not restore the state that has given way.
+          try claim.put(bytes, keeping: trial.hasGivenWay ? nil : StateVerdict(finding).keeps)
+          (writer, finding) = (try claim.writer(trial.key), .whole)
+        }
+        guard !isTaken else {
+          opened.outcome = .restored(tree, archive, from: moment)
+          return
+        }
+        trial.giveWay(archive.version, try claim.storage.keep(.crashed))
+        (writer, standIn, finding) = (nil, nil, .crashed)
+        if let moment { try claim.moments.remove([moment]) }
+        opened.passedOver.append((location, .crashed))
+      } catch {
+        guard error.isAboutContent else { throw error }
+        failure = failure ?? error
+        if moment == nil { (writer, finding) = (nil, .unreadable(error.code)) }
+        opened.passedOver.append((location, .unreadable(error.code)))
+      }
+    }
+    if trial.hasGivenWay {
+      try beginEmpty(claim, trial.key)
+      opened.outcome = .crashed(trial.gaveWay.last)
+    } else if let failure {
+      throw failure
+    }
+  }
+
+  /// Opens the stored archive for the saves that follow.
+  private func openStored(
+    _ file: (any AppendableArchiveFile)?, _ trial: LaunchTrial
+  ) throws(ArchiveError) -> Archive? {
+    do throws(ArchiveError) {
+      if let file {
+        let writer = try trial.claim.writer(trial.key, file)
+        guard let archive = writer.archive else { return nil }
+        (self.writer, finding) = (writer, StateFinding(of: archive))
+        isCompactionDue = try archive.record(FileRecord.compactionDue) != nil
+        tryToCompactWithoutTrace()
+        return writer.archive
+      }
+    } catch {
+      guard error.code == .unsupportedFeature else { throw error }
+    }
+    // One that may not be changed, or not in its place, is written into another file by the first save.
+    let archive = try trial.claim.opener.open(
+      trial.claim.storage, trial.key, recovery: .recover)
+    if let archive { standIn = try copy(of: archive, trial.key, trial.claim) }
+    finding = .readOnly
+    return archive
+  }
+
+  /// Decides whether a state is too old to be restored; then it stays, or is a moment now.
+  private func leaveOld<Tree>(
+    _ archive: Archive, _ trial: inout LaunchTrial, _ opened: inout OpenedState<Tree>
+  ) throws(ArchiveError) -> Bool {
+    guard archive.schema > 0, !trial.record.isPutBack else { return false }
+    let environment = source.environment
+    let seen = SeenOld(
+      savedAt: Date(timeIntervalSinceReferenceDate: TimeInterval(archive.schema)),
+      bootSession: environment.bootSession, uptime: environment.uptime ?? BootSession.uptime)
+    let before = trial.record.rest.seenOld
+    switch AgeVerdict(seen, before: before, now: source.now(), maximumAge: policy.maximumAge) {
+    case .restore: return false
+    case .leave:
+      trial.leave(seen)
+      (writer, standIn, finding) = (nil, nil, .unread)
+      opened.outcome = .tooOld(nil)
+    case .giveUp:
+      opened.outcome = .tooOld(try trial.claim.storage.keep(.unread))
+      try beginEmpty(trial.claim, trial.key)
+    }
+    return true
+  }
+
+  /// Replaces the stored state by an empty one, and leaves no trace of it.
+  func beginEmpty(_ claim: Claim, _ key: ArchiveKey) throws(ArchiveError) {
+    (writer, standIn, finding) = (nil, nil, .unread)
+    let nothing = try RecordBuilder(limits: source.limits).finish()
+    _ = try claim.write(nothing, key, keeping: nil)
+    (writer, finding, isCompactionDue) = (try claim.writer(key), .whole, false)
+  }
+}
+
+extension Archive {
+  /// Whether there is no record, as after a discard.
+  fileprivate var isBlank: Bool { extent.snapshotRecordCount == 0 && extent.changeCount == 0 }
+}

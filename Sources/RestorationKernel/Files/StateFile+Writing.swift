@@ -1,0 +1,210 @@
+package import ArchiveCodec
+
+/// The numbers of the records that belong to the file and not to the document.
+package enum FileRecord {
+  /// Stands in a file whose next compaction has to leave no trace of what was removed.
+  package static let compactionDue = UInt64.max - 3
+
+  /// Writes the record into the change that removes something which must leave no trace.
+  package static func markCompactionDue(in builder: RecordBuilder) throws {
+    try builder.append(record: compactionDue) { _ in }
+  }
+}
+
+extension StateFile {
+  package struct Appended: Sendable {
+    package let byteCount: Int
+    /// Whether the names have other numbers than before, and with them the fingerprints of all records.
+    package let isRenumbered: Bool
+  }
+
+  /// A builder for the records of the next change.
+  ///
+  /// A state that stands in for the stored one takes its place before.
+  ///
+  /// - Throws: As ``append(_:removing:schema:isCompactionDue:)``.
+  package func builder() throws(ArchiveError) -> RecordBuilder {
+    try openWriter()?.builder() ?? RecordBuilder(limits: source.limits)
+  }
+
+  /// The writer of the state that was restored; nil if none was.
+  private func openWriter() throws(ArchiveError) -> ArchiveWriter? {
+    if let writer { return writer }
+    guard let bytes = standIn else { return nil }
+    let claim = try claim()
+    let key = try key(of: claim, creating: false)
+    try claim.put(bytes, keeping: StateVerdict(finding).keeps)
+    let writer = try claim.writer(key)
+    (self.writer, standIn, finding) = (writer, nil, .whole)
+    return writer
+  }
+
+  /// Appends changed and removed records as one commit, which is there for good when the call returns.
+  ///
+  /// What is stored and was not read here becomes a moment before that.
+  ///
+  /// - Parameters:
+  ///   - records: The records, from ``builder()``.
+  ///   - removed: The numbers of records that are gone.
+  ///   - schema: The time of the save; see ``SaveFacts``.
+  ///   - isDue: Whether what is removed must leave no trace; the records have
+  ///     ``FileRecord/compactionDue`` then.
+  /// - Returns: What was written.
+  /// - Throws: `ArchiveError`; then nothing was written, or with `notDurable` a power cut may undo it.
+  ///   After `outdated` the records are built again; all of them if ``hasLostRecords`` is true.
+  package func append(
+    _ records: RecordBatch, removing removed: [UInt64] = [], schema: UInt32 = 0,
+    isCompactionDue isDue: Bool = false
+  ) throws(ArchiveError) -> Appended {
+    let claim = try claim()
+    let byteCount =
+      if let writer = try openWriter() {
+        try append(
+          records, removed.filter { $0 != FileRecord.compactionDue }, schema, writer, claim)
+      } else {
+        try beginAnew(records, schema, claim)
+      }
+    (finding, hasLostRecords) = (.whole, false)
+    isCompactionDue = isCompactionDue || isDue
+    let isRenumbered = isCompactionDue
+    tryToCompactWithoutTrace()
+    claim.storage.removeExcess(policy.history)
+    return Appended(byteCount: byteCount, isRenumbered: isRenumbered && !isCompactionDue)
+  }
+
+  private func beginAnew(
+    _ records: RecordBatch, _ schema: UInt32, _ claim: Claim
+  ) throws(ArchiveError) -> Int {
+    let key = try key(of: claim, creating: true)
+    let summary = try claim.write(
+      records, key, keeping: StateVerdict(finding).keeps, schema: schema)
+    writer = try claim.writer(key)
+    return summary.byteCount
+  }
+
+  private func append(
+    _ records: RecordBatch, _ removed: [UInt64], _ schema: UInt32, _ writer: ArchiveWriter,
+    _ claim: Claim
+  ) throws(ArchiveError) -> Int {
+    func append() throws(ArchiveError) -> Int {
+      try writer.append(records, removing: removed, schema: schema).byteCount
+    }
+    do throws(ArchiveError) {
+      if StateVerdict(finding).write == .copy {
+        try claim.storage.replacing(keeping: StateVerdict(finding).keeps, writer.compact)
+        finding = .whole
+      }
+      return try append()
+    } catch {
+      if error.code == .outdated { recover(writer, claim) }
+      // After a sync that failed only a new file is sure to be on the disk.
+      guard error.code == .poisoned else { throw error }
+      try writer.compact()
+      return try append()
+    }
+  }
+
+  /// Goes on after somebody has taken the file or its lock away.
+  ///
+  /// The records are read from the file that this instance has open; what lies in its place now
+  /// becomes a moment.
+  private func recover(_ writer: ArchiveWriter, _ claim: Claim) {
+    do throws(ArchiveError) {
+      // The records may have been built before a change that brought new names.
+      return try writer.checkIsCurrent()
+    } catch {
+      guard error.code == .outdated else { return }
+    }
+    (self.writer, finding, hasLostRecords) = (nil, .unread, true)
+    do throws(ArchiveError) {
+      let claim = try self.claim()
+      let key = try key(of: claim, creating: false)
+      guard let archive = writer.archive else { return }
+      let stored = try? claim.opener.open(claim.storage, key)
+      if stored?.version == archive.version {
+        self.writer = try claim.writer(key)
+      } else {
+        standIn = try copy(of: archive, key, claim)
+        finding = .replacedByOthers
+      }
+      hasLostRecords = false
+    } catch {
+      // The next save begins anew, and keeps what is stored.
+    }
+  }
+
+  // MARK: No trace
+
+  /// Writes the file anew without what was removed, and without its name, if that is due.
+  ///
+  /// The moments go that have bytes of the file and that a restore may take. They go first: whenever
+  /// the process ends, the file still says that the compaction is due.
+  private func compactWithoutTrace() throws(ArchiveError) {
+    guard isCompactionDue, let writer, let claim = claimed, let archive = writer.archive else {
+      return
+    }
+    try claim.moments.remove(
+      try claim.moments.all().filter { $0.isOfMain && $0.reason.isRestorable })
+    let records = try records(of: archive)
+    try claim.storage.replacing(keeping: nil) { () throws(ArchiveError) in
+      _ = try writer.rewrite(records, schema: archive.schema)
+    }
+    isCompactionDue = false
+  }
+
+  /// Does so if that is possible now; the next append, the end and the next launch try again.
+  func tryToCompactWithoutTrace() {
+    do throws(ArchiveError) { try compactWithoutTrace() } catch {}
+  }
+
+  /// The records of an archive with a table of the names that they use.
+  private func records(of archive: Archive) throws(ArchiveError) -> RecordBatch {
+    let builder = RecordBuilder(limits: source.limits)
+    do {
+      try archive.forEachRecord { record in
+        guard record.identifier != FileRecord.compactionDue else { return }
+        let content = try record.content.get()
+        try builder.append(record: record.identifier) { try $0.copyAll(from: content) }
+      }
+      return try builder.finish()
+    } catch {
+      throw .content(error)
+    }
+  }
+
+  /// The bytes of an archive of its own with the same records.
+  func copy(
+    of archive: Archive, _ key: ArchiveKey, _ claim: Claim
+  ) throws(ArchiveError) -> [UInt8] {
+    let memory = MemoryStorage()
+    _ = try Archive.write(
+      try records(of: archive), to: memory, slots: [.key(key)], context: claim.opener.context,
+      replacing: archive.version, schema: archive.schema)
+    return memory.bytes ?? []
+  }
+
+  // MARK: The end
+
+  /// Replaces the state by an empty one, and removes all moments that a restore may take.
+  ///
+  /// - Throws: Why something of the state is still there.
+  package func discard() throws(ArchiveError) {
+    let claim = try claim()
+    if try claim.storage.open() != nil {
+      try beginEmpty(claim, try key(of: claim, creating: true))
+    } else {
+      (writer, standIn, finding) = (nil, nil, .absent)
+    }
+    try claim.moments.remove(try claim.moments.all().filter(\.reason.isRestorable))
+    try forgetLaunch(claim)
+  }
+
+  /// Lets the state go, and notes that the launch has ended.
+  ///
+  /// - Throws: Why something that is to leave no trace still has one; then nothing is let go.
+  package func close() throws(ArchiveError) {
+    try compactWithoutTrace()
+    mark?.end()
+    letGo()
+  }
+}

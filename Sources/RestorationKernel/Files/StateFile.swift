@@ -1,0 +1,206 @@
+package import ArchiveCodec
+internal import RestorationLibc
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+/// The rules by which a file is restored and kept.
+package struct StateFilePolicy: Sendable {
+  package var instances = InstancePolicy.numbered
+  /// How many restores in a row may crash before a part of the state is left out.
+  package var crashThreshold = 2
+  /// The age in seconds over which a state is not restored; nil for any age.
+  package var maximumAge: TimeInterval?
+  package var history = HistoryBound()
+
+  package init() {}
+}
+
+/// The stored state of a keeper with all its windows: one archive, one lock, one mark of the launch
+/// and one history.
+///
+/// All calls wait for the disk, and none may be made while another one is under way: a queue stands
+/// before them. A keeper that never restores or saves claims nothing.
+package final class StateFile {
+  package struct Source: Sendable {
+    package let name: String
+    package let application: String
+    package let directory: any StateDirectory
+    package let keys: any KeyProvider
+    package let environment: ApplicationEnvironment
+    /// The clock of the app.
+    package let now: @Sendable () -> Date
+    package var limits = ArchiveLimits.standard
+    /// Waits for another instance that has the state, and may be about to end; false ends the waiting.
+    package var pause: @Sendable (_ tries: Int, _ policy: InstancePolicy) -> Bool = {
+      tries, policy in
+      // A write takes a few milliseconds.
+      _ = usleep(5000)
+      return tries < (policy == .single ? 200 : 20)
+    }
+
+    package init(
+      name: String, application: String, directory: any StateDirectory, keys: any KeyProvider,
+      environment: ApplicationEnvironment, now: @escaping @Sendable () -> Date
+    ) {
+      (self.name, self.application, self.directory) = (name, application, directory)
+      (self.keys, self.environment, self.now) = (keys, environment, now)
+    }
+  }
+
+  /// A state that this instance has.
+  struct Claim {
+    let name: String
+    let storage: KeptStorage
+    let moments: any MomentStore
+    let launch: any LaunchPlace
+    let lock: any ArchiveLock
+    let others: [OtherInstance]
+    let opener: ArchiveOpener
+  }
+
+  let source: Source
+  package var policy = StateFilePolicy()
+  private(set) var claimed: Claim?
+  /// The name that was taken last: an instance never goes on under the name of another one.
+  private var lastName: String?
+  /// What was found in the place of the state, until something is written there.
+  var finding = StateFinding.unread
+  var writer: ArchiveWriter?
+  /// The bytes of the restored state, if they are not those that are stored.
+  var standIn: [UInt8]?
+  /// Whether something is to leave no trace, and its records are still in the file.
+  var isCompactionDue = false
+  /// Whether the records of before are gone, so that everything has to be written.
+  package internal(set) var hasLostRecords = false
+  var mark: LaunchMark?
+  /// Whether a restore has begun in this launch.
+  var hasBegun = false
+
+  package init(_ source: Source) { self.source = source }
+
+  /// The name of the state that this instance has, or else of the one that was asked for.
+  package var name: String { claimed?.name ?? source.name }
+
+  /// The instances that have the states with the lower numbers.
+  package var otherInstances: [OtherInstance] { claimed?.others ?? [] }
+
+  package var isClaimed: Bool { claimed != nil }
+
+  /// Reads the bytes of the state, without its lock and its key, so that a restore finds them in the
+  /// memory of the system and need not wait for the disk.
+  package func readAhead() {
+    do throws(ArchiveError) {
+      guard claimed == nil, let file = try source.directory.storage(named: source.name).open(),
+        file.byteCount < 1 << 22
+      else { return }
+      _ = try file.read(at: 0, count: file.byteCount)
+    } catch {
+      // The restore meets the same, and says so.
+    }
+  }
+
+  /// Takes the state, or the one that is taken already.
+  ///
+  /// - Throws: `locked` with the other instance as its subject if the state is in use.
+  func claim() throws(ArchiveError) -> Claim {
+    // Without its file a lock keeps nobody out any more.
+    if let claimed, try claimed.lock.isHeld() { return claimed }
+    var others: [OtherInstance] = []
+    var refusal = ArchiveError(.locked)
+    var tries = 1
+    func take(_ name: String) throws(ArchiveError) -> Claim? {
+      while true {
+        do throws(ArchiveError) {
+          let lock = try source.directory.storage(named: name).lock()
+          return Claim(name, lock, others, source)
+        } catch {
+          guard error.code == .locked else { throw error }
+          refusal = error
+        }
+        // Only the first one is waited for, and once.
+        guard others.isEmpty, lastName == nil, source.pause(tries, policy.instances) else { break }
+        tries += 1
+      }
+      others.append(OtherInstance(stateName: name, process: refusal.subject))
+      return nil
+    }
+    guard
+      let taken = try InstanceName.first(source.name, last: lastName, policy.instances, take)
+    else { throw refusal }
+    (claimed, lastName) = (taken, taken.name)
+    return taken
+  }
+
+  func letGo() {
+    mark?.letGo()
+    (mark, writer, standIn, claimed, finding) = (nil, nil, nil, nil, .unread)
+  }
+
+  /// The key of the claimed state.
+  func key(of claim: Claim, creating: Bool) throws(ArchiveError) -> ArchiveKey {
+    let files = source.keys as? FileKeyProvider
+    try files?.chooseFile(for: source.directory) { (key) throws(ArchiveError) in
+      do throws(ArchiveError) {
+        let archive = try claim.opener.open(claim.storage, key, recovery: .recover)
+        return archive.map { _ in true }
+      } catch {
+        guard error.isAboutContent else { throw error }
+        return false
+      }
+    }
+    let key = try claim.opener.currentKey(creating: creating).key
+    if creating {
+      do throws(ArchiveError) {
+        try files?.noteFile(for: source.directory)
+      } catch {
+        // The key is there, and is found where it is looked for first.
+      }
+    }
+    return key
+  }
+}
+
+extension StateFile.Claim {
+  fileprivate init(
+    _ name: String, _ lock: any ArchiveLock, _ others: [OtherInstance], _ source: StateFile.Source
+  ) {
+    (self.name, self.lock, self.others) = (name, lock, others)
+    moments = source.directory.moments(of: name)
+    launch = source.directory.launchPlace(of: name)
+    storage = KeptStorage(
+      source.directory.storage(named: name), moments, now: source.now)
+    opener = ArchiveOpener(
+      keys: source.keys, context: ArchiveContext([source.application, name]),
+      limits: source.limits)
+  }
+
+  var launchContext: ArchiveContext { ArchiveContext(opener.context.fields + ["launch"]) }
+
+  func writer(
+    _ key: ArchiveKey, _ file: (any AppendableArchiveFile)? = nil
+  ) throws(ArchiveError) -> ArchiveWriter {
+    try ArchiveWriter(
+      storage, with: .key(key), context: opener.context, lock: lock, file: file,
+      limits: opener.limits)
+  }
+
+  /// Writes an archive in the place of the stored one.
+  func write(
+    _ records: RecordBatch, _ key: ArchiveKey, keeping reason: Moment.Reason?, schema: UInt32 = 0
+  ) throws(ArchiveError) -> Archive.Summary {
+    try storage.replacing(keeping: reason) { () throws(ArchiveError) in
+      try Archive.write(
+        records, to: storage, key: key, context: opener.context, schema: schema)
+    }
+  }
+
+  /// Puts bytes in the place of the stored ones.
+  func put(_ bytes: [UInt8], keeping reason: Moment.Reason?) throws(ArchiveError) {
+    try storage.replacing(keeping: reason) { () throws(ArchiveError) in
+      try storage.replace { sink throws(ArchiveError) in try sink.write(bytes) }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import XCTest
+
+/// Opens, saves and ends, launch after launch.
+final class StateFileTests: FileTestCase {
+  func testWhatIsSavedIsRestoredByTheNextLaunch() throws {
+    XCTAssertNil(try launch(saving: [1: "a"]))
+    XCTAssertEqual(try launch(saving: [2: "b"])?.texts, [1: "a"])
+    XCTAssertEqual(try launch()?.texts, [1: "a", 2: "b"])
+    XCTAssertEqual(try reasons(), [])
+  }
+
+  func testALaunchThatNeitherRestoresNorSavesClaimsNothing() throws {
+    let (first, second) = (file(), file())
+    first.readAhead()
+    XCTAssertEqual(try first.history(), [])
+    XCTAssertFalse(first.isClaimed)
+    try open(second)
+    XCTAssertEqual(second.name, "main")
+  }
+
+  func testWhereNothingIsStoredNoKeyIsAskedForAndNothingIsWritten() throws {
+    keys = MissingKey()
+    let file = file()
+    guard case .nothing = try open(file).opened.outcome else { return XCTFail() }
+    try file.close()
+    XCTAssertEqual(try directory.names(), [])
+  }
+
+  func testASaveAppendsAndAnEmptyOneWritesNothingElse() throws {
+    let file = file()
+    try save([1: String(repeating: "a", count: 2000)], to: file)
+    let before = try XCTUnwrap(bytes())
+    try save([2: "b"], to: file)
+    let after = try XCTUnwrap(bytes())
+    XCTAssertTrue(after.starts(with: before))
+    XCTAssertLessThan(after.count - before.count, 400)
+  }
+
+  func testWhatIsSavedAfterItWasReadAheadIsRestored() throws {
+    let files = try FilesOfTest()
+    let places = FileStateDirectory(path: files.path)
+    let writer = file(in: places)
+    try save([1: "a"], to: writer)
+    let early = file(in: places)
+    early.readAhead()
+    try save([2: "b"], to: writer)
+    try writer.close()
+    XCTAssertEqual(try open(early).tree?.texts, [1: "a", 2: "b"])
+    try save([3: "c"], to: early)
+    try early.close()
+
+    let next = file(in: places)
+    next.readAhead()
+    XCTAssertEqual(try open(next).tree?.texts, [1: "a", 2: "b", 3: "c"])
+    try save([4: "d"], to: next)
+    try next.close()
+    XCTAssertEqual(try open(file(in: places)).tree?.texts.count, 4)
+  }
+
+  func testAStateInFilesLeavesItsFileAndItsLockAlone() throws {
+    let files = try FilesOfTest()
+    let file = file(in: FileStateDirectory(path: files.path))
+    try open(file)
+    try save([1: "a"], to: file)
+    try file.close()
+    XCTAssertEqual(try files.names(), ["main.rka"])
+  }
+}
