@@ -198,4 +198,30 @@ final class BegunRecordTests: XCTestCase {
       XCTAssertEqual(try decoder.name(forKey: "other"), names[Int(record % 2)])
     }
   }
+
+  func testThousandsOfNamesKeepTheirNumbersWhileOthersAreAbandoned() throws {
+    let builder = RecordBuilder()
+    var names: [String] = []
+    for round in 0..<20 as Range<UInt64> {
+      names += (0..<150).map { "key \(round) \($0)" }
+      try builder.append(record: 2 * round + 1) { encoder in
+        for (value, name) in names.enumerated() { encoder.encode(value, forKey: name) }
+      }
+      XCTAssertThrowsError(
+        try builder.append(record: 2 * round + 2) { encoder in
+          for number in 0..<400 { encoder.encode(number, forKey: "gone \(number)") }
+          throw Failure()
+        })
+    }
+    let (key, context) = (try ArchiveKey(), ArchiveContext(["app"]))
+    let storage = MemoryStorage()
+    _ = try Archive.write(builder.finish(), to: storage, key: key, context: context)
+    let archive = try XCTUnwrap(try Archive.open(storage, key: key, context: context))
+    let record = try XCTUnwrap(try archive.record(39))
+    for (value, name) in names.enumerated() {
+      XCTAssertEqual(try record.decode(forKey: name), value, name)
+    }
+    XCTAssertNil(try record.decodeIfPresent(Int.self, forKey: "gone 0"))
+    XCTAssertEqual(try archive.recordIdentifiers(), (0..<20).map { 2 * $0 + 1 })
+  }
 }

@@ -96,8 +96,7 @@ extension Span<UInt8> {
       for place in range.reversed() { value = value << 8 | UInt64(self[place]) }
       return value
     }
-    let word = unsafe bytes.unsafeLoadUnaligned(
-      fromByteOffset: range.lowerBound, as: UInt64.self)
+    let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: range.lowerBound, as: UInt64.self)
     guard range.count < 8 else { return UInt64(littleEndian: word) }
     return UInt64(littleEndian: word) & (1 << UInt64(range.count * 8) - 1)
   }

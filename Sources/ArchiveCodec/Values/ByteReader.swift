@@ -71,8 +71,7 @@ struct ByteReader: Sendable {
   mutating func readInteger<Integer: FixedWidthInteger>(
     _ type: Integer.Type = Integer.self
   ) throws(ArchiveError) -> Integer {
-    Integer(
-      truncatingIfNeeded: try readLowBytes(count: Integer.bitWidth / UInt8.bitWidth))
+    Integer(truncatingIfNeeded: try readLowBytes(count: Integer.bitWidth / UInt8.bitWidth))
   }
 
   mutating func readString(count: Int) throws(ArchiveError) -> String {

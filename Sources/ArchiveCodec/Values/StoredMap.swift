@@ -86,8 +86,7 @@ struct StoredMap: Sendable {
     case .inline(let range):
       guard bytes.extracting(range).isEqual(to: name.utf8.span) else { return nil }
     }
-    return Entry(
-      start: position.offset, value: cursor.offset, place: position.place, key: key)
+    return Entry(start: position.offset, value: cursor.offset, place: position.place, key: key)
   }
 
   /// Finds an entry that is not at the position; counts the compared entries.

@@ -107,8 +107,7 @@ extension ByteCursor {
     case ValueTag.smallNegatives:
       return scalar(.integer(-1 - Int64(tag - ValueTag.smallNegatives.lowerBound)))
     case ValueTag.shortStrings:
-      return ValueHeader(
-        .string, try readRange(count: Int(tag - ValueTag.shortStrings.lowerBound)))
+      return ValueHeader(.string, try readRange(count: Int(tag - ValueTag.shortStrings.lowerBound)))
     case ValueTag.smallArrays:
       return try container(bytes, .array, count: Int(tag - ValueTag.smallArrays.lowerBound))
     case ValueTag.smallMaps:
@@ -143,8 +142,7 @@ extension ByteCursor {
       }
       let payload = try readRange(count: try readCount(bytes))
       guard payload.count.isMultiple(of: element.byteCount) else { throw malformed(at: start) }
-      return ValueHeader(
-        .packedArray(element), payload, count: payload.count / element.byteCount)
+      return ValueHeader(.packedArray(element), payload, count: payload.count / element.byteCount)
     case ValueTag.recordReference:
       let record = try readVarint(bytes)
       return scalar(.recordReference(record))

@@ -109,9 +109,7 @@ public struct ValueReader: Sendable {
     if header.kind == .float { return Float(bitPattern: readBits(bytes)) }
     let value = try readDouble(bytes)
     let narrowed = Float(value)
-    guard Double(narrowed).bitPattern == value.bitPattern else {
-      throw outOfRange(Float.self)
-    }
+    guard Double(narrowed).bitPattern == value.bitPattern else { throw outOfRange(Float.self) }
     return narrowed
   }
 
@@ -221,8 +219,7 @@ extension ValueReader {
     case .packedArray(.float): ValueReader(ValueHeader(.float, range))
     case .packedArray(.double): ValueReader(ValueHeader(.double, range))
     case .packedArray(let element):
-      ValueReader(
-        ValueHeader(PackedIntegers(header.payload, element)[index, in: bytes], range))
+      ValueReader(ValueHeader(PackedIntegers(header.payload, element)[index, in: bytes], range))
     default: nil
     }
   }
