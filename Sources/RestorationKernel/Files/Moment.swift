@@ -62,7 +62,7 @@ extension Moment {
   }
 
   /// Nil for any other text: what is found by a name may be removed.
-  init?(id: String) {
+  package init?(id: String) {
     let parts = id.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count == 4, let number = UInt64(parts[0]), let seconds = Int64(parts[1]),
       let reason = Reason(rawValue: String(parts[2])), let byteCount = Int(parts[3]), byteCount > 0

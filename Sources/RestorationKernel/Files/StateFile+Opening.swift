@@ -57,7 +57,6 @@ extension StateFile {
     var trial = LaunchTrial(
       claim, key, source.environment, threshold: policy.crashThreshold, isFirst: !hasBegun,
       isUnderWay: mark?.isRestoring == true)
-    defer { opened.markProblem = trial.problem }
     try find([nil] + moments.reversed(), file, &trial, read, &opened)
     switch opened.outcome {
     case .restored(let tree, let archive, _):
@@ -69,6 +68,7 @@ extension StateFile {
     case .tooOld(nil): break
     case .nothing, .tooOld, .crashed: try forgetLaunch(claim)
     }
+    opened.markProblem = trial.problem
     return opened
   }
 

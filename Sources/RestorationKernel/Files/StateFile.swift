@@ -81,6 +81,9 @@ package final class StateFile {
 
   package init(_ source: Source) { self.source = source }
 
+  /// The process goes on, so a restore that did not end is no crash.
+  deinit { mark?.end() }
+
   /// The name of the state that this instance has, or else of the one that was asked for.
   package var name: String { claimed?.name ?? source.name }
 

@@ -114,6 +114,14 @@ final class FilesOfTest {
 
   func child(_ name: String) -> String { "\(path)/\(name)" }
 
+  /// The files as they are now, in a directory of their own.
+  func copied() throws -> FilesOfTest {
+    let copy = try FilesOfTest()
+    try FileManager.default.removeItem(atPath: copy.path)
+    try FileManager.default.copyItem(atPath: path, toPath: copy.path)
+    return copy
+  }
+
   func names(in directory: String = "") throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: child(directory)).sorted()
   }

@@ -105,8 +105,14 @@ private struct HookedFile: AppendableArchiveFile {
 
   func storedByteCount() throws(ArchiveError) -> Int? { try base.storedByteCount() }
 
+  /// A write that fails leaves half of the bytes behind.
   func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
-    try directory.call(name, .write)
+    do throws(ArchiveError) {
+      try directory.call(name, .write)
+    } catch {
+      try base.write(Array(bytes.prefix(bytes.count / 2)), at: offset)
+      throw error
+    }
     try base.write(bytes, at: offset)
   }
 

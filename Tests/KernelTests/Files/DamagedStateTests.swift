@@ -1,0 +1,322 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import Synchronization
+import XCTest
+
+/// What is restored, kept and written where a state is not as it was left.
+final class DamagedStateTests: FileTestCase {
+  /// Saves two states after each other, of which the first is a moment.
+  private func saveTwo() throws {
+    try launch(saving: [1: "first"])
+    let file = file()
+    try open(file).opened.mark?.endRestore()
+    _ = try file.keepMoment(.version)
+    try save([1: "second"], to: file)
+    try file.close()
+  }
+
+  private func change(_ change: (inout [UInt8]) -> Void) throws {
+    var bytes = try XCTUnwrap(bytes())
+    change(&bytes)
+    directory.base.memory(named: "main").bytes = bytes
+  }
+
+  private func passedOver(_ opened: OpenedState<TextTree>) -> [StateFinding] {
+    opened.passedOver.map(\.finding)
+  }
+
+  func testOfADamagedStateTheOneBeforeComesBackAndBothStay() throws {
+    let damages: [(String, Moment.Reason?, StateFinding, (inout [UInt8]) -> Void)] = [
+      ("no bytes", nil, .empty, { $0 = [] }),
+      ("the head", .damaged, .unreadable(.notAnArchive), { $0[0] ^= 1 }),
+      ("the header", .damaged, .unreadable(.damaged), { $0[40] ^= 1 }),
+      ("the snapshot", .damaged, .unreadable(.damaged), { $0[400] ^= 1 }),
+      ("cut off", .damaged, .unreadable(.truncated), { $0.removeLast($0.count - 100) }),
+      ("a newer format", .unread, .unreadable(.unsupportedVersion), { $0[8] = 9 }),
+      ("another file", .damaged, .unreadable(.notAnArchive), { $0 = Array("text".utf8) }),
+    ]
+    for (name, reason, finding, damage) in damages {
+      directory = HookedDirectory()
+      try saveTwo()
+      try change(damage)
+      let damaged = try XCTUnwrap(bytes())
+      let file = file()
+      let (tree, opened) = try open(file)
+      XCTAssertEqual(tree?.texts, [1: "first"], name)
+      XCTAssertEqual(passedOver(opened), [finding], name)
+      guard case .restored(_, _, let moment?) = opened.outcome else { return XCTFail(name) }
+      XCTAssertEqual(moment.reason, .version)
+      opened.mark?.endRestore()
+      XCTAssertEqual(bytes(), damaged, "Nothing is written before a save.")
+      try save([2: "new"], to: file)
+      try file.close()
+      XCTAssertEqual(try launch()?.texts, [1: "first", 2: "new"], name)
+      XCTAssertEqual(try reasons(), [.version, reason].compactMap(\.self), name)
+      let kept = try CopiedMoments(of: "main", in: directory).bytes(
+        of: try XCTUnwrap(try self.file().history().last))
+      if reason != nil { XCTAssertEqual(kept, damaged, name) }
+    }
+  }
+
+  func testAStateThatIsMissingComesBackFromItsHistory() throws {
+    try saveTwo()
+    directory.base.memory(named: "main").bytes = nil
+    let (tree, opened) = try open(file())
+    XCTAssertEqual(tree?.texts, [1: "first"])
+    XCTAssertEqual(passedOver(opened), [.absent])
+  }
+
+  func testACutOffEndCountsAsAnUnfinishedSaveAndLeavesNoMoment() throws {
+    try launch(saving: [1: "a"])
+    try launch(saving: [2: "b"])
+    let before = try XCTUnwrap(bytes())
+    try launch(saving: [3: "c"])
+    let after = try XCTUnwrap(bytes())
+    for count in stride(from: before.count, to: after.count, by: 7) {
+      directory = HookedDirectory()
+      directory.base.memory(named: "main").bytes = Array(after.prefix(count))
+      XCTAssertEqual(try launch(saving: [4: "d"])?.texts, [1: "a", 2: "b"], "\(count)")
+      XCTAssertEqual(try launch()?.texts, [1: "a", 2: "b", 4: "d"], "\(count)")
+      XCTAssertEqual(try reasons(), [], "\(count)")
+    }
+  }
+
+  func testADamagedEndIsKeptBeforeTheFirstSave() throws {
+    try launch(saving: [1: "a"])
+    let count = try XCTUnwrap(bytes()).count
+    try launch(saving: [2: "b"])
+    try launch(saving: [3: "c"])
+    try change { $0[count + 60] ^= 1 }
+    let damaged = bytes()
+    let file = file()
+    XCTAssertEqual(try open(file).tree?.texts, [1: "a"])
+    XCTAssertEqual(bytes(), damaged)
+    directory.hear { name, call throws(ArchiveError) in
+      if name.contains("history"), call == .replace { throw ArchiveError(.storageFull) }
+    }
+    XCTAssertThrowsError(try save([4: "d"], to: file))
+    XCTAssertEqual(bytes(), damaged, "If it cannot be kept, nothing is written.")
+    directory.hear(nil)
+    try save([4: "d"], to: file)
+    try file.close()
+    XCTAssertEqual(try reasons(), [.damaged])
+    XCTAssertEqual(try launch()?.texts, [1: "a", 4: "d"])
+  }
+
+  func testWhatAnotherAppOrAnotherKeyHasWrittenIsKeptAndNotRestored() throws {
+    for isKey in [true, false] {
+      directory = HookedDirectory()
+      let own = keys
+      if isKey { keys = try FixedKeyProvider.ephemeral() }
+      let other = file(name: isKey ? "main" : "other")
+      try save([1: "other"], to: other)
+      try other.close()
+      keys = own
+      let foreign = try XCTUnwrap(bytes(of: isKey ? "main" : "other"))
+      directory = HookedDirectory()
+      directory.base.memory(named: "main").bytes = foreign
+      let file = file()
+      XCTAssertThrowsError(try open(file)) { error in
+        XCTAssertEqual((error as? ArchiveError)?.code, isKey ? .wrongKey : .wrongContext)
+      }
+      XCTAssertEqual(bytes(), foreign)
+      try save([1: "own"], to: file)
+      try file.close()
+      XCTAssertEqual(try reasons(), [.unread])
+      XCTAssertEqual(try launch()?.texts, [1: "own"])
+    }
+  }
+
+  func testAStateThatCannotBeReadOnceStaysAndIsKeptByASave() throws {
+    for call in [HookedDirectory.Call.openForAppending, .names] {
+      directory = HookedDirectory()
+      try launch(saving: [1: "a"])
+      for isSaved in [false, true] {
+        directory.hear { _, made throws(ArchiveError) in
+          if made == call { throw ArchiveError(.inputOutput) }
+        }
+        let file = file()
+        XCTAssertThrowsError(try open(file), "\(call)")
+        directory.hear(nil)
+        if isSaved { try save([1: "own"], to: file) }
+        try file.close()
+        XCTAssertEqual(try launch()?.texts, [1: isSaved ? "own" : "a"], "\(call)")
+      }
+      XCTAssertEqual(try reasons(), [.unread], "\(call)")
+    }
+  }
+
+  func testAnArchiveWhoseTreeCannotBeReadIsDamaged() throws {
+    try saveTwo()
+    let file = file()
+    var count = 0
+    let opened = try file.open { archive throws(ArchiveError) -> TextTree in
+      count += 1
+      if count == 1 { throw ArchiveError(.malformed) }
+      return try TextTree(archive)
+    }
+    guard case .restored(let tree, _, .some) = opened.outcome else { return XCTFail() }
+    XCTAssertEqual(tree.texts, [1: "first"])
+    XCTAssertEqual(passedOver(opened), [.unreadable(.malformed)])
+    try save([3: "c"], to: file)
+    XCTAssertEqual(try reasons(), [.version, .damaged])
+  }
+
+  func testWhereNothingCanBeReadTheErrorIsThatOfTheStateItself() throws {
+    try saveTwo()
+    try change { $0[0] ^= 1 }
+    for name in try directory.names() where name.contains("history") {
+      directory.base.memory(named: name).bytes = [1, 2, 3]
+    }
+    XCTAssertThrowsError(try open(file())) { error in
+      XCTAssertEqual((error as? ArchiveError)?.code, .notAnArchive)
+      XCTAssertEqual((error as? ArchiveError)?.location, "main")
+    }
+  }
+
+  func testADirectoryInThePlaceOfTheStateIsLeftAlone() throws {
+    let files = try FilesOfTest()
+    try FileManager.default.createDirectory(
+      atPath: files.child("main.rka/below"), withIntermediateDirectories: true)
+    let file = file(in: FileStateDirectory(path: files.path))
+    for _ in 1...2 {
+      XCTAssertThrowsError(try open(file)) { error in
+        XCTAssertEqual((error as? ArchiveError)?.code, .notAFile)
+      }
+      XCTAssertThrowsError(try save([1: "a"], to: file))
+    }
+    XCTAssertEqual(try files.names(in: "main.rka"), ["below"])
+  }
+
+  func testAFileThatCannotBeChangedIsRestoredAndReplaced() throws {
+    let files = try FilesOfTest()
+    let place = FileStateDirectory(path: files.path)
+    try save([1: "a"], to: file(in: place))
+    let hooked = HookedDirectory()
+    hooked.base.memory(named: "main").bytes = try files.bytes(of: "main.rka")
+    hooked.hear { name, call throws(ArchiveError) in
+      if name == "main", call == .openForAppending { throw ArchiveError(.permissionDenied) }
+    }
+    directory = hooked
+    let file = file()
+    let (tree, opened) = try open(file)
+    XCTAssertEqual(tree?.texts, [1: "a"])
+    opened.mark?.endRestore()
+    hooked.hear(nil)
+    try save([2: "b"], to: file)
+    try file.close()
+    XCTAssertEqual(try launch()?.texts, [1: "a", 2: "b"])
+    XCTAssertEqual(try reasons(), [.unread])
+  }
+
+  // MARK: Others
+
+  func testWhatSomebodyElsePutsInThePlaceOfTheFileBecomesAMomentAndNoRecordIsLost() throws {
+    for isRemoved in [false, true] {
+      directory = HookedDirectory()
+      try launch(saving: [1: "a"])
+      let other = try XCTUnwrap(bytes())
+      try launch(saving: [2: "b"])
+      let file = file()
+      try open(file).opened.mark?.endRestore()
+      directory.base.memory(named: "main").bytes = isRemoved ? nil : other
+      XCTAssertThrowsError(try save([3: "c"], to: file)) { error in
+        XCTAssertEqual((error as? ArchiveError)?.code, .outdated)
+      }
+      XCTAssertFalse(file.hasLostRecords)
+      try save([3: "c"], to: file)
+      try save([4: "d"], to: file)
+      try file.close()
+      XCTAssertEqual(try launch()?.texts.keys.sorted(), [1, 2, 3, 4])
+      XCTAssertEqual(try reasons(), isRemoved ? [] : [.conflict])
+    }
+  }
+
+  func testASaveBeforeAnyRestoreKeepsWhatIsStoredOnceAndBeginsAnew() throws {
+    try launch(saving: [1: "a"])
+    let file = file()
+    try save([2: "b"], to: file)
+    try save([3: "c"], to: file)
+    try file.close()
+    XCTAssertEqual(try reasons(), [.unread])
+    XCTAssertEqual(try launch()?.texts, [2: "b", 3: "c"])
+  }
+
+  func testIfTheStateCannotBeKeptASaveBeforeAnyRestoreWritesNothing() throws {
+    try launch(saving: [1: "a"])
+    let before = bytes()
+    directory.hear { name, call throws(ArchiveError) in
+      if name.contains("history"), call == .replace { throw ArchiveError(.storageFull) }
+    }
+    let file = file()
+    XCTAssertThrowsError(try save([2: "b"], to: file))
+    XCTAssertEqual(bytes(), before)
+    try file.close()
+    XCTAssertEqual(try launch()?.texts, [1: "a"])
+  }
+
+  func testAfterASyncThatFailedTheNextSaveWritesAWholeFile() throws {
+    try launch(saving: [1: "a"])
+    let file = file()
+    try open(file).opened.mark?.endRestore()
+    let fails = Mutex(true)
+    directory.hear { name, call throws(ArchiveError) in
+      if name == "main", call == .synchronize, fails.withLock({ $0 }) {
+        throw ArchiveError(.inputOutput)
+      }
+    }
+    XCTAssertThrowsError(try save([2: "b"], to: file))
+    fails.withLock { $0 = false }
+    let replaced = Mutex(0)
+    directory.hear { name, call throws(ArchiveError) in
+      if name == "main", call == .replace { replaced.withLock { $0 += 1 } }
+    }
+    try save([3: "c"], to: file)
+    XCTAssertEqual(replaced.withLock { $0 }, 1)
+    try file.close()
+    XCTAssertEqual(try launch()?.texts, [1: "a", 3: "c"])
+  }
+
+  // MARK: Age
+
+  func testAStateThatIsTooOldGoesToTheHistoryAtTheSecondLaunchThatSaysSo() throws {
+    try launch(saving: [1: "a"])
+    policy.maximumAge = 100
+    now.addTimeInterval(1000)
+    for round in 1...2 {
+      let file = file()
+      guard case .tooOld(nil) = try open(file).opened.outcome else { return XCTFail("\(round)") }
+      try file.close()
+    }
+    environment.bootSession = "other"
+    let file = file()
+    guard case .tooOld(let moment?) = try open(file).opened.outcome else { return XCTFail() }
+    XCTAssertEqual(moment.reason, .unread)
+    try save([2: "b"], to: file)
+    try file.close()
+    XCTAssertEqual(try reasons(), [.unread])
+    XCTAssertEqual(try launch()?.texts, [2: "b"])
+  }
+
+  func testASaveOfALaunchThatFindsTheStateTooOldKeepsItFirst() throws {
+    try launch(saving: [1: "a"])
+    policy.maximumAge = 100
+    now.addTimeInterval(1000)
+    let file = file()
+    XCTAssertNil(try open(file).tree)
+    try save([2: "b"], to: file)
+    try file.close()
+    XCTAssertEqual(try reasons(), [.unread])
+    XCTAssertEqual(try launch()?.texts, [2: "b"])
+  }
+
+  func testAStateThatWasPutBackIsRestoredWhateverItsAge() throws {
+    try saveTwo()
+    policy.maximumAge = 100
+    now.addTimeInterval(1000)
+    let file = file()
+    try file.putBack(try XCTUnwrap(try file.history().first))
+    XCTAssertEqual(try open(file).tree?.texts, [1: "first"])
+  }
+}

@@ -1,0 +1,231 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import Synchronization
+import XCTest
+
+/// Moments, going back to them, and what leaves no trace.
+final class HistoryTests: FileTestCase {
+  private func text(_ length: Int, _ letter: Character) -> String {
+    String(repeating: letter, count: length)
+  }
+
+  /// What a moment has.
+  private func texts(of moment: Moment) throws -> [UInt64: String] {
+    let bytes = try CopiedMoments(of: "main", in: directory).bytes(of: moment)
+    let key = try XCTUnwrap(try keys.key(creating: false))
+    let archive = try XCTUnwrap(
+      try Archive.open(
+        MemoryStorage(bytes), key: key, context: ArchiveContext([application, "main"])))
+    return try TextTree(archive).texts
+  }
+
+  func testACompactionThatRunsByItselfLeavesTheFileThatItReplacesAndOnlyTheLast() throws {
+    let file = file()
+    try save([1: text(1000, "a")], to: file)
+    var sizes = [try XCTUnwrap(bytes()).count]
+    for number in 0..<200 {
+      now.addTimeInterval(1)
+      try save([2: text(3000, "b") + "\(number)"], to: file)
+      sizes.append(try XCTUnwrap(bytes()).count)
+    }
+    let compactions = zip(sizes, sizes.dropFirst()).count { $0 > $1 }
+    XCTAssertGreaterThan(compactions, 2)
+    XCTAssertEqual(try reasons(file), [.replaced])
+    let moment = try XCTUnwrap(try file.history().first)
+    XCTAssertGreaterThan(moment.byteCount, 1 << 16)
+    XCTAssertEqual(try texts(of: moment)[1], text(1000, "a"))
+  }
+
+  func testIfTheFileCannotBeKeptItIsNotCompactedAndTheSaveIsStored() throws {
+    let file = file()
+    directory.hear { name, call throws(ArchiveError) in
+      if name.contains("history"), call == .replace { throw ArchiveError(.storageFull) }
+    }
+    for number in 0..<60 { try save([2: text(3000, "b") + "\(number)"], to: file) }
+    XCTAssertGreaterThan(try XCTUnwrap(bytes()).count, 150_000)
+    XCTAssertEqual(try reasons(file), [])
+    try file.close()
+    XCTAssertEqual(try launch()?.texts[2], text(3000, "b") + "59")
+  }
+
+  func testAMomentOfFilesIsALinkWithALength() throws {
+    let files = try FilesOfTest()
+    let place = FileStateDirectory(path: files.path)
+    let file = file(in: place)
+    file.policy.history.counts[.session] = 5
+    for number in 1...3 {
+      try save([UInt64(number): "a"], to: file)
+      _ = try file.keepMoment(.session)
+    }
+    let names = try files.names(in: "main.history")
+    XCTAssertEqual(names.count, 3)
+    for name in names {
+      let attributes = try FileManager.default.attributesOfItem(
+        atPath: files.child("main.history/\(name)"))
+      XCTAssertEqual(attributes[.referenceCount] as? Int, 4)
+    }
+    let first = try XCTUnwrap(try file.history().first)
+    try file.putBack(first)
+    XCTAssertEqual(try open(file).tree?.texts, [1: "a"])
+    XCTAssertEqual(try reasons(file), [.session, .session, .session, .putBack])
+    try file.remove(try file.history())
+    XCTAssertEqual(try files.names(in: "main.history"), [])
+  }
+
+  func testOneThatIsPutBackComesBackAndTheOtherOneIsAMoment() throws {
+    try launch(saving: [1: "first"])
+    let file = file()
+    try open(file).opened.mark?.endRestore()
+    let first = try XCTUnwrap(try file.keepMoment(.version))
+    try save([1: "second"], to: file)
+    try file.putBack(first)
+    XCTAssertEqual(try reasons(file), [.version, .putBack])
+    let putBack = try XCTUnwrap(try file.history().last)
+    XCTAssertEqual(try texts(of: putBack), [1: "second"])
+    // What this launch knows is of the state of before.
+    try save([2: "late"], to: file)
+    XCTAssertEqual(try reasons(file), [.version, .putBack, .unread])
+    try file.putBack(putBack)
+    try file.close()
+    XCTAssertEqual(try launch()?.texts, [1: "second"])
+    XCTAssertEqual(try reasons(), [.version, .putBack, .unread, .putBack])
+  }
+
+  func testAMomentOfWhichAPartIsGoneIsNotPutBack() throws {
+    try launch(saving: [1: "first"])
+    let file = file()
+    let moment = try XCTUnwrap(try file.keepMoment(.version))
+    directory.base.memory(named: "main.history-\(moment.id)").bytes = [1, 2]
+    XCTAssertThrowsError(try file.putBack(moment)) { error in
+      XCTAssertEqual((error as? ArchiveError)?.code, .truncated)
+    }
+    XCTAssertEqual(try open(file).tree?.texts, [1: "first"])
+  }
+
+  // MARK: No trace
+
+  /// A state with a window, which is a record with a name of its own, and moments of it.
+  private func saveWindow() throws -> StateFile {
+    let file = file()
+    try open(file)
+    try save([1: "a", 7: "secret"], to: file)
+    _ = try file.keepMoment(.session)
+    _ = try file.keepMoment(.unread)
+    file.policy.history.counts[.session] = 5
+    return file
+  }
+
+  /// What is stored in all moments that a restore may take, and in the state.
+  private func isSecretThere() throws -> Bool {
+    let moments = try file().history().filter(\.reason.isRestorable)
+    if try moments.contains(where: { try texts(of: $0).values.contains("secret") }) { return true }
+    let key = try XCTUnwrap(try keys.key(creating: false))
+    let archive = try Archive.open(
+      directory.base.memory(named: "main"), key: key,
+      context: ArchiveContext([application, "main"]))
+    guard let archive, archive.extent.changeCount > 0 else {
+      return try archive.map { try TextTree($0).texts.values.contains("secret") } ?? false
+    }
+    // The journal still has what a later change has removed.
+    return true
+  }
+
+  func testAWindowThatIsClosedLeavesNoTraceInTheStateAndInWhatARestoreMayTake() throws {
+    let file = try saveWindow()
+    try save([1: "b"], removing: [7], leavingNoTrace: true, to: file)
+    XCTAssertFalse(try isSecretThere())
+    XCTAssertEqual(try reasons(file), [.unread])
+    try file.close()
+    XCTAssertEqual(try launch()?.texts, [1: "b"])
+  }
+
+  func testNamesThatNothingUsesAreGoneToo() throws {
+    let file = file()
+    let builder = try file.builder()
+    try builder.append(record: 1) { $0.encode("a", forKey: "text") }
+    try builder.append(record: 7) { encoder in
+      encoder.encode("secret", forKey: "text")
+      encoder.encode(1, forKey: "nameOfWindow")
+    }
+    _ = try file.append(try builder.finish())
+    func names() throws -> [String] {
+      let key = try XCTUnwrap(try keys.key(creating: false))
+      let archive = try XCTUnwrap(
+        try Archive.open(
+          directory.base.memory(named: "main"), key: key,
+          context: ArchiveContext([application, "main"])))
+      return try XCTUnwrap(try archive.record(1)).unsealed.names
+    }
+    XCTAssertTrue(try names().contains("nameOfWindow"))
+    let before = try file.builder()
+    try save([1: "b"], removing: [7], leavingNoTrace: true, to: file)
+    XCTAssertEqual(try names(), ["text"])
+    // A builder of before is out of date.
+    try before.append(record: 2) { $0.encode("c", forKey: "text") }
+    XCTAssertThrowsError(try file.append(try before.finish())) { error in
+      XCTAssertEqual((error as? ArchiveError)?.code, .outdated)
+    }
+    try save([2: "c"], to: file)
+    XCTAssertEqual(try open(file).tree?.texts, [1: "b", 2: "c"])
+  }
+
+  func testTheEndThrowsUntilNoTraceIsLeft() throws {
+    let file = try saveWindow()
+    let isFull = Mutex(true)
+    directory.hear { name, call throws(ArchiveError) in
+      if call == .replace, isFull.withLock({ $0 }) { throw ArchiveError(.storageFull) }
+    }
+    try save([1: "b"], removing: [7], leavingNoTrace: true, to: file)
+    for _ in 1...2 { XCTAssertThrowsError(try file.close()) }
+    XCTAssertTrue(try isSecretThere())
+    isFull.withLock { $0 = false }
+    try file.close()
+    XCTAssertFalse(try isSecretThere())
+    XCTAssertEqual(try launch()?.texts, [1: "b"])
+  }
+
+  func testALaunchAfterAKillLeavesNoTraceBeforeAnythingElse() throws {
+    let file = try saveWindow()
+    directory.hear { name, call throws(ArchiveError) in
+      if call == .replace { throw ArchiveError(.storageFull) }
+    }
+    try save([1: "b"], removing: [7], leavingNoTrace: true, to: file)
+    directory = try directory.afterKill()
+    let next = self.file()
+    XCTAssertEqual(try open(next).tree?.texts, [1: "b"])
+    XCTAssertFalse(try isSecretThere())
+  }
+
+  func testOfADiscardedStateARestoreFindsNothingAndTheNextSaveBegins() throws {
+    try launch(saving: [1: "first"])
+    let file = file()
+    try open(file)
+    _ = try file.keepMoment(.version)
+    _ = try file.keepMoment(.unread)
+    try file.discard()
+    XCTAssertEqual(try reasons(file), [.unread])
+    guard case .nothing = try open(file).opened.outcome else { return XCTFail() }
+    try save([2: "new"], to: file)
+    try file.close()
+    XCTAssertEqual(try launch()?.texts, [2: "new"])
+  }
+
+  func testADiscardOfNothingWritesNothing() throws {
+    let file = file()
+    try file.discard()
+    try file.close()
+    XCTAssertEqual(try directory.names(), [])
+  }
+
+  func testDiscardingForgetsTheCrashes() throws {
+    try launch(saving: [1: "a"])
+    let crashed = file()
+    try open(crashed)
+    directory = try directory.afterKill()
+    let file = file()
+    try open(file)
+    try file.discard()
+    XCTAssertNil(bytes(of: "main.launch"))
+  }
+}

@@ -1,0 +1,397 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import XCTest
+
+/// Launches that crash while they restore, one after the other.
+final class LaunchLifeTests: FileTestCase {
+  /// 1 is above 2 and 3, and 2 is above 4.
+  private let parents: [UInt64: UInt64] = [2: 1, 3: 1, 4: 2]
+
+  /// What a launch meets.
+  private struct Met: Equatable {
+    var made: [UInt64] = []
+    var outcome = ""
+  }
+
+  private func saveTree() throws {
+    let file = file()
+    try open(file)
+    try save([1: "a", 2: "b", 3: "c", 4: "d"], above: parents, to: file)
+    try file.close()
+  }
+
+  /// A launch that makes all elements that it may, and crashes where it is told.
+  ///
+  /// - Parameters:
+  ///   - crash: The element in which it crashes; 0 outside of all elements, nil nowhere.
+  ///   - window: The window in which the elements are.
+  ///   - ending: Called before the end of the restore.
+  private func launch(
+    crashingIn crash: UInt64?, window: UInt64? = nil, always: Bool = true,
+    ending: (LaunchMark?) throws -> Void = { _ in }
+  ) throws -> Met {
+    let file = file()
+    let opened = try open(file).opened
+    guard case .restored(let tree, _, _) = opened.outcome else {
+      let outcome = "\(opened.outcome)".prefix { $0 != "(" }
+      directory = try directory.afterKill()
+      return Met(outcome: String(outcome))
+    }
+    let windowSubject = window.map { LaunchSubject(element: $0) }
+    var met = Met(outcome: "restored")
+    if crash == 0 {
+      opened.mark?.reach(nil, in: windowSubject)
+      directory = try directory.afterKill()
+      return met
+    }
+    let isWindowLeftOut = windowSubject.map { opened.mark?.isLeftOut($0) == true } ?? false
+    for element in tree.texts.keys.sorted() where !isWindowLeftOut {
+      var above: UInt64? = element
+      var isLeftOut = false
+      while let id = above {
+        if opened.mark?.isLeftOut(LaunchSubject(element: id)) == true { isLeftOut = true }
+        above = tree.element(above: id)
+      }
+      guard !isLeftOut else { continue }
+      opened.mark?.reach(LaunchSubject(element: element), in: windowSubject)
+      if element == crash {
+        directory = try directory.afterKill()
+        return met
+      }
+      met.made.append(element)
+    }
+    opened.mark?.reach(nil)
+    try ending(opened.mark)
+    opened.mark?.endRestore()
+    try file.close()
+    return met
+  }
+
+  func testAfterTwoCrashesAnElementIsLeftOutThenThoseAboveThenTheStateGivesWay() throws {
+    try saveTree()
+    XCTAssertEqual(try launch(crashingIn: 4).made, [1, 2, 3])
+    XCTAssertEqual(try launch(crashingIn: 4).made, [1, 2, 3])
+    // The third launch crashes in another one.
+    XCTAssertEqual(try launch(crashingIn: 3).made, [1, 2])
+    XCTAssertEqual(try launch(crashingIn: 1).made, [])
+    XCTAssertEqual(try launch(crashingIn: nil).outcome, "crashed")
+    XCTAssertEqual(try reasons(), [.crashed])
+    XCTAssertEqual(try launch(crashingIn: nil).outcome, "nothing")
+  }
+
+  func testTheElementAboveIsLeftOutByTheFourthLaunch() throws {
+    try saveTree()
+    for _ in 1...2 { _ = try launch(crashingIn: 4) }
+    XCTAssertEqual(try launch(crashingIn: 3).made, [1, 2])
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1])
+  }
+
+  func testAWindowIsLeftOutBeforeTheState() throws {
+    try saveTree()
+    for _ in 1...3 { _ = try launch(crashingIn: 4, window: 2) }
+    _ = try launch(crashingIn: 1, window: 2)
+    XCTAssertEqual(try launch(crashingIn: nil, window: 2).outcome, "restored")
+    try saveAnew()
+    // A crash of a window in none of its elements.
+    for _ in 1...2 { _ = try launch(crashingIn: 0, window: 2) }
+    XCTAssertEqual(try launch(crashingIn: nil, window: 2), Met(outcome: "restored"))
+  }
+
+  private func saveAnew() throws {
+    directory = HookedDirectory()
+    try saveTree()
+  }
+
+  func testACrashOutsideOfAllElementsLetsTheStateGiveWay() throws {
+    try saveTree()
+    for _ in 1...2 { XCTAssertEqual(try launch(crashingIn: 0).outcome, "restored") }
+    XCTAssertEqual(try launch(crashingIn: nil).outcome, "crashed")
+  }
+
+  func testWhatIsLeftOutIsTriedAgainAfterOneTwoFourAndMoreLaunches() throws {
+    try saveTree()
+    var crashes: [Int] = []
+    for number in 1...36 {
+      _ = try launch(crashingIn: 4)
+      if isMarked() { crashes.append(number) }
+    }
+    XCTAssertEqual(crashes, [1, 2, 4, 7, 12, 21])
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3])
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3, 4])
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3, 4])
+  }
+
+  /// Whether the last launch has left the note of a restore that did not end.
+  private func isMarked() -> Bool {
+    bytes(of: "main.launch")?.suffix(LaunchNote.byteCount).first
+      == LaunchNote.Stage.restoring.rawValue
+  }
+
+  func testAnotherVersionOfTheAppTriesEverythingAgain() throws {
+    try saveTree()
+    for _ in 1...2 { _ = try launch(crashingIn: 4) }
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3])
+    environment = Self.environment(of: "2")
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3, 4])
+  }
+
+  func testCrashesOfAnotherVersionOfTheAppAreNotCounted() throws {
+    for count in 1...4 {
+      try saveAnew()
+      environment = Self.environment(of: "1")
+      for round in 0..<count { _ = try launch(crashingIn: [4, 4, 3, 1][round]) }
+      environment = Self.environment(of: "2")
+      for _ in 1...2 { XCTAssertEqual(try launch(crashingIn: 4).made, [1, 2, 3], "\(count)") }
+      XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3], "\(count)")
+    }
+  }
+
+  func testARestartOfTheMachineAndAnExitAreNoCrashes() throws {
+    try saveTree()
+    for round in 1...5 {
+      environment.bootSession = "\(round)"
+      XCTAssertEqual(try launch(crashingIn: 4).made, [1, 2, 3])
+    }
+    environment.bootSession = "6"
+    for _ in 1...5 {
+      let file = file()
+      let opened = try open(file).opened
+      opened.mark?.reach(LaunchSubject(element: 4))
+      LaunchMark.noteExit()
+      directory = try directory.afterKill()
+    }
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3, 4])
+  }
+
+  func testALaunchThatEndsItsRestoreForgetsTheCrashesBeforeIt() throws {
+    try saveTree()
+    for _ in 1...4 {
+      _ = try launch(crashingIn: 4)
+      XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3, 4])
+    }
+  }
+
+  func testAStateThatCrashedGivesWayToTheOneBeforeItOnce() throws {
+    try saveTree()
+    let first = file()
+    try open(first)
+    XCTAssertNotNil(try first.keepMoment(.version))
+    try save([5: "e"], to: first)
+    try first.close()
+
+    for _ in 1...2 { _ = try launch(crashingIn: 0) }
+    XCTAssertEqual(try launch(crashingIn: 0).outcome, "restored", "The state before.")
+    XCTAssertEqual(try reasons(), [.version, .crashed])
+    XCTAssertEqual(try launch(crashingIn: 0).outcome, "restored")
+    XCTAssertEqual(try launch(crashingIn: nil).outcome, "crashed")
+    XCTAssertEqual(try reasons(), [.version, .crashed, .crashed])
+  }
+
+  func testAStateThatStandsInForOneThatCrashedIsTheStoredOneAtOnce() throws {
+    try saveTree()
+    let first = file()
+    try open(first)
+    _ = try first.keepMoment(.version)
+    try save([5: "e"], to: first)
+    try first.close()
+    for _ in 1...2 { _ = try launch(crashingIn: 0) }
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3, 4])
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3, 4])
+    try launch(saving: [6: "f"])
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3, 4, 6])
+  }
+
+  // MARK: After the restore
+
+  func testAValueThatCrashesAfterTheRestoreIsLeftOutAfterTwoLaunches() throws {
+    try saveTree()
+    func crash() throws -> Bool {
+      let file = file()
+      let opened = try open(file).opened
+      let mark = try XCTUnwrap(opened.mark)
+      mark.endRestore()
+      guard !mark.isLeftOut(mark.subject(ofValue: "value")) else {
+        mark.reach(valueOf: "other") {}
+        try file.close()
+        return false
+      }
+      try mark.reach(valueOf: "value") { directory = try directory.afterKill() }
+      return true
+    }
+    XCTAssertEqual(try (1...12).filter { _ in try crash() }, [1, 2, 4, 7, 12])
+    directory = HookedDirectory()
+    try saveTree()
+    XCTAssertTrue(try crash())
+    // A launch that reads the value and ends well forgets the crash.
+    let good = file()
+    let mark = try XCTUnwrap(try open(good).opened.mark)
+    mark.endRestore()
+    mark.reach(valueOf: "value") {}
+    try good.close()
+    XCTAssertTrue(try crash())
+    XCTAssertTrue(try crash())
+    XCTAssertFalse(try crash())
+  }
+
+  func testAValueThatIsReadInTheRestoreIsBlamedAndNotTheElement() throws {
+    try saveTree()
+    for _ in 1...2 {
+      let file = file()
+      let mark = try XCTUnwrap(try open(file).opened.mark)
+      mark.reach(LaunchSubject(element: 4))
+      try mark.reach(valueOf: "value") { directory = try directory.afterKill() }
+    }
+    let file = file()
+    let mark = try XCTUnwrap(try open(file).opened.mark)
+    XCTAssertTrue(mark.isLeftOut(mark.subject(ofValue: "value")))
+    XCTAssertFalse(mark.isLeftOut(LaunchSubject(element: 4)))
+  }
+
+  func testALateElementIsLeftOutAfterTwoLaunchesAndAnotherEndCountsForNothing() throws {
+    try saveTree()
+    for _ in 1...2 {
+      let file = file()
+      let mark = try XCTUnwrap(try open(file).opened.mark)
+      mark.endRestore()
+      mark.reach(LaunchSubject(element: 3))
+      directory = try directory.afterKill()
+    }
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 4])
+    try saveAnew()
+    for _ in 1...4 {
+      let file = file()
+      let mark = try XCTUnwrap(try open(file).opened.mark)
+      mark.endRestore()
+      mark.reach(LaunchSubject(element: 3))
+      mark.reach(nil)
+      directory = try directory.afterKill()
+    }
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3, 4])
+  }
+
+  // MARK: The record
+
+  func testNothingIsNotedOfElementsBeforeALaunchHasCrashed() throws {
+    try saveTree()
+    let file = file()
+    let mark = try XCTUnwrap(try open(file).opened.mark)
+    XCTAssertFalse(mark.isNear)
+    let before = bytes(of: "main.launch")
+    mark.reach(LaunchSubject(element: 3))
+    XCTAssertEqual(bytes(of: "main.launch"), before)
+    directory = try directory.afterKill()
+    XCTAssertEqual(try open(self.file()).opened.mark?.isNear, true)
+  }
+
+  func testNoDamageOfTheRecordStopsARestore() throws {
+    try saveTree()
+    for _ in 1...2 { _ = try launch(crashingIn: 4) }
+    let stored = try XCTUnwrap(bytes(of: "main.launch"))
+    for place in 0..<stored.count {
+      directory = try directory.afterKill()
+      var changed = stored
+      changed[place] ^= 0x40
+      directory.base.memory(named: "main.launch").bytes = changed
+      XCTAssertEqual(try open(file()).tree?.texts.count, 4, "\(place)")
+    }
+  }
+
+  func testOnlyTheKeyCanMakeARecord() throws {
+    try saveTree()
+    let other = HookedDirectory()
+    let own = directory
+    let ownKeys = keys
+    keys = try FixedKeyProvider.ephemeral()
+    directory = other
+    try saveTree()
+    for _ in 1...2 { _ = try launch(crashingIn: 4) }
+    let forged = bytes(of: "main.launch")
+    (directory, keys) = (own, ownKeys)
+    directory.base.memory(named: "main.launch").bytes = forged
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3, 4])
+  }
+
+  func testARecordThatCannotBeWrittenIsSaidAndTheRestoreGoesOn() throws {
+    try saveTree()
+    directory.hear { name, call throws(ArchiveError) in
+      if name == "main.launch", call.isChange { throw ArchiveError(.storageFull) }
+    }
+    let (tree, opened) = try open(file())
+    XCTAssertEqual(tree?.texts.count, 4)
+    XCTAssertNil(opened.mark)
+    XCTAssertEqual(opened.markProblem?.code, .storageFull)
+  }
+
+  func testOnRequestTheNextRestoreTriesAgain() throws {
+    try saveTree()
+    for _ in 1...2 { _ = try launch(crashingIn: 4) }
+    let file = file()
+    let mark = try XCTUnwrap(try open(file).opened.mark)
+    XCTAssertTrue(mark.isLeftOut(LaunchSubject(element: 4)))
+    mark.endRestore()
+    try file.retryLeftOut()
+    XCTAssertEqual(try open(file).opened.tried, LaunchSubject(element: 4))
+  }
+
+  func testThePlaceForEveryNameLosesTheRecordAndNotTheState() throws {
+    struct OnePlace: StateDirectory {
+      let storage = MemoryStorage()
+      func storage(named name: String) -> any ArchiveStorage { storage }
+      func names() throws(ArchiveError) -> [String] { [] }
+    }
+    let place = OnePlace()
+    let first = file(in: place)
+    try open(first)
+    try save([1: "a"], to: first)
+    try first.close()
+    let second = file(in: place)
+    let (tree, opened) = try open(second)
+    XCTAssertEqual(tree?.texts, [1: "a"])
+    XCTAssertNotNil(opened.markProblem)
+    opened.mark?.endRestore()
+    try save([2: "b"], to: second)
+    try second.close()
+    XCTAssertEqual(try open(file(in: place)).tree?.texts, [1: "a", 2: "b"])
+  }
+
+  func testTheRecordLiesInTheFileOfTheLock() throws {
+    let files = try FilesOfTest()
+    let place = FileStateDirectory(path: files.path)
+    let first = file(in: place)
+    try open(first)
+    try save([1: "a"], to: first)
+    try first.close()
+    var (copy, crashed) = (files, [first])
+    for round in 1...2 {
+      let file = file(in: FileStateDirectory(path: copy.path))
+      let opened = try open(file).opened
+      XCTAssertNil(opened.markProblem)
+      XCTAssertEqual(opened.mark?.isNear, round == 2)
+      opened.mark?.reach(LaunchSubject(element: 1))
+      XCTAssertEqual(try copy.names(), [".main.rka.lock", "main.rka"])
+      crashed.append(file)
+      copy = try copy.copied()
+    }
+    let file = file(in: FileStateDirectory(path: copy.path))
+    XCTAssertEqual(try open(file).opened.mark?.isLeftOut(LaunchSubject(element: 1)), true)
+    try file.discard()
+    try file.close()
+    XCTAssertEqual(try copy.names(), ["main.rka"])
+  }
+
+  func testAKeeperThatGoesWithoutItsEndHasNotCrashed() throws {
+    try saveTree()
+    for _ in 1...4 {
+      let file = file()
+      XCTAssertEqual(try open(file).opened.mark?.isNear, false)
+    }
+    let files = try FilesOfTest()
+    let place = FileStateDirectory(path: files.path)
+    try save([1: "a"], to: file(in: place))
+    for _ in 1...4 {
+      let file = file(in: place)
+      XCTAssertEqual(try open(file).opened.mark?.isNear, false)
+    }
+  }
+}
