@@ -254,8 +254,7 @@ extension PreservationWalk {
   func settlement() -> KeptRecords.Settlement {
     defer { keeping?.letGo() }
     let settlement = keeping?.settlement { [rows] object in
-      guard let number = rows.placed(object) else { return false }
-      return [.saved, .keptAsStored].contains(rows.outcome(of: number))
+      [.saved, .keptAsStored].contains(rows.placed(object).map { rows.outcome(of: $0) })
     }
     guard let settlement else { return KeptRecords.Settlement() }
     for index in settlement.replaced.map(\.index).sorted()

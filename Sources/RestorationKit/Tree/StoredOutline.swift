@@ -164,9 +164,6 @@ extension StoredOutline {
   /// When the elements were first saved that were not back then, by their records.
   package var keptSince: [UInt64: Date] { rare.keptSince }
 
-  /// Whether an element was not back when it was saved.
-  func isKept(_ index: Int) -> Bool { rare.keptSince[rows[index].record] != nil }
-
   /// Where the states begin that are kept beside that of an element; nil if there are none.
   func kept(_ index: Int) -> UInt32? { rare.kept[rows[index].record] }
 

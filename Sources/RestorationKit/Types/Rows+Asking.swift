@@ -113,7 +113,6 @@ extension Rows {
     var unplaced: [RowNumber] = []
 
     var all: [RowNumber] { rows + unplaced }
-    var isEmpty: Bool { rows.isEmpty && unplaced.isEmpty }
   }
 
   /// The rows without a place after a walk through everything.

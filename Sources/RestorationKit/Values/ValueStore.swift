@@ -42,8 +42,8 @@ package final class ValueStore: Sendable {
     var unreached: [ObjectIdentifier: Unreached] = [:]
     /// Above this count, the screens are dropped that a save has asked or that are gone.
     var mostUnreached = 64
-    var hasBegun = false
-    var hasEnded = false
+    /// Whether the app has begun its restoration and not ended it; nil before the first.
+    var isRunning: Bool?
   }
 
   /// A screen of which a field was set that no save has asked for yet.
@@ -169,7 +169,7 @@ package final class ValueStore: Sendable {
     guard !field.isReached else { return }
     let unreached = Unreached(screen: screen, className: "\(type(of: screen))", field: field)
     let isNew = state.withLock { state in
-      guard state.hasBegun else { return false }
+      guard state.isRunning == true else { return false }
       // Most screens are shown soon after they are made, and are only swept.
       if state.unreached.count >= state.mostUnreached {
         state.unreached = state.unreached.filter { $0.value.isLost }
@@ -197,16 +197,16 @@ package final class ValueStore: Sendable {
   /// Notes that a value was set, which may be where nothing stores it.
   private func noteUse(_ name: String) {
     if self === Self.ofProcess { Problems.noteUse(of: name) }
-    if state.withLock(\.hasEnded) { note(.valueSetAfterEnd(key: name)) }
+    if state.withLock(\.isRunning) == false { note(.valueSetAfterEnd(key: name)) }
   }
 
   /// Notes that the app has begun its restoration.
-  func begin() { state.withLock { ($0.hasBegun, $0.hasEnded) = (true, false) } }
+  func begin() { state.withLock { $0.isRunning = true } }
 
   /// Notes that the app has ended its restoration.
   func end() {
     noteUnreached()
-    state.withLock { ($0.hasBegun, $0.hasEnded) = (false, true) }
+    state.withLock { $0.isRunning = false }
   }
 
   /// Tells the listeners that the value of a key has changed.

@@ -25,9 +25,13 @@ final class RemoteLeaseTests: XCTestCase {
     let other = try there.launch()
     let restored = try await other.restore()
     XCTAssertEqual(restored.outcome, .inUse(by: "server 1"))
+    XCTAssertEqual(restored.description, "Nothing restored: server 1 has the state.")
+    XCTAssertEqual(
+      other.status.description, "Nothing is restored, because server 1 has the state.")
     let before = store[bytes: "main"]
     let saved = try await other.save([TestNode("root", value: "Oslo")])
     XCTAssertEqual(saved.outcome, .inUse(by: "server 1"))
+    XCTAssertEqual(saved.description, "Nothing saved: server 1 has the state.")
     XCTAssertEqual(store[bytes: "main"], before)
   }
 

@@ -405,7 +405,16 @@ final class GenerationTests: XCTestCase {
   }
 
   func testADeclinedStateWithoutAKeyDoesNotComeBackWithIt() async throws {
+    for isGenerationAlone in [false, true] {
+      try await declineWithoutAKey(isGenerationAlone: isGenerationAlone)
+    }
+  }
+
+  private func declineWithoutAKey(isGenerationAlone: Bool) async throws {
     let directory = try await threeGenerations()
+    if isGenerationAlone {
+      try FileManager.default.removeItem(atPath: directory.child(Self.state))
+    }
     let key = try XCTUnwrap(try keys.key(creating: false))
     keys.lose()
     let delegate = TestDelegate()

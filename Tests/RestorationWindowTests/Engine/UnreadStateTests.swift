@@ -72,6 +72,15 @@ final class UnreadStateTests: XCTestCase {
 
   func testAStateThatNobodyHasReadStaysInItsPlaceIfItCannotBeReplaced() async throws {
     _ = try await launch.keeper().save([TestNode("a", value: "typed for hours")])
+    for stored in [launch.storedBytes, [1, 2, 3]] {
+      launch.storedBytes = stored
+      try launch.store.memory(named: "main").removeSetAside(
+        launch.store.memory(named: "main").setAsideArchives())
+      try await saveOnAFullDisk()
+    }
+  }
+
+  private func saveOnAFullDisk() async throws {
     let before = launch.storedBytes
     let isFull = Flag()
     isFull.isSet = true
