@@ -87,7 +87,9 @@ final class CodableShapeTests: XCTestCase {
   }
 
   func testIntegersOf128BitsComeBack() throws {
-    let edges: [Int128] = [0, -1, 64, Int128(Int64.min) - 1, Int128(UInt64.max) + 1, .min, .max]
+    let edges: [Int128] = [
+      0, -1, 64, Int128(Int64.min) - 1, Int128(UInt64.max), Int128(UInt64.max) + 1, .min, .max,
+    ]
     for edge in edges { try roundTrip(edge) }
     try roundTrip(edges)
     try roundTrip(UInt128.max)
@@ -327,6 +329,50 @@ final class CodableShapeTests: XCTestCase {
       try info.encode("first", forKey: .info)
       _ = container.nestedUnkeyedContainer(forKey: .info)
     }
+  }
+
+  /// Fills lists by hand, and lets a value write itself under its key.
+  struct ByHand: Codable, Equatable {
+    var wide: [Int128] = [.min, 7, .max]
+    var natural: [UInt128] = [.max, 7]
+    var inner = 5
+    var floats: [Float] = [0.1, -2]
+    var rest = Person(name: "Ada", age: 36)
+
+    enum Key: String, CodingKey { case list, inner, floats, rest }
+
+    init() {}
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: Key.self)
+      var list = try container.nestedUnkeyedContainer(forKey: .list)
+      guard try list.decodeNil(), try !list.decodeNil() else {
+        throw DecodingError.dataCorruptedError(in: list, debugDescription: "one null comes first")
+      }
+      wide = try wide.map { _ in try list.decode(Int128.self) }
+      natural = try natural.map { _ in try list.decode(UInt128.self) }
+      inner = try list.nestedContainer(keyedBy: Key.self).decode(Int.self, forKey: .inner)
+      floats = try container.decode([Float].self, forKey: .floats)
+      rest = try Person(from: container.superDecoder(forKey: .rest))
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: Key.self)
+      var list = container.nestedUnkeyedContainer(forKey: .list)
+      try list.encodeNil()
+      for number in wide { try list.encode(number) }
+      for number in natural { try list.encode(number) }
+      var map = list.nestedContainer(keyedBy: Key.self)
+      try map.encode(inner, forKey: .inner)
+      var numbers = container.nestedUnkeyedContainer(forKey: .floats)
+      for float in floats { try numbers.encode(float) }
+      try rest.encode(to: container.superEncoder(forKey: .rest))
+    }
+  }
+
+  func testWhatIsWrittenByHandComesBack() throws {
+    try roundTrip(ByHand())
+    try roundTrip([ByHand(), ByHand()])
   }
 
   struct Empty: Codable, Equatable {

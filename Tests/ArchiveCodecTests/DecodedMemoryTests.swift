@@ -96,6 +96,10 @@ final class DecodedMemoryTests: XCTestCase {
     assertTooLarge(maps, [Node].self)
     assertTooLarge(maps, [[String: Int?]].self)
     assertTooLarge(try array([0x81, 0x03, 0x50], 1_700_000), [[String]].self)
+    let count = number(6_000_000)
+    let strings = [0xAC] + count + count + [UInt8](repeating: 0x50, count: 6_000_000)
+    let map = try record([0x91] + number(strings.count + 2)) { $0 += [7, 0x6B] + strings }
+    assertTooLarge(map, [String: [String]].self)
   }
 
   func testAMapOfMillionsOfShortKeysIsRefused() throws {

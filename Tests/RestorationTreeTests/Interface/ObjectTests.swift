@@ -134,6 +134,22 @@ final class ObjectTests: XCTestCase {
     XCTAssertEqual(report.problems, [])
   }
 
+  /// An object that could be stored as a value, too.
+  private final class EncodableObject: @MainActor RestorableObject, Encodable {
+    nonisolated func encode(to encoder: any Encoder) throws { XCTFail("It was stored as a value.") }
+  }
+
+  func testAnObjectThatIsEncodableIsReferredTo() async throws {
+    let object = EncodableObject()
+    let holder = TestNode("holder")
+    holder.onEncode = { $0.encode(object, forKey: "object") }
+    let keeper = try keeper(registering: [])
+    keeper.registerObject(object, restorationIdentifier: "filter")
+    _ = try await keeper.save([holder])
+    let stored = try XCTUnwrap(try launch.storedRecords())
+    XCTAssertEqual(try stored.paths(referredToFrom: "holder", forKey: "object"), ["filter"])
+  }
+
   func testObjectsOfDifferentParentsMayHaveOneIdentifier() async throws {
     func tree(_ value: (String) -> String?) -> (TestNode, [(TestObject, String)]) {
       let children = ["a", "b"].map { TestNode($0) }

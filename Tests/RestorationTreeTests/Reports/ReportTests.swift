@@ -127,11 +127,12 @@ final class ReportTests: XCTestCase {
       .requiredKeysMissing(["k"]), .largeActivity(byteCount: 3, limit: 2),
       .storageTypeMismatch(key: "k", "e"), .storageEncodingFailed(key: "k", "e"),
       .unreadable("e"), .hostDelegateGone, .didDecodeFailed("e"), .notContained, .lastState,
-      .unreadKeys(["k", "l"]),
+      .unreadKeys(["k", "l"]), .fieldsNotFound(className: "C"), .fieldKeyTwice(key: "k"),
     ]
     let others: [ReportNote] = [
       .detached, .keptBecause(.parentMissing(path)), .unusedInheritedHooks, .migrated(from: 1),
-      .kept,
+      .kept, .applicationKept("r"), .keptBeside(version: 2, since: nil),
+      .keptBeside(version: 2, since: Date(timeIntervalSinceReferenceDate: 1)),
       .keptStateDropped(since: Date(timeIntervalSinceReferenceDate: 1), byteCount: 3),
     ]
     XCTAssertEqual(problems.filter { !$0.isProblem }, [])
@@ -139,6 +140,46 @@ final class ReportTests: XCTestCase {
     let all = problems + others
     XCTAssertEqual(Set(all.map(\.description)).count, all.count)
     XCTAssertEqual(others.first?.description, "detached, since a node above it is left out")
+  }
+
+  func testEveryOutcomeHasASentenceOfItsOwn() {
+    let path = RestorationPath(["a", "b"])
+    let date = Date(timeIntervalSinceReferenceDate: 1)
+    let saved: [PreservationReport.NodeOutcome] = [
+      .saved, .savedWithoutState, .savedWithLastState, .keptAsStored, .replaced,
+      .expired(since: date, byteCount: 3), .crowdedOut(since: date, byteCount: 3), .noIdentifier,
+      .excluded(by: path), .duplicate, .containedTwice,
+    ]
+    XCTAssertEqual(Set(saved.map(\.description)).count, saved.count)
+    XCTAssertEqual(
+      PreservationReport.NodeOutcome.containedTwice.description,
+      "left out here, it is in the tree twice; let one node contain it and others refer to it")
+    let restored: [RestorationReport.NodeOutcome] = [
+      .vetoed, .factoryFailed(.delegate, "e"), .unknownRestorationClass("C"),
+      .notARestorationClass("C"), .notFound, .notInStoryboard("Main", identifier: "a"),
+      .notRegistered, .viewNotFound, .stackCut, .tabNotFound, .providedTwice(path),
+      .parentMissing(path), .unreadable("e"), .laterStateRestored, .skipped,
+    ]
+    XCTAssertEqual(Set(restored.map(\.description)).count, restored.count)
+    XCTAssertEqual(
+      [RestorationReport.NodeOutcome.unknownRestorationClass("C"), .providedTwice(path)]
+        .map(\.description),
+      [
+        "not back, the restoration class C is not registered; register it, or its new name with C"
+          + " as an alias",
+        "not back, what was provided for it is already back as a/b",
+      ])
+  }
+
+  func testReportsOfEqualEntriesAreEqual() async throws {
+    let launch = Launch()
+    let keeper = try launch.keeper()
+    let node = TestNode("a")
+    node.onEncode = { _ in throw CancellationError() }
+    let first = try await keeper.save([node])
+    XCTAssertEqual(first, first)
+    XCTAssertEqual(first.hashValue, first.hashValue)
+    XCTAssertEqual(Set([first]).count, 1)
   }
 
   func testThePathOfEqualSiblingsComesBackFromJSON() throws {

@@ -379,6 +379,56 @@ final class SceneTests: XCTestCase {
     XCTAssertNil(next.openSessions[0].windowValue(Int.self))
   }
 
+  private struct Unstorable: Hashable, Codable {
+    init() {}
+    init(from decoder: any Decoder) throws {}
+    func encode(to encoder: any Encoder) throws { throw CancellationError() }
+  }
+
+  func testAValueThatCannotBeShownIsRefusedAndOpensNothing() async throws {
+    let host = try await app.host()
+    var error = await restorationError { try await host.open(showing: Unstorable()) }
+    XCTAssertEqual(error?.code, .unsupportedValue)
+    error = await restorationError {
+      try await host.open(showing: "one", configurationName: "unknown")
+    }
+    XCTAssertEqual(error?.code, .noConfiguration)
+    XCTAssertEqual(host.openSessions, [])
+  }
+
+  private final class BareDelegate: @MainActor SceneDelegate {}
+  private final class BareHostDelegate: @MainActor SceneHostDelegate {}
+
+  func testDelegatesThatImplementNothingAreEnough() async throws {
+    var identifiers: [String] = []
+    for _ in 1...2 {
+      let host = SceneHost(try app.launch.keeper())
+      let (delegate, hostDelegate) = (BareDelegate(), BareHostDelegate())
+      host.delegate = hostDelegate
+      host.register(SceneConfiguration { delegate })
+      try await host.launch()
+      await host.restoreScenes()
+      XCTAssertEqual(host.connectedScenes.map(\.session.persistentIdentifier), identifiers)
+      let scene = try await host.continueActivity(app.activity(1))
+      _ = try await host.continueActivity(app.activity(2))
+      identifiers = [scene.session.persistentIdentifier]
+      let report = try await host.save(scene)
+      XCTAssertEqual(report.outcome, .saved)
+      await host.close()
+      withExtendedLifetime(hostDelegate) {}
+    }
+  }
+
+  func testChangesOfAHostAreASequenceThatEndsWithIt() async throws {
+    let host = try await app.host()
+    let scene = try await host.open()
+    var iterator = host.needsSaveChanges.makeAsyncIterator()
+    scene.needsSave = true
+    let first: Void? = await iterator.next()
+    XCTAssertNotNil(first)
+    await host.close()
+  }
+
   func testTheHostSaysWhyItsScenesComeBack() async throws {
     let first = try await app.host()
     XCTAssertEqual(first.restoreReason, .pristine)
