@@ -35,11 +35,9 @@ extension ArchiveKey {
       guard unsafe bytes.starts(with: Self.fileMagic),
         unsafe bytes[Self.keyRange.upperBound...].elementsEqual(Self.fileChecksum(key))
       else { throw ArchiveError(.keyDamaged) }
-      return try unsafe SecretBytes(count: Self.byteCount) {
-        unsafe $0.copyMemory(from: key, byteCount: Self.byteCount)
-      }
+      return try unsafe SecretBytes(copying: key, count: Self.byteCount)
     }
-    self.init(key)
+    try self.init(key)
   }
 
   /// Tells a damaged key file from a wrong key.

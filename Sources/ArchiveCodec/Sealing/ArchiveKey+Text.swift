@@ -15,8 +15,8 @@ extension ArchiveKey {
   package convenience init(text: UnsafeRawBufferPointer) throws(ArchiveError) {
     guard let base = text.baseAddress else { throw ArchiveError(.keyDamaged) }
     let characters = unsafe base.assumingMemoryBound(to: CChar.self)
-    self.init(
-      try unsafe SecretBytes(count: Self.byteCount) { (key) throws(ArchiveError) in
+    try self.init(
+      unsafe SecretBytes(count: Self.byteCount) { (key) throws(ArchiveError) in
         let key = unsafe key.assumingMemoryBound(to: UInt8.self)
         var count = 0
         if unsafe sodium_hex2bin(
@@ -57,7 +57,7 @@ extension ArchiveKey {
           throw ArchiveError(.keyDamaged)
         }
       }
-      guard count != byteCount else { return ArchiveKey(content) }
+      guard count != byteCount else { return try ArchiveKey(content) }
       return try unsafe content.withBytes { (content) throws(ArchiveError) in
         try unsafe ArchiveKey(text: UnsafeRawBufferPointer(start: content, count: count))
       }

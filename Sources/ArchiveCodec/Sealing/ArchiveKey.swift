@@ -11,9 +11,12 @@ public final class ArchiveKey: Sendable {
 
   let secret: SecretBytes
 
-  init(_ secret: consuming SecretBytes) {
-    secret.makeReadOnly()
-    self.secret = secret
+  init(_ secret: borrowing SecretBytes) throws(ArchiveError) {
+    self.secret = try SecretBytes(guarding: secret)
+  }
+
+  private init(packing secret: borrowing SecretBytes) throws(ArchiveError) {
+    self.secret = try SecretBytes(packing: secret)
   }
 
   /// Whether another key has the same bytes.
@@ -38,14 +41,14 @@ public final class ArchiveKey: Sendable {
 
   /// The key in a page that it shares with others, for a process that has thousands of keys.
   package func packed() throws(ArchiveError) -> ArchiveKey {
-    ArchiveKey(try SecretBytes(packing: secret))
+    try ArchiveKey(packing: secret)
   }
 
   /// Makes a new random key.
   ///
   /// - Throws: ``ArchiveError`` with `cryptographyUnavailable`.
   public convenience init() throws(ArchiveError) {
-    self.init(try SecretBytes(.system, count: Self.byteCount))
+    try self.init(SecretBytes(.system, count: Self.byteCount))
   }
 
   /// Takes a key from memory that you own, and wipes that memory.
@@ -57,9 +60,6 @@ public final class ArchiveKey: Sendable {
     guard let base = bytes.baseAddress else { throw ArchiveError(.keyDamaged) }
     defer { unsafe sodium_memzero(base, bytes.count) }
     guard bytes.count == Self.byteCount else { throw ArchiveError(.keyDamaged) }
-    self.init(
-      try unsafe SecretBytes(count: Self.byteCount) {
-        unsafe $0.copyMemory(from: base, byteCount: Self.byteCount)
-      })
+    try self.init(unsafe SecretBytes(copying: base, count: Self.byteCount))
   }
 }

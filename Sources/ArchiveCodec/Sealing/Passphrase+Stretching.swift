@@ -17,6 +17,6 @@ extension Passphrase {
         throw ArchiveError(.cryptographyUnavailable, subject: "memory to try a passphrase")
       }
     }
-    return ArchiveKey(key)
+    return try ArchiveKey(key)
   }
 }

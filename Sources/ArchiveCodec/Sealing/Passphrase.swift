@@ -14,9 +14,8 @@ public final class Passphrase: Sendable {
 
   let secret: SecretBytes
 
-  private init(_ secret: consuming SecretBytes) {
-    secret.makeReadOnly()
-    self.secret = secret
+  private init(_ secret: borrowing SecretBytes) throws(ArchiveError) {
+    self.secret = try SecretBytes(guarding: secret)
   }
 
   /// Takes the UTF-8 of a text.
@@ -31,10 +30,8 @@ public final class Passphrase: Sendable {
   ///   `cryptographyUnavailable`.
   public convenience init(_ text: String) throws(ArchiveError) {
     let utf8 = text.utf8.span
-    self.init(
-      try unsafe utf8.withUnsafeBytes { (bytes) throws(ArchiveError) in
-        try unsafe Self.copy(bytes)
-      })
+    try self.init(
+      unsafe utf8.withUnsafeBytes { (bytes) throws(ArchiveError) in try unsafe Self.copy(bytes) })
   }
 
   /// Takes a passphrase from memory that you own, and wipes that memory.
@@ -46,7 +43,7 @@ public final class Passphrase: Sendable {
   ///   `cryptographyUnavailable`.
   public convenience init(moving bytes: UnsafeMutableRawBufferPointer) throws(ArchiveError) {
     defer { if let base = bytes.baseAddress { unsafe sodium_memzero(base, bytes.count) } }
-    self.init(try unsafe Self.copy(UnsafeRawBufferPointer(bytes)))
+    try self.init(unsafe Self.copy(UnsafeRawBufferPointer(bytes)))
   }
 
   private static func copy(_ bytes: UnsafeRawBufferPointer) throws(ArchiveError) -> SecretBytes {
@@ -56,8 +53,6 @@ public final class Passphrase: Sendable {
     guard bytes.count <= largestByteCount else {
       throw ArchiveError(.limitExceeded, subject: "bytes of a passphrase")
     }
-    return try unsafe SecretBytes(count: bytes.count) {
-      unsafe $0.copyMemory(from: base, byteCount: bytes.count)
-    }
+    return try unsafe SecretBytes(copying: base, count: bytes.count)
   }
 }

@@ -62,7 +62,7 @@ package struct SealedKey: Sendable {
     with master: ArchiveKey, context: ArchiveContext
   ) throws(ArchiveError) -> ArchiveKey? {
     switch try slot.open(.key(master), Self.binding(identifier, context)) {
-    case .dataKey(let key): return ArchiveKey(key)
+    case .dataKey(let key): return try ArchiveKey(key)
     case .otherContext: throw ArchiveError(.wrongContext)
     case .otherCredential: return nil
     }
