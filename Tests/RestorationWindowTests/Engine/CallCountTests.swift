@@ -202,6 +202,7 @@ final class CallCountTests: XCTestCase {
     "set_robust_list", "sched_getaffinity", "sched_yield", "prctl", "madvise", "mmap", "munmap",
     "brk", "exit", "epoll_wait", "epoll_ctl", "restart_syscall", "setpriority", "eventfd2",
     "read", "ppoll", "timerfd_settime", "timerfd_create", "epoll_create1", "mprotect", "mlock",
+    "munlock",
   ]
 
   private static func isCounted(_ call: Substring) -> Bool {
