@@ -10,7 +10,9 @@ package import Foundation
 /// A document is a value. A survey says how the next one differs, and the engine changes the
 /// document when that is on disk.
 package struct Document: Sendable {
-  /// The tree itself comes first. Parents come before what is below them where a document is read;
+  /// The tree itself comes first.
+  ///
+  /// Parents come before what is below them where a document is read;
   /// later ones come as they are met.
   package var elements: [Element]
   package var forms: [Form] = []
@@ -75,7 +77,9 @@ package struct Document: Sendable {
 
 /// An object as it is stored.
 package struct Element: Sendable {
-  /// For as long as the state lives. The records are ``bodyRecord`` and ``contentsRecord``.
+  /// The identifier for as long as the state lives.
+  ///
+  /// The records are ``bodyRecord`` and ``contentsRecord``.
   package var id: UInt64
   package var place: Place
   /// The fingerprint of what the object wrote; `none` if it wrote nothing.
@@ -190,7 +194,8 @@ package struct Withheld: Sendable {
   package var form: Int32
   package var since: Date
   package var byteCount = 0
-  /// What the object said at the end of the restore: nothing is stored as long as it says that. Nil
-  /// if it could not say anything.
+  /// What the object said at the end of the restore; nil if it could not say anything.
+  ///
+  /// Nothing is stored as long as it says that.
   package var said: RecordFingerprint?
 }

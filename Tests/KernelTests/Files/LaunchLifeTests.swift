@@ -27,8 +27,10 @@ final class LaunchLifeTests: FileTestCase {
   ///   - crash: The element in which it crashes; 0 outside of all elements, nil nowhere.
   ///   - window: The window in which the elements are.
   ///   - ending: Called before the end of the restore.
+  /// - Returns: What the launch has met.
+  /// - Throws: Nothing that a test expects.
   private func launch(
-    crashingIn crash: UInt64?, window: UInt64? = nil, always: Bool = true,
+    crashingIn crash: UInt64?, window: UInt64? = nil,
     ending: (LaunchMark?) throws -> Void = { _ in }
   ) throws -> Met {
     let file = file()
