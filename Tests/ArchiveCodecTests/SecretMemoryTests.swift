@@ -42,6 +42,21 @@ final class SecretMemoryTests: XCTestCase {
     XCTAssertLessThanOrEqual(count, 10 + 16)
     withExtendedLifetime(keys) {}
   }
+
+  func testKeysOfOpenArchivesShareRegionsThatAreLeftOutOfCoreDumps() throws {
+    let (key, context) = (try ArchiveKey(), ArchiveContext(["app"]))
+    let storage = MemoryStorage()
+    _ = try Archive.write(RecordBuilder().finish(), to: storage, key: key, context: context)
+    let before = try undumpedRegionCount()
+    let archives = try (0..<1000).map { _ in
+      try Archive.open(storage, key: key, context: context)
+    }
+    // Each has one key, and a region has room for 31; some may have been free before.
+    let count = try undumpedRegionCount() - before
+    XCTAssertGreaterThanOrEqual(count, 20)
+    XCTAssertLessThanOrEqual(count, 33)
+    withExtendedLifetime(archives) {}
+  }
 }
 #endif
 
