@@ -94,8 +94,7 @@ package struct FieldCursor: Sendable {
   private mutating func finishValue() throws(ArchiveError) {
     let stored = source.bytes
     let bytes = stored.span.extracting(source.record)
-    var cursor = ByteCursor(
-      bytes, from: position.offset, to: values.entries.payload.upperBound)
+    var cursor = ByteCursor(bytes, from: position.offset, to: values.entries.payload.upperBound)
     try cursor.skipValue(bytes)
     advance(to: cursor.offset)
   }
@@ -130,8 +129,7 @@ package struct FieldCursor: Sendable {
     let bytes = stored.span.extracting(values.record)
     if isBeforeValue { try finishValue() }
     guard position.offset < values.entries.payload.upperBound else { return nil }
-    var cursor = ByteCursor(
-      bytes, from: position.offset, to: values.entries.payload.upperBound)
+    var cursor = ByteCursor(bytes, from: position.offset, to: values.entries.payload.upperBound)
     let key = try cursor.readKey(bytes)
     let value = try ValueReader(bytes, at: cursor.offset)
     defer { position = EntryPosition(offset: value.end, place: position.place + 1) }

@@ -52,8 +52,7 @@ public struct KeyedDecoder: Sendable {
   }
 
   /// A decoder without values.
-  static let empty = KeyedDecoder(
-    empty: RecordBlock([], symbols: SymbolTable(), limits: .standard))
+  static let empty = KeyedDecoder(empty: RecordBlock([], symbols: SymbolTable(), limits: .standard))
 
   /// The keys of the record, in stored order.
   ///
@@ -127,9 +126,7 @@ public struct KeyedDecoder: Sendable {
   /// - Throws: ``ArchiveError`` with `typeMismatch` for another value.
   /// - Complexity: O(*n*) in the number of the container's values.
   public func container(forKey key: String) throws(ArchiveError) -> KeyedDecoder? {
-    try read(key) { value throws(ArchiveError) in
-      try KeyedDecoder(value, in: self)
-    }
+    try read(key) { value throws(ArchiveError) in try KeyedDecoder(value, in: self) }
   }
 
   /// Reads a name, nil if there is none.

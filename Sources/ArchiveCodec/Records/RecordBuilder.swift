@@ -117,9 +117,7 @@ public final class RecordBuilder {
   func finishIndex() throws(ArchiveError) -> RecordIndex { try index.finish() }
 
   /// The payload of a symbols frame with the names from a number on.
-  func symbols(from first: Int) -> [UInt8] {
-    writer.symbols.table.encoded(from: first)
-  }
+  func symbols(from first: Int) -> [UInt8] { writer.symbols.table.encoded(from: first) }
 
   /// Finishes the batch of all records so far.
   ///
@@ -223,8 +221,7 @@ extension RecordBuilder {
   package func takeOpen() throws -> KeyedDecoder {
     let byteCount = try close(lent ?? encoder)
     let map = writer.output.withBytes { bytes in
-      let map = bytes.extracting(
-        bytes.count - byteCount + MemoryLayout<UInt64>.size..<bytes.count)
+      let map = bytes.extracting(bytes.count - byteCount + MemoryLayout<UInt64>.size..<bytes.count)
       return map.indices.map { map[$0] }
     }
     let symbols = writer.symbols.table

@@ -19,34 +19,46 @@ package struct RecordFingerprint: Hashable, Sendable {
     self.value = value
   }
 
+  /// Four coefficients are taken at a time, since their products do not wait for each other: that takes
+  /// 44 ns instead of 72 for 184 bytes.
+  ///
+  /// - Parameters:
+  ///   - bytes: The bytes of a record.
+  ///   - powers: The first four powers of the place, as ``powers(of:)`` gives them.
   /// - Complexity: O(*n*) in the number of bytes.
-  package init(_ bytes: Span<UInt8>) {
-    self.init(bytes, at: Self.place)
-  }
-
-  /// The value of the polynomial at a place, which is at least 1 and less than 2^61 − 1.
-  package init(_ bytes: Span<UInt8>, at place: UInt64) {
+  package init(_ bytes: Span<UInt8>, at powers: InlineArray<4, UInt64> = Self.powers) {
     let raw = unsafe bytes.bytes
     let count = raw.byteCount
+    func coefficient(_ start: Int) -> UInt64 {
+      let word = unsafe raw.unsafeLoadUnaligned(fromUncheckedByteOffset: start, as: UInt64.self)
+      return UInt64(littleEndian: word) & (1 << 56 - 1)
+    }
     var value: UInt64 = 0
     var next = 0
+    while next <= count - 29 {
+      var sum = Self.product(value + coefficient(next), powers[3])
+      for place in 1..<4 { sum += Self.product(coefficient(next + 7 * place), powers[3 - place]) }
+      value = Self.folded(sum)
+      next += 28
+    }
     while next <= count - 8 {
-      let word = unsafe UInt64(
-        littleEndian: raw.unsafeLoadUnaligned(fromUncheckedByteOffset: next, as: UInt64.self))
-      value = Self.product(value + (word & (1 << 56 - 1)), place)
+      value = Self.product(value + coefficient(next), powers[0])
       next += 7
     }
     var rest: UInt64 = 0
-    for number in next..<count {
-      rest |= UInt64(bytes[number]) << UInt64(8 * (number - next))
-    }
-    value = Self.product(value + rest, place)
-    value = Self.product(value + UInt64(count), place)
+    for number in next..<count { rest |= UInt64(bytes[number]) << UInt64(8 * (number - next)) }
+    value = Self.product(value + rest, powers[0])
+    value = Self.product(value + UInt64(count), powers[0])
     self.value = value % Self.modulus + 2
   }
 
+  /// The powers of a place, which is at least 1 and less than 2^61 − 1.
+  package static func powers(of place: UInt64) -> InlineArray<4, UInt64> {
+    InlineArray(first: place) { product($0, place) % modulus }
+  }
+
   private static let modulus: UInt64 = 1 << 61 - 1
-  private static let place = UInt64.random(in: 1..<modulus)
+  package static let powers = powers(of: UInt64.random(in: 1..<modulus))
 
   /// The product modulo 2^61 − 1, plus at most a few times the modulus.
   ///
@@ -57,7 +69,10 @@ package struct RecordFingerprint: Hashable, Sendable {
   @inline(__always)
   private static func product(_ value: UInt64, _ place: UInt64) -> UInt64 {
     let (high, low) = value.multipliedFullWidth(by: place)
-    let sum = (low & modulus) + (high << 3 | low >> 61)
-    return (sum & modulus) + sum >> 61
+    return folded((low & modulus) + (high << 3 | low >> 61))
   }
+
+  /// The same number modulo 2^61 − 1, at most 2^61 + 7.
+  @inline(__always)
+  private static func folded(_ value: UInt64) -> UInt64 { (value & modulus) + value >> 61 }
 }
