@@ -69,18 +69,15 @@ struct LaunchTrial {
   }
 
   /// Marks that the restore of a state begins; nil if that cannot be marked.
-  mutating func begin(
-    _ version: ArchiveVersion, _ tree: some LaunchedTree
-  ) -> (mark: LaunchMark, tried: LaunchSubject?)? {
+  mutating func begin(_ version: ArchiveVersion, _ tree: some LaunchedTree) -> LaunchMark? {
     record.begin(version, isFirst: isFirst, isCounted: !isUnderWay, in: environment)
     let tried = record.rest.leftOut.begin(
       in: tree, by: environment.applicationVersion, mayTry: mayTry)
     guard let noteTag = write(LaunchNote()) else { return nil }
     let leftOut = Set(record.rest.leftOut.subjects).subtracting([tried].compactMap(\.self))
-    let mark = LaunchMark(
+    return LaunchMark(
       claim.launch, noteTag, record.valueTag, leftOut: leftOut,
       isNear: record.crashes >= threshold)
-    return (mark, tried)
   }
 
   private mutating func write(_ note: LaunchNote) -> NumberTag? {

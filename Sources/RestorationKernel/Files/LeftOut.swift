@@ -30,8 +30,6 @@ package struct LeftOut: Hashable, Codable, Sendable {
 
   package init() {}
 
-  package var isEmpty: Bool { entries.isEmpty }
-
   /// All that is left out, with what is tried again.
   package var subjects: [LaunchSubject] { entries.map(\.subject) }
 

@@ -21,8 +21,6 @@ package struct OpenedState<Tree> {
   package fileprivate(set) var outcome = Outcome.nothing
   /// The archives that a restore could not take, the newest first.
   package fileprivate(set) var passedOver: [(location: String, finding: StateFinding)] = []
-  /// What is restored again though a restore has crashed in it.
-  package fileprivate(set) var tried: LaunchSubject?
   /// The mark of the restore that has begun; nil if there is none.
   package fileprivate(set) var mark: LaunchMark?
   /// Why the launch could not be marked, or its record not be read.
@@ -60,9 +58,7 @@ extension StateFile {
     try find([nil] + moments.reversed(), file, &trial, read, &opened)
     switch opened.outcome {
     case .restored(let tree, let archive, _):
-      if let begun = trial.begin(archive.version, tree) {
-        (opened.mark, opened.tried) = (begun.mark, begun.tried)
-      }
+      opened.mark = trial.begin(archive.version, tree)
       mark?.letGo()
       (mark, hasBegun) = (opened.mark, true)
     case .tooOld(nil): break

@@ -90,8 +90,6 @@ package final class StateFile {
   /// The instances that have the states with the lower numbers.
   package var otherInstances: [OtherInstance] { claimed?.others ?? [] }
 
-  package var isClaimed: Bool { claimed != nil }
-
   /// Reads the bytes of the state, without its lock and its key, so that a restore finds them in the
   /// memory of the system and need not wait for the disk.
   package func readAhead() {

@@ -1,6 +1,7 @@
 import ArchiveCodec
 import Foundation
 import RestorationKit
+import Synchronization
 import XCTest
 
 /// Opens, saves and ends, launch after launch.
@@ -16,7 +17,6 @@ final class StateFileTests: FileTestCase {
     let (first, second) = (file(), file())
     first.readAhead()
     XCTAssertEqual(try first.history(), [])
-    XCTAssertFalse(first.isClaimed)
     try open(second)
     XCTAssertEqual(second.name, "main")
   }
@@ -67,5 +67,35 @@ final class StateFileTests: FileTestCase {
     try save([1: "a"], to: file)
     try file.close()
     XCTAssertEqual(try files.names(), ["main.rka"])
+  }
+
+  func testCallsOfAQueueAreMadeInTheirOrder() async throws {
+    let files = try FilesOfTest()
+    let directories: [any StateDirectory] = [
+      MemoryStateDirectory(), FileStateDirectory(path: files.path),
+    ]
+    for directory in directories {
+      let now = now
+      let queue = FileQueue(
+        StateFile.Source(
+          name: "main", application: application, directory: directory, keys: keys,
+          environment: environment, now: { now }))
+      let log = Mutex<[Int]>([])
+      for number in 1...50 { queue.enqueue { _ in log.withLock { $0.append(number) } } }
+      try await queue.run { _ throws(ArchiveError) in log.withLock { $0.append(51) } }
+      queue.enqueue { _ in log.withLock { $0.append(52) } }
+      try queue.runNow { _ throws(ArchiveError) in log.withLock { $0.append(53) } }
+      XCTAssertEqual(log.withLock { $0 }, Array(1...53))
+      await checkThatAnErrorIsThrown(queue)
+    }
+  }
+
+  private func checkThatAnErrorIsThrown(_ queue: FileQueue) async {
+    do throws(ArchiveError) {
+      try await queue.run { _ throws(ArchiveError) in throw ArchiveError(.storageFull) }
+      XCTFail("Nothing was thrown.")
+    } catch {
+      XCTAssertEqual(error.code, .storageFull)
+    }
   }
 }
