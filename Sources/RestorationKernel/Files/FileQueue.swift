@@ -21,9 +21,7 @@ package final class FileQueue: Sendable {
   private func perform<Result: Sendable>(
     _ call: @Sendable (StateFile) throws(ArchiveError) -> Result
   ) -> Swift.Result<Result, ArchiveError> {
-    file.withLock { file in
-      do throws(ArchiveError) { return .success(try call(file)) } catch { return .failure(error) }
-    }
+    file.withLock { file in .init { () throws(ArchiveError) in try call(file) } }
   }
 
   /// Calls the file; the thread of the caller is free meanwhile.

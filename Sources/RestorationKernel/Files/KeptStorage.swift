@@ -1,9 +1,4 @@
 internal import ArchiveCodec
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 internal import Synchronization
 
 /// The storage of a state that keeps what it replaces.
@@ -20,18 +15,16 @@ final class KeptStorage: ArchiveStorage {
 
   let base: any ArchiveStorage
   private let moments: any MomentStore
-  private let now: @Sendable () -> Date
+  private let source: StateFile.Source
   private let state = Mutex(State())
 
-  init(
-    _ base: any ArchiveStorage, _ moments: any MomentStore, now: @escaping @Sendable () -> Date
-  ) {
-    (self.base, self.moments, self.now) = (base, moments, now)
+  init(_ base: any ArchiveStorage, _ moments: any MomentStore, _ source: StateFile.Source) {
+    (self.base, self.moments, self.source) = (base, moments, source)
   }
 
   /// Keeps the stored archive as it is now.
   func keep(_ reason: Moment.Reason) throws(ArchiveError) -> Moment? {
-    let moment = try moments.keep(reason, at: now())
+    let moment = try moments.keep(reason, at: source.now())
     state.withLock { $0.hasKept = $0.hasKept || moment != nil }
     return moment
   }
@@ -42,7 +35,7 @@ final class KeptStorage: ArchiveStorage {
   func removeExcess(_ bound: HistoryBound) {
     guard state.withLock({ $0.hasKept }) else { return }
     do throws(ArchiveError) {
-      try moments.remove(bound.excess(of: try moments.all(), at: now()))
+      try moments.remove(bound.excess(of: try moments.all(), at: source.now()))
       state.withLock { $0.hasKept = false }
     } catch {
     }

@@ -4,6 +4,8 @@ internal import Synchronization
 
 /// The mark of the launch under way: a crash leaves it behind.
 ///
+/// A mark that cannot be written says what is left out all the same.
+///
 /// The mark is written in place and waits for no disk, since a crash of the app leaves what was
 /// written. It may be called on any thread.
 package final class LaunchMark: Sendable {
@@ -30,7 +32,7 @@ package final class LaunchMark: Sendable {
   private let state: Mutex<State>
 
   init(
-    _ place: any LaunchPlace, _ noteTag: NumberTag, _ valueTag: NumberTag,
+    _ place: (any LaunchPlace)?, _ noteTag: NumberTag, _ valueTag: NumberTag,
     leftOut: Set<LaunchSubject>, isNear: Bool
   ) {
     state = Mutex(State(place: place))
@@ -51,11 +53,10 @@ package final class LaunchMark: Sendable {
   ///
   /// The launch after a crash is told if a launch before has crashed, and of all late elements.
   package func reach(_ subject: LaunchSubject?, in window: LaunchSubject? = nil) {
-    let now = ContinuousClock.now
     write { state in
       state.note.subject = subject
       state.note.window = window
-      state.since = subject.map { _ in now }
+      state.since = subject.map { _ in .now }
       return isNear || state.note.stage == .restored
     }
   }
@@ -124,11 +125,7 @@ package final class LaunchMark: Sendable {
 
   // MARK: The end of the process
 
-  private struct Weak {
-    weak var mark: LaunchMark?
-  }
-
-  private static let open = Mutex<[Weak]>([])
+  private static let open = Mutex<[@Sendable () -> LaunchMark?]>([])
   private static let process = SystemCall.processIdentifier
 
   /// An app that ends by itself in the midst of a restore has not crashed, so its exit is noted.
@@ -143,8 +140,8 @@ package final class LaunchMark: Sendable {
   private static func remember(_ mark: LaunchMark) {
     _ = isExitNoted
     open.withLock { open in
-      open.removeAll { $0.mark == nil }
-      open.append(Weak(mark: mark))
+      open.removeAll { $0() == nil }
+      open.append { [weak mark] in mark }
     }
   }
 
@@ -152,7 +149,7 @@ package final class LaunchMark: Sendable {
   package static func noteExit() {
     // The thread that ends the process may have the lock.
     open.withLockIfAvailable { open in
-      for weak in open { weak.mark?.end() }
+      for mark in open { mark()?.end() }
     }
   }
 

@@ -23,13 +23,10 @@ struct LaunchTrial {
 
   init(
     _ claim: StateFile.Claim, _ key: ArchiveKey, _ environment: ApplicationEnvironment,
-    threshold: Int,
-    isFirst: Bool, isUnderWay: Bool
+    threshold: Int, isFirst: Bool, isUnderWay: Bool
   ) {
-    (self.claim, self.key, self.environment, self.threshold) = (
-      claim, key, environment, max(1, threshold)
-    )
-    (self.isFirst, self.isUnderWay) = (isFirst, isUnderWay)
+    (self.claim, self.key, self.environment) = (claim, key, environment)
+    (self.threshold, self.isFirst, self.isUnderWay) = (max(1, threshold), isFirst, isUnderWay)
     do throws(ArchiveError) {
       guard let stored = try LaunchRecord.read(claim, key) else { return }
       (record, note) = stored
@@ -68,16 +65,18 @@ struct LaunchTrial {
     _ = write(LaunchNote(.ended))
   }
 
-  /// Marks that the restore of a state begins; nil if that cannot be marked.
-  mutating func begin(_ version: ArchiveVersion, _ tree: some LaunchedTree) -> LaunchMark? {
+  /// Marks that the restore of a state begins.
+  mutating func begin(_ version: ArchiveVersion, _ tree: some LaunchedTree) -> LaunchMark {
     record.begin(version, isFirst: isFirst, isCounted: !isUnderWay, in: environment)
     let tried = record.rest.leftOut.begin(
       in: tree, by: environment.applicationVersion, mayTry: mayTry)
-    guard let noteTag = write(LaunchNote()) else { return nil }
-    let leftOut = Set(record.rest.leftOut.subjects).subtracting([tried].compactMap(\.self))
+    let noteTag = write(LaunchNote())
+    var leftOut = Set(record.rest.leftOut.subjects)
+    // Without a mark, what crashes again would crash in every launch, so it is not tried.
+    if let tried, noteTag != nil { leftOut.remove(tried) }
     return LaunchMark(
-      claim.launch, noteTag, record.valueTag, leftOut: leftOut,
-      isNear: record.crashes >= threshold)
+      noteTag.map { _ in claim.launch }, noteTag ?? NumberTag(), record.valueTag,
+      leftOut: leftOut, isNear: record.crashes >= threshold)
   }
 
   private mutating func write(_ note: LaunchNote) -> NumberTag? {

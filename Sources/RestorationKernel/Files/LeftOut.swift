@@ -87,13 +87,13 @@ package struct LeftOut: Hashable, Codable, Sendable {
     if applicationVersion != version { self = LeftOut() }
     entries.removeAll { $0.subject.element.map { !tree.contains(element: $0) } ?? false }
     for place in entries.indices { entries[place].isTried = false }
-    guard mayTry else { return nil }
     let all = Set(subjects)
     // What is below another one could not be restored, so it is not tried.
-    let due = entries.firstIndex {
-      $0.launchesLeft <= 0 && !Self.isBelow($0.subject, all, in: tree)
-    }
-    guard let due else { return nil }
+    guard mayTry,
+      let due = entries.firstIndex(where: {
+        $0.launchesLeft <= 0 && !Self.isBelow($0.subject, all, in: tree)
+      })
+    else { return nil }
     entries[due].isTried = true
     return entries[due].subject
   }

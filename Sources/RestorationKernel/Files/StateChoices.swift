@@ -61,7 +61,8 @@ package struct StateVerdict: Hashable, Sendable {
   package init(_ finding: StateFinding) {
     switch finding {
     case .absent, .empty:
-      looksFurther = true
+      // Somebody may put something there before the first write.
+      (looksFurther, keeps) = (true, .unread)
     case .whole, .torn:
       (isRestored, write) = (true, .append)
     case .damagedEnd:
@@ -90,11 +91,6 @@ package struct StateVerdict: Hashable, Sendable {
 package enum InstanceName {
   /// More instances than anybody runs; beyond that all states count as in use.
   package static let largestNumber = 1000
-  private static let mark: Character = "~"
-
-  package static func numbered(_ name: String, _ number: Int) -> String {
-    number == 1 ? name : "\(name)\(mark)\(number)"
-  }
 
   /// Takes the first name that is free.
   ///
@@ -113,7 +109,7 @@ package enum InstanceName {
     guard policy == .numbered else { return try take(name) }
     if let last, last != name, let taken = try take(last) { return taken }
     for number in 1...largestNumber {
-      if let taken = try take(numbered(name, number)) { return taken }
+      if let taken = try take(number == 1 ? name : "\(name)~\(number)") { return taken }
     }
     return nil
   }

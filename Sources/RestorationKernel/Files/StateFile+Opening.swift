@@ -18,15 +18,13 @@ package struct OpenedState<Tree> {
     case crashed(Moment?)
   }
 
-  package fileprivate(set) var outcome = Outcome.nothing
+  package internal(set) var outcome = Outcome.nothing
   /// The archives that a restore could not take, the newest first.
-  package fileprivate(set) var passedOver: [(location: String, finding: StateFinding)] = []
-  /// The mark of the restore that has begun; nil if there is none.
-  package fileprivate(set) var mark: LaunchMark?
+  package internal(set) var passedOver: [(location: String, finding: StateFinding)] = []
+  /// The mark of the restore that has begun; nil if none has.
+  package internal(set) var mark: LaunchMark?
   /// Why the launch could not be marked, or its record not be read.
-  package fileprivate(set) var markProblem: ArchiveError?
-
-  fileprivate init() {}
+  package internal(set) var markProblem: ArchiveError?
 }
 
 extension StateFile {

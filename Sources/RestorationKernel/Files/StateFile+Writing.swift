@@ -205,6 +205,7 @@ extension StateFile {
   package func close() throws(ArchiveError) {
     try compactWithoutTrace()
     mark?.end()
-    letGo()
+    mark?.letGo()
+    (mark, writer, standIn, claimed, finding) = (nil, nil, nil, nil, .unread)
   }
 }

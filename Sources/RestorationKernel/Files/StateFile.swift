@@ -63,7 +63,7 @@ package final class StateFile {
 
   let source: Source
   package var policy = StateFilePolicy()
-  private(set) var claimed: Claim?
+  var claimed: Claim?
   /// The name that was taken last: an instance never goes on under the name of another one.
   private var lastName: String?
   /// What was found in the place of the state, until something is written there.
@@ -135,11 +135,6 @@ package final class StateFile {
     return taken
   }
 
-  func letGo() {
-    mark?.letGo()
-    (mark, writer, standIn, claimed, finding) = (nil, nil, nil, nil, .unread)
-  }
-
   /// The key of the claimed state.
   func key(of claim: Claim, creating: Bool) throws(ArchiveError) -> ArchiveKey {
     let files = source.keys as? FileKeyProvider
@@ -171,8 +166,7 @@ extension StateFile.Claim {
     (self.name, self.lock, self.others) = (name, lock, others)
     moments = source.directory.moments(of: name)
     launch = source.directory.launchPlace(of: name)
-    storage = KeptStorage(
-      source.directory.storage(named: name), moments, now: source.now)
+    storage = KeptStorage(source.directory.storage(named: name), moments, source)
     opener = ArchiveOpener(
       keys: source.keys, context: ArchiveContext([source.application, name]),
       limits: source.limits)

@@ -51,16 +51,20 @@ package struct LinkedMoments: MomentStore {
 
   package func all() throws(ArchiveError) -> [Moment] {
     try located { () throws(ArchiveError) in
-      var found: [Moment] = []
-      let stored = try Directory.status(of: main)
+      var found: [(moment: Moment, status: stat)] = []
       try directory.forEachName(beginningWith: "") { name throws(ArchiveError) in
-        guard var moment = Moment(id: name),
+        guard let moment = Moment(id: name),
           let status = try Directory.status(of: directory.child(name)), status.isRegularFile
         else { return }
-        moment.isOfMain = stored.map { isSame($0, status) } ?? false
-        found.append(moment)
+        found.append((moment, status))
       }
-      return found.sorted { $0.id < $1.id }
+      // Most launches have no history, and ask for nothing else.
+      let stored = found.isEmpty ? nil : try Directory.status(of: main)
+      return found.map { moment, status in
+        var moment = moment
+        moment.isOfMain = stored.map { isSame($0, status) } ?? false
+        return moment
+      }.sorted { $0.id < $1.id }
     }
   }
 

@@ -67,6 +67,16 @@ final class DamagedStateTests: FileTestCase {
     XCTAssertEqual(passedOver(opened), [.absent])
   }
 
+  func testARestoreTakesNoMomentByItselfThatWasNotGood() throws {
+    for reason in Moment.Reason.allCases where !reason.isRestorable {
+      directory = HookedDirectory()
+      try launch(saving: [1: "a"])
+      _ = try file().keepMoment(reason)
+      directory.base.memory(named: "main").bytes = nil
+      XCTAssertNil(try open(file()).tree, reason.rawValue)
+    }
+  }
+
   func testACutOffEndCountsAsAnUnfinishedSaveAndLeavesNoMoment() throws {
     try launch(saving: [1: "a"])
     try launch(saving: [2: "b"])
@@ -145,6 +155,22 @@ final class DamagedStateTests: FileTestCase {
       }
       XCTAssertEqual(try reasons(), [.unread], "\(call)")
     }
+  }
+
+  func testAMomentThatCannotBeReadOnceIsNotPassedOver() throws {
+    policy.history.counts[.version] = 5
+    try saveTwo()
+    try saveTwo()
+    try change { $0[0] ^= 1 }
+    let newest = try XCTUnwrap(try file().history().last)
+    directory.hear { name, call throws(ArchiveError) in
+      if name.hasSuffix(newest.id), call == .open { throw ArchiveError(.inputOutput) }
+    }
+    XCTAssertThrowsError(try open(file())) { error in
+      XCTAssertEqual((error as? ArchiveError)?.code, .inputOutput)
+    }
+    directory.hear(nil)
+    XCTAssertEqual(try open(file()).tree?.texts, [1: "first"])
   }
 
   func testAnArchiveWhoseTreeCannotBeReadIsDamaged() throws {
@@ -243,6 +269,19 @@ final class DamagedStateTests: FileTestCase {
     XCTAssertEqual(try launch()?.texts, [2: "b", 3: "c"])
   }
 
+  func testWhatIsPutThereAfterALaunchHasFoundNothingIsKept() throws {
+    let other = file(name: "main")
+    try save([1: "other"], to: other)
+    let bytes = try XCTUnwrap(bytes())
+    try other.close()
+    directory = HookedDirectory()
+    let file = file()
+    try open(file)
+    directory.base.memory(named: "main").bytes = bytes
+    try save([1: "own"], to: file)
+    XCTAssertEqual(try reasons(file), [.unread])
+  }
+
   func testIfTheStateCannotBeKeptASaveBeforeAnyRestoreWritesNothing() throws {
     try launch(saving: [1: "a"])
     let before = bytes()
@@ -309,6 +348,16 @@ final class DamagedStateTests: FileTestCase {
     try file.close()
     XCTAssertEqual(try reasons(), [.unread])
     XCTAssertEqual(try launch()?.texts, [2: "b"])
+  }
+
+  func testAStateWithoutATimeHasNoAge() throws {
+    let file = file()
+    let builder = try file.builder()
+    try builder.append(record: 1) { $0.encode("a", forKey: "text") }
+    _ = try file.append(try builder.finish())
+    try file.close()
+    policy.maximumAge = 100
+    XCTAssertEqual(try launch()?.texts, [1: "a"])
   }
 
   func testAStateThatWasPutBackIsRestoredWhateverItsAge() throws {

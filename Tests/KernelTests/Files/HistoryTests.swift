@@ -185,6 +185,34 @@ final class HistoryTests: FileTestCase {
     XCTAssertEqual(try launch()?.texts, [1: "b"])
   }
 
+  func testNoOtherSaveForgetsThatACompactionIsDue() throws {
+    let file = try saveWindow()
+    directory.hear { name, call throws(ArchiveError) in
+      if call == .replace { throw ArchiveError(.storageFull) }
+    }
+    try save([1: "b"], removing: [7], leavingNoTrace: true, to: file)
+    try save([2: "c"], removing: [FileRecord.compactionDue], to: file)
+    XCTAssertThrowsError(try file.close())
+    directory = try directory.afterKill()
+    let next = self.file()
+    XCTAssertEqual(try open(next).tree?.texts, [1: "b", 2: "c"])
+    XCTAssertFalse(try isSecretThere())
+  }
+
+  func testADiscardLeavesNothingToCompact() throws {
+    let file = try saveWindow()
+    directory.hear { name, call throws(ArchiveError) in
+      if call == .replace { throw ArchiveError(.storageFull) }
+    }
+    try save([1: "b"], removing: [7], leavingNoTrace: true, to: file)
+    directory.hear(nil)
+    try file.discard()
+    directory.hear { name, call throws(ArchiveError) in
+      if call == .replace { throw ArchiveError(.storageFull) }
+    }
+    try file.close()
+  }
+
   func testALaunchAfterAKillLeavesNoTraceBeforeAnythingElse() throws {
     let file = try saveWindow()
     directory.hear { name, call throws(ArchiveError) in

@@ -24,7 +24,7 @@ final class LaunchLifeTests: FileTestCase {
   /// A launch that makes all elements that it may, and crashes in one of them: 0 stands for outside of
   /// all elements, nil for no crash.
   private func launch(
-    crashingIn crash: UInt64?, window: UInt64? = nil, always: Bool = true,
+    crashingIn crash: UInt64?, window: UInt64? = nil,
     ending: (LaunchMark?) throws -> Void = { _ in }
   ) throws -> Met {
     let file = file()
@@ -198,6 +198,75 @@ final class LaunchLifeTests: FileTestCase {
     XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3, 4, 6])
   }
 
+  func testAMomentOfTheSameStateDoesNotStandInForOneThatCrashed() throws {
+    try launch(saving: [1: "old"])
+    let file = file()
+    try open(file)
+    _ = try file.keepMoment(.version)
+    try save([1: "new"], to: file)
+    file.policy.history.counts[.session] = 2
+    _ = try file.keepMoment(.session)
+    try file.close()
+    for _ in 1...2 { _ = try launch(crashingIn: 0) }
+    XCTAssertEqual(try open(self.file()).tree?.texts, [1: "old"])
+  }
+
+  func testOfSeveralStatesThatCrashTheThirdIsNotTried() throws {
+    policy.history.counts[.version] = 5
+    for number in 1...3 {
+      let file = file()
+      try open(file).opened.mark?.endRestore()
+      try save([UInt64(number): "a"], to: file)
+      if number < 3 { _ = try file.keepMoment(.version) }
+      try file.close()
+    }
+    for count in [3, 2] {
+      for _ in 1...2 { XCTAssertEqual(try launch(crashingIn: 0).outcome, "restored", "\(count)") }
+    }
+    XCTAssertEqual(try launch(crashingIn: nil).outcome, "crashed")
+    XCTAssertEqual(try reasons(), [.version, .version, .crashed, .crashed])
+    XCTAssertEqual(try launch(crashingIn: nil).outcome, "nothing")
+  }
+
+  func testAStateThatCannotBeReadIsKeptWhenTheOneThatStoodInForItCrashed() throws {
+    try launch(saving: [1: "old"])
+    let file = file()
+    try open(file)
+    _ = try file.keepMoment(.version)
+    try save([1: "new"], to: file)
+    try file.close()
+    directory.base.memory(named: "main").bytes = [1, 2, 3]
+    for _ in 1...2 { XCTAssertEqual(try launch(crashingIn: 0).outcome, "restored") }
+    XCTAssertEqual(try launch(crashingIn: nil).outcome, "crashed")
+    XCTAssertEqual(try reasons(), [.damaged, .crashed])
+    XCTAssertNil(bytes(of: "main.launch"))
+  }
+
+  func testARestoreThatBeginsAgainInOneLaunchIsNotCountedTwice() throws {
+    try saveTree()
+    let file = file()
+    for _ in 1...4 { XCTAssertEqual(try open(file).opened.mark?.isNear, false) }
+    directory = try directory.afterKill()
+    XCTAssertEqual(try launch(crashingIn: 4).made, [1, 2, 3])
+    let next = self.file()
+    for _ in 1...2 {
+      XCTAssertEqual(try open(next).opened.mark?.isLeftOut(LaunchSubject(element: 4)), true)
+    }
+  }
+
+  func testOnlyTheFirstRestoreOfALaunchTriesAgainWhatIsLeftOut() throws {
+    try saveTree()
+    for _ in 1...2 { _ = try launch(crashingIn: 4) }
+    let file = file()
+    for _ in 1...3 {
+      let mark = try XCTUnwrap(try open(file).opened.mark)
+      XCTAssertTrue(mark.isLeftOut(LaunchSubject(element: 4)))
+      mark.endRestore()
+    }
+    try file.close()
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3, 4])
+  }
+
   // MARK: After the restore
 
   func testAValueThatCrashesAfterTheRestoreIsLeftOutAfterTwoLaunches() throws {
@@ -308,15 +377,25 @@ final class LaunchLifeTests: FileTestCase {
     XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3, 4])
   }
 
-  func testARecordThatCannotBeWrittenIsSaidAndTheRestoreGoesOn() throws {
+  func testARecordThatCannotBeWrittenIsSaidAndTheRestoreGoesOnAndTriesNothingAgain() throws {
     try saveTree()
+    for _ in 1...2 { _ = try launch(crashingIn: 4) }
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3])
     directory.hear { name, call throws(ArchiveError) in
       if name == "main.launch", call.isChange { throw ArchiveError(.storageFull) }
     }
-    let (tree, opened) = try open(file())
-    XCTAssertEqual(tree?.texts.count, 4)
-    XCTAssertNil(opened.mark)
-    XCTAssertEqual(opened.markProblem?.code, .storageFull)
+    for _ in 1...2 {
+      let file = file()
+      let (tree, opened) = try open(file)
+      XCTAssertEqual(tree?.texts.count, 4)
+      XCTAssertEqual(opened.mark?.isLeftOut(LaunchSubject(element: 4)), true)
+      XCTAssertEqual(opened.markProblem?.code, .storageFull)
+      opened.mark?.reach(LaunchSubject(element: 3))
+      opened.mark?.endRestore()
+      try file.close()
+    }
+    directory.hear(nil)
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3, 4])
   }
 
   func testOnRequestTheNextRestoreTriesAgain() throws {
