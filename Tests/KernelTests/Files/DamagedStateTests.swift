@@ -166,11 +166,12 @@ final class DamagedStateTests: FileTestCase {
     directory.hear { name, call throws(ArchiveError) in
       if name.hasSuffix(newest.id), call == .open { throw ArchiveError(.inputOutput) }
     }
-    XCTAssertThrowsError(try open(file())) { error in
+    let file = file()
+    XCTAssertThrowsError(try open(file)) { error in
       XCTAssertEqual((error as? ArchiveError)?.code, .inputOutput)
     }
     directory.hear(nil)
-    XCTAssertEqual(try open(file()).tree?.texts, [1: "first"])
+    XCTAssertEqual(try open(file).tree?.texts, [1: "first"])
   }
 
   func testAnArchiveWhoseTreeCannotBeReadIsDamaged() throws {
@@ -348,6 +349,59 @@ final class DamagedStateTests: FileTestCase {
     try file.close()
     XCTAssertEqual(try reasons(), [.unread])
     XCTAssertEqual(try launch()?.texts, [2: "b"])
+  }
+
+  func testTheAgeCountsFromTheFirstLaunchThatHasSeenIt() throws {
+    try launch(saving: [1: "a"])
+    policy.maximumAge = 100
+    now.addTimeInterval(1000)
+    for (uptime, isOver) in [(1000.0, false), (50_000, false), (87_500, true)] {
+      environment.uptime = uptime
+      let file = file()
+      guard case .tooOld(let moment) = try open(file).opened.outcome else { return XCTFail() }
+      XCTAssertEqual(moment != nil, isOver)
+      try file.close()
+    }
+  }
+
+  func testALaunchThatRestoresTheStateForgetsThatItWasTooOld() throws {
+    try launch(saving: [1: "a"])
+    now.addTimeInterval(1000)
+    for maximumAge in [100.0, nil, 100] {
+      policy.maximumAge = maximumAge
+      environment.bootSession = "\(maximumAge ?? 0)"
+      let file = file()
+      let (tree, opened) = try open(file)
+      if maximumAge == nil {
+        XCTAssertEqual(tree?.texts, [1: "a"])
+      } else {
+        guard case .tooOld(nil) = opened.outcome else { return XCTFail() }
+      }
+      try file.close()
+      environment.bootSession = "other"
+    }
+  }
+
+  func testAStateThatWasPutBackIsOldAgainAfterARestore() throws {
+    try saveTwo()
+    policy.maximumAge = 100
+    now.addTimeInterval(1000)
+    let file = file()
+    try file.putBack(try XCTUnwrap(try file.history().first))
+    try open(file).opened.mark?.endRestore()
+    try file.close()
+    guard case .tooOld = try open(self.file()).opened.outcome else { return XCTFail() }
+  }
+
+  func testAMomentThatStandsInIsNotKeptAsTheStoredState() throws {
+    try saveTwo()
+    try change { $0[0] ^= 1 }
+    let file = file()
+    try open(file)
+    XCTAssertNil(try file.keepMoment(.session))
+    XCTAssertEqual(try reasons(file), [.version])
+    try save([2: "b"], to: file)
+    XCTAssertNotNil(try file.keepMoment(.session))
   }
 
   func testAStateWithoutATimeHasNoAge() throws {

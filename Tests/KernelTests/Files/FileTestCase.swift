@@ -31,6 +31,8 @@ class FileTestCase: XCTestCase {
   var policy = StateFilePolicy()
   var keys: any KeyProvider = MissingKey()
   let application = "org.example.files"
+  /// The files of launches that have not ended, unless they were killed.
+  var alive: [StateFile] = []
 
   override func setUpWithError() throws {
     keys = try FixedKeyProvider.ephemeral()
@@ -55,6 +57,7 @@ class FileTestCase: XCTestCase {
     source.pause = { _, _ in false }
     let file = StateFile(source)
     file.policy = policy
+    alive.append(file)
     return file
   }
 
@@ -67,10 +70,11 @@ class FileTestCase: XCTestCase {
   }
 
   /// Saves texts, and which number is above another one.
+  @discardableResult
   func save(
     _ texts: [UInt64: String], above: [UInt64: UInt64] = [:], removing: [UInt64] = [],
     leavingNoTrace: Bool = false, to file: StateFile
-  ) throws {
+  ) throws -> StateFile.Appended {
     let builder = try file.builder()
     for (record, text) in texts.sorted(by: { $0.key < $1.key }) {
       try builder.append(record: record) { encoder in
@@ -79,7 +83,7 @@ class FileTestCase: XCTestCase {
       }
     }
     if leavingNoTrace { try FileRecord.markCompactionDue(in: builder) }
-    _ = try file.append(
+    return try file.append(
       try builder.finish(), removing: removing,
       schema: UInt32(now.timeIntervalSinceReferenceDate), isCompactionDue: leavingNoTrace)
   }

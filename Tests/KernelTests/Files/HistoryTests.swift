@@ -140,6 +140,35 @@ final class HistoryTests: FileTestCase {
     XCTAssertEqual(try launch()?.texts, [1: "b"])
   }
 
+  func testAMomentOfAFileThatWasReplacedStaysWhereALaterOneLeavesNoTrace() throws {
+    let file = file()
+    try open(file)
+    try save([1: "old"], to: file)
+    _ = try file.keepMoment(.version)
+    // A compaction that runs by itself puts another file in the place.
+    try save([2: text(200_000, "b")], to: file)
+    try save([2: "b"], to: file)
+    try save([7: "secret"], to: file)
+    _ = try file.keepMoment(.session)
+    let before = try file.history()
+    XCTAssertTrue(before.contains { !$0.isOfMain })
+    let appended = try save([1: "c"], removing: [7], leavingNoTrace: true, to: file)
+    XCTAssertTrue(appended.isRenumbered)
+    XCTAssertEqual(
+      try file.history().map(\.id), before.filter { !$0.isOfMain }.map(\.id))
+    XCTAssertFalse(try save([1: "d"], to: file).isRenumbered)
+  }
+
+  func testSessionsOverTheBoundGoWhenOneIsKept() throws {
+    policy.history.counts[.session] = 2
+    let file = file()
+    for number in 1...5 {
+      try save([UInt64(number): "a"], to: file)
+      _ = try file.keepMoment(.session)
+    }
+    XCTAssertEqual(try file.history().count, 2)
+  }
+
   func testNamesThatNothingUsesAreGoneToo() throws {
     let file = file()
     let builder = try file.builder()

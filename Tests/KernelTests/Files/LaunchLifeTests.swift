@@ -242,6 +242,83 @@ final class LaunchLifeTests: FileTestCase {
     XCTAssertNil(bytes(of: "main.launch"))
   }
 
+  func testAStateThatGaveWayAndCameBackIsAGoodOne() throws {
+    for number in 1...2 {
+      let file = file()
+      try open(file).opened.mark?.endRestore()
+      try save([UInt64(number): "a"], to: file)
+      _ = try file.keepMoment(.version)
+      try save([9: "\(number)"], to: file)
+      try file.close()
+    }
+    for _ in 1...2 { _ = try launch(crashingIn: 0) }
+    XCTAssertEqual(try launch(crashingIn: nil).outcome, "restored")
+    for _ in 1...2 { _ = try launch(crashingIn: 0) }
+    XCTAssertEqual(try launch(crashingIn: nil).outcome, "restored", "The one before that.")
+  }
+
+  func testCrashesOfAnotherStateAreNotCounted() throws {
+    try saveTree()
+    let own = try XCTUnwrap(bytes())
+    try launch(saving: [5: "e"])
+    let other = try XCTUnwrap(bytes())
+    for round in 1...6 {
+      XCTAssertEqual(try launch(crashingIn: 0).outcome, "restored", "\(round)")
+      directory.base.memory(named: "main").bytes = round % 2 == 1 ? own : other
+    }
+  }
+
+  func testAnElementThatIsNotInTheTreeLetsTheStateGiveWay() throws {
+    try saveTree()
+    for _ in 1...2 {
+      try open(file()).opened.mark?.reach(LaunchSubject(element: 99))
+      directory = try directory.afterKill()
+    }
+    XCTAssertEqual(try launch(crashingIn: nil).outcome, "crashed")
+  }
+
+  func testOneIsTriedAtATimeAndNoneBelowAnotherOne() throws {
+    try saveTree()
+    for _ in 1...2 { _ = try launch(crashingIn: 4) }
+    _ = try launch(crashingIn: 3)
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1])
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 3])
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3])
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3, 4])
+  }
+
+  func testNothingIsTriedAgainWhereAnotherCrashIsNear() throws {
+    try saveTree()
+    for _ in 1...2 { _ = try launch(crashingIn: 4) }
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3])
+    // It is tried again, and the crash is outside of all elements.
+    XCTAssertEqual(try launch(crashingIn: 0).outcome, "restored")
+    XCTAssertEqual(try launch(crashingIn: 1).made, [], "It waits for longer.")
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3])
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3])
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3, 4])
+  }
+
+  func testALaunchThatRestoresTwiceLeavesOutOnceAsLong() throws {
+    try saveTree()
+    for _ in 1...2 { _ = try launch(crashingIn: 4) }
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3])
+    XCTAssertEqual(try launch(crashingIn: 4).made, [1, 2, 3], "It is tried, and left out for two.")
+    let twice = file()
+    for _ in 1...3 { try open(twice).opened.mark?.endRestore() }
+    try twice.close()
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3])
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3, 4])
+  }
+
+  func testAWindowThatIsLeftOutAndDoesNotHelpLetsTheStateGiveWay() throws {
+    try saveTree()
+    for _ in 1...3 {
+      XCTAssertEqual(try launch(crashingIn: 0, window: 2).outcome, "restored")
+    }
+    XCTAssertEqual(try launch(crashingIn: nil).outcome, "crashed")
+  }
+
   func testARestoreThatBeginsAgainInOneLaunchIsNotCountedTwice() throws {
     try saveTree()
     let file = file()
@@ -335,7 +412,88 @@ final class LaunchLifeTests: FileTestCase {
     XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3, 4])
   }
 
+  func testAnExitWhileAValueIsDecodedIsNoCrash() throws {
+    try saveTree()
+    for isRestored in [false, true] {
+      for _ in 1...4 {
+        let file = file()
+        let mark = try XCTUnwrap(try open(file).opened.mark)
+        if isRestored { mark.endRestore() }
+        XCTAssertFalse(mark.isLeftOut(mark.subject(ofValue: "value")))
+        try mark.reach(valueOf: "value") {
+          LaunchMark.noteExit()
+          directory = try directory.afterKill()
+        }
+      }
+    }
+  }
+
+  func testAValueThatWasReadInTheRestoreIsNotBlamedForTheElementAfterIt() throws {
+    try saveTree()
+    for _ in 1...2 {
+      let mark = try XCTUnwrap(try open(file()).opened.mark)
+      mark.reach(valueOf: "value") {}
+      mark.reach(LaunchSubject(element: 4))
+      directory = try directory.afterKill()
+    }
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3])
+  }
+
+  func testAMarkWritesNothingWhenItsStateWasLetGo() throws {
+    try saveTree()
+    let file = file()
+    let mark = try XCTUnwrap(try open(file).opened.mark)
+    try file.close()
+    let before = bytes(of: "main.launch")
+    mark.reach(valueOf: "value") { XCTAssertEqual(bytes(of: "main.launch"), before) }
+    mark.endRestore()
+    mark.end()
+    XCTAssertEqual(bytes(of: "main.launch"), before)
+  }
+
   // MARK: The record
+
+  func testWhatHangsIsACrashOfItsOwnAndASignalElsewhereIsNone() throws {
+    try saveTree()
+    let (first, now) = (file(), ContinuousClock.now)
+    let mark = try XCTUnwrap(try open(first).opened.mark)
+    mark.reach(LaunchSubject(element: 4))
+    XCTAssertEqual(mark.noteSignal(at: now + .seconds(60)), LaunchSubject(element: 4))
+    mark.reach(valueOf: "value") {
+      XCTAssertEqual(
+        mark.noteSignal(at: now + .seconds(60)), mark.subject(ofValue: "value"))
+    }
+    directory = try directory.afterKill()
+    XCTAssertEqual(try launch(crashingIn: 4).made, [1, 2, 3])
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3], "Both were crashes.")
+
+    try saveAnew()
+    for _ in 1...3 {
+      let file = file()
+      let mark = try XCTUnwrap(try open(file).opened.mark)
+      mark.reach(LaunchSubject(element: 4))
+      XCTAssertNil(mark.noteSignal(at: now + .seconds(4)))
+      directory = try directory.afterKill()
+    }
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3, 4])
+  }
+
+  func testNoMoreIsLeftOutThanTheRecordHasRoomFor() throws {
+    var record = LaunchRecord()
+    for number in 0..<200 {
+      record.begin(
+        ArchiveVersion(generation: 1, mac: []), isFirst: true, isCounted: true, in: environment)
+      var note = LaunchNote(.restored)
+      note.subject = LaunchSubject(element: UInt64(number) << 50)
+      record.endRestore(note, threshold: 1, in: environment)
+    }
+    XCTAssertEqual(record.rest.leftOut.subjects.count, 64)
+    XCTAssertEqual(record.rest.leftOut.subjects.last, LaunchSubject(element: 199 << 50))
+    record.applicationVersion = String(repeating: "1", count: 200)
+    let key = try XCTUnwrap(try keys.key(creating: false))
+    let sealed = try record.sealed(noteTag: NumberTag(), key, ArchiveContext(["test"]))
+    XCTAssertLessThan(sealed.count, 3900)
+  }
 
   func testNothingIsNotedOfElementsBeforeALaunchHasCrashed() throws {
     try saveTree()
@@ -401,6 +559,8 @@ final class LaunchLifeTests: FileTestCase {
   func testOnRequestTheNextRestoreTriesAgain() throws {
     try saveTree()
     for _ in 1...2 { _ = try launch(crashingIn: 4) }
+    _ = try launch(crashingIn: nil)
+    _ = try launch(crashingIn: 4)
     let file = file()
     let mark = try XCTUnwrap(try open(file).opened.mark)
     XCTAssertTrue(mark.isLeftOut(LaunchSubject(element: 4)))
@@ -437,7 +597,7 @@ final class LaunchLifeTests: FileTestCase {
     try open(first)
     try save([1: "a"], to: first)
     try first.close()
-    var (copy, crashed) = (files, [first])
+    var copy = files
     for round in 1...2 {
       let file = file(in: FileStateDirectory(path: copy.path))
       let opened = try open(file).opened
@@ -445,7 +605,6 @@ final class LaunchLifeTests: FileTestCase {
       XCTAssertEqual(opened.mark?.isNear, round == 2)
       opened.mark?.reach(LaunchSubject(element: 1))
       XCTAssertEqual(try copy.names(), [".main.rka.lock", "main.rka"])
-      crashed.append(file)
       copy = try copy.copied()
     }
     let file = file(in: FileStateDirectory(path: copy.path))
@@ -455,18 +614,23 @@ final class LaunchLifeTests: FileTestCase {
     XCTAssertEqual(try copy.names(), ["main.rka"])
   }
 
-  func testAKeeperThatGoesWithoutItsEndHasNotCrashed() throws {
+  func testAKeeperThatGoesOrIsClosedBeforeTheEndOfItsRestoreHasNotCrashed() throws {
     try saveTree()
-    for _ in 1...4 {
-      let file = file()
-      XCTAssertEqual(try open(file).opened.mark?.isNear, false)
+    for isClosed in [false, true] {
+      for _ in 1...4 {
+        let file = file()
+        let mark = try XCTUnwrap(try open(file).opened.mark)
+        XCTAssertFalse(mark.isNear)
+        if isClosed { try file.close() }
+        alive = []
+      }
     }
     let files = try FilesOfTest()
     let place = FileStateDirectory(path: files.path)
     try save([1: "a"], to: file(in: place))
     for _ in 1...4 {
-      let file = file(in: place)
-      XCTAssertEqual(try open(file).opened.mark?.isNear, false)
+      alive = []
+      XCTAssertEqual(try open(file(in: place)).opened.mark?.isNear, false)
     }
   }
 }
