@@ -2,11 +2,13 @@ package import ArchiveCodec
 
 /// Where a launch is, in 24 bytes beside its record, which are written in place again and again.
 ///
-///     0   1   the stage
-///     1   8   the element or value, little-endian; 0 for none
-///     9   8   the window; 0 for none
-///     17  3   zeros
-///     20  4   the tag, whose key is sealed in the record
+/// ```text
+/// 0   1   the stage
+/// 1   8   the element or value, little-endian; 0 for none
+/// 9   8   the window; 0 for none
+/// 17  3   zeros
+/// 20  4   the tag, whose key is sealed in the record
+/// ```
 ///
 /// A note that somebody without the key writes counts as none: its author can neither choose what
 /// is left out nor make a keeper give up a state as soon as noted crashes would. An attacker can
