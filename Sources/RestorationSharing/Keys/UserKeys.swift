@@ -169,7 +169,7 @@ public final class UserKeys: Sendable {
       let stored = try await store.load(name)
       if let stored, stored.bytes != Self.placeOfKey {
         if let key = liveKey(at: name, stored.version) { return key }
-        let key = try masters.open(stored.bytes, name, in: store.location).key.packed()
+        let key = try masters.open(stored.bytes, name, in: store.location).key
         remember(key, at: name, stored.version)
         return key
       }
