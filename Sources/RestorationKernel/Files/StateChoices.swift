@@ -15,7 +15,7 @@ package enum StateFinding: Hashable, Sendable {
   case torn
   /// A change that was reported as stored cannot be read.
   case damagedEnd
-  /// Only a newer version of the library may change the archive.
+  /// Only a newer version of the library may change the archive, or hardly another change has a number.
   case readOnly
   case unreadable(ArchiveError.Code)
   /// Restores of it crashed too often.
@@ -28,7 +28,7 @@ package enum StateFinding: Hashable, Sendable {
   /// Finds out what an archive is that was opened.
   package init(of archive: Archive) {
     self =
-      if !archive.isWritable {
+      if !archive.isWritable || archive.version.generation > .max - 1 << 32 {
         .readOnly
       } else if let dropped = archive.dropped {
         dropped.code == .truncated ? .torn : .damagedEnd

@@ -6,8 +6,8 @@ internal import Foundation
 #endif
 
 /// The result of a search for a state to restore.
-package struct OpenedState<Tree> {
-  package enum Outcome {
+package struct OpenedState<Tree: Sendable>: Sendable {
+  package enum Outcome: Sendable {
     /// Nothing is stored.
     case nothing
     /// The tree of the archive, which comes from a moment if no newer one could be read.
@@ -37,7 +37,7 @@ extension StateFile {
   /// - Throws: `ArchiveError` with `locked` if another instance has the state; why the newest archive
   ///   cannot be read, if none can be; a failure on the way to the bytes or to the key, which may pass.
   ///   Then what is stored stays, and the next save keeps it as a moment.
-  package func open<Tree: LaunchedTree>(
+  package func open<Tree: LaunchedTree & Sendable>(
     _ read: (Archive) throws(ArchiveError) -> Tree
   ) throws(ArchiveError) -> OpenedState<Tree> {
     let claim = try claim()
@@ -87,7 +87,7 @@ extension StateFile {
   }
 
   /// Looks at the stored state, which is nil, and at older ones.
-  private func find<Tree: LaunchedTree>(
+  private func find<Tree: LaunchedTree & Sendable>(
     _ candidates: [Moment?], _ file: (any AppendableArchiveFile)?, _ trial: inout LaunchTrial,
     _ read: (Archive) throws(ArchiveError) -> Tree, _ opened: inout OpenedState<Tree>
   ) throws(ArchiveError) {
@@ -153,10 +153,13 @@ extension StateFile {
       if let file {
         let writer = try trial.claim.writer(trial.key, file)
         guard let archive = writer.archive else { return nil }
-        (self.writer, finding) = (writer, StateFinding(of: archive))
-        isCompactionDue = try archive.record(FileRecord.compactionDue) != nil
-        tryToCompactWithoutTrace()
-        return writer.archive
+        finding = StateFinding(of: archive)
+        if finding != .readOnly {
+          self.writer = writer
+          isCompactionDue = try archive.record(FileRecord.compactionDue) != nil
+          tryToCompactWithoutTrace()
+          return writer.archive
+        }
       }
     } catch {
       guard error.code == .unsupportedFeature else { throw error }
@@ -170,7 +173,7 @@ extension StateFile {
   }
 
   /// Decides whether a state is too old to be restored; then it stays, or is a moment now.
-  private func leaveOld<Tree>(
+  private func leaveOld<Tree: Sendable>(
     _ archive: Archive, _ trial: inout LaunchTrial, _ opened: inout OpenedState<Tree>
   ) throws(ArchiveError) -> Bool {
     guard archive.schema > 0, !trial.record.isPutBack else { return false }

@@ -18,17 +18,14 @@ extension StateFile {
     package let isRenumbered: Bool
   }
 
-  /// A builder for the records of the next change.
+  /// The writer of the state, whose builder the records of the next change come from.
   ///
   /// A state that stands in for the stored one takes its place before.
   ///
+  /// - Returns: The writer; nil if no state was restored, so that the next change has all records, from
+  ///   a builder of its own.
   /// - Throws: As ``append(_:removing:schema:isCompactionDue:)``.
-  package func builder() throws(ArchiveError) -> RecordBuilder {
-    try openWriter()?.builder() ?? RecordBuilder(limits: source.limits)
-  }
-
-  /// The writer of the state that was restored; nil if none was.
-  private func openWriter() throws(ArchiveError) -> ArchiveWriter? {
+  package func openWriter() throws(ArchiveError) -> ArchiveWriter? {
     if let writer { return writer }
     guard let bytes = standIn else { return nil }
     let claim = try claim()
@@ -44,7 +41,7 @@ extension StateFile {
   /// What is stored and was not read here becomes a moment before that.
   ///
   /// - Parameters:
-  ///   - records: The records, from ``builder()``.
+  ///   - records: The records; see ``openWriter()``.
   ///   - removed: The numbers of records that are gone.
   ///   - schema: The time of the save; see ``SaveFacts``.
   ///   - isDue: Whether what is removed must leave no trace; the records have
@@ -178,8 +175,8 @@ extension StateFile {
   ) throws(ArchiveError) -> [UInt8] {
     let memory = MemoryStorage()
     _ = try Archive.write(
-      try records(of: archive), to: memory, slots: [.key(key)], context: claim.opener.context,
-      replacing: archive.version, schema: archive.schema)
+      try records(of: archive), to: memory, key: key, context: claim.opener.context,
+      schema: archive.schema)
     return memory.bytes ?? []
   }
 

@@ -1,4 +1,5 @@
 import ArchiveCodec
+import ArchiveForge
 import Foundation
 import RestorationKit
 import Synchronization
@@ -71,9 +72,10 @@ final class DamagedStateTests: FileTestCase {
     for reason in Moment.Reason.allCases where !reason.isRestorable {
       directory = HookedDirectory()
       try launch(saving: [1: "a"])
-      _ = try file().keepMoment(reason)
+      let file = file()
+      _ = try file.keepMoment(reason)
       directory.base.memory(named: "main").bytes = nil
-      XCTAssertNil(try open(file()).tree, reason.rawValue)
+      XCTAssertNil(try open(file).tree, reason.rawValue)
     }
   }
 
@@ -163,8 +165,15 @@ final class DamagedStateTests: FileTestCase {
     try saveTwo()
     try change { $0[0] ^= 1 }
     let newest = try XCTUnwrap(try file().history().last)
+    let count = Mutex(0)
     directory.hear { name, call throws(ArchiveError) in
-      if name.hasSuffix(newest.id), call == .open { throw ArchiveError(.inputOutput) }
+      guard name.hasSuffix(newest.id), call == .open else { return }
+      let isRead = count.withLock { count in
+        count += 1
+        // The first one lists the moments.
+        return count > 1
+      }
+      if isRead { throw ArchiveError(.inputOutput) }
     }
     let file = file()
     XCTAssertThrowsError(try open(file)) { error in
@@ -235,6 +244,49 @@ final class DamagedStateTests: FileTestCase {
     try file.close()
     XCTAssertEqual(try launch()?.texts, [1: "a", 2: "b"])
     XCTAssertEqual(try reasons(), [.unread])
+  }
+
+  /// An archive with a data key that is known, which another one has replaced.
+  private func archive(replacing version: ArchiveVersion?) throws -> [UInt8] {
+    let builder = RecordBuilder()
+    try builder.append(record: 1) { $0.encode("a", forKey: "text") }
+    let storage = MemoryStorage()
+    let stuck = RandomSource { bytes, count in
+      bytes.initializeMemory(as: UInt8.self, repeating: 7, count: count)
+    }
+    let key = try XCTUnwrap(try keys.key(creating: false))
+    _ = try Archive.write(
+      try builder.finish(), to: storage, slots: [.key(key)],
+      context: ArchiveContext([application, "main"]), replacing: version, schema: 0,
+      random: stuck, moment: .now)
+    return try XCTUnwrap(storage.bytes)
+  }
+
+  func testWhatOnlyANewerVersionMayChangeAndTheLastGenerationAreRestoredAndKept() throws {
+    let plain = try archive(replacing: nil)
+    let newer = plain.replacing(16..<20, with: [1, 0, 0, 0])
+      .withFittingMAC(
+        dataKey: [UInt8](repeating: 7, count: 32), context: [application, "main"])
+    let mac = [UInt8](repeating: 7, count: 32)
+    let last = try archive(replacing: ArchiveVersion(generation: .max - 1, mac: mac))
+    let nearlyLast = try archive(replacing: ArchiveVersion(generation: .max - 3, mac: mac))
+    for bytes in [newer, last, nearlyLast] {
+      directory = HookedDirectory()
+      directory.base.memory(named: "main").bytes = bytes
+      let file = file()
+      let (tree, opened) = try open(file)
+      XCTAssertEqual(tree?.texts, [1: "a"])
+      opened.mark?.endRestore()
+      XCTAssertEqual(self.bytes(), bytes)
+      for number in 2...9 { try save([UInt64(number): "b"], to: file) }
+      try file.close()
+      XCTAssertEqual(try launch()?.texts.count, 9)
+      XCTAssertEqual(try reasons(), [.unread])
+    }
+    directory = HookedDirectory()
+    directory.base.memory(named: "main").bytes = plain
+    try launch(saving: [2: "b"])
+    XCTAssertEqual(try reasons(), [])
   }
 
   // MARK: Others
@@ -406,7 +458,7 @@ final class DamagedStateTests: FileTestCase {
 
   func testAStateWithoutATimeHasNoAge() throws {
     let file = file()
-    let builder = try file.builder()
+    let builder = try self.builder(file)
     try builder.append(record: 1) { $0.encode("a", forKey: "text") }
     _ = try file.append(try builder.finish())
     try file.close()

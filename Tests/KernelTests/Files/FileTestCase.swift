@@ -4,7 +4,7 @@ import RestorationKit
 import XCTest
 
 /// What is stored in these tests: texts by numbers, and which number is above another one.
-struct TextTree: LaunchedTree, Equatable {
+struct TextTree: LaunchedTree, Equatable, Sendable {
   var texts: [UInt64: String] = [:]
   var parents: [UInt64: UInt64] = [:]
 
@@ -69,13 +69,17 @@ class FileTestCase: XCTestCase {
     return (tree, opened)
   }
 
+  func builder(_ file: StateFile) throws -> RecordBuilder {
+    try file.openWriter()?.builder() ?? RecordBuilder()
+  }
+
   /// Saves texts, and which number is above another one.
   @discardableResult
   func save(
     _ texts: [UInt64: String], above: [UInt64: UInt64] = [:], removing: [UInt64] = [],
     leavingNoTrace: Bool = false, to file: StateFile
   ) throws -> StateFile.Appended {
-    let builder = try file.builder()
+    let builder = try builder(file)
     for (record, text) in texts.sorted(by: { $0.key < $1.key }) {
       try builder.append(record: record) { encoder in
         encoder.encode(text, forKey: "text")

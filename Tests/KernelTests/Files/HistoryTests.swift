@@ -171,7 +171,7 @@ final class HistoryTests: FileTestCase {
 
   func testNamesThatNothingUsesAreGoneToo() throws {
     let file = file()
-    let builder = try file.builder()
+    let builder = try self.builder(file)
     try builder.append(record: 1) { $0.encode("a", forKey: "text") }
     try builder.append(record: 7) { encoder in
       encoder.encode("secret", forKey: "text")
@@ -187,7 +187,7 @@ final class HistoryTests: FileTestCase {
       return try XCTUnwrap(try archive.record(1)).unsealed.names
     }
     XCTAssertTrue(try names().contains("nameOfWindow"))
-    let before = try file.builder()
+    let before = try self.builder(file)
     try save([1: "b"], removing: [7], leavingNoTrace: true, to: file)
     XCTAssertEqual(try names(), ["text"])
     // A builder of before is out of date.

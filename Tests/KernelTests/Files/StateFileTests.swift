@@ -90,6 +90,32 @@ final class StateFileTests: FileTestCase {
     }
   }
 
+  func testAStateIsRestoredAndSavedThroughAQueue() async throws {
+    let now = now
+    let queue = FileQueue(
+      StateFile.Source(
+        name: "main", application: application, directory: directory, keys: keys,
+        environment: environment, now: { now }))
+    for round in 0..<2 {
+      let opened = try await queue.run { file throws(ArchiveError) in
+        try file.open { archive throws(ArchiveError) in try TextTree(archive) }
+      }
+      if case .restored(let tree, _, _) = opened.outcome {
+        XCTAssertEqual(tree.texts, [1: "a"])
+      } else {
+        XCTAssertEqual(round, 0)
+      }
+      opened.mark?.endRestore()
+      let writer = try await queue.run { file throws(ArchiveError) in try file.openWriter() }
+      let builder = writer?.builder() ?? RecordBuilder()
+      try builder.append(record: UInt64(round + 1)) { $0.encode("a", forKey: "text") }
+      let records = try builder.finish()
+      _ = try await queue.run { file throws(ArchiveError) in try file.append(records) }
+      try queue.runNow { file throws(ArchiveError) in try file.close() }
+    }
+    XCTAssertEqual(try launch()?.texts, [1: "a", 2: "a"])
+  }
+
   private func checkThatAnErrorIsThrown(_ queue: FileQueue) async {
     do throws(ArchiveError) {
       try await queue.run { _ throws(ArchiveError) in throw ArchiveError(.storageFull) }
