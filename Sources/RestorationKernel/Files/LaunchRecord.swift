@@ -90,10 +90,6 @@ package struct LaunchRecord: Sendable {
     _ version: ArchiveVersion, isFirst: Bool, isCounted: Bool,
     in environment: ApplicationEnvironment
   ) {
-    // Restores of another state, or by another version of the app, say nothing about this one.
-    if self.version != version || applicationVersion != environment.applicationVersion {
-      crashes = 0
-    }
     if isCounted { crashes = min(crashes, .max - 1) + 1 }
     self.version = version
     (applicationVersion, bootSession) = (environment.applicationVersion, environment.bootSession)

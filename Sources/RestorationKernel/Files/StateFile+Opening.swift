@@ -83,7 +83,7 @@ extension StateFile {
   func forgetLaunch(_ claim: Claim) throws(ArchiveError) {
     mark?.letGo()
     mark = nil
-    if try claim.launch.read() != nil { try claim.launch.clear() }
+    try claim.launch.clear()
   }
 
   /// Looks at the stored state, which is nil, and at older ones.

@@ -66,11 +66,13 @@ package struct StoredLaunch: LaunchPlace {
 
   package func read() throws(ArchiveError) -> [UInt8]? {
     guard let file = try storage.open() else { return nil }
-    return try file.read(at: 0, count: min(file.byteCount, LockFile.byteCount))
+    let bytes = try file.read(at: 0, count: min(file.byteCount, LockFile.byteCount))
+    return SealedRecord.isBeginning(bytes) ? bytes : nil
   }
 
   package func write(_ record: [UInt8], note: [UInt8]) throws(ArchiveError) {
-    try check()
+    // A directory may have one place for every name: the state stays.
+    if try read() == nil, try storage.open() != nil { throw ArchiveError(.notAFile) }
     try storage.replace { sink throws(ArchiveError) in try sink.write(record + note) }
   }
 
@@ -78,20 +80,11 @@ package struct StoredLaunch: LaunchPlace {
     guard let file = try storage.openForAppending(), file.byteCount > note.count else {
       throw ArchiveError(.outdated)
     }
-    try check()
     try file.write(note, at: file.byteCount - note.count)
   }
 
   package func clear() throws(ArchiveError) {
-    guard try storage.open() != nil else { return }
-    try check()
-    try storage.remove()
-  }
-
-  /// Throws for a directory that has one place for every name: the state stays.
-  private func check() throws(ArchiveError) {
-    guard let bytes = try read() else { return }
-    guard SealedRecord.isBeginning(bytes) else { throw ArchiveError(.notAFile) }
+    if try read() != nil { try storage.remove() }
   }
 }
 

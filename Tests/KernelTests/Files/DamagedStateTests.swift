@@ -419,9 +419,9 @@ final class DamagedStateTests: FileTestCase {
   func testALaunchThatRestoresTheStateForgetsThatItWasTooOld() throws {
     try launch(saving: [1: "a"])
     now.addTimeInterval(1000)
-    for maximumAge in [100.0, nil, 100] {
+    for (round, maximumAge) in [100.0, nil, 100].enumerated() {
       policy.maximumAge = maximumAge
-      environment.bootSession = "\(maximumAge ?? 0)"
+      environment.bootSession = "\(round)"
       let file = file()
       let (tree, opened) = try open(file)
       if maximumAge == nil {
@@ -430,7 +430,6 @@ final class DamagedStateTests: FileTestCase {
         guard case .tooOld(nil) = opened.outcome else { return XCTFail() }
       }
       try file.close()
-      environment.bootSession = "other"
     }
   }
 

@@ -285,6 +285,13 @@ final class LaunchLifeTests: FileTestCase {
     XCTAssertEqual(try launch(crashingIn: nil).made, [1, 3])
     XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3])
     XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3, 4])
+    // After a trial that failed nothing else is tried at once.
+    try saveAnew()
+    for element in [4, 4, 3] as [UInt64] { _ = try launch(crashingIn: element) }
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1])
+    XCTAssertEqual(try launch(crashingIn: 3).made, [1])
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1])
+    XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2])
   }
 
   func testNothingIsTriedAgainWhereAnotherCrashIsNear() throws {
@@ -587,7 +594,23 @@ final class LaunchLifeTests: FileTestCase {
     opened.mark?.endRestore()
     try save([2: "b"], to: second)
     try second.close()
-    XCTAssertEqual(try open(file(in: place)).tree?.texts, [1: "a", 2: "b"])
+    let third = file(in: place)
+    XCTAssertEqual(try open(third).tree?.texts, [1: "a", 2: "b"])
+    try third.discard()
+    guard case .nothing = try open(third).opened.outcome else { return XCTFail() }
+    try save([3: "c"], to: third)
+    XCTAssertEqual(try open(third).tree?.texts, [3: "c"])
+  }
+
+  func testARecordThatIsTooLargeForItsFileIsSaidAndTheRestoreGoesOn() throws {
+    let files = try FilesOfTest()
+    let place = FileStateDirectory(path: files.path)
+    environment = Self.environment(of: String(repeating: "1", count: 5000))
+    let file = file(in: place)
+    try save([1: "a"], to: file)
+    let (tree, opened) = try open(file)
+    XCTAssertEqual(tree?.texts, [1: "a"])
+    XCTAssertEqual(opened.markProblem?.code, .limitExceeded)
   }
 
   func testTheRecordLiesInTheFileOfTheLock() throws {

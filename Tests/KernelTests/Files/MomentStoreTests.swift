@@ -160,6 +160,22 @@ final class MomentStoreTests: XCTestCase {
     XCTAssertNotNil(try moments.keep(.replaced, at: date))
   }
 
+  func testAnEmptyFileIsNotKeptAndALinkIsRefused() throws {
+    try forAll { kind, storage, moments in
+      try put("", into: storage)
+      XCTAssertNil(try moments.keep(.unread, at: date), "\(kind)")
+      XCTAssertEqual(try moments.all(), [], "\(kind)")
+    }
+    let files = try FilesOfTest()
+    try FileManager.default.createSymbolicLink(
+      atPath: files.child("main.rka"), withDestinationPath: "/etc/passwd")
+    let moments = LinkedMoments(
+      of: files.child("main.rka"), in: files.child("main.history"))
+    XCTAssertThrowsError(try moments.keep(.unread, at: date)) { error in
+      XCTAssertEqual((error as? ArchiveError)?.code, .notAFile)
+    }
+  }
+
   func testADirectoryInThePlaceOfTheStateIsNotKept() throws {
     let files = try FilesOfTest()
     try FileManager.default.createDirectory(
