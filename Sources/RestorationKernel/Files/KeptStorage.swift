@@ -11,6 +11,8 @@ final class KeptStorage: ArchiveStorage {
     var reason: Moment.Reason? = .replaced
     /// Whether there may be more moments than the bound leaves.
     var hasKept = false
+    /// The last moment that another archive has replaced, if not one that is shorter.
+    var kept: Moment?
   }
 
   let base: any ArchiveStorage
@@ -28,6 +30,9 @@ final class KeptStorage: ArchiveStorage {
     state.withLock { $0.hasKept = $0.hasKept || moment != nil }
     return moment
   }
+
+  /// The last moment that another archive has replaced since the last call, if not one that is shorter.
+  func takeKept() -> Moment? { state.withLock { $0.kept.take() } }
 
   /// Removes the moments that are over the bound, if any was kept.
   ///
@@ -61,7 +66,8 @@ final class KeptStorage: ArchiveStorage {
     let reason = state.withLock(\.reason)
     try base.replace { sink throws(ArchiveError) in
       try body(sink)
-      if let reason { _ = try keep(reason) }
+      guard let reason, let moment = try keep(reason), reason != .replaced else { return }
+      state.withLock { $0.kept = moment }
     }
   }
 

@@ -37,6 +37,7 @@ extension StateFile {
     mark?.letGo()
     (mark, writer, standIn, finding) = (nil, nil, nil, .unread)
     try claim.put(bytes, keeping: .putBack)
+    _ = claim.storage.takeKept()
     notePutBack(claim)
     claim.storage.removeExcess(policy.history)
   }

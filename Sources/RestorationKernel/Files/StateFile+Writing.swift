@@ -14,6 +14,8 @@ package enum FileRecord {
 extension StateFile {
   package struct Appended: Sendable {
     package let byteCount: Int
+    /// The moment that another state has become which this one has replaced since the last change.
+    package let kept: Moment?
     /// Whether the names have other numbers than before, and with them the fingerprints of all records.
     package let isRenumbered: Bool
   }
@@ -66,7 +68,9 @@ extension StateFile {
     let isRenumbered = isCompactionDue
     tryToCompactWithoutTrace()
     claim.storage.removeExcess(policy.history)
-    return Appended(byteCount: byteCount, isRenumbered: isRenumbered && !isCompactionDue)
+    return Appended(
+      byteCount: byteCount, kept: claim.storage.takeKept(),
+      isRenumbered: isRenumbered && !isCompactionDue)
   }
 
   private func beginAnew(

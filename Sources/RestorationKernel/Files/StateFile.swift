@@ -87,6 +87,8 @@ package final class StateFile {
   /// The name of the state that this instance has, or else of the one that was asked for.
   package var name: String { claimed?.name ?? source.name }
 
+  package var isClaimed: Bool { claimed != nil }
+
   /// The instances that have the states with the lower numbers.
   package var otherInstances: [OtherInstance] { claimed?.others ?? [] }
 

@@ -26,7 +26,7 @@ final class HistoryTests: FileTestCase {
     var sizes = [try XCTUnwrap(bytes()).count]
     for number in 0..<200 {
       now.addTimeInterval(1)
-      try save([2: text(3000, "b") + "\(number)"], to: file)
+      XCTAssertNil(try save([2: text(3000, "b") + "\(number)"], to: file).kept)
       sizes.append(try XCTUnwrap(bytes()).count)
     }
     let compactions = zip(sizes, sizes.dropFirst()).count { $0 > $1 }

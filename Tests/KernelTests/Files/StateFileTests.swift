@@ -1,7 +1,6 @@
 import ArchiveCodec
 import Foundation
 import RestorationKit
-import Synchronization
 import XCTest
 
 /// Opens, saves and ends, launch after launch.
@@ -17,6 +16,7 @@ final class StateFileTests: FileTestCase {
     let (first, second) = (file(), file())
     first.readAhead()
     XCTAssertEqual(try first.history(), [])
+    XCTAssertFalse(first.isClaimed)
     try open(second)
     XCTAssertEqual(second.name, "main")
   }
@@ -67,61 +67,5 @@ final class StateFileTests: FileTestCase {
     try save([1: "a"], to: file)
     try file.close()
     XCTAssertEqual(try files.names(), ["main.rka"])
-  }
-
-  func testCallsOfAQueueAreMadeInTheirOrder() async throws {
-    let files = try FilesOfTest()
-    let directories: [any StateDirectory] = [
-      MemoryStateDirectory(), FileStateDirectory(path: files.path),
-    ]
-    for directory in directories {
-      let now = now
-      let queue = FileQueue(
-        StateFile.Source(
-          name: "main", application: application, directory: directory, keys: keys,
-          environment: environment, now: { now }))
-      let log = Mutex<[Int]>([])
-      for number in 1...50 { queue.enqueue { _ in log.withLock { $0.append(number) } } }
-      try await queue.run { _ throws(ArchiveError) in log.withLock { $0.append(51) } }
-      queue.enqueue { _ in log.withLock { $0.append(52) } }
-      try queue.runNow { _ throws(ArchiveError) in log.withLock { $0.append(53) } }
-      XCTAssertEqual(log.withLock { $0 }, Array(1...53))
-      await checkThatAnErrorIsThrown(queue)
-    }
-  }
-
-  func testAStateIsRestoredAndSavedThroughAQueue() async throws {
-    let now = now
-    let queue = FileQueue(
-      StateFile.Source(
-        name: "main", application: application, directory: directory, keys: keys,
-        environment: environment, now: { now }))
-    for round in 0..<2 {
-      let opened = try await queue.run { file throws(ArchiveError) in
-        try file.open { archive throws(ArchiveError) in try TextTree(archive) }
-      }
-      if case .restored(let tree, _, _) = opened.outcome {
-        XCTAssertEqual(tree.texts, [1: "a"])
-      } else {
-        XCTAssertEqual(round, 0)
-      }
-      opened.mark?.endRestore()
-      let writer = try await queue.run { file throws(ArchiveError) in try file.openWriter() }
-      let builder = writer?.builder() ?? RecordBuilder()
-      try builder.append(record: UInt64(round + 1)) { $0.encode("a", forKey: "text") }
-      let records = try builder.finish()
-      _ = try await queue.run { file throws(ArchiveError) in try file.append(records) }
-      try queue.runNow { file throws(ArchiveError) in try file.close() }
-    }
-    XCTAssertEqual(try launch()?.texts, [1: "a", 2: "a"])
-  }
-
-  private func checkThatAnErrorIsThrown(_ queue: FileQueue) async {
-    do throws(ArchiveError) {
-      try await queue.run { _ throws(ArchiveError) in throw ArchiveError(.storageFull) }
-      XCTFail("Nothing was thrown.")
-    } catch {
-      XCTAssertEqual(error.code, .storageFull)
-    }
   }
 }
