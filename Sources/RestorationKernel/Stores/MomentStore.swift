@@ -131,6 +131,8 @@ package struct LinkedMoments: MomentStore {
       }
       if let failure { throw failure }
       try handle.synchronize()
+      // The directory goes with the last one.
+      _ = unsafe rmdir(directory.path)
     }
   }
 
@@ -177,14 +179,18 @@ package struct CopiedMoments: MomentStore {
 
   package func keep(_ reason: Moment.Reason, at date: Date) throws(ArchiveError) -> Moment? {
     guard let file = try main.open(), file.byteCount > 0 else { return nil }
+    let bytes = try file.read(at: 0, count: file.byteCount)
     let known = try all()
-    if let same = known.last(where: { $0.isSame(reason, file.byteCount) }) { return same }
-    var moment = Moment(reason, at: date, after: known.last, byteCount: file.byteCount)
+    // Two files that went on from one moment may have as many bytes, and others.
+    if let same = known.last(where: { $0.isSame(reason, bytes.count) }),
+      try self.bytes(of: same) == bytes
+    {
+      return same
+    }
+    var moment = Moment(reason, at: date, after: known.last, byteCount: bytes.count)
     moment.isOfMain = true
     do throws(ArchiveError) {
-      try storage(of: moment).replace { sink throws(ArchiveError) in
-        try sink.write(file, byteCount: moment.byteCount)
-      }
+      try storage(of: moment).replace { sink throws(ArchiveError) in try sink.write(bytes) }
     } catch {
       throw error.code == .notDurable
         ? ArchiveError(.inputOutput, systemError: error.systemError) : error

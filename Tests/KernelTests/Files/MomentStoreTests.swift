@@ -99,6 +99,17 @@ final class MomentStoreTests: XCTestCase {
     }
   }
 
+  func testOtherBytesThatAreAsManyAreKeptToo() throws {
+    try forAll { kind, storage, moments in
+      let start = String(repeating: "a", count: 200)
+      for end in ["one", "two", "six"] {
+        try put(start + end, into: storage)
+        _ = try moments.keep(.unread, at: date)
+      }
+      XCTAssertEqual(try texts(moments).map { $0.suffix(3) }, ["one", "two", "six"], "\(kind)")
+    }
+  }
+
   func testALinkTakesNoSpace() throws {
     let files = try FilesOfTest()
     try files.write(Array("state".utf8), to: "main.rka")
