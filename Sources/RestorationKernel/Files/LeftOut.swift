@@ -122,7 +122,7 @@ package struct LeftOut: Hashable, Codable, Sendable {
       if entries[place].isTried {
         entries[place].failTrial()
       } else {
-        entries[place].launchesLeft = max(0, entries[place].launchesLeft - 1)
+        entries[place].launchesLeft = max(1, entries[place].launchesLeft) - 1
       }
     }
   }

@@ -100,7 +100,7 @@ public struct HistoryBound: Hashable, Sendable {
     let others = all.filter { !$0.reason.isRestorable }
     let old = Set(
       others.dropFirst().dropLast(2).filter { now.timeIntervalSince($0.date) >= age }.map(\.id))
-    var left = counts
+    var left = counts.mapValues { max(0, $0) }
     var bytes = max(0, byteCount)
     return all.reversed().filter { moment in
       guard moment.reason.isRestorable else { return old.contains(moment.id) }

@@ -29,7 +29,7 @@ final class HistoryBoundTests: XCTestCase {
   func testOfEachReasonTheNewestStay() throws {
     for reason in Moment.Reason.allCases where reason.isRestorable {
       let all = try (0..<6).map { try moment($0, reason, daysAgo: 100) }
-      for count in -1...7 {
+      for count in [.min, .max] + Array(-1...7) {
         var bound = HistoryBound()
         bound.counts[reason] = count
         // The newest one of all stays in any case.
