@@ -53,9 +53,8 @@ struct LaunchTrial {
   mutating func giveWay(_ version: ArchiveVersion, _ moment: Moment?) {
     isOver = record.gaveWay
     gaveWay = (gaveWay.versions + [version], moment)
-    let valueTag = record.valueTag
     (record, note) = (LaunchRecord(), nil)
-    (record.gaveWay, record.valueTag) = (true, valueTag)
+    record.gaveWay = true
   }
 
   /// Notes that this launch has found the state too old.

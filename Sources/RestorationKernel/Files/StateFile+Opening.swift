@@ -46,7 +46,7 @@ extension StateFile {
     let file = try find(claim)
     let moments = try claim.moments.all().filter(\.reason.isRestorable)
     if finding != .unread, moments.isEmpty {
-      try forgetLaunch(claim)
+      opened.markProblem = forgetLaunch(claim)
       return opened
     }
     let key = try key(of: claim, creating: false)
@@ -60,9 +60,9 @@ extension StateFile {
       mark?.letGo()
       (mark, hasBegun) = (opened.mark, true)
     case .tooOld(nil): break
-    case .nothing, .tooOld, .crashed: try forgetLaunch(claim)
+    case .nothing, .tooOld, .crashed: opened.markProblem = forgetLaunch(claim)
     }
-    opened.markProblem = trial.problem
+    opened.markProblem = opened.markProblem ?? trial.problem
     return opened
   }
 
@@ -79,11 +79,12 @@ extension StateFile {
     }
   }
 
-  /// Forgets crashes of a state that is gone.
-  func forgetLaunch(_ claim: Claim) throws(ArchiveError) {
+  /// Forgets crashes of a state that is gone; returns why their record is still there.
+  func forgetLaunch(_ claim: Claim) -> ArchiveError? {
     mark?.letGo()
     mark = nil
-    try claim.launch.clear()
+    do throws(ArchiveError) { try claim.launch.clear() } catch { return error }
+    return nil
   }
 
   /// Looks at the stored state, which is nil, and at older ones.

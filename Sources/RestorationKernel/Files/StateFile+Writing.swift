@@ -197,7 +197,7 @@ extension StateFile {
       (writer, standIn, finding) = (nil, nil, .absent)
     }
     try claim.moments.remove(try claim.moments.all().filter(\.reason.isRestorable))
-    try forgetLaunch(claim)
+    if let problem = forgetLaunch(claim) { throw problem }
   }
 
   /// Lets the state go, and notes that the launch has ended.

@@ -275,6 +275,24 @@ final class HistoryTests: FileTestCase {
     XCTAssertEqual(try directory.names(), [])
   }
 
+  func testARecordThatCannotBeRemovedStopsNoRestoreAndADiscardSaysSo() throws {
+    try launch(saving: [1: "a"])
+    try open(file())
+    directory = try directory.afterKill()
+    directory.base.memory(named: "main").bytes = nil
+    directory.hear { name, call throws(ArchiveError) in
+      if name == "main.launch", call == .remove { throw ArchiveError(.permissionDenied) }
+    }
+    let file = file()
+    let opened = try open(file).opened
+    guard case .nothing = opened.outcome else { return XCTFail() }
+    XCTAssertEqual(opened.markProblem?.code, .permissionDenied)
+    XCTAssertThrowsError(try file.discard())
+    directory.hear(nil)
+    try file.discard()
+    XCTAssertNil(bytes(of: "main.launch"))
+  }
+
   func testDiscardingForgetsTheCrashes() throws {
     try launch(saving: [1: "a"])
     let crashed = file()
