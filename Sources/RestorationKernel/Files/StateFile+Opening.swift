@@ -44,8 +44,7 @@ extension StateFile {
     var opened = OpenedState<Tree>()
     (writer, standIn, finding, hasLostRecords) = (nil, nil, .unread, false)
     let file = try find(claim)
-    let moments = try claim.moments.all().filter(\.reason.isRestorable)
-    if finding != .unread, moments.isEmpty {
+    if finding != .unread, try restorable(claim).isEmpty {
       opened.markProblem = forgetLaunch(claim)
       return opened
     }
@@ -53,7 +52,7 @@ extension StateFile {
     var trial = LaunchTrial(
       claim, key, source.environment, threshold: policy.crashThreshold, isFirst: !hasBegun,
       isUnderWay: mark?.isRestoring == true)
-    try find([nil] + moments.reversed(), file, &trial, read, &opened)
+    try find(file, &trial, read, &opened)
     switch opened.outcome {
     case .restored(let tree, let archive, _):
       opened.mark = trial.begin(archive.version, tree)
@@ -87,14 +86,25 @@ extension StateFile {
     return nil
   }
 
-  /// Looks at the stored state, which is nil, and at older ones.
+  /// The moments that a restore may take, the oldest first.
+  private func restorable(_ claim: Claim) throws(ArchiveError) -> [Moment] {
+    try claim.moments.all().filter(\.reason.isRestorable)
+  }
+
+  /// Looks at the stored state, and at older ones only if that one is not taken.
   private func find<Tree: LaunchedTree & Sendable>(
-    _ candidates: [Moment?], _ file: (any AppendableArchiveFile)?, _ trial: inout LaunchTrial,
+    _ file: (any AppendableArchiveFile)?, _ trial: inout LaunchTrial,
     _ read: (Archive) throws(ArchiveError) -> Tree, _ opened: inout OpenedState<Tree>
   ) throws(ArchiveError) {
     let claim = trial.claim
     var failure: ArchiveError?
-    for moment in candidates where !trial.isOver {
+    // The stored state is nil.
+    var (candidates, next) = ([nil] as [Moment?], 0)
+    while !trial.isOver {
+      if next == 1 { candidates += try restorable(claim).reversed() as [Moment?] }
+      guard next < candidates.count else { break }
+      let moment = candidates[next]
+      next += 1
       let location = moment?.id ?? claim.storage.location
       do throws(ArchiveError) {
         let bytes: [UInt8]? = if let moment { try claim.moments.bytes(of: moment) } else { nil }
@@ -111,7 +121,8 @@ extension StateFile {
           continue
         }
         if moment == nil {
-          guard !archive.isBlank else { return }
+          // After a discard there is no record.
+          guard archive.extent.snapshotRecordCount + archive.extent.changeCount > 0 else { return }
           if try leaveOld(archive, &trial, &opened) { return }
         }
         let tree = try read(archive)
@@ -203,9 +214,4 @@ extension StateFile {
     _ = try claim.write(nothing, key, keeping: nil)
     (writer, finding, isCompactionDue) = (try claim.writer(key), .whole, false)
   }
-}
-
-extension Archive {
-  /// Whether there is no record, as after a discard.
-  fileprivate var isBlank: Bool { extent.snapshotRecordCount == 0 && extent.changeCount == 0 }
 }

@@ -142,21 +142,32 @@ final class DamagedStateTests: FileTestCase {
   }
 
   func testAStateThatCannotBeReadOnceStaysAndIsKeptByASave() throws {
-    for call in [HookedDirectory.Call.openForAppending, .names] {
-      directory = HookedDirectory()
-      try launch(saving: [1: "a"])
-      for isSaved in [false, true] {
-        directory.hear { _, made throws(ArchiveError) in
-          if made == call { throw ArchiveError(.inputOutput) }
-        }
-        let file = file()
-        XCTAssertThrowsError(try open(file), "\(call)")
-        directory.hear(nil)
-        if isSaved { try save([1: "own"], to: file) }
-        try file.close()
-        XCTAssertEqual(try launch()?.texts, [1: isSaved ? "own" : "a"], "\(call)")
+    try launch(saving: [1: "a"])
+    for isSaved in [false, true] {
+      directory.hear { _, call throws(ArchiveError) in
+        if call == .openForAppending { throw ArchiveError(.inputOutput) }
       }
-      XCTAssertEqual(try reasons(), [.unread], "\(call)")
+      let file = file()
+      XCTAssertThrowsError(try open(file))
+      directory.hear(nil)
+      if isSaved { try save([1: "own"], to: file) }
+      try file.close()
+      XCTAssertEqual(try launch()?.texts, [1: isSaved ? "own" : "a"])
+    }
+    XCTAssertEqual(try reasons(), [.unread])
+  }
+
+  func testAHistoryThatCannotBeListedIsInTheWayOfNoStateThatCanBeRead() throws {
+    try saveTwo()
+    directory.hear { _, call throws(ArchiveError) in
+      if call == .names { throw ArchiveError(.inputOutput) }
+    }
+    let file = file()
+    XCTAssertEqual(try open(file).tree?.texts, [1: "second"])
+    try save([2: "b"], to: file)
+    try change { $0[0] ^= 1 }
+    XCTAssertThrowsError(try open(file)) { error in
+      XCTAssertEqual((error as? ArchiveError)?.code, .inputOutput)
     }
   }
 
