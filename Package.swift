@@ -27,9 +27,13 @@ let next = (
       "Types/StoredProperties.swift", "Types/TypeTable.swift", "Types/TypeTraits.swift",
       "Types/ViewTree.swift",
       "Tree/ApplicationEnvironment.swift", "Tree/BootSession.swift", "Tree/BuiltInKey.swift",
+      "Tree/ChangeSignal.swift", "Tree/ValueContent.swift", "Tree/Date+Number.swift",
       "Tree/ElementKind.swift", "Tree/KeptBound.swift", "Tree/MigratingState.swift",
       "Tree/RestorationPath.swift", "Tree/StateMigration.swift", "Tree/String+TypeName.swift",
-      "Restoration/ElementVerdict.swift", "Restoration/Lookup.swift",
+      "Engine/FileCalls.swift", "Engine/RestorationStatus.swift", "Engine/TurnQueue.swift",
+      "Keeping/StateKeeper+Registering.swift",
+      "Restoration/ElementCoders.swift", "Restoration/ElementVerdict.swift",
+      "Restoration/Lookup.swift",
       "Restoration/RestoredApplication.swift", "Restoration/ScopedObjects.swift",
       "Reports/Error+Reason.swift", "Reports/KeptElement.swift", "Reports/MendedFields.swift",
       "Reports/PreservationReport.swift", "Reports/Problems+Reports.swift",
@@ -38,10 +42,37 @@ let next = (
       "Reports/ReportNote.swift", "Reports/ReportTree.swift",
       "Reports/RestorationReport+Source.swift", "Reports/RestorationReport.swift",
       "Stores/ArchiveError+Content.swift", "Stores/ArchiveOpener.swift",
-      "Stores/BaseDirectories.swift", "Stores/KeyProviders.swift",
+      "Stores/BaseDirectories.swift", "Stores/KeyProviders.swift", "Stores/WaitingCall.swift",
     ].map { "RestorationKit/\($0)" },
   targets: [
-    "CSodium", "RestorationLibc", "ArchiveCodec", "RestorationKit", "ArchiveForge", "KernelTests",
+    "CSodium", "RestorationLibc", "ArchiveCodec", "RestorationKit", "RestorationTesting",
+    "ArchiveForge", "TestSupport", "RestorationTreeTests", "KernelTests",
+  ],
+  // Of other targets, the files that the new core has come to.
+  parts: [
+    "RestorationTesting": [
+      "Restarting/ProcessDirectory.swift", "Restarting/WrappedStorage.swift",
+      "RestorationTestFailure.swift",
+    ],
+    "TestSupport": [
+      "Archives.swift", "ChangeTestCase.swift", "FaultyStorage.swift", "Gate.swift",
+      "HookedStore.swift", "Launch.swift", "LongTests.swift", "PartlyDecodedTestCase.swift", "StoredElements.swift",
+      "TestContainers.swift", "TestDelegate.swift", "TestList.swift", "TestNode.swift",
+      "TestObjects.swift", "Trace.swift", "TrackedNodes.swift", "WholeError.swift",
+    ],
+    "RestorationTreeTests": [
+      "Coding/DecoderTests.swift", "Coding/CodableStateTests.swift",
+      "Coding/PartlyDecodedTests.swift", "Coding/StatefulNodeTests.swift",
+      "Coding/UnreadKeyTests.swift", "Interface", "Preservation/ChangedStructureTests.swift",
+      "Preservation/SavingTests.swift",
+      "Preservation/WalkTests.swift", "Reports/ReportTests.swift",
+      "Restoration/ElementVerdictTests.swift", "Restoration/ExistingNodeTests.swift",
+      "Restoration/GateTests.swift", "Restoration/HookOrderTests.swift",
+      "Restoration/LookupTests.swift", "Restoration/NewerVersionTests.swift",
+      "Restoration/OrderTests.swift", "Restoration/RegistrationTests.swift",
+      "Restoration/RenameTests.swift", "Tree/MigrationTests.swift", "Tree/NodeNameTests.swift",
+      "Tree/RestorationPathTests.swift",
+    ],
   ]
 )
 
@@ -80,7 +111,7 @@ let package = Package(
     .target(
       name: "RestorationKit", dependencies: ["ArchiveCodec", "RestorationLibc"],
       path: isNext ? "Sources" : nil, sources: isNext ? next.sources : nil,
-      swiftSettings: settings + (isNext ? [.define("RESTORATION_NEXT")] : [])),
+      swiftSettings: settings),
     .target(
       name: "RestorationDrafts", dependencies: ["ArchiveCodec", "RestorationLibc"],
       swiftSettings: settings),
@@ -145,7 +176,8 @@ let package = Package(
         "ArchiveCodec", "ArchiveForge", "RestorationKit", "RestorationSharing",
         "RestorationTesting",
       ],
-      path: "Tests/TestSupport", swiftSettings: testSettings),
+      path: "Tests/TestSupport", exclude: isNext ? [] : ["StoredElements.swift"],
+      swiftSettings: testSettings),
     // Also built with libFuzzer, by the package in Fuzz.
     .target(
       name: "FuzzTargets", dependencies: ["ArchiveCodec", "ArchiveForge"],
@@ -234,4 +266,11 @@ if isNext {
       swiftSettings: testSettings))
   package.targets.removeAll { !next.targets.contains($0.name) }
   package.products.removeAll { !next.targets.contains($0.name) }
+  for target in package.targets {
+    if let sources = next.parts[target.name] { target.sources = sources }
+    target.dependencies.removeAll { dependency in
+      if case .byNameItem(let name, _) = dependency { !next.targets.contains(name) } else { true }
+    }
+    target.swiftSettings?.append(.define("RESTORATION_NEXT"))
+  }
 }

@@ -42,11 +42,13 @@ package struct HookedStore: StateDirectory {
     }
   }
 
-  package func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
-    HookedStorage(storage: store.launchStorage(ofStateNamed: name)) { call throws(ArchiveError) in
-      try hook("\(name).launch", call)
+  #if !RESTORATION_NEXT
+    package func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
+      HookedStorage(storage: store.launchStorage(ofStateNamed: name)) { call throws(ArchiveError) in
+        try hook("\(name).launch", call)
+      }
     }
-  }
+  #endif
 
   package func names() throws(ArchiveError) -> [String] { try store.names() }
 

@@ -24,6 +24,7 @@ extension Trace {
     add(([call] + handed.compactMap(\.self)).joined(separator: ", "))
   }
 
+  #if !RESTORATION_NEXT
   /// Sessions are counted in the order of their first calls, from 1, through all
   /// launches of a test.
   package func number(of session: SceneSession) -> Int {
@@ -31,4 +32,5 @@ extension Trace {
     sessions.append(session.persistentIdentifier)
     return sessions.count
   }
+  #endif
 }

@@ -11,11 +11,17 @@ package struct Change: Sendable {
   package var unread: [(slot: Int32, bodies: [UnreadBody])] = []
   /// The elements whose objects have written a body in place of one that was withheld.
   package var settled: [Int32] = []
-  package var asksBelow: [Int32] = []
+  /// The elements whose body their objects have not read, and go on without.
+  package var withheld: [(slot: Int32, withheld: Withheld)] = []
+  package var asksBelow: Set<Int32> = []
+  package var asksAlone: Set<Int32> = []
   package var removed: [Int32] = []
   package var leftovers: [UInt64] = []
   package var forms: [Form] = []
   package var facts: SaveFacts?
+  /// Whether the record of what is kept is written.
+  package var storesKept = false
+  package var formerNames: [String: [String]]?
   package var nextID: UInt64 = 1
   package var idLimit: UInt64 = 1
 }
@@ -48,18 +54,24 @@ extension Document {
     for (slot, ids) in change.references { references[slot] = ids.isEmpty ? nil : ids }
     for (slot, kept) in change.kept { self.kept[slot] = kept }
     for (slot, bodies) in change.unread { unread[slot] = bodies.isEmpty ? nil : bodies }
+    for (slot, body) in change.withheld { withheld[slot] = body }
     for slot in change.settled { withheld[slot] = nil }
+    asksAlone = change.asksAlone
     for slot in change.removed {
       self[slot] = Element(id: 0, place: Place(parent: -1, role: .child))
       references[slot] = nil
       kept[slot] = nil
       unread[slot] = nil
       withheld[slot] = nil
+      asksAlone.remove(slot)
     }
     removedCount += change.removed.count
     leftovers = change.leftovers
-    hasUnstoredKept = false
+    if change.storesKept {
+      (hasUnstoredKept, storesKept) = (false, !kept.isEmpty || !unread.isEmpty)
+    }
     forms += change.forms
+    if let names = change.formerNames { formerNames = names }
     if let facts = change.facts { self.facts = facts }
     (nextID, idLimit) = (change.nextID, change.idLimit)
   }
@@ -82,6 +94,7 @@ extension Document {
     }
     (kept, references) = (moved(kept), moved(references))
     (unread, withheld) = (moved(unread), moved(withheld))
+    asksAlone = Set(asksAlone.map { slots[Int($0)] })
     removedCount = 0
     return slots
   }

@@ -70,12 +70,8 @@ extension Document {
       }
       return form
     }
-    do {
-      formerNames =
-        try record.decodeIfPresent([String: [String]].self, forKey: DocumentKey.formerNames) ?? [:]
-    } catch {
-      throw .content(error)
-    }
+    guard let former = try record.container(forKey: DocumentKey.formerNames) else { return }
+    for name in former.keys { formerNames[name] = try former.decode(forKey: name) }
   }
 
   private mutating func readContents(
@@ -114,6 +110,7 @@ extension Document {
     _ records: StoredRecords, _ slots: KeyTable
   ) throws(ArchiveError) {
     guard let record = try records.decoder(of: TreeRecord.kept) else { return }
+    storesKept = true
     let ids: [UInt64] = try record.decode(forKey: DocumentKey.ids)
     let reasons: [UInt8] = try record.decode(forKey: DocumentKey.reasons)
     let since: [Date] = try record.decode(forKey: DocumentKey.since)

@@ -18,6 +18,8 @@ enum TreeRecord {
   static let forms = UInt64.max - 2
   /// What is kept, and what was not read.
   static let kept = UInt64.max - 1
+  /// The body of the tree itself: what the application wrote.
+  static let application = UInt64.max - 3
 }
 
 enum DocumentKey {
@@ -64,7 +66,13 @@ extension RecordBuilder {
       coder.encode(
         forms.map { $0.storyboard?.identifier ?? "" }, forKey: DocumentKey.storyboardNames)
     }
-    if !formerNames.isEmpty { try coder.encode(formerNames, forKey: DocumentKey.formerNames) }
+    if !formerNames.isEmpty {
+      coder.encodeContainer(forKey: DocumentKey.formerNames) { coder in
+        for (name, former) in formerNames.sorted(by: { $0.key < $1.key }) {
+          coder.encode(former, forKey: name)
+        }
+      }
+    }
     facts.encode(with: coder)
     try end()
   }

@@ -35,8 +35,12 @@ package struct Document: Sendable {
   package var hasReferred = false
   /// Records of no element, which the next save removes.
   package var leftovers: [UInt64] = []
+  /// The elements to which references lead and whose objects each save asks.
+  package var asksAlone: Set<Int32> = []
   /// Whether what is kept is another than what is stored of it.
   package var hasUnstoredKept = false
+  /// Whether there is a record of what is kept.
+  package var storesKept = false
   /// How many of the elements are not there any more.
   package var removedCount = 0
 
@@ -61,6 +65,11 @@ package struct Document: Sendable {
       next += 1
     }
     return slots
+  }
+
+  /// Whether objects of any class may have to be found by themselves, and not by parent and name.
+  var findsAllByObject: Bool {
+    hasReferred || !kept.isEmpty || !unread.isEmpty || !withheld.isEmpty
   }
 
   /// Whether an element or one above it is kept.
@@ -89,11 +98,14 @@ package struct Element: Sendable {
   /// Whether each save has to look for objects below this one that it must ask.
   package var asksBelow = false
 
-  package var bodyRecord: UInt64 { id * 2 }
+  package var bodyRecord: UInt64 { id == 0 ? TreeRecord.application : id * 2 }
   package var contentsRecord: UInt64 { id * 2 + 1 }
 
   /// The largest identifier, since records have numbers of their own above these.
   package static let largestID = UInt64.max / 2 - 8
+
+  /// The longest name, in bytes.
+  static let longestName = ArchiveLimits.standard.keyByteCount
 }
 
 /// What the element above says of an element.
@@ -161,8 +173,6 @@ package struct Kept: Sendable {
   package var byteCount = 0
 
   package enum Reason: UInt8, Sendable {
-    /// Nobody has asked for a restore yet.
-    case untried
     case notFound, unknownClass, factoryThrew, newerVersion, migrationFailed, leftOut
     /// Only references led to the element, and nothing leads to it now.
     case unreferred
@@ -194,6 +204,8 @@ package struct Withheld: Sendable {
   package var form: Int32
   package var since: Date
   package var byteCount = 0
+  /// The unread body that the object has decoded in place of its own.
+  package var given: UInt64?
   /// What the object said at the end of the restore; nil if it could not say anything.
   ///
   /// Nothing is stored as long as it says that.

@@ -1,4 +1,4 @@
-package import ArchiveCodec
+internal import ArchiveCodec
 #if canImport(FoundationEssentials)
 package import FoundationEssentials
 #else
@@ -29,6 +29,13 @@ package struct SaveFacts: Hashable, Sendable {
     userInterfaceIdiom = environment.userInterfaceIdiom
     systemVersion = environment.systemVersion
     deviceName = environment.deviceName
+  }
+
+  /// The facts without the time, which the commit of a save has.
+  var withoutTime: SaveFacts {
+    var facts = self
+    facts.timestamp = nil
+    return facts
   }
 
   /// Reads the facts; the time is that of the last commit.

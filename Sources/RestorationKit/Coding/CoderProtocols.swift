@@ -27,8 +27,10 @@ protocol RestoredReferences: AnyObject {
   /// Notes the fields of an element that were not restored as they are stored.
   func note(_ fields: MendedFields, at place: Int)
 
-  /// Notes that an element, or the application, keeps its state for later, and why.
-  func keep(_ place: Int?, because reason: String)
+  #if !RESTORATION_NEXT
+    /// Notes that an element, or the application, keeps its state for later, and why.
+    func keep(_ place: Int?, because reason: String)
+  #endif
 
   /// The path of an element, by its place in the stored tree.
   func path(at place: Int) -> RestorationPath

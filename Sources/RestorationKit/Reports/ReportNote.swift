@@ -270,7 +270,7 @@ extension ReportNote: CustomStringConvertible {
       "It is a root without restoration identifier, so nothing of it is saved. Give it one, or an"
         + " empty one if that is meant."
     case .identifierTooLong(let byteCount):
-      "The identifier has \(byteCount) bytes. Use up to \(NodeRecord.longestIdentifier)."
+      "The identifier has \(byteCount) bytes. Use up to \(ArchiveLimits.standard.keyByteCount)."
     case .referenceWithoutIdentifier(let key, let className):
       "The key “\(key)” refers to a \(className) without restoration identifier."
         + " Give it one, or register it with keeper.registerObject."

@@ -1,6 +1,9 @@
 /// The keys of the values that the library writes for an element that conforms to one
 /// of its protocols.
 enum BuiltInKey {
+  /// The container of these values in the body of an element, beside the values of its hook.
+  static let container = "RestorationKit.builtIn"
+
   static let selectedTab = "selectedTab"
   static let selectedElements = "selectedElements"
   static let firstVisibleElement = "firstVisibleElement"

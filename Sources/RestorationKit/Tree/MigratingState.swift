@@ -24,6 +24,7 @@ public final class MigratingState {
   /// - Complexity: O(*n* log *n*) in the number of keys.
   public var keys: [String] {
     entries.sorted { $0.value.place < $1.value.place }.map(\.key)
+      .filter { $0 != BuiltInKey.container }
   }
 
   /// Whether there is a value for the key.

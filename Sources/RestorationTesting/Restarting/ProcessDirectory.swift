@@ -25,9 +25,11 @@ package final class ProcessDirectory: StateDirectory {
     ProcessStorage(storage: base.storage(named: name), life: life)
   }
 
-  package func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
-    ProcessStorage(storage: base.launchStorage(ofStateNamed: name), life: life)
-  }
+  #if !RESTORATION_NEXT
+    package func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
+      ProcessStorage(storage: base.launchStorage(ofStateNamed: name), life: life)
+    }
+  #endif
 
   package func names() throws(ArchiveError) -> [String] { try base.names() }
 

@@ -1,0 +1,169 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+extension StateEngine {
+  /// Saves what the roots and all below them say.
+  ///
+  /// - Parameter participants: Called in the turn of the save; nil if the delegate is gone.
+  func save(
+    _ participants: () -> Participants?
+  ) async throws(RestorationError) -> PreservationReport {
+    do throws(RestorationError) {
+      let report = try await turns.run { () async throws(RestorationError) in
+        guard let participants = participants() else { return PreservationReport(.delegateGone) }
+        return try await saveNow(participants)
+      }
+      Problems.say(report.said)
+      settings.heard?(report.problems.map(\.description))
+      return report
+    } catch {
+      Problems.say(["The save has failed: \(error)"])
+      throw error
+    }
+  }
+
+  private func saveNow(
+    _ participants: Participants
+  ) async throws(RestorationError) -> PreservationReport {
+    if findings.isLocked { return PreservationReport(.locked) }
+    do {
+      let report = try await survey(participants)
+      findings.saveFailure = nil
+      return report
+    } catch let error as RestorationError {
+      throw error
+    } catch {
+      let error = error as? ArchiveError ?? .content(error)
+      if error.code == .keyLocked { return PreservationReport(.locked) }
+      if error.code == .locked { return PreservationReport(.inUse(by: error.subject)) }
+      let failure = RestorationError(error)
+      findings.saveFailure = failure.description
+      throw failure
+    }
+  }
+
+  private func survey(_ participants: Participants) async throws -> PreservationReport {
+    let (writer, setAside) = try await openedForSaving()
+    var report = PreservationReport(.saved)
+    report.setAside = setAside
+    report.stateName = settings.name
+    let start = ContinuousClock.now
+    let result: Survey.Result
+    do {
+      result = try survey(participants, writer)
+    } catch is Declined {
+      try await discardNow()
+      report.outcome = .declined
+      return report
+    }
+    report.walkDuration = start.duration(to: .now)
+    var change = result.change
+    if !result.isEmpty {
+      do {
+        let written = try await file.append(
+          result.records, removing: result.removed, at: SaveFacts.number(of: settings.now()),
+          withFingerprints: !change.added.isEmpty)
+        change.setFingerprints(written.fingerprints)
+        report.writtenByteCount = written.byteCount
+        report.version = written.version
+      } catch {
+        giveBack(result.taken)
+        throw error
+      }
+    } else {
+      report.version = writer.archive?.version
+    }
+    commit(change)
+    describe(result, setAside, in: &report)
+    return report
+  }
+
+  private func survey(
+    _ participants: Participants, _ writer: ArchiveWriter
+  ) throws -> Survey.Result {
+    let conditions = Survey.Conditions(
+      now: settings.now(), keptBound: settings.policy.keptBound,
+      nodeLimit: settings.policy.nodeLimit, facts: facts,
+      storedRecord: { (record) throws(ArchiveError) in try writer.archive?.record(record) })
+    var survey = Survey(document ?? Document(), objects, forms, owner, writer.builder(), conditions)
+    do {
+      return try survey.run(participants.roots) { coder in
+        guard let delegate = participants.delegate else { return }
+        var isSaving = true
+        do {
+          try coder.attempt { isSaving = delegate.shouldSaveApplicationState(with: coder) }
+        } catch {
+          coder.note(.encodeFailed(error.reason))
+        }
+        guard isSaving else { throw Declined() }
+        do {
+          try coder.attempt { try delegate.willEncodeRestorableState(with: coder) }
+        } catch {
+          coder.note(.willEncodeFailed(error.reason))
+        }
+      }
+    } catch {
+      giveBack(survey.taken)
+      throw error
+    }
+  }
+
+  /// Lets the next save ask what this one has asked, since it is not stored.
+  private func giveBack(_ taken: [AnyObject]) {
+    KnownObjects.shared.giveBack(taken, storedCount: document?.elements.count ?? 1)
+    forms.forgetNew()
+  }
+
+  private func commit(_ change: consuming Change) {
+    document?.apply(change)
+    guard let count = document?.elements.count, let removed = document?.removedCount,
+      removed > 1024, removed > count / 2, let slots = document?.pack()
+    else { return }
+    KnownObjects.shared.move(slots, of: owner)
+  }
+
+  private func describe(
+    _ result: Survey.Result, _ setAside: String?, in report: inout PreservationReport
+  ) {
+    guard let document else { return }
+    var notes = result.notes
+    if setAside != nil, !findings.hasTriedToRestore { notes.add(.notRestoredBefore, Document.tree) }
+    let stored = document.elements.count - 1 - document.removedCount
+    report.unaskedCount = max(0, stored - notes.askedCount)
+    report.kept = document.keptElements
+    report.lines = ReportEntries { [notes] in notes.entries(document) }
+  }
+
+  /// The open archive; what is stored there and was not restored is kept beside it.
+  private func openedForSaving() async throws(ArchiveError) -> (ArchiveWriter, String?) {
+    if let writer, document != nil { return (writer, nil) }
+    guard let opened = try await file.open(creatingKey: true) else {
+      throw ArchiveError(.keyMissing, location: settings.keys.location)
+    }
+    var (writer, setAside): (ArchiveWriter, String?) = (opened.writer, nil)
+    if opened.stored != nil { (writer, setAside) = try await file.beginAnew() }
+    (self.writer, document) = (writer, Document())
+    return (writer, setAside)
+  }
+}
+
+/// The gate of a save has said no.
+private struct Declined: Error {}
+
+extension Document {
+  /// The kept elements, for reports.
+  var keptElements: [KeptElement] {
+    guard !kept.isEmpty else { return [] }
+    let names = StoredNames(self)
+    return kept.sorted { $0.key < $1.key }.map { slot, kept in
+      KeptElement(
+        kind: self[slot].place.role.kind, path: RestorationPath(of: Int(slot), in: names),
+        className: form(of: slot).className, reason: kept.outcome ?? .notFound,
+        isStateAlone: false, since: kept.since, byteCount: kept.byteCount)
+    }
+  }
+}

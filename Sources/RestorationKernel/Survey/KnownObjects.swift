@@ -1,0 +1,242 @@
+internal import Observation
+internal import Synchronization
+
+/// The objects whose elements must be found by the object itself: those that say when they change,
+/// those that references reach, and those with something kept or unread at or below them. All others
+/// are found by their parents and names.
+final class KnownObjects: @unchecked Sendable {
+  static let shared = KnownObjects()
+
+  /// A keeper, as the table knows it.
+  final class Owner: @unchecked Sendable {
+    fileprivate let signal: ChangeSignal?
+    /// The entries that have changed since they were taken.
+    fileprivate var changed: [Int] = []
+    /// The entries of elements by their slots, some of which may have gone since; -1 for none.
+    private var entries: [Int32] = []
+    fileprivate var isClosed = false
+
+    init(telling signal: ChangeSignal? = nil) { self.signal = signal }
+
+    fileprivate func entry(at slot: Int32) -> Int? {
+      guard entries.indices ~= Int(slot), entries[Int(slot)] >= 0 else { return nil }
+      return Int(entries[Int(slot)])
+    }
+
+    fileprivate func setEntry(_ number: Int, at slot: Int32) {
+      guard slot >= 0 else { return }
+      if entries.count <= Int(slot) {
+        entries += repeatElement(-1, count: Int(slot) + 1 - entries.count)
+      }
+      entries[Int(slot)] = Int32(number)
+    }
+
+    fileprivate func removeEntries() { entries = [] }
+  }
+
+  struct Known {
+    let slot: Int32
+    let hasChanged: Bool
+  }
+
+  private struct Entry {
+    weak var object: AnyObject?
+    var owner: Owner
+    var slot: Int32
+    var hasChanged: Bool
+    /// The observations of an observed object, by its parts.
+    var observations: [ObservedPart: ObjectObservation] = [:]
+  }
+
+  // All that follows is touched by the holder of the lock alone.
+  private let lock = Mutex(())
+  private var entries: [Entry] = []
+  private var table = KeyTable()
+  private var countToSweep = 1024
+
+  func invalidate(_ object: AnyObject) {
+    let signal = lock.withLock { _ -> ChangeSignal? in
+      guard let number = number(of: object) else { return nil }
+      let owner = entries[number].owner
+      if !entries[number].hasChanged {
+        entries[number].hasChanged = true
+        owner.changed.append(number)
+      }
+      return owner.signal
+    }
+    signal?.tell()
+  }
+
+  func known(_ object: AnyObject, to owner: Owner) -> Known? {
+    lock.withLock { _ in
+      guard let number = number(of: object), entries[number].owner === owner,
+        entries[number].slot >= 0
+      else { return nil }
+      return Known(slot: entries[number].slot, hasChanged: entries[number].hasChanged)
+    }
+  }
+
+  /// Notes the element of an object; a change that it says from now on is one after that.
+  ///
+  /// - Parameter hasChanged: Whether the next save asks the object all the same.
+  func note(_ object: AnyObject, at slot: Int32, of owner: Owner, hasChanged: Bool = false) {
+    lock.withLock { _ in
+      let number = number(of: object) ?? entries.count
+      if number == entries.count {
+        if entries.count >= countToSweep { sweep() }
+        return append(Entry(object: object, owner: owner, slot: slot, hasChanged: hasChanged))
+      }
+      owner.setEntry(number, at: slot)
+      entries[number].owner = owner
+      entries[number].slot = slot
+      entries[number].hasChanged = hasChanged
+      if hasChanged { owner.changed.append(number) }
+    }
+  }
+
+  private func append(_ entry: Entry) {
+    guard let object = entry.object else { return }
+    if entry.hasChanged { entry.owner.changed.append(entries.count) }
+    table.set(UInt64(addressOf: object), Int32(entries.count))
+    entry.owner.setEntry(entries.count, at: entry.slot)
+    entries.append(entry)
+  }
+
+  /// Forgets the elements of all objects of a keeper.
+  func forgetAll(of owner: Owner) {
+    lock.withLock { _ in
+      owner.removeEntries()
+      owner.changed = []
+      for number in entries.indices where entries[number].owner === owner {
+        entries[number].slot = -1
+      }
+    }
+  }
+
+  /// Forgets the element of an object, which is a new one from now on.
+  func forget(_ object: AnyObject) {
+    lock.withLock { _ in
+      if let number = number(of: object) { entries[number].slot = -1 }
+    }
+  }
+
+  /// Gives back what a save that failed has taken: the next one asks these objects again.
+  ///
+  /// - Parameter count: The elements from here on were never stored.
+  func giveBack(_ objects: [AnyObject], storedCount count: Int) {
+    lock.withLock { _ in
+      for object in objects {
+        guard let number = number(of: object) else { continue }
+        if Int(entries[number].slot) >= count {
+          entries[number].slot = -1
+        } else {
+          entries[number].hasChanged = true
+          entries[number].owner.changed.append(number)
+        }
+      }
+    }
+  }
+
+  /// The objects that have said since the last call that they have changed; each has changed until it
+  /// is noted.
+  func takeChanged(of owner: Owner) -> [(object: AnyObject, slot: Int32)] {
+    lock.withLock { _ in
+      var taken: [(object: AnyObject, slot: Int32)] = []
+      for number in owner.changed where entries[number].owner === owner {
+        guard entries[number].hasChanged, entries[number].slot >= 0,
+          let object = entries[number].object
+        else { continue }
+        taken.append((object, entries[number].slot))
+      }
+      owner.changed = []
+      return taken
+    }
+  }
+
+  /// The living object of an element, if it is found by itself.
+  func object(at slot: Int32, of owner: Owner) -> AnyObject? {
+    lock.withLock { _ in
+      guard let number = owner.entry(at: slot), entries[number].owner === owner,
+        entries[number].slot == slot
+      else { return nil }
+      return entries[number].object
+    }
+  }
+
+  /// Gives elements their places in a document that has been packed.
+  func move(_ slots: [Int32], of owner: Owner) {
+    lock.withLock { _ in
+      owner.removeEntries()
+      for number in entries.indices where entries[number].owner === owner {
+        let slot = Int(entries[number].slot)
+        guard slot >= 0 else { continue }
+        entries[number].slot = slot < slots.count ? slots[slot] : -1
+        owner.setEntry(number, at: entries[number].slot)
+      }
+    }
+  }
+
+  func close(_ owner: Owner) {
+    lock.withLock { _ in owner.isClosed = true }
+  }
+
+  /// Reads a part of what an object says; one that is observed has changed when something changes that
+  /// the body has read.
+  func observing<Value, Failure: Error>(
+    _ part: ObservedPart, _ object: AnyObject, _ info: TypeInfo,
+    _ body: () throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    guard info.tracking == .observed else { return try body() }
+    let observation = ObjectObservation()
+    let earlier = lock.withLock { _ -> ObjectObservation? in
+      guard let number = number(of: object) else { return nil }
+      defer { entries[number].observations[part] = observation }
+      return entries[number].observations[part]
+    }
+    earlier?.end()
+    let changed = WeakObject(object)
+    return try withObservationTracking {
+      observation.access()
+      return Result { () throws(Failure) in try body() }
+    } onChange: {
+      if !observation.isEnded, let object = changed.object { Self.shared.invalidate(object) }
+    }.get()
+  }
+
+  private func number(of object: AnyObject) -> Int? {
+    guard let number = table[UInt64(addressOf: object)].map(Int.init),
+      entries[number].object === object
+    else { return nil }
+    return number
+  }
+
+  /// Drops the objects that are gone, if they are many: moving a weak reference takes long.
+  private func sweep() {
+    countToSweep = max(1024, entries.count * 2)
+    let goneCount = entries.count { $0.owner.isClosed || $0.object == nil }
+    guard goneCount > entries.count / 4 else { return }
+    let old = entries
+    entries = []
+    entries.reserveCapacity(old.count)
+    table = KeyTable(expecting: old.count)
+    var owners: Set<ObjectIdentifier> = []
+    for entry in old where owners.insert(ObjectIdentifier(entry.owner)).inserted {
+      entry.owner.changed = []
+      entry.owner.removeEntries()
+    }
+    for entry in old where !entry.owner.isClosed { append(entry) }
+    countToSweep = max(1024, entries.count * 2)
+  }
+}
+
+/// An object for a closure that any thread calls, and that only asks for the object's entry.
+private struct WeakObject: @unchecked Sendable {
+  weak var object: AnyObject?
+
+  init(_ object: AnyObject) { self.object = object }
+}
+
+/// What an object says of its changes, by any thread.
+enum TrackedObjects {
+  static func invalidate(_ object: AnyObject) { KnownObjects.shared.invalidate(object) }
+}

@@ -1,0 +1,195 @@
+internal import ArchiveCodec
+
+/// Where objects are stored, and where those that a survey meets first will be.
+///
+/// Most of its variables are changed for each object, by code that calls nothing else meanwhile: the
+/// checks of that at run time would take a tenth of a save (benchmark: save 10,000 nodes).
+final class Places {
+  let document: Document
+  let owner: KnownObjects.Owner
+  let objects: ObjectTable
+  @safe @exclusivity(unchecked) private(set) var added: [Element] = []
+  @safe @exclusivity(unchecked) private(set) var nextID: UInt64
+  /// The objects that this survey has met, by their addresses: the survey keeps them alive.
+  @safe @exclusivity(unchecked) private var visited = KeyTable()
+  /// The targets of the references of the hook that runs.
+  @safe @exclusivity(unchecked) private(set) var mentions: [Mention] = []
+  /// The new elements of objects to which a reference has led, and which have no place yet.
+  private var mentioned: [ObjectIdentifier: Int32] = [:]
+  /// The elements that no object above has any more; who refers to one takes it over.
+  var orphans: Set<Int32> = []
+  /// The new parents and roles of elements that have moved.
+  private var moved: [Int32: Place] = [:]
+  var notes = SurveyNotes()
+
+  /// A reference, as a hook has made it.
+  struct Mention {
+    let object: any StateRestoring
+    let slot: Int32
+    let key: String
+  }
+
+  init(_ document: Document, _ owner: KnownObjects.Owner, _ objects: ObjectTable) {
+    (self.document, self.owner, self.objects) = (document, owner, objects)
+    nextID = document.nextID
+  }
+
+  subscript(slot: Int32) -> Element {
+    isNew(slot) ? added[Int(slot) - document.elements.count] : document.elements[Int(slot)]
+  }
+
+  // One value each: a copy of an element counts references of its name and its children.
+  func id(of slot: Int32) -> UInt64 { value(of: slot) { $0.id } }
+  func body(of slot: Int32) -> RecordFingerprint { value(of: slot) { $0.body } }
+  func asksBelow(_ slot: Int32) -> Bool { value(of: slot) { $0.asksBelow } }
+
+  @inline(__always)
+  private func value<Value>(of slot: Int32, _ path: (Element) -> Value) -> Value {
+    isNew(slot)
+      ? path(added[Int(slot) - document.elements.count]) : path(document.elements[Int(slot)])
+  }
+
+  func isNew(_ slot: Int32) -> Bool { Int(slot) >= document.elements.count }
+
+  // MARK: Elements
+
+  /// Makes an element, and returns where it will be.
+  func add(_ place: Place, asksBelow: Bool = false) -> Int32 {
+    added.append(Element(id: takeID(), place: place, asksBelow: asksBelow))
+    return Int32(document.elements.count + added.count - 1)
+  }
+
+  func takeID() -> UInt64 {
+    nextID += 1
+    return nextID - 1
+  }
+
+  func change(new slot: Int32, _ body: (inout Element) -> Void) {
+    body(&added[Int(slot) - document.elements.count])
+  }
+
+  func move(_ slot: Int32, to place: Place) {
+    if isNew(slot) {
+      change(new: slot) { $0.place = place }
+    } else {
+      moved[slot] = place
+    }
+  }
+
+  /// Whether a stored element has got another place, be it below the same parent.
+  func hasMoved(_ slot: Int32) -> Bool { !moved.isEmpty && moved[slot] != nil }
+
+  /// The place that an element has now.
+  func place(of slot: Int32) -> Place { (moved.isEmpty ? nil : moved[slot]) ?? self[slot].place }
+
+  func parent(of slot: Int32) -> Int32 {
+    (moved.isEmpty ? nil : moved[slot]?.parent) ?? value(of: slot) { $0.place.parent }
+  }
+
+  func role(of slot: Int32) -> Role {
+    (moved.isEmpty ? nil : moved[slot]?.role) ?? value(of: slot) { $0.place.role }
+  }
+
+  /// Whether the element or one above it is not below anybody, or not any more.
+  func isHomeless(_ slot: Int32) -> Bool {
+    var slot = slot
+    while slot > Document.tree {
+      if !orphans.isEmpty, orphans.contains(slot) { return true }
+      slot = parent(of: slot)
+    }
+    return slot < Document.tree
+  }
+
+  /// Whether an object that was met already may get a place below another one: so far only a reference
+  /// has led to it, and it is not above that one.
+  func mayBeContained(_ slot: Int32, in parent: Int32) -> Bool {
+    guard role(of: slot) == .referred else { return false }
+    var above = parent
+    while above > Document.tree {
+      if above == slot { return false }
+      above = self.parent(of: above)
+    }
+    return true
+  }
+
+  func path(of slot: Int32) -> RestorationPath {
+    var places: [Place] = []
+    var slot = slot
+    while slot > Document.tree {
+      places.append(place(of: slot))
+      slot = places[places.count - 1].parent
+    }
+    return places.reversed().reduce(RestorationPath()) {
+      $0.appending($1.name, siblingIndex: Int($1.siblingIndex))
+    }
+  }
+
+  // MARK: Objects
+
+  /// Notes that an object has been met.
+  func visit(_ object: AnyObject, at slot: Int32) {
+    visited.set(UInt64(addressOf: object), slot)
+    if !mentioned.isEmpty { mentioned[ObjectIdentifier(object)] = nil }
+  }
+
+  func visitedSlot(of object: AnyObject) -> Int32? { visited[UInt64(addressOf: object)] }
+
+  func isVisited(_ object: AnyObject) -> Bool { visitedSlot(of: object) != nil }
+
+  /// The element of an object that has no place yet, and to which a reference has led.
+  func mentionedSlot(of object: AnyObject) -> Int32? {
+    mentioned.isEmpty ? nil : mentioned[ObjectIdentifier(object)]
+  }
+
+  /// The elements of objects to which references have led, and which have got no place.
+  var placeless: [Int32] { Array(mentioned.values) }
+
+  // MARK: References
+
+  /// Begins the hook of an object; returns the mark to go back to if it throws.
+  func beginMentions() -> Int {
+    if !mentions.isEmpty { mentions = [] }
+    return added.count
+  }
+
+  /// Forgets the objects that were met in a hook that threw.
+  func undoMentions(to mark: Int) {
+    mentions = []
+    guard added.count > mark else { return }
+    let first = Int32(document.elements.count + mark)
+    mentioned = mentioned.filter { $0.value < first }
+    nextID -= UInt64(added.count - mark)
+    added.removeSubrange(mark...)
+  }
+}
+
+extension Places: StateEncoding {
+  func path(of number: RowNumber?) -> RestorationPath { path(of: number ?? Document.tree) }
+
+  func reference(
+    to object: any StateRestoring, from number: RowNumber?, key: String
+  ) -> UInt64? {
+    let known =
+      visitedSlot(of: object) ?? mentionedSlot(of: object)
+      ?? KnownObjects.shared.known(object, to: owner)?.slot
+    if let slot = known {
+      mentions.append(Mention(object: object, slot: slot, key: key))
+      return id(of: slot)
+    }
+    guard objects.canBeReferred(object) else {
+      let className = objects.types.className(of: object)
+      note(.referenceWithoutIdentifier(key: key, className: className), number)
+      return nil
+    }
+    let slot = add(Place(parent: -1, role: .referred))
+    mentioned[ObjectIdentifier(object)] = slot
+    mentions.append(Mention(object: object, slot: slot, key: key))
+    return id(of: slot)
+  }
+
+  func note(_ note: ReportNote, _ number: RowNumber?) { notes.add(note, number ?? Document.tree) }
+
+  func register(_ object: any RestorableObject, identifier: String) {
+    objects.register(object, identifier: identifier)
+  }
+}

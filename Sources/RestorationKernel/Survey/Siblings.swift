@@ -1,0 +1,178 @@
+internal import ArchiveCodec
+
+/// The children of one element, while their objects are matched with what is stored.
+///
+/// As long as objects come in the order in which they are stored, each is compared with the next stored
+/// one; from the first that does not, names are looked up.
+struct Siblings {
+  let parent: Int32
+  private let old: [Int32]
+  private var next = 0
+  private(set) var children: [Child] = []
+  private(set) var isChanged = false
+  private var names: NameTable?
+  private var oldNames = NameTable()
+  private var used: Set<Int32> = []
+
+  init(below parent: Int32, of old: [Int32], expecting count: Int) {
+    self.parent = parent
+    self.old = old
+    children.reserveCapacity(count)
+  }
+
+  struct Match {
+    /// The stored element; nil for a new one.
+    let slot: Int32?
+    let siblingIndex: Int32
+  }
+
+  /// Finds the stored element of an object; nil if another one has its name.
+  ///
+  /// - Parameter known: The element that is found by the object itself; the name counts for all others.
+  mutating func match(
+    _ name: String, _ role: Role, _ known: Int32?, maySharing: Bool, _ document: Document
+  ) -> Match? {
+    if names == nil {
+      if next < old.count, known == nil || known == old[next], isNext(name, role, document) {
+        next += 1
+        return Match(slot: old[next - 1], siblingIndex: document[old[next - 1]].place.siblingIndex)
+      }
+      lookUpFromHereOn(document)
+    }
+    var index: Int32 = 0
+    while names?.find(name, role.sort, index) != nil {
+      guard maySharing else { return nil }
+      index += 1
+    }
+    var slot = known ?? oldNames.find(name, role.sort, index)
+    if let found = slot, !used.insert(found).inserted { slot = nil }
+    return Match(slot: slot, siblingIndex: index)
+  }
+
+  private func isNext(_ name: String, _ role: Role, _ document: Document) -> Bool {
+    let slot = old[next]
+    let stored = document[slot].place
+    return stored.role == role && stored.name == name && document.isMatchedByName(slot)
+  }
+
+  private mutating func lookUpFromHereOn(_ document: Document) {
+    var table = NameTable(expecting: max(old.count, children.capacity))
+    for child in children { table.insert(child.place, child.slot) }
+    names = table
+    used = Set(old[..<next])
+    oldNames = NameTable(expecting: old.count)
+    for slot in old[next...] where document.isMatchedByName(slot) {
+      oldNames.insert(document[slot].place, slot)
+    }
+  }
+
+  /// Adds a child that was matched; its place says how it is stored from now on.
+  mutating func append(_ child: Child, storedAs stored: Place?) {
+    if !isChanged { isChanged = stored != child.place }
+    names?.insert(child.place, child.slot)
+    children.append(child)
+  }
+
+  /// The stored children that no object was matched with.
+  func unmatched() -> [Int32] {
+    if names == nil { return Array(old[next...]) }
+    return old.filter { !used.contains($0) }
+  }
+
+  /// Adds what stays though there is no object for it, each where it was stored among the others.
+  mutating func keep(_ kept: [Child]) {
+    guard !kept.isEmpty else { return }
+    var places: [Int32: Int] = [:]
+    for (place, slot) in old.enumerated() { places[slot] = place }
+    var merged: [Child] = []
+    var rest = kept[...]
+    for child in children {
+      while let next = rest.first, places[next.slot] ?? 0 <= merged.count {
+        merged.append(next)
+        rest.removeFirst()
+      }
+      merged.append(child)
+    }
+    children = merged + rest
+  }
+
+  /// Ends the list; returns whether it is another than the stored one.
+  ///
+  /// - Parameter count: How many stored children stand behind these, which come later.
+  mutating func end(besides count: Int) -> Bool {
+    if !isChanged { isChanged = !children.lazy.map(\.slot).elementsEqual(old.dropLast(count)) }
+    return isChanged
+  }
+}
+
+extension Document {
+  /// Whether an object of the name is that of the element; what references reach is found by itself.
+  func isMatchedByName(_ slot: Int32) -> Bool { !self[slot].place.role.livesByReferences }
+}
+
+/// Elements by their names among siblings.
+struct NameTable {
+  private var places: [(place: Place, slot: Int32)] = []
+  /// Only for more names than can be compared one after the other.
+  private var table: KeyTable?
+  private static let fewNames = 8
+
+  init(expecting count: Int = 0) {
+    guard count > Self.fewNames else { return }
+    places.reserveCapacity(count)
+    table = KeyTable(expecting: count)
+  }
+
+  mutating func insert(_ place: Place, _ slot: Int32) {
+    places.append((place, slot))
+    guard table != nil else {
+      if places.count > Self.fewNames { makeTable() }
+      return
+    }
+    enter(places.count - 1)
+  }
+
+  private mutating func makeTable() {
+    table = KeyTable(expecting: places.count * 2)
+    for number in places.indices { enter(number) }
+  }
+
+  private mutating func enter(_ number: Int) {
+    let place = places[number].place
+    var key = Self.key(place.name, place.role.sort, place.siblingIndex)
+    while let other = table?[key], !isNamed(Int(other), place.name, place.role.sort, place.siblingIndex) {
+      key = Self.next(key)
+    }
+    table?.set(key, Int32(number))
+  }
+
+  func find(_ name: String, _ sort: Role.Sort, _ siblingIndex: Int32) -> Int32? {
+    guard let table else {
+      return places.first {
+        $0.place.siblingIndex == siblingIndex && $0.place.role.sort == sort && $0.place.name == name
+      }?.slot
+    }
+    var key = Self.key(name, sort, siblingIndex)
+    while let number = table[key] {
+      if isNamed(Int(number), name, sort, siblingIndex) { return places[Int(number)].slot }
+      key = Self.next(key)
+    }
+    return nil
+  }
+
+  private func isNamed(
+    _ number: Int, _ name: String, _ sort: Role.Sort, _ siblingIndex: Int32
+  ) -> Bool {
+    let place = places[number].place
+    return place.name == name && place.role.sort == sort && place.siblingIndex == siblingIndex
+  }
+
+  /// A number that depends on the process, so that nobody can choose names of the same one.
+  private static func key(_ name: String, _ sort: Role.Sort, _ siblingIndex: Int32) -> UInt64 {
+    let hash = RecordFingerprint(name.utf8.span).value
+    return hash &+ UInt64(sort.rawValue) << 56 &+ UInt64(UInt32(bitPattern: siblingIndex)) << 8
+      | 1 << 63
+  }
+
+  private static func next(_ key: UInt64) -> UInt64 { (key &* 0x9E37_79B9_7F4A_7C15) | 1 << 63 }
+}

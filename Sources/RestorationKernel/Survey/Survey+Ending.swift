@@ -1,0 +1,176 @@
+internal import ArchiveCodec
+
+/// What goes, and who is below whom.
+extension Survey {
+  // MARK: What goes
+
+  /// Removes what nobody has any more, after those who refer to it were asked what they refer to now.
+  mutating func settleReferences() throws {
+    while true {
+      if document.hasReferred, !references.dropped.isEmpty || !places.orphans.isEmpty {
+        dropUnreferred()
+      }
+      let gone = elementsToRemove()
+      guard !gone.isEmpty, try askReferrers(of: gone) else { return remove(gone) }
+      try askAll()
+    }
+  }
+
+  /// Lets elements go to which no reference leads from the tree any more; as long as one does, they
+  /// stay where they are. While anything is kept, which may refer to them, they are kept, too.
+  ///
+  /// - Complexity: O(*n*) in the elements; called when a reference or an element has gone.
+  private mutating func dropUnreferred() {
+    let referred = document.elements.indices.map(Int32.init).filter { slot in
+      document[slot].place.parent >= 0 && places.role(of: slot).livesByReferences
+        && !places.isHomeless(slot) && document.kept[slot] == nil
+    }
+    guard !referred.isEmpty else { return }
+    var slots = KeyTable(expecting: document.elements.count + places.added.count)
+    for (slot, element) in (document.elements + places.added).enumerated() where element.id != 0 {
+      slots.set(element.id, Int32(slot))
+    }
+    var leads: [Int32: [Int32]] = [:]
+    for (slot, ids) in references.all where !places.isHomeless(slot) {
+      leads[region(of: slot), default: []] += ids.compactMap { slots[$0] }.map(region)
+    }
+    var reached: Set = [Document.tree]
+    var left = [Document.tree]
+    while let next = left.popLast() {
+      for other in leads[next] ?? [] where reached.insert(other).inserted { left.append(other) }
+    }
+    let isAnythingKept = !document.kept.isEmpty || !document.unread.isEmpty
+    for slot in referred where !reached.contains(slot) {
+      if isAnythingKept {
+        let kept = Kept(reason: .unreferred, since: conditions.now)
+        change.kept.append((slot, kept))
+        continue
+      }
+      places.orphans.insert(slot)
+      editContents(of: places.parent(of: slot)) { below in
+        below.referred.removeAll { $0.slot == slot }
+      }
+    }
+  }
+
+  /// The element that is above another one by containment alone, and is contained by none.
+  private func region(of slot: Int32) -> Int32 {
+    var slot = slot
+    while slot > Document.tree, !places.role(of: slot).livesByReferences {
+      slot = places.parent(of: slot)
+    }
+    return slot
+  }
+
+  private func elementsToRemove() -> Set<Int32> {
+    var gone: Set<Int32> = []
+    var left = Array(places.orphans)
+    while let slot = left.popLast() {
+      guard gone.insert(slot).inserted else { continue }
+      left += document[slot].children.filter { places.parent(of: $0) == slot }
+    }
+    return gone
+  }
+
+  /// Asks the objects that refer to what goes, and were not asked yet; false if there is none.
+  private mutating func askReferrers(of gone: Set<Int32>) throws -> Bool {
+    let ids = Set(gone.map { document[$0].id })
+    let referrers = references.all.filter { slot, referred in
+      !gone.contains(slot) && !ids.isDisjoint(with: referred)
+    }
+    guard !referrers.isEmpty else { return false }
+    var visited: [Int32: Bool] = [:]
+    for visit in agenda.visits where referrers[visit.slot] != nil {
+      visited[visit.slot] = visit.asksBody || visited[visit.slot] == true
+    }
+    var isAsking = false
+    for slot in referrers.keys.sorted() where visited[slot] != true {
+      guard let object = KnownObjects.shared.object(at: slot, of: owner) as? any StateRestoring else {
+        continue
+      }
+      try visit(changed: object, at: slot, placesBelow: visited[slot] == nil)
+      isAsking = true
+    }
+    return isAsking
+  }
+
+  private mutating func remove(_ gone: Set<Int32>) {
+    removedRecords += document.leftovers
+    change.removed = places.placeless
+    guard !gone.isEmpty else { return }
+    // A batch cannot remove what it writes: objects that were asked before it came out that they go.
+    let written = Set(agenda.visits.lazy.map(\.slot))
+    for slot in gone {
+      contents[slot] = nil
+      let element = document[slot]
+      if element.body != .none {
+        if written.contains(slot) {
+          change.leftovers.append(element.bodyRecord)
+        } else {
+          removedRecords.append(element.bodyRecord)
+        }
+      }
+      if !element.children.isEmpty { removedRecords.append(element.contentsRecord) }
+      removedRecords += (keeping.unread[slot] ?? document.unread[slot] ?? []).map(\.record)
+    }
+    change.removed += gone
+  }
+
+  // MARK: Writing
+
+  /// Writes who is below whom.
+  mutating func writeContents() throws {
+    for (slot, below) in contents.sorted(by: { $0.key < $1.key }) {
+      let children =
+        below.children + below.referred.filter { places.parent(of: $0.slot) == slot }
+      let slots = children.map(\.slot)
+      let stored = places.isNew(slot) ? [] : document[slot].children
+      guard below.isChanged || slots != stored else { continue }
+      if !children.isEmpty {
+        try builder.writeContents(children, of: places[slot])
+      } else if !stored.isEmpty {
+        removedRecords.append(places[slot].contentsRecord)
+      }
+      if places.isNew(slot) {
+        places.change(new: slot) { $0.children = slots }
+      } else {
+        change.children.append((slot, slots))
+      }
+    }
+  }
+
+  /// Writes what belongs to no element, if it has changed.
+  mutating func writeFacts() throws {
+    change.added = places.added
+    change.forms = forms.newForms
+    change.nextID = places.nextID
+    change.idLimit = document.idLimit
+    if change.nextID > change.idLimit { change.idLimit = (change.nextID | 1023) + 1 }
+    if forms.hasNewNames { change.formerNames = forms.formerNames }
+    if conditions.facts != document.facts.withoutTime { change.facts = conditions.facts }
+    if !change.forms.isEmpty || change.idLimit != document.idLimit || change.facts != nil
+      || change.formerNames != nil
+    {
+      try builder.writeForms(
+        document.forms + change.forms, formerNames: change.formerNames ?? document.formerNames,
+        conditions.facts, idLimit: change.idLimit)
+    }
+    let removes = change.removed.contains { document.kept[$0] != nil || document.unread[$0] != nil }
+    guard !change.kept.isEmpty || !change.unread.isEmpty || removes || document.hasUnstoredKept
+    else { return }
+    var (kept, unread) = (document.kept, document.unread)
+    for (slot, reason) in change.kept { kept[slot] = reason }
+    for (slot, bodies) in change.unread { unread[slot] = bodies }
+    for slot in change.removed { (kept[slot], unread[slot]) = (nil, nil) }
+    change.storesKept = true
+    let bodies = unread.sorted { $0.key < $1.key }.flatMap { slot, bodies in
+      bodies.map { (places.id(of: slot), $0) }
+    }
+    if kept.isEmpty, bodies.isEmpty {
+      if document.storesKept { removedRecords.append(TreeRecord.kept) }
+    } else {
+      try builder.writeKept(
+        kept.sorted { $0.key < $1.key }.map { (places.id(of: $0.key), $0.value) }, bodies)
+    }
+  }
+}

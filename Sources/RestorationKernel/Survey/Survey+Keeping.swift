@@ -1,0 +1,191 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// What stays stored though nobody has claimed or read it.
+struct Keeping {
+  /// The bodies that the objects of elements have not read, by the elements.
+  var withheld: [Int32: Withheld]
+  /// Why elements were kept that objects have just claimed.
+  var claims: [Int32: Kept] = [:]
+  /// The unread bodies of elements that have got another one.
+  var unread: [Int32: [UnreadBody]] = [:]
+
+  /// The stored bodies that are about to be replaced, and must be copied before.
+  var replaced: [(slot: Int32, withheld: Withheld)] = []
+
+  var hasWithheld: Bool { !withheld.isEmpty }
+  var hasReplaced: Bool { !replaced.isEmpty }
+
+  init(_ document: Document) { withheld = document.withheld }
+}
+
+extension Survey {
+  // MARK: Claims
+
+  /// Lets an object have an element that was kept; it has not read the body.
+  mutating func claim(_ slot: Int32, by object: any StateRestoring) {
+    guard !document.kept.isEmpty, let kept = document.kept[slot] else { return }
+    keeping.claims[slot] = kept
+    change.kept.append((slot, nil))
+    guard places.body(of: slot) != .none else { return }
+    let form = document[slot].place.form
+    let isOwn = types.isObject(object, ofClassNamed: document.forms[Int(form)].className)
+    let withheld = Withheld(
+      reason: isOwn ? .replaced : .otherClass, form: form, since: kept.since,
+      byteCount: kept.byteCount)
+    keeping.withheld[slot] = withheld
+    change.withheld.append((slot, withheld))
+  }
+
+  /// The form with which an element is stored: that of its body, as long as nobody has read that.
+  func storedForm(of slot: Int32?, now form: Int32) -> Int32 {
+    guard keeping.hasWithheld, let slot, let withheld = keeping.withheld[slot] else { return form }
+    return withheld.form
+  }
+
+  // MARK: Forms
+
+  /// Keeps the stored form of an element whose body stays, since the form says how that is read.
+  mutating func keepForm(of slot: Int32) {
+    guard !places.isNew(slot), places.body(of: slot) != .none else { return }
+    setForm(document[slot].place.form, of: slot)
+  }
+
+  /// Gives an element the form of its object, which has written its own body now.
+  mutating func adoptForm(of slot: Int32) {
+    guard let visit = agenda.visits.last(where: { $0.slot == slot }) else { return }
+    setForm(form(of: visit.object, visit.info, at: slot), of: slot)
+  }
+
+  private mutating func setForm(_ form: Int32, of slot: Int32) {
+    var place = places.place(of: slot)
+    guard place.form != form else { return }
+    place.form = form
+    if !places.isNew(slot) {
+      change.places.append((slot, place))
+      places.move(slot, to: place)
+    }
+    editContents(of: place.parent) { below in
+      below.isChanged = true
+      below.children.replacePlace(of: slot, by: place)
+      below.referred.replacePlace(of: slot, by: place)
+    }
+  }
+
+  // MARK: Unread bodies
+
+  /// Copies stored bodies to records of their own, since others take their places.
+  ///
+  /// An error ends the save: without the copy, the body would be lost.
+  mutating func copyReplaced() throws {
+    while let (slot, withheld) = keeping.replaced.popLast() { try copyUnread(of: slot, withheld) }
+  }
+
+  private mutating func copyUnread(of slot: Int32, _ withheld: Withheld) throws {
+    guard let body = try conditions.storedRecord(places[slot].bodyRecord) else { return }
+    var bodies = keeping.unread[slot] ?? document.unread[slot] ?? []
+    let unread = UnreadBody(
+      id: places.takeID(), form: withheld.form, reason: withheld.reason, since: withheld.since,
+      byteCount: withheld.byteCount)
+    let encoder = try builder.begin(record: unread.record)
+    do {
+      try encoder.copyAll(from: body)
+    } catch {
+      builder.abandon()
+      throw error
+    }
+    try builder.end()
+    // The object has decoded this one, and has written what it has become.
+    if let given = withheld.given, let place = bodies.firstIndex(where: { $0.id == given }) {
+      removedRecords.append(bodies.remove(at: place).record)
+    }
+    bodies.append(unread)
+    // The first one stays, and so does the last.
+    while bodies.count > UnreadBody.largestCount {
+      removedRecords.append(bodies.remove(at: bodies.count - 2).record)
+    }
+    setUnread(bodies, of: slot)
+  }
+
+  private mutating func setUnread(_ bodies: [UnreadBody], of slot: Int32) {
+    keeping.unread[slot] = bodies
+    change.unread.removeAll { $0.slot == slot }
+    change.unread.append((slot, bodies))
+  }
+
+  // MARK: Bounds
+
+  /// Lets go what was kept for longer than may be, or is more than may be.
+  mutating func expireKept() {
+    guard let bound = conditions.keptBound, !document.kept.isEmpty || !document.unread.isEmpty
+    else { return }
+    let elements = document.kept.map { (slot: $0.key, body: -1, $0.value.since, $0.value.byteCount) }
+    let bodies = document.unread.flatMap { slot, bodies in
+      bodies.enumerated().map { (slot: slot, body: $0.offset, $0.element.since, $0.element.byteCount) }
+    }
+    let all = (elements + bodies).sorted {
+      ($0.2, $0.slot, $0.body) < ($1.2, $1.slot, $1.body)
+    }
+    let excess = bound.excess(all.map { ($0.2, $0.3) }, at: conditions.now)
+    var gone: [Int32: Set<Int>] = [:]
+    for (place, isExpired) in excess {
+      let (slot, body, since, byteCount) = all[place]
+      if body >= 0 {
+        gone[slot, default: []].insert(body)
+        places.notes.add(.keptStateDropped(since: since, byteCount: byteCount), slot)
+      } else {
+        places.orphans.insert(slot)
+        places.notes.add(
+          entry(
+            slot,
+            isExpired
+              ? .expired(since: since, byteCount: byteCount)
+              : .crowdedOut(since: since, byteCount: byteCount)))
+      }
+    }
+    for (slot, numbers) in gone {
+      let bodies = document.unread[slot] ?? []
+      removedRecords += bodies.indices.filter(numbers.contains).map { bodies[$0].record }
+      setUnread(bodies.indices.filter { !numbers.contains($0) }.map { bodies[$0] }, of: slot)
+    }
+  }
+
+  func entry(_ slot: Int32, _ outcome: PreservationReport.NodeOutcome) -> SurveyNotes.Entry {
+    SurveyNotes.Entry(
+      kind: document[slot].place.role.kind, path: places.path(of: slot),
+      className: document.form(of: slot).className, outcome: outcome)
+  }
+}
+
+extension KeptBound {
+  /// What goes of what is kept: first what was kept for longer than may be, then the oldest as long as
+  /// all together has more bytes than may be.
+  ///
+  /// - Parameter kept: Since when each is kept, and its bytes; the oldest comes first.
+  /// - Returns: The places of what goes, in order, and whether the age is the reason.
+  func excess(
+    _ kept: [(since: Date, byteCount: Int)], at now: Date
+  ) -> [(place: Int, isExpired: Bool)] {
+    var byteCount = kept.reduce(0) { $0 + $1.byteCount }
+    var gone: [(place: Int, isExpired: Bool)] = []
+    for (place, item) in kept.enumerated() {
+      let isExpired = age.map { now.timeIntervalSince(item.since) > $0 } ?? false
+      let isTooMuch = self.byteCount.map { byteCount > $0 } ?? false
+      guard isExpired || isTooMuch else { continue }
+      byteCount -= item.byteCount
+      gone.append((place, isExpired))
+    }
+    return gone
+  }
+}
+
+extension [Child] {
+  fileprivate mutating func replacePlace(of slot: Int32, by place: Place) {
+    guard let index = firstIndex(where: { $0.slot == slot }) else { return }
+    self[index] = Child(slot: slot, id: self[index].id, place: place)
+  }
+}

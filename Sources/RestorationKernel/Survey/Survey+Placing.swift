@@ -1,0 +1,300 @@
+/// The places of objects: which stored element each is, or which new one.
+extension Survey {
+  typealias NamedView = (identifier: String, view: any RestorableView)
+
+  mutating func placeRoots(_ roots: [any RestorableNode]) throws {
+    var siblings = Siblings(
+      below: Document.tree, of: document[Document.tree].children, expecting: roots.count)
+    let first = agenda.met.count
+    for root in roots { try place(root, .child, maySharing: false, &siblings) }
+    agenda.met.reverse(from: first)
+    end(&siblings)
+    try placeAll()
+  }
+
+  /// Puts an object among those that will be asked, and places what is below it.
+  mutating func place(belowOf visit: Visit) throws {
+    agenda.visits.append(visit)
+    guard visit.placesBelow, let node = visit.info.node(visit.object) else { return }
+    let traits = visit.info.traits
+    let (below, presented, views) = try KnownObjects.shared.observing(.contents, visit.object, visit.info) {
+      () throws -> ([any RestorableNode], (any RestorableNode)?, [NamedView]) in
+      // Code that does not observe the node asks for these properties elsewhere.
+      if visit.info.tracking == .observed { _ = (node.restorationName, node.restorationClass) }
+      let (below, presented) = (node.restorationChildren, node.restorationPresented)
+      let own = node.restorationViews
+      guard !own.isEmpty else { return (below, presented, []) }
+      let others = below + [presented].compactMap(\.self)
+      guard let views = ViewTree.views(own, of: node, besides: others, most: conditions.nodeLimit)
+      else { throw RestorationError.tooManyNodes(places.path(of: visit.slot), conditions.nodeLimit) }
+      return (below, presented, views)
+    }
+    let stored = places.isNew(visit.slot) ? [] : document[visit.slot].children
+    guard !below.isEmpty || presented != nil || !views.isEmpty || !stored.isEmpty else { return }
+    var siblings = Siblings(
+      below: visit.slot, of: stored, expecting: below.count + views.count)
+    let first = agenda.met.count
+    for (name, view) in views { try place(view, name, &siblings) }
+    try placeChildren(below, traits, &siblings)
+    if let presented { try place(presented, .presented, maySharing: false, &siblings) }
+    // The first of them comes to lie on top: views are asked before the nodes.
+    agenda.met.reverse(from: first)
+    end(&siblings)
+  }
+
+  private mutating func placeChildren(
+    _ below: [any RestorableNode], _ traits: TypeTraits, _ siblings: inout Siblings
+  ) throws {
+    let mayShare = !traits.isDisjoint(with: .tellsEqualChildrenApart)
+    var gap: RestorationPath?
+    for child in below {
+      let path = try place(child, .child, maySharing: mayShare, &siblings)
+      guard traits.contains(.stack) else { continue }
+      if let path {
+        gap = path
+      } else if let gap, let slot = places.visitedSlot(of: child) {
+        // The node comes back with all that the user had in it, but lower in the stack.
+        places.notes.add(.aboveGap(gap), slot)
+      }
+    }
+  }
+
+  /// Gives a node its place; returns its path if it is left out.
+  @discardableResult
+  private mutating func place(
+    _ node: any RestorableNode, _ role: Role, maySharing: Bool, _ siblings: inout Siblings
+  ) throws -> RestorationPath? {
+    guard let name = places.objects.identifier(of: node), !name.isEmpty else {
+      return exclude(node, "", siblings.parent)
+    }
+    guard isShort(name, node, .node, siblings.parent) else {
+      return places.path(of: siblings.parent).appending("")
+    }
+    let met = places.visitedSlot(of: node)
+    guard met.map({ places.mayBeContained($0, in: siblings.parent) }) ?? true else {
+      addEntry(.node, node, name, siblings.parent, .containedTwice)
+      return places.path(of: siblings.parent).appending(name)
+    }
+    let info = types.info(of: node)
+    guard
+      try settle(
+        node, info, name, role, met, maySharing: maySharing, restorationClass: node.restorationClass,
+        &siblings)
+    else { return exclude(node, name, siblings.parent) }
+    return nil
+  }
+
+  private mutating func place(
+    _ view: any RestorableView, _ name: String, _ siblings: inout Siblings
+  ) throws {
+    guard isShort(name, view, .view, siblings.parent) else { return }
+    guard places.visitedSlot(of: view) == nil else {
+      return addEntry(.view, view, name, siblings.parent, .containedTwice)
+    }
+    let isPlaced = try settle(
+      view, types.info(of: view), name, .view, nil, maySharing: false, restorationClass: nil,
+      &siblings)
+    if !isPlaced { addEntry(.view, view, name, siblings.parent, .duplicate) }
+  }
+
+  /// Gives an object its place among its siblings; false if another one has its name.
+  private mutating func settle(
+    _ object: any StateRestoring, _ info: TypeInfo, _ name: String, _ role: Role, _ met: Int32?,
+    maySharing: Bool, restorationClass: Any.Type?, _ siblings: inout Siblings
+  ) throws -> Bool {
+    let known = known(object, info)
+    let own = met ?? places.mentionedSlot(of: object) ?? known?.slot
+    guard let match = siblings.match(name, role, own, maySharing: maySharing, document) else {
+      return false
+    }
+    var found = match.slot
+    if let other = found, own == nil, isOfAnother(other, than: object) {
+      if !places.hasMoved(other) { places.orphans.insert(other) }
+      found = nil
+    }
+    if let found { claim(found, by: object) }
+    var place = Place(
+      parent: siblings.parent, role: role, name: name, siblingIndex: match.siblingIndex)
+    let form = form(of: object, info, restorationClass) { note in
+      if let found { self.places.notes.add(note, found) }
+    }
+    place.form = storedForm(of: found, now: form)
+    let slot = found ?? places.add(place, asksBelow: info.tracking == .always)
+    let stored = found == nil || places.isNew(slot) ? nil : document[slot].place
+    siblings.append(Child(slot: slot, id: places.id(of: slot), place: place), storedAs: stored)
+    if found != nil { move(slot, to: place, from: stored) }
+    if met == nil {
+      let hasOtherForm = stored.map { $0.form != form } ?? false
+      try visit(object, info, at: slot, found == nil || hasOtherForm ? nil : known)
+    }
+    return true
+  }
+
+  func form(
+    of object: any StateRestoring, _ info: TypeInfo, _ restorationClass: Any.Type?,
+    note: (ReportNote) -> Void
+  ) -> Int32 {
+    forms.form(of: object, info, restorationClass: restorationClass, note: note)
+  }
+
+  func form(of object: any StateRestoring, _ info: TypeInfo, at slot: Int32) -> Int32 {
+    let named: Any.Type? =
+      switch object {
+      case let node as any RestorableNode: node.restorationClass
+      case let object as any RestorableObject: object.objectRestorationClass
+      default: nil
+      }
+    return form(of: object, info, named) { places.notes.add($0, slot) }
+  }
+
+  /// The element of an object that is found by the object itself.
+  private func known(_ object: any StateRestoring, _ info: TypeInfo) -> KnownObjects.Known? {
+    guard info.tracking != .always || document.findsAllByObject else { return nil }
+    return KnownObjects.shared.known(object, to: owner)
+  }
+
+  /// Whether the element of a name is that of a living object, which is not the one that has the name now.
+  private func isOfAnother(_ slot: Int32, than object: AnyObject) -> Bool {
+    KnownObjects.shared.object(at: slot, of: owner).map { $0 !== object } ?? false
+  }
+
+  /// Gives an element its place, if it has another one; without a stored place it is a new element to
+  /// which only a reference has led so far.
+  mutating func move(_ slot: Int32, to place: Place, from stored: Place?) {
+    guard let stored else {
+      places.move(slot, to: place)
+      if places.asksBelow(slot) { noteAsking(at: place.parent) }
+      return
+    }
+    if stored != place {
+      change.places.append((slot, place))
+      // Also within one parent: the element is not among those that nobody was matched with.
+      places.move(slot, to: place)
+    }
+    if stored.parent != place.parent, places.asksBelow(slot) { noteAsking(at: place.parent) }
+    if !places.orphans.isEmpty { places.orphans.remove(slot) }
+  }
+
+  /// Visits an object that may have something to say.
+  private mutating func visit(
+    _ object: any StateRestoring, _ info: TypeInfo, at slot: Int32, _ known: KnownObjects.Known?
+  ) throws {
+    if info.tracking == .always {
+      // A new element says it itself.
+      noteAsking(at: places.isNew(slot) ? places.parent(of: slot) : slot)
+      try visit(object, info, at: slot, asksBody: true)
+    } else if known == nil || known?.hasChanged == true || keeping.claims[slot] != nil {
+      try visit(changed: object, at: slot)
+    } else if places.asksBelow(slot) {
+      try visit(object, info, at: slot, asksBody: false)
+    } else {
+      places.visit(object, at: slot)
+    }
+  }
+
+  /// Notes that saves have to look at an element or below it, and so below all above it.
+  mutating func noteAsking(at slot: Int32) {
+    var slot = slot
+    while slot >= Document.tree, !places.asksBelow(slot) {
+      if places.isNew(slot) {
+        places.change(new: slot) { $0.asksBelow = true }
+      } else if !change.asksBelow.insert(slot).inserted {
+        return
+      }
+      slot = places.parent(of: slot)
+    }
+  }
+
+  /// Decides about the stored children that no object was matched with.
+  private mutating func end(_ siblings: inout Siblings) {
+    let parent = siblings.parent
+    var (kept, referred): ([Child], [Child]) = ([], [])
+    for slot in siblings.unmatched() where !places.hasMoved(slot) {
+      let stored = document[slot]
+      let child = Child(slot: slot, id: stored.id, place: stored.place)
+      if stored.place.role.livesByReferences {
+        referred.append(child)
+      } else if document.kept[slot] != nil {
+        if !places.orphans.contains(slot) { kept.append(child) }
+      } else if let claimed = keeping.claims.isEmpty ? nil : keeping.claims[parent] {
+        // What was kept below a kept element goes on being kept below the object that has claimed it.
+        change.kept.append((slot, claimed))
+        kept.append(child)
+      } else {
+        places.orphans.insert(slot)
+      }
+    }
+    siblings.keep(kept)
+    let isChanged = siblings.end(besides: referred.count)
+    guard isChanged || !referred.isEmpty else { return }
+    let earlier = contents[parent]?.referred ?? []
+    contents[parent] = Contents(
+      children: siblings.children, isChanged: isChanged, referred: referred + earlier)
+  }
+
+  // MARK: - Leaving out
+
+  private mutating func isShort(
+    _ name: String, _ object: any StateRestoring, _ kind: ElementKind, _ parent: Int32
+  ) -> Bool {
+    let byteCount = name.utf8.count
+    guard byteCount > Element.longestName else { return true }
+    addEntry(kind, object, "", parent, .noIdentifier, [.identifierTooLong(byteCount: byteCount)])
+    return false
+  }
+
+  mutating func addEntry(
+    _ kind: ElementKind, _ object: any StateRestoring, _ name: String, _ parent: Int32,
+    _ outcome: PreservationReport.NodeOutcome, _ notes: [ReportNote] = []
+  ) {
+    places.notes.add(
+      PreservationReport.Entry(
+        kind: kind, path: places.path(of: parent).appending(name),
+        className: types.className(of: object), outcome: outcome, notes: notes))
+  }
+
+  private mutating func exclude(
+    _ node: any RestorableNode, _ name: String, _ parent: Int32
+  ) -> RestorationPath {
+    let path = places.path(of: parent).appending(name)
+    agenda.met.append(.excluded(node, path, below: nil))
+    // The next save looks whether it has a name of its own by then.
+    noteAsking(at: parent)
+    return path
+  }
+
+  /// Reports a node that is left out, and goes on to the nodes below it.
+  mutating func leaveOut(
+    _ node: any RestorableNode, _ path: RestorationPath, below gap: RestorationPath?
+  ) {
+    guard !places.isVisited(node), !places.notes.isExcluded(node) else { return }
+    let isNameless = path.identifier == ""
+    let isNamelessRoot = isNameless && path.count == 1 && node.restorationName == nil
+    places.notes.add(
+      PreservationReport.Entry(
+        kind: .node, path: path, className: types.className(of: node),
+        outcome: gap.map { .excluded(by: $0) } ?? (isNameless ? .noIdentifier : .duplicate),
+        notes: isNamelessRoot ? [.rootWithoutIdentifier] : []),
+      ofExcluded: node)
+    if types.info(of: node).tracking != .always {
+      // It says so when it gets a name.
+      KnownObjects.shared.note(node, at: -1, of: owner)
+    }
+    let below = node.restorationChildren + [node.restorationPresented].compactMap(\.self)
+    for child in below.reversed() {
+      let name = places.objects.identifier(of: child) ?? ""
+      agenda.met.append(.excluded(child, path.appending(name), below: gap ?? path))
+    }
+  }
+}
+
+extension Array {
+  /// Reverses the elements from a place on.
+  fileprivate mutating func reverse(from first: Int) {
+    var (low, high) = (first, count - 1)
+    while low < high {
+      swapAt(low, high)
+      (low, high) = (low + 1, high - 1)
+    }
+  }
+}

@@ -1,0 +1,358 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Asks the objects of an app what there is to store.
+///
+/// First all objects that may have something to say get their places, so that each has its identifier
+/// before any hook refers to it. Then they are asked, in the order of the walk; what only references
+/// reach gets its place then. At the end it is clear who is below whom, and what goes. An object that
+/// says when it changes, and has not, is left out with all below it.
+struct Survey {
+  /// What decides how a survey goes, besides the objects.
+  struct Conditions {
+    /// When the save began.
+    let now: Date
+    let keptBound: KeptBound?
+    /// A survey that meets more objects ends with an error.
+    let nodeLimit: Int
+    let facts: SaveFacts
+    /// A stored record, to be copied before another one takes its number.
+    let storedRecord: (UInt64) throws(ArchiveError) -> KeyedDecoder?
+  }
+
+  /// What a survey has found.
+  struct Result {
+    let change: Change
+    let records: RecordBatch
+    /// The records that go.
+    let removed: [UInt64]
+    let notes: SurveyNotes
+    /// What the next save has to ask again if this one is not stored.
+    let taken: [AnyObject]
+
+    var isEmpty: Bool { records.count == 0 && removed.isEmpty }
+  }
+
+  struct Visit {
+    let object: any StateRestoring
+    let info: TypeInfo
+    let slot: Int32
+    /// Whether the hook is asked, and not only who is below the object.
+    let asksBody: Bool
+    let placesBelow: Bool
+  }
+
+  /// An object on its way to its visit.
+  enum Met {
+    case placed(Visit)
+    /// A node that is left out, and why: a node above it is, at a path, or it has no usable name.
+    case excluded(any RestorableNode, RestorationPath, below: RestorationPath?)
+  }
+
+  /// What is below an element, if that may be something else than before.
+  struct Contents {
+    var children: [Child] = []
+    var isChanged = false
+    /// Those that only references reach.
+    var referred: [Child] = []
+  }
+
+  /// The order of visits.
+  struct Agenda {
+    var met: [Met] = []
+    var visits: [Visit] = []
+    var nextToAsk = 0
+    /// The objects that were asked because they had changed, or were new.
+    var asked: [AnyObject] = []
+    /// The objects that have said that they have changed.
+    var changed: [(object: AnyObject, slot: Int32)] = []
+  }
+
+  let places: Places
+  let forms: FormTable
+  let conditions: Conditions
+  let builder: RecordBuilder
+  var agenda = Agenda()
+  var change = Change()
+  var contents: [Int32: Contents] = [:]
+  var references: ReferenceChanges
+  /// The bodies that the objects of elements have not read, and the elements that were kept until now.
+  var keeping: Keeping
+  var removedRecords: [UInt64] = []
+  private var coder: StateEncoder?
+  private let encoder: KeyedEncoder
+
+  var document: Document { places.document }
+  var owner: KnownObjects.Owner { places.owner }
+  var types: TypeTable { places.objects.types }
+
+  init(
+    _ document: Document, _ objects: ObjectTable, _ forms: FormTable, _ owner: KnownObjects.Owner,
+    _ builder: RecordBuilder, _ conditions: Conditions
+  ) {
+    self.builder = builder
+    self.conditions = conditions
+    self.forms = forms
+    places = Places(document, owner, objects)
+    encoder = builder.makeEncoder()
+    references = ReferenceChanges(document)
+    keeping = Keeping(document)
+    change.asksAlone = document.asksAlone
+    forms.begin(with: document)
+  }
+
+  /// - Parameter application: Writes what the application says.
+  mutating func run(
+    _ roots: [any RestorableNode], application: (StateEncoder) throws -> Void
+  ) throws -> Result {
+    defer { coder = nil }
+    expireKept()
+    let mentions = try askApplication(application)
+    try placeRoots(roots)
+    agenda.changed = KnownObjects.shared.takeChanged(of: owner)
+    try placeChanged()
+    try setReferred(mentions, below: Document.tree)
+    try askAll()
+    try askAlone()
+    try settleReferences()
+    try writeContents()
+    try writeFacts()
+    return Result(
+      change: change, records: try builder.finish(), removed: removedRecords, notes: places.notes,
+      taken: taken)
+  }
+
+  // MARK: - Order
+
+  mutating func placeAll() throws {
+    while let met = agenda.met.popLast() {
+      switch met {
+      case .placed(let visit): try place(belowOf: visit)
+      case .excluded(let node, let path, let gap): leaveOut(node, path, below: gap)
+      }
+    }
+  }
+
+  /// Visits the objects that have said that they have changed, and are still part of the tree.
+  private mutating func placeChanged() throws {
+    var left = agenda.changed.map { (depth: depth(of: $0.slot), object: $0.object, slot: $0.slot) }
+    left.sort { $0.depth < $1.depth }
+    var count = left.count + 1
+    while left.count < count {
+      count = left.count
+      var waiting: [(depth: Int, object: AnyObject, slot: Int32)] = []
+      for item in left where !places.isVisited(item.object) {
+        guard !places.isHomeless(item.slot), let object = item.object as? any StateRestoring else {
+          waiting.append(item)
+          continue
+        }
+        try visit(changed: object, at: item.slot)
+        try placeAll()
+      }
+      left = waiting
+    }
+  }
+
+  /// Asks the objects that have their places; what only they refer to gets its place then.
+  mutating func askAll() throws {
+    try placeAll()
+    while agenda.nextToAsk < agenda.visits.count {
+      let visit = agenda.visits[agenda.nextToAsk]
+      agenda.nextToAsk += 1
+      guard visit.asksBody else { continue }
+      if let mentions = try ask(visit) { try setReferred(mentions, below: visit.slot) }
+      try placeAll()
+    }
+  }
+
+  /// Asks what references reach and each save asks, as long as a reference leads there.
+  private mutating func askAlone() throws {
+    for slot in change.asksAlone.sorted() where !places.isHomeless(slot) {
+      guard let object = KnownObjects.shared.object(at: slot, of: owner) as? any StateRestoring,
+        !places.isVisited(object), !references.dropped.contains(places.id(of: slot))
+      else { continue }
+      try visit(object, types.info(of: object), at: slot, asksBody: true)
+      try askAll()
+    }
+  }
+
+  mutating func visit(
+    _ object: any StateRestoring, _ info: TypeInfo, at slot: Int32, asksBody: Bool,
+    placesBelow: Bool = true
+  ) throws {
+    guard agenda.visits.count + agenda.met.count < conditions.nodeLimit else {
+      throw RestorationError.tooManyNodes(places.path(of: slot), conditions.nodeLimit)
+    }
+    places.visit(object, at: slot)
+    if asksBody { places.notes.forgetExcluded(object) }
+    let visit = Visit(
+      object: object, info: info, slot: slot, asksBody: asksBody, placesBelow: placesBelow)
+    agenda.met.append(.placed(visit))
+  }
+
+  /// Visits an object that says when it changes.
+  mutating func visit(
+    changed object: any StateRestoring, at slot: Int32, placesBelow: Bool = true
+  ) throws {
+    KnownObjects.shared.note(object, at: slot, of: owner)
+    agenda.asked.append(object)
+    try visit(
+      object, types.info(of: object), at: slot, asksBody: true, placesBelow: placesBelow)
+  }
+
+  private func depth(of slot: Int32) -> Int {
+    sequence(first: slot) { slot in
+      slot > Document.tree ? document[slot].place.parent : nil
+    }.reduce(0) { depth, _ in depth + 1 }
+  }
+
+  /// What the next save has to ask again if this one is not stored.
+  var taken: [AnyObject] { agenda.asked + agenda.changed.map(\.object) }
+
+  // MARK: - Asking
+
+  /// Writes what an object says; returns whom it refers to, or nil if its hook has thrown.
+  private mutating func ask(_ visit: Visit) throws -> [Places.Mention]? {
+    let (object, info, slot) = (visit.object, visit.info, visit.slot)
+    places.notes.add(asked: slot)
+    if keeping.hasWithheld, saysWhatItSaid(object, info, slot) { return nil }
+    let mark = places.beginMentions()
+    do {
+      let isUsed = try KnownObjects.shared.observing(.state, object, info) {
+        try writeBody(of: slot) { [places, encoder] coder in
+          if !info.traits.isDisjoint(with: .hasBuiltInState) {
+            places.encodeBuiltIn(of: object, slot, with: encoder)
+          }
+          try coder.encodeOwnState(of: object, info.traits)
+          try object.encodeRestorableState(with: coder)
+        }
+      }
+      if !isUsed, info.traits.contains(.inheritsConformance) {
+        places.notes.add(.unusedInheritedHooks, slot)
+      }
+      if info.traits.contains(.shadowsIdentifier) { places.notes.add(.identifierShadowed, slot) }
+    } catch {
+      places.undoMentions(to: mark)
+      places.notes.add(.encodeFailed(error.reason), slot)
+      keepForm(of: slot)
+      places.notes.set(
+        places.body(of: slot) == .none ? .savedWithoutState : .savedWithLastState, slot)
+      return nil
+    }
+    if keeping.hasReplaced { try copyReplaced() }
+    return places.mentions
+  }
+
+  /// Whether an object that has not read its stored body says what it said then, so that nothing is
+  /// stored of it.
+  private func saysWhatItSaid(
+    _ object: any StateRestoring, _ info: TypeInfo, _ slot: Int32
+  ) -> Bool {
+    guard let said = keeping.withheld[slot]?.said else { return false }
+    do {
+      return try StateProbe.fingerprint(of: object, info.traits) == said
+    } catch {
+      // The hook says the error once more, in the save.
+      return false
+    }
+  }
+
+  /// Lets the application write its body; returns whom it refers to.
+  private mutating func askApplication(
+    _ body: (StateEncoder) throws -> Void
+  ) throws -> [Places.Mention] {
+    let mark = places.beginMentions()
+    do {
+      _ = try writeBody(of: Document.tree, body)
+      return places.mentions
+    } catch {
+      places.undoMentions(to: mark)
+      throw error
+    }
+  }
+
+  /// Writes a body if it is another than the stored one; returns whether the coder was used.
+  private mutating func writeBody(
+    of slot: Int32, _ body: (StateEncoder) throws -> Void
+  ) throws -> Bool {
+    if !isKnownUniquelyReferenced(&coder) { coder = nil }
+    let coder = self.coder ?? StateEncoder(places, encoder)
+    self.coder = coder
+    try builder.begin(record: places[slot].bodyRecord, with: encoder)
+    let start = encoder.byteCount
+    do {
+      coder.open(slot == Document.tree ? nil : slot)
+      defer { coder.close() }
+      try body(coder)
+    } catch {
+      builder.abandon()
+      throw error
+    }
+    try endBody(of: slot, isEmpty: encoder.byteCount == start)
+    return coder.isUsed
+  }
+
+  private mutating func endBody(of slot: Int32, isEmpty: Bool) throws {
+    let stored = places.body(of: slot)
+    if keeping.hasWithheld, let withheld = keeping.withheld[slot] {
+      return try endBody(of: slot, stored, isEmpty: isEmpty, besides: withheld)
+    }
+    var body = RecordFingerprint.none
+    if isEmpty {
+      builder.abandon()
+      if stored != .none { removedRecords.append(places[slot].bodyRecord) }
+    } else if places.isNew(slot) {
+      // The fingerprints of new records are found when the objects may change again.
+      try builder.end()
+      body = .unknown
+    } else {
+      body = try builder.end(ifOtherThan: stored == .none ? nil : stored).fingerprint
+    }
+    set(body, of: slot, insteadOf: stored)
+  }
+
+  private mutating func set(
+    _ body: RecordFingerprint, of slot: Int32, insteadOf stored: RecordFingerprint
+  ) {
+    guard body != stored else { return }
+    if places.isNew(slot) {
+      places.change(new: slot) { $0.body = body }
+    } else {
+      change.bodies.append((slot, body))
+    }
+  }
+
+  /// Ends the body of an object that has not read the stored one, which becomes an unread one.
+  private mutating func endBody(
+    of slot: Int32, _ stored: RecordFingerprint, isEmpty: Bool, besides withheld: Withheld
+  ) throws {
+    guard !isEmpty else { return builder.abandon() }
+    let (body, isWritten) = try builder.end(ifOtherThan: stored)
+    change.settled.append(slot)
+    keeping.withheld[slot] = nil
+    adoptForm(of: slot)
+    guard isWritten else { return }
+    keeping.replaced.append((slot, withheld))
+    set(body, of: slot, insteadOf: stored)
+  }
+}
+
+extension Places {
+  /// Writes the values that the library stores of an object besides those of its hook.
+  fileprivate func encodeBuiltIn(
+    of object: any StateRestoring, _ slot: Int32, with encoder: KeyedEncoder
+  ) {
+    encoder.encodeContainer(forKey: BuiltInKey.container) { encoder in
+      // The selected tab is one of the children.
+      BuiltInState.encode(object, with: encoder) { tab in
+        visitedSlot(of: tab).flatMap { tab in
+          parent(of: tab) == slot && role(of: tab) != .referred ? id(of: tab) : nil
+        }
+      }
+    }
+  }
+}

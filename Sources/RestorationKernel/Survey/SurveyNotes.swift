@@ -1,0 +1,86 @@
+/// What a survey says of the objects that it has met, in the order of the walk.
+struct SurveyNotes {
+  typealias Entry = PreservationReport.Entry
+  typealias Outcome = PreservationReport.NodeOutcome
+
+  private enum Line {
+    case slot(Int32)
+    case entry(Entry)
+    /// The object has found its place after all, and has a line there.
+    case obsolete
+  }
+
+  private var lines: [Line] = []
+  private var notes: [Int32: [ReportNote]] = [:]
+  private var outcomes: [Int32: Outcome] = [:]
+  /// The lines of objects that are left out and may find a place after all.
+  private var excluded: [ObjectIdentifier: Int] = [:]
+  private(set) var askedCount = 0
+
+  mutating func add(asked slot: Int32) {
+    askedCount += 1
+    lines.append(.slot(slot))
+  }
+
+  /// Adds a line of an element whose object is not asked.
+  mutating func add(_ slot: Int32, _ outcome: Outcome) {
+    lines.append(.slot(slot))
+    outcomes[slot] = outcome
+  }
+
+  mutating func add(_ entry: Entry) { lines.append(.entry(entry)) }
+
+  mutating func add(_ entry: Entry, ofExcluded object: AnyObject) {
+    excluded[ObjectIdentifier(object)] = lines.count
+    add(entry)
+  }
+
+  func isExcluded(_ object: AnyObject) -> Bool {
+    !excluded.isEmpty && excluded[ObjectIdentifier(object)] != nil
+  }
+
+  mutating func forgetExcluded(_ object: AnyObject) {
+    guard !excluded.isEmpty, let line = excluded.removeValue(forKey: ObjectIdentifier(object))
+    else { return }
+    lines[line] = .obsolete
+  }
+
+  mutating func add(_ note: ReportNote, _ slot: Int32) {
+    if let index = notes[slot]?.firstIndex(where: { note.repeats($0) }) {
+      notes[slot]?[index] = note
+    } else {
+      notes[slot, default: []].append(note)
+    }
+  }
+
+  mutating func set(_ outcome: Outcome, _ slot: Int32) { outcomes[slot] = outcome }
+
+  /// The lines; that of the application comes first, if there is something to say of it.
+  ///
+  /// - Complexity: O(*n*) in the lines.
+  func entries(_ document: Document) -> [Entry] {
+    let names = StoredNames(document)
+    let application = notes[Document.tree].map { [Entry.ofAll(.application, .saved, $0)] } ?? []
+    return application
+      + lines.compactMap { line in
+        switch line {
+        case .slot(let slot):
+          Entry(
+            kind: document[slot].place.role.kind, path: RestorationPath(of: Int(slot), in: names),
+            className: document.form(of: slot).className, outcome: outcomes[slot] ?? .saved,
+            notes: notes[slot] ?? [])
+        case .entry(let entry): entry
+        case .obsolete: nil
+        }
+      }
+  }
+
+  /// Whether something that the app has is not stored.
+  var hasLosses: Bool {
+    notes.values.contains { $0.contains(where: \.isLoss) }
+      || lines.contains { line in
+        guard case .entry(let entry) = line else { return false }
+        return entry.outcome == .duplicate || entry.notes.contains(where: \.isLoss)
+      }
+  }
+}

@@ -1,0 +1,86 @@
+/// The forms of a document, and those that a save meets first.
+final class FormTable {
+  private let objects: ObjectTable
+  private var types: TypeTable { objects.types }
+  private var forms: [Form] = []
+  private var numbers: [Form: Int32] = [:]
+  /// The forms that the document does not have yet.
+  private(set) var newForms: [Form] = []
+  /// The names that classes had before, as far as the document does not have them yet.
+  private(set) var formerNames: [String: [String]] = [:]
+  private(set) var hasNewNames = false
+
+  private struct Key: Hashable {
+    let info: ObjectIdentifier
+    let restorationClass: ObjectIdentifier?
+  }
+
+  // The table is asked for each object that a save meets: most have the form of the one before.
+  @safe @exclusivity(unchecked) private var last: (key: Key, form: Int32)?
+  private var known: [Key: Int32] = [:]
+  private var changeCount = 0
+
+  init(_ objects: ObjectTable) { self.objects = objects }
+
+  /// Goes on with the forms of a document.
+  func begin(with document: Document) {
+    (newForms, hasNewNames) = ([], false)
+    formerNames = document.formerNames
+    guard forms.count != document.forms.count || changeCount != types.changeCount else { return }
+    forms = document.forms
+    numbers = Dictionary(
+      forms.indices.map { (forms[$0], Int32($0)) }, uniquingKeysWith: { first, _ in first })
+    (last, known, changeCount) = (nil, [:], types.changeCount)
+  }
+
+  /// The number of the form in which an object is stored; a restoration class that is not registered
+  /// is noted.
+  func form(
+    of object: any StateRestoring, _ info: TypeInfo, restorationClass: Any.Type?,
+    note: (ReportNote) -> Void
+  ) -> Int32 {
+    let key = Key(
+      info: ObjectIdentifier(info), restorationClass: restorationClass.map { ObjectIdentifier($0) })
+    let isPlain = !types.hasStoryboards && !objects.hasRestoredNames
+    if isPlain, let last, last.key == key { return last.form }
+    if isPlain, let form = known[key] {
+      last = (key, form)
+      return form
+    }
+    let maker = objects.restorationClass(of: object, info, naming: restorationClass)
+    if let maker, !maker.isRegistered { note(.restorationClassNotRegistered(maker.name)) }
+    var form = Form(className: info.name, restorationClassName: maker?.name)
+    form.version =
+      info.registered?.version
+      ?? maker.flatMap { types.registration(named: $0.name) }?.version.number
+      ?? StateVersion.first.number
+    if types.hasStoryboards, let node = info.node(object) { form.storyboard = types.storyboard(of: node) }
+    noteFormerNames(of: form)
+    let number = number(of: form)
+    if isPlain, maker?.isRegistered ?? true { known[key] = number }
+    return number
+  }
+
+  private func noteFormerNames(of form: Form) {
+    guard !types.formerNames.isEmpty else { return }
+    for name in [form.className, form.restorationClassName].compactMap(\.self) {
+      guard let former = types.formerNames[name], formerNames[name] != former,
+        name.utf8.count <= Element.longestName
+      else { continue }
+      formerNames[name] = former
+      hasNewNames = true
+    }
+  }
+
+  private func number(of form: Form) -> Int32 {
+    if let number = numbers[form] { return number }
+    let number = Int32(forms.count)
+    forms.append(form)
+    newForms.append(form)
+    numbers[form] = number
+    return number
+  }
+
+  /// Forgets the forms of a save that was not stored.
+  func forgetNew() { (forms, changeCount) = ([], -1) }
+}

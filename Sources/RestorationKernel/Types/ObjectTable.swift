@@ -1,0 +1,123 @@
+/// The facts about the objects of one state that the objects do not say themselves: what each was
+/// restored by, and what it was registered as.
+final class ObjectTable {
+  /// The names under which a node was restored, which saves use where the node names none itself.
+  struct RestoredAs {
+    let identifier: String
+    let restorationClassName: String?
+  }
+
+  private struct Entry {
+    var restored: RestoredAs?
+    var registeredAs: String?
+  }
+
+  let types: TypeTable
+  /// The table whose registered objects count for an identifier that has none here.
+  private let outer: ObjectTable?
+  private var entries = WeakTable<Entry>()
+  /// Whether a node that has the name of its class was restored under another identifier.
+  private var hasRestoredClassNames = false
+  private var registered: [String: RegisteredObjects] = [:]
+  /// Whether an object may be saved under names that it was restored under.
+  private(set) var hasRestoredNames = false
+
+
+  init(_ types: TypeTable, outer: ObjectTable? = nil) {
+    self.types = types
+    self.outer = outer
+  }
+
+  // MARK: Nodes
+
+  /// The identifier to save the node under; nil leaves it out.
+  func identifier(of node: any RestorableNode) -> String? {
+    guard let own = node.restorationName else { return entries[node]?.restored?.identifier }
+    // A node that was restored under another identifier keeps it: under the name of its class it
+    // could be the second node of that name.
+    if hasRestoredClassNames, types.info(of: node).isNamedByClass,
+      let restored = entries[node]?.restored
+    {
+      return restored.identifier
+    }
+    return own.isEmpty ? nil : own
+  }
+
+  /// Remembers the names under which an object was restored, unless the object says them itself.
+  func remember(
+    _ object: any StateRestoring, _ info: TypeInfo, _ node: (any RestorableNode)?,
+    identifier: String, restorationClass: String?
+  ) {
+    let saysItsName =
+      node.map { node in
+        node.restorationName.map { !info.isNamedByClass || $0 == identifier } ?? false
+      } ?? true
+    if !saysItsName, info.isNamedByClass { hasRestoredClassNames = true }
+    let saysAll =
+      saysItsName
+      && (restorationClass == nil
+        || self.restorationClass(
+          of: object, info, naming: node?.restorationClass) != nil)
+    let restored =
+      saysAll ? nil : RestoredAs(identifier: identifier, restorationClassName: restorationClass)
+    var entry = entries[object]
+    guard restored != nil || entry != nil else { return }
+    entry = entry ?? Entry()
+    entry?.restored = restored
+    entries[object] = entry
+    hasRestoredNames = true
+  }
+
+  /// The restoration class to save, if the object names one, is made by a
+  /// registered closure, or was restored by one.
+  func restorationClass(
+    of object: any StateRestoring, _ info: TypeInfo, naming type: Any.Type?
+  ) -> (name: String, isRegistered: Bool)? {
+    if let type {
+      // Most nodes are made by their own class.
+      if type == info.type { return (info.name, info.registered?.hasFactory ?? false) }
+      let name = types.name(of: type)
+      return (name, types.registration(named: name)?.making.factory != nil)
+    }
+    if let registered = info.registered, registered.isNamedBySaves {
+      return (registered.name, true)
+    }
+    return entries[object]?.restored?.restorationClassName.map {
+      ($0, types.registration(named: $0) != nil)
+    }
+  }
+
+  // MARK: Registered objects
+
+  /// Registers an object; it keeps the last identifier that it was given.
+  func register(_ object: any RestorableObject, identifier: String) {
+    guard !identifier.isEmpty, identifier.utf8.count <= Element.longestName else { return }
+    var entry = entries[object] ?? Entry()
+    guard entry.registeredAs != identifier else { return }
+    if let old = entry.registeredAs { registered[old]?.remove { $0.object === object } }
+    entry.registeredAs = identifier
+    entries[object] = entry
+    registered[identifier, default: RegisteredObjects()].append(object)
+  }
+
+  /// The identifier that the object was registered under; nil if it was not.
+  func identifier(ofRegistered object: any StateRestoring) -> String? {
+    entries[object]?.registeredAs ?? outer?.identifier(ofRegistered: object)
+  }
+
+  func registeredObjects(named identifier: String) -> RegisteredObjects {
+    let own = registered[identifier] ?? RegisteredObjects()
+    return own.entries.isEmpty ? outer?.registeredObjects(named: identifier) ?? own : own
+  }
+
+  // MARK: References
+
+  /// Whether a reference to an object can be stored.
+  func canBeReferred(_ object: any StateRestoring) -> Bool {
+    switch object {
+    case let node as any RestorableNode: identifier(of: node) != nil
+    case let view as any RestorableView: view.restorationName?.isEmpty == false
+    default: identifier(ofRegistered: object) != nil
+    }
+  }
+}

@@ -1,0 +1,161 @@
+package import ArchiveCodec
+package import RestorationKit
+
+/// What lies in the bytes of a stored state, read without the library that
+/// restores it.
+package struct StoredRecords {
+  /// A node, a view or a registered object.
+  package struct Element {
+    /// The identifiers from the root on; of equal siblings those after the first
+    /// have their number, as in `stack/page[1]`.
+    package let path: String
+    /// `node`, `view` or `object`.
+    package let kind: String
+    package let className: String
+    /// The body; nil if there is none.
+    package let state: KeyedDecoder?
+    /// The identifier.
+    package let record: UInt64
+    let form: String
+
+    /// What a ``TestNode`` and its like write.
+    package var value: String? {
+      get throws { try state?.decodeIfPresent(forKey: "value") }
+    }
+
+    /// The unread bodies, newest first.
+    package let kept: [Kept]
+  }
+
+  /// A body that nobody could read, beside a later one.
+  package struct Kept {
+    package let state: KeyedDecoder?
+  }
+
+  /// Parents first, then what is below them.
+  package private(set) var elements: [Element] = []
+  /// Records that have no place in the tree; none in what a save wrote.
+  package private(set) var strays: [UInt64] = []
+  /// What the application wrote.
+  package let application: KeyedDecoder?
+  private let forms: [String]
+
+  package init(_ archive: Archive) throws {
+    var records: [UInt64: KeyedDecoder] = [:]
+    for record in try archive.readAll() { records[record.identifier] = try record.content.get() }
+    application = records.removeValue(forKey: .max - 3)
+    let stored = records.removeValue(forKey: .max - 2)
+    let classes: [String] = try stored?.decode(forKey: "classes") ?? []
+    let makers: [String] = try stored?.decode(forKey: "makers") ?? []
+    let versions: [Int] = try stored?.decode(forKey: "versions") ?? []
+    forms = classes.indices.map { "\(classes[$0]) \(makers[$0]) \(versions[$0])" }
+    var unread: [UInt64: [Kept]] = [:]
+    if let kept = try records.removeValue(forKey: .max - 1)?.container(forKey: "unread") {
+      let owners: [UInt64] = try kept.decode(forKey: "owners")
+      let ids: [UInt64] = try kept.decode(forKey: "ids")
+      for (owner, id) in zip(owners, ids) {
+        unread[owner, default: []].insert(
+          Kept(state: records.removeValue(forKey: id * 2)), at: 0)
+      }
+    }
+    var left: [(id: UInt64, path: String)] = [(0, "")]
+    while let (parent, path) = left.popLast() {
+      guard let contents = records.removeValue(forKey: parent * 2 + 1) else { continue }
+      let steps: [Int64] = try contents.decode(forKey: "ids")
+      let names: [String] = try contents.decode(forKey: "names")
+      let numbers: [Int] = try contents.decode(forKey: "forms")
+      let roles: [UInt8]? = try contents.decodeIfPresent(forKey: "roles")
+      let siblings: [Int]? = try contents.decodeIfPresent(forKey: "siblings")
+      var id: UInt64 = 0
+      var below: [(id: UInt64, path: String)] = []
+      for place in steps.indices {
+        id &+= UInt64(bitPattern: steps[place])
+        let index = siblings?[place] ?? 0
+        let own = (path.isEmpty ? "" : "\(path)/") + names[place] + (index == 0 ? "" : "[\(index)]")
+        let kind = ["node", "node", "view", "object", "node"][Int(roles?[place] ?? 0)]
+        elements.append(
+          Element(
+            path: own, kind: kind, className: classes[numbers[place]],
+            state: records.removeValue(forKey: id * 2), record: id, form: forms[numbers[place]],
+            kept: unread[id] ?? []))
+        below.append((id, own))
+      }
+      left += below.reversed()
+    }
+    strays = records.keys.sorted()
+  }
+
+  /// The paths of all elements, and `record N` for what has none.
+  package var paths: [String] { elements.map(\.path) + strays.map { "record \($0)" } }
+
+  /// The element at a path; nil if there is none, or more than one.
+  package subscript(path: String) -> Element? {
+    let found = elements.filter { $0.path == path }
+    return found.count == 1 ? found[0] : nil
+  }
+
+  /// The paths of the elements that an element refers to under a key.
+  package func paths(referredToFrom path: String, forKey key: String) throws -> [String] {
+    guard let state = self[path]?.state else { return [] }
+    return try self.paths(in: state, forKey: key)
+  }
+
+  /// The paths of the elements that are referred to under a key.
+  package func paths(in state: KeyedDecoder, forKey key: String) throws -> [String] {
+    var numbers: [UInt64] = []
+    do throws(ArchiveError) {
+      numbers = [try state.reference(forKey: key)].compactMap(\.self)
+    } catch {
+      numbers = try state.references(forKey: key) ?? []
+    }
+    return numbers.map { number in
+      elements.first { $0.record == number }?.path ?? "record \(number)"
+    }
+  }
+}
+
+extension StoredRecords {
+  /// All that is stored in words that do not depend on the numbers of records: the
+  /// elements by their paths, and the application.
+  package var words: [String] {
+    let paths = Dictionary(
+      elements.map { ($0.record, $0.path) }, uniquingKeysWith: { first, _ in first })
+    func words(_ values: KeyedDecoder?) -> String {
+      (values?.keys ?? []).sorted().map { "\($0): \(word($0, values))" }.joined(separator: ", ")
+    }
+    func word(_ key: String, _ values: KeyedDecoder?) -> String {
+      guard let values else { return "" }
+      if let inner = try? values.container(forKey: key) { return "{\(words(inner))}" }
+      if let record = try? values.reference(forKey: key) { return paths[record] ?? "nowhere" }
+      if let records = try? values.references(forKey: key) {
+        return "\(records.map { paths[$0] ?? "nowhere" })"
+      }
+      if let text = try? values.decode(String.self, forKey: key) { return text }
+      if let number = try? values.decode(Int.self, forKey: key) { return "\(number)" }
+      if let isSo = try? values.decode(Bool.self, forKey: key) { return "\(isSo)" }
+      if let numbers = try? values.decode([Double].self, forKey: key) { return "\(numbers)" }
+      if let texts = try? values.decode([String].self, forKey: key) { return "\(texts)" }
+      return "something else"
+    }
+    return elements.map { "\($0.kind) \($0.path) \($0.form) \(words($0.state))" }.sorted() + [
+      "application: \(words(application))", "strays: \(strays.count)",
+    ]
+  }
+}
+
+extension Launch {
+  /// The records of a stored state.
+  ///
+  /// - Parameter name: Its name, as of a file.
+  /// - Returns: What its bytes say; nil if nothing is stored.
+  /// - Throws: What opening and reading it throws.
+  package func storedRecords(named name: String = "main") throws -> StoredRecords? {
+    guard let key = try keys.key(creating: false) else { return nil }
+    return try Archive.open(
+      store.memory(named: name), key: key, context: ArchiveContext([Self.application, name])
+    ).map { try StoredRecords($0) }
+  }
+
+  /// The paths of all that is stored; empty if nothing is.
+  package func storedPaths() throws -> [String] { try storedRecords()?.paths ?? [] }
+}
