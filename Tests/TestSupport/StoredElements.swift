@@ -58,8 +58,10 @@ package struct StoredRecords {
           Kept(state: records.removeValue(forKey: id * 2)), at: 0)
       }
     }
-    var left: [(id: UInt64, path: String)] = [(0, "")]
-    while let (parent, path) = left.popLast() {
+    // In the order of the walk.
+    var left: [(parent: UInt64, path: String, element: Element?)] = [(0, "", nil)]
+    while let (parent, path, element) = left.popLast() {
+      if let element { elements.append(element) }
       guard let contents = records.removeValue(forKey: parent * 2 + 1) else { continue }
       let steps: [Int64] = try contents.decode(forKey: "ids")
       let names: [String] = try contents.decode(forKey: "names")
@@ -67,18 +69,16 @@ package struct StoredRecords {
       let roles: [UInt8]? = try contents.decodeIfPresent(forKey: "roles")
       let siblings: [Int]? = try contents.decodeIfPresent(forKey: "siblings")
       var id: UInt64 = 0
-      var below: [(id: UInt64, path: String)] = []
-      for place in steps.indices {
+      let below = steps.indices.map { place in
         id &+= UInt64(bitPattern: steps[place])
         let index = siblings?[place] ?? 0
         let own = (path.isEmpty ? "" : "\(path)/") + names[place] + (index == 0 ? "" : "[\(index)]")
         let kind = ["node", "node", "view", "object", "node"][Int(roles?[place] ?? 0)]
-        elements.append(
-          Element(
-            path: own, kind: kind, className: classes[numbers[place]],
-            state: records.removeValue(forKey: id * 2), record: id, form: forms[numbers[place]],
-            kept: unread[id] ?? []))
-        below.append((id, own))
+        let element = Element(
+          path: own, kind: kind, className: classes[numbers[place]],
+          state: records.removeValue(forKey: id * 2), record: id, form: forms[numbers[place]],
+          kept: unread[id] ?? [])
+        return (id, own, Optional(element))
       }
       left += below.reversed()
     }

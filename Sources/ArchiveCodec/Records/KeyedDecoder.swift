@@ -52,7 +52,8 @@ public struct KeyedDecoder: Sendable {
   }
 
   /// A decoder without values.
-  static let empty = KeyedDecoder(empty: RecordBlock([], symbols: SymbolTable(), limits: .standard))
+  package static let empty = KeyedDecoder(
+    empty: RecordBlock([], symbols: SymbolTable(), limits: .standard))
 
   /// The keys of the record, in stored order.
   ///

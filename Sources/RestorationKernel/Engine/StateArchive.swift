@@ -23,9 +23,10 @@ actor StateArchive {
   /// Opens the file, and reads what is stored.
   func open(creatingKey isCreating: Bool) throws(ArchiveError) -> Opened? {
     let opened: ArchiveWriter
-    if let writer {
+    if let writer, isCurrent(writer) {
       opened = writer
     } else {
+      writer = nil
       guard let key = try keys.key(creating: isCreating) else {
         guard try storage.open() == nil else {
           throw ArchiveError(.keyMissing, location: keys.location)
@@ -41,17 +42,29 @@ actor StateArchive {
       writer: opened, stored: (try Document(records, savedAt: archive.schema), records))
   }
 
-  /// Keeps what is stored beside the state, which begins anew.
-  func beginAnew() throws(ArchiveError) -> (ArchiveWriter, String?) {
+  /// Whether nobody else has changed the file.
+  private func isCurrent(_ writer: ArchiveWriter) -> Bool {
+    do throws(ArchiveError) {
+      try writer.checkIsCurrent()
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /// Opens the file to save without having restored: what is stored is kept beside the state, which
+  /// begins anew.
+  ///
+  /// - Returns: Nil if nothing is stored; then a first save makes the file. And where the earlier state is.
+  func openForSaving() throws(ArchiveError) -> (writer: ArchiveWriter?, setAside: String?) {
+    guard try open(creatingKey: false)?.stored != nil else { return (writer, nil) }
     writer = nil
     let location = try storage.setAside()
-    guard let opened = try open(creatingKey: true) else {
-      throw ArchiveError(.keyMissing, location: keys.location)
-    }
-    return (opened.writer, location)
+    return (try open(creatingKey: false)?.writer, location)
   }
 
   struct Appended: Sendable {
+    let writer: ArchiveWriter
     let version: ArchiveVersion?
     let byteCount: Int
     /// The fingerprints of the records, if they are asked for.
@@ -61,10 +74,13 @@ actor StateArchive {
   func append(
     _ records: RecordBatch, removing removed: [UInt64], at time: UInt32, withFingerprints: Bool
   ) throws(ArchiveError) -> Appended {
-    guard let writer else { throw ArchiveError(.inputOutput, subject: "not open") }
+    if writer == nil { _ = try open(creatingKey: true) }
+    guard let writer else {
+      throw ArchiveError(.keyMissing, location: keys.location)
+    }
     let summary = try writer.append(records, removing: removed, schema: time)
     return Appended(
-      version: summary.version, byteCount: summary.byteCount,
+      writer: writer, version: summary.version, byteCount: summary.byteCount,
       fingerprints: withFingerprints ? records.fingerprints : [])
   }
 

@@ -32,6 +32,8 @@ extension StateEngine {
     findings.hasTriedToRestore = true
     // An autosave may have found that there is nothing to save yet.
     defer { signal.tell() }
+    // Whatever was saved so far is stored.
+    beginAnew()
     let opened: StateArchive.Opened?
     do throws(ArchiveError) {
       opened = try await file.open(creatingKey: false)
@@ -84,9 +86,9 @@ extension StateEngine {
   private func know(_ run: RestorationRun, _ document: Document) {
     guard document.findsAllByObject else { return }
     for slot in run.order {
-      guard let object = run.restored.object(at: slot), run.outcomes[slot]?.isBack == true else {
-        continue
-      }
+      guard let object = run.restored.object(at: slot), run.outcomes.isDecodable(slot),
+        !run.outcomes.kept.contains(slot)
+      else { continue }
       KnownObjects.shared.note(object, at: slot, of: owner, hasChanged: true)
     }
   }

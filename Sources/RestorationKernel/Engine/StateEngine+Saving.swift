@@ -47,14 +47,14 @@ extension StateEngine {
   }
 
   private func survey(_ participants: Participants) async throws -> PreservationReport {
-    let (writer, setAside) = try await openedForSaving()
+    let setAside = try await openForSaving()
     var report = PreservationReport(.saved)
     report.setAside = setAside
     report.stateName = settings.name
     let start = ContinuousClock.now
     let result: Survey.Result
     do {
-      result = try survey(participants, writer)
+      result = try surveyed(participants)
     } catch is Declined {
       try await discardNow()
       report.outcome = .declined
@@ -70,26 +70,34 @@ extension StateEngine {
         change.setFingerprints(written.fingerprints)
         report.writtenByteCount = written.byteCount
         report.version = written.version
+        writer = written.writer
       } catch {
         giveBack(result.taken)
         throw error
       }
     } else {
-      report.version = writer.archive?.version
+      report.version = writer?.archive?.version
     }
     commit(change)
+    KnownObjects.shared.askAgain(result.askAgain)
     describe(result, setAside, in: &report)
     return report
   }
 
-  private func survey(
-    _ participants: Participants, _ writer: ArchiveWriter
-  ) throws -> Survey.Result {
+  private func surveyed(_ participants: Participants) throws -> Survey.Result {
+    let registrationCount = types.changeCount + objects.changeCount
+    if findings.registrationCount != registrationCount {
+      KnownObjects.shared.askAll(of: owner)
+      findings.registrationCount = registrationCount
+    }
     let conditions = Survey.Conditions(
       now: settings.now(), keptBound: settings.policy.keptBound,
       nodeLimit: settings.policy.nodeLimit, facts: facts,
-      storedRecord: { (record) throws(ArchiveError) in try writer.archive?.record(record) })
-    var survey = Survey(document ?? Document(), objects, forms, owner, writer.builder(), conditions)
+      storedRecord: { [writer] (record) throws(ArchiveError) in
+        try writer?.archive?.record(record)
+      })
+    let builder = writer?.builder() ?? RecordBuilder(limits: settings.limits)
+    var survey = Survey(document ?? Document(), objects, forms, owner, builder, conditions)
     do {
       return try survey.run(participants.roots) { coder in
         guard let delegate = participants.delegate else { return }
@@ -132,22 +140,20 @@ extension StateEngine {
     guard let document else { return }
     var notes = result.notes
     if setAside != nil, !findings.hasTriedToRestore { notes.add(.notRestoredBefore, Document.tree) }
+    report.byteCount = writer?.storedByteCount ?? 0
     let stored = document.elements.count - 1 - document.removedCount
     report.unaskedCount = max(0, stored - notes.askedCount)
     report.kept = document.keptElements
     report.lines = ReportEntries { [notes] in notes.entries(document) }
   }
 
-  /// The open archive; what is stored there and was not restored is kept beside it.
-  private func openedForSaving() async throws(ArchiveError) -> (ArchiveWriter, String?) {
-    if let writer, document != nil { return (writer, nil) }
-    guard let opened = try await file.open(creatingKey: true) else {
-      throw ArchiveError(.keyMissing, location: settings.keys.location)
-    }
-    var (writer, setAside): (ArchiveWriter, String?) = (opened.writer, nil)
-    if opened.stored != nil { (writer, setAside) = try await file.beginAnew() }
+  /// Opens the file, unless a restore has; what is stored there and was not restored is kept beside the
+  /// state. Nothing stored needs no key yet.
+  private func openForSaving() async throws -> String? {
+    guard document == nil else { return nil }
+    let (writer, setAside) = try await file.openForSaving()
     (self.writer, document) = (writer, Document())
-    return (writer, setAside)
+    return setAside
   }
 }
 

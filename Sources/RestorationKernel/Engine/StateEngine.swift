@@ -28,6 +28,8 @@ package final class StateEngine {
     /// Why the last save failed; nil if it did not.
     var saveFailure: String?
     var isLocked = false
+    /// How much was registered when objects were asked last: under other names all are asked anew.
+    var registrationCount = 0
   }
 
   init(_ settings: EngineSettings) {

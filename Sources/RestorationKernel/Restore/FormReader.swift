@@ -25,16 +25,20 @@ struct FormReader {
   private var factories: [TypeTable.ResolvedClass?] = []
   private var changeCount = -1
 
+  init(_ document: Document, _ types: TypeTable) {
+    (self.types, forms, formerNames) = (types, document.forms, document.formerNames)
+  }
+
   /// Finds the names that classes have now; of the app, nothing but the delegate's hook is called, once
   /// for each name.
-  init(_ document: Document, _ types: TypeTable, _ delegate: (any StateDelegate)?) {
-    (self.types, forms, formerNames) = (types, document.forms, document.formerNames)
+  mutating func findNames(_ delegate: (any StateDelegate)?) {
+    let (types, formerNames) = (types, formerNames)
     var names: [String: String] = [:]
     func currentName(of stored: String) -> String {
       if types.isRegistered(stored) { return stored }
       if let known = names[stored] { return known }
       var name = stored
-      if let former = document.formerNames[stored]?.first(where: types.isRegistered) {
+      if let former = formerNames[stored]?.first(where: types.isRegistered) {
         // A later version of the app, in which the class has another name, saved the element.
         name = former
       } else if let current = delegate?.currentClassName(forStored: stored),

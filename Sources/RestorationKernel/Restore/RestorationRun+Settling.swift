@@ -43,7 +43,8 @@ extension RestorationRun {
       let element = document[slot]
       document.withheld[slot] = Withheld(
         reason: reason, form: element.place.form, since: now,
-        byteCount: byteCount(element.bodyRecord), given: given, said: said(object, slot))
+        byteCount: byteCount(element.bodyRecord), given: given,
+        said: reason.isOfWhole ? said(object, slot) : nil)
     }
     return document
   }
@@ -222,6 +223,17 @@ extension RestorationRun {
         since: nil, byteCount: withheld.byteCount)
     }
     return kept + bodies
+  }
+}
+
+extension UnreadBody.Reason {
+  /// Whether the object has read nothing of its own body, so that it is asked at the end of the restore
+  /// what it says without it.
+  fileprivate var isOfWhole: Bool {
+    switch self {
+    case .newerVersion, .migrationFailed, .leftOut, .replaced: true
+    case .decodeThrew, .fieldReplaced, .otherClass: false
+    }
   }
 }
 

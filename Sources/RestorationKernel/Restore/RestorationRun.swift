@@ -59,7 +59,7 @@ final class RestorationRun {
       StateDecoder(facts: facts, restored: restored, isPutBack: false)
     }
     outcomes = ElementOutcomes(document)
-    forms = FormReader(document, objects.types, delegate)
+    forms = FormReader(document, objects.types)
     existing = ExistingObjects(objects.types, objects, roots: roots)
     for (slot, node) in late { _ = restored.claim(node, node, at: slot) }
   }
@@ -118,17 +118,16 @@ final class RestorationRun {
 
   /// Decides which body each object is given, and migrates the older ones.
   private func prepare() {
+    forms.findNames(delegate)
     for slot in order {
       let (element, unread) = (document[slot], document.unread.isEmpty ? nil : document.unread[slot])
-      if unread == nil {
-        guard forms.reading(element.place.form) != .current, element.body != .none else { continue }
-      }
+      if unread == nil, forms.reading(element.place.form) == .current { continue }
       var all = (unread ?? []).map { body in
         choice(body.id, restored.body(body.record, of: slot), body.form)
       }
-      if element.body != .none {
-        all.append(choice(nil, restored.body(element.bodyRecord, of: slot), element.place.form))
-      }
+      // What wrote nothing is migrated as well.
+      let own = element.body == .none ? .empty : restored.body(element.bodyRecord, of: slot)
+      all.append(choice(nil, own, element.place.form))
       let reasons: [UnreadBody.Reason?] = (unread ?? []).map(\.reason) + [nil]
       let order = BodyChoice.order(
         all.indices.map {

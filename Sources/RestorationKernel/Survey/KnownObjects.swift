@@ -57,12 +57,8 @@ final class KnownObjects: @unchecked Sendable {
   func invalidate(_ object: AnyObject) {
     let signal = lock.withLock { _ -> ChangeSignal? in
       guard let number = number(of: object) else { return nil }
-      let owner = entries[number].owner
-      if !entries[number].hasChanged {
-        entries[number].hasChanged = true
-        owner.changed.append(number)
-      }
-      return owner.signal
+      change(number)
+      return entries[number].owner.signal
     }
     signal?.tell()
   }
@@ -135,6 +131,27 @@ final class KnownObjects: @unchecked Sendable {
         }
       }
     }
+  }
+
+  /// Lets the next save ask objects that have not said that they have changed.
+  func askAgain(_ objects: [AnyObject]) {
+    guard !objects.isEmpty else { return }
+    lock.withLock { _ in
+      for object in objects { if let number = number(of: object) { change(number) } }
+    }
+  }
+
+  /// Lets the next save ask all objects of a keeper.
+  func askAll(of owner: Owner) {
+    lock.withLock { _ in
+      for number in entries.indices where entries[number].owner === owner { change(number) }
+    }
+  }
+
+  private func change(_ number: Int) {
+    guard !entries[number].hasChanged else { return }
+    entries[number].hasChanged = true
+    entries[number].owner.changed.append(number)
   }
 
   /// The objects that have said since the last call that they have changed; each has changed until it

@@ -17,9 +17,13 @@ final class Places {
   /// The new elements of objects to which a reference has led, and which have no place yet.
   private var mentioned: [ObjectIdentifier: Int32] = [:]
   /// The elements that no object above has any more; who refers to one takes it over.
-  var orphans: Set<Int32> = []
+  var orphans: Set<Int32> = [] {
+    didSet { if !homeless.isEmpty { homeless = [:] } }
+  }
   /// The new parents and roles of elements that have moved.
   private var moved: [Int32: Place] = [:]
+  /// The answers to whether elements are homeless, as long as they hold.
+  private var homeless: [Int32: Bool] = [:]
   var notes = SurveyNotes()
 
   /// A reference, as a hook has made it.
@@ -74,6 +78,7 @@ final class Places {
     } else {
       moved[slot] = place
     }
+    if !homeless.isEmpty { homeless = [:] }
   }
 
   /// Whether a stored element has got another place, be it below the same parent.
@@ -92,12 +97,16 @@ final class Places {
 
   /// Whether the element or one above it is not below anybody, or not any more.
   func isHomeless(_ slot: Int32) -> Bool {
-    var slot = slot
-    while slot > Document.tree {
-      if !orphans.isEmpty, orphans.contains(slot) { return true }
-      slot = parent(of: slot)
+    // What has a place has it below what has one.
+    guard !orphans.isEmpty else { return slot != Document.tree && parent(of: slot) < 0 }
+    var (above, passed): (Int32, [Int32]) = (slot, [])
+    while above > Document.tree, homeless[above] == nil, !orphans.contains(above) {
+      passed.append(above)
+      above = parent(of: above)
     }
-    return slot < Document.tree
+    let isHomeless = homeless[above] ?? (above != Document.tree)
+    for slot in passed { homeless[slot] = isHomeless }
+    return isHomeless
   }
 
   /// Whether an object that was met already may get a place below another one: so far only a reference

@@ -117,6 +117,18 @@ extension Survey {
     change.unread.append((slot, bodies))
   }
 
+  /// Says of the elements that were asked which bodies are kept beside theirs.
+  func noteUnread() {
+    guard !document.unread.isEmpty || !keeping.unread.isEmpty else { return }
+    let forms = document.forms + change.forms
+    for slot in places.notes.slots {
+      for body in keeping.unread[slot] ?? document.unread[slot] ?? [] {
+        places.notes.add(
+          .keptBeside(version: forms[Int(body.form)].version, since: body.since), slot)
+      }
+    }
+  }
+
   // MARK: Bounds
 
   /// Lets go what was kept for longer than may be, or is more than may be.

@@ -15,6 +15,7 @@ extension Survey {
   /// Puts an object among those that will be asked, and places what is below it.
   mutating func place(belowOf visit: Visit) throws {
     agenda.visits.append(visit)
+    if visit.asksBody { places.notes.add(asked: visit.slot) }
     guard visit.placesBelow, let node = visit.info.node(visit.object) else { return }
     let traits = visit.info.traits
     let (below, presented, views) = try KnownObjects.shared.observing(.contents, visit.object, visit.info) {
@@ -115,12 +116,12 @@ extension Survey {
     if let found { claim(found, by: object) }
     var place = Place(
       parent: siblings.parent, role: role, name: name, siblingIndex: match.siblingIndex)
-    let form = form(of: object, info, restorationClass) { note in
-      if let found { self.places.notes.add(note, found) }
-    }
+    var notes: [ReportNote] = []
+    let form = form(of: object, info, restorationClass) { notes.append($0) }
     place.form = storedForm(of: found, now: form)
     let slot = found ?? places.add(place, asksBelow: info.tracking == .always)
     let stored = found == nil || places.isNew(slot) ? nil : document[slot].place
+    for note in notes { places.notes.add(note, slot) }
     siblings.append(Child(slot: slot, id: places.id(of: slot), place: place), storedAs: stored)
     if found != nil { move(slot, to: place, from: stored) }
     if met == nil {
@@ -225,11 +226,18 @@ extension Survey {
       }
     }
     siblings.keep(kept)
+    for child in kept { addKept(child.slot) }
     let isChanged = siblings.end(besides: referred.count)
     guard isChanged || !referred.isEmpty else { return }
     let earlier = contents[parent]?.referred ?? []
     contents[parent] = Contents(
       children: siblings.children, isChanged: isChanged, referred: referred + earlier)
+  }
+
+  /// Adds lines for an element that nobody has claimed, and for all below it.
+  private mutating func addKept(_ slot: Int32) {
+    for below in document.walk(from: slot) { places.notes.add(below, .keptAsStored) }
+    if let outcome = document.kept[slot]?.outcome { places.notes.add(.keptBecause(outcome), slot) }
   }
 
   // MARK: - Leaving out

@@ -32,7 +32,11 @@ extension Survey {
 
   /// Gives the target of a reference its place, if it has none.
   private mutating func take(_ mention: Places.Mention, below referrer: Int32) throws {
-    guard !places.isVisited(mention.object), places.isHomeless(mention.slot) else { return }
+    guard !places.isVisited(mention.object) else { return }
+    if !places.isHomeless(mention.slot) {
+      if places.role(of: mention.slot) == .object { try moveToScope(mention.object, mention.slot) }
+      return
+    }
     switch mention.object {
     case let node as any RestorableNode: try take(node, mention.slot, below: referrer)
     case is any RestorableView:
@@ -58,22 +62,48 @@ extension Survey {
     if isDetached { places.notes.add(.detached, slot) }
   }
 
+  /// Gives a registered object its place anew, if another object scopes it now.
+  mutating func moveToScope(_ object: any StateRestoring, _ slot: Int32) throws {
+    guard let object = object as? any RestorableObject,
+      scope(of: object) != places.parent(of: slot) || unplacedScope(of: object) != nil
+    else { return }
+    try take(object)
+  }
+
+  /// The registered object that scopes another one, and has no place yet.
+  private func unplacedScope(of object: any RestorableObject) -> (any RestorableObject)? {
+    guard let parent = object.restorationParent as? any RestorableObject,
+      placedSlot(of: parent) == nil, places.objects.identifier(ofRegistered: parent) != nil
+    else { return nil }
+    return parent
+  }
+
+  private func placedSlot(of object: any StateRestoring) -> Int32? {
+    let slot = places.visitedSlot(of: object) ?? KnownObjects.shared.known(object, to: owner)?.slot
+    return slot.flatMap { places.isHomeless($0) ? nil : $0 }
+  }
+
+  /// The element that scopes an object. A parent that is not stored itself scopes nothing, and neither
+  /// does a view: it is not back when a restore looks for the objects.
+  private func scope(of object: any RestorableObject) -> Int32 {
+    guard let slot = object.restorationParent.flatMap({ placedSlot(of: $0) }),
+      places.role(of: slot) != .view
+    else { return Document.tree }
+    return slot
+  }
+
   /// Stores a registered object, and before it the objects that scope it.
   private mutating func take(_ object: any RestorableObject) throws {
     var chain = [object]
     var inChain: Set = [ObjectIdentifier(object)]
-    while let parent = chain[chain.count - 1].restorationParent as? any RestorableObject,
-      !places.isVisited(parent), places.objects.identifier(ofRegistered: parent) != nil,
+    while let parent = unplacedScope(of: chain[chain.count - 1]),
       inChain.insert(ObjectIdentifier(parent)).inserted
     {
       chain.append(parent)
     }
     while let next = chain.popLast() {
       guard let name = places.objects.identifier(ofRegistered: next) else { continue }
-      // A parent that is not stored itself scopes nothing, and neither does a view: it is not back when a
-      // restore looks for the objects.
-      let scope = next.restorationParent.flatMap { places.visitedSlot(of: $0) }
-      let parent = scope.flatMap { places.role(of: $0) == .view ? nil : $0 } ?? Document.tree
+      let parent = scope(of: next)
       let known = KnownObjects.shared.known(next, to: owner)?.slot
       let slot =
         places.mentionedSlot(of: next) ?? known ?? places.add(Place(parent: -1, role: .object))
@@ -107,6 +137,7 @@ extension Survey {
     }
     if info.tracking == .always { change.asksAlone.insert(slot) }
     try visit(changed: object, at: slot)
+    try placeAll()
   }
 
   /// Whether no sibling has the name.

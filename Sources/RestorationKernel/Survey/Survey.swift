@@ -33,6 +33,8 @@ struct Survey {
     let notes: SurveyNotes
     /// What the next save has to ask again if this one is not stored.
     let taken: [AnyObject]
+    /// What the next save has to ask again in any case.
+    let askAgain: [AnyObject]
 
     var isEmpty: Bool { records.count == 0 && removed.isEmpty }
   }
@@ -121,9 +123,17 @@ struct Survey {
     try settleReferences()
     try writeContents()
     try writeFacts()
+    noteUnread()
     return Result(
       change: change, records: try builder.finish(), removed: removedRecords, notes: places.notes,
-      taken: taken)
+      taken: taken, askAgain: askAgain)
+  }
+
+  /// The objects that say when they change, and of which something could not be stored.
+  private var askAgain: [AnyObject] {
+    agenda.visits.lazy.filter {
+      $0.info.tracking != .always && places.notes.asksAgain($0.slot)
+    }.map(\.object)
   }
 
   // MARK: - Order
@@ -150,7 +160,8 @@ struct Survey {
           waiting.append(item)
           continue
         }
-        try visit(changed: object, at: item.slot)
+        if places.role(of: item.slot) == .object { try moveToScope(object, item.slot) }
+        if !places.isVisited(object) { try visit(changed: object, at: item.slot) }
         try placeAll()
       }
       left = waiting
@@ -171,9 +182,10 @@ struct Survey {
 
   /// Asks what references reach and each save asks, as long as a reference leads there.
   private mutating func askAlone() throws {
-    for slot in change.asksAlone.sorted() where !places.isHomeless(slot) {
+    for slot in document.asksAlone.sorted() {
       guard let object = KnownObjects.shared.object(at: slot, of: owner) as? any StateRestoring,
-        !places.isVisited(object), !references.dropped.contains(places.id(of: slot))
+        !places.isVisited(object), !places.isHomeless(slot),
+        !references.dropped.contains(places.id(of: slot))
       else { continue }
       try visit(object, types.info(of: object), at: slot, asksBody: true)
       try askAll()
@@ -218,8 +230,10 @@ struct Survey {
   /// Writes what an object says; returns whom it refers to, or nil if its hook has thrown.
   private mutating func ask(_ visit: Visit) throws -> [Places.Mention]? {
     let (object, info, slot) = (visit.object, visit.info, visit.slot)
-    places.notes.add(asked: slot)
-    if keeping.hasWithheld, saysWhatItSaid(object, info, slot) { return nil }
+    if keeping.hasWithheld, saysWhatItSaid(object, info, slot) {
+      places.notes.set(.keptAsStored, slot)
+      return nil
+    }
     let mark = places.beginMentions()
     do {
       let isUsed = try KnownObjects.shared.observing(.state, object, info) {

@@ -53,6 +53,13 @@ struct SurveyNotes {
     }
   }
 
+  /// The elements with a line.
+  var slots: [Int32] {
+    lines.compactMap { line in
+      if case .slot(let slot) = line { slot } else { nil }
+    }
+  }
+
   mutating func set(_ outcome: Outcome, _ slot: Int32) { outcomes[slot] = outcome }
 
   /// The lines; that of the application comes first, if there is something to say of it.
@@ -73,6 +80,17 @@ struct SurveyNotes {
         case .obsolete: nil
         }
       }
+  }
+
+  /// Whether an element has something that could not be stored, and may be the next time.
+  func asksAgain(_ slot: Int32) -> Bool {
+    guard !notes.isEmpty, let notes = notes[slot] else { return false }
+    return notes.contains { note in
+      switch note {
+      case .referenceWithoutIdentifier, .referenceToUnpreservedView: true
+      default: note.isLoss
+      }
+    }
   }
 
   /// Whether something that the app has is not stored.

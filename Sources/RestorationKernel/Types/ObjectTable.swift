@@ -21,7 +21,8 @@ final class ObjectTable {
   private var registered: [String: RegisteredObjects] = [:]
   /// Whether an object may be saved under names that it was restored under.
   private(set) var hasRestoredNames = false
-
+  /// Counts the registered objects.
+  private(set) var changeCount = 0
 
   init(_ types: TypeTable, outer: ObjectTable? = nil) {
     self.types = types
@@ -94,6 +95,7 @@ final class ObjectTable {
     guard !identifier.isEmpty, identifier.utf8.count <= Element.longestName else { return }
     var entry = entries[object] ?? Entry()
     guard entry.registeredAs != identifier else { return }
+    changeCount += 1
     if let old = entry.registeredAs { registered[old]?.remove { $0.object === object } }
     entry.registeredAs = identifier
     entries[object] = entry
