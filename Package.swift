@@ -30,7 +30,7 @@ let next = (
       "Tree/ChangeSignal.swift", "Tree/ValueContent.swift", "Tree/Date+Number.swift",
       "Tree/ElementKind.swift", "Tree/KeptBound.swift", "Tree/MigratingState.swift",
       "Tree/RestorationPath.swift", "Tree/StateMigration.swift", "Tree/String+TypeName.swift",
-      "Engine/FileCalls.swift", "Engine/RestorationStatus.swift", "Engine/TurnQueue.swift",
+      "Engine/FileCalls.swift", "Engine/FileExecutor.swift", "Engine/RestorationStatus.swift", "Engine/TurnQueue.swift",
       "Keeping/StateKeeper+Registering.swift",
       "Restoration/ElementCoders.swift", "Restoration/ElementVerdict.swift",
       "Restoration/Lookup.swift",

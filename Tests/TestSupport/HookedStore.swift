@@ -52,9 +52,11 @@ package struct HookedStore: StateDirectory {
 
   package func names() throws(ArchiveError) -> [String] { try store.names() }
 
-  package func removeLeftovers(where isOwn: (String) -> Bool) throws(ArchiveError) {
-    try store.removeLeftovers(where: isOwn)
-  }
+  #if !RESTORATION_NEXT
+    package func removeLeftovers(where isOwn: (String) -> Bool) throws(ArchiveError) {
+      try store.removeLeftovers(where: isOwn)
+    }
+  #endif
 }
 
 private struct HookedStorage: ArchiveStorage {

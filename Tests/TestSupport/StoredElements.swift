@@ -43,7 +43,7 @@ package struct StoredRecords {
   package init(_ archive: Archive) throws {
     var records: [UInt64: KeyedDecoder] = [:]
     for record in try archive.readAll() { records[record.identifier] = try record.content.get() }
-    application = records.removeValue(forKey: .max - 3)
+    application = records.removeValue(forKey: .max - 4)
     let stored = records.removeValue(forKey: .max - 2)
     let classes: [String] = try stored?.decode(forKey: "classes") ?? []
     let makers: [String] = try stored?.decode(forKey: "makers") ?? []

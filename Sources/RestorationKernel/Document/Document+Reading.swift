@@ -35,7 +35,7 @@ extension Document {
     }
     let hasKept = records.fingerprint(of: TreeRecord.kept) != .none
     guard reached + (hasKept ? 1 : 0) < records.count else { return }
-    var known: Set<UInt64> = [TreeRecord.forms, TreeRecord.kept]
+    var known: Set<UInt64> = [TreeRecord.forms, TreeRecord.kept, FileRecord.compactionDue]
     for element in elements {
       known.insert(element.bodyRecord)
       if !element.children.isEmpty { known.insert(element.contentsRecord) }

@@ -19,7 +19,7 @@ enum TreeRecord {
   /// What is kept, and what was not read.
   static let kept = UInt64.max - 1
   /// The body of the tree itself: what the application wrote.
-  static let application = UInt64.max - 3
+  static let application = UInt64.max - 4
 }
 
 enum DocumentKey {

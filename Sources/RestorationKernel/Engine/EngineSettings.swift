@@ -28,4 +28,19 @@ final class EngineSettings {
     // A clock that gives no number is none.
     self.now = { now().ifNumber ?? Date() }
   }
+
+  var source: StateFile.Source {
+    var source = StateFile.Source(
+      name: name, application: application, directory: directory, keys: keys,
+      environment: environment, now: { Date() })
+    source.limits = limits
+    return source
+  }
+
+  var ofFile: StateFilePolicy {
+    var file = StateFilePolicy()
+    (file.instances, file.crashThreshold) = (policy.instances, policy.crashThreshold)
+    (file.maximumAge, file.history) = (policy.maximumAge, policy.historyBound)
+    return file
+  }
 }

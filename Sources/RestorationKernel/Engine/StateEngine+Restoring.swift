@@ -34,44 +34,61 @@ extension StateEngine {
     defer { signal.tell() }
     // Whatever was saved so far is stored.
     beginAnew()
-    let opened: StateArchive.Opened?
+    let opened: FileQueue.Opened
     do throws(ArchiveError) {
-      opened = try await file.open(creatingKey: false)
+      opened = try await file.open(settings.ofFile)
     } catch {
-      if error.code == .keyLocked {
-        findings.isLocked = true
-        findings.lastStatus = .locked
-        return RestorationReport(.locked)
-      }
-      let failure = RestorationError.notRestored(error, makesKey: settings.keys.makesKey)
-      findings.lastStatus = .failed(failure.description)
-      throw failure
+      return try refused(error)
     }
     findings.isLocked = false
-    var report = RestorationReport(.noArchive)
-    if let opened {
-      writer = opened.writer
-      if let (stored, records) = opened.stored {
-        report = restore(stored, records, participants)
-      } else {
-        document = Document()
-      }
+    var report = RestorationReport(opened.outcome)
+    if let stored = opened.stored {
+      report = restore(stored, opened.mark, participants)
+      if report.outcome == .restored { report.source = opened.source }
+      opened.mark?.endRestore()
+    } else if opened.outcome == .noArchive {
+      document = Document()
     }
-    report.stateName = settings.name
+    report.launchProblem = opened.problem
+    await noteInstances()
+    (report.stateName, report.otherInstances) = (findings.name, findings.others)
     findings.lastStatus = RestorationStatus(after: report.outcome)
     return report
   }
 
+  /// The report of a restore that could not read what is stored, or the error that says so.
+  private func refused(_ error: ArchiveError) throws(RestorationError) -> RestorationReport {
+    if error.code == .keyLocked {
+      (findings.isLocked, findings.lastStatus) = (true, .locked)
+      return RestorationReport(.locked)
+    }
+    if error.code == .locked {
+      findings.lastStatus = .inUse(by: error.subject)
+      return RestorationReport(.inUse(by: error.subject))
+    }
+    // The key was there, so a save can keep the archive that is in its way.
+    if error.isAboutContent { findings.isLocked = false }
+    let failure = RestorationError.notRestored(error, makesKey: settings.keys.makesKey)
+    findings.lastStatus = .failed(failure.description)
+    throw failure
+  }
+
+  func noteInstances() async {
+    let facts = await file.facts
+    (findings.name, findings.others) = (facts.name, facts.others)
+  }
+
   private func restore(
-    _ stored: Document, _ records: StoredRecords, _ participants: Participants
+    _ stored: FileQueue.StoredState, _ launch: LaunchMark?, _ participants: Participants
   ) -> RestorationReport {
     let start = ContinuousClock.now
+    let records = stored.records
     let run = RestorationRun(
-      stored, objects, delegate: participants.delegate, roots: participants.roots, .init()
+      stored.document, objects, delegate: participants.delegate, roots: participants.roots, launch
     ) { (record) throws(ArchiveError) in try records.decoder(of: record) }
     var report = RestorationReport(run.run())
     guard report.outcome == .restored else { return report }
-    let document = run.settled(stored, at: settings.now()) { records.byteCount(of: $0) }
+    let document = run.settled(stored.document, at: settings.now()) { records.byteCount(of: $0) }
     report.lines = run.entries(document)
     report.kept = run.kept(document)
     know(run, document)

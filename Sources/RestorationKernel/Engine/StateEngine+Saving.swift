@@ -47,10 +47,10 @@ extension StateEngine {
   }
 
   private func survey(_ participants: Participants) async throws -> PreservationReport {
-    let setAside = try await openForSaving()
+    let comesFirst = !findings.hasTriedToRestore
     var report = PreservationReport(.saved)
-    report.setAside = setAside
-    report.stateName = settings.name
+    writer = try await file.prepared()
+    if document == nil { document = Document() }
     let start = ContinuousClock.now
     let result: Survey.Result
     do {
@@ -69,18 +69,17 @@ extension StateEngine {
           withFingerprints: !change.added.isEmpty)
         change.setFingerprints(written.fingerprints)
         report.writtenByteCount = written.byteCount
-        report.version = written.version
+        report.setAside = written.kept?.id
         writer = written.writer
       } catch {
         giveBack(result.taken)
         throw error
       }
-    } else {
-      report.version = writer?.archive?.version
     }
     commit(change)
     KnownObjects.shared.askAgain(result.askAgain)
-    describe(result, setAside, in: &report)
+    await noteInstances()
+    describe(result, comesFirst: comesFirst, in: &report)
     return report
   }
 
@@ -135,25 +134,18 @@ extension StateEngine {
   }
 
   private func describe(
-    _ result: Survey.Result, _ setAside: String?, in report: inout PreservationReport
+    _ result: Survey.Result, comesFirst: Bool, in report: inout PreservationReport
   ) {
     guard let document else { return }
     var notes = result.notes
-    if setAside != nil, !findings.hasTriedToRestore { notes.add(.notRestoredBefore, Document.tree) }
+    if report.setAside != nil, comesFirst { notes.add(.notRestoredBefore, Document.tree) }
+    report.version = writer?.version
     report.byteCount = writer?.storedByteCount ?? 0
+    (report.stateName, report.otherInstances) = (findings.name, findings.others)
     let stored = document.elements.count - 1 - document.removedCount
     report.unaskedCount = max(0, stored - notes.askedCount)
     report.kept = document.keptElements
     report.lines = ReportEntries { [notes] in notes.entries(document) }
-  }
-
-  /// Opens the file, unless a restore has; what is stored there and was not restored is kept beside the
-  /// state. Nothing stored needs no key yet.
-  private func openForSaving() async throws -> String? {
-    guard document == nil else { return nil }
-    let (writer, setAside) = try await file.openForSaving()
-    (self.writer, document) = (writer, Document())
-    return setAside
   }
 }
 

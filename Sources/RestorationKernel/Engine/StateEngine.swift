@@ -15,7 +15,7 @@ package final class StateEngine {
   let signal = ChangeSignal()
   let owner: KnownObjects.Owner
   let forms: FormTable
-  let file: StateArchive
+  let file: FileQueue
   /// What is stored; nil as long as nobody has looked.
   var document: Document?
   var writer: ArchiveWriter?
@@ -28,6 +28,8 @@ package final class StateEngine {
     /// Why the last save failed; nil if it did not.
     var saveFailure: String?
     var isLocked = false
+    var name: String?
+    var others: [OtherInstance] = []
     /// How much was registered when objects were asked last: under other names all are asked anew.
     var registrationCount = 0
   }
@@ -37,9 +39,7 @@ package final class StateEngine {
     objects = ObjectTable(TypeTable())
     owner = KnownObjects.Owner(telling: signal)
     forms = FormTable(objects)
-    file = StateArchive(
-      settings.directory.storage(named: settings.name), settings.keys,
-      ArchiveContext([settings.application, settings.name]), settings.limits)
+    file = FileQueue(settings.source)
   }
 
   deinit { KnownObjects.shared.close(owner) }
@@ -80,7 +80,7 @@ package final class StateEngine {
 
   func close() async {
     signal.tell(.ended)
-    await turns.run { await file.close() }
+    await turns.run { do { try await file.close() } catch {} }
     beginAnew()
     findings.lastStatus = .notRestoredYet
   }

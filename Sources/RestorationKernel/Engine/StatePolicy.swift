@@ -9,6 +9,9 @@ public struct StatePolicy: Sendable {
   /// How long, and how much, of what nobody has claimed or read stays stored; nil bounds nothing.
   public var keptBound: KeptBound? = KeptBound()
 
+  /// How many older states stay beside the state, and for how long.
+  public var historyBound = HistoryBound()
+
   /// How many nodes, views and objects a save meets at most; with more it throws `tooManyNodes`.
   public var nodeLimit = 1 << 22
 

@@ -12,6 +12,8 @@ struct ElementOutcomes {
   /// on it are left out.
   private var cutStacks: [Int32: Bool] = [:]
   private var notes: [Int32: [ReportNote]] = [:]
+  /// Whether an element was left out, since restoring it crashed.
+  private(set) var hasLeftOut = false
 
   init(_ document: Document) {
     self.document = document
@@ -47,6 +49,7 @@ struct ElementOutcomes {
     all[Int(slot)] = verdict.outcome
     self.traits[Int(slot)] = traits
     if verdict.isKept { kept.insert(slot) }
+    if verdict.outcome == .skipped { hasLeftOut = true }
     guard !verdict.outcome.isBack, let stack = container(of: slot, that: .stack) else { return }
     // A node whose class this version does not know is as if it had not been in the stack, unless the
     // number that tells it from an equal sibling would pass to that one.

@@ -20,7 +20,7 @@ extension RestorationRun {
     let place = document[slot].place
     let lookup = Lookup(
       place.role.kind, isBelowMissing: !restored.isBack(place.parent),
-      isLeftOut: crashGuard.leftOut.contains(document[slot].id), isLate: false,
+      isLeftOut: isLeftOut(slot), isLate: false,
       isOnCutStack: outcomes.keepsNode(below: slot) != nil, isTab: outcomes.isTab(slot),
       namesClass: forms.restorationClassName(place.form) != nil)
     switch lookup {

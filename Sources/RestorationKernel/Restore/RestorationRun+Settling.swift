@@ -39,7 +39,7 @@ extension RestorationRun {
         }
       }
     }
-    for (slot, object, reason, given) in withheldBodies() where document[slot].body != .none {
+    for (slot, object, reason, given) in withheldBodies() {
       let element = document[slot]
       document.withheld[slot] = Withheld(
         reason: reason, form: element.place.form, since: now,
@@ -102,7 +102,7 @@ extension RestorationRun {
 
   /// The objects that the app itself has made for elements that are left out, and those below.
   private func leftOutObjects() -> [WithheldBody] {
-    guard !crashGuard.leftOut.isEmpty else { return [] }
+    guard outcomes.hasLeftOut else { return [] }
     var made: [Int32: any StateRestoring] = [:]
     existing.lookAgain()
     return order.compactMap { slot in

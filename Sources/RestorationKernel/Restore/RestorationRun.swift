@@ -4,14 +4,6 @@ internal import ArchiveCodec
 ///
 /// The elements are those of a whole document, or those of one that came late.
 final class RestorationRun {
-  /// What a launch that follows a crash leaves out, and where it says how far it is.
-  struct Guard {
-    /// The identifiers of the elements that are left out.
-    var leftOut: Set<UInt64> = []
-    /// Notes which element is made or decoded now; nil outside of all.
-    var mark: ((UInt64?) -> Void)?
-  }
-
   /// A body that an object may be given.
   struct Choice {
     /// The identifier of the unread body; nil for the element's own.
@@ -26,7 +18,8 @@ final class RestorationRun {
   let restored: RestoredObjects
   let objects: ObjectTable
   let delegate: (any StateDelegate)?
-  let crashGuard: Guard
+  /// Says where the restore is, and what it leaves out; nil if the launch could not be marked.
+  let launch: LaunchMark?
   /// The elements whose nodes came late.
   private let late: [Int32: any RestorableNode]
 
@@ -46,11 +39,11 @@ final class RestorationRun {
   init(
     _ document: Document, _ objects: ObjectTable, delegate: (any StateDelegate)?,
     roots: [any RestorableNode], part: [Int32]? = nil, late: [Int32: any RestorableNode] = [:],
-    _ crashGuard: Guard,
+    _ launch: LaunchMark?,
     body: @escaping (UInt64) throws(ArchiveError) -> KeyedDecoder?
   ) {
     (self.document, self.objects, self.delegate) = (document, objects, delegate)
-    (self.crashGuard, self.late) = (crashGuard, late)
+    (self.launch, self.late) = (launch, late)
     order = part ?? Array(document.walk(from: Document.tree).dropFirst())
     let restored = RestoredObjects(document, body)
     self.restored = restored
@@ -102,7 +95,12 @@ final class RestorationRun {
 
   @inline(__always)
   func mark(_ slot: Int32?) {
-    crashGuard.mark?(slot.map { document[$0].id })
+    launch?.reach(slot.map { LaunchSubject(element: document[$0].id) })
+  }
+
+  /// Whether this launch leaves an element out, since restoring it crashed.
+  func isLeftOut(_ slot: Int32) -> Bool {
+    launch?.isLeftOut(LaunchSubject(element: document[slot].id)) ?? false
   }
 
   /// Gives the coder of an element to a call.

@@ -13,6 +13,8 @@ struct Siblings {
   private var names: NameTable?
   private var oldNames = NameTable()
   private var used: Set<Int32> = []
+  /// The first index that may be free of each name, where siblings may share names.
+  private var nextIndices: [String: Int32] = [:]
 
   init(below parent: Int32, of old: [Int32], expecting count: Int) {
     self.parent = parent
@@ -39,11 +41,12 @@ struct Siblings {
       }
       lookUpFromHereOn(document)
     }
-    var index: Int32 = 0
+    var index = maySharing ? nextIndices[name] ?? 0 : 0
     while names?.find(name, role.sort, index) != nil {
       guard maySharing else { return nil }
       index += 1
     }
+    if maySharing { nextIndices[name] = index + 1 }
     var slot = known ?? oldNames.find(name, role.sort, index)
     if let found = slot, !used.insert(found).inserted { slot = nil }
     return Match(slot: slot, siblingIndex: index)

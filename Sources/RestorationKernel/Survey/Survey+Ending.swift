@@ -11,8 +11,13 @@ extension Survey {
         dropUnreferred()
       }
       let gone = elementsToRemove()
-      guard !gone.isEmpty, try askReferrers(of: gone) else { return remove(gone) }
-      try askAll()
+      if !gone.isEmpty, try askReferrers(of: gone) {
+        try askAll()
+      } else if try takeWaiting() {
+        try askAll()
+      } else {
+        return remove(gone)
+      }
     }
   }
 
@@ -47,9 +52,7 @@ extension Survey {
         continue
       }
       places.orphans.insert(slot)
-      editContents(of: places.parent(of: slot)) { below in
-        below.referred.removeAll { $0.slot == slot }
-      }
+      editContents(of: places.parent(of: slot)) { $0.isChanged = true }
     }
   }
 
@@ -120,20 +123,26 @@ extension Survey {
 
   /// Writes who is below whom.
   mutating func writeContents() throws {
+    let gone = Set(change.removed)
     for (slot, below) in contents.sorted(by: { $0.key < $1.key }) {
-      let children =
-        below.children + below.referred.filter { places.parent(of: $0.slot) == slot }
-      let slots = children.map(\.slot)
+      var met: Set<Int32> = []
+      let referred = below.referred.filter {
+        places.parent(of: $0) == slot && !gone.contains($0) && met.insert($0).inserted
+      }
+      let slots = below.children + referred
       let stored = places.isNew(slot) ? [] : document[slot].children
       guard below.isChanged || slots != stored else { continue }
-      if !children.isEmpty {
+      if !slots.isEmpty {
+        let children = slots.map { slot in
+          Child(slot: slot, id: places.id(of: slot), place: places.place(of: slot))
+        }
         try builder.writeContents(children, of: places[slot])
       } else if !stored.isEmpty {
         removedRecords.append(places[slot].contentsRecord)
       }
       if places.isNew(slot) {
         places.change(new: slot) { $0.children = slots }
-      } else {
+      } else if slots != stored {
         change.children.append((slot, slots))
       }
     }

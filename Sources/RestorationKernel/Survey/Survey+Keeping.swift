@@ -31,7 +31,6 @@ extension Survey {
     guard !document.kept.isEmpty, let kept = document.kept[slot] else { return }
     keeping.claims[slot] = kept
     change.kept.append((slot, nil))
-    guard places.body(of: slot) != .none else { return }
     let form = document[slot].place.form
     let isOwn = types.isObject(object, ofClassNamed: document.forms[Int(form)].className)
     let withheld = Withheld(
@@ -51,7 +50,7 @@ extension Survey {
 
   /// Keeps the stored form of an element whose body stays, since the form says how that is read.
   mutating func keepForm(of slot: Int32) {
-    guard !places.isNew(slot), places.body(of: slot) != .none else { return }
+    guard !places.isNew(slot) else { return }
     setForm(document[slot].place.form, of: slot)
   }
 
@@ -65,15 +64,9 @@ extension Survey {
     var place = places.place(of: slot)
     guard place.form != form else { return }
     place.form = form
-    if !places.isNew(slot) {
-      change.places.append((slot, place))
-      places.move(slot, to: place)
-    }
-    editContents(of: place.parent) { below in
-      below.isChanged = true
-      below.children.replacePlace(of: slot, by: place)
-      below.referred.replacePlace(of: slot, by: place)
-    }
+    if !places.isNew(slot) { change.places.append((slot, place)) }
+    places.move(slot, to: place)
+    editContents(of: place.parent) { $0.isChanged = true }
   }
 
   // MARK: Unread bodies
@@ -192,12 +185,5 @@ extension KeptBound {
       gone.append((place, isExpired))
     }
     return gone
-  }
-}
-
-extension [Child] {
-  fileprivate mutating func replacePlace(of slot: Int32, by place: Place) {
-    guard let index = firstIndex(where: { $0.slot == slot }) else { return }
-    self[index] = Child(slot: slot, id: self[index].id, place: place)
   }
 }

@@ -231,7 +231,8 @@ extension Survey {
     guard isChanged || !referred.isEmpty else { return }
     let earlier = contents[parent]?.referred ?? []
     contents[parent] = Contents(
-      children: siblings.children, isChanged: isChanged, referred: referred + earlier)
+      children: siblings.children.map(\.slot), isChanged: isChanged,
+      referred: referred.map(\.slot) + earlier)
   }
 
   /// Adds lines for an element that nobody has claimed, and for all below it.

@@ -8,6 +8,10 @@ struct ReferenceChanges {
   var dropped: Set<UInt64> = []
   /// The names of those that only references reach, by the elements above.
   var names: [Int32: NameTable] = [:]
+  /// The objects whose names other elements have that may go in this save.
+  var waiting: [(mention: Places.Mention, referrer: Int32)] = []
+  /// Whether it is clear what goes, so that nobody waits any more.
+  var isSettled = false
 
   init(_ document: Document) { all = document.references }
 }
@@ -58,7 +62,9 @@ extension Survey {
         .node, node, "", parent, .noIdentifier,
         [.identifierTooLong(byteCount: name.utf8.count)])
     }
-    try take(node, slot, name, .referred, node.restorationClass, below: parent)
+    guard
+      try take(node, slot, name, .referred, node.restorationClass, below: parent)
+    else { return wait(node, slot, name, referrer) }
     if isDetached { places.notes.add(.detached, slot) }
   }
 
@@ -107,18 +113,39 @@ extension Survey {
       let known = KnownObjects.shared.known(next, to: owner)?.slot
       let slot =
         places.mentionedSlot(of: next) ?? known ?? places.add(Place(parent: -1, role: .object))
-      try take(next, slot, name, .object, next.objectRestorationClass, below: parent)
+      guard try take(next, slot, name, .object, next.objectRestorationClass, below: parent) else {
+        wait(next, slot, name, parent)
+        continue
+      }
     }
   }
 
-  /// Stores what only references reach below an element.
+  /// Lets an object wait whose name another element has, until it is clear whether that one goes.
+  private mutating func wait(
+    _ object: any StateRestoring, _ slot: Int32, _ name: String, _ referrer: Int32
+  ) {
+    guard !references.isSettled else {
+      let kind: ElementKind = object is any RestorableNode ? .node : .object
+      return addEntry(kind, object, name, referrer, .duplicate)
+    }
+    references.waiting.append((Places.Mention(object: object, slot: slot, key: ""), referrer))
+  }
+
+  /// Stores the objects that have waited; false if there are none.
+  mutating func takeWaiting() throws -> Bool {
+    guard !references.waiting.isEmpty else { return false }
+    let waiting = references.waiting
+    (references.waiting, references.names, references.isSettled) = ([], [:], true)
+    for (mention, referrer) in waiting { try take(mention, below: referrer) }
+    return true
+  }
+
+  /// Stores what only references reach below an element; false if a sibling has the name.
   private mutating func take(
     _ object: any StateRestoring, _ slot: Int32, _ name: String, _ role: Role,
     _ restorationClass: Any.Type?, below parent: Int32
-  ) throws {
-    guard takeName(name, role, slot, below: parent) else {
-      return addEntry(role.kind, object, name, parent, .duplicate)
-    }
+  ) throws -> Bool {
+    guard takeName(name, role, slot, below: parent) else { return false }
     let info = types.info(of: object)
     if !places.isNew(slot) { claim(slot, by: object) }
     let form = form(of: object, info, restorationClass) { places.notes.add($0, slot) }
@@ -127,17 +154,16 @@ extension Survey {
       form: storedForm(of: places.isNew(slot) ? nil : slot, now: form))
     let before = places.isNew(slot) ? -1 : places.parent(of: slot)
     move(slot, to: place, from: places.isNew(slot) ? nil : document[slot].place)
-    if before >= 0, before != parent {
-      editContents(of: before) { below in below.referred.removeAll { $0.slot == slot } }
-    }
-    let child = Child(slot: slot, id: places.id(of: slot), place: place)
+    // Where the element was, its place says that it is not there any more.
+    if before >= 0, before != parent { editContents(of: before) { $0.isChanged = true } }
     editContents(of: parent) { below in
-      below.referred.removeAll { $0.slot == slot }
-      below.referred.append(child)
+      below.isChanged = true
+      if before != parent { below.referred.append(slot) }
     }
     if info.tracking == .always { change.asksAlone.insert(slot) }
     try visit(changed: object, at: slot)
     try placeAll()
+    return true
   }
 
   /// Whether no sibling has the name.
@@ -147,7 +173,7 @@ extension Survey {
     var names =
       references.names.removeValue(forKey: parent)
       ?? (contents[parent] ?? storedContents(of: parent)).all.reduce(into: NameTable()) {
-        if !places.isHomeless($1.slot) { $0.insert($1.place, $1.slot) }
+        if !places.isHomeless($1) { $0.insert(places.place(of: $1), $1) }
       }
     defer { references.names[parent] = names }
     if let other = names.find(name, role.sort, 0), other != slot { return false }
@@ -165,11 +191,10 @@ extension Survey {
     var below = Contents()
     guard !places.isNew(slot) else { return below }
     for slot in document[slot].children {
-      let child = Child(slot: slot, id: document[slot].id, place: places.place(of: slot))
-      if child.place.role.livesByReferences {
-        below.referred.append(child)
+      if places.role(of: slot).livesByReferences {
+        below.referred.append(slot)
       } else {
-        below.children.append(child)
+        below.children.append(slot)
       }
     }
     return below
@@ -177,5 +202,5 @@ extension Survey {
 }
 
 extension Survey.Contents {
-  fileprivate var all: [Child] { children + referred }
+  fileprivate var all: [Int32] { children + referred }
 }

@@ -57,10 +57,10 @@ struct Survey {
 
   /// What is below an element, if that may be something else than before.
   struct Contents {
-    var children: [Child] = []
+    var children: [Int32] = []
     var isChanged = false
-    /// Those that only references reach.
-    var referred: [Child] = []
+    /// Those that only references reach; some may lie below another element by now.
+    var referred: [Int32] = []
   }
 
   /// The order of visits.

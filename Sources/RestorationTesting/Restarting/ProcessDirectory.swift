@@ -33,10 +33,12 @@ package final class ProcessDirectory: StateDirectory {
 
   package func names() throws(ArchiveError) -> [String] { try base.names() }
 
-  package func removeLeftovers(where isOwn: (String) -> Bool) throws(ArchiveError) {
-    try life.check()
-    try base.removeLeftovers(where: isOwn)
-  }
+  #if !RESTORATION_NEXT
+    package func removeLeftovers(where isOwn: (String) -> Bool) throws(ArchiveError) {
+      try life.check()
+      try base.removeLeftovers(where: isOwn)
+    }
+  #endif
 }
 
 /// Whether the process still runs, and the locks that go with it.

@@ -47,7 +47,7 @@ final class SavingTests: XCTestCase {
     let keeper = try launch.keeper()
     _ = try await keeper.save([TestNode("a")])
     try await keeper.discardState()
-    XCTAssertNil(launch.storedBytes)
+    XCTAssertEqual(try launch.storedPaths(), [])
     try await keeper.discardState()
     let report = try await launch.keeper().restore()
     XCTAssertEqual(report.outcome, .noArchive)
