@@ -73,7 +73,7 @@ package struct StoredRecords {
         id &+= UInt64(bitPattern: steps[place])
         let index = siblings?[place] ?? 0
         let own = (path.isEmpty ? "" : "\(path)/") + names[place] + (index == 0 ? "" : "[\(index)]")
-        let kind = ["node", "node", "view", "object", "node"][Int(roles?[place] ?? 0)]
+        let kind = ["node", "node", "view", "object", "node"][Int((roles?[place] ?? 0) & 0x7F)]
         let element = Element(
           path: own, kind: kind, className: classes[numbers[place]],
           state: records.removeValue(forKey: id * 2), record: id, form: forms[numbers[place]],
@@ -158,4 +158,13 @@ extension Launch {
 
   /// The paths of all that is stored; empty if nothing is.
   package func storedPaths() throws -> [String] { try storedRecords()?.paths ?? [] }
+}
+
+extension StateKeeper {
+  /// Each save of the new core stores all that has changed.
+  package func saveEverything(
+    _ roots: [any RestorableNode]
+  ) async throws(RestorationError) -> PreservationReport {
+    try await save(roots)
+  }
 }

@@ -62,6 +62,9 @@ extension KeyedDecoder {
     try self.init(validating: map, from: 0, symbols: symbols, limits: limits)
   }
 
+  /// The size of the record in bytes, before sealing.
+  package var byteCount: Int { record.count }
+
   /// The frame that an archive has for the record, and the names of its symbols: a
   /// second reader needs both to decode the record.
   package var unsealed: (frame: [UInt8], names: [String]) {

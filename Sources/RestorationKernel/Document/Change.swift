@@ -57,6 +57,7 @@ extension Document {
     for (slot, body) in change.withheld { withheld[slot] = body }
     for slot in change.settled { withheld[slot] = nil }
     asksAlone = change.asksAlone
+    pending = [:]
     for slot in change.removed {
       self[slot] = Element(id: 0, place: Place(parent: -1, role: .child))
       references[slot] = nil

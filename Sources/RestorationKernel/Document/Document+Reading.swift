@@ -93,14 +93,15 @@ extension Document {
     for number in steps.indices {
       id &+= UInt64(bitPattern: steps[number])
       guard id > 0, id < idLimit, self.forms.indices ~= forms[number],
-        let role = roles.map({ Role(rawValue: $0[number]) }) ?? .child,
+        let role = Role(rawValue: (roles?[number] ?? 0) & ~Place.lacksStateMark),
         let sibling = Int32(exactly: siblings?[number] ?? 0), sibling >= 0,
         elements.count < Int(Int32.max), slots.set(id, Int32(elements.count))
       else { throw malformed("element \(id)") }
       if role.livesByReferences { hasReferred = true }
       let place = Place(
         parent: parent, role: role, name: names[number], siblingIndex: sibling,
-        form: Int32(forms[number]))
+        form: Int32(forms[number]),
+        lacksState: (roles?[number] ?? 0) & Place.lacksStateMark != 0)
       elements.append(Element(id: id, place: place, body: records.fingerprint(of: id * 2)))
     }
     self[parent].children = Array(first..<Int32(elements.count))

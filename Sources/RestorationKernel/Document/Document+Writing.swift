@@ -44,8 +44,8 @@ extension RecordBuilder {
     coder.encode(steps, forKey: DocumentKey.ids)
     coder.encode(children.map(\.place.name), forKey: DocumentKey.names)
     coder.encode(children.map { Int($0.place.form) }, forKey: DocumentKey.forms)
-    if children.contains(where: { $0.place.role != .child }) {
-      coder.encode(children.map(\.place.role.rawValue), forKey: DocumentKey.roles)
+    if children.contains(where: { $0.place.storedRole != 0 }) {
+      coder.encode(children.map(\.place.storedRole), forKey: DocumentKey.roles)
     }
     if children.contains(where: { $0.place.siblingIndex != 0 }) {
       coder.encode(children.map { Int($0.place.siblingIndex) }, forKey: DocumentKey.siblings)

@@ -24,6 +24,8 @@ package struct Document: Sendable {
   package var unread: [Int32: [UnreadBody]] = [:]
   /// The elements whose objects are back and have not read their own body, until they are stored anew.
   package var withheld: [Int32: Withheld] = [:]
+  /// What objects said before they were given a body late, until it is stored as an unread one.
+  var pending: [Int32: Pending] = [:]
   /// The identifiers to which bodies refer, as far as hooks have said so in this launch.
   package var references: [Int32: [UInt64]] = [:]
   /// What the app said of itself in the last save.
@@ -69,7 +71,7 @@ package struct Document: Sendable {
 
   /// Whether objects of any class may have to be found by themselves, and not by parent and name.
   var findsAllByObject: Bool {
-    hasReferred || !kept.isEmpty || !unread.isEmpty || !withheld.isEmpty
+    hasReferred || !kept.isEmpty || !unread.isEmpty || !withheld.isEmpty || !pending.isEmpty
   }
 
   /// Whether an element or one above it is kept.
@@ -116,6 +118,13 @@ package struct Place: Hashable, Sendable {
   /// Which of the siblings of this name.
   package var siblingIndex: Int32 = 0
   package var form: Int32 = 0
+  /// Whether the object could not say anything yet, so that a restore gives it nothing.
+  var lacksState = false
+
+  /// The role and the flag, as a contents record has them.
+  var storedRole: UInt8 { role.rawValue | (lacksState ? Self.lacksStateMark : 0) }
+
+  static let lacksStateMark: UInt8 = 1 << 7
 }
 
 /// How an element lies below the one above it.
@@ -196,6 +205,15 @@ package struct UnreadBody: Sendable {
 
   /// How many one element has at most: the first one and the one before the last.
   package static let largestCount = 2
+}
+
+extension Document {
+  /// A body that is to be stored beside the own one of an element.
+  struct Pending: Sendable {
+    let body: KeyedDecoder
+    let form: Int32
+    let since: Date
+  }
 }
 
 /// Why an object that is back has not read its own body, and what it said after that.

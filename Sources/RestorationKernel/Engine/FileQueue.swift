@@ -90,6 +90,14 @@ actor FileQueue {
     return file.writer
   }
 
+  /// Stored records, by their numbers.
+  func records(_ numbers: [UInt64]) throws(ArchiveError) -> [UInt64: KeyedDecoder] {
+    guard let archive = try prepared()?.archive else { return [:] }
+    var records: [UInt64: KeyedDecoder] = [:]
+    for number in numbers { records[number] = try archive.record(number) }
+    return records
+  }
+
   struct Appended: Sendable {
     let writer: ArchiveWriter?
     let byteCount: Int

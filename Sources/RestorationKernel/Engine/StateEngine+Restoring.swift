@@ -92,6 +92,10 @@ extension StateEngine {
     report.lines = run.entries(document)
     report.kept = run.kept(document)
     know(run, document)
+    self.launch = launch
+    findings.tabsToCome = run.restored.tabsToCome.map { tabs, id in
+      TabToCome(tabs: tabs, id: id, instead: tabs.selectedTab.map { ObjectIdentifier($0) })
+    }
     run.restored.forget()
     self.document = document
     report.walkDuration = start.duration(to: .now)

@@ -20,6 +20,8 @@ package final class StateEngine {
   var document: Document?
   var writer: ArchiveWriter?
   var findings = Findings()
+  /// The mark of the launch; nil before a restore.
+  var launch: LaunchMark?
 
   /// What the calls so far have found out.
   struct Findings {
@@ -28,6 +30,8 @@ package final class StateEngine {
     /// Why the last save failed; nil if it did not.
     var saveFailure: String?
     var isLocked = false
+    /// The tabs that were selected and are not back.
+    var tabsToCome: [TabToCome] = []
     var name: String?
     var others: [OtherInstance] = []
     /// How much was registered when objects were asked last: under other names all are asked anew.

@@ -20,7 +20,9 @@ struct ExistingObjects {
   mutating func node(_ place: Place, below parent: (any RestorableNode)?) -> (any RestorableNode)? {
     let found = nodes[place.parent] ?? parent.map { named(below: $0) } ?? named(roots)
     nodes[place.parent] = found
-    guard let equal = found[place.name], equal.indices ~= Int(place.siblingIndex) else { return nil }
+    guard let equal = found[place.name], equal.indices ~= Int(place.siblingIndex) else {
+      return nil
+    }
     return equal[Int(place.siblingIndex)]
   }
 

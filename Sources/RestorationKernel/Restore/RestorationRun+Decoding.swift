@@ -1,11 +1,11 @@
 /// Gives objects their states.
 extension RestorationRun {
-  func decode() {
+  func decode(takingContent takesContent: Bool) {
     for slot in order where outcomes.isDecodable(slot) {
       guard let object = restored.object(at: slot) else { continue }
       mark(slot)
       withCoder(slot) { coder in
-        takeContent(object, coder, slot)
+        if takesContent { takeContent(object, coder, slot) }
         decode(object, coder, slot)
       }
     }
@@ -34,7 +34,7 @@ extension RestorationRun {
   private func decodeOnce(
     _ object: any StateRestoring, _ coder: StateDecoder, _ slot: Int32
   ) throws {
-    guard !reading(of: slot).isWithheld else { return }
+    guard !reading(of: slot).isWithheld, !document[slot].place.lacksState else { return }
     try coder.decodeOwnState(of: object, outcomes.traits[Int(slot)])
     try object.decodeRestorableState(with: coder)
     try coder.builtIn?.restoreAfterDecoding(object)
@@ -45,7 +45,9 @@ extension RestorationRun {
     mark(nil)
     delegate?.layOutRestoredInterface()
     for slot in order where outcomes.isDecodable(slot) {
-      guard let object = restored.object(at: slot), !reading(of: slot).isWithheld else { continue }
+      guard let object = restored.object(at: slot), !reading(of: slot).isWithheld,
+        !document[slot].place.lacksState
+      else { continue }
       mark(slot)
       withCoder(slot) { coder in
         _ = attempt(slot) {

@@ -109,7 +109,9 @@ extension RestorationRun {
       let place = document[slot].place
       let isTop = outcomes[slot] == .skipped
       guard isTop || made[place.parent] != nil else { return nil }
-      let above = isTop ? (place.parent == Document.tree ? nil : restored.object(at: place.parent))
+      let above =
+        isTop
+        ? (place.parent == Document.tree ? nil : restored.object(at: place.parent))
         : made[place.parent]
       let node = above as? any RestorableNode
       let object: (any StateRestoring)? =
@@ -210,7 +212,8 @@ extension RestorationRun {
   func kept(_ after: Document) -> [KeptElement] {
     let kept = after.kept.sorted { $0.key < $1.key }.map { slot, kept in
       KeptElement(
-        kind: document[slot].place.role.kind, path: RestorationPath(of: Int(slot), in: restored.names),
+        kind: document[slot].place.role.kind,
+        path: RestorationPath(of: Int(slot), in: restored.names),
         className: document.form(of: slot).className, reason: kept.outcome ?? .notFound,
         isStateAlone: false, since: document.kept[slot]?.since, byteCount: kept.byteCount)
     }
@@ -218,7 +221,8 @@ extension RestorationRun {
       guard let withheld = after.withheld[slot], let outcome = outcomes[slot], outcome.staysBeside
       else { return nil }
       return KeptElement(
-        kind: document[slot].place.role.kind, path: RestorationPath(of: Int(slot), in: restored.names),
+        kind: document[slot].place.role.kind,
+        path: RestorationPath(of: Int(slot), in: restored.names),
         className: document.form(of: slot).className, reason: outcome, isStateAlone: true,
         since: nil, byteCount: withheld.byteCount)
     }

@@ -58,14 +58,18 @@ final class RestorationRun {
   }
 
   /// Runs from the first question to the last finished callback.
-  func run(isLate: Bool = false) -> RestorationReport.Outcome {
+  ///
+  /// - Parameters:
+  ///   - isLate: Whether the node of the first element came late.
+  ///   - isBack: Whether it has been back before, so that it keeps what it contains.
+  func run(isLate: Bool = false, isBack: Bool = false) -> RestorationReport.Outcome {
     let application = isLate ? nil : application()
     guard application?.letsRestore() ?? true else { return .declined }
     prepare()
     makeObjects()
     loadViews()
     findViews()
-    decode()
+    decode(takingContent: !isBack)
     layOut()
     decode(application)
     for slot in order where outcomes.isDecodable(slot) {
@@ -75,6 +79,24 @@ final class RestorationRun {
     }
     mark(nil)
     return .restored
+  }
+
+  /// The line of a late node that gets nothing: it is of another class, or is left out.
+  func refusal(of slot: Int32) -> RestorationReport.Entry? {
+    guard let node = late[slot] else { return nil }
+    forms.findNames(delegate)
+    let form = document[slot].place.form
+    let outcome: RestorationReport.NodeOutcome
+    if !forms.isSaved(node, form) {
+      outcome = .classMismatch(by: .existing, found: types.className(of: node))
+    } else if isLeftOut(slot) {
+      outcome = .skipped
+    } else {
+      return nil
+    }
+    return RestorationReport.Entry(
+      kind: .node, path: restored.path(at: Int(slot)), className: forms[form].className,
+      outcome: outcome, notes: [.kept])
   }
 
   private func application() -> RestoredApplication {
@@ -118,7 +140,9 @@ final class RestorationRun {
   private func prepare() {
     forms.findNames(delegate)
     for slot in order {
-      let (element, unread) = (document[slot], document.unread.isEmpty ? nil : document.unread[slot])
+      let (element, unread) = (
+        document[slot], document.unread.isEmpty ? nil : document.unread[slot]
+      )
       if unread == nil, forms.reading(element.place.form) == .current { continue }
       var all = (unread ?? []).map { body in
         choice(body.id, restored.body(body.record, of: slot), body.form)
@@ -176,7 +200,7 @@ final class RestorationRun {
     on object: ElementVerdict.Object, at slot: Int32, areViewsLoaded: Bool = false
   ) -> ElementVerdict {
     ElementVerdict(
-      object, reading(of: slot), hasState: true,
+      object, reading(of: slot), hasState: !document[slot].place.lacksState,
       isOnKeptNode: outcomes.keepsNode(below: slot) ?? false,
       isAwaited: !areViewsLoaded && document[slot].place.role == .view)
   }

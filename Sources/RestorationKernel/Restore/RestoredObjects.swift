@@ -15,6 +15,8 @@ final class RestoredObjects {
   private(set) var mended: [Int32: MendedFields] = [:]
   /// The bodies that could not be read when they were asked for.
   private(set) var unreadable: [Int32: ArchiveError] = [:]
+  /// Finds the objects of elements that this restore does not restore.
+  var other: (Int32) -> (any StateRestoring)? = { _ in nil }
   /// The tabs that were selected, and are not back.
   var tabsToCome: [(tabs: any RestorableTabs, id: UInt64)] = []
 
@@ -79,11 +81,11 @@ final class RestoredObjects {
 
 extension RestoredObjects: RestoredReferences {
   subscript(record: UInt64) -> (any StateRestoring)? {
-    objects.isEmpty ? nil : slot(ofID: record).flatMap { object(at: $0) }
+    objects.isEmpty ? nil : slot(ofID: record).flatMap { object(at: $0) ?? other($0) }
   }
 
   func node(_ record: UInt64) -> (any RestorableNode)? {
-    nodes.isEmpty ? nil : slot(ofID: record).flatMap { node(at: $0) }
+    nodes.isEmpty ? nil : slot(ofID: record).flatMap { anyNode(at: $0) }
   }
 
   func note(_ fields: MendedFields, at place: Int) {
@@ -119,7 +121,11 @@ extension RestoredObjects: RestoredReferences {
   private func nodes(below place: Int, _ role: Role) -> [any RestorableNode] {
     guard !nodes.isEmpty else { return [] }
     return document[Int32(place)].children.compactMap { child in
-      document[child].place.role == role ? node(at: child) : nil
+      document[child].place.role == role ? anyNode(at: child) : nil
     }
+  }
+
+  private func anyNode(at slot: Int32) -> (any RestorableNode)? {
+    node(at: slot) ?? other(slot) as? any RestorableNode
   }
 }

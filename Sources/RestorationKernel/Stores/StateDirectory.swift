@@ -19,6 +19,10 @@ public protocol StateDirectory: Sendable {
   func names() throws(ArchiveError) -> [String]
 }
 
+extension StateDirectory {
+  public func names() throws(ArchiveError) -> [String] { [] }
+}
+
 /// Gives the key that seals and opens the states of one application.
 public protocol KeyProvider: Sendable {
   /// Where the key is, for a person to read; nil by default.

@@ -46,6 +46,7 @@ final class Places {
   func id(of slot: Int32) -> UInt64 { value(of: slot) { $0.id } }
   func body(of slot: Int32) -> RecordFingerprint { value(of: slot) { $0.body } }
   func asksBelow(_ slot: Int32) -> Bool { value(of: slot) { $0.asksBelow } }
+  func lacksState(_ slot: Int32) -> Bool { value(of: slot) { $0.place.lacksState } }
 
   @inline(__always)
   private func value<Value>(of slot: Int32, _ path: (Element) -> Value) -> Value {

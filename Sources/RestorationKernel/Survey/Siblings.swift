@@ -143,7 +143,9 @@ struct NameTable {
   private mutating func enter(_ number: Int) {
     let place = places[number].place
     var key = Self.key(place.name, place.role.sort, place.siblingIndex)
-    while let other = table?[key], !isNamed(Int(other), place.name, place.role.sort, place.siblingIndex) {
+    while let other = table?[key],
+      !isNamed(Int(other), place.name, place.role.sort, place.siblingIndex)
+    {
       key = Self.next(key)
     }
     table?.set(key, Int32(number))

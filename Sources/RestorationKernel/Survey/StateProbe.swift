@@ -8,31 +8,56 @@ enum StateProbe {
   static func fingerprint(
     of object: any StateRestoring, _ traits: TypeTraits
   ) throws -> RecordFingerprint {
-    let references = ProbedReferences()
     let builder = RecordBuilder()
     let encoder = try builder.begin(record: 1)
     do {
-      let coder = StateEncoder(references, encoder)
-      coder.open(nil)
-      defer { coder.close() }
-      try coder.encodeOwnState(of: object, traits)
-      try object.encodeRestorableState(with: coder)
+      try encode(object, traits, ProbedReferences { UInt64(addressOf: $0) }, encoder)
     } catch {
       builder.abandon()
       throw error
     }
     return try builder.end(ifOtherThan: nil).fingerprint
   }
+
+  /// What an object says, as a record in memory; references to what is not stored are left out.
+  ///
+  /// - Throws: The errors of the object's hook.
+  static func body(
+    of object: any StateRestoring, _ traits: TypeTraits, _ document: Document,
+    _ owner: KnownObjects.Owner
+  ) throws -> KeyedDecoder {
+    try KeyedDecoder.encoding { encoder in
+      let references = ProbedReferences { target in
+        KnownObjects.shared.known(target, to: owner).map { document[$0.slot].id }
+      }
+      try encode(object, traits, references, encoder)
+    }
+  }
+
+  private static func encode(
+    _ object: any StateRestoring, _ traits: TypeTraits, _ references: ProbedReferences,
+    _ encoder: KeyedEncoder
+  ) throws {
+    let coder = StateEncoder(references, encoder)
+    coder.open(nil)
+    defer { coder.close() }
+    try coder.encodeOwnState(of: object, traits)
+    try object.encodeRestorableState(with: coder)
+  }
 }
 
 /// The targets of the references that a probed object makes.
 private final class ProbedReferences: StateEncoding {
+  private let id: (any StateRestoring) -> UInt64?
+
+  init(_ id: @escaping (any StateRestoring) -> UInt64?) { self.id = id }
+
   func path(of number: RowNumber?) -> RestorationPath { RestorationPath() }
 
   func reference(
     to object: any StateRestoring, from number: RowNumber?, key: String
   ) -> UInt64? {
-    UInt64(addressOf: object)
+    id(object)
   }
 
   func register(_ object: any RestorableObject, identifier: String) {}

@@ -88,7 +88,8 @@ extension Survey {
     }
     var isAsking = false
     for slot in referrers.keys.sorted() where visited[slot] != true {
-      guard let object = KnownObjects.shared.object(at: slot, of: owner) as? any StateRestoring else {
+      guard let object = KnownObjects.shared.object(at: slot, of: owner) as? any StateRestoring
+      else {
         continue
       }
       try visit(changed: object, at: slot, placesBelow: visited[slot] == nil)
@@ -129,7 +130,7 @@ extension Survey {
       let referred = below.referred.filter {
         places.parent(of: $0) == slot && !gone.contains($0) && met.insert($0).inserted
       }
-      let slots = below.children + referred
+      let slots = below.children.filter { !gone.contains($0) } + referred
       let stored = places.isNew(slot) ? [] : document[slot].children
       guard below.isChanged || slots != stored else { continue }
       if !slots.isEmpty {

@@ -48,23 +48,30 @@ extension Survey {
 
   // MARK: Forms
 
-  /// Keeps the stored form of an element whose body stays, since the form says how that is read.
-  mutating func keepForm(of slot: Int32) {
-    guard !places.isNew(slot) else { return }
-    setForm(document[slot].place.form, of: slot)
+  /// Goes on after a hook threw: the stored body stays, and with it its form, which says how it is read.
+  mutating func loseState(of slot: Int32) {
+    let hasBody = places.body(of: slot) != .none
+    places.notes.set(hasBody ? .savedWithLastState : .savedWithoutState, slot)
+    let form = places.isNew(slot) ? nil : document[slot].place.form
+    setPlace(of: slot) { place in
+      if hasBody { place.form = form ?? place.form } else { place.lacksState = true }
+    }
   }
 
   /// Gives an element the form of its object, which has written its own body now.
   mutating func adoptForm(of slot: Int32) {
     guard let visit = agenda.visits.last(where: { $0.slot == slot }) else { return }
-    setForm(form(of: visit.object, visit.info, at: slot), of: slot)
+    let form = form(of: visit.object, visit.info, at: slot)
+    setPlace(of: slot) { $0.form = form }
   }
 
-  private mutating func setForm(_ form: Int32, of slot: Int32) {
-    var place = places.place(of: slot)
-    guard place.form != form else { return }
-    place.form = form
-    if !places.isNew(slot) { change.places.append((slot, place)) }
+  /// Changes what the element above says of an element.
+  mutating func setPlace(of slot: Int32, _ change: (inout Place) -> Void) {
+    let before = places.place(of: slot)
+    var place = before
+    change(&place)
+    guard place != before else { return }
+    if !places.isNew(slot) { self.change.places.append((slot, place)) }
     places.move(slot, to: place)
     editContents(of: place.parent) { $0.isChanged = true }
   }
@@ -80,10 +87,27 @@ extension Survey {
 
   private mutating func copyUnread(of slot: Int32, _ withheld: Withheld) throws {
     guard let body = try conditions.storedRecord(places[slot].bodyRecord) else { return }
-    var bodies = keeping.unread[slot] ?? document.unread[slot] ?? []
     let unread = UnreadBody(
       id: places.takeID(), form: withheld.form, reason: withheld.reason, since: withheld.since,
       byteCount: withheld.byteCount)
+    // The object has decoded the one that it was given, and has written what that has become.
+    try add(unread, body, to: slot, insteadOf: withheld.given)
+  }
+
+  /// Stores what objects said before they were given other bodies late.
+  mutating func writePending() throws {
+    for (slot, pending) in document.pending.sorted(by: { $0.key < $1.key })
+    where !change.removed.contains(slot) {
+      let unread = UnreadBody(
+        id: places.takeID(), form: pending.form, reason: .replaced, since: pending.since,
+        byteCount: pending.body.byteCount)
+      try add(unread, pending.body, to: slot, insteadOf: nil)
+    }
+  }
+
+  private mutating func add(
+    _ unread: UnreadBody, _ body: KeyedDecoder, to slot: Int32, insteadOf given: UInt64?
+  ) throws {
     let encoder = try builder.begin(record: unread.record)
     do {
       try encoder.copyAll(from: body)
@@ -92,8 +116,8 @@ extension Survey {
       throw error
     }
     try builder.end()
-    // The object has decoded this one, and has written what it has become.
-    if let given = withheld.given, let place = bodies.firstIndex(where: { $0.id == given }) {
+    var bodies = keeping.unread[slot] ?? document.unread[slot] ?? []
+    if let given, let place = bodies.firstIndex(where: { $0.id == given }) {
       removedRecords.append(bodies.remove(at: place).record)
     }
     bodies.append(unread)
@@ -128,9 +152,13 @@ extension Survey {
   mutating func expireKept() {
     guard let bound = conditions.keptBound, !document.kept.isEmpty || !document.unread.isEmpty
     else { return }
-    let elements = document.kept.map { (slot: $0.key, body: -1, $0.value.since, $0.value.byteCount) }
+    let elements = document.kept.map {
+      (slot: $0.key, body: -1, $0.value.since, $0.value.byteCount)
+    }
     let bodies = document.unread.flatMap { slot, bodies in
-      bodies.enumerated().map { (slot: slot, body: $0.offset, $0.element.since, $0.element.byteCount) }
+      bodies.enumerated().map {
+        (slot: slot, body: $0.offset, $0.element.since, $0.element.byteCount)
+      }
     }
     let all = (elements + bodies).sorted {
       ($0.2, $0.slot, $0.body) < ($1.2, $1.slot, $1.body)
@@ -144,6 +172,7 @@ extension Survey {
         places.notes.add(.keptStateDropped(since: since, byteCount: byteCount), slot)
       } else {
         places.orphans.insert(slot)
+        editContents(of: places.parent(of: slot)) { $0.isChanged = true }
         places.notes.add(
           entry(
             slot,

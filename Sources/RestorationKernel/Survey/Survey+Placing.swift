@@ -18,7 +18,9 @@ extension Survey {
     if visit.asksBody { places.notes.add(asked: visit.slot) }
     guard visit.placesBelow, let node = visit.info.node(visit.object) else { return }
     let traits = visit.info.traits
-    let (below, presented, views) = try KnownObjects.shared.observing(.contents, visit.object, visit.info) {
+    let (below, presented, views) = try KnownObjects.shared.observing(
+      .contents, visit.object, visit.info
+    ) {
       () throws -> ([any RestorableNode], (any RestorableNode)?, [NamedView]) in
       // Code that does not observe the node asks for these properties elsewhere.
       if visit.info.tracking == .observed { _ = (node.restorationName, node.restorationClass) }
@@ -27,7 +29,9 @@ extension Survey {
       guard !own.isEmpty else { return (below, presented, []) }
       let others = below + [presented].compactMap(\.self)
       guard let views = ViewTree.views(own, of: node, besides: others, most: conditions.nodeLimit)
-      else { throw RestorationError.tooManyNodes(places.path(of: visit.slot), conditions.nodeLimit) }
+      else {
+        throw RestorationError.tooManyNodes(places.path(of: visit.slot), conditions.nodeLimit)
+      }
       return (below, presented, views)
     }
     let stored = places.isNew(visit.slot) ? [] : document[visit.slot].children
@@ -74,12 +78,14 @@ extension Survey {
     let met = places.visitedSlot(of: node)
     guard met.map({ places.mayBeContained($0, in: siblings.parent) }) ?? true else {
       addEntry(.node, node, name, siblings.parent, .containedTwice)
+      noteAsking(at: siblings.parent)
       return places.path(of: siblings.parent).appending(name)
     }
     let info = types.info(of: node)
     guard
       try settle(
-        node, info, name, role, met, maySharing: maySharing, restorationClass: node.restorationClass,
+        node, info, name, role, met, maySharing: maySharing,
+        restorationClass: node.restorationClass,
         &siblings)
     else { return exclude(node, name, siblings.parent) }
     return nil
@@ -90,6 +96,7 @@ extension Survey {
   ) throws {
     guard isShort(name, view, .view, siblings.parent) else { return }
     guard places.visitedSlot(of: view) == nil else {
+      noteAsking(at: siblings.parent)
       return addEntry(.view, view, name, siblings.parent, .containedTwice)
     }
     let isPlaced = try settle(
@@ -116,6 +123,7 @@ extension Survey {
     if let found { claim(found, by: object) }
     var place = Place(
       parent: siblings.parent, role: role, name: name, siblingIndex: match.siblingIndex)
+    place.lacksState = found.map { places.lacksState($0) } ?? false
     var notes: [ReportNote] = []
     let form = form(of: object, info, restorationClass) { notes.append($0) }
     place.form = storedForm(of: found, now: form)
@@ -267,7 +275,7 @@ extension Survey {
   ) -> RestorationPath {
     let path = places.path(of: parent).appending(name)
     agenda.met.append(.excluded(node, path, below: nil))
-    // The next save looks whether it has a name of its own by then.
+    // The next save looks whether it has a place by then.
     noteAsking(at: parent)
     return path
   }

@@ -54,7 +54,9 @@ extension Survey {
   private mutating func take(
     _ node: any RestorableNode, _ slot: Int32, below referrer: Int32
   ) throws {
-    guard let name = places.objects.identifier(of: node), !name.isEmpty else { return }
+    guard let name = places.objects.identifier(of: node), !name.isEmpty,
+      !places.notes.isDuplicate(node)
+    else { return }
     let isDetached = places.notes.isExcluded(node)
     let parent = isDetached ? Document.tree : referrer
     guard name.utf8.count <= Element.longestName else {
@@ -125,6 +127,7 @@ extension Survey {
     _ object: any StateRestoring, _ slot: Int32, _ name: String, _ referrer: Int32
   ) {
     guard !references.isSettled else {
+      if places.notes.isExcluded(object) { return places.notes.setDuplicate(object) }
       let kind: ElementKind = object is any RestorableNode ? .node : .object
       return addEntry(kind, object, name, referrer, .duplicate)
     }

@@ -121,6 +121,7 @@ struct Survey {
     try askAll()
     try askAlone()
     try settleReferences()
+    try writePending()
     try writeContents()
     try writeFacts()
     noteUnread()
@@ -252,11 +253,10 @@ struct Survey {
     } catch {
       places.undoMentions(to: mark)
       places.notes.add(.encodeFailed(error.reason), slot)
-      keepForm(of: slot)
-      places.notes.set(
-        places.body(of: slot) == .none ? .savedWithoutState : .savedWithLastState, slot)
+      loseState(of: slot)
       return nil
     }
+    if places.lacksState(slot) { setPlace(of: slot) { $0.lacksState = false } }
     if keeping.hasReplaced { try copyReplaced() }
     return places.mentions
   }

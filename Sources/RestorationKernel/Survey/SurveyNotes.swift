@@ -39,6 +39,23 @@ struct SurveyNotes {
     !excluded.isEmpty && excluded[ObjectIdentifier(object)] != nil
   }
 
+  /// Whether an object is left out because another one has its name.
+  func isDuplicate(_ object: AnyObject) -> Bool {
+    guard !excluded.isEmpty, let line = excluded[ObjectIdentifier(object)],
+      case .entry(let entry) = lines[line]
+    else { return false }
+    return entry.outcome == .duplicate
+  }
+
+  /// Says of an object that is left out that another one has the name under which it could be stored.
+  mutating func setDuplicate(_ object: AnyObject) {
+    guard let line = excluded[ObjectIdentifier(object)], case .entry(var entry) = lines[line] else {
+      return
+    }
+    entry.outcome = .duplicate
+    lines[line] = .entry(entry)
+  }
+
   mutating func forgetExcluded(_ object: AnyObject) {
     guard !excluded.isEmpty, let line = excluded.removeValue(forKey: ObjectIdentifier(object))
     else { return }

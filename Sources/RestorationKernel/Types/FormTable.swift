@@ -54,7 +54,9 @@ final class FormTable {
       info.registered?.version
       ?? maker.flatMap { types.registration(named: $0.name) }?.version.number
       ?? StateVersion.first.number
-    if types.hasStoryboards, let node = info.node(object) { form.storyboard = types.storyboard(of: node) }
+    if types.hasStoryboards, let node = info.node(object) {
+      form.storyboard = types.storyboard(of: node)
+    }
     noteFormerNames(of: form)
     let number = number(of: form)
     if isPlain, maker?.isRegistered ?? true { known[key] = number }

@@ -28,8 +28,8 @@ protocol RestoredReferences: AnyObject {
   func note(_ fields: MendedFields, at place: Int)
 
   #if !RESTORATION_NEXT
-    /// Notes that an element, or the application, keeps its state for later, and why.
-    func keep(_ place: Int?, because reason: String)
+  /// Notes that an element, or the application, keeps its state for later, and why.
+  func keep(_ place: Int?, because reason: String)
   #endif
 
   /// The path of an element, by its place in the stored tree.

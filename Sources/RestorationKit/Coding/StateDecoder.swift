@@ -311,36 +311,36 @@ public final class StateDecoder {
   }
 
   #if !RESTORATION_NEXT
-    /// Keeps the stored state for later, since it cannot be applied now.
-    ///
-    /// The saves that follow write the state as it is stored; what the node says meanwhile is saved beside it,
-    /// and does not replace it. The report has the reason. When the state can be applied,
-    /// call ``StateKeeper/restore(late:below:)`` with the node, which decodes it again. A state that its node
-    /// has kept is offered so in later launches, too, within the ``StatePolicy/keptBound``;
-    /// ``StateKeeper/discardKeptState(of:)`` gives it up.
-    ///
-    ///     func decodeRestorableState(with coder: StateDecoder) throws {
-    ///       guard volume.isMounted else { return coder.keep(because: "The volume is not mounted.") }
-    ///       draft = try coder.decode(forKey: "draft")
-    ///     }
-    ///
-    /// A factory that calls it and returns nil has not vetoed the node: the node is not back, and stays stored
-    /// with all below it. Views and objects, which nobody restores late, decode the state again in the
-    /// next launch if they have said nothing else. Where the application's state is kept, the next save sets the whole state aside.
-    /// A decoder that is used after its call does nothing here.
-    ///
-    /// Fields with ``Restored`` are set before the hook that calls it, and in a late restore after it, unless
-    /// it keeps the state again. Several states may be kept: each late restore gives the node the next older
-    /// one. What the node had until then stays stored beside it, and no late restore gives it back.
-    ///
-    /// - Parameter reason: Why, in a sentence of up to 500 characters for the report. It is stored, so it must not
-    ///   have a secret.
-    public func keep(because reason: String) {
-      restored.keep(place ?? ownerPlace, because: String(reason.prefix(Self.longestReason)))
-    }
+  /// Keeps the stored state for later, since it cannot be applied now.
+  ///
+  /// The saves that follow write the state as it is stored; what the node says meanwhile is saved beside it,
+  /// and does not replace it. The report has the reason. When the state can be applied,
+  /// call ``StateKeeper/restore(late:below:)`` with the node, which decodes it again. A state that its node
+  /// has kept is offered so in later launches, too, within the ``StatePolicy/keptBound``;
+  /// ``StateKeeper/discardKeptState(of:)`` gives it up.
+  ///
+  ///     func decodeRestorableState(with coder: StateDecoder) throws {
+  ///       guard volume.isMounted else { return coder.keep(because: "The volume is not mounted.") }
+  ///       draft = try coder.decode(forKey: "draft")
+  ///     }
+  ///
+  /// A factory that calls it and returns nil has not vetoed the node: the node is not back, and stays stored
+  /// with all below it. Views and objects, which nobody restores late, decode the state again in the
+  /// next launch if they have said nothing else. Where the application's state is kept, the next save sets the whole state aside.
+  /// A decoder that is used after its call does nothing here.
+  ///
+  /// Fields with ``Restored`` are set before the hook that calls it, and in a late restore after it, unless
+  /// it keeps the state again. Several states may be kept: each late restore gives the node the next older
+  /// one. What the node had until then stays stored beside it, and no late restore gives it back.
+  ///
+  /// - Parameter reason: Why, in a sentence of up to 500 characters for the report. It is stored, so it must not
+  ///   have a secret.
+  public func keep(because reason: String) {
+    restored.keep(place ?? ownerPlace, because: String(reason.prefix(Self.longestReason)))
+  }
 
-    /// In characters: the reason is stored with the state, and what is longer is no sentence.
-    private static var longestReason: Int { 500 }
+  /// In characters: the reason is stored with the state, and what is longer is no sentence.
+  private static var longestReason: Int { 500 }
   #endif
 
   private var readKeys: ReadKeys {

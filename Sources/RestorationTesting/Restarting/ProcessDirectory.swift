@@ -26,18 +26,18 @@ package final class ProcessDirectory: StateDirectory {
   }
 
   #if !RESTORATION_NEXT
-    package func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
-      ProcessStorage(storage: base.launchStorage(ofStateNamed: name), life: life)
-    }
+  package func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
+    ProcessStorage(storage: base.launchStorage(ofStateNamed: name), life: life)
+  }
   #endif
 
   package func names() throws(ArchiveError) -> [String] { try base.names() }
 
   #if !RESTORATION_NEXT
-    package func removeLeftovers(where isOwn: (String) -> Bool) throws(ArchiveError) {
-      try life.check()
-      try base.removeLeftovers(where: isOwn)
-    }
+  package func removeLeftovers(where isOwn: (String) -> Bool) throws(ArchiveError) {
+    try life.check()
+    try base.removeLeftovers(where: isOwn)
+  }
   #endif
 }
 

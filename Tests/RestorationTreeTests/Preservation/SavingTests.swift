@@ -65,7 +65,7 @@ final class SavingTests: XCTestCase {
     for generation in 1...3 as ClosedRange<UInt64> {
       let keeper = try launch.keeper()
       _ = try await keeper.restore()
-      let report = try await keeper.save([TestNode("a")])
+      let report = try await keeper.save([TestNode("a", value: "\(generation)")])
       XCTAssertEqual(report.version?.generation, generation)
     }
   }

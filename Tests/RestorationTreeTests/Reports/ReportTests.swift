@@ -73,10 +73,10 @@ final class ReportTests: XCTestCase {
   }
 
   #if RESTORATION_NEXT
-    // What was not restored becomes a moment as a whole, and gives no node its last state.
-    private static let isNext = true
+  // What was not restored becomes a moment as a whole, and gives no node its last state.
+  private static let isNext = true
   #else
-    private static let isNext = false
+  private static let isNext = false
   #endif
 
   func testTheApplicationHasAnEntryIfThereIsSomethingToSayOfIt() async throws {

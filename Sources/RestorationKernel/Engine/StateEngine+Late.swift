@@ -1,0 +1,176 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// Tabs whose selected one is not back, and what was selected instead.
+struct TabToCome {
+  weak var tabs: (any RestorableTabs)?
+  let id: UInt64
+  let instead: ObjectIdentifier?
+}
+
+extension StateEngine {
+  /// Restores a node that the app has made after the restore, with what is kept below it; or gives a node
+  /// that is back a body that it has not read.
+  func restore(
+    late node: any RestorableNode, below parent: (any RestorableNode)?,
+    _ delegate: () -> (any StateDelegate)??
+  ) async throws(RestorationError) -> RestorationReport {
+    let report = try await turns.run { () async throws(RestorationError) in
+      guard let delegate = delegate() else { return RestorationReport(.delegateGone) }
+      guard let place = late(node, below: parent) else { return RestorationReport(.nothingKept) }
+      return try await restoreNow(place, delegate)
+    }
+    Problems.say(report.said)
+    settings.heard?(report.problems.map(\.description))
+    return report
+  }
+
+  /// What is stored for a node that came late.
+  private struct Late {
+    let node: any RestorableNode
+    let slot: Int32
+    /// The node above, which is back; nil for a root.
+    let parent: (any RestorableNode)?
+    /// Whether the node itself is back, and gets a body that it has not read.
+    let isBack: Bool
+  }
+
+  private func late(_ node: any RestorableNode, below parent: (any RestorableNode)?) -> Late? {
+    guard let document else { return nil }
+    if let slot = KnownObjects.shared.known(node, to: owner)?.slot {
+      guard document.withheld[slot] != nil || document.unread[slot] != nil else { return nil }
+      return Late(node: node, slot: slot, parent: nil, isBack: true)
+    }
+    let above =
+      parent.map { KnownObjects.shared.known($0, to: owner)?.slot } ?? .some(Document.tree)
+    guard let above, let name = objects.identifier(of: node),
+      let slot = document[above].children.first(where: { child in
+        let place = document[child].place
+        return document.kept[child] != nil && place.name == name && place.role.sort == .node
+      })
+    else { return nil }
+    return Late(node: node, slot: slot, parent: parent, isBack: false)
+  }
+
+  private func restoreNow(
+    _ late: Late, _ delegate: (any StateDelegate)?
+  ) async throws(RestorationError) -> RestorationReport {
+    guard let document else { return RestorationReport(.nothingKept) }
+    let part = late.isBack ? [late.slot] : document.walk(from: late.slot)
+    let numbers = part.flatMap { slot in
+      [document[slot].bodyRecord] + (document.unread[slot] ?? []).map(\.record)
+    }
+    let bodies: [UInt64: KeyedDecoder]
+    do throws(ArchiveError) {
+      bodies = try await file.records(numbers)
+    } catch {
+      throw RestorationError(error)
+    }
+    defer { signal.tell() }
+    return restore(late, part, document, delegate, bodies)
+  }
+
+  private func restore(
+    _ late: Late, _ part: [Int32], _ document: Document, _ delegate: (any StateDelegate)?,
+    _ bodies: [UInt64: KeyedDecoder]
+  ) -> RestorationReport {
+    let start = ContinuousClock.now
+    let (slot, kept) = (late.slot, document.kept[late.slot])
+    var given = [slot: late.node]
+    if let parent = late.parent { given[document[slot].place.parent] = parent }
+    let run = RestorationRun(
+      document, objects, delegate: delegate, roots: [], part: part, late: given, launch
+    ) { bodies[$0] }
+    run.restored.other = { [owner] slot in
+      KnownObjects.shared.object(at: slot, of: owner) as? any StateRestoring
+    }
+    var report = RestorationReport(.restored)
+    if let refusal = run.refusal(of: slot) {
+      report.lines = ReportEntries { [refusal] }
+      return report
+    }
+    let before = late.isBack ? said(by: late.node, document) : nil
+    _ = run.run(isLate: true, isBack: late.isBack)
+    var after = run.settled(document, at: kept?.since ?? settings.now()) { record in
+      bodies[record]?.byteCount ?? 0
+    }
+    if late.isBack { settle(late, run, before, &after) }
+    for slot in part {
+      guard let object = run.restored.object(at: slot), run.outcomes.isDecodable(slot) else {
+        continue
+      }
+      KnownObjects.shared.note(object, at: slot, of: owner, hasChanged: true)
+    }
+    if let parent = late.parent { KnownObjects.shared.askAgain([parent]) }
+    self.document = after
+    report.lines = run.entries(after)
+    if let tabs = late.parent as? any RestorableTabs { select(late, in: tabs, &report) }
+    run.restored.forget()
+    report.walkDuration = start.duration(to: .now)
+    return report
+  }
+
+  /// Ends the restore of a body that a node which is back has read now.
+  private func settle(
+    _ late: Late, _ run: RestorationRun, _ before: KeyedDecoder?, _ after: inout Document
+  ) {
+    guard case .restored? = run.outcomes[late.slot] else { return }
+    // An own body that has been read counts as any other.
+    if after.withheld[late.slot]?.reason != .replaced { after.withheld[late.slot] = nil }
+    guard let before, let form = document?[late.slot].place.form else { return }
+    after.pending[late.slot] = Document.Pending(
+      body: before, form: form, since: settings.now())
+  }
+
+  /// What a node says now that is not stored; nil if that is nothing.
+  private func said(by node: any RestorableNode, _ document: Document) -> KeyedDecoder? {
+    guard let known = KnownObjects.shared.known(node, to: owner) else { return nil }
+    let traits = types.info(of: node).traits
+    do {
+      let said = try StateProbe.fingerprint(of: node, traits)
+      if document.withheld[known.slot]?.said == said { return nil }
+      return try StateProbe.body(of: node, traits, document, owner)
+    } catch {
+      return nil
+    }
+  }
+
+  /// Selects a tab that came late, unless another one has been selected since the restore.
+  private func select(
+    _ late: Late, in tabs: any RestorableTabs, _ report: inout RestorationReport
+  ) {
+    guard let id = document?[late.slot].id,
+      let place = findings.tabsToCome.firstIndex(where: { $0.tabs === tabs && $0.id == id })
+    else { return }
+    let selected = findings.tabsToCome.remove(at: place)
+    if tabs.selectedTab.map({ ObjectIdentifier($0) }) == selected.instead {
+      tabs.selectedTab = late.node
+      return
+    }
+    let lines = report.lines
+    report.lines = ReportEntries {
+      var entries = lines.made
+      if !entries.isEmpty { entries[0].notes.append(.tabNotSelected) }
+      return entries
+    }
+  }
+
+  /// Gives up the bodies that a node has not read.
+  func discardKeptState(of node: any RestorableNode) async {
+    await turns.run {
+      guard let slot = KnownObjects.shared.known(node, to: owner)?.slot, var document else {
+        return
+      }
+      document.leftovers += (document.unread[slot] ?? []).map(\.record)
+      (document.unread[slot], document.withheld[slot]) = (nil, nil)
+      document.hasUnstoredKept = true
+      self.document = document
+      KnownObjects.shared.askAgain([node])
+    }
+    signal.tell()
+  }
+}
