@@ -65,7 +65,6 @@ let next = (
     "RestorationTreeTests": [
       "Coding/DecoderTests.swift", "Coding/CodableStateTests.swift",
       "Coding/LimitEdgeTests.swift",
-      "Engine/LastStateTests.swift",
       "Preservation/ChangeAttackTests.swift", "Preservation/ChangeInterruptionTests.swift",
       "Preservation/KeptNodesTests.swift", "Preservation/KeptPlaceTests.swift",
       "Preservation/KeptTimeTests.swift", "Preservation/ManyRecordsTests.swift",

@@ -77,6 +77,13 @@ extension Document {
     (nextID, idLimit) = (change.nextID, change.idLimit)
   }
 
+  /// Forgets what bodies are, since the names in them have other numbers now.
+  mutating func forgetFingerprints() {
+    for place in elements.indices where elements[place].body != .none {
+      elements[place].body = .unknown
+    }
+  }
+
   /// Drops the places of removed elements; returns the new place of each, -1 for a removed one.
   package mutating func pack() -> [Int32] {
     let order = subtree(of: Self.tree)

@@ -78,13 +78,13 @@ extension RecordBuilder {
   }
 
   /// Writes what is kept and what was not read, by identifiers.
-  func writeKept(_ kept: [(id: UInt64, kept: Kept)], _ unread: [(id: UInt64, body: UnreadBody)])
-    throws
-  {
+  func writeKept(
+    _ kept: [(id: UInt64, kept: Kept)], _ unread: [(id: UInt64, body: UnreadBody)], at now: Date
+  ) throws {
     let coder = try begin(record: TreeRecord.kept)
     coder.encode(kept.map(\.id), forKey: DocumentKey.ids)
     coder.encode(kept.map(\.kept.reason.rawValue), forKey: DocumentKey.reasons)
-    coder.encode(kept.map(\.kept.since), forKey: DocumentKey.since)
+    coder.encode(kept.map { $0.kept.since ?? now }, forKey: DocumentKey.since)
     if !unread.isEmpty {
       coder.encodeContainer(forKey: DocumentKey.unread) { coder in
         coder.encode(unread.map(\.id), forKey: DocumentKey.owners)

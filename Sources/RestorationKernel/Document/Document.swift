@@ -175,7 +175,8 @@ package struct Form: Hashable, Sendable {
 /// Why an element stays stored that the app does not have, and since when.
 package struct Kept: Sendable {
   package var reason: Reason
-  package var since: Date
+  /// Nil until the first save that keeps it.
+  package var since: Date?
   /// The outcome at the restore of this launch, for reports.
   package var outcome: RestorationReport.NodeOutcome?
   /// The stored bytes of the bodies in it, as far as they are known.

@@ -86,9 +86,10 @@ actor FileQueue {
 
   /// The writer whose builder makes the next change; nil if nothing was restored, so that all is new.
   func prepared() throws(ArchiveError) -> ArchiveWriter? {
-    _ = try file.builder()
-    return file.writer
+    try file.openWriter()
   }
+
+  var hasLostRecords: Bool { file.hasLostRecords }
 
   /// Stored records, by their numbers.
   func records(_ numbers: [UInt64]) throws(ArchiveError) -> [UInt64: KeyedDecoder] {
@@ -98,35 +99,29 @@ actor FileQueue {
     return records
   }
 
-  struct Appended: Sendable {
-    let writer: ArchiveWriter?
-    let byteCount: Int
-    /// The moment that what was stored before has become; nil if it was not kept.
-    let kept: Moment?
-    /// The fingerprints of the records, if they are asked for.
-    let fingerprints: [(record: UInt64, fingerprint: RecordFingerprint)]
+  func append(
+    _ records: RecordBatch, removing removed: [UInt64], at time: UInt32, _ policy: StateFilePolicy
+  ) throws(ArchiveError) -> StateFile.Appended {
+    file.policy = policy
+    do throws(ArchiveError) {
+      return try file.append(records, removing: removed, schema: time)
+    } catch {
+      throw error.located(at: file.source.directory.storage(named: file.name).location)
+    }
   }
 
-  func append(
-    _ records: RecordBatch, removing removed: [UInt64], at time: UInt32, withFingerprints: Bool
-  ) throws(ArchiveError) -> Appended {
-    let before = try file.isUnread ? Set(file.history().map(\.id)) : nil
-    let written = try file.append(records, removing: removed, schema: time)
-    let kept: Moment? =
-      if let before { try file.history().last { !before.contains($0.id) } } else { nil }
-    return Appended(
-      writer: file.writer, byteCount: written.byteCount, kept: kept,
-      fingerprints: withFingerprints ? records.fingerprints : [])
+  var writer: ArchiveWriter? { file.writer }
+
+  /// The fingerprints of new records, which are made while nobody waits.
+  func fingerprints(
+    of records: RecordBatch
+  ) -> [(record: UInt64, fingerprint: RecordFingerprint)] {
+    records.fingerprints
   }
 
   func discard() throws(ArchiveError) { try file.discard() }
 
   func close() throws(ArchiveError) { try file.close() }
-}
-
-extension StateFile {
-  /// Whether something may be stored that no restore has read.
-  fileprivate var isUnread: Bool { finding == .unread }
 }
 
 extension Archive {

@@ -79,7 +79,7 @@ extension StateEngine {
     _ bodies: [UInt64: KeyedDecoder]
   ) -> RestorationReport {
     let start = ContinuousClock.now
-    let (slot, kept) = (late.slot, document.kept[late.slot])
+    let slot = late.slot
     var given = [slot: late.node]
     if let parent = late.parent { given[document[slot].place.parent] = parent }
     let run = RestorationRun(
@@ -95,7 +95,7 @@ extension StateEngine {
     }
     let before = late.isBack ? said(by: late.node, document) : nil
     _ = run.run(isLate: true, isBack: late.isBack)
-    var after = run.settled(document, at: kept?.since ?? settings.now()) { record in
+    var after = run.settled(document, at: settings.now()) { record in
       bodies[record]?.byteCount ?? 0
     }
     if late.isBack { settle(late, run, before, &after) }

@@ -31,7 +31,14 @@ extension StateEngine {
   ) async throws(RestorationError) -> PreservationReport {
     if findings.isLocked { return PreservationReport(.locked) }
     do {
-      let report = try await survey(participants)
+      let report: PreservationReport
+      do {
+        report = try await survey(participants)
+      } catch let error as ArchiveError where error.code == .outdated {
+        // Somebody has changed the stored state; what the file has kept of it decides what is written.
+        if await file.hasLostRecords { beginAnew() }
+        report = try await survey(participants)
+      }
       findings.saveFailure = nil
       return report
     } catch let error as RestorationError {
@@ -49,6 +56,7 @@ extension StateEngine {
   private func survey(_ participants: Participants) async throws -> PreservationReport {
     let comesFirst = !findings.hasTriedToRestore
     var report = PreservationReport(.saved)
+    try await goOnAfterClose()
     writer = try await file.prepared()
     if document == nil { document = Document() }
     let start = ContinuousClock.now
@@ -62,25 +70,55 @@ extension StateEngine {
     }
     report.walkDuration = start.duration(to: .now)
     var change = result.change
-    if !result.isEmpty {
-      do {
+    var failure: ArchiveError?
+    if try !result.isEmpty || !isStored() {
+      do throws(ArchiveError) {
         let written = try await file.append(
           result.records, removing: result.removed, at: SaveFacts.number(of: settings.now()),
-          withFingerprints: !change.added.isEmpty)
-        change.setFingerprints(written.fingerprints)
+          settings.ofFile)
         report.writtenByteCount = written.byteCount
         report.setAside = written.kept?.id
-        writer = written.writer
+        if written.isRenumbered { document?.forgetFingerprints() }
       } catch {
-        giveBack(result.taken)
-        throw error
+        // The change is there, but a power cut may undo it.
+        guard error.code == .notDurable else {
+          giveBack(result.taken)
+          throw error
+        }
+        failure = error
       }
+      if !change.added.isEmpty {
+        change.setFingerprints(await file.fingerprints(of: result.records))
+      }
+      writer = await file.writer
     }
     commit(change)
+    if let failure { throw failure }
     KnownObjects.shared.askAgain(result.askAgain)
     await noteInstances()
     describe(result, comesFirst: comesFirst, in: &report)
     return report
+  }
+
+  /// Opens the file again after the keeper was closed; if it has another state by now, the next one begins
+  /// anew beside that.
+  private func goOnAfterClose() async throws(ArchiveError) {
+    guard let version = findings.closedVersion else { return }
+    findings.closedVersion = nil
+    let opened = try await file.open(settings.ofFile)
+    opened.mark?.endRestore()
+    if await file.writer?.version != version { beginAnew() }
+  }
+
+  /// Whether what was stored last is still there.
+  private func isStored() throws(ArchiveError) -> Bool {
+    do throws(ArchiveError) {
+      try writer?.checkIsCurrent()
+      return true
+    } catch {
+      guard error.code == .outdated else { throw error }
+      return false
+    }
   }
 
   private func surveyed(_ participants: Participants) throws -> Survey.Result {
@@ -157,7 +195,9 @@ extension Document {
   var keptElements: [KeptElement] {
     guard !kept.isEmpty else { return [] }
     let names = StoredNames(self)
-    return kept.sorted { $0.key < $1.key }.map { slot, kept in
+    // What only a kept body may refer to is there.
+    return kept.filter { $0.value.reason != .unreferred }.sorted { $0.key < $1.key }.map {
+      slot, kept in
       KeptElement(
         kind: self[slot].place.role.kind, path: RestorationPath(of: Int(slot), in: names),
         className: form(of: slot).className, reason: kept.outcome ?? .notFound,

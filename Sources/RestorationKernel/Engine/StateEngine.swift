@@ -32,6 +32,8 @@ package final class StateEngine {
     var isLocked = false
     /// The tabs that were selected and are not back.
     var tabsToCome: [TabToCome] = []
+    /// The state that was stored when the keeper was closed.
+    var closedVersion: ArchiveVersion?
     var name: String?
     var others: [OtherInstance] = []
     /// How much was registered when objects were asked last: under other names all are asked anew.
@@ -78,14 +80,15 @@ package final class StateEngine {
 
   /// Forgets what is stored; the next save asks all objects.
   func beginAnew() {
-    (document, writer) = (nil, nil)
+    (document, writer, findings.closedVersion) = (nil, nil, nil)
     KnownObjects.shared.forgetAll(of: owner)
   }
 
   func close() async {
     signal.tell(.ended)
     await turns.run { do { try await file.close() } catch {} }
-    beginAnew()
+    (findings.closedVersion, writer) = (writer?.version, nil)
+    if findings.closedVersion == nil { beginAnew() }
     findings.lastStatus = .notRestoredYet
   }
 }

@@ -28,7 +28,8 @@ extension RestorationRun {
           document.hasUnstoredKept = true
         }
       } else if isKept {
-        document.kept[slot] = Kept(reason: reason(of: slot), since: now, outcome: outcomes[slot])
+        document.kept[slot] = Kept(
+          reason: reason(of: slot), since: before.keptSince(slot), outcome: outcomes[slot])
         document.hasUnstoredKept = true
       }
       if isKept {
@@ -196,7 +197,7 @@ extension RestorationRun {
       }
       if outcome.wasAsked, !restored.mended.isEmpty { notes += restored.mended[slot]?.notes ?? [] }
       notes += outcomes.notes(of: slot)
-      if !after.kept.isEmpty, after.kept[slot] != nil { notes.append(.kept) }
+      if after.isKept(slot) { notes.append(.kept) }
       if !after.unread.isEmpty {
         notes += (after.unread[slot] ?? []).map {
           .keptBeside(version: document.forms[Int($0.form)].version, since: $0.since)
@@ -227,6 +228,19 @@ extension RestorationRun {
         since: nil, byteCount: withheld.byteCount)
     }
     return kept + bodies
+  }
+}
+
+extension Document {
+  /// Since when an element is kept, be it below another one; nil if it is not, or in no save yet.
+  fileprivate func keptSince(_ slot: Int32) -> Date? {
+    guard !kept.isEmpty else { return nil }
+    var slot = slot
+    while slot > Self.tree {
+      if let kept = kept[slot] { return kept.since }
+      slot = self[slot].place.parent
+    }
+    return nil
   }
 }
 

@@ -146,6 +146,14 @@ final class Places {
 
   func isVisited(_ object: AnyObject) -> Bool { visitedSlot(of: object) != nil }
 
+  /// The element of an object that is found by itself; nil if it has none, or that one has been removed.
+  func known(_ object: AnyObject) -> KnownObjects.Known? {
+    guard let known = KnownObjects.shared.known(object, to: owner),
+      isNew(known.slot) || document[known.slot].id != 0
+    else { return nil }
+    return known
+  }
+
   /// The element of an object that has no place yet, and to which a reference has led.
   func mentionedSlot(of object: AnyObject) -> Int32? {
     mentioned.isEmpty ? nil : mentioned[ObjectIdentifier(object)]
@@ -181,7 +189,7 @@ extension Places: StateEncoding {
   ) -> UInt64? {
     let known =
       visitedSlot(of: object) ?? mentionedSlot(of: object)
-      ?? KnownObjects.shared.known(object, to: owner)?.slot
+      ?? known(object)?.slot
     if let slot = known {
       mentions.append(Mention(object: object, slot: slot, key: key))
       return id(of: slot)

@@ -130,7 +130,8 @@ extension Survey {
       let referred = below.referred.filter {
         places.parent(of: $0) == slot && !gone.contains($0) && met.insert($0).inserted
       }
-      let slots = below.children.filter { !gone.contains($0) } + referred
+      let children = below.children.filter { places.parent(of: $0) == slot && !gone.contains($0) }
+      let slots = children + referred
       let stored = places.isNew(slot) ? [] : document[slot].children
       guard below.isChanged || slots != stored else { continue }
       if !slots.isEmpty {
@@ -172,6 +173,11 @@ extension Survey {
     for (slot, reason) in change.kept { kept[slot] = reason }
     for (slot, bodies) in change.unread { unread[slot] = bodies }
     for slot in change.removed { (kept[slot], unread[slot]) = (nil, nil) }
+    for (slot, var first) in kept where first.since == nil {
+      first.since = conditions.now
+      kept[slot] = first
+      change.kept.append((slot, first))
+    }
     change.storesKept = true
     let bodies = unread.sorted { $0.key < $1.key }.flatMap { slot, bodies in
       bodies.map { (places.id(of: slot), $0) }
@@ -180,7 +186,8 @@ extension Survey {
       if document.storesKept { removedRecords.append(TreeRecord.kept) }
     } else {
       try builder.writeKept(
-        kept.sorted { $0.key < $1.key }.map { (places.id(of: $0.key), $0.value) }, bodies)
+        kept.sorted { $0.key < $1.key }.map { (places.id(of: $0.key), $0.value) }, bodies,
+        at: conditions.now)
     }
   }
 }

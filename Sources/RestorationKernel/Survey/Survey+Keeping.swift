@@ -17,6 +17,9 @@ struct Keeping {
   /// The stored bodies that are about to be replaced, and must be copied before.
   var replaced: [(slot: Int32, withheld: Withheld)] = []
 
+  /// The lines of what is kept no more.
+  var expired: [SurveyNotes.Entry] = []
+
   var hasWithheld: Bool { !withheld.isEmpty }
   var hasReplaced: Bool { !replaced.isEmpty }
 
@@ -34,7 +37,7 @@ extension Survey {
     let form = document[slot].place.form
     let isOwn = types.isObject(object, ofClassNamed: document.forms[Int(form)].className)
     let withheld = Withheld(
-      reason: isOwn ? .replaced : .otherClass, form: form, since: kept.since,
+      reason: isOwn ? .replaced : .otherClass, form: form, since: kept.since ?? conditions.now,
       byteCount: kept.byteCount)
     keeping.withheld[slot] = withheld
     change.withheld.append((slot, withheld))
@@ -52,6 +55,8 @@ extension Survey {
   mutating func loseState(of slot: Int32) {
     let hasBody = places.body(of: slot) != .none
     places.notes.set(hasBody ? .savedWithLastState : .savedWithoutState, slot)
+    // What could not be encoded claims nothing.
+    if let kept = keeping.claims[slot] { change.kept.append((slot, kept)) }
     let form = places.isNew(slot) ? nil : document[slot].place.form
     setPlace(of: slot) { place in
       if hasBody { place.form = form ?? place.form } else { place.lacksState = true }
@@ -90,6 +95,9 @@ extension Survey {
     let unread = UnreadBody(
       id: places.takeID(), form: withheld.form, reason: withheld.reason, since: withheld.since,
       byteCount: withheld.byteCount)
+    if let kept = keeping.claims[slot], kept.outcome?.staysBeside != true {
+      places.notes.add(entry(slot, .replaced))
+    }
     // The object has decoded the one that it was given, and has written what that has become.
     try add(unread, body, to: slot, insteadOf: withheld.given)
   }
@@ -134,8 +142,9 @@ extension Survey {
     change.unread.append((slot, bodies))
   }
 
-  /// Says of the elements that were asked which bodies are kept beside theirs.
+  /// Says what is kept no more, and of the elements that were asked which bodies are kept beside theirs.
   func noteUnread() {
+    for entry in keeping.expired { places.notes.add(entry) }
     guard !document.unread.isEmpty || !keeping.unread.isEmpty else { return }
     let forms = document.forms + change.forms
     for slot in places.notes.slots {
@@ -153,7 +162,7 @@ extension Survey {
     guard let bound = conditions.keptBound, !document.kept.isEmpty || !document.unread.isEmpty
     else { return }
     let elements = document.kept.map {
-      (slot: $0.key, body: -1, $0.value.since, $0.value.byteCount)
+      (slot: $0.key, body: -1, $0.value.since ?? conditions.now, $0.value.byteCount)
     }
     let bodies = document.unread.flatMap { slot, bodies in
       bodies.enumerated().map {
@@ -161,7 +170,7 @@ extension Survey {
       }
     }
     let all = (elements + bodies).sorted {
-      ($0.2, $0.slot, $0.body) < ($1.2, $1.slot, $1.body)
+      ($0.2, $1.slot, $0.body) < ($1.2, $0.slot, $1.body)
     }
     let excess = bound.excess(all.map { ($0.2, $0.3) }, at: conditions.now)
     var gone: [Int32: Set<Int>] = [:]
@@ -173,7 +182,7 @@ extension Survey {
       } else {
         places.orphans.insert(slot)
         editContents(of: places.parent(of: slot)) { $0.isChanged = true }
-        places.notes.add(
+        keeping.expired.append(
           entry(
             slot,
             isExpired

@@ -159,7 +159,7 @@ extension Survey {
   /// The element of an object that is found by the object itself.
   private func known(_ object: any StateRestoring, _ info: TypeInfo) -> KnownObjects.Known? {
     guard info.tracking != .always || document.findsAllByObject else { return nil }
-    return KnownObjects.shared.known(object, to: owner)
+    return places.known(object)
   }
 
   /// Whether the element of a name is that of a living object, which is not the one that has the name now.
@@ -180,7 +180,10 @@ extension Survey {
       // Also within one parent: the element is not among those that nobody was matched with.
       places.move(slot, to: place)
     }
-    if stored.parent != place.parent, places.asksBelow(slot) { noteAsking(at: place.parent) }
+    if stored.parent != place.parent {
+      editContents(of: stored.parent) { $0.isChanged = true }
+      if places.asksBelow(slot) { noteAsking(at: place.parent) }
+    }
     if !places.orphans.isEmpty { places.orphans.remove(slot) }
   }
 
@@ -223,6 +226,7 @@ extension Survey {
       let child = Child(slot: slot, id: stored.id, place: stored.place)
       if stored.place.role.livesByReferences {
         referred.append(child)
+        if document.kept[slot] != nil { addKept(slot) }
       } else if document.kept[slot] != nil {
         if !places.orphans.contains(slot) { kept.append(child) }
       } else if let claimed = keeping.claims.isEmpty ? nil : keeping.claims[parent] {
@@ -233,7 +237,7 @@ extension Survey {
         places.orphans.insert(slot)
       }
     }
-    siblings.keep(kept)
+    siblings.keep(kept.map { free($0, among: siblings) })
     for child in kept { addKept(child.slot) }
     let isChanged = siblings.end(besides: referred.count)
     guard isChanged || !referred.isEmpty else { return }
@@ -241,6 +245,15 @@ extension Survey {
     contents[parent] = Contents(
       children: siblings.children.map(\.slot), isChanged: isChanged,
       referred: referred.map(\.slot) + earlier)
+  }
+
+  /// A kept element under a number of its own, if an object that is no other element has its name.
+  private mutating func free(_ child: Child, among siblings: Siblings) -> Child {
+    guard siblings.hasNamed(child.place) else { return child }
+    var place = child.place
+    while siblings.hasNamed(place) { place.siblingIndex += 1 }
+    setPlace(of: child.slot) { $0 = place }
+    return Child(slot: child.slot, id: child.id, place: place)
   }
 
   /// Adds lines for an element that nobody has claimed, and for all below it.

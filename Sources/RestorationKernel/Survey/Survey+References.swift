@@ -87,7 +87,7 @@ extension Survey {
   }
 
   private func placedSlot(of object: any StateRestoring) -> Int32? {
-    let slot = places.visitedSlot(of: object) ?? KnownObjects.shared.known(object, to: owner)?.slot
+    let slot = places.visitedSlot(of: object) ?? places.known(object)?.slot
     return slot.flatMap { places.isHomeless($0) ? nil : $0 }
   }
 
@@ -112,7 +112,7 @@ extension Survey {
     while let next = chain.popLast() {
       guard let name = places.objects.identifier(ofRegistered: next) else { continue }
       let parent = scope(of: next)
-      let known = KnownObjects.shared.known(next, to: owner)?.slot
+      let known = places.known(next)?.slot
       let slot =
         places.mentionedSlot(of: next) ?? known ?? places.add(Place(parent: -1, role: .object))
       guard try take(next, slot, name, .object, next.objectRestorationClass, below: parent) else {

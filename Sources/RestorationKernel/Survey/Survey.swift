@@ -68,6 +68,7 @@ struct Survey {
     var met: [Met] = []
     var visits: [Visit] = []
     var nextToAsk = 0
+    var metCount = 0
     /// The objects that were asked because they had changed, or were new.
     var asked: [AnyObject] = []
     /// The objects that have said that they have changed.
@@ -150,7 +151,9 @@ struct Survey {
 
   /// Visits the objects that have said that they have changed, and are still part of the tree.
   private mutating func placeChanged() throws {
-    var left = agenda.changed.map { (depth: depth(of: $0.slot), object: $0.object, slot: $0.slot) }
+    var left = agenda.changed.filter { document[$0.slot].id != 0 }.map {
+      (depth: depth(of: $0.slot), object: $0.object, slot: $0.slot)
+    }
     left.sort { $0.depth < $1.depth }
     var count = left.count + 1
     while left.count < count {
@@ -197,7 +200,9 @@ struct Survey {
     _ object: any StateRestoring, _ info: TypeInfo, at slot: Int32, asksBody: Bool,
     placesBelow: Bool = true
   ) throws {
-    guard agenda.visits.count + agenda.met.count < conditions.nodeLimit else {
+    agenda.metCount += 1
+    // The views of a node count with the next node.
+    guard agenda.metCount <= conditions.nodeLimit || places.role(of: slot) == .view else {
       throw RestorationError.tooManyNodes(places.path(of: slot), conditions.nodeLimit)
     }
     places.visit(object, at: slot)

@@ -56,6 +56,7 @@ final class ChangeAttackTests: ChangeTestCase {
     try await assertStoredAsAWhole([root])
   }
 
+  #if !RESTORATION_NEXT
   func testThePathsInAReportAreThoseOfTheTreeWhenEverythingIsAskedAfterAll() async throws {
     let keeper = try launch.keeper()
     let root = TrackedNode("root")
@@ -73,6 +74,7 @@ final class ChangeAttackTests: ChangeTestCase {
     let everything = try await keeper.saveEverything([root])
     XCTAssertEqual(Set(report.entries.map(\.path)), Set(everything.entries.map(\.path)))
   }
+  #endif
 
   func testASaveOfChangesTakesAsManyNodesAsASaveOfEverything() async throws {
     let keeper = try launch.keeper()

@@ -86,6 +86,7 @@ final class ManyRecordsTests: XCTestCase {
       ])
   }
 
+  #if !RESTORATION_NEXT
   func testTheKeysOfTheLibraryAreShortHoweverManyTheAppHas() async throws {
     let delegate = TestDelegate()
     delegate.onWillEncode = { coder in
@@ -110,6 +111,7 @@ final class ManyRecordsTests: XCTestCase {
     // A key of a lower number takes one byte.
     XCTAssertEqual(symbols.filter { $0.value >= 64 }, [:])
   }
+  #endif
 
   func testWhatAHookRegistersCountsForTheElementsAfterIt() async throws {
     func node(_ identifier: String, _ maker: any NodeRestoration.Type) -> TestNode {

@@ -20,8 +20,8 @@ final class MistakeTests: XCTestCase {
       report.tree.split(separator: "\n").dropFirst().first,
       "forgetful (Forgetful): saved; nothing was encoded: if its class has something to save, let"
         + " the class that conforms implement encodeRestorableState, and its class override it")
-    let record = try XCTUnwrap(try launch.archive()?.record(3))
-    XCTAssertEqual(try record.container(forKey: "state")?.keys, [], "It was never called.")
+    let stored = try XCTUnwrap(try launch.storedRecords()?["forgetful"])
+    XCTAssertEqual(stored.state?.keys ?? [], [], "It was never called.")
   }
 
   func testASubclassThatHasNothingToSaveIsNoProblem() async throws {
@@ -104,7 +104,7 @@ final class MistakeTests: XCTestCase {
       XCTAssertEqual(thrown?.code, .tooManyNodes)
       root.restorationChildren = []
     }
-    XCTAssertNotNil(kept)
+    XCTAssertEqual(kept != nil, asksBeforeAllAreMet)
     XCTAssertNil(taker)
     kept = nil
     root.onEncode = nil
@@ -124,7 +124,7 @@ final class MistakeTests: XCTestCase {
       let thrown = await restorationError { _ = try await keeper.save(nodes) }
       XCTAssertEqual(thrown?.code, .tooManyNodes)
     }
-    XCTAssertNotNil(kept)
+    XCTAssertEqual(kept != nil, asksBeforeAllAreMet)
     XCTAssertNil(last)
     kept = nil
     XCTAssertNil(last, "Nobody else keeps it.")
@@ -132,6 +132,13 @@ final class MistakeTests: XCTestCase {
 }
 
 private struct Failure: Error {}
+
+#if RESTORATION_NEXT
+// First all nodes get their places, then the first is asked.
+private let asksBeforeAllAreMet = false
+#else
+private let asksBeforeAllAreMet = true
+#endif
 
 @MainActor
 private class BaseScreen: @MainActor RestorableNode {
