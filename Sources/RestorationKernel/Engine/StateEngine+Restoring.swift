@@ -8,7 +8,7 @@ internal import Foundation
 extension StateEngine {
   /// Restores what is stored.
   ///
-  /// - Parameter participants: Called in the turn of the restore; nil if the delegate is gone.
+  /// The participants are asked for in the turn of the restore; none if the delegate is gone.
   func restore(
     _ participants: () -> Participants?
   ) async throws(RestorationError) -> RestorationReport {

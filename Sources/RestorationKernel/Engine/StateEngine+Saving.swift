@@ -8,7 +8,7 @@ internal import Foundation
 extension StateEngine {
   /// Saves what the roots and all below them say.
   ///
-  /// - Parameter participants: Called in the turn of the save; nil if the delegate is gone.
+  /// The participants are asked for in the turn of the save; none if the delegate is gone.
   func save(
     _ participants: () -> Participants?
   ) async throws(RestorationError) -> PreservationReport {

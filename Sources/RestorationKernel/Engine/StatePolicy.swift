@@ -24,5 +24,6 @@ public struct StatePolicy: Sendable {
   /// What becomes of a second instance of the app.
   public var instances = InstancePolicy.numbered
 
+  /// Creates a policy with the values that stand here.
   public init() {}
 }

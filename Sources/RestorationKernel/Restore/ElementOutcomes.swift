@@ -44,7 +44,7 @@ struct ElementOutcomes {
 
   /// Takes the verdict on an element.
   ///
-  /// - Parameter traits: The traits of the object; none if the object is not back.
+  /// The traits are those of the object, none if the object is not back.
   mutating func set(_ verdict: ElementVerdict, _ slot: Int32, _ traits: TypeTraits = []) {
     all[Int(slot)] = verdict.outcome
     self.traits[Int(slot)] = traits

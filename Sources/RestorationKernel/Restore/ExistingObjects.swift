@@ -16,7 +16,7 @@ struct ExistingObjects {
 
   /// The node that the one above contains or presents under the name of an element.
   ///
-  /// - Parameter parent: The node above, which is back; nil for a root.
+  /// The node above is back, or nil for a root.
   mutating func node(_ place: Place, below parent: (any RestorableNode)?) -> (any RestorableNode)? {
     let found = nodes[place.parent] ?? parent.map { named(below: $0) } ?? named(roots)
     nodes[place.parent] = found

@@ -10,7 +10,7 @@ extension RestorationRun {
   /// The document as it is after the run: what nobody has claimed is kept, and the bodies that objects
   /// have not read are withheld.
   ///
-  /// - Parameter byteCount: The bytes of a stored record.
+  /// `byteCount` gives the bytes of a stored record.
   func settled(_ before: Document, at now: Date, byteCount: (UInt64) -> Int) -> Document {
     var document = before
     keepNodesThatNobodyTook()
@@ -164,7 +164,7 @@ extension RestorationRun {
 
   /// The lines of the report, made when somebody asks for them.
   ///
-  /// - Parameter after: The document after the run.
+  /// They say of the document after the run what is kept in it.
   func entries(_ after: Document) -> ReportEntries<RestorationReport.NodeOutcome> {
     let notes = notes(after)
     return ReportEntries {

@@ -33,9 +33,8 @@ final class RestorationRun {
 
   var types: TypeTable { forms.types }
 
-  /// - Parameters:
-  ///   - part: The elements to restore; nil for all.
-  ///   - late: The nodes that came late, at their elements, and those above them.
+  /// Without a part, all elements are restored; late nodes are given at their elements, and with them the
+  /// nodes above.
   init(
     _ document: Document, _ objects: ObjectTable, delegate: (any StateDelegate)?,
     roots: [any RestorableNode], part: [Int32]? = nil, late: [Int32: any RestorableNode] = [:],
@@ -59,9 +58,8 @@ final class RestorationRun {
 
   /// Runs from the first question to the last finished callback.
   ///
-  /// - Parameters:
-  ///   - isLate: Whether the node of the first element came late.
-  ///   - isBack: Whether it has been back before, so that it keeps what it contains.
+  /// With `isLate`, the node of the first element came late; with `isBack`, it has been back before, and keeps
+  /// what it contains.
   func run(isLate: Bool = false, isBack: Bool = false) -> RestorationReport.Outcome {
     let application = isLate ? nil : application()
     guard application?.letsRestore() ?? true else { return .declined }

@@ -20,6 +20,7 @@ public protocol StateDirectory: Sendable {
 }
 
 extension StateDirectory {
+  /// None: by default a directory cannot tell.
   public func names() throws(ArchiveError) -> [String] { [] }
 }
 

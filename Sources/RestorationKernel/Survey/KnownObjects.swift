@@ -1,9 +1,10 @@
 internal import Observation
 internal import Synchronization
 
-/// The objects whose elements must be found by the object itself: those that say when they change,
-/// those that references reach, and those with something kept or unread at or below them. All others
-/// are found by their parents and names.
+/// The objects whose elements must be found by the object itself.
+///
+/// These are the objects that say when they change, those that references reach, and as long as something is
+/// kept or unread all that a restore has brought back. All others are found by their parents and names.
 final class KnownObjects: @unchecked Sendable {
   static let shared = KnownObjects()
 
@@ -74,7 +75,7 @@ final class KnownObjects: @unchecked Sendable {
 
   /// Notes the element of an object; a change that it says from now on is one after that.
   ///
-  /// - Parameter hasChanged: Whether the next save asks the object all the same.
+  /// With `hasChanged`, the next save asks the object all the same.
   func note(_ object: AnyObject, at slot: Int32, of owner: Owner, hasChanged: Bool = false) {
     lock.withLock { _ in
       let number = number(of: object) ?? entries.count
@@ -118,7 +119,7 @@ final class KnownObjects: @unchecked Sendable {
 
   /// Gives back what a save that failed has taken: the next one asks these objects again.
   ///
-  /// - Parameter count: The elements from here on were never stored.
+  /// The elements from the count on were never stored.
   func giveBack(_ objects: [AnyObject], storedCount count: Int) {
     lock.withLock { _ in
       for object in objects {

@@ -30,7 +30,7 @@ struct Siblings {
 
   /// Finds the stored element of an object; nil if another one has its name.
   ///
-  /// - Parameter known: The element that is found by the object itself; the name counts for all others.
+  /// An object that is found by itself has the known element; for all others the name counts.
   mutating func match(
     _ name: String, _ role: Role, _ known: Int32?, maySharing: Bool, _ document: Document
   ) -> Match? {
@@ -106,7 +106,7 @@ struct Siblings {
 
   /// Ends the list; returns whether it is another than the stored one.
   ///
-  /// - Parameter count: How many stored children stand behind these, which come later.
+  /// Behind these stand as many stored children as the count says.
   mutating func end(besides count: Int) -> Bool {
     if !isChanged { isChanged = !children.lazy.map(\.slot).elementsEqual(old.dropLast(count)) }
     return isChanged

@@ -21,8 +21,9 @@ extension Survey {
     }
   }
 
-  /// Lets elements go to which no reference leads from the tree any more; as long as one does, they
-  /// stay where they are. While anything is kept, which may refer to them, they are kept, too.
+  /// Lets elements go to which no reference leads from the tree any more.
+  ///
+  /// As long as one does, they stay where they are. While anything is kept, which may refer to them, they are kept, too.
   ///
   /// - Complexity: O(*n*) in the elements; called when a reference or an element has gone.
   private mutating func dropUnreferred() {

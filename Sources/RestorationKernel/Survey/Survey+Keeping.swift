@@ -208,8 +208,8 @@ extension KeptBound {
   /// What goes of what is kept: first what was kept for longer than may be, then the oldest as long as
   /// all together has more bytes than may be.
   ///
-  /// - Parameter kept: Since when each is kept, and its bytes; the oldest comes first.
-  /// - Returns: The places of what goes, in order, and whether the age is the reason.
+  /// Each has since when it is kept, and its bytes; the oldest comes first. What goes is named by its place,
+  /// in order, and with whether the age is the reason.
   func excess(
     _ kept: [(since: Date, byteCount: Int)], at now: Date
   ) -> [(place: Int, isExpired: Bool)] {

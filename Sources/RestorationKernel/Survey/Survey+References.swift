@@ -91,7 +91,9 @@ extension Survey {
     return slot.flatMap { places.isHomeless($0) ? nil : $0 }
   }
 
-  /// The element that scopes an object. A parent that is not stored itself scopes nothing, and neither
+  /// The element that scopes an object.
+  ///
+  /// A parent that is not stored itself scopes nothing, and neither
   /// does a view: it is not back when a restore looks for the objects.
   private func scope(of object: any RestorableObject) -> Int32 {
     guard let slot = object.restorationParent.flatMap({ placedSlot(of: $0) }),

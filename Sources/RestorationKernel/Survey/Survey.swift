@@ -108,7 +108,7 @@ struct Survey {
     forms.begin(with: document)
   }
 
-  /// - Parameter application: Writes what the application says.
+  /// Asks the application first, which writes its own body.
   mutating func run(
     _ roots: [any RestorableNode], application: (StateEncoder) throws -> Void
   ) throws -> Result {
