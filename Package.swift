@@ -270,7 +270,8 @@ let package = Package(
 if isNext {
   package.targets.append(
     .testTarget(
-      name: "KernelTests", dependencies: ["ArchiveCodec", "ArchiveForge", "RestorationKit"],
+      name: "KernelTests",
+      dependencies: ["ArchiveCodec", "ArchiveForge", "RestorationKit", "TestSupport"],
       swiftSettings: testSettings))
   package.targets.removeAll { !next.targets.contains($0.name) }
   package.products.removeAll { !next.targets.contains($0.name) }

@@ -140,7 +140,10 @@ extension Document {
     for number in ids.indices {
       let id = ids[number]
       guard let slot = owners[number] == 0 ? Self.tree : slots[owners[number]] else { continue }
-      guard id > 0, id < idLimit, self.forms.indices ~= forms[number], taken.set(id, slot) else {
+      // The state of the application has no form.
+      guard id > 0, id < idLimit, slot == Self.tree || self.forms.indices ~= forms[number],
+        taken.set(id, slot)
+      else {
         throw malformed("unread \(id)")
       }
       guard records.fingerprint(of: id * 2) != .none else { continue }

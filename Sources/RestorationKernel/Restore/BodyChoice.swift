@@ -1,10 +1,14 @@
 /// Which stored body an object is given.
-enum BodyChoice {
+package enum BodyChoice {
   /// A stored body, as this version of the app can read it.
-  struct Candidate: Hashable {
+  package struct Candidate: Hashable {
     /// Nil for the element's own body.
-    var unread: UnreadBody.Reason?
-    var isReadable: Bool
+    package var unread: UnreadBody.Reason?
+    package var isReadable: Bool
+
+    package init(unread: UnreadBody.Reason?, isReadable: Bool) {
+      (self.unread, self.isReadable) = (unread, isReadable)
+    }
   }
 
   /// Decides in which order the bodies of an element are offered: the first that its object decodes
@@ -16,7 +20,7 @@ enum BodyChoice {
   ///
   /// - Parameter bodies: The unread bodies, oldest first, and the own body last, if there is one.
   /// - Returns: Places in the array; none if nobody can read any of them.
-  static func order(_ bodies: [Candidate]) -> [Int] {
+  package static func order(_ bodies: [Candidate]) -> [Int] {
     let readable = bodies.indices.filter { bodies[$0].isReadable }.reversed()
     let thrown = readable.filter { bodies[$0].unread == .decodeThrew }
     guard let rest = readable.first(where: { bodies[$0].unread != .decodeThrew }) else {

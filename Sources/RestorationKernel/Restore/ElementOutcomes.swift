@@ -25,6 +25,11 @@ struct ElementOutcomes {
 
   func isDecodable(_ slot: Int32) -> Bool { all[Int(slot)]?.isDecodable ?? false }
 
+  /// Whether the object of an element was decoded to the end.
+  func isDecoded(_ slot: Int32) -> Bool {
+    if case .decodeFailed? = all[Int(slot)] { false } else { isDecodable(slot) }
+  }
+
   /// Whether an element is one of the tabs of the node that contains it.
   func isTab(_ slot: Int32) -> Bool { container(of: slot, that: .tabs) != nil }
 

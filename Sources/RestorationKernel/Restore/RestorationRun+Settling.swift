@@ -128,13 +128,13 @@ extension RestorationRun {
     }
   }
 
-  /// If the decoding of a container could not be called, the nodes that it would have taken are kept
+  /// If the decoding of a container could not be called, or threw, the nodes that it would have taken are kept
   /// with it.
   private func keepNodesThatNobodyTook() {
     for slot in unattached() {
       outcomes.note(.notContained, slot)
       let parent = document[slot].place.parent
-      if reading(of: parent).isWithheld || !outcomes.isDecodable(parent) { outcomes.keep(slot) }
+      if reading(of: parent).isWithheld || !outcomes.isDecoded(parent) { outcomes.keep(slot) }
     }
   }
 

@@ -7,7 +7,9 @@ extension Survey {
   /// Removes what nobody has any more, after those who refer to it were asked what they refer to now.
   mutating func settleReferences() throws {
     while true {
-      if document.hasReferred, !references.dropped.isEmpty || !places.orphans.isEmpty {
+      if document.hasReferred, !references.areUnknown,
+        !references.dropped.isEmpty || !places.orphans.isEmpty
+      {
         dropUnreferred()
       }
       let gone = elementsToRemove()
@@ -45,7 +47,8 @@ extension Survey {
     while let next = left.popLast() {
       for other in leads[next] ?? [] where reached.insert(other).inserted { left.append(other) }
     }
-    let isAnythingKept = !document.kept.isEmpty || !document.unread.isEmpty
+    let isAnythingKept =
+      !document.kept.isEmpty || !document.unread.isEmpty || keeping.hasWithheld
     for slot in referred where !reached.contains(slot) {
       if isAnythingKept {
         let kept = Kept(reason: .unreferred, since: conditions.now)
@@ -116,7 +119,7 @@ extension Survey {
         }
       }
       if !element.children.isEmpty { removedRecords.append(element.contentsRecord) }
-      removedRecords += (keeping.unread[slot] ?? document.unread[slot] ?? []).map(\.record)
+      for body in keeping.unread[slot] ?? document.unread[slot] ?? [] { remove(body) }
     }
     change.removed += gone
   }

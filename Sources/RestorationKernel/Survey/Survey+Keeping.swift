@@ -1,8 +1,8 @@
 internal import ArchiveCodec
 #if canImport(FoundationEssentials)
-internal import FoundationEssentials
+package import FoundationEssentials
 #else
-internal import Foundation
+package import Foundation
 #endif
 
 /// What stays stored though nobody has claimed or read it.
@@ -31,8 +31,13 @@ extension Survey {
 
   /// Lets an object have an element that was kept; it has not read the body.
   mutating func claim(_ slot: Int32, by object: any StateRestoring) {
-    guard !document.kept.isEmpty, let kept = document.kept[slot] else { return }
+    guard !document.kept.isEmpty else { return }
+    // What lies below a kept element was not read, either.
+    let above = keeping.claims.isEmpty ? nil : keeping.claims[document[slot].place.parent]
+    guard let kept = document.kept[slot] ?? above else { return }
     keeping.claims[slot] = kept
+    // An element that was left out is kept until its object says something else than at the restore.
+    if document.withheld[slot] != nil { return }
     change.kept.append((slot, nil))
     let form = document[slot].place.form
     let isOwn = types.isObject(object, ofClassNamed: document.forms[Int(form)].className)
@@ -130,10 +135,17 @@ extension Survey {
     }
     bodies.append(unread)
     // The first one stays, and so does the last.
-    while bodies.count > UnreadBody.largestCount {
-      removedRecords.append(bodies.remove(at: bodies.count - 2).record)
-    }
+    while bodies.count > UnreadBody.largestCount { remove(bodies.remove(at: bodies.count - 2)) }
     setUnread(bodies, of: slot)
+  }
+
+  /// Removes an unread body; a batch cannot remove what it writes, so the next save does.
+  mutating func remove(_ body: UnreadBody) {
+    if body.id < document.nextID {
+      removedRecords.append(body.record)
+    } else {
+      change.leftovers.append(body.record)
+    }
   }
 
   private mutating func setUnread(_ bodies: [UnreadBody], of slot: Int32) {
@@ -197,6 +209,13 @@ extension Survey {
     }
   }
 
+  /// The bytes of the bodies of an element and of all below it.
+  func storedByteCount(of slot: Int32) throws -> Int {
+    try document.subtree(of: slot).reduce(0) { sum, slot in
+      sum + (try conditions.storedRecord(document[slot].bodyRecord)?.byteCount ?? 0)
+    }
+  }
+
   func entry(_ slot: Int32, _ outcome: PreservationReport.NodeOutcome) -> SurveyNotes.Entry {
     SurveyNotes.Entry(
       kind: document[slot].place.role.kind, path: places.path(of: slot),
@@ -208,9 +227,11 @@ extension KeptBound {
   /// What goes of what is kept: first what was kept for longer than may be, then the oldest as long as
   /// all together has more bytes than may be.
   ///
-  /// Each has since when it is kept, and its bytes; the oldest comes first. What goes is named by its place,
-  /// in order, and with whether the age is the reason.
-  func excess(
+  /// - Parameters:
+  ///   - kept: Since when each is kept, and its bytes; the oldest comes first.
+  ///   - now: The time of the save.
+  /// - Returns: The places of what goes, in order, and whether the age is the reason.
+  package func excess(
     _ kept: [(since: Date, byteCount: Int)], at now: Date
   ) -> [(place: Int, isExpired: Bool)] {
     var byteCount = kept.reduce(0) { $0 + $1.byteCount }

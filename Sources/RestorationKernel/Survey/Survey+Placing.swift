@@ -8,7 +8,7 @@ extension Survey {
     let first = agenda.met.count
     for root in roots { try place(root, .child, maySharing: false, &siblings) }
     agenda.met.reverse(from: first)
-    end(&siblings)
+    try end(&siblings)
     try placeAll()
   }
 
@@ -44,7 +44,7 @@ extension Survey {
     if let presented { try place(presented, .presented, maySharing: false, &siblings) }
     // The first of them comes to lie on top: views are asked before the nodes.
     agenda.met.reverse(from: first)
-    end(&siblings)
+    try end(&siblings)
   }
 
   private mutating func placeChildren(
@@ -218,7 +218,7 @@ extension Survey {
   }
 
   /// Decides about the stored children that no object was matched with.
-  private mutating func end(_ siblings: inout Siblings) {
+  private mutating func end(_ siblings: inout Siblings) throws {
     let parent = siblings.parent
     var (kept, referred): ([Child], [Child]) = ([], [])
     for slot in siblings.unmatched() where !places.hasMoved(slot) {
@@ -229,8 +229,9 @@ extension Survey {
         if document.kept[slot] != nil { addKept(slot) }
       } else if document.kept[slot] != nil {
         if !places.orphans.contains(slot) { kept.append(child) }
-      } else if let claimed = keeping.claims.isEmpty ? nil : keeping.claims[parent] {
+      } else if var claimed = keeping.claims.isEmpty ? nil : keeping.claims[parent] {
         // What was kept below a kept element goes on being kept below the object that has claimed it.
+        claimed.byteCount = try storedByteCount(of: slot)
         change.kept.append((slot, claimed))
         kept.append(child)
       } else {

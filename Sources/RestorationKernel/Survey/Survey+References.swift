@@ -6,6 +6,8 @@ struct ReferenceChanges {
   var all: [Int32: [UInt64]]
   /// The elements to which an object that was asked refers no more.
   var dropped: Set<UInt64> = []
+  /// Whether a body stays of which nobody has said to whom it refers.
+  var areUnknown = false
   /// The names of those that only references reach, by the elements above.
   var names: [Int32: NameTable] = [:]
   /// The objects whose names other elements have that may go in this save.

@@ -259,6 +259,7 @@ struct Survey {
       places.undoMentions(to: mark)
       places.notes.add(.encodeFailed(error.reason), slot)
       loseState(of: slot)
+      if references.all[slot] == nil, places.body(of: slot) != .none { references.areUnknown = true }
       return nil
     }
     if places.lacksState(slot) { setPlace(of: slot) { $0.lacksState = false } }
@@ -287,6 +288,7 @@ struct Survey {
     let mark = places.beginMentions()
     do {
       _ = try writeBody(of: Document.tree, body)
+      if keeping.hasReplaced { try copyReplaced() }
       return places.mentions
     } catch {
       places.undoMentions(to: mark)
@@ -353,6 +355,7 @@ struct Survey {
     let (body, isWritten) = try builder.end(ifOtherThan: stored)
     change.settled.append(slot)
     keeping.withheld[slot] = nil
+    if keeping.claims[slot] != nil { change.kept.append((slot, nil)) }
     adoptForm(of: slot)
     guard isWritten else { return }
     keeping.replaced.append((slot, withheld))

@@ -1,0 +1,100 @@
+import Foundation
+import RestorationKit
+import XCTest
+
+/// The two rules about bodies that depend on their arguments alone, on all small inputs.
+final class BodyChoiceTests: XCTestCase {
+  private typealias Candidate = BodyChoice.Candidate
+
+  private static let reasons: [UnreadBody.Reason] = [
+    .newerVersion, .migrationFailed, .decodeThrew, .otherClass, .leftOut, .fieldReplaced, .replaced,
+  ]
+
+  /// All lists of up to three unread bodies, with and without an own one.
+  private static let lists: [[Candidate]] = {
+    let unread = reasons.flatMap { reason in
+      [true, false].map { Candidate(unread: reason, isReadable: $0) }
+    }
+    var lists: [[Candidate]] = [[]]
+    var last = lists
+    for _ in 0..<3 {
+      last = last.flatMap { list in unread.map { list + [$0] } }
+      lists += last
+    }
+    let own = [[], [true], [false]].map { $0.map { Candidate(unread: nil, isReadable: $0) } }
+    return lists.flatMap { list in own.map { list + $0 } }
+  }()
+
+  func testBodiesThatThrewAreOfferedFirstAndOneOtherAfterThem() {
+    XCTAssertEqual(Self.lists.count, (1 + 14 + 14 * 14 + 14 * 14 * 14) * 3)
+    for list in Self.lists {
+      let order = BodyChoice.order(list)
+      let thrown = order.prefix { list[$0].unread == .decodeThrew }
+      let rest = order.dropFirst(thrown.count)
+      for place in list.indices {
+        let isOffered = order.contains(place)
+        guard list[place].isReadable else {
+          XCTAssertFalse(isOffered, "\(list): one that nobody can read")
+          continue
+        }
+        if list[place].unread == .decodeThrew {
+          XCTAssertTrue(isOffered, "\(list): one that threw")
+        } else if !isOffered {
+          XCTAssertGreaterThan(rest.first ?? -1, place, "\(list): a newer one is offered")
+        }
+      }
+      XCTAssertEqual(Array(thrown), thrown.sorted(by: >), "\(list): newest first, each once")
+      XCTAssertEqual(Set(thrown).count, thrown.count)
+      XCTAssertLessThanOrEqual(rest.count, 1, "\(list)")
+      XCTAssertFalse(rest.contains { list[$0].unread == .decodeThrew }, "\(list)")
+    }
+  }
+
+  func testTheOwnBodyIsOfferedUnlessNobodyCanReadIt() {
+    let own = Candidate(unread: nil, isReadable: true)
+    let lost = Candidate(unread: nil, isReadable: false)
+    for reason in Self.reasons {
+      let other = Candidate(unread: reason, isReadable: true)
+      XCTAssertEqual(BodyChoice.order([other, own]), reason == .decodeThrew ? [0, 1] : [1])
+      XCTAssertEqual(BodyChoice.order([other, lost]), [0])
+      XCTAssertEqual(BodyChoice.order([other]), [0])
+    }
+    XCTAssertEqual(BodyChoice.order([own]), [0])
+    XCTAssertEqual(BodyChoice.order([lost]), [])
+    XCTAssertEqual(BodyChoice.order([]), [])
+  }
+
+  func testWhatIsTooOldGoesAndThenTheOldestUntilTheRestFits() {
+    let now = Date(timeIntervalSinceReferenceDate: 1000)
+    var lists: [[(age: Int, byteCount: Int)]] = [[]]
+    var last = lists
+    for _ in 0..<4 {
+      last = last.flatMap { list in
+        // The oldest comes first; a clock that was set back gives an age below 0.
+        (-1...3).filter { $0 <= list.last?.age ?? 3 }.flatMap { age in
+          (0...2).map { list + [(age, $0)] }
+        }
+      }
+      lists += last
+    }
+    for list in lists {
+      let kept = list.map {
+        (since: now.addingTimeInterval(-Double($0.age)), byteCount: $0.byteCount)
+      }
+      for (age, most) in [nil, 0, 1, 2].flatMap({ age in [nil, 0, 1, 3].map { (age, $0) } })
+        as [(Int?, Int?)]
+      {
+        let bound = KeptBound(age: age.map { Double($0) }, byteCount: most)
+        let gone = bound.excess(kept, at: now)
+        let expired = list.count { item in age.map { item.age > $0 } ?? false }
+        let fitting = (expired...list.count).first { count in
+          let rest = list.dropFirst(count).reduce(0) { $0 + $1.byteCount }
+          return most.map { rest <= $0 } ?? true
+        }
+        XCTAssertEqual(gone.map(\.place), Array(0..<(fitting ?? list.count)), "\(list) \(bound)")
+        XCTAssertEqual(
+          gone.map(\.isExpired), gone.indices.map { $0 < expired }, "\(list) \(bound)")
+      }
+    }
+  }
+}

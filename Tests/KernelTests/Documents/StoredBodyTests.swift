@@ -1,0 +1,380 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// What becomes of a stored body that nobody has read.
+@MainActor
+final class StoredBodyTests: BodyTestCase {
+  private func throwing(_ name: String, _ text: String) -> Page {
+    let page = Page(name, text)
+    page.onDecode = { throw Page.Failure() }
+    return page
+  }
+
+  // MARK: Hooks that throw
+
+  func testABodyOfWhichTheDecodingThrewStaysBesideTheNextOne() async throws {
+    try await save([Page("a", "old")])
+    try await relaunch([throwing("a", "new")])
+    XCTAssertEqual(try texts("a"), ["new", "old"])
+  }
+
+  func testTheFirstBodyStaysThoughTheDecodingThrowsAtEachLaunch() async throws {
+    try await save([Page("a", "old")])
+    for number in 1...6 {
+      try await relaunch([throwing("a", "new \(number)")])
+      XCTAssertEqual(try texts("a").first, "new \(number)")
+      XCTAssertEqual(try texts("a").last, "old")
+      XCTAssertLessThanOrEqual(try texts("a").count, 3)
+    }
+  }
+
+  func testALaunchInWhichTheSameBodyFailsAgainAddsNone() async throws {
+    try await save([Page("a", "old")])
+    try await relaunch([throwing("a", "new")])
+    for number in 1...4 {
+      let page = Page("a")
+      var isFirst = true
+      page.onDecode = {
+        defer { isFirst = false }
+        if isFirst { throw Page.Failure() }
+      }
+      let keeper = try keeper()
+      _ = try await keeper.restore(into: [page])
+      XCTAssertEqual(page.text, number == 1 ? "new" : "edited \(number - 1)")
+      page.text = "edited \(number)"
+      _ = try await keeper.save([page])
+      await keeper.close()
+      XCTAssertEqual(try texts("a"), ["edited \(number)", "old"])
+    }
+  }
+
+  func testABodyThatDecodesAgainTakesThePlaceAndTheOtherStays() async throws {
+    try await save([Page("a", "old")])
+    try await relaunch([throwing("a", "new")])
+    let page = Page("a")
+    let keeper = try keeper()
+    _ = try await keeper.restore(into: [page])
+    XCTAssertEqual(page.text, "old")
+    page.text = "edited"
+    _ = try await keeper.save([page])
+    XCTAssertEqual(try texts("a"), ["edited", "new"])
+  }
+
+  func testABodyStaysWhileTheEncodingThrows() async throws {
+    try await save([Page("a", "old")])
+    let page = Page("a")
+    let keeper = try keeper()
+    _ = try await keeper.restore(into: [page])
+    page.text = "new"
+    page.throwsInEncode = true
+    _ = try await keeper.save([page])
+    XCTAssertEqual(try texts("a"), ["old"])
+    page.throwsInEncode = false
+    _ = try await keeper.save([page])
+    XCTAssertEqual(try texts("a"), ["new"])
+  }
+
+  func testTheNodesBelowOneThatThrewBeforeItTookThemStay() async throws {
+    try await save([Page("a", "old", below: [Page("b", "child")])])
+    let made = Page("b")
+    let delegate = TestDelegate()
+    delegate.onNode = { path, _ in path.description == "a/b" ? made : nil }
+    let page = throwing("a", "new")
+    let keeper = try keeper(delegate: delegate)
+    _ = try await keeper.restore(into: [page])
+    _ = try await keeper.save([page])
+    XCTAssertEqual(try allTexts(), ["child", "new", "old"])
+  }
+
+  func testTheStateOfTheAppStaysBesideTheNextOneIfItCouldNotBeDecoded() async throws {
+    for roots in [[], [Page("a")]] {
+      launch = Launch()
+      let delegate = TestDelegate()
+      delegate.onWillEncode = { $0.encode("old", forKey: "value") }
+      let first = try keeper(delegate: delegate)
+      _ = try await first.save(roots)
+      await first.close()
+
+      delegate.onWillEncode = { $0.encode("new", forKey: "value") }
+      delegate.onDidDecode = { _ in throw Page.Failure() }
+      let second = try keeper(delegate: delegate)
+      _ = try await second.restore(into: roots)
+      _ = try await second.save(roots)
+      await second.close()
+      XCTAssertEqual(try allTexts().filter { $0 != "default" }, ["new", "old"])
+
+      var read: String?
+      delegate.onDidDecode = { read = try $0.decodeIfPresent(forKey: "value") }
+      let third = try keeper(delegate: delegate)
+      let report = try await third.restore(into: roots)
+      XCTAssertEqual(report.outcome, .restored)
+      XCTAssertEqual(read, "new")
+    }
+  }
+
+  // MARK: Another class
+
+  func testABodyOfAnotherClassStaysBesideTheNextOne() async throws {
+    try await save([Page("a", "old")])
+    try await relaunch([Board("a", "board")])
+    XCTAssertEqual(try texts("a"), ["board", "old"])
+    try await relaunch([Page("a", "page")])
+    XCTAssertEqual(try texts("a"), ["page", "board", "old"])
+  }
+
+  // MARK: The crash guard
+
+  /// A launch that crashes while it decodes a page.
+  private func crash() async throws {
+    let page = Page("a")
+    page.onDecode = { [launch] in launch.endProcess() }
+    let keeper = try keeper()
+    do { _ = try await keeper.restore(into: [page]) } catch {}
+    launch.endProcess()
+    _ = keeper
+  }
+
+  func testABodyThatIsLeftOutStaysUntilItIsTriedAgain() async throws {
+    try await save([Page("a", "old")])
+    for _ in 0..<2 { try await crash() }
+    var number = 0
+    while true {
+      number += 1
+      let page = Page("a", "made \(number)")
+      let keeper = try keeper()
+      let report = try await keeper.restore(into: [page])
+      if page.wasDecoded { break }
+      XCTAssertEqual(report.outcome(of: "a"), .skipped)
+      _ = try await keeper.save([page])
+      XCTAssertEqual(try texts("a"), ["old"], "the mere start writes nothing")
+      await keeper.close()
+      guard number < 9 else { return XCTFail("is not tried again") }
+    }
+    XCTAssertGreaterThan(number, 1)
+  }
+
+  func testABodyThatIsLeftOutStaysBesideWhatIsTypedMeanwhile() async throws {
+    try await save([Page("a", "old")])
+    for _ in 0..<2 { try await crash() }
+    let page = Page("a", "made")
+    let keeper = try keeper()
+    _ = try await keeper.restore(into: [page])
+    page.text = "typed"
+    _ = try await keeper.save([page])
+    await keeper.close()
+    XCTAssertEqual(try texts("a"), ["typed", "old"])
+    for number in 0..<4 {
+      let page = Page("a", "made")
+      let keeper = try self.keeper()
+      _ = try await keeper.restore(into: [page])
+      page.text = "typed \(number)"
+      _ = try await keeper.save([page])
+      await keeper.close()
+      XCTAssertTrue(try texts("a").contains("old"))
+    }
+  }
+
+  // MARK: Versions
+
+  func testABodyOfANewerVersionStaysAndThatOfItsChildGoesOn() async throws {
+    try await save([Page("a", "newer", below: [TellingPage("b", "child")])], version: 2)
+    let (parent, child) = (Page("a"), TellingPage("b"))
+    parent.below = [child]
+    let keeper = try keeper(version: 1)
+    _ = try await keeper.restore(into: [parent])
+    XCTAssertEqual(child.text, "child")
+    child.text = "edited"
+    _ = try await keeper.save([parent])
+    XCTAssertEqual(try texts("a"), ["newer"])
+    XCTAssertEqual(try texts("a/b"), ["edited"])
+  }
+
+  func testABodyOfANewerVersionStaysBesideWhatAnOlderOneTypes() async throws {
+    try await save([Page("a", "newer")], version: 2)
+    let page = Page("a")
+    let older = try keeper(version: 1)
+    _ = try await older.restore(into: [page])
+    for number in 1...3 {
+      page.text = "typed \(number)"
+      _ = try await older.save([page])
+      XCTAssertEqual(try texts("a"), ["typed \(number)", "newer"])
+    }
+    await older.close()
+
+    let back = Page("a")
+    let newer = try keeper(version: 2)
+    _ = try await newer.restore(into: [back])
+    XCTAssertEqual(back.text, "typed 3")
+    back.text = "edited"
+    _ = try await newer.save([back])
+    XCTAssertEqual(try texts("a"), ["edited", "newer"])
+  }
+
+  // MARK: Late nodes
+
+  func testABodyStaysIfASaveComesBeforeItsLateNodeIsRestored() async throws {
+    try await save([Page("root", "r", below: [Page("late", "old")])])
+    let root = Page("root")
+    let keeper = try keeper()
+    _ = try await keeper.restore(into: [root])
+    let late = Page("late", "new")
+    root.below = [late]
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try texts("root/late"), ["new", "old"])
+    _ = try await keeper.restore(late: late, below: root)
+    _ = try await keeper.save([root])
+    XCTAssertEqual(Set(try texts("root/late")), ["new", "old"])
+  }
+
+  func testTheBodiesBelowAKeptElementStayIfASaveComesBeforeTheyAreRestored() async throws {
+    try await save([Page("root", "r", below: [Page("late", "old", below: [Page("deep", "deep")])])])
+    let root = Page("root")
+    let keeper = try keeper()
+    _ = try await keeper.restore(into: [root])
+    root.below = [Page("late", "new", below: [Page("deep", "new deep")])]
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try texts("root/late"), ["new", "old"])
+    XCTAssertEqual(try texts("root/late/deep"), ["new deep", "deep"])
+  }
+
+  func testManySmallElementsBelowAKeptOneAreNotCountedAsManyLargeOnes() async throws {
+    let children = (0..<40).map { Page("child \($0)", String(repeating: "x", count: 10_000)) }
+    try await save([Page("root", "r", below: [Page("late", "old", below: children)])])
+    let root = Page("root")
+    let keeper = try keeper()
+    keeper.policy.keptBound = KeptBound(byteCount: 1 << 20)
+    _ = try await keeper.restore(into: [root])
+    root.below = [Page("late", "new")]
+    for _ in 0..<3 { _ = try await keeper.save([root]) }
+    XCTAssertEqual(try allTexts().count, 43)
+  }
+
+  func testTwoBodiesOfOneElementInOneSaveLeaveThreeAtMost() async throws {
+    try await save([Page("a", "old")])
+    try await relaunch([throwing("a", "second")])
+    try await relaunch([throwing("a", "third")])
+    XCTAssertEqual(try texts("a"), ["third", "second", "old"])
+    let page = throwing("a", "fourth")
+    let keeper = try keeper()
+    _ = try await keeper.restore(into: [page])
+    page.onDecode = nil
+    page.text = "fifth"
+    _ = try await keeper.restore(late: page)
+    page.text = "sixth"
+    _ = try await keeper.save([page])
+    XCTAssertEqual(try texts("a").first, "sixth")
+    XCTAssertLessThanOrEqual(try texts("a").count, 3)
+    await keeper.close()
+    let last = try self.keeper()
+    let report = try await last.restore(into: [Page("a")])
+    XCTAssertEqual(report.outcome, .restored)
+  }
+
+  // MARK: What is above
+
+  /// Stores `root/above/kept`, and restores all but the last, which is kept.
+  private func keeping() async throws -> (keeper: StateKeeper, root: Page, above: Page) {
+    try await save([Page("root", "r", below: [Page("above", "a", below: [Page("kept", "old")])])])
+    let above = Page("above")
+    let root = Page("root", below: [above])
+    let keeper = try keeper()
+    _ = try await keeper.restore(into: [root])
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try texts("root/above/kept"), ["old"])
+    return (keeper, root, above)
+  }
+
+  func testWhatIsKeptGoesWithTheObjectAbove() async throws {
+    let (keeper, root, _) = try await keeping()
+    root.below = []
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try allTexts(), ["r"])
+  }
+
+  func testWhatIsKeptMovesWithTheObjectAbove() async throws {
+    let (keeper, root, above) = try await keeping()
+    root.below = [Page("other", "o", below: [above])]
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try texts("root/other/above/kept"), ["old"])
+    above.name = "renamed"
+    root.below = []
+    _ = try await keeper.save([above, root])
+    XCTAssertEqual(try texts("renamed/kept"), ["old"])
+  }
+
+  func testWhatLiesBelowAVetoedElementGoesWithIt() async throws {
+    try await save([Page("root", "r", below: [Page("above", "a", below: [Page("kept", "old")])])])
+    let root = Page("root")
+    let keeper = try keeper { path, _ in
+      path.description == "root/above" ? nil : Page(path.identifier ?? "")
+    }
+    _ = try await keeper.restore(into: [root])
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try allTexts(), ["r"])
+  }
+
+  // MARK: References
+
+  /// Stores a page that refers to one that nobody contains, and one that goes.
+  private func saveFriends(version: Int = 1) async throws {
+    let page = Page("a", "old")
+    page.friends = [TellingPage("friend", "friend")]
+    try await save([page, TellingPage("goes", "goes")], version: version)
+    XCTAssertEqual(try texts("a/friend"), ["friend"])
+  }
+
+  /// Restores the friend, too.
+  private func friendly(_ friend: Page) -> TestDelegate {
+    let delegate = TestDelegate()
+    delegate.onNode = { path, _ in path.identifier == "friend" ? friend : nil }
+    return delegate
+  }
+
+  func testWhatAKeptBodyRefersToStays() async throws {
+    try await saveFriends()
+    let goes = TellingPage("goes")
+    let keeper = try keeper(delegate: friendly(TellingPage("friend")))
+    _ = try await keeper.restore(into: [goes])
+    _ = try await keeper.save([goes])
+    _ = try await keeper.save([])
+    XCTAssertEqual(try allTexts(), ["friend", "old"])
+  }
+
+  func testWhatABodyOfANewerVersionRefersToStays() async throws {
+    try await saveFriends(version: 2)
+    let (page, friend) = (Page("a"), TellingPage("friend"))
+    let keeper = try keeper(version: 1, delegate: friendly(friend))
+    _ = try await keeper.restore(into: [page, TellingPage("goes")])
+    _ = try await keeper.save([page])
+    XCTAssertEqual(try texts("a/friend"), ["friend"])
+    XCTAssertEqual(try allTexts(), ["friend", "old"])
+    page.text = "typed"
+    _ = try await keeper.save([page])
+    _ = try await keeper.save([page, TellingPage("next", "next")])
+    _ = try await keeper.save([page])
+    XCTAssertEqual(try allTexts(), ["friend", "old", "typed"])
+  }
+
+  func testWhatABodyRefersToThatCannotBeEncodedNowStays() async throws {
+    try await saveFriends()
+    let (page, friend) = (Page("a"), TellingPage("friend"))
+    let keeper = try keeper(delegate: friendly(friend))
+    _ = try await keeper.restore(into: [page, TellingPage("goes")])
+    page.throwsInEncode = true
+    _ = try await keeper.save([page])
+    XCTAssertEqual(try texts("a/friend"), ["friend"])
+    XCTAssertEqual(try allTexts(), ["friend", "old"])
+    page.throwsInEncode = false
+    page.friends = [friend]
+    _ = try await keeper.save([page])
+    XCTAssertEqual(
+      try launch.storedRecords()?.paths(referredToFrom: "a", forKey: "friends"), ["a/friend"])
+    page.friends = []
+    _ = try await keeper.save([page])
+    _ = try await keeper.save([page])
+    XCTAssertEqual(try allTexts(), ["old"])
+  }
+}
