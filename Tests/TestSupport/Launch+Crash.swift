@@ -31,8 +31,20 @@ extension Launch {
   /// Whether a crash now would be one of a restore, by what is stored.
   package var isInRestore: Bool { store.memory(named: "main.launch").isInRestore }
 
-  /// The states that were set aside.
-  package var setAside: [[UInt8]] { store.memory(named: "main").setAsideBytes }
+  #if RESTORATION_NEXT
+    /// The moments beside the state, the oldest first.
+    package var setAside: [[UInt8]] {
+      do {
+        return try store.names().filter { $0.hasPrefix("main.history") }.sorted()
+          .compactMap { store.memory(named: $0).bytes }
+      } catch {
+        return []
+      }
+    }
+  #else
+    /// The states that were set aside.
+    package var setAside: [[UInt8]] { store.memory(named: "main").setAsideBytes }
+  #endif
 
   /// A launch that crashes when all nodes are decoded.
   ///

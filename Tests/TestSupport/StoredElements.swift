@@ -117,7 +117,10 @@ package struct StoredRecords {
 extension StoredRecords {
   /// All that is stored in words that do not depend on the numbers of records: the
   /// elements by their paths, and the application.
-  package var words: [String] {
+  package var words: [String] { words() }
+
+  /// The same without what is said of elements of some names.
+  package func words(withoutThoseOf names: Set<String> = []) -> [String] {
     let paths = Dictionary(
       elements.map { ($0.record, $0.path) }, uniquingKeysWith: { first, _ in first })
     func words(_ values: KeyedDecoder?) -> String {
@@ -137,7 +140,12 @@ extension StoredRecords {
       if let texts = try? values.decode([String].self, forKey: key) { return "\(texts)" }
       return "something else"
     }
-    return elements.map { "\($0.kind) \($0.path) \($0.form) \(words($0.state))" }.sorted() + [
+    return elements.map { element in
+      let name = element.path.split(separator: "/").last?.split(separator: "[").first
+      let isLeftOut = name.map { names.contains(String($0)) } ?? false
+      return "\(element.kind) \(element.path) \(element.form) "
+        + (isLeftOut ? "" : words(element.state))
+    }.sorted() + [
       "application: \(words(application))", "strays: \(strays.count)",
     ]
   }

@@ -121,6 +121,14 @@ actor FileQueue {
 
   func discard() throws(ArchiveError) { try file.discard() }
 
+  func history() throws(ArchiveError) -> [Moment] { try file.history() }
+
+  func putBack(_ moment: Moment) throws(ArchiveError) { try file.putBack(moment) }
+
+  func remove(_ moment: Moment) throws(ArchiveError) { try file.remove([moment]) }
+
+  func retryLeftOut() throws(ArchiveError) { try file.retryLeftOut() }
+
   func close() throws(ArchiveError) { try file.close() }
 }
 

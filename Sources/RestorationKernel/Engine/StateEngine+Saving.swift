@@ -37,7 +37,7 @@ extension StateEngine {
       } catch let error as ArchiveError where error.code == .outdated {
         // Somebody has changed the stored state; what the file has kept of it decides what is written.
         if await file.hasLostRecords { beginAnew() }
-        report = try await survey(participants)
+        report = try await survey(participants, writesAnyway: true)
       }
       findings.saveFailure = nil
       return report
@@ -53,7 +53,9 @@ extension StateEngine {
     }
   }
 
-  private func survey(_ participants: Participants) async throws -> PreservationReport {
+  private func survey(
+    _ participants: Participants, writesAnyway: Bool = false
+  ) async throws -> PreservationReport {
     let comesFirst = !findings.hasTriedToRestore
     var report = PreservationReport(.saved)
     try await goOnAfterClose()
@@ -71,7 +73,7 @@ extension StateEngine {
     report.walkDuration = start.duration(to: .now)
     var change = result.change
     var failure: ArchiveError?
-    if try !result.isEmpty || !isStored() {
+    if try writesAnyway || !result.isEmpty || !isStored() {
       do throws(ArchiveError) {
         let written = try await file.append(
           result.records, removing: result.removed, at: SaveFacts.number(of: settings.now()),

@@ -78,6 +78,19 @@ package final class StateEngine {
     findings.hasTriedToRestore = true
   }
 
+  /// Calls the file in a turn of its own.
+  func inFile<Value: Sendable>(
+    _ body: (FileQueue) async throws(ArchiveError) -> Value
+  ) async throws(RestorationError) -> Value {
+    try await turns.run { () async throws(RestorationError) in
+      do throws(ArchiveError) {
+        return try await body(file)
+      } catch {
+        throw RestorationError(error)
+      }
+    }
+  }
+
   /// Forgets what is stored; the next save asks all objects.
   func beginAnew() {
     (document, writer, findings.closedVersion) = (nil, nil, nil)

@@ -178,6 +178,11 @@ public final class StateKeeper {
   /// Lets the state go, so that another keeper may have it.
   public func close() async { await engine.close() }
 
+  /// Hears the problems of all reports from now on.
+  package func hearProblems(_ heard: @escaping ([String]) -> Void) {
+    engine.settings.heard = heard
+  }
+
   /// Whether the delegate is gone without having been set to nil.
   private var isDelegateGone: Bool { delegate == nil && hadDelegate }
 }

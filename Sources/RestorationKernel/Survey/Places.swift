@@ -25,6 +25,11 @@ final class Places {
   /// The answers to whether elements are homeless, as long as they hold.
   private var homeless: [Int32: Bool] = [:]
   var notes = SurveyNotes()
+  /// The kept elements to which only references lead, by their names.
+  private let keptByName: [String: [Int32]]
+
+  /// The kept elements to which only references lead.
+  var keptReferred: [Int32] { keptByName.values.joined().sorted() }
 
   /// A reference, as a hook has made it.
   struct Mention {
@@ -36,6 +41,8 @@ final class Places {
   init(_ document: Document, _ owner: KnownObjects.Owner, _ objects: ObjectTable) {
     (self.document, self.owner, self.objects) = (document, owner, objects)
     nextID = document.nextID
+    let kept = document.kept.keys.filter { document[$0].place.role.livesByReferences }
+    keptByName = kept.isEmpty ? [:] : Dictionary(grouping: kept) { document[$0].place.name }
   }
 
   subscript(slot: Int32) -> Element {
@@ -188,8 +195,8 @@ extension Places: StateEncoding {
     to object: any StateRestoring, from number: RowNumber?, key: String
   ) -> UInt64? {
     let known =
-      visitedSlot(of: object) ?? mentionedSlot(of: object)
-      ?? known(object)?.slot
+      visitedSlot(of: object) ?? mentionedSlot(of: object) ?? known(object)?.slot
+      ?? keptSlot(of: object, from: number ?? Document.tree)
     if let slot = known {
       mentions.append(Mention(object: object, slot: slot, key: key))
       return id(of: slot)
@@ -203,6 +210,21 @@ extension Places: StateEncoding {
     mentioned[ObjectIdentifier(object)] = slot
     mentions.append(Mention(object: object, slot: slot, key: key))
     return id(of: slot)
+  }
+
+  /// The kept element of an object to which only references lead; one below the same element has its name.
+  private func keptSlot(of object: any StateRestoring, from referrer: Int32) -> Int32? {
+    guard !keptByName.isEmpty else { return nil }
+    var (name, parent): (String?, Int32) = (nil, referrer)
+    switch object {
+    case let node as any RestorableNode: name = objects.identifier(of: node)
+    case let object as any RestorableObject:
+      name = objects.identifier(ofRegistered: object)
+      let scope = object.restorationParent
+      parent = scope.flatMap { visitedSlot(of: $0) ?? known($0)?.slot } ?? Document.tree
+    default: return nil
+    }
+    return name.flatMap { keptByName[$0] }?.first { document[$0].place.parent == parent }
   }
 
   func note(_ note: ReportNote, _ number: RowNumber?) { notes.add(note, number ?? Document.tree) }

@@ -155,7 +155,10 @@ extension Survey {
   }
 
   /// Says what is kept no more, and of the elements that were asked which bodies are kept beside theirs.
-  func noteUnread() {
+  mutating func noteKept() {
+    for slot in places.keptReferred where keeping.claims[slot] == nil && !change.removed.contains(slot) {
+      addKept(slot)
+    }
     for entry in keeping.expired { places.notes.add(entry) }
     guard !document.unread.isEmpty || !keeping.unread.isEmpty else { return }
     let forms = document.forms + change.forms

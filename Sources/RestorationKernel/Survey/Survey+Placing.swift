@@ -226,7 +226,6 @@ extension Survey {
       let child = Child(slot: slot, id: stored.id, place: stored.place)
       if stored.place.role.livesByReferences {
         referred.append(child)
-        if document.kept[slot] != nil { addKept(slot) }
       } else if document.kept[slot] != nil {
         if !places.orphans.contains(slot) { kept.append(child) }
       } else if var claimed = keeping.claims.isEmpty ? nil : keeping.claims[parent] {
@@ -258,7 +257,7 @@ extension Survey {
   }
 
   /// Adds lines for an element that nobody has claimed, and for all below it.
-  private mutating func addKept(_ slot: Int32) {
+  mutating func addKept(_ slot: Int32) {
     for below in document.walk(from: slot) { places.notes.add(below, .keptAsStored) }
     if let outcome = document.kept[slot]?.outcome { places.notes.add(.keptBecause(outcome), slot) }
   }

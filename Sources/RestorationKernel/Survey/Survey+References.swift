@@ -39,7 +39,7 @@ extension Survey {
   /// Gives the target of a reference its place, if it has none.
   private mutating func take(_ mention: Places.Mention, below referrer: Int32) throws {
     guard !places.isVisited(mention.object) else { return }
-    if !places.isHomeless(mention.slot) {
+    if !places.isHomeless(mention.slot), document.kept[mention.slot] == nil {
       if places.role(of: mention.slot) == .object { try moveToScope(mention.object, mention.slot) }
       return
     }
@@ -47,7 +47,7 @@ extension Survey {
     case let node as any RestorableNode: try take(node, mention.slot, below: referrer)
     case is any RestorableView:
       places.notes.add(.referenceToUnpreservedView(key: mention.key), referrer)
-    case let object as any RestorableObject: try take(object)
+    case let object as any RestorableObject: try take(object, at: mention.slot)
     // Nothing else can be referred to.
     default: break
     }
@@ -77,7 +77,7 @@ extension Survey {
     guard let object = object as? any RestorableObject,
       scope(of: object) != places.parent(of: slot) || unplacedScope(of: object) != nil
     else { return }
-    try take(object)
+    try take(object, at: slot)
   }
 
   /// The registered object that scopes another one, and has no place yet.
@@ -105,7 +105,7 @@ extension Survey {
   }
 
   /// Stores a registered object, and before it the objects that scope it.
-  private mutating func take(_ object: any RestorableObject) throws {
+  private mutating func take(_ object: any RestorableObject, at slot: Int32) throws {
     var chain = [object]
     var inChain: Set = [ObjectIdentifier(object)]
     while let parent = unplacedScope(of: chain[chain.count - 1]),
@@ -116,9 +116,8 @@ extension Survey {
     while let next = chain.popLast() {
       guard let name = places.objects.identifier(ofRegistered: next) else { continue }
       let parent = scope(of: next)
-      let known = places.known(next)?.slot
-      let slot =
-        places.mentionedSlot(of: next) ?? known ?? places.add(Place(parent: -1, role: .object))
+      let known = next === object ? slot : places.mentionedSlot(of: next)
+      let slot = known ?? places.known(next)?.slot ?? places.add(Place(parent: -1, role: .object))
       guard try take(next, slot, name, .object, next.objectRestorationClass, below: parent) else {
         wait(next, slot, name, parent)
         continue

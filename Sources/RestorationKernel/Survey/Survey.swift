@@ -125,7 +125,7 @@ struct Survey {
     try writePending()
     try writeContents()
     try writeFacts()
-    noteUnread()
+    noteKept()
     return Result(
       change: change, records: try builder.finish(), removed: removedRecords, notes: places.notes,
       taken: taken, askAgain: askAgain)
