@@ -32,6 +32,27 @@ extension Launch {
   package var isInRestore: Bool { store.memory(named: "main.launch").isInRestore }
 
   #if RESTORATION_NEXT
+    package static let isNext = true
+  #else
+    package static let isNext = false
+  #endif
+
+  /// Where the state lies that has crashed; as the first that was set aside.
+  package var crashedLocation: String? {
+    #if RESTORATION_NEXT
+      do {
+        return try store.names().first { $0.contains("-crashed-") }.map {
+          String($0.dropFirst("main.history-".count))
+        }
+      } catch {
+        return nil
+      }
+    #else
+      return "memory 1"
+    #endif
+  }
+
+  #if RESTORATION_NEXT
     /// The moments beside the state, the oldest first.
     package var setAside: [[UInt8]] {
       do {

@@ -90,7 +90,7 @@ extension StateEngine {
     guard report.outcome == .restored else { return report }
     let document = run.settled(stored.document, at: settings.now()) { records.byteCount(of: $0) }
     report.lines = run.entries(document)
-    report.kept = run.kept(document)
+    report.kept = document.keptElements(types)
     know(run, document)
     self.launch = launch
     findings.tabsToCome = run.restored.tabsToCome.map { tabs, id in

@@ -182,28 +182,13 @@ extension StateEngine {
     report.version = writer?.version
     report.byteCount = writer?.storedByteCount ?? 0
     (report.stateName, report.otherInstances) = (findings.name, findings.others)
-    let stored = document.elements.count - 1 - document.removedCount
+    let kept = document.kept.keys.reduce(0) { $0 + document.subtree(of: $1).count }
+    let stored = document.elements.count - 1 - document.removedCount - kept
     report.unaskedCount = max(0, stored - notes.askedCount)
-    report.kept = document.keptElements
+    report.kept = document.keptElements(types)
     report.lines = ReportEntries { [notes] in notes.entries(document) }
   }
 }
 
 /// The gate of a save has said no.
 private struct Declined: Error {}
-
-extension Document {
-  /// The kept elements, for reports.
-  var keptElements: [KeptElement] {
-    guard !kept.isEmpty else { return [] }
-    let names = StoredNames(self)
-    // What only a kept body may refer to is there.
-    return kept.filter { $0.value.reason != .unreferred }.sorted { $0.key < $1.key }.map {
-      slot, kept in
-      KeptElement(
-        kind: self[slot].place.role.kind, path: RestorationPath(of: Int(slot), in: names),
-        className: form(of: slot).className, reason: kept.outcome ?? .notFound,
-        isStateAlone: false, since: kept.since, byteCount: kept.byteCount)
-    }
-  }
-}

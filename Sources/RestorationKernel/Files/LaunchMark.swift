@@ -98,6 +98,8 @@ package final class LaunchMark: Sendable {
   package func end() {
     // The thread that ends the process may have the lock.
     state.withLockIfAvailable { state in
+      let isWhole = state.note.stage == .restored && state.note.subject == nil
+      guard !isWhole || !state.values.isEmpty else { return }
       if state.note.stage != .restored { state.note = LaunchNote(.ended) }
       state.note.subject = nil
       state.values = []

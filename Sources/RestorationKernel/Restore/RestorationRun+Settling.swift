@@ -208,27 +208,6 @@ extension RestorationRun {
     }
     return all
   }
-
-  /// The kept elements, for the report.
-  func kept(_ after: Document) -> [KeptElement] {
-    let kept = after.kept.sorted { $0.key < $1.key }.map { slot, kept in
-      KeptElement(
-        kind: document[slot].place.role.kind,
-        path: RestorationPath(of: Int(slot), in: restored.names),
-        className: document.form(of: slot).className, reason: kept.outcome ?? .notFound,
-        isStateAlone: false, since: document.kept[slot]?.since, byteCount: kept.byteCount)
-    }
-    let bodies = order.compactMap { slot -> KeptElement? in
-      guard let withheld = after.withheld[slot], let outcome = outcomes[slot], outcome.staysBeside
-      else { return nil }
-      return KeptElement(
-        kind: document[slot].place.role.kind,
-        path: RestorationPath(of: Int(slot), in: restored.names),
-        className: document.form(of: slot).className, reason: outcome, isStateAlone: true,
-        since: nil, byteCount: withheld.byteCount)
-    }
-    return kept + bodies
-  }
 }
 
 extension Document {

@@ -59,7 +59,9 @@ extension Survey {
   /// Goes on after a hook threw: the stored body stays, and with it its form, which says how it is read.
   mutating func loseState(of slot: Int32) {
     let hasBody = places.body(of: slot) != .none
-    places.notes.set(hasBody ? .savedWithLastState : .savedWithoutState, slot)
+    let isWithheld = keeping.hasWithheld && keeping.withheld[slot]?.reason.staysBeside == true
+    places.notes.set(
+      isWithheld ? .keptAsStored : hasBody ? .savedWithLastState : .savedWithoutState, slot)
     // What could not be encoded claims nothing.
     if let kept = keeping.claims[slot] { change.kept.append((slot, kept)) }
     let form = places.isNew(slot) ? nil : document[slot].place.form
@@ -96,6 +98,13 @@ extension Survey {
   }
 
   private mutating func copyUnread(of slot: Int32, _ withheld: Withheld) throws {
+    let bodies = keeping.unread[slot] ?? document.unread[slot] ?? []
+    // A launch that fails again adds none.
+    if withheld.reason.isOfLaunch, bodies.contains(where: { $0.reason == withheld.reason }) { return }
+    if let most = conditions.keptBound?.byteCount, withheld.byteCount > most {
+      return places.notes.add(
+        .keptStateDropped(since: withheld.since, byteCount: withheld.byteCount), slot)
+    }
     guard let body = try conditions.storedRecord(places[slot].bodyRecord) else { return }
     let unread = UnreadBody(
       id: places.takeID(), form: withheld.form, reason: withheld.reason, since: withheld.since,

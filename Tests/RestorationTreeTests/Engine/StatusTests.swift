@@ -69,7 +69,7 @@ final class StatusTests: XCTestCase {
     let keeper = try launch.keeper()
     _ = try await keeper.restore()
     check(
-      keeper, .crashed(setAsideAt: "memory 1"), isActive: false,
+      keeper, .crashed(setAsideAt: launch.crashedLocation), isActive: false,
       "Nothing was restored, because the last restores crashed."
         + " What was stored is set aside at memory 1.")
   }
