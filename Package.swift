@@ -70,7 +70,7 @@ let next = (
 
       "Engine/NodeGuardTestCase.swift", "Engine/NodeGuardTests.swift",
       "Engine/NodeGuardLateTests.swift", "Engine/RestoreOverlapTests.swift",
-      "Engine/SaveWaitTests.swift", "Engine/StateLifetimeTests.swift",
+      "Engine/StateLifetimeTests.swift",
       "Engine/StatusTests.swift", "Engine/TurnQueueTests.swift",
       "Preservation/ChangeHistoryTests.swift", "Preservation/KeptChangesTests.swift",
       "Preservation/KeptChangeHistoryTests.swift", "Preservation/KeptCrossingTests.swift",

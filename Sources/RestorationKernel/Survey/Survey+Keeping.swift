@@ -70,9 +70,9 @@ extension Survey {
     }
   }
 
-  /// Gives an element the form of its object, which has written its own body now.
+  /// Gives an element the form of its object, which is asked now and has written its own body.
   mutating func adoptForm(of slot: Int32) {
-    guard let visit = agenda.visits.last(where: { $0.slot == slot }) else { return }
+    guard let visit = agenda.asking, visit.slot == slot else { return }
     let form = form(of: visit.object, visit.info, at: slot)
     setPlace(of: slot) { $0.form = form }
   }

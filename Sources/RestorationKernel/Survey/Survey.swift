@@ -68,6 +68,8 @@ struct Survey {
     var met: [Met] = []
     var visits: [Visit] = []
     var nextToAsk = 0
+    /// The object whose hook runs.
+    var asking: Visit?
     var metCount = 0
     /// The objects that were asked because they had changed, or were new.
     var asked: [AnyObject] = []
@@ -241,6 +243,7 @@ struct Survey {
       return nil
     }
     let mark = places.beginMentions()
+    agenda.asking = visit
     do {
       let isUsed = try KnownObjects.shared.observing(.state, object, info) {
         try writeBody(of: slot) { [places, encoder] coder in
@@ -368,13 +371,16 @@ extension Places {
   fileprivate func encodeBuiltIn(
     of object: any StateRestoring, _ slot: Int32, with encoder: KeyedEncoder
   ) {
-    encoder.encodeContainer(forKey: BuiltInKey.container) { encoder in
-      // The selected tab is one of the children.
-      BuiltInState.encode(object, with: encoder) { tab in
-        visitedSlot(of: tab).flatMap { tab in
-          parent(of: tab) == slot && role(of: tab) != .referred ? id(of: tab) : nil
-        }
+    let container = encoder.beginContainer(forKey: BuiltInKey.container)
+    let start = encoder.byteCount
+    // The selected tab is one of the children.
+    BuiltInState.encode(object, with: encoder) { tab in
+      visitedSlot(of: tab).flatMap { tab in
+        parent(of: tab) == slot && role(of: tab) != .referred ? id(of: tab) : nil
       }
     }
+    let isEmpty = encoder.byteCount == start
+    encoder.endContainer(container)
+    if isEmpty { encoder.remove(BuiltInKey.container) }
   }
 }

@@ -71,7 +71,7 @@ final class StatusTests: XCTestCase {
     check(
       keeper, .crashed(setAsideAt: launch.crashedLocation), isActive: false,
       "Nothing was restored, because the last restores crashed."
-        + " What was stored is set aside at memory 1.")
+        + " What was stored is set aside at \(launch.crashedLocation ?? "").")
   }
 
   func testAStateThatCannotBeReadIsSaid() async throws {
