@@ -13,7 +13,9 @@ extension Document {
     // What only a kept body may refer to is there.
     let elements = kept.filter { $0.value.reason != .unreferred }.sorted { $0.key < $1.key }
     let own = withheld.filter { $0.value.reason.staysBeside && kept[$0.key] == nil }
-    let bodies = Set(unread.keys).union(own.keys).sorted().flatMap { slot in
+    // The application has no class, and no element of a report.
+    let slots = Set(unread.keys).union(own.keys).subtracting([Self.tree])
+    let bodies = slots.sorted().flatMap { slot in
       (unread[slot] ?? []).reversed().map { body in
         element(
           slot, body.form,
@@ -60,7 +62,4 @@ extension UnreadBody.Reason {
     case .decodeThrew, .otherClass, .fieldReplaced, .replaced: false
     }
   }
-
-  /// Whether the body could not be read in a launch, for a reason that the next launch may have again.
-  var isOfLaunch: Bool { self == .leftOut || self == .decodeThrew }
 }

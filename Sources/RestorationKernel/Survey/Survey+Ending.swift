@@ -56,7 +56,7 @@ extension Survey {
         continue
       }
       places.orphans.insert(slot)
-      editContents(of: places.parent(of: slot)) { $0.isChanged = true }
+      touchContents(of: places.parent(of: slot))
     }
   }
 
@@ -137,7 +137,7 @@ extension Survey {
       let children = below.children.filter { places.parent(of: $0) == slot && !gone.contains($0) }
       let slots = children + referred
       let stored = places.isNew(slot) ? [] : document[slot].children
-      guard below.isChanged || slots != stored else { continue }
+      guard slots != stored || slots.contains(where: { places.hasMoved($0) }) else { continue }
       if !slots.isEmpty {
         let children = slots.map { slot in
           Child(slot: slot, id: places.id(of: slot), place: places.place(of: slot))

@@ -85,7 +85,7 @@ extension Survey {
     guard place != before else { return }
     if !places.isNew(slot) { self.change.places.append((slot, place)) }
     places.move(slot, to: place)
-    editContents(of: place.parent) { $0.isChanged = true }
+    touchContents(of: place.parent)
   }
 
   // MARK: Unread bodies
@@ -99,8 +99,8 @@ extension Survey {
 
   private mutating func copyUnread(of slot: Int32, _ withheld: Withheld) throws {
     let bodies = keeping.unread[slot] ?? document.unread[slot] ?? []
-    // A launch that fails again adds none.
-    if withheld.reason.isOfLaunch, bodies.contains(where: { $0.reason == withheld.reason }) { return }
+    // A launch that leaves the element out again adds none.
+    if withheld.reason == .leftOut, bodies.contains(where: { $0.reason == .leftOut }) { return }
     if let most = conditions.keptBound?.byteCount, withheld.byteCount > most {
       return places.notes.add(
         .keptStateDropped(since: withheld.since, byteCount: withheld.byteCount), slot)
@@ -189,13 +189,18 @@ extension Survey {
       (slot: $0.key, body: -1, $0.value.since ?? conditions.now, $0.value.byteCount)
     }
     let bodies = document.unread.flatMap { slot, bodies in
-      bodies.enumerated().map {
-        (slot: slot, body: $0.offset, $0.element.since, $0.element.byteCount)
+      bodies.indices.map {
+        (slot: slot, body: $0, bodies[$0].since, bodies[$0].byteCount)
       }
     }
-    let all = (elements + bodies).sorted {
-      ($0.2, $1.slot, $0.body) < ($1.2, $0.slot, $1.body)
+    // Of the bodies of one element the first goes last.
+    func order(_ item: (slot: Int32, body: Int, Date, Int)) -> (Date, Int32, Int) {
+      guard item.body == 0, let last = document.unread[item.slot]?.last else {
+        return (item.2, -item.slot, -1)
+      }
+      return (last.since, -item.slot, 0)
     }
+    let all = (elements + bodies).sorted { order($0) < order($1) }
     let excess = bound.excess(all.map { ($0.2, $0.3) }, at: conditions.now)
     var gone: [Int32: Set<Int>] = [:]
     for (place, isExpired) in excess {
@@ -205,7 +210,7 @@ extension Survey {
         places.notes.add(.keptStateDropped(since: since, byteCount: byteCount), slot)
       } else {
         places.orphans.insert(slot)
-        editContents(of: places.parent(of: slot)) { $0.isChanged = true }
+        touchContents(of: places.parent(of: slot))
         keeping.expired.append(
           entry(
             slot,

@@ -181,7 +181,7 @@ extension Survey {
       places.move(slot, to: place)
     }
     if stored.parent != place.parent {
-      editContents(of: stored.parent) { $0.isChanged = true }
+      touchContents(of: stored.parent)
       if places.asksBelow(slot) { noteAsking(at: place.parent) }
     }
     if !places.orphans.isEmpty { places.orphans.remove(slot) }
@@ -243,7 +243,7 @@ extension Survey {
     guard isChanged || !referred.isEmpty else { return }
     let earlier = contents[parent]?.referred ?? []
     contents[parent] = Contents(
-      children: siblings.children.map(\.slot), isChanged: isChanged,
+      children: siblings.children.map(\.slot),
       referred: referred.map(\.slot) + earlier)
   }
 

@@ -161,11 +161,9 @@ extension Survey {
     let before = places.isNew(slot) ? -1 : places.parent(of: slot)
     move(slot, to: place, from: places.isNew(slot) ? nil : document[slot].place)
     // Where the element was, its place says that it is not there any more.
-    if before >= 0, before != parent { editContents(of: before) { $0.isChanged = true } }
-    editContents(of: parent) { below in
-      below.isChanged = true
-      if before != parent { below.referred.append(slot) }
-    }
+    if before >= 0, before != parent { touchContents(of: before) }
+    touchContents(of: parent)
+    if before != parent { contents[parent]?.referred.append(slot) }
     if info.tracking == .always { change.asksAlone.insert(slot) }
     try visit(changed: object, at: slot)
     try placeAll()
@@ -187,10 +185,9 @@ extension Survey {
     return true
   }
 
-  mutating func editContents(of slot: Int32, _ body: (inout Contents) -> Void) {
-    var below = contents.removeValue(forKey: slot) ?? storedContents(of: slot)
-    body(&below)
-    contents[slot] = below
+  /// Lets the end of the survey look whether something is another below an element.
+  mutating func touchContents(of slot: Int32) {
+    if contents[slot] == nil { contents[slot] = storedContents(of: slot) }
   }
 
   private func storedContents(of slot: Int32) -> Contents {

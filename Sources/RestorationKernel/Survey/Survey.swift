@@ -58,7 +58,6 @@ struct Survey {
   /// What is below an element, if that may be something else than before.
   struct Contents {
     var children: [Int32] = []
-    var isChanged = false
     /// Those that only references reach; some may lie below another element by now.
     var referred: [Int32] = []
   }

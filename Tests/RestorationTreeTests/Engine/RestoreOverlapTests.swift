@@ -40,7 +40,9 @@ final class RestoreOverlapTests: XCTestCase {
       XCTAssertEqual(nodes.map(\.value), ["x", "x", "x", "x"])
       let decodes = zip(log.all, log.all.dropFirst()).filter { $1 == "decode" }
       XCTAssertEqual(decodes.map(\.0), Array(repeating: "read", count: 4), "\(log.all)")
-      XCTAssertEqual(log.all.count { $0 == "write" }, 1)
+      // What has not changed is not written again by the new core.
+      let writes = log.all.count { $0 == "write" }
+      XCTAssertTrue(writes == 1 || writes == 0 && Launch.isNext, "\(writes)")
     }
   }
 

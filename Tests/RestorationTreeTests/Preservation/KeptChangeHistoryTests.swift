@@ -334,10 +334,12 @@ final class KeptChangeHistoryTests: XCTestCase {
       let words = try XCTUnwrap(try side.launch.storedRecords()).words
       XCTAssertEqual(
         words.filter { $0.contains("w1 ") },
-        [
-          "node t0/w1 builtIn: {}, node: {class: PlainTabs, hasLastState: true, identifier: w1}, "
-            + "state: {references: [], value: own}"
-        ])
+        Launch.isNext
+          ? ["node t0/w1 PlainTabs  1 references: [], value: own"]
+          : [
+            "node t0/w1 builtIn: {}, node: {class: PlainTabs, hasLastState: true, identifier: w1}, "
+              + "state: {references: [], value: own}"
+          ])
     }
   }
 
