@@ -8,7 +8,7 @@ package struct Change: Sendable {
   package var children: [(slot: Int32, slots: [Int32])] = []
   package var references: [(slot: Int32, ids: [UInt64])] = []
   package var kept: [(slot: Int32, kept: Kept?)] = []
-  package var unread: [(slot: Int32, bodies: [UnreadBody])] = []
+  package var unread: [Int32: [UnreadBody]] = [:]
   /// The elements whose objects have written a body in place of one that was withheld.
   package var settled: [Int32] = []
   /// The elements whose body their objects have not read, and go on without.

@@ -119,7 +119,7 @@ extension Survey {
         }
       }
       if !element.children.isEmpty { removedRecords.append(element.contentsRecord) }
-      for body in keeping.unread[slot] ?? document.unread[slot] ?? [] { remove(body) }
+      for body in change.unread[slot] ?? document.unread[slot] ?? [] { remove(body) }
     }
     change.removed += gone
   }

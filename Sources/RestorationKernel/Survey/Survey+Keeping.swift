@@ -11,9 +11,6 @@ struct Keeping {
   var withheld: [Int32: Withheld]
   /// Why elements were kept that objects have just claimed.
   var claims: [Int32: Kept] = [:]
-  /// The unread bodies of elements that have got another one.
-  var unread: [Int32: [UnreadBody]] = [:]
-
   /// The stored bodies that are about to be replaced, and must be copied before.
   var replaced: [(slot: Int32, withheld: Withheld)] = []
 
@@ -98,7 +95,7 @@ extension Survey {
   }
 
   private mutating func copyUnread(of slot: Int32, _ withheld: Withheld) throws {
-    let bodies = keeping.unread[slot] ?? document.unread[slot] ?? []
+    let bodies = change.unread[slot] ?? document.unread[slot] ?? []
     // A launch that leaves the element out again adds none.
     if withheld.reason == .leftOut, bodies.contains(where: { $0.reason == .leftOut }) { return }
     if let most = conditions.keptBound?.byteCount, withheld.byteCount > most {
@@ -110,7 +107,7 @@ extension Survey {
       id: places.takeID(), form: withheld.form, reason: withheld.reason, since: withheld.since,
       byteCount: withheld.byteCount)
     if let kept = keeping.claims[slot], kept.outcome?.staysBeside != true {
-      places.notes.add(entry(slot, .replaced))
+      places.notes.addOther(slot, .replaced)
     }
     // The object has decoded the one that it was given, and has written what that has become.
     try add(unread, body, to: slot, insteadOf: withheld.given)
@@ -138,14 +135,14 @@ extension Survey {
       throw error
     }
     try builder.end()
-    var bodies = keeping.unread[slot] ?? document.unread[slot] ?? []
+    var bodies = change.unread[slot] ?? document.unread[slot] ?? []
     if let given, let place = bodies.firstIndex(where: { $0.id == given }) {
       removedRecords.append(bodies.remove(at: place).record)
     }
     bodies.append(unread)
     // The first one stays, and so does the last.
     while bodies.count > UnreadBody.largestCount { remove(bodies.remove(at: bodies.count - 2)) }
-    setUnread(bodies, of: slot)
+    change.unread[slot] = bodies
   }
 
   /// Removes an unread body; a batch cannot remove what it writes, so the next save does.
@@ -157,22 +154,16 @@ extension Survey {
     }
   }
 
-  private mutating func setUnread(_ bodies: [UnreadBody], of slot: Int32) {
-    keeping.unread[slot] = bodies
-    change.unread.removeAll { $0.slot == slot }
-    change.unread.append((slot, bodies))
-  }
-
   /// Says what is kept no more, and of the elements that were asked which bodies are kept beside theirs.
   mutating func noteKept() {
     for slot in places.keptReferred where keeping.claims[slot] == nil && !change.removed.contains(slot) {
       addKept(slot)
     }
     for entry in keeping.expired { places.notes.add(entry) }
-    guard !document.unread.isEmpty || !keeping.unread.isEmpty else { return }
+    guard !document.unread.isEmpty || !change.unread.isEmpty else { return }
     let forms = document.forms + change.forms
     for slot in places.notes.slots {
-      for body in keeping.unread[slot] ?? document.unread[slot] ?? [] {
+      for body in change.unread[slot] ?? document.unread[slot] ?? [] {
         places.notes.add(
           .keptBeside(version: forms[Int(body.form)].version, since: body.since), slot)
       }
@@ -222,7 +213,7 @@ extension Survey {
     for (slot, numbers) in gone {
       let bodies = document.unread[slot] ?? []
       removedRecords += bodies.indices.filter(numbers.contains).map { bodies[$0].record }
-      setUnread(bodies.indices.filter { !numbers.contains($0) }.map { bodies[$0] }, of: slot)
+      change.unread[slot] = bodies.indices.filter { !numbers.contains($0) }.map { bodies[$0] }
     }
   }
 

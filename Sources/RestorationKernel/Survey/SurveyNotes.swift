@@ -5,6 +5,8 @@ struct SurveyNotes {
 
   private enum Line {
     case slot(Int32)
+    /// Of another object that had the element, or could have had it.
+    case other(Int32, Outcome)
     case entry(Entry)
     /// The object has found its place after all, and has a line there.
     case obsolete
@@ -27,6 +29,9 @@ struct SurveyNotes {
     lines.append(.slot(slot))
     outcomes[slot] = outcome
   }
+
+  /// Adds a line of another object that had the element before.
+  mutating func addOther(_ slot: Int32, _ outcome: Outcome) { lines.append(.other(slot, outcome)) }
 
   mutating func add(_ entry: Entry) { lines.append(.entry(entry)) }
 
@@ -84,15 +89,17 @@ struct SurveyNotes {
   /// - Complexity: O(*n*) in the lines.
   func entries(_ document: Document) -> [Entry] {
     let names = StoredNames(document)
+    func entry(_ slot: Int32, _ outcome: Outcome, _ notes: [ReportNote]) -> Entry {
+      Entry(
+        kind: document[slot].place.role.kind, path: RestorationPath(of: Int(slot), in: names),
+        className: document.form(of: slot).className, outcome: outcome, notes: notes)
+    }
     let application = notes[Document.tree].map { [Entry.ofAll(.application, .saved, $0)] } ?? []
     return application
       + lines.compactMap { line in
         switch line {
-        case .slot(let slot):
-          Entry(
-            kind: document[slot].place.role.kind, path: RestorationPath(of: Int(slot), in: names),
-            className: document.form(of: slot).className, outcome: outcomes[slot] ?? .saved,
-            notes: notes[slot] ?? [])
+        case .slot(let slot): entry(slot, outcomes[slot] ?? .saved, notes[slot] ?? [])
+        case .other(let slot, let outcome): entry(slot, outcome, [])
         case .entry(let entry): entry
         case .obsolete: nil
         }
