@@ -100,7 +100,7 @@ extension StateEngine {
     }
     if late.isBack { settle(late, run, before, &after) }
     for slot in part {
-      guard let object = run.restored.object(at: slot), run.outcomes.isDecodable(slot) else {
+      guard let object = run.restored.object(at: slot), run.outcomes[slot]?.isBack == true else {
         continue
       }
       KnownObjects.shared.note(object, at: slot, of: owner, hasChanged: true)

@@ -180,7 +180,8 @@ extension Survey {
       (slot: $0.key, body: -1, $0.value.since ?? conditions.now, $0.value.byteCount)
     }
     let bodies = document.unread.flatMap { slot, bodies in
-      bodies.indices.map {
+      // The object goes on with the one that it was given.
+      bodies.indices.filter { bodies[$0].id != document.withheld[slot]?.given }.map {
         (slot: slot, body: $0, bodies[$0].since, bodies[$0].byteCount)
       }
     }

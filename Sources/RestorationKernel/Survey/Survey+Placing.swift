@@ -192,6 +192,10 @@ extension Survey {
     _ object: any StateRestoring, _ info: TypeInfo, at slot: Int32, _ known: KnownObjects.Known?
   ) throws {
     if info.tracking == .always {
+      if known == nil, document.findsAllByObject {
+        KnownObjects.shared.note(object, at: slot, of: owner)
+        agenda.asked.append(object)
+      }
       // A new element says it itself.
       noteAsking(at: places.isNew(slot) ? places.parent(of: slot) : slot)
       try visit(object, info, at: slot, asksBody: true)

@@ -36,6 +36,18 @@ extension Survey {
     change.references.append((slot, ids))
   }
 
+  /// Takes over what nobody has any more, and what the stored body of an element refers to, which stays.
+  mutating func holdReferred(of slot: Int32) throws {
+    guard !places.orphans.isEmpty, let ids = references.all[slot].map({ Set($0) }) else { return }
+    for referred in document.elements.indices.map(Int32.init)
+    where ids.contains(document[referred].id) && places.isHomeless(referred) {
+      guard
+        let object = KnownObjects.shared.object(at: referred, of: owner) as? any StateRestoring
+      else { continue }
+      try take(Places.Mention(object: object, slot: referred, key: ""), below: slot)
+    }
+  }
+
   /// Gives the target of a reference its place, if it has none.
   private mutating func take(_ mention: Places.Mention, below referrer: Int32) throws {
     guard !places.isVisited(mention.object) else { return }

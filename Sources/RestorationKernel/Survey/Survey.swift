@@ -261,7 +261,10 @@ struct Survey {
       places.undoMentions(to: mark)
       places.notes.add(.encodeFailed(error.reason), slot)
       loseState(of: slot)
-      if references.all[slot] == nil, places.body(of: slot) != .none { references.areUnknown = true }
+      if references.all[slot] == nil, places.body(of: slot) != .none {
+        references.areUnknown = true
+      }
+      try holdReferred(of: slot)
       return nil
     }
     if places.lacksState(slot) { setPlace(of: slot) { $0.lacksState = false } }

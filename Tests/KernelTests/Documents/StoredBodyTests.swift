@@ -125,6 +125,15 @@ final class StoredBodyTests: BodyTestCase {
     XCTAssertEqual(try texts("a"), ["page", "board", "old"])
   }
 
+  func testABodyOfAnotherClassGoesWithItsObjectToAnotherPlace() async throws {
+    try await save([Page("a", "old")])
+    let board = Board("a", "board")
+    let keeper = try keeper()
+    _ = try await keeper.restore(into: [board])
+    _ = try await keeper.save([Page("root", "r", below: [board])])
+    XCTAssertEqual(try texts("root/a"), ["board", "old"])
+  }
+
   // MARK: The crash guard
 
   /// A launch that crashes while it decodes a page.
@@ -253,8 +262,13 @@ final class StoredBodyTests: BodyTestCase {
   }
 
   func testTwoBodiesOfOneElementInOneSaveLeaveThreeAtMost() async throws {
-    try await save([Page("a", "old")])
-    try await relaunch([throwing("a", "second")])
+    try await save([Page("a", "old")], version: 2)
+    let older = try keeper(version: 1)
+    let typed = Page("a")
+    _ = try await older.restore(into: [typed])
+    typed.text = "second"
+    _ = try await older.save([typed])
+    await older.close()
     try await relaunch([throwing("a", "third")])
     XCTAssertEqual(try texts("a"), ["third", "second", "old"])
     let page = throwing("a", "fourth")
@@ -271,6 +285,31 @@ final class StoredBodyTests: BodyTestCase {
     let last = try self.keeper()
     let report = try await last.restore(into: [Page("a")])
     XCTAssertEqual(report.outcome, .restored)
+  }
+
+  func testABodyWithWhichItsObjectGoesOnIsNotTooOld() async throws {
+    try await save([Page("a", "old")])
+    try await relaunch([throwing("a", "new")])
+    let page = Page("a")
+    let keeper = try keeper()
+    _ = try await keeper.restore(into: [page])
+    XCTAssertEqual(page.text, "old")
+    launch.now += 400 * 24 * 3600
+    _ = try await keeper.save([page])
+    XCTAssertEqual(try texts("a"), ["new", "old"])
+  }
+
+  func testABodyBesideAnObjectThatWasNotThereAtTheRestoreMovesWithIt() async throws {
+    try await save([Page("root", "r", below: [Page("late", "old")])])
+    let root = Page("root")
+    let keeper = try keeper()
+    _ = try await keeper.restore(into: [root])
+    let late = Page("late", "new")
+    root.below = [late]
+    _ = try await keeper.save([root])
+    late.name = "renamed"
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try texts("root/renamed"), ["new", "old"])
   }
 
   // MARK: What is above
@@ -356,6 +395,18 @@ final class StoredBodyTests: BodyTestCase {
     _ = try await keeper.save([page, TellingPage("next", "next")])
     _ = try await keeper.save([page])
     XCTAssertEqual(try allTexts(), ["friend", "old", "typed"])
+  }
+
+  func testWhatABodyRefersToThatCannotBeEncodedNowStaysThoughItsOwnerGoes() async throws {
+    let (friend, owner, other) = (Page("friend", "friend"), Page("a", "a"), Page("b", "old"))
+    (owner.friends, other.friends) = ([friend], [friend])
+    let keeper = try keeper()
+    _ = try await keeper.save([owner, other])
+    XCTAssertEqual(try texts("a/friend"), ["friend"])
+    other.throwsInEncode = true
+    _ = try await keeper.save([other])
+    XCTAssertEqual(try texts("b/friend"), ["friend"])
+    XCTAssertEqual(try texts("b"), ["old"])
   }
 
   func testWhatABodyRefersToThatCannotBeEncodedNowStays() async throws {
