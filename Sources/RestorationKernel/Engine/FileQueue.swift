@@ -99,25 +99,63 @@ actor FileQueue {
     return records
   }
 
-  func append(
-    _ records: RecordBatch, removing removed: [UInt64], at time: UInt32, _ policy: StateFilePolicy
-  ) throws(ArchiveError) -> StateFile.Appended {
-    file.policy = policy
-    do throws(ArchiveError) {
-      return try file.append(records, removing: removed, schema: time)
-    } catch {
-      throw error.located(at: file.source.directory.storage(named: file.name).location)
+  /// What has become of a change.
+  struct Written: Sendable {
+    let number: UInt64
+    let appended: Result<StateFile.Appended, ArchiveError>
+    /// The fingerprints of records, which are found while the objects may change again.
+    var fingerprints: [(record: UInt64, fingerprint: RecordFingerprint)] = []
+    /// Nil while nobody has asked: a writer has the lock.
+    var writer: ArchiveWriter?
+    let facts: Facts
+
+    /// Whether the change is there; a power cut may undo one that is not durable.
+    var isThere: Bool {
+      switch appended {
+      case .success: true
+      case .failure(let error): error.code == .notDurable
+      }
     }
   }
 
-  var writer: ArchiveWriter? { file.writer }
+  /// The last change; nil before the first one.
+  private var lastWritten: Written?
+  /// Changes up to this number come too late, since somebody has asked what has become of them.
+  private var askedNumber: UInt64 = 0
 
-  /// The fingerprints of new records, which are made while nobody waits.
-  func fingerprints(
-    of records: RecordBatch
-  ) -> [(record: UInt64, fingerprint: RecordFingerprint)] {
-    records.fingerprints
+  func append(
+    _ change: UInt64, _ records: RecordBatch, hasNew: Bool, removing removed: [UInt64],
+    at time: UInt32, _ policy: StateFilePolicy
+  ) -> Written {
+    file.policy = policy
+    let appended = Result { () throws(ArchiveError) in
+      guard change > askedNumber else { throw ArchiveError(.outdated) }
+      do throws(ArchiveError) {
+        return try file.append(records, removing: removed, schema: time)
+      } catch {
+        throw error.located(at: file.source.directory.storage(named: file.name).location)
+      }
+    }
+    var written = Written(number: change, appended: appended, facts: facts)
+    if hasNew, written.isThere { written.fingerprints = records.fingerprints }
+    lastWritten = written
+    written.writer = file.writer
+    return written
   }
+
+  /// What has become of a change that nobody waits for any more; nil if the change was not begun, and
+  /// is not written any more.
+  func written(_ change: UInt64) -> Written? {
+    askedNumber = change
+    guard var written = lastWritten, written.number == change else { return nil }
+    written.writer = file.writer
+    return written
+  }
+
+  /// Ends when all calls before it have ended.
+  func idle() {}
+
+  var writer: ArchiveWriter? { file.writer }
 
   func discard() throws(ArchiveError) { try file.discard() }
 

@@ -78,6 +78,8 @@ extension StateEngine {
     _ late: Late, _ part: [Int32], _ document: Document, _ delegate: (any StateDelegate)?,
     _ bodies: [UInt64: KeyedDecoder]
   ) -> RestorationReport {
+    isAsking = true
+    defer { isAsking = false }
     let start = ContinuousClock.now
     let slot = late.slot
     var given = [slot: late.node]

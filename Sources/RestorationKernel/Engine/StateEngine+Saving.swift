@@ -8,36 +8,59 @@ internal import Foundation
 extension StateEngine {
   /// Saves what the roots and all below them say.
   ///
-  /// The participants are asked for in the turn of the save; none if the delegate is gone.
+  /// - Parameters:
+  ///   - isByItself: Whether the autosave saves, which is told of all other saves.
+  ///   - calls: How the file is called; a save that blocks the actor comes before all others.
+  ///   - participants: Called in the turn of the save; nil if the delegate is gone.
+  /// - Returns: What the save did.
+  /// - Throws: Why nothing could be stored.
   func save(
+    byItself isByItself: Bool = false, _ calls: FileCalls = .waiting,
     _ participants: () -> Participants?
   ) async throws(RestorationError) -> PreservationReport {
+    let count = turns.overtakingCount
     do throws(RestorationError) {
-      let report = try await turns.run { () async throws(RestorationError) in
+      let report = try await inTurn(calls) { () async throws(RestorationError) in
+        // A later call has stored the state.
+        guard count == turns.overtakingCount else { return PreservationReport(.saved) }
         guard let participants = participants() else { return PreservationReport(.delegateGone) }
-        return try await saveNow(participants)
+        return try await saveNow(participants, byItself: isByItself, calls)
       }
       Problems.say(report.said)
       settings.heard?(report.problems.map(\.description))
+      told?(.success(report))
+      if !isByItself {
+        signal.tell(
+          report.outcome == .saved ? .stored(isPolled: types.knowsUntracked) : .notStored)
+      }
       return report
     } catch {
       Problems.say(["The save has failed: \(error)"])
+      told?(.failure(error))
+      if !isByItself { signal.tell(.notStored) }
       throw error
     }
   }
 
+  private func inTurn(
+    _ calls: FileCalls,
+    _ body: () async throws(RestorationError) -> PreservationReport
+  ) async throws(RestorationError) -> PreservationReport {
+    calls.isBlocking ? try await turns.overtake(.other, body) : try await turns.run(.other, body)
+  }
+
   private func saveNow(
-    _ participants: Participants
+    _ participants: Participants, byItself isByItself: Bool, _ calls: FileCalls
   ) async throws(RestorationError) -> PreservationReport {
     if findings.isLocked { return PreservationReport(.locked) }
     do {
       let report: PreservationReport
       do {
-        report = try await survey(participants)
+        report = try await survey(participants, byItself: isByItself, calls)
       } catch let error as ArchiveError where error.code == .outdated {
         // Somebody has changed the stored state; what the file has kept of it decides what is written.
-        if await file.hasLostRecords { beginAnew() }
-        report = try await survey(participants, writesAnyway: true)
+        if try await calls({ [file] in await file.hasLostRecords }) { beginAnew() }
+        report = try await survey(participants, byItself: isByItself, writesAnyway: true, calls)
       }
       findings.saveFailure = nil
       return report
@@ -54,62 +77,60 @@ extension StateEngine {
   }
 
   private func survey(
-    _ participants: Participants, writesAnyway: Bool = false
+    _ participants: Participants, byItself isByItself: Bool, writesAnyway: Bool = false,
+    _ calls: FileCalls
   ) async throws -> PreservationReport {
-    let comesFirst = !findings.hasTriedToRestore
+    let (comesFirst, count) = (!findings.hasTriedToRestore, turns.overtakingCount)
     var report = PreservationReport(.saved)
-    try await goOnAfterClose()
-    writer = try await file.prepared()
+    try await takeWrite(calls)
+    try await goOnAfterClose(calls)
+    let writer = try await calls { [file] () async throws(ArchiveError) in try await file.prepared()
+    }
+    // A save that blocked the actor meanwhile has stored a later state.
+    guard count == turns.overtakingCount else { return report }
+    self.writer = writer
     if document == nil { document = Document() }
     let start = ContinuousClock.now
     let result: Survey.Result
     do {
       result = try surveyed(participants)
     } catch is Declined {
-      try await discardNow()
+      try await discardNow(calls)
       report.outcome = .declined
       return report
     }
     report.walkDuration = start.duration(to: .now)
-    var change = result.change
-    var failure: ArchiveError?
-    if try writesAnyway || !result.isEmpty || !isStored() {
-      do throws(ArchiveError) {
-        let written = try await file.append(
-          result.records, removing: result.removed, at: SaveFacts.number(of: settings.now()),
-          settings.ofFile)
-        report.writtenByteCount = written.byteCount
-        report.setAside = written.kept?.id
-        if written.isRenumbered { document?.forgetFingerprints() }
-      } catch {
-        // The change is there, but a power cut may undo it.
-        guard error.code == .notDurable else {
-          giveBack(result.taken)
-          throw error
-        }
-        failure = error
+    findings.isComplete = !result.notes.hasLosses
+    if isByItself, let discarded = findings.discarded {
+      // Nothing has changed since the app has discarded it.
+      if result.digest == discarded {
+        giveBack(result.taken)
+        return report
       }
-      if !change.added.isEmpty {
-        change.setFingerprints(await file.fingerprints(of: result.records))
-      }
-      writer = await file.writer
     }
-    commit(change)
-    if let failure { throw failure }
-    KnownObjects.shared.askAgain(result.askAgain)
-    await noteInstances()
+    if try writesAnyway || !result.isEmpty || !isStored() {
+      let write = Write(turns.newNumber(), result)
+      underWay = write
+      let hasNew = !result.change.added.isEmpty
+      let (time, policy) = (SaveFacts.number(of: settings.now()), settings.ofFile)
+      let written = await calls.first {
+        [file, number = write.number, records = result.records, removed = result.removed] in
+        await file.append(
+          number, records, hasNew: hasNew, removing: removed, at: time, policy)
+      }
+      guard let written else { throw ArchiveError(.inputOutput) }
+      guard underWay === write else { return report }
+      let appended = try take(write, written)
+      report.writtenByteCount = appended.byteCount
+      report.setAside = appended.kept?.id
+      if calls.isBlocking { turns.noteOvertaking() }
+    } else {
+      apply(result.change)
+      KnownObjects.shared.askAgain(result.askAgain)
+    }
     describe(result, comesFirst: comesFirst, in: &report)
+    packDocument()
     return report
-  }
-
-  /// Opens the file again after the keeper was closed; if it has another state by now, the next one begins
-  /// anew beside that.
-  private func goOnAfterClose() async throws(ArchiveError) {
-    guard let version = findings.closedVersion else { return }
-    findings.closedVersion = nil
-    let opened = try await file.open(settings.ofFile)
-    opened.mark?.endRestore()
-    if await file.writer?.version != version { beginAnew() }
   }
 
   /// Whether what was stored last is still there.
@@ -123,7 +144,9 @@ extension StateEngine {
     }
   }
 
-  private func surveyed(_ participants: Participants) throws -> Survey.Result {
+  func surveyed(_ participants: Participants) throws -> Survey.Result {
+    isAsking = true
+    defer { isAsking = false }
     let registrationCount = types.changeCount + objects.changeCount
     if findings.registrationCount != registrationCount {
       KnownObjects.shared.askAll(of: owner)
@@ -160,13 +183,17 @@ extension StateEngine {
   }
 
   /// Lets the next save ask what this one has asked, since it is not stored.
-  private func giveBack(_ taken: [AnyObject]) {
+  func giveBack(_ taken: [AnyObject]) {
     KnownObjects.shared.giveBack(taken, storedCount: document?.elements.count ?? 1)
     forms.forgetNew()
   }
 
-  private func commit(_ change: consuming Change) {
+  func apply(_ change: Change) {
     document?.apply(change)
+    KnownObjects.shared.leave(change.removed, of: owner)
+  }
+
+  private func packDocument() {
     guard let count = document?.elements.count, let removed = document?.removedCount,
       removed > 1024, removed > count / 2, let slots = document?.pack()
     else { return }

@@ -22,6 +22,12 @@ package final class StateEngine {
   var findings = Findings()
   /// The mark of the launch; nil before a restore.
   var launch: LaunchMark?
+  /// The change that is written now, or of which nobody knows the outcome.
+  var underWay: Write?
+  /// Whether a hook of the app is under way.
+  var isAsking = false
+  /// Is told the result of each save.
+  var told: ((Result<PreservationReport, RestorationError>) -> Void)?
 
   /// What the calls so far have found out.
   struct Findings {
@@ -30,6 +36,10 @@ package final class StateEngine {
     /// Why the last save failed; nil if it did not.
     var saveFailure: String?
     var isLocked = false
+    /// Whether the last save has found nothing that cannot be stored.
+    var isComplete = true
+    /// What the app had when it discarded its state, which is not stored until something changes.
+    var discarded: Int?
     /// The tabs that were selected and are not back.
     var tabsToCome: [TabToCome] = []
     /// The state that was stored when the keeper was closed.
@@ -62,22 +72,6 @@ package final class StateEngine {
 
   var facts: SaveFacts { SaveFacts(settings.environment) }
 
-  /// Discards what is stored, and all that a restore may try.
-  func discardState() async throws(RestorationError) {
-    try await turns.run { () async throws(RestorationError) in try await discardNow() }
-    signal.tell(.discarded)
-  }
-
-  func discardNow() async throws(RestorationError) {
-    do throws(ArchiveError) {
-      try await file.discard()
-    } catch {
-      throw RestorationError(error)
-    }
-    beginAnew()
-    findings.hasTriedToRestore = true
-  }
-
   /// Calls the file in a turn of its own.
   func inFile<Value: Sendable>(
     _ body: (FileQueue) async throws(ArchiveError) -> Value
@@ -93,12 +87,12 @@ package final class StateEngine {
 
   /// Forgets what is stored; the next save asks all objects.
   func beginAnew() {
-    (document, writer, findings.closedVersion) = (nil, nil, nil)
+    (document, writer, underWay) = (nil, nil, nil)
+    (findings.closedVersion, findings.discarded) = (nil, nil)
     KnownObjects.shared.forgetAll(of: owner)
   }
 
   func close() async {
-    signal.tell(.ended)
     await turns.run { do { try await file.close() } catch {} }
     (findings.closedVersion, writer) = (writer?.version, nil)
     if findings.closedVersion == nil { beginAnew() }

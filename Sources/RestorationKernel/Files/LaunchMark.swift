@@ -148,11 +148,14 @@ package final class LaunchMark: Sendable {
   }
 
   /// Notes the end of the process in all marks that are open.
-  package static func noteExit() {
+  package static func noteExit() { forEachOpen { $0.end() } }
+
+  /// Notes in all marks that are open that a signal ends the process; see ``noteSignal(at:)``.
+  static func noteSignal() { forEachOpen { _ = $0.noteSignal() } }
+
+  private static func forEachOpen(_ body: (LaunchMark) -> Void) {
     // The thread that ends the process may have the lock.
-    open.withLockIfAvailable { open in
-      for mark in open { mark()?.end() }
-    }
+    open.withLockIfAvailable { $0.compactMap { mark in mark() }.forEach(body) }
   }
 
   /// The time after which a user may end the process because of an element that hangs.

@@ -30,6 +30,11 @@ public final class StateKeeper {
 
   private var hadDelegate = false
 
+  /// The autosave of the keeper, until ``close()`` or a second one.
+  var autosave: HeldAutosave?
+  /// The signals before which an autosave saves.
+  var endSignals: Set<EndSignal> = []
+
   package let engine: StateEngine
 
   /// The bounds of keys and values in a state.
@@ -166,17 +171,30 @@ public final class StateKeeper {
     await engine.discardKeptState(of: node)
   }
 
-  private func participants(_ roots: [any RestorableNode]) -> Participants? {
+  func participants(_ roots: [any RestorableNode]) -> Participants? {
     isDelegateGone ? nil : Participants(roots: roots, delegate: delegate)
   }
 
   /// Removes what is stored; the next save begins anew.
   ///
+  /// A save that an autosave had due is not made; the next change is saved. If there is an autosave,
+  /// the nodes are asked for their present state, to recognize that change. A state that
+  /// ``endNow(saving:within:isolation:)`` has stored meanwhile stays.
+  ///
   /// - Throws: ``RestorationError`` if something could not be removed.
-  public func discardState() async throws(RestorationError) { try await engine.discardState() }
+  public func discardState() async throws(RestorationError) {
+    try await engine.discardState {
+      guard let autosave, !autosave.turns.needsSave else { return nil }
+      return autosave.roots.flatMap { participants($0()) }
+    }
+  }
 
   /// Lets the state go, so that another keeper may have it.
-  public func close() async { await engine.close() }
+  public func close() async {
+    engine.signal.tell(.ended)
+    autosave = nil
+    await engine.close()
+  }
 
   /// Hears the problems of all reports from now on.
   package func hearProblems(_ heard: @escaping ([String]) -> Void) {
@@ -184,7 +202,7 @@ public final class StateKeeper {
   }
 
   /// Whether the delegate is gone without having been set to nil.
-  private var isDelegateGone: Bool { delegate == nil && hadDelegate }
+  var isDelegateGone: Bool { delegate == nil && hadDelegate }
 }
 
 @available(*, unavailable, message: "a keeper belongs to the actor of its nodes")

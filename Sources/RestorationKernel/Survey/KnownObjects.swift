@@ -57,7 +57,7 @@ final class KnownObjects: @unchecked Sendable {
 
   func invalidate(_ object: AnyObject) {
     let signal = lock.withLock { _ -> ChangeSignal? in
-      guard let number = number(of: object) else { return nil }
+      guard let number = number(of: object), entries[number].slot != Self.gone else { return nil }
       change(number)
       return entries[number].owner.signal
     }
@@ -105,7 +105,7 @@ final class KnownObjects: @unchecked Sendable {
       owner.removeEntries()
       owner.changed = []
       for number in entries.indices where entries[number].owner === owner {
-        entries[number].slot = -1
+        entries[number].slot = min(entries[number].slot, -1)
       }
     }
   }
@@ -114,6 +114,19 @@ final class KnownObjects: @unchecked Sendable {
   func forget(_ object: AnyObject) {
     lock.withLock { _ in
       if let number = number(of: object) { entries[number].slot = -1 }
+    }
+  }
+
+  /// The slot of an object whose element was removed, and of whose changes nobody is told.
+  private static let gone: Int32 = -2
+
+  /// Notes that elements are gone.
+  func leave(_ slots: [Int32], of owner: Owner) {
+    guard !slots.isEmpty else { return }
+    lock.withLock { _ in
+      for number in slots.compactMap({ number(at: $0, of: owner) }) {
+        entries[number].slot = Self.gone
+      }
     }
   }
 
@@ -173,12 +186,14 @@ final class KnownObjects: @unchecked Sendable {
 
   /// The living object of an element, if it is found by itself.
   func object(at slot: Int32, of owner: Owner) -> AnyObject? {
-    lock.withLock { _ in
-      guard let number = owner.entry(at: slot), entries[number].owner === owner,
-        entries[number].slot == slot
-      else { return nil }
-      return entries[number].object
-    }
+    lock.withLock { _ in number(at: slot, of: owner).flatMap { entries[$0].object } }
+  }
+
+  private func number(at slot: Int32, of owner: Owner) -> Int? {
+    guard let number = owner.entry(at: slot), entries[number].owner === owner,
+      entries[number].slot == slot
+    else { return nil }
+    return number
   }
 
   /// Gives elements their places in a document that has been packed.

@@ -310,11 +310,15 @@ extension Survey {
         outcome: gap.map { .excluded(by: $0) } ?? (isNameless ? .noIdentifier : .duplicate),
         notes: isNamelessRoot ? [.rootWithoutIdentifier] : []),
       ofExcluded: node)
-    if types.info(of: node).tracking != .always {
+    let info = types.info(of: node)
+    if info.tracking != .always {
       // It says so when it gets a name.
       KnownObjects.shared.note(node, at: -1, of: owner)
     }
-    let below = node.restorationChildren + [node.restorationPresented].compactMap(\.self)
+    let below = KnownObjects.shared.observing(.contents, node, info) {
+      if info.tracking == .observed { _ = node.restorationName }
+      return node.restorationChildren + [node.restorationPresented].compactMap(\.self)
+    }
     for child in below.reversed() {
       let name = places.objects.identifier(of: child) ?? ""
       agenda.met.append(.excluded(child, path.appending(name), below: gap ?? path))

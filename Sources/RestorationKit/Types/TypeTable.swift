@@ -84,11 +84,11 @@ final class TypeTable {
       TypeInfo(type, name(of: type), TypeTraits(of: object), type.stateTracking, in: self))
   }
 
-  /// Whether an object was met that says when it changes.
-  private(set) var knowsTracked = false
+  /// Whether an object was met that says when it changes, and one that does not.
+  private(set) var (knowsTracked, knowsUntracked) = (false, false)
 
   private func add(_ info: TypeInfo) -> TypeInfo {
-    if info.tracking != .always { knowsTracked = true }
+    if info.tracking == .always { knowsUntracked = true } else { knowsTracked = true }
     numbers.set(infos.count, for: ObjectIdentifier(info.type))
     infos.append(info)
     return info

@@ -1,0 +1,174 @@
+/// Saves changes soon after they happen; call ``flush(within:)`` where the app ends, or
+/// the last changes are lost.
+///
+/// Where the end cannot wait for a task, call
+/// ``StateKeeper/endNow(saving:within:isolation:)`` instead.
+///
+/// ``StateKeeper/autosave(every:polling:clock:isolation:roots:told:)`` begins an autosave.
+///
+/// The first change that a node announces is saved at once. An interval begins when a
+/// save has stored something or has failed, and the changes during the interval are
+/// saved together at its end. A save that had nothing to store begins no interval,
+/// unless something has changed during the save. One save is under way at a time.
+///
+/// Nodes, views and objects with ``StateTracking/always``, the default, do not say when
+/// they change. As soon as the keeper has met one of them, a save asks them every 2 seconds,
+/// unless another time is given. A save that finds nothing writes nothing and is not told. Call
+/// ``setNeedsSave()`` for a change that must not wait for that. There is no timer while all
+/// objects say when they change, nor while the state is not restored yet, locked, in use
+/// elsewhere or declined, nor after a save that failed: a save that succeeds begins the timer
+/// again, also one that the app has called.
+///
+/// A save that the disk refuses is tried again after the interval, at least 250 ms,
+/// then after twice as long, up to 30 s. Any other save that stores nothing is tried
+/// again with the next change: if a key is locked, another instance has the state, or
+/// the delegate declines. Call ``setNeedsSave()`` then. After a save of the app that stores nothing, the autosave tries at once, and
+/// goes on as after a save of its own. If the delegate of a keeper was gone and another
+/// one is set, that counts as a change.
+/// ``StateKeeper/discardState()`` cancels a save that was due.
+///
+/// The keeper keeps its autosave until ``stop()`` or its own `close()`; a second autosave
+/// replaces the first. An app that keeps the autosave keeps the keeper, too. The end of an
+/// autosave saves nothing. Until then the autosave keeps alive all that its closures hold. It
+/// may be used on any thread, and saves on the actor that began it.
+public final class Autosave: Sendable {
+  /// The result of a save.
+  public enum Event: Hashable, Sendable {
+    /// The changes are stored, as the report of the keeper says.
+    ///
+    /// The report has a ``PreservationReport/writtenByteCount`` above 0: `told` is not called for
+    /// a save that had nothing to store.
+    case saved([PreservationReport])
+
+    /// Something was not stored, and is left until the next change. The reports say
+    /// why: declined, locked, in use, or the delegate is gone.
+    ///
+    /// The array is empty if the keeper has not restored yet; nothing is saved before that.
+    case withheld([PreservationReport])
+
+    /// Something could not be stored.
+    case failed(RestorationError)
+  }
+
+  private let turns: AutosaveTurns
+
+  /// Begins the loop of an owner, which holds its part of the autosave.
+  ///
+  /// The closures say whether the owner has met objects that do not say when they change, and whether the
+  /// last save has stored all that the app has.
+  init<Owner: AnyObject>(
+    of owner: Owner, _ held: HeldAutosave, isolation: isolated (any Actor)?,
+    told: @escaping (Event) -> Void, save: @escaping (Owner) async -> Event,
+    asksByTime: @escaping (Owner) -> Bool, isComplete: @escaping (Owner) -> Bool
+  ) {
+    let turns = held.turns
+    self.turns = turns
+    let wakes = turns.begin()
+    // An app that keeps the autosave keeps the owner through this; the loop alone does not.
+    let kept = Kept(owner)
+    Task { [weak owner, weak held] in
+      _ = isolation
+      for await _ in wakes {
+        if turns.isLetGo { kept.owner = nil }
+        while let changes = turns.next() {
+          guard let owner else { break }
+          let event = await save(owner)
+          let isTold = turns.end(
+            changes, event, asksByTime: asksByTime(owner), isComplete: isComplete(owner))
+          if isTold { told(event) }
+        }
+      }
+      kept.owner = nil
+      held?.roots = nil
+    }
+  }
+
+  private final class Kept<Owner: AnyObject> {
+    var owner: Owner?
+
+    init(_ owner: Owner) {
+      self.owner = owner
+    }
+  }
+
+  deinit { turns.letGo() }
+
+  /// Whether a change that the autosave knows of is not stored yet.
+  public var needsSave: Bool { turns.needsSave }
+
+  /// Says that something has changed, so that it is saved soon.
+  ///
+  /// Call the method for changes that the autosave cannot know of: values that a delegate
+  /// encodes. Call it also for a node with ``StateTracking/always`` that must not wait for the
+  /// timer. The autosave knows by itself of ``StateRestoring/invalidateRestorableState()``, and
+  /// of properties of nodes with ``StateTracking/observed``.
+  ///
+  /// - Complexity: O(1).
+  public func setNeedsSave() { turns.change() }
+
+  /// Saves now, and waits until everything that changed before the call is stored.
+  ///
+  /// The save also asks nodes that cannot say that they have changed. It does not wait
+  /// for the interval, but for a save that is under way. If the save fails, it is not
+  /// tried again before the call returns. Cancelling the task does not end the wait.
+  ///
+  /// - Parameter limit: How long the call waits at most. A save that takes longer goes
+  ///   on.
+  /// - Returns: Whether all is stored; false as well when the autosave has ended, when the
+  ///   state is discarded before the save begins, or when something of the app cannot be
+  ///   stored: the save's report says what.
+  @discardableResult
+  public func flush(within limit: Duration = .seconds(5)) async -> Bool {
+    await turns.flush(within: limit)
+  }
+
+  /// Stores unsaved changes before a signal ends the process.
+  ///
+  /// When one of the signals comes, all autosaves that were asked for that signal are
+  /// flushed at once. Then the signal is sent again and does what it did before the
+  /// call. By default it ends the process.
+  ///
+  /// A handler that the app has set runs at that point, on a thread that is not the main thread.
+  /// If it does not end the process, the next signal is held again: it flushes, and the handler
+  /// runs. So call this after the app has set its handlers; a handler that is set later takes the
+  /// signal away from the library. Leave a signal out that the app takes with a dispatch source
+  /// or with `sigwait`, and call ``flush(within:)`` there.
+  ///
+  /// Another signal during a flush does what it did before the call when the flush has ended.
+  /// The same signal again, a second or more after the first one, cuts the flush short. A
+  /// signal that the process ignores, as under `nohup`, stays ignored. Other
+  /// autosaves can ask for other signals. A second call on the same autosave replaces
+  /// the first, and ``stop()`` puts the earlier handlers back.
+  ///
+  ///     autosave.flushOnSignals([.hangup])
+  ///
+  /// - Parameters:
+  ///   - signals: The signals; all three if none are given.
+  ///   - limit: How long the end of the process waits at most.
+  public func flushOnSignals(
+    _ signals: Set<EndSignal> = Set(EndSignal.allCases), within limit: Duration = .seconds(5)
+  ) {
+    turns.flushOnSignals(signals, within: limit)
+  }
+
+  /// Ends the autosave, which lets go of its closures; a save that is under way goes on.
+  ///
+  /// ``StateKeeper/close()`` stops it, too.
+  public func stop() { turns.stop() }
+}
+
+extension Autosave.Event: CustomStringConvertible {
+  /// The result in a word, and the reports or the error.
+  public var description: String {
+    switch self {
+    case .saved(let reports): Self.text("Saved by itself", reports)
+    case .withheld(let reports): Self.text("Not saved by itself yet", reports)
+    case .failed(let error): "Not saved by itself: \(error)"
+    }
+  }
+
+  private static func text(_ start: String, _ reports: [PreservationReport]) -> String {
+    reports.isEmpty
+      ? "\(start)." : "\(start):\n" + reports.map(\.description).joined(separator: "\n")
+  }
+}

@@ -1,0 +1,65 @@
+internal import ArchiveCodec
+
+extension StateEngine {
+  /// Discards what is stored, and all that a restore may try.
+  ///
+  /// - Parameter heard: Gives who takes part in saves, so that the autosave knows what the app has now,
+  ///   and hears of the next change; nil if a save is due.
+  /// - Throws: Why something could not be removed.
+  func discardState(
+    hearing heard: () -> Participants? = { nil }
+  ) async throws(RestorationError) {
+    let count = turns.overtakingCount
+    signal.tell(.discarded)
+    do throws(RestorationError) {
+      try await turns.run { () async throws(RestorationError) in
+        // The state of a later call stays.
+        guard count == turns.overtakingCount else { return }
+        try await discardNow(.waiting)
+        if count == turns.overtakingCount, let participants = heard() { await hear(participants) }
+      }
+    } catch {
+      signal.tell()
+      throw error
+    }
+  }
+
+  func discardNow(_ calls: FileCalls) async throws(RestorationError) {
+    let count = turns.overtakingCount
+    do throws(ArchiveError) {
+      try await calls { [file] () async throws(ArchiveError) in try await file.discard() }
+    } catch {
+      throw RestorationError(error)
+    }
+    guard count == turns.overtakingCount else { return }
+    beginAnew()
+    findings.hasTriedToRestore = true
+  }
+
+  /// Asks all objects without storing anything.
+  private func hear(_ participants: Participants) async {
+    let count = turns.overtakingCount
+    do {
+      let writer = try await file.prepared()
+      guard count == turns.overtakingCount else { return }
+      (self.writer, document) = (writer, Document())
+      let result = try surveyed(participants)
+      giveBack(result.taken)
+      findings.discarded = result.digest
+    } catch {
+      // The next save stores all.
+    }
+  }
+}
+
+extension Survey.Result {
+  /// Tells whether two surveys of an empty document have found the same.
+  var digest: Int {
+    var hasher = Hasher()
+    for (record, fingerprint) in records.fingerprints {
+      hasher.combine(record)
+      hasher.combine(fingerprint)
+    }
+    return hasher.finalize()
+  }
+}

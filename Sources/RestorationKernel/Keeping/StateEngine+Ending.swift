@@ -1,0 +1,84 @@
+internal import ArchiveCodec
+
+extension StateEngine {
+  /// Saves while the caller blocks the actor, so that no call that was made before can end.
+  ///
+  /// - Returns: Whether all is stored; false without a save before a restore has ended, and in a hook.
+  func end(_ calls: FileCalls, _ participants: () -> Participants?) async -> Bool {
+    guard findings.hasTriedToRestore, turns.running != .restore, !isAsking else {
+      _ = await calls.first { [file] in await file.idle() }
+      return false
+    }
+    do throws(RestorationError) {
+      let report = try await save(byItself: true, calls, participants)
+      return report.outcome == .saved && findings.isComplete
+    } catch {
+      return false
+    }
+  }
+
+  /// A change of which nobody knows yet whether it is stored.
+  final class Write {
+    let number: UInt64
+    let result: Survey.Result
+
+    init(_ number: UInt64, _ result: Survey.Result) {
+      (self.number, self.result) = (number, result)
+    }
+  }
+
+  /// Takes what has become of the change of a save that does not go on as long as the actor is blocked,
+  /// or for which nobody has waited.
+  func takeWrite(_ calls: FileCalls) async throws(ArchiveError) {
+    guard let write = underWay else { return }
+    let written = await calls.first { [file, number = write.number] in await file.written(number) }
+    guard let written else { throw ArchiveError(.inputOutput) }
+    guard underWay === write else { return }
+    guard let written else {
+      underWay = nil
+      return giveBack(write.result.taken)
+    }
+    do throws(ArchiveError) {
+      _ = try take(write, written)
+    } catch {
+      // The next survey finds what is not stored.
+    }
+  }
+
+  /// Lets the document have what is stored now.
+  func take(
+    _ write: Write, _ written: FileQueue.Written
+  ) throws(ArchiveError) -> StateFile.Appended {
+    underWay = nil
+    let result = write.result
+    guard written.isThere else {
+      giveBack(result.taken)
+      return try written.appended.get()
+    }
+    var change = result.change
+    if case .success(let appended) = written.appended, appended.isRenumbered {
+      document?.forgetFingerprints()
+    }
+    if !change.added.isEmpty { change.setFingerprints(written.fingerprints) }
+    (writer, findings.discarded) = (written.writer, nil)
+    apply(change)
+    (findings.name, findings.others) = (written.facts.name, written.facts.others)
+    let appended = try written.appended.get()
+    KnownObjects.shared.askAgain(result.askAgain)
+    return appended
+  }
+
+  /// Opens the file again after the keeper was closed; if it has another state by now, the next one begins
+  /// anew beside that.
+  func goOnAfterClose(_ calls: FileCalls) async throws(ArchiveError) {
+    guard let version = findings.closedVersion else { return }
+    findings.closedVersion = nil
+    let policy = settings.ofFile
+    let opened = try await calls { [file] () async throws(ArchiveError) in
+      try await file.open(policy)
+    }
+    opened.mark?.endRestore()
+    let stored = try await calls { [file] in await file.writer?.version }
+    if stored != version { beginAnew() }
+  }
+}
