@@ -46,7 +46,8 @@ extension Document {
     }
     switch reason {
     case .leftOut: return .skipped
-    case .migrationFailed, .newerVersion where known.steps(from: form.version) == nil:
+    case .migrationFailed,
+      .newerVersion where known.steps(from: form.version) == nil:
       return .migrationFailed(
         by: .existing, from: form.version, "there is no migration from this version")
     default: return .laterStateRestored

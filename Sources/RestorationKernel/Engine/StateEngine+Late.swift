@@ -107,7 +107,7 @@ extension StateEngine {
       }
       KnownObjects.shared.note(object, at: slot, of: owner, hasChanged: true)
     }
-    if let parent = late.parent { KnownObjects.shared.askAgain([parent]) }
+    if let parent = late.parent { KnownObjects.shared.askAgain([parent], of: owner) }
     self.document = after
     report.lines = run.entries(after)
     if let tabs = late.parent as? any RestorableTabs { select(late, in: tabs, &report) }
@@ -171,7 +171,7 @@ extension StateEngine {
       (document.unread[slot], document.withheld[slot]) = (nil, nil)
       document.hasUnstoredKept = true
       self.document = document
-      KnownObjects.shared.askAgain([node])
+      KnownObjects.shared.askAgain([node], of: owner)
     }
     signal.tell()
   }

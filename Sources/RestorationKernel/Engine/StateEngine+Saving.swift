@@ -126,7 +126,7 @@ extension StateEngine {
       if calls.isBlocking { turns.noteOvertaking() }
     } else {
       apply(result.change)
-      KnownObjects.shared.askAgain(result.askAgain)
+      KnownObjects.shared.askAgain(result.askAgain, of: owner)
     }
     describe(result, comesFirst: comesFirst, in: &report)
     packDocument()
@@ -184,7 +184,7 @@ extension StateEngine {
 
   /// Lets the next save ask what this one has asked, since it is not stored.
   func giveBack(_ taken: [AnyObject]) {
-    KnownObjects.shared.giveBack(taken, storedCount: document?.elements.count ?? 1)
+    KnownObjects.shared.giveBack(taken, of: owner, storedCount: document?.elements.count ?? 1)
     forms.forgetNew()
   }
 

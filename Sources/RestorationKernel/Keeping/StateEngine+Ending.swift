@@ -64,7 +64,7 @@ extension StateEngine {
     apply(change)
     (findings.name, findings.others) = (written.facts.name, written.facts.others)
     let appended = try written.appended.get()
-    KnownObjects.shared.askAgain(result.askAgain)
+    KnownObjects.shared.askAgain(result.askAgain, of: owner)
     return appended
   }
 

@@ -42,11 +42,13 @@ final class KnownObjects: @unchecked Sendable {
 
   private struct Entry {
     weak var object: AnyObject?
-    var owner: Owner
+    let owner: Owner
     var slot: Int32
     var hasChanged: Bool
     /// The observations of an observed object, by its parts.
     var observations: [ObservedPart: ObjectObservation] = [:]
+    /// The entry of the same object for another keeper; -1 for none.
+    var next: Int32 = -1
   }
 
   // All that follows is touched by the holder of the lock alone.
@@ -56,19 +58,18 @@ final class KnownObjects: @unchecked Sendable {
   private var countToSweep = 1024
 
   func invalidate(_ object: AnyObject) {
-    let signal = lock.withLock { _ -> ChangeSignal? in
-      guard let number = number(of: object), entries[number].slot != Self.gone else { return nil }
-      change(number)
-      return entries[number].owner.signal
+    let signals = lock.withLock { _ in
+      numbers(of: object).filter { entries[$0].slot != Self.gone }.map { number in
+        change(number)
+        return entries[number].owner.signal
+      }
     }
-    signal?.tell()
+    for signal in signals { signal?.tell() }
   }
 
   func known(_ object: AnyObject, to owner: Owner) -> Known? {
     lock.withLock { _ in
-      guard let number = number(of: object), entries[number].owner === owner,
-        entries[number].slot >= 0
-      else { return nil }
+      guard let number = number(of: object, owner), entries[number].slot >= 0 else { return nil }
       return Known(slot: entries[number].slot, hasChanged: entries[number].hasChanged)
     }
   }
@@ -78,21 +79,21 @@ final class KnownObjects: @unchecked Sendable {
   /// With `hasChanged`, the next save asks the object all the same.
   func note(_ object: AnyObject, at slot: Int32, of owner: Owner, hasChanged: Bool = false) {
     lock.withLock { _ in
-      let number = number(of: object) ?? entries.count
-      if number == entries.count {
+      guard let number = number(of: object, owner) else {
         if entries.count >= countToSweep { sweep() }
         return append(Entry(object: object, owner: owner, slot: slot, hasChanged: hasChanged))
       }
       owner.setEntry(number, at: slot)
-      entries[number].owner = owner
       entries[number].slot = slot
       entries[number].hasChanged = hasChanged
       if hasChanged { owner.changed.append(number) }
     }
   }
 
-  private func append(_ entry: Entry) {
-    guard let object = entry.object else { return }
+  private func append(_ new: Entry) {
+    guard let object = new.object else { return }
+    var entry = new
+    entry.next = numbers(of: object).first.map(Int32.init) ?? -1
     if entry.hasChanged { entry.owner.changed.append(entries.count) }
     table.set(UInt64(addressOf: object), Int32(entries.count))
     entry.owner.setEntry(entries.count, at: entry.slot)
@@ -107,13 +108,6 @@ final class KnownObjects: @unchecked Sendable {
       for number in entries.indices where entries[number].owner === owner {
         entries[number].slot = min(entries[number].slot, -1)
       }
-    }
-  }
-
-  /// Forgets the element of an object, which is a new one from now on.
-  func forget(_ object: AnyObject) {
-    lock.withLock { _ in
-      if let number = number(of: object) { entries[number].slot = -1 }
     }
   }
 
@@ -133,10 +127,10 @@ final class KnownObjects: @unchecked Sendable {
   /// Gives back what a save that failed has taken: the next one asks these objects again.
   ///
   /// The elements from the count on were never stored.
-  func giveBack(_ objects: [AnyObject], storedCount count: Int) {
+  func giveBack(_ objects: [AnyObject], of owner: Owner, storedCount count: Int) {
     lock.withLock { _ in
       for object in objects {
-        guard let number = number(of: object) else { continue }
+        guard let number = number(of: object, owner) else { continue }
         if Int(entries[number].slot) >= count {
           entries[number].slot = -1
         } else {
@@ -148,10 +142,10 @@ final class KnownObjects: @unchecked Sendable {
   }
 
   /// Lets the next save ask objects that have not said that they have changed.
-  func askAgain(_ objects: [AnyObject]) {
+  func askAgain(_ objects: [AnyObject], of owner: Owner) {
     guard !objects.isEmpty else { return }
     lock.withLock { _ in
-      for object in objects { if let number = number(of: object) { change(number) } }
+      for object in objects { if let number = number(of: object, owner) { change(number) } }
     }
   }
 
@@ -216,13 +210,13 @@ final class KnownObjects: @unchecked Sendable {
   /// Reads a part of what an object says; one that is observed has changed when something changes that
   /// the body has read.
   func observing<Value, Failure: Error>(
-    _ part: ObservedPart, _ object: AnyObject, _ info: TypeInfo,
+    _ part: ObservedPart, _ object: AnyObject, _ info: TypeInfo, of owner: Owner,
     _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
     guard info.tracking == .observed else { return try body() }
     let observation = ObjectObservation()
     let earlier = lock.withLock { _ -> ObjectObservation? in
-      guard let number = number(of: object) else { return nil }
+      guard let number = number(of: object, owner) else { return nil }
       defer { entries[number].observations[part] = observation }
       return entries[number].observations[part]
     }
@@ -236,11 +230,27 @@ final class KnownObjects: @unchecked Sendable {
     }.get()
   }
 
-  private func number(of object: AnyObject) -> Int? {
-    guard let number = table[UInt64(addressOf: object)].map(Int.init),
+  private func number(of object: AnyObject, _ owner: Owner) -> Int? {
+    guard var number = table[UInt64(addressOf: object)].map(Int.init),
       entries[number].object === object
     else { return nil }
+    while entries[number].owner !== owner {
+      guard entries[number].next >= 0 else { return nil }
+      number = Int(entries[number].next)
+    }
     return number
+  }
+
+  /// The entries of an object, one for each keeper.
+  private func numbers(of object: AnyObject) -> [Int] {
+    guard let first = table[UInt64(addressOf: object)].map(Int.init),
+      entries[first].object === object
+    else { return [] }
+    var numbers = [first]
+    while entries[numbers[numbers.count - 1]].next >= 0 {
+      numbers.append(Int(entries[numbers[numbers.count - 1]].next))
+    }
+    return numbers
   }
 
   /// Drops the objects that are gone, if they are many: moving a weak reference takes long.

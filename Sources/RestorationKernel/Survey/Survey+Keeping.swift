@@ -156,7 +156,8 @@ extension Survey {
 
   /// Says what is kept no more, and of the elements that were asked which bodies are kept beside theirs.
   mutating func noteKept() {
-    for slot in places.keptReferred where keeping.claims[slot] == nil && !change.removed.contains(slot) {
+    for slot in places.keptReferred
+    where keeping.claims[slot] == nil && !change.removed.contains(slot) {
       addKept(slot)
     }
     for entry in keeping.expired { places.notes.add(entry) }

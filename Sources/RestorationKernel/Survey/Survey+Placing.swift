@@ -19,7 +19,7 @@ extension Survey {
     guard visit.placesBelow, let node = visit.info.node(visit.object) else { return }
     let traits = visit.info.traits
     let (below, presented, views) = try KnownObjects.shared.observing(
-      .contents, visit.object, visit.info
+      .contents, visit.object, visit.info, of: owner
     ) {
       () throws -> ([any RestorableNode], (any RestorableNode)?, [NamedView]) in
       // Code that does not observe the node asks for these properties elsewhere.
@@ -315,7 +315,7 @@ extension Survey {
       // It says so when it gets a name.
       KnownObjects.shared.note(node, at: -1, of: owner)
     }
-    let below = KnownObjects.shared.observing(.contents, node, info) {
+    let below = KnownObjects.shared.observing(.contents, node, info, of: owner) {
       if info.tracking == .observed { _ = node.restorationName }
       return node.restorationChildren + [node.restorationPresented].compactMap(\.self)
     }

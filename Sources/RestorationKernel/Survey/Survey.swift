@@ -166,11 +166,35 @@ struct Survey {
           continue
         }
         if places.role(of: item.slot) == .object { try moveToScope(object, item.slot) }
+        try renew(object, at: item.slot)
         if !places.isVisited(object) { try visit(changed: object, at: item.slot) }
         try placeAll()
       }
       left = waiting
     }
+  }
+
+  /// Looks whether an object that says that it has changed has another name or form: the one above says both.
+  private mutating func renew(_ object: any StateRestoring, at slot: Int32) throws {
+    let place = document[slot].place
+    let name: String?
+    switch object {
+    case let node as any RestorableNode: name = places.objects.identifier(of: node)
+    case let view as any RestorableView: name = view.restorationName
+    default: name = place.name
+    }
+    if name == place.name || place.role == .referred {
+      let form = storedForm(of: slot, now: form(of: object, types.info(of: object), at: slot))
+      return setPlace(of: slot) { place in
+        place.form = form
+        if let name, !name.isEmpty { place.name = name }
+      }
+    }
+    guard let above = KnownObjects.shared.object(at: places.parent(of: slot), of: owner),
+      let node = above as? any StateRestoring, !places.isVisited(node)
+    else { return }
+    try visit(node, types.info(of: node), at: places.parent(of: slot), asksBody: false)
+    try placeAll()
   }
 
   /// Asks the objects that have their places; what only they refer to gets its place then.
@@ -244,7 +268,7 @@ struct Survey {
     let mark = places.beginMentions()
     agenda.asking = visit
     do {
-      let isUsed = try KnownObjects.shared.observing(.state, object, info) {
+      let isUsed = try KnownObjects.shared.observing(.state, object, info, of: owner) {
         try writeBody(of: slot) { [places, encoder] coder in
           if !info.traits.isDisjoint(with: .hasBuiltInState) {
             places.encodeBuiltIn(of: object, slot, with: encoder)
