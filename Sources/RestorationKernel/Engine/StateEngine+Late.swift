@@ -120,7 +120,11 @@ extension StateEngine {
   private func settle(
     _ late: Late, _ run: RestorationRun, _ before: KeyedDecoder?, _ after: inout Document
   ) {
-    guard case .restored? = run.outcomes[late.slot] else { return }
+    guard case .restored? = run.outcomes[late.slot] else {
+      // The object goes on with what it had.
+      after.withheld[late.slot] = document?.withheld[late.slot]
+      return
+    }
     // An own body that has been read counts as any other.
     if after.withheld[late.slot]?.reason != .replaced { after.withheld[late.slot] = nil }
     guard let before, let form = document?[late.slot].place.form else { return }

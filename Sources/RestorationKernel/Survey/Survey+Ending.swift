@@ -48,7 +48,8 @@ extension Survey {
       for other in leads[next] ?? [] where reached.insert(other).inserted { left.append(other) }
     }
     let isAnythingKept =
-      !document.kept.isEmpty || !document.unread.isEmpty || keeping.hasWithheld
+      !document.kept.isEmpty || !document.unread.isEmpty || !document.withheld.isEmpty
+      || !change.unread.isEmpty
     for slot in referred where !reached.contains(slot) {
       if isAnythingKept {
         let kept = Kept(reason: .unreferred, since: conditions.now)

@@ -222,6 +222,17 @@ final class StoredBodyTests: BodyTestCase {
     XCTAssertEqual(try texts("a"), ["edited", "newer"])
   }
 
+  func testWhatAnOlderVersionTypesIsStoredThoughTheNewerBodyWasAskedForAgain() async throws {
+    try await save([Page("a", "newer")], version: 2)
+    let page = Page("a")
+    let older = try keeper(version: 1)
+    _ = try await older.restore(into: [page])
+    page.text = "typed"
+    _ = try await older.restore(late: page)
+    _ = try await older.save([page])
+    XCTAssertEqual(try texts("a"), ["typed", "newer"])
+  }
+
   // MARK: Late nodes
 
   func testABodyStaysIfASaveComesBeforeItsLateNodeIsRestored() async throws {
@@ -294,6 +305,22 @@ final class StoredBodyTests: BodyTestCase {
     let keeper = try keeper()
     _ = try await keeper.restore(into: [page])
     XCTAssertEqual(page.text, "old")
+    launch.now += 400 * 24 * 3600
+    _ = try await keeper.save([page])
+    XCTAssertEqual(try texts("a"), ["new", "old"])
+  }
+
+  func testABodyWithWhichItsObjectGoesOnIsNotTooOldThoughItThrowsWhenItIsAskedForAgain()
+    async throws
+  {
+    try await save([Page("a", "old")])
+    try await relaunch([throwing("a", "new")])
+    let page = Page("a")
+    let keeper = try keeper()
+    _ = try await keeper.restore(into: [page])
+    XCTAssertEqual(page.text, "old")
+    page.onDecode = { throw Page.Failure() }
+    _ = try await keeper.restore(late: page)
     launch.now += 400 * 24 * 3600
     _ = try await keeper.save([page])
     XCTAssertEqual(try texts("a"), ["new", "old"])
@@ -407,6 +434,16 @@ final class StoredBodyTests: BodyTestCase {
     _ = try await keeper.save([other])
     XCTAssertEqual(try texts("b/friend"), ["friend"])
     XCTAssertEqual(try texts("b"), ["old"])
+  }
+
+  func testWhatABodyRefersToThatIsUnreadFromNowOnStays() async throws {
+    try await saveFriends()
+    let friend = TellingPage("friend")
+    let keeper = try keeper(delegate: friendly(friend))
+    _ = try await keeper.restore(into: [throwing("a", "new"), TellingPage("goes")])
+    _ = try await keeper.save([throwing("a", "new")])
+    XCTAssertEqual(try texts("a"), ["new", "old"])
+    XCTAssertEqual(try texts("a/friend"), ["friend"])
   }
 
   func testWhatABodyRefersToThatCannotBeEncodedNowStays() async throws {

@@ -1,0 +1,26 @@
+import TestSupport
+import XCTest
+
+/// A stored body leaves the file by an encode of the object that has read or written it, by a removal, a
+/// veto, a discard or a bound, and by nothing else.
+@MainActor
+final class LedgerTests: XCTestCase {
+  func testEachStoredBodyStaysUntilTheAppOrABoundLetsItGo() async throws {
+    var random = SeededGenerator()
+    let count = LongTests.given("LEDGER_LIVES") ?? (LongTests.areOn ? 6000 : 300)
+    var failureCount = 0
+    for number in 0..<count where failureCount < 5 {
+      let seed = LongTests.given("LEDGER_SEED").map { UInt64($0) } ?? random.next()
+      let life = LedgerLife(seed: seed)
+      do {
+        let lost = try await life.run(steps: 40)
+        guard !lost.isEmpty else { continue }
+        XCTFail(
+          "life \(number), LEDGER_SEED=\(seed): lost \(lost) \(life.log.joined(separator: "\n"))")
+      } catch {
+        XCTFail("life \(number), LEDGER_SEED=\(seed): \(error) \(life.log.joined(separator: "\n"))")
+      }
+      failureCount += 1
+    }
+  }
+}
