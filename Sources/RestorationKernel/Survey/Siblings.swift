@@ -52,6 +52,12 @@ struct Siblings {
     return Match(slot: slot, siblingIndex: index)
   }
 
+  /// Gives back an element that was found by its name, and is that of another object, which may come later.
+  mutating func giveBack(_ slot: Int32, _ document: Document) {
+    if names == nil { lookUpFromHereOn(document) }
+    used.remove(slot)
+  }
+
   private func isNext(_ name: String, _ role: Role, _ document: Document) -> Bool {
     let slot = old[next]
     let stored = document[slot].place

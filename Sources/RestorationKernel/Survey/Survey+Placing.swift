@@ -117,6 +117,7 @@ extension Survey {
     }
     var found = match.slot
     if let other = found, own == nil, isOfAnother(other, than: object) {
+      siblings.giveBack(other, document)
       if !places.hasMoved(other) { places.orphans.insert(other) }
       found = nil
     }

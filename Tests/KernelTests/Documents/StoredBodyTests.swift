@@ -371,6 +371,18 @@ final class StoredBodyTests: BodyTestCase {
     XCTAssertEqual(try texts("renamed/kept"), ["old"])
   }
 
+  func testWhatIsKeptStaysBelowItsObjectThoughANewOneBeforeItHasTheName() async throws {
+    for isFirst in [true, false] {
+      launch = Launch()
+      let (keeper, root, above) = try await keeping()
+      above.name = "renamed"
+      root.below = isFirst ? [Page("above", "new"), above] : [above, Page("above", "new")]
+      _ = try await keeper.save([root])
+      XCTAssertEqual(try texts("root/renamed/kept"), ["old"])
+      XCTAssertEqual(try texts("root/above"), ["new"])
+    }
+  }
+
   func testWhatLiesBelowAVetoedElementGoesWithIt() async throws {
     try await save([Page("root", "r", below: [Page("above", "a", below: [Page("kept", "old")])])])
     let root = Page("root")
