@@ -24,16 +24,18 @@ package final class KillingDirectory: StateDirectory {
     KillingStorage(storage: base.storage(named: name), writes: writes)
   }
 
+  package func names() throws(ArchiveError) -> [String] { try base.names() }
+
+  #if !RESTORATION_NEXT
   /// The note of launches is no state, so writes to it do not count.
   package func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
     base.launchStorage(ofStateNamed: name)
   }
 
-  package func names() throws(ArchiveError) -> [String] { try base.names() }
-
   package func removeLeftovers(where isOwn: (String) -> Bool) throws(ArchiveError) {
     try base.removeLeftovers(where: isOwn)
   }
+  #endif
 }
 
 /// Counts the writes of one directory, and knows which is the last.
