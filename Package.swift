@@ -53,6 +53,7 @@ let next = (
   // Of other targets, the files that the new core has come to.
   parts: [
     "RestorationTesting": [
+      "Killing",
       "Restarting/ProcessDirectory.swift", "Restarting/WrappedStorage.swift",
       "RestorationTestFailure.swift",
     ],
@@ -78,7 +79,8 @@ let next = (
       "Preservation/ChangeHistoryTests.swift", "Preservation/KeptChangesTests.swift",
       "Preservation/KeptChangeHistoryTests.swift", "Preservation/KeptCrossingTests.swift",
       "Keeping/AutosaveEndTests.swift", "Keeping/AutosaveFailureTests.swift",
-      "Keeping/AutosaveTests.swift",
+      "Keeping/AutosaveKillTests.swift", "Keeping/AutosaveSignalTests.swift",
+      "Keeping/AutosaveTests.swift", "Keeping/EndNowProcessTests.swift",
       "Preservation/ChangeAttackTests.swift", "Preservation/ChangeInterruptionTests.swift",
       "Preservation/KeptNodesTests.swift", "Preservation/KeptPlaceTests.swift",
       "Preservation/KeptTimeTests.swift", "Preservation/ManyRecordsTests.swift",

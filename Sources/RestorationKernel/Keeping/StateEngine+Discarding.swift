@@ -25,15 +25,15 @@ extension StateEngine {
   }
 
   func discardNow(_ calls: FileCalls) async throws(RestorationError) {
-    let count = turns.overtakingCount
+    // A save that blocks the actor may come before the end of the call, and a file that has failed to
+    // discard has forgotten what it had.
+    beginAnew()
+    findings.hasTriedToRestore = true
     do throws(ArchiveError) {
       try await calls { [file] () async throws(ArchiveError) in try await file.discard() }
     } catch {
       throw RestorationError(error)
     }
-    guard count == turns.overtakingCount else { return }
-    beginAnew()
-    findings.hasTriedToRestore = true
   }
 
   /// Asks all objects without storing anything.

@@ -48,8 +48,11 @@ final class AutosaveKillTests: XCTestCase {
     let dots = String(repeating: ".", count: 20)
     XCTAssertEqual(answers, ["saved “”", "saved “\(dots)”", "saved “\(dots + dots)”"])
     let screen = NoteScreen()
-    let tester = RestorationTester(application: Launch.application, leftIn: directory.path)
-    _ = try await tester.launch().restore(into: [screen])
+    let keeper = try StateKeeper(
+      application: Launch.application,
+      directory: FileStateDirectory(path: "\(directory.path)/states"),
+      keys: FileKeyProvider(path: "\(directory.path)/app.key"))
+    _ = try await keeper.restore(into: [screen])
     XCTAssertEqual(screen.restorableState.draft, dots + dots)
   }
 }

@@ -37,9 +37,12 @@ final class EndNowProcessTests: XCTestCase {
       XCTAssertEqual(process.waitUntilExit(), .exited(status: 0))
       dots += "..."
       let node = PlainNode("root")
-      let tester = RestorationTester(application: Launch.application, leftIn: directory.path)
-      tester.allowsProblems = true
-      _ = try await tester.launch().restore(into: [node])
+      let keeper = try StateKeeper(
+        application: Launch.application,
+        directory: FileStateDirectory(path: "\(directory.path)/states"),
+        keys: FileKeyProvider(path: "\(directory.path)/app.key"))
+      _ = try await keeper.restore(into: [node])
+      await keeper.close()
       XCTAssertEqual(node.value, dots)
     }
   }
