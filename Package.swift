@@ -32,7 +32,8 @@ let next = (
       "Tree/RestorationPath.swift", "Tree/StateMigration.swift", "Tree/String+TypeName.swift",
       "Engine/FileCalls.swift", "Engine/FileExecutor.swift", "Engine/RestorationStatus.swift",
       "Engine/TurnQueue.swift",
-      "Keeping/EndSignals.swift", "Keeping/HeldAutosave.swift", "Keeping/SignalWire.swift",
+      "Keeping/EndSignals.swift", "Keeping/ExitHook.swift", "Keeping/HeldAutosave.swift",
+      "Keeping/SignalWire.swift",
       "Keeping/StateKeeper+Registering.swift",
       "Restoration/ElementCoders.swift", "Restoration/ElementVerdict.swift",
       "Restoration/Lookup.swift",
@@ -48,7 +49,8 @@ let next = (
     ].map { "RestorationKit/\($0)" },
   targets: [
     "CSodium", "RestorationLibc", "ArchiveCodec", "RestorationKit", "RestorationTesting",
-    "ArchiveForge", "TestSupport", "RestorationTreeTests", "KernelTests",
+    "ArchiveForge", "TestSupport", "RestorationTreeTests", "KernelTests", "LaunchedApps",
+    "LaunchTests",
   ],
   // Of other targets, the files that the new core has come to.
   parts: [
@@ -67,6 +69,8 @@ let next = (
       "TestDelegate.swift", "TestList.swift", "TestNode.swift",
       "TestObjects.swift", "Trace.swift", "TrackedNodes.swift", "WholeError.swift",
     ],
+    "LaunchedApps": ["LaunchedApps.swift", "Signals.swift", "SlowRestore.swift"],
+    "LaunchTests": ["LaunchedApp.swift", "SignalTests.swift", "SlowRestoreTests.swift"],
     "RestorationTreeTests": [
       "Coding/DecoderTests.swift", "Coding/CodableStateTests.swift",
       "Coding/LimitEdgeTests.swift",
@@ -296,6 +300,8 @@ if isNext {
     target.dependencies.removeAll { dependency in
       if case .byNameItem(let name, _) = dependency { !next.targets.contains(name) } else { true }
     }
+    // Snippets do not build yet, so nothing but a dependency builds the programs.
+    if target.name == "LaunchTests" { target.dependencies.append("LaunchedApps") }
     target.swiftSettings?.append(.define("RESTORATION_NEXT"))
   }
 }

@@ -6,6 +6,11 @@
 /// chooses the program.
 @main
 enum LaunchedApps {
+  #if RESTORATION_NEXT
+  @MainActor private static let programs: [String: @MainActor () async throws -> Void] = [
+    "Signals": Signals.main, "SlowRestore": SlowRestore.main,
+  ]
+  #else
   @MainActor private static let programs: [String: @MainActor () async throws -> Void] = [
     "Busy": Busy.main,
     "Counting": Counting.main,
@@ -22,6 +27,7 @@ enum LaunchedApps {
     "TwoVersions": TwoVersions.main,
     "WithoutPermission": WithoutPermission.main,
   ]
+  #endif
 
   @MainActor static func main() async throws {
     setvbuf(stdout, nil, _IOLBF, 0)

@@ -152,9 +152,6 @@ actor FileQueue {
     return written
   }
 
-  /// Ends when all calls before it have ended.
-  func idle() {}
-
   var writer: ArchiveWriter? { file.writer }
 
   func discard() throws(ArchiveError) { try file.discard() }

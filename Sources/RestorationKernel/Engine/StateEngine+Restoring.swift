@@ -10,12 +10,12 @@ extension StateEngine {
   ///
   /// The participants are asked for in the turn of the restore; none if the delegate is gone.
   func restore(
-    _ participants: () -> Participants?
+    _ calls: FileCalls = .waiting, _ participants: () -> Participants?
   ) async throws(RestorationError) -> RestorationReport {
     do throws(RestorationError) {
       let report = try await turns.run(.restore) { () async throws(RestorationError) in
         guard let participants = participants() else { return RestorationReport(.delegateGone) }
-        return try await restoreNow(participants)
+        return try await restoreNow(participants, calls)
       }
       Problems.say(report.said)
       settings.heard?(report.problems.map(\.description))
@@ -27,16 +27,19 @@ extension StateEngine {
   }
 
   private func restoreNow(
-    _ participants: Participants
+    _ participants: Participants, _ calls: FileCalls
   ) async throws(RestorationError) -> RestorationReport {
     findings.hasTriedToRestore = true
     // An autosave may have found that there is nothing to save yet.
     defer { signal.tell() }
     // Whatever was saved so far is stored.
     beginAnew()
+    let policy = settings.ofFile
     let opened: FileQueue.Opened
     do throws(ArchiveError) {
-      opened = try await file.open(settings.ofFile)
+      opened = try await calls { [file] () async throws(ArchiveError) in
+        try await file.open(policy)
+      }
     } catch {
       return try refused(error)
     }
@@ -50,7 +53,7 @@ extension StateEngine {
       document = Document()
     }
     report.launchProblem = opened.problem
-    await noteInstances()
+    await noteInstances(calls)
     (report.stateName, report.otherInstances) = (findings.name, findings.others)
     findings.lastStatus = RestorationStatus(after: report.outcome)
     return report
@@ -73,8 +76,8 @@ extension StateEngine {
     throw failure
   }
 
-  func noteInstances() async {
-    let facts = await file.facts
+  func noteInstances(_ calls: FileCalls) async {
+    guard let facts = await calls.first({ [file] in await file.facts }) else { return }
     (findings.name, findings.others) = (facts.name, facts.others)
   }
 

@@ -43,8 +43,7 @@ extension StateEngine {
   }
 
   private func inTurn(
-    _ calls: FileCalls,
-    _ body: () async throws(RestorationError) -> PreservationReport
+    _ calls: FileCalls, _ body: () async throws(RestorationError) -> PreservationReport
   ) async throws(RestorationError) -> PreservationReport {
     calls.isBlocking ? try await turns.overtake(.other, body) : try await turns.run(.other, body)
   }
@@ -101,12 +100,10 @@ extension StateEngine {
     }
     report.walkDuration = start.duration(to: .now)
     findings.isComplete = !result.notes.hasLosses
-    if isByItself, let discarded = findings.discarded {
-      // Nothing has changed since the app has discarded it.
-      if result.digest == discarded {
-        giveBack(result.taken)
-        return report
-      }
+    // Nothing has changed since the app has discarded it.
+    if isByItself, let discarded = findings.discarded, result.digest == discarded {
+      giveBack(result.taken)
+      return report
     }
     if try writesAnyway || !result.isEmpty || !isStored() {
       let write = Write(turns.newNumber(), result)

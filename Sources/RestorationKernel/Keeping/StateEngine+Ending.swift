@@ -4,9 +4,9 @@ extension StateEngine {
   /// Saves while the caller blocks the actor, so that no call that was made before can end.
   ///
   /// - Returns: Whether all is stored; false without a save before a restore has ended, and in a hook.
-  func end(_ calls: FileCalls, _ participants: () -> Participants?) async -> Bool {
-    guard findings.hasTriedToRestore, turns.running != .restore, !isAsking else {
-      _ = await calls.first { [file] in await file.idle() }
+  func end(_ calls: FileCalls, _ participants: (() -> Participants?)?) async -> Bool {
+    guard let participants, findings.hasTriedToRestore, turns.running != .restore, !isAsking else {
+      _ = await calls.first { [file] in await file.facts }
       return false
     }
     do throws(RestorationError) {

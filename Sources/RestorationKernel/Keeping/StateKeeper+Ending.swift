@@ -34,8 +34,9 @@ extension StateKeeper {
     let roots = roots ?? autosave?.roots?()
     // The end of the autosave lets the signals go, so it comes after the save.
     defer { autosave = nil }
-    guard let roots else { return false }
     let calls = FileCalls.blocking(until: .now + limit.bounded)
-    return FileCalls.run { await engine.end(calls) { participants(roots) } } ?? false
+    return FileCalls.run {
+      await engine.end(calls, roots.map { roots in { self.participants(roots) } })
+    } ?? false
   }
 }
