@@ -7,6 +7,8 @@ package struct Change: Sendable {
   package var places: [(slot: Int32, place: Place)] = []
   package var children: [(slot: Int32, slots: [Int32])] = []
   package var references: [(slot: Int32, ids: [UInt64])] = []
+  /// The elements whose objects have said for the first time to whom they refer.
+  package var heard: [Int32] = []
   package var kept: [(slot: Int32, kept: Kept?)] = []
   package var unread: [Int32: [UnreadBody]] = [:]
   /// The elements whose objects have written a body in place of one that was withheld.
@@ -51,6 +53,7 @@ extension Document {
     }
     for (slot, slots) in change.children { self[slot].children = slots }
     for slot in change.asksBelow { self[slot].asksBelow = true }
+    for slot in change.heard { self[slot].isUnheard = false }
     for (slot, ids) in change.references { references[slot] = ids.isEmpty ? nil : ids }
     for (slot, kept) in change.kept { self.kept[slot] = kept }
     for (slot, bodies) in change.unread { unread[slot] = bodies.isEmpty ? nil : bodies }

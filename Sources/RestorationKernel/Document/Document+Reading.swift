@@ -8,11 +8,11 @@ internal import Foundation
 extension Document {
   /// Reads the tree of an archive, and no body.
   ///
-  /// What is below a contents record that is malformed is left out, and its records stay for the
-  /// bound: see ``leftovers``.
+  /// What is below a contents record that is malformed is left out, and its records stay: see
+  /// ``isDamaged``.
   ///
   /// - Throws: `malformed` if there are no forms, or they do not fit together; and the errors of the
-  ///   records.
+  ///   record of forms.
   package init(_ records: StoredRecords, savedAt number: UInt32) throws(ArchiveError) {
     self.init()
     try readForms(records, savedAt: number)
@@ -20,11 +20,19 @@ extension Document {
     self[Self.tree].body = records.fingerprint(of: self[Self.tree].bodyRecord)
     var next = 0
     while next < elements.count {
-      try readContents(of: Int32(next), records, &slots)
+      do throws(ArchiveError) {
+        try readContents(of: Int32(next), records, &slots)
+      } catch {
+        isDamaged = true
+      }
       next += 1
     }
-    try readKept(records, slots)
-    findLeftovers(records)
+    do throws(ArchiveError) {
+      try readKept(records, slots)
+    } catch {
+      (kept, unread, isDamaged) = ([:], [:], true)
+    }
+    if !isDamaged { findLeftovers(records) }
   }
 
   /// Finds the records of no element, as those of a survey that could not remove them yet.
@@ -90,20 +98,31 @@ extension Document {
     else { throw malformed("contents \(record)") }
     var id: UInt64 = 0
     let first = Int32(elements.count)
+    var below: [Element] = []
     for number in steps.indices {
       id &+= UInt64(bitPattern: steps[number])
       guard id > 0, id < idLimit, self.forms.indices ~= forms[number],
         let role = Role(rawValue: (roles?[number] ?? 0) & ~Place.lacksStateMark),
         let sibling = Int32(exactly: siblings?[number] ?? 0), sibling >= 0,
-        elements.count < Int(Int32.max), slots.set(id, Int32(elements.count))
+        elements.count + number < Int(Int32.max), slots[id] == nil
       else { throw malformed("element \(id)") }
-      if role.livesByReferences { hasReferred = true }
       let place = Place(
         parent: parent, role: role, name: names[number], siblingIndex: sibling,
         form: Int32(forms[number]),
         lacksState: (roles?[number] ?? 0) & Place.lacksStateMark != 0)
-      elements.append(Element(id: id, place: place, body: records.fingerprint(of: id * 2)))
+      var element = Element(id: id, place: place, body: records.fingerprint(of: id * 2))
+      element.isUnheard = true
+      below.append(element)
     }
+    // Identifiers that grow differ, as those that a save has written mostly do.
+    if steps.dropFirst().contains(where: { $0 <= 0 }) {
+      guard Set(below.lazy.map(\.id)).count == below.count else {
+        throw malformed("contents \(record)")
+      }
+    }
+    for (place, element) in below.enumerated() { slots.set(element.id, first + Int32(place)) }
+    if below.contains(where: { $0.place.role.livesByReferences }) { hasReferred = true }
+    elements += below
     self[parent].children = Array(first..<Int32(elements.count))
   }
 
@@ -117,7 +136,8 @@ extension Document {
     let since: [Date] = try record.decode(forKey: DocumentKey.since)
     guard reasons.count == ids.count, since.count == ids.count else { throw malformed("kept") }
     for number in ids.indices {
-      guard let slot = slots[ids[number]] else { continue }
+      // No element has the identifier 0, and the table no such key.
+      guard ids[number] > 0, let slot = slots[ids[number]] else { continue }
       kept[slot] = Kept(
         reason: Kept.Reason(rawValue: reasons[number]) ?? .notFound, since: since[number])
     }

@@ -37,6 +37,9 @@ package struct Document: Sendable {
   package var hasReferred = false
   /// Records of no element, which the next save removes.
   package var leftovers: [UInt64] = []
+  /// Whether something is left out that could not be read: its records stay, and before the first save
+  /// the file becomes a moment.
+  package var isDamaged = false
   /// The elements to which references lead and whose objects each save asks.
   package var asksAlone: Set<Int32> = []
   /// Whether what is kept is another than what is stored of it.
@@ -99,12 +102,16 @@ package struct Element: Sendable {
   package var children: [Int32] = []
   /// Whether each save has to look for objects below this one that it must ask.
   package var asksBelow = false
+  /// Whether nobody has said in this launch to whom the stored body refers.
+  var isUnheard = false
 
   package var bodyRecord: UInt64 { id == 0 ? TreeRecord.application : id * 2 }
   package var contentsRecord: UInt64 { id * 2 + 1 }
 
   /// The largest identifier, since records have numbers of their own above these.
-  package static let largestID = UInt64.max / 2 - 8
+  ///
+  /// No state has so many elements, so that a save need not look whether there is room.
+  package static let largestID: UInt64 = 1 << 62
 
   /// The longest name, in bytes.
   static let longestName = ArchiveLimits.standard.keyByteCount
@@ -213,7 +220,6 @@ extension Document {
   struct Pending: Sendable {
     let body: KeyedDecoder
     let form: Int32
-    let since: Date
   }
 }
 

@@ -67,6 +67,7 @@ actor FileQueue {
     case .nothing:
       return Opened(outcome: .noArchive, stored: nil, source: nil, mark: nil, problem: problem)
     case .restored(let state, let archive, let moment):
+      if state.document.isDamaged { file.noteDamage() }
       let source = RestorationReport.Source(
         location: moment?.id ?? file.source.directory.storage(named: file.name).location,
         generation: moment.map { _ in .previous }, savedAt: archive.savedAt,

@@ -102,7 +102,7 @@ extension StateEngine {
     }
     if late.isBack { settle(late, run, before, &after) }
     for slot in part {
-      guard let object = run.restored.object(at: slot), run.outcomes[slot]?.isBack == true else {
+      guard let object = run.restored.object(at: slot), run.outcomes.isFound(slot) else {
         continue
       }
       KnownObjects.shared.note(object, at: slot, of: owner, hasChanged: true)
@@ -128,8 +128,7 @@ extension StateEngine {
     // An own body that has been read counts as any other.
     if after.withheld[late.slot]?.reason != .replaced { after.withheld[late.slot] = nil }
     guard let before, let form = document?[late.slot].place.form else { return }
-    after.pending[late.slot] = Document.Pending(
-      body: before, form: form, since: settings.now())
+    after.pending[late.slot] = Document.Pending(body: before, form: form)
   }
 
   /// What a node says now that is not stored; nil if that is nothing.

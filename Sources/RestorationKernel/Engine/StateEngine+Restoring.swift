@@ -110,7 +110,7 @@ extension StateEngine {
   private func know(_ run: RestorationRun, _ document: Document) {
     guard document.findsAllByObject else { return }
     for slot in run.order {
-      guard let object = run.restored.object(at: slot), run.outcomes[slot]?.isBack == true,
+      guard let object = run.restored.object(at: slot), run.outcomes.isFound(slot),
         !run.outcomes.kept.contains(slot)
       else { continue }
       KnownObjects.shared.note(object, at: slot, of: owner, hasChanged: true)

@@ -65,6 +65,11 @@ extension StateFile {
     return opened
   }
 
+  /// Notes that a part of the restored tree could not be read: the first write keeps the file as it is.
+  package func noteDamage() {
+    if finding == .whole || finding == .torn { finding = .damagedEnd }
+  }
+
   /// Finds the stored file; a file that cannot be changed is not returned, and may still be read.
   private func find(_ claim: Claim) throws(ArchiveError) -> (any AppendableArchiveFile)? {
     do throws(ArchiveError) {

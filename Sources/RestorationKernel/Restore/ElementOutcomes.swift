@@ -25,6 +25,12 @@ struct ElementOutcomes {
 
   func isDecodable(_ slot: Int32) -> Bool { all[Int(slot)]?.isDecodable ?? false }
 
+  /// Whether the object of an element is there, and is a node where a node was saved.
+  func isFound(_ slot: Int32) -> Bool {
+    if case .classMismatch? = all[Int(slot)] { return document[slot].place.role.kind == .node }
+    return isDecodable(slot)
+  }
+
   /// Whether the object of an element was decoded to the end.
   func isDecoded(_ slot: Int32) -> Bool {
     if case .decodeFailed? = all[Int(slot)] { false } else { isDecodable(slot) }

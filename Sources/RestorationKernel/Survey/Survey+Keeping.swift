@@ -118,7 +118,7 @@ extension Survey {
     for (slot, pending) in document.pending.sorted(by: { $0.key < $1.key })
     where !change.removed.contains(slot) {
       let unread = UnreadBody(
-        id: places.takeID(), form: pending.form, reason: .replaced, since: pending.since,
+        id: places.takeID(), form: pending.form, reason: .replaced, since: conditions.now,
         byteCount: pending.body.byteCount)
       try add(unread, pending.body, to: slot, insteadOf: nil)
     }
@@ -181,8 +181,7 @@ extension Survey {
       (slot: $0.key, body: -1, $0.value.since ?? conditions.now, $0.value.byteCount)
     }
     let bodies = document.unread.flatMap { slot, bodies in
-      // The object goes on with the one that it was given.
-      bodies.indices.filter { bodies[$0].id != document.withheld[slot]?.given }.map {
+      bodies.indices.map {
         (slot: slot, body: $0, bodies[$0].since, bodies[$0].byteCount)
       }
     }
@@ -199,6 +198,9 @@ extension Survey {
     for (place, isExpired) in excess {
       let (slot, body, since, byteCount) = all[place]
       if body >= 0 {
+        // The object goes on with the one that it was given, which is not too old.
+        let isGiven = document.withheld[slot]?.given == document.unread[slot]?[body].id
+        if isExpired, isGiven { continue }
         gone[slot, default: []].insert(body)
         places.notes.add(.keptStateDropped(since: since, byteCount: byteCount), slot)
       } else {

@@ -256,6 +256,7 @@ extension Survey {
   private mutating func free(_ child: Child, among siblings: Siblings) -> Child {
     guard siblings.hasNamed(child.place) else { return child }
     var place = child.place
+    place.siblingIndex = 0
     while siblings.hasNamed(place) { place.siblingIndex += 1 }
     setPlace(of: child.slot) { $0 = place }
     return Child(slot: child.slot, id: child.id, place: place)

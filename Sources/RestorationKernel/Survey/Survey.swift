@@ -285,7 +285,7 @@ struct Survey {
       places.undoMentions(to: mark)
       places.notes.add(.encodeFailed(error.reason), slot)
       loseState(of: slot)
-      if references.all[slot] == nil, places.body(of: slot) != .none {
+      if !places.isNew(slot), document[slot].isUnheard, places.body(of: slot) != .none {
         references.areUnknown = true
       }
       try holdReferred(of: slot)
@@ -293,6 +293,9 @@ struct Survey {
     }
     if places.lacksState(slot) { setPlace(of: slot) { $0.lacksState = false } }
     if keeping.hasReplaced { try copyReplaced() }
+    if document.hasReferred, !places.isNew(slot), document[slot].isUnheard {
+      change.heard.append(slot)
+    }
     return places.mentions
   }
 
