@@ -177,7 +177,8 @@ extension Survey {
   mutating func expireKept() {
     guard let bound = conditions.keptBound, !document.kept.isEmpty || !document.unread.isEmpty
     else { return }
-    let elements = document.kept.map {
+    // An element that was left out, and whose object is there, is not over any bound.
+    let elements = document.kept.filter { document.withheld[$0.key] == nil }.map {
       (slot: $0.key, body: -1, $0.value.since ?? conditions.now, $0.value.byteCount)
     }
     let bodies = document.unread.flatMap { slot, bodies in
