@@ -113,6 +113,7 @@ struct Ledger {
   /// What a node had that is not in the tree any more may go, with all below it that is not elsewhere.
   private mutating func releaseRemoved(_ tree: [String: LedgerNode]) {
     let present = Set(tree.values.map { ObjectIdentifier($0) })
+    for node in nodes.values where !present.contains(ObjectIdentifier(node)) { release(node.owned) }
     let paths = Set((before?.elements ?? []).map(\.path))
     for element in before?.elements ?? [] where !element.isReferred {
       let above = element.path.prefixes.compactMap { path -> LedgerNode? in
