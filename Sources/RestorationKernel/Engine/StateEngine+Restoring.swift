@@ -111,7 +111,9 @@ extension StateEngine {
     guard document.findsAllByObject else { return }
     for slot in run.order {
       guard let object = run.restored.object(at: slot), run.outcomes.isFound(slot),
-        !run.outcomes.kept.contains(slot)
+        !run.outcomes.kept.contains(slot),
+        // A node that a class has made for a registered object is none.
+        document[slot].place.role != .object || run.outcomes.isDecodable(slot)
       else { continue }
       KnownObjects.shared.note(object, at: slot, of: owner, hasChanged: true)
     }

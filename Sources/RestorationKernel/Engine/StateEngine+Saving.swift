@@ -210,7 +210,12 @@ extension StateEngine {
     let stored = document.elements.count - 1 - document.removedCount - kept
     report.unaskedCount = max(0, stored - notes.askedCount)
     report.kept = document.keptElements(types)
-    report.lines = ReportEntries { [notes] in notes.entries(document) }
+    if notes.isShort {
+      let entries = notes.entries(document)
+      report.lines = ReportEntries { entries }
+    } else {
+      report.lines = ReportEntries { [notes] in notes.entries(document) }
+    }
   }
 }
 

@@ -84,14 +84,19 @@ struct SurveyNotes {
 
   mutating func set(_ outcome: Outcome, _ slot: Int32) { outcomes[slot] = outcome }
 
+  /// Whether there are so few lines that they are made at once: a report that holds a document lets the
+  /// next save copy it.
+  var isShort: Bool { lines.count <= 32 }
+
   /// The lines; that of the application comes first, if there is something to say of it.
   ///
   /// - Complexity: O(*n*) in the lines.
   func entries(_ document: Document) -> [Entry] {
-    let names = StoredNames(document)
+    let names = isShort ? nil : StoredNames(document)
     func entry(_ slot: Int32, _ outcome: Outcome, _ notes: [ReportNote]) -> Entry {
       Entry(
-        kind: document[slot].place.role.kind, path: RestorationPath(of: Int(slot), in: names),
+        kind: document[slot].place.role.kind,
+        path: names.map { RestorationPath(of: Int(slot), in: $0) } ?? document.path(of: slot),
         className: document.form(of: slot).className, outcome: outcome, notes: notes)
     }
     let application = notes[Document.tree].map { [Entry.ofAll(.application, .saved, $0)] } ?? []
