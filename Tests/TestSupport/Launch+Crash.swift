@@ -32,39 +32,39 @@ extension Launch {
   package var isInRestore: Bool { store.memory(named: "main.launch").isInRestore }
 
   #if RESTORATION_NEXT
-    package static let isNext = true
+  package static let isNext = true
   #else
-    package static let isNext = false
+  package static let isNext = false
   #endif
 
   /// Where the state lies that has crashed; as the first that was set aside.
   package var crashedLocation: String? {
     #if RESTORATION_NEXT
-      do {
-        return try store.names().first { $0.contains("-crashed-") }.map {
-          String($0.dropFirst("main.history-".count))
-        }
-      } catch {
-        return nil
+    do {
+      return try store.names().first { $0.contains("-crashed-") }.map {
+        String($0.dropFirst("main.history-".count))
       }
+    } catch {
+      return nil
+    }
     #else
-      return "memory 1"
+    return "memory 1"
     #endif
   }
 
   #if RESTORATION_NEXT
-    /// The moments beside the state, the oldest first.
-    package var setAside: [[UInt8]] {
-      do {
-        return try store.names().filter { $0.hasPrefix("main.history") }.sorted()
-          .compactMap { store.memory(named: $0).bytes }
-      } catch {
-        return []
-      }
+  /// The moments beside the state, the oldest first.
+  package var setAside: [[UInt8]] {
+    do {
+      return try store.names().filter { $0.hasPrefix("main.history") }.sorted()
+        .compactMap { store.memory(named: $0).bytes }
+    } catch {
+      return []
     }
+  }
   #else
-    /// The states that were set aside.
-    package var setAside: [[UInt8]] { store.memory(named: "main").setAsideBytes }
+  /// The states that were set aside.
+  package var setAside: [[UInt8]] { store.memory(named: "main").setAsideBytes }
   #endif
 
   /// A launch that crashes when all nodes are decoded.

@@ -154,22 +154,22 @@ final class BesideStateTests: XCTestCase {
   }
 
   #if !RESTORATION_NEXT
-    func testANodeThatTakesTheNameOfAnotherKeepsTheStatesOfBoth() async throws {
-      let saved = TestNode("root", children: [Screen("a", "first"), Screen("b", "second")])
-      _ = try await keeper(version: 2).save([saved])
-      let older = try keeper(version: 1)
-      let node = Screen("a")
-      let root = TestNode("root", children: [node])
-      _ = try await older.restore(into: [root])
-      node.restorationIdentifier = "b"
-      for (value, all) in [(nil, ["first", "second"]), ("typed", ["typed", "first", "second"])] {
-        node.value = value
-        for _ in 0..<2 {
-          _ = try await older.save([root])
-          XCTAssertEqual(try values("root/b"), all)
-        }
+  func testANodeThatTakesTheNameOfAnotherKeepsTheStatesOfBoth() async throws {
+    let saved = TestNode("root", children: [Screen("a", "first"), Screen("b", "second")])
+    _ = try await keeper(version: 2).save([saved])
+    let older = try keeper(version: 1)
+    let node = Screen("a")
+    let root = TestNode("root", children: [node])
+    _ = try await older.restore(into: [root])
+    node.restorationIdentifier = "b"
+    for (value, all) in [(nil, ["first", "second"]), ("typed", ["typed", "first", "second"])] {
+      node.value = value
+      for _ in 0..<2 {
+        _ = try await older.save([root])
+        XCTAssertEqual(try values("root/b"), all)
       }
     }
+  }
   #endif
 
   // MARK: What is inside of it
@@ -287,29 +287,29 @@ final class BesideStateTests: XCTestCase {
   }
 
   #if !RESTORATION_NEXT
-    func testAStateWhoseKeptPartCannotBeReadIsSetAsideAndNotLost() async throws {
-      try await run(1, Screen("a", "saved"))
-      let key = try XCTUnwrap(try launch.keys.key(creating: false))
-      let storage = launch.store.memory(named: "main")
-      let context = ArchiveContext([Launch.application, "main"])
-      let archive = try XCTUnwrap(try Archive.open(storage, key: key, context: context))
-      let builder = RecordBuilder()
-      for record in try archive.readAll() {
-        let content = try record.content.get()
-        try builder.append(record: record.identifier) { encoder in
-          try encoder.copyAll(from: content)
-          if record.identifier == 3 {
-            encoder.encodeContainer(forKey: "kept") { $0.encode(1, forKey: "one") }
-          }
+  func testAStateWhoseKeptPartCannotBeReadIsSetAsideAndNotLost() async throws {
+    try await run(1, Screen("a", "saved"))
+    let key = try XCTUnwrap(try launch.keys.key(creating: false))
+    let storage = launch.store.memory(named: "main")
+    let context = ArchiveContext([Launch.application, "main"])
+    let archive = try XCTUnwrap(try Archive.open(storage, key: key, context: context))
+    let builder = RecordBuilder()
+    for record in try archive.readAll() {
+      let content = try record.content.get()
+      try builder.append(record: record.identifier) { encoder in
+        try encoder.copyAll(from: content)
+        if record.identifier == 3 {
+          encoder.encodeContainer(forKey: "kept") { $0.encode(1, forKey: "one") }
         }
       }
-      _ = try Archive.write(try builder.finish(), to: storage, key: key, context: context)
-      let forged = try XCTUnwrap(launch.storedBytes)
-      let node = Screen("a")
-      let report = try await run(1, node)
-      XCTAssertEqual(node.value, "saved")
-      XCTAssertEqual(report.restored.problems.count, 1)
-      XCTAssertEqual(launch.setAside, [forged])
     }
+    _ = try Archive.write(try builder.finish(), to: storage, key: key, context: context)
+    let forged = try XCTUnwrap(launch.storedBytes)
+    let node = Screen("a")
+    let report = try await run(1, node)
+    XCTAssertEqual(node.value, "saved")
+    XCTAssertEqual(report.restored.problems.count, 1)
+    XCTAssertEqual(launch.setAside, [forged])
+  }
   #endif
 }

@@ -87,33 +87,33 @@ final class NodeGuardLateTests: NodeGuardTestCase {
   }
 
   #if !RESTORATION_NEXT
-    func testAStateThatANodeHasKeptIsLeftOutAfterItCrashedLateInTwoLaunches() async throws {
-      try await save()
-      /// A launch in which the node keeps its state, and then takes it late.
-      func run(_ onLate: @escaping (StateDecoder) -> Void) async throws -> (
-        restored: RestorationReport, late: RestorationReport, value: String?
-      ) {
-        let screens = Screens()
-        let keeper = try launch.keeper()
-        screens.bad.onDecode = { $0.keep(because: "later") }
-        let restored = try await keeper.restore(into: [screens.root])
-        screens.bad.onDecode = onLate
-        let late = try await keeper.restore(late: screens.bad, below: screens.group)
-        _ = try await keeper.save([screens.root])
-        return (restored, late, screens.bad.value)
-      }
-      for _ in 1...2 {
-        var crashed: LaunchDisk?
-        _ = try await run { [launch] _ in crashed = launch.disk }
-        launch.disk = try XCTUnwrap(crashed)
-      }
-      let third = try await run { _ in XCTFail("decoded") }
-      XCTAssertEqual(third.restored.outcome(of: "root/group/bad"), .skipped)
-      XCTAssertEqual(third.late.outcome(of: "root/group/bad"), .skipped)
-      XCTAssertEqual(try stored("root/group/bad"), "saved")
-      let fourth = try await run { _ in }
-      XCTAssertEqual(fourth.late.problems, [])
-      XCTAssertEqual(fourth.value, "saved")
+  func testAStateThatANodeHasKeptIsLeftOutAfterItCrashedLateInTwoLaunches() async throws {
+    try await save()
+    /// A launch in which the node keeps its state, and then takes it late.
+    func run(_ onLate: @escaping (StateDecoder) -> Void) async throws -> (
+      restored: RestorationReport, late: RestorationReport, value: String?
+    ) {
+      let screens = Screens()
+      let keeper = try launch.keeper()
+      screens.bad.onDecode = { $0.keep(because: "later") }
+      let restored = try await keeper.restore(into: [screens.root])
+      screens.bad.onDecode = onLate
+      let late = try await keeper.restore(late: screens.bad, below: screens.group)
+      _ = try await keeper.save([screens.root])
+      return (restored, late, screens.bad.value)
     }
+    for _ in 1...2 {
+      var crashed: LaunchDisk?
+      _ = try await run { [launch] _ in crashed = launch.disk }
+      launch.disk = try XCTUnwrap(crashed)
+    }
+    let third = try await run { _ in XCTFail("decoded") }
+    XCTAssertEqual(third.restored.outcome(of: "root/group/bad"), .skipped)
+    XCTAssertEqual(third.late.outcome(of: "root/group/bad"), .skipped)
+    XCTAssertEqual(try stored("root/group/bad"), "saved")
+    let fourth = try await run { _ in }
+    XCTAssertEqual(fourth.late.problems, [])
+    XCTAssertEqual(fourth.value, "saved")
+  }
   #endif
 }

@@ -140,13 +140,13 @@ final class NodeGuardTests: NodeGuardTestCase {
   }
 
   #if !RESTORATION_NEXT
-    func testBesideStatesThatCrashedThereIsOneOtherWhichIsTheOneSavedLast() async throws {
-      try await save()
-      let crashes = try await launches(1...14) { number, screens in screens.bad.value = "\(number)" }
-      XCTAssertEqual(crashes, [1, 2, 4, 7, 12])
-      // Those that a launch has tried, and the first.
-      XCTAssertEqual(try values(), ["14", "11", "6", "3", "saved"])
-    }
+  func testBesideStatesThatCrashedThereIsOneOtherWhichIsTheOneSavedLast() async throws {
+    try await save()
+    let crashes = try await launches(1...14) { number, screens in screens.bad.value = "\(number)" }
+    XCTAssertEqual(crashes, [1, 2, 4, 7, 12])
+    // Those that a launch has tried, and the first.
+    XCTAssertEqual(try values(), ["14", "11", "6", "3", "saved"])
+  }
   #endif
 
   func testOfStatesThatCrashedTheFirstIsGivenUpLast() async throws {
@@ -265,110 +265,110 @@ final class NodeGuardTests: NodeGuardTestCase {
   }
 
   #if !RESTORATION_NEXT
-    func testANoteOfAnotherMarkerIsNoneAndGivesUpNothingBeforeTwoMoreCrashes() async throws {
-      try await save()
-      try await crash(in: \.bad)
-      let note = try XCTUnwrap(launch.markerBytes).suffix(8)
-      try await crash(in: \.bad)
-      for _ in 1...2 {
-        launch.markerBytes = try XCTUnwrap(launch.markerBytes).dropLast(8) + note
-        let report = try await crash(in: \.bad)
-        XCTAssertEqual(report.problems, [])
-      }
+  func testANoteOfAnotherMarkerIsNoneAndGivesUpNothingBeforeTwoMoreCrashes() async throws {
+    try await save()
+    try await crash(in: \.bad)
+    let note = try XCTUnwrap(launch.markerBytes).suffix(8)
+    try await crash(in: \.bad)
+    for _ in 1...2 {
       launch.markerBytes = try XCTUnwrap(launch.markerBytes).dropLast(8) + note
+      let report = try await crash(in: \.bad)
+      XCTAssertEqual(report.problems, [])
+    }
+    launch.markerBytes = try XCTUnwrap(launch.markerBytes).dropLast(8) + note
+    let report = try await launch.keeper().restore(into: [Screens().root])
+    XCTAssertEqual(report.outcome, .crashed(setAsideAt: launch.crashedLocation))
+  }
+  #endif
+
+  #if !RESTORATION_NEXT
+  func testANoteThatSomebodyWritesWithoutTheKeyCountsAsNone() async throws {
+    try await save()
+    for _ in 1...2 { try await crash(in: \.bad) }
+    let marker = try XCTUnwrap(launch.markerBytes)
+    let saved = launch.storedBytes
+    func skipped(_ bytes: [UInt8]) async throws -> [String] {
+      launch.disk = LaunchDisk(state: saved, marker: bytes)
       let report = try await launch.keeper().restore(into: [Screens().root])
-      XCTAssertEqual(report.outcome, .crashed(setAsideAt: launch.crashedLocation))
+      XCTAssertEqual(report.outcome, .restored, "\(bytes.suffix(8))")
+      return report.problems.map(\.path.description)
     }
+    for number in [0, 1, 2, 3, 4, 5, 1 << 31, UInt32.max - 1, .max] as [UInt32] {
+      let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+      let paths = try await skipped(marker.dropLast(8) + bytes + marker.suffix(4))
+      XCTAssertEqual(paths, number == 3 ? ["root/group/bad"] : [], "\(number)")
+    }
+    for bit in 0..<64 {
+      var bytes = marker
+      bytes[bytes.count - 8 + bit / 8] ^= 1 << (bit % 8)
+      let paths = try await skipped(bytes)
+      XCTAssertEqual(paths, [], "\(bit)")
+    }
+    for count in 1...8 {
+      let paths = try await skipped(marker.dropLast(count))
+      XCTAssertEqual(paths, [], "\(count)")
+    }
+  }
   #endif
 
   #if !RESTORATION_NEXT
-    func testANoteThatSomebodyWritesWithoutTheKeyCountsAsNone() async throws {
-      try await save()
-      for _ in 1...2 { try await crash(in: \.bad) }
-      let marker = try XCTUnwrap(launch.markerBytes)
-      let saved = launch.storedBytes
-      func skipped(_ bytes: [UInt8]) async throws -> [String] {
-        launch.disk = LaunchDisk(state: saved, marker: bytes)
-        let report = try await launch.keeper().restore(into: [Screens().root])
-        XCTAssertEqual(report.outcome, .restored, "\(bytes.suffix(8))")
-        return report.problems.map(\.path.description)
-      }
-      for number in [0, 1, 2, 3, 4, 5, 1 << 31, UInt32.max - 1, .max] as [UInt32] {
-        let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-        let paths = try await skipped(marker.dropLast(8) + bytes + marker.suffix(4))
-        XCTAssertEqual(paths, number == 3 ? ["root/group/bad"] : [], "\(number)")
-      }
-      for bit in 0..<64 {
-        var bytes = marker
-        bytes[bytes.count - 8 + bit / 8] ^= 1 << (bit % 8)
-        let paths = try await skipped(bytes)
-        XCTAssertEqual(paths, [], "\(bit)")
-      }
-      for count in 1...8 {
-        let paths = try await skipped(marker.dropLast(count))
-        XCTAssertEqual(paths, [], "\(count)")
-      }
+  /// No key is needed to put back what was in the file before, so that counts as what it says.
+  func testANoteThatSomebodyCopiedInALaunchAndPutsBackAfterItsCrashCounts() async throws {
+    try await save()
+    try await crash(in: \.bad)
+    let screens = Screens()
+    let delegate = TestDelegate()
+    var (outside, inRoot, crashed): ([UInt8]?, [UInt8]?, LaunchDisk?)
+    delegate.onShouldRestore = { [launch] _ in outside = launch.markerBytes?.suffix(8) }
+    screens.root.onDecode = { [launch] _ in inRoot = launch.markerBytes?.suffix(8) }
+    screens.bad.onDecode = { [launch] _ in crashed = launch.disk }
+    _ = try await launch.keeper(delegate: delegate).restore(into: [screens.root])
+    let found = try XCTUnwrap(crashed)
+    func restore(_ note: [UInt8]?) async throws -> RestorationReport {
+      let marker = try XCTUnwrap(found.marker).dropLast(8)
+      launch.disk = LaunchDisk(state: found.state, marker: marker + (try XCTUnwrap(note)))
+      return try await launch.keeper().restore(into: [Screens().root])
     }
+    // Without that, the node is left out that has crashed.
+    var report = try await restore(found.marker?.suffix(8))
+    XCTAssertEqual(report.problems.map(\.path.description), ["root/group/bad"])
+    report = try await restore(inRoot)
+    XCTAssertEqual(report.problems.map(\.path.description), ["root"])
+    report = try await restore(outside)
+    XCTAssertEqual(report.outcome, .crashed(setAsideAt: launch.crashedLocation))
+    XCTAssertEqual(launch.setAside, [found.state])
+  }
   #endif
 
   #if !RESTORATION_NEXT
-    /// No key is needed to put back what was in the file before, so that counts as what it says.
-    func testANoteThatSomebodyCopiedInALaunchAndPutsBackAfterItsCrashCounts() async throws {
-      try await save()
-      try await crash(in: \.bad)
-      let screens = Screens()
-      let delegate = TestDelegate()
-      var (outside, inRoot, crashed): ([UInt8]?, [UInt8]?, LaunchDisk?)
-      delegate.onShouldRestore = { [launch] _ in outside = launch.markerBytes?.suffix(8) }
-      screens.root.onDecode = { [launch] _ in inRoot = launch.markerBytes?.suffix(8) }
-      screens.bad.onDecode = { [launch] _ in crashed = launch.disk }
-      _ = try await launch.keeper(delegate: delegate).restore(into: [screens.root])
-      let found = try XCTUnwrap(crashed)
-      func restore(_ note: [UInt8]?) async throws -> RestorationReport {
-        let marker = try XCTUnwrap(found.marker).dropLast(8)
-        launch.disk = LaunchDisk(state: found.state, marker: marker + (try XCTUnwrap(note)))
-        return try await launch.keeper().restore(into: [Screens().root])
+  func testAMarkerWithoutAKeyOfItsNoteStillCounts() async throws {
+    try await save()
+    let key = try XCTUnwrap(try launch.keys.key(creating: false))
+    let version = try XCTUnwrap(try launch.archive()).version
+    let saved = launch.storedBytes
+    for number in 0...4 {
+      launch.storedBytes = saved
+      let builder = RecordBuilder()
+      try builder.append(record: 1) {
+        $0.encode(2, forKey: "begunRestores")
+        $0.encode(version.generation, forKey: "begunGeneration")
+        $0.encode(version.mac, forKey: "begunMAC")
+        $0.encode(launch.environment.applicationVersion, forKey: "applicationVersion")
       }
-      // Without that, the node is left out that has crashed.
-      var report = try await restore(found.marker?.suffix(8))
-      XCTAssertEqual(report.problems.map(\.path.description), ["root/group/bad"])
-      report = try await restore(inRoot)
-      XCTAssertEqual(report.problems.map(\.path.description), ["root"])
-      report = try await restore(outside)
-      XCTAssertEqual(report.outcome, .crashed(setAsideAt: launch.crashedLocation))
-      XCTAssertEqual(launch.setAside, [found.state])
-    }
-  #endif
-
-  #if !RESTORATION_NEXT
-    func testAMarkerWithoutAKeyOfItsNoteStillCounts() async throws {
-      try await save()
-      let key = try XCTUnwrap(try launch.keys.key(creating: false))
-      let version = try XCTUnwrap(try launch.archive()).version
-      let saved = launch.storedBytes
-      for number in 0...4 {
-        launch.storedBytes = saved
-        let builder = RecordBuilder()
-        try builder.append(record: 1) {
-          $0.encode(2, forKey: "begunRestores")
-          $0.encode(version.generation, forKey: "begunGeneration")
-          $0.encode(version.mac, forKey: "begunMAC")
-          $0.encode(launch.environment.applicationVersion, forKey: "applicationVersion")
-        }
-        let marker = try Archive.write(
-          try builder.finish(), to: launch.store.memory(named: "main.launch"), key: key,
-          context: ArchiveContext([Launch.application, "main", "launch"]))
-        launch.markerBytes? += [UInt8(number), 0, 0, 0] + marker.version.mac.prefix(4).reversed()
-        let report = try await launch.keeper().restore(into: [Screens().root])
-        let paths = report.problems.map(\.path.description)
-        switch number {
-        case 0: XCTAssertEqual(report.outcome, .crashed(setAsideAt: launch.crashedLocation))
-        case 1: XCTAssertEqual(paths, ["root"])
-        case 2: XCTAssertEqual(paths, ["root/group"])
-        case 3: XCTAssertEqual(paths, ["root/group/bad"])
-        default: XCTAssertEqual(paths, ["root/good"])
-        }
+      let marker = try Archive.write(
+        try builder.finish(), to: launch.store.memory(named: "main.launch"), key: key,
+        context: ArchiveContext([Launch.application, "main", "launch"]))
+      launch.markerBytes? += [UInt8(number), 0, 0, 0] + marker.version.mac.prefix(4).reversed()
+      let report = try await launch.keeper().restore(into: [Screens().root])
+      let paths = report.problems.map(\.path.description)
+      switch number {
+      case 0: XCTAssertEqual(report.outcome, .crashed(setAsideAt: launch.crashedLocation))
+      case 1: XCTAssertEqual(paths, ["root"])
+      case 2: XCTAssertEqual(paths, ["root/group"])
+      case 3: XCTAssertEqual(paths, ["root/group/bad"])
+      default: XCTAssertEqual(paths, ["root/good"])
       }
     }
+  }
   #endif
 }
