@@ -39,7 +39,7 @@ class LedgerNode: @MainActor RestorableNode {
     if throwsInDecode { throw Failure() }
     text = try coder.decode(forKey: "value")
     friends = try coder.decodeObjects(forKey: "friends")
-    owned = [text]
+    (owned, encoded) = ([text], nil)
   }
 }
 
