@@ -30,8 +30,8 @@ actor FileQueue {
     func contains(element id: UInt64) -> Bool { slot(of: id) != nil }
 
     func element(above id: UInt64) -> UInt64? {
-      slot(of: id).flatMap { slot in
-        slot == 0 ? nil : document.elements[Int(document.elements[slot].place.parent)].id
+      slot(of: id).map { document.elements[$0].place.parent }.flatMap { above in
+        above > Document.tree ? document[above].id : nil
       }
     }
 

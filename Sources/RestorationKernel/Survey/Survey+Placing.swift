@@ -76,7 +76,8 @@ extension Survey {
       return places.path(of: siblings.parent).appending("")
     }
     let met = places.visitedSlot(of: node)
-    guard met.map({ places.mayBeContained($0, in: siblings.parent) }) ?? true else {
+    let isFree = met.map { places.mayBeContained($0, in: siblings.parent) }
+    guard isFree ?? !isContainedElsewhere(node, than: siblings.parent) else {
       addEntry(.node, node, name, siblings.parent, .containedTwice)
       noteAsking(at: siblings.parent)
       return places.path(of: siblings.parent).appending(name)
@@ -89,6 +90,19 @@ extension Survey {
         &siblings)
     else { return exclude(node, name, siblings.parent) }
     return nil
+  }
+
+  /// Whether a node lies below another one, which has not changed and so contains it still.
+  private func isContainedElsewhere(_ node: any RestorableNode, than parent: Int32) -> Bool {
+    guard types.info(of: node).tracking != .always, let slot = places.known(node)?.slot,
+      !places.isNew(slot), !places.role(of: slot).livesByReferences
+    else { return false }
+    let above = document[slot].place.parent
+    guard above > Document.tree, above != parent, !agenda.changedSlots.contains(above),
+      !places.isHomeless(above),
+      let other = KnownObjects.shared.object(at: above, of: owner) as? any StateRestoring
+    else { return false }
+    return types.info(of: other).tracking != .always && !places.isVisited(other)
   }
 
   private mutating func place(

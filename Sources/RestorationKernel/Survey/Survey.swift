@@ -74,6 +74,7 @@ struct Survey {
     var asked: [AnyObject] = []
     /// The objects that have said that they have changed.
     var changed: [(object: AnyObject, slot: Int32)] = []
+    var changedSlots: Set<Int32> = []
   }
 
   let places: Places
@@ -116,8 +117,9 @@ struct Survey {
     defer { coder = nil }
     expireKept()
     let mentions = try askApplication(application)
-    try placeRoots(roots)
     agenda.changed = KnownObjects.shared.takeChanged(of: owner)
+    agenda.changedSlots = Set(agenda.changed.map(\.slot))
+    try placeRoots(roots)
     try placeChanged()
     try setReferred(mentions, below: Document.tree)
     try askAll()
