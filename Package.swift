@@ -45,7 +45,8 @@ let next = (
       "Reports/ReportNote.swift", "Reports/ReportTree.swift",
       "Reports/RestorationReport+Source.swift", "Reports/RestorationReport.swift",
       "Stores/ArchiveError+Content.swift", "Stores/ArchiveOpener.swift",
-      "Stores/BaseDirectories.swift", "Stores/KeyProviders.swift", "Stores/WaitingCall.swift",
+      "Stores/BaseDirectories.swift", "Stores/KeyProviders.swift",
+      "Stores/MemoryStateDirectory.swift", "Stores/WaitingCall.swift",
     ].map { "RestorationKit/\($0)" },
   targets: [
     "CSodium", "RestorationLibc", "ArchiveCodec", "RestorationKit", "RestorationTesting",

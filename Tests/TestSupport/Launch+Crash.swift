@@ -1,5 +1,6 @@
 internal import ArchiveCodec
 package import RestorationKit
+internal import XCTest
 
 /// What a launch leaves on the disk when its process ends at some moment.
 package struct LaunchDisk: Equatable {
@@ -36,6 +37,14 @@ extension Launch {
   #else
   package static let isNext = false
   #endif
+
+  /// Checks that no state is stored; a file of the new core goes on to say its generation.
+  package func assertNothingIsStored(
+    file: StaticString = #filePath, line: UInt = #line
+  ) throws {
+    if !Self.isNext { XCTAssertNil(storedBytes, file: file, line: line) }
+    XCTAssertEqual(try storedPaths(), [], file: file, line: line)
+  }
 
   /// Where the state lies that has crashed; as the first that was set aside.
   package var crashedLocation: String? {

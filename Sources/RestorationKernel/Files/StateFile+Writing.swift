@@ -191,12 +191,21 @@ extension StateFile {
   /// - Throws: Why something of the state is still there.
   package func discard() throws(ArchiveError) {
     let claim = try claim()
+    var isEmpty = false
     if try claim.storage.open() != nil {
-      try beginEmpty(claim, try key(of: claim, creating: true))
-    } else {
-      (writer, standIn, finding) = (nil, nil, .absent)
+      do throws(ArchiveError) {
+        try beginEmpty(claim, try key(of: claim, creating: true))
+        isEmpty = true
+      } catch {
+        guard error.code == .keyLocked else { throw error }
+      }
     }
     try claim.moments.remove(try claim.moments.all().filter(\.reason.isRestorable))
+    if !isEmpty {
+      // A key that is locked seals no empty state, so the state itself goes last.
+      try claim.storage.remove()
+      (writer, standIn, finding) = (nil, nil, .absent)
+    }
     if let problem = forgetLaunch(claim) { throw problem }
   }
 

@@ -2,6 +2,7 @@ import ArchiveCodec
 import Foundation
 import RestorationKit
 import Synchronization
+import TestSupport
 import XCTest
 
 /// Moments, going back to them, and what leaves no trace.
@@ -262,6 +263,34 @@ final class HistoryTests: FileTestCase {
     _ = try file.keepMoment(.unread)
     try file.discard()
     XCTAssertEqual(try reasons(file), [.unread])
+    guard case .nothing = try open(file).opened.outcome else { return XCTFail() }
+    try save([2: "new"], to: file)
+    try file.close()
+    XCTAssertEqual(try launch()?.texts, [2: "new"])
+  }
+
+  func testADiscardNeedsNoKeyThatIsLockedAndEndsWithTheState() throws {
+    let keys = MemoryKeyProvider()
+    self.keys = keys
+    try launch(saving: [1: "first"])
+    let file = file()
+    try open(file)
+    _ = try file.keepMoment(.version)
+    _ = try file.keepMoment(.unread)
+    let mayRemove = Mutex(false)
+    directory.hear { name, call throws(ArchiveError) in
+      guard call == .remove, name.contains("version"), mayRemove.withLock({ !$0 }) else { return }
+      throw ArchiveError(.permissionDenied)
+    }
+    keys.isLocked = true
+    XCTAssertThrowsError(try file.discard())
+    // Where the moments stay, the newest state stays before them.
+    XCTAssertNotNil(bytes())
+    mayRemove.withLock { $0 = true }
+    try file.discard()
+    XCTAssertNil(bytes())
+    XCTAssertEqual(try reasons(file), [.unread])
+    keys.isLocked = false
     guard case .nothing = try open(file).opened.outcome else { return XCTFail() }
     try save([2: "new"], to: file)
     try file.close()

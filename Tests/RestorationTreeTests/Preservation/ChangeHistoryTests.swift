@@ -284,7 +284,7 @@ final class ChangeHistoryTests: XCTestCase {
           delegate.saves = false
           _ = try await keeper.save(world.roots)
           delegate.saves = true
-          XCTAssertEqual(try launch.storedPaths(), [])
+          try launch.assertNothingIsStored()
           story.append("a save that was declined")
         case 5:
           launch.storedBytes = older

@@ -190,7 +190,7 @@ final class ChangeInterruptionTests: ChangeTestCase {
     let discard = Task { @MainActor in try await keeper.discardState() }
     for save in saves { _ = try await save.value }
     try await discard.value
-    XCTAssertEqual(try launch.storedPaths(), [])
+    try launch.assertNothingIsStored()
     _ = try await keeper.save([root])
     XCTAssertEqual(try value(of: "root"), "secret")
   }
@@ -218,7 +218,7 @@ final class ChangeInterruptionTests: ChangeTestCase {
     let report = try await save.value
     XCTAssertEqual(report.outcome, .saved)
     try await discard.value
-    XCTAssertEqual(try launch.storedPaths(), [])
+    try launch.assertNothingIsStored()
   }
 
   func testAKeyThatWasReplacedSealsTheWholeStateAnew() async throws {

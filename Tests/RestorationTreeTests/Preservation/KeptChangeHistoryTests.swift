@@ -200,7 +200,13 @@ final class KeptChangeHistoryTests: XCTestCase {
         for (place, side) in sides.enumerated() {
           next = random
           for number in 0...1 {
-            let what = try await happen(side, &next, 2 * step + number)
+            let what: String
+            do {
+              what = try await happen(side, &next, 2 * step + number)
+            } catch {
+              XCTFail("TEST_SEED=\(seed.seed), step \(step) \(number): \(story.suffix(10))")
+              throw error
+            }
             if place == 0 { story.append(what) }
           }
         }

@@ -47,7 +47,7 @@ final class SavingTests: XCTestCase {
     let keeper = try launch.keeper()
     _ = try await keeper.save([TestNode("a")])
     try await keeper.discardState()
-    XCTAssertEqual(try launch.storedPaths(), [])
+    try launch.assertNothingIsStored()
     try await keeper.discardState()
     let report = try await launch.keeper().restore()
     XCTAssertEqual(report.outcome, .noArchive)
@@ -65,7 +65,9 @@ final class SavingTests: XCTestCase {
     for generation in 1...3 as ClosedRange<UInt64> {
       let keeper = try launch.keeper()
       _ = try await keeper.restore()
-      let report = try await keeper.save([TestNode("a", value: "\(generation)")])
+      // The new core writes nothing where nothing has changed.
+      let node = TestNode("a", value: Launch.isNext ? "\(generation)" : nil)
+      let report = try await keeper.save([node])
       XCTAssertEqual(report.version?.generation, generation)
     }
   }

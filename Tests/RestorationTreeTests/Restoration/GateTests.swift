@@ -104,7 +104,7 @@ final class GateTests: XCTestCase {
     XCTAssertNotNil(launch.storedBytes)
     delegate.saves = false
     _ = try await keeper.save([TestNode("a")])
-    XCTAssertEqual(try launch.storedPaths(), [])
+    try launch.assertNothingIsStored()
     let next = TestDelegate(trace)
     let report = try await launch.keeper(delegate: next).restore(into: [TestNode("a")])
     XCTAssertEqual(report.outcome, .noArchive)
