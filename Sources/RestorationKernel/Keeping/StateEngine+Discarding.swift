@@ -31,6 +31,8 @@ extension StateEngine {
     findings.hasTriedToRestore = true
     do throws(ArchiveError) {
       try await calls { [file] () async throws(ArchiveError) in try await file.discard() }
+      // A state that nobody could read is in no save's way any more.
+      findings.isLocked = false
     } catch {
       throw RestorationError(error)
     }

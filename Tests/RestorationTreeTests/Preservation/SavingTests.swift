@@ -53,6 +53,22 @@ final class SavingTests: XCTestCase {
     XCTAssertEqual(report.outcome, .noArchive)
   }
 
+  func testALockedStateIsDiscardedWithoutItsKeyAndTheNextSaveBegins() async throws {
+    _ = try await launch.keeper().save([TestNode("a", value: "secret")])
+    let keeper = try launch.keeper()
+    launch.keys.isLocked = true
+    let locked = try await keeper.restore()
+    XCTAssertEqual(locked.outcome, .locked)
+    try await keeper.discardState()
+    XCTAssertNil(launch.storedBytes)
+    launch.keys.isLocked = false
+    let report = try await keeper.save([TestNode("a", value: "new")])
+    XCTAssertEqual(report.outcome, .saved)
+    let node = TestNode("a")
+    _ = try await launch.keeper().restore(into: [node])
+    XCTAssertEqual(node.value, "new")
+  }
+
   func testTheArchiveStaysAfterARestore() async throws {
     _ = try await launch.keeper().save([TestNode("a", value: "kept")])
     _ = try await launch.keeper().restore(into: [TestNode("a")])
