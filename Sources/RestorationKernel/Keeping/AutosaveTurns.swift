@@ -392,7 +392,7 @@ extension Autosave.Event {
 
   /// The event of saves that threw nothing.
   init(_ reports: [PreservationReport]) {
-    let isStored = reports.allSatisfy { [.saved, .disconnected].contains($0.outcome) }
+    let isStored = reports.allSatisfy { $0.outcome == .saved }
     self = isStored ? .saved(reports) : .withheld(reports)
   }
 }

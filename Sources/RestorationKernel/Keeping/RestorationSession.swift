@@ -48,14 +48,9 @@ package final class RestorationSession: Sendable {
   @MainActor var lastSave: Result<PreservationReport, RestorationError>?
 
   /// A launch of an app within a test.
-  package convenience init(_ place: Place) {
-    Problems.noteKeeper()
-    self.init(at: place)
-  }
+  package init(_ place: Place) { self.place = place }
 
-  private init(at place: Place) { self.place = place }
-
-  private static let ofProcess = RestorationSession(at: Place())
+  private static let ofProcess = RestorationSession(Place())
 
   @TaskLocal private static var ofTest: RestorationSession?
 

@@ -170,7 +170,7 @@ extension RestorationRun {
     return ReportEntries {
       [document, order, names = restored.names, outcomes] in
       let ofApplication = notes[Document.tree].map {
-        [RestorationReport.Entry.ofAll(.application, .restored(by: .delegate), $0)]
+        [RestorationReport.Entry.ofApplication(.restored(by: .delegate), $0)]
       }
       return (ofApplication ?? [])
         + order.compactMap { slot in

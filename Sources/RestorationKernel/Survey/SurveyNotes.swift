@@ -68,11 +68,7 @@ struct SurveyNotes {
   }
 
   mutating func add(_ note: ReportNote, _ slot: Int32) {
-    if let index = notes[slot]?.firstIndex(where: { note.repeats($0) }) {
-      notes[slot]?[index] = note
-    } else {
-      notes[slot, default: []].append(note)
-    }
+    if notes[slot]?.contains(note) != true { notes[slot, default: []].append(note) }
   }
 
   /// The elements with a line.
@@ -99,7 +95,7 @@ struct SurveyNotes {
         path: names.map { RestorationPath(of: Int(slot), in: $0) } ?? document.path(of: slot),
         className: document.form(of: slot).className, outcome: outcome, notes: notes)
     }
-    let application = notes[Document.tree].map { [Entry.ofAll(.application, .saved, $0)] } ?? []
+    let application = notes[Document.tree].map { [Entry.ofApplication(.saved, $0)] } ?? []
     return application
       + lines.compactMap { line in
         switch line {

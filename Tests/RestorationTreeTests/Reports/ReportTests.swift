@@ -75,8 +75,22 @@ final class ReportTests: XCTestCase {
   #if RESTORATION_NEXT
   // What was not restored becomes a moment as a whole, and gives no node its last state.
   private static let isNext = true
+  // There are no values and no windows yet.
+  private static let otherProblems: [ReportNote] = []
+  private static let otherNotes: [ReportNote] = []
+  private static let otherOutcomes: [RestorationReport.NodeOutcome] = []
   #else
   private static let isNext = false
+  private static let otherProblems: [ReportNote] = [
+    .undeclaredActivityType("t"), .invalidActivity("t"),
+    .activityEncodingFailed("t", "e"), .userInfoEncodingFailed(key: "k", "e"),
+    .requiredKeysMissing(["k"]), .largeActivity(byteCount: 3, limit: 2),
+    .storageTypeMismatch(key: "k", "e"), .storageEncodingFailed(key: "k", "e"),
+    .unreadable("e"), .hostDelegateGone, .lastState, .fieldsNotFound(className: "C"),
+    .fieldKeyTwice(key: "k"),
+  ]
+  private static let otherNotes: [ReportNote] = [.applicationKept("r")]
+  private static let otherOutcomes: [RestorationReport.NodeOutcome] = [.unreadable("e")]
   #endif
 
   func testTheApplicationHasAnEntryIfThereIsSomethingToSayOfIt() async throws {
@@ -124,24 +138,22 @@ final class ReportTests: XCTestCase {
 
   func testEveryNoteSaysWhetherItIsAProblem() throws {
     let path = RestorationPath(["a", "b"])
-    let problems: [ReportNote] = [
-      .encodeFailed("e"), .willEncodeFailed("e"), .rootWithoutIdentifier,
-      .identifierTooLong(byteCount: 2000), .referenceWithoutIdentifier(key: "k", className: "C"),
-      .referenceToUnpreservedView(key: "k"),
-      .notRestoredBefore, .aboveGap(path),
-      .restorationClassNotRegistered("C"), .undeclaredActivityType("t"), .invalidActivity("t"),
-      .activityEncodingFailed("t", "e"), .userInfoEncodingFailed(key: "k", "e"),
-      .requiredKeysMissing(["k"]), .largeActivity(byteCount: 3, limit: 2),
-      .storageTypeMismatch(key: "k", "e"), .storageEncodingFailed(key: "k", "e"),
-      .unreadable("e"), .hostDelegateGone, .didDecodeFailed("e"), .notContained, .lastState,
-      .unreadKeys(["k", "l"]), .fieldsNotFound(className: "C"), .fieldKeyTwice(key: "k"),
-    ]
-    let others: [ReportNote] = [
-      .detached, .keptBecause(.parentMissing(path)), .unusedInheritedHooks, .migrated(from: 1),
-      .kept, .applicationKept("r"), .keptBeside(version: 2, since: nil),
-      .keptBeside(version: 2, since: Date(timeIntervalSinceReferenceDate: 1)),
-      .keptStateDropped(since: Date(timeIntervalSinceReferenceDate: 1), byteCount: 3),
-    ]
+    let problems: [ReportNote] =
+      [
+        .encodeFailed("e"), .willEncodeFailed("e"), .rootWithoutIdentifier,
+        .identifierTooLong(byteCount: 2000), .referenceWithoutIdentifier(key: "k", className: "C"),
+        .referenceToUnpreservedView(key: "k"),
+        .notRestoredBefore, .aboveGap(path), .identifierShadowed, .givenRootNotUsed,
+        .restorationClassNotRegistered("C"), .didDecodeFailed("e"), .notContained,
+        .unreadKeys(["k", "l"]), .fieldReplaced(key: "k", "e"),
+      ] + Self.otherProblems
+    let others: [ReportNote] =
+      [
+        .detached, .keptBecause(.parentMissing(path)), .unusedInheritedHooks, .migrated(from: 1),
+        .kept, .keptBeside(version: 2, since: nil), .missingFields(["k"]), .tabNotSelected,
+        .keptBeside(version: 2, since: Date(timeIntervalSinceReferenceDate: 1)),
+        .keptStateDropped(since: Date(timeIntervalSinceReferenceDate: 1), byteCount: 3),
+      ] + Self.otherNotes
     XCTAssertEqual(problems.filter { !$0.isProblem }, [])
     XCTAssertEqual(others.filter(\.isProblem), [])
     let all = problems + others
@@ -161,12 +173,13 @@ final class ReportTests: XCTestCase {
     XCTAssertEqual(
       PreservationReport.NodeOutcome.containedTwice.description,
       "left out here, it is in the tree twice; let one node contain it and others refer to it")
-    let restored: [RestorationReport.NodeOutcome] = [
-      .vetoed, .factoryFailed(.delegate, "e"), .unknownRestorationClass("C"),
-      .notARestorationClass("C"), .notFound, .notInStoryboard("Main", identifier: "a"),
-      .notRegistered, .viewNotFound, .stackCut, .tabNotFound, .providedTwice(path),
-      .parentMissing(path), .unreadable("e"), .laterStateRestored, .skipped,
-    ]
+    let restored: [RestorationReport.NodeOutcome] =
+      [
+        .vetoed, .factoryFailed(.delegate, "e"), .unknownRestorationClass("C"),
+        .notARestorationClass("C"), .notFound, .notInStoryboard("Main", identifier: "a"),
+        .notRegistered, .viewNotFound, .stackCut, .tabNotFound, .providedTwice(path),
+        .parentMissing(path), .laterStateRestored, .skipped,
+      ] + Self.otherOutcomes
     XCTAssertEqual(Set(restored.map(\.description)).count, restored.count)
     XCTAssertEqual(
       [RestorationReport.NodeOutcome.unknownRestorationClass("C"), .providedTwice(path)]

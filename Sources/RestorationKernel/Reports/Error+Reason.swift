@@ -1,0 +1,82 @@
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+extension Error {
+  /// The words for the error in a report.
+  ///
+  /// Reports are printed and sent, and an error may hold text that a user typed. So an
+  /// error appears with the description that its author chose for it. Any other error
+  /// appears with its type and its case, and a Codable error with the place and the type.
+  package var reason: String {
+    switch self {
+    case let error as EncodingError: error.words
+    case let error as DecodingError: error.words
+    case let error as any CustomStringConvertible: error.description.withoutUserInfo
+    case let error as any LocalizedError: error.errorDescription ?? typeAndCase
+    default: typeAndCase
+    }
+  }
+
+  private var typeAndCase: String {
+    let mirror = Mirror(reflecting: self)
+    // Words for debugging are not chosen for reports. The compiler believes that any
+    // Error conforms to CustomDebugStringConvertible, but not that Any does.
+    let hasWords = (self as Any) is any CustomDebugStringConvertible
+    guard mirror.displayStyle == .enum, !hasWords else { return "\(type(of: self))" }
+    // An enum without a description prints only the name of a case without values.
+    return "\(type(of: self)).\(mirror.children.first?.label ?? "\(self)")"
+  }
+}
+
+extension String {
+  /// The text without the user info that an error of Foundation prints after its domain
+  /// and code: the user info names files.
+  fileprivate var withoutUserInfo: String {
+    guard hasPrefix("Error Domain=") else { return self }
+    let domainAndCode = prefix { $0 != "\"" }
+    return String(domainAndCode.last == " " ? domainAndCode.dropLast() : domainAndCode)
+  }
+}
+
+extension EncodingError {
+  fileprivate var words: String {
+    guard case .invalidValue(let value, let context) = self else { return "EncodingError" }
+    return "A \(type(of: value)) cannot be encoded\(context.codingPath.place)."
+      + context.underlyingError.cause
+  }
+}
+
+extension DecodingError {
+  fileprivate var words: String {
+    switch self {
+    case .keyNotFound(let key, let context):
+      "There is no value\((context.codingPath + [key]).place)."
+    case .valueNotFound(let type, let context):
+      "A \(type) is missing\(context.codingPath.place)." + context.underlyingError.cause
+    case .typeMismatch(let type, let context):
+      "There is no \(type)\(context.codingPath.place)." + context.underlyingError.cause
+    case .dataCorrupted(let context):
+      "The value\(context.codingPath.place) cannot be decoded." + context.underlyingError.cause
+    @unknown default: "DecodingError"
+    }
+  }
+}
+
+extension [any CodingKey] {
+  fileprivate var place: String {
+    isEmpty ? "" : " at \(map(\.stringValue).joined(separator: "/"))"
+  }
+}
+
+extension (any Error)? {
+  fileprivate var cause: String {
+    switch self {
+    // Stops here: a chain of causes may be of any length.
+    case nil, is EncodingError, is DecodingError: ""
+    case .some(let error): " \(error.reason)"
+    }
+  }
+}

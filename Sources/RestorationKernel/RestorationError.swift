@@ -1,0 +1,140 @@
+public import ArchiveCodec
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// A failure to save or restore as a whole, or to set a keeper up.
+///
+/// A failure of one node only is an entry of the report and not an error.
+public struct RestorationError: Error, Hashable, Sendable {
+  /// The kind of a failure.
+  ///
+  /// More kinds may come; handle unknown ones.
+  public struct Code: Hashable, Sendable {
+    fileprivate let name: String
+
+    package init(_ name: String) {
+      self.name = name
+    }
+
+    /// The archive, its key or its place cannot be used; see ``archive``.
+    public static let archive = Code("archive")
+
+    /// The place where the directory keeps its states cannot be reached, as a store that several
+    /// machines share; the description says why.
+    public static let store = Code("store")
+
+    /// A node that a reference names is back with another type.
+    public static let nodeTypeMismatch = Code("nodeTypeMismatch")
+
+    /// A name was registered for two types or storyboards.
+    public static let nameTaken = Code("nameTaken")
+
+    /// An application or state name cannot be the name of a file.
+    public static let invalidName = Code("invalidName")
+
+    /// Migrations do not lead from version to version up to the one they are
+    /// registered with, or the version is below 1.
+    public static let invalidMigrations = Code("invalidMigrations")
+
+    /// A migration renamed a key to one that has a value.
+    public static let keyTaken = Code("keyTaken")
+
+    /// The trees have more nodes than ``StatePolicy/nodeLimit``.
+    public static let tooManyNodes = Code("tooManyNodes")
+
+    /// Another instance of the app has the state.
+    public static let inUse = Code("inUse")
+
+    /// ``Restoration/begin(_:version:signals:roots:prepare:)`` was called a second time.
+    public static let alreadyBegun = Code("alreadyBegun")
+  }
+
+  private struct Parts: Hashable {
+    let code: Code
+    let archive: ArchiveError?
+    let reason: String
+  }
+
+  /// One pointer, because each of the many calls that can throw has code that moves the error on.
+  private indirect enum Boxed: Hashable {
+    case parts(Parts)
+  }
+
+  private let boxed: Boxed
+
+  private var parts: Parts {
+    switch boxed {
+    case .parts(let parts): parts
+    }
+  }
+
+  /// The kind of failure.
+  public var code: Code { parts.code }
+
+  /// The error of the archive, if that is the cause.
+  public var archive: ArchiveError? { parts.archive }
+
+  package init(_ code: Code, _ reason: String, archive: ArchiveError? = nil) {
+    boxed = .parts(Parts(code: code, archive: archive, reason: reason))
+  }
+
+  /// Wraps a failure of the archive, or says who has the state.
+  package init(_ error: ArchiveError) {
+    switch error.code {
+    case .locked: self = .inUse(by: error.subject)
+    case .storeUnavailable: self.init(.store, error.subject ?? error.description, archive: error)
+    default: self.init(.archive, error.description, archive: error)
+    }
+  }
+}
+
+extension RestorationError {
+  /// Wraps a failure to read what was to be restored; the app goes on by itself.
+  static func notRestored(_ error: ArchiveError, makesKey: Bool) -> RestorationError {
+    guard error.isAboutContent || error.code == .keyMissing else { return RestorationError(error) }
+    let advice =
+      switch error.code {
+      case .keyMissing where !makesKey:
+        "This provider makes none: put the key there and launch again; until then nothing is saved."
+      case .keyMissing:
+        "End the app and put the key back; else the next save makes a new key and sets aside"
+          + " what is stored."
+      case .wrongKey:
+        "If you have the key that it was written with, end the app and put that back;"
+          + " else the next save sets aside what is stored."
+      case .limitExceeded:
+        "Raise the limit and launch again; else the next save sets aside what is stored."
+      default: "Let the app go on; its next save sets aside what is stored."
+      }
+    return RestorationError(.archive, "\(error.finding) \(advice)", archive: error)
+  }
+
+  /// The way to where the walk was, as far as anybody wants to read it.
+  static func tooManyNodes(_ path: RestorationPath, _ limit: Int) -> RestorationError {
+    let shown = 8
+    let start = RestorationPath(Array(path.components.prefix(shown)))
+    return RestorationError(
+      .tooManyNodes,
+      "There are more than \(limit) nodes; the walk was at “\(start)\(path.count > shown ? "/…" : "")”."
+        + " Let restorationChildren return the nodes that are there and make none,"
+        + " or raise the keeper's policy.nodeLimit.")
+  }
+
+  /// Another instance has the state.
+  static func inUse(by process: String?) -> RestorationError {
+    RestorationError(
+      .inUse,
+      "The state is in use by \(process ?? "another instance of the app"). Close that one first.")
+  }
+}
+
+extension RestorationError: CustomStringConvertible, LocalizedError {
+  /// What happened and what to do, in plain words; the text may change.
+  public var description: String { parts.reason }
+
+  /// The same as the description; it is not translated.
+  public var errorDescription: String? { description }
+}
