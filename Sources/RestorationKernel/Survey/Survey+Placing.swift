@@ -3,6 +3,12 @@ extension Survey {
   typealias NamedView = (identifier: String, view: any RestorableView)
 
   mutating func placeRoots(_ roots: [any RestorableNode]) throws {
+    guard !areStored(roots) else {
+      for (root, slot) in zip(roots, document[Document.tree].children) {
+        places.visit(root, at: slot)
+      }
+      return
+    }
     var siblings = Siblings(
       below: Document.tree, of: document[Document.tree].children, expecting: roots.count)
     let first = agenda.met.count
@@ -10,6 +16,18 @@ extension Survey {
     agenda.met.reverse(from: first)
     try end(&siblings)
     try placeAll()
+  }
+
+  /// Whether the roots are those that are stored, and no save has to ask them or anything below but what has changed.
+  private func areStored(_ roots: [any RestorableNode]) -> Bool {
+    let stored = document[Document.tree].children
+    return roots.count == stored.count
+      && zip(roots, stored).allSatisfy { root, slot in
+        guard let known = places.known(root), known.slot == slot, !known.hasChanged else {
+          return false
+        }
+        return !places.asksBelow(slot) && places.role(of: slot) == .child
+      }
   }
 
   /// Puts an object among those that will be asked, and places what is below it.
