@@ -3,10 +3,10 @@ extension Document {
   /// The kept elements, then the bodies that the objects of elements have not read.
   func keptElements(_ types: TypeTable) -> [KeptElement] {
     guard !kept.isEmpty || !unread.isEmpty || !withheld.isEmpty else { return [] }
-    let names = StoredNames(self)
+    let paths = StoredPaths(self)
     func element(_ slot: Int32, _ form: Int32, _ kept: Kept, isStateAlone: Bool) -> KeptElement {
       KeptElement(
-        kind: self[slot].place.role.kind, path: RestorationPath(of: Int(slot), in: names),
+        kind: self[slot].place.role.kind, path: paths[slot],
         className: forms[Int(form)].className, reason: kept.outcome ?? .notFound,
         isStateAlone: isStateAlone, since: kept.since, byteCount: kept.byteCount)
     }

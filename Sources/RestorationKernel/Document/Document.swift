@@ -61,15 +61,6 @@ package struct Document: Sendable {
 
   package func form(of slot: Int32) -> Form { forms[Int(self[slot].place.form)] }
 
-  func path(of slot: Int32) -> RestorationPath {
-    let above = sequence(first: slot) { slot in
-      self[slot].place.parent > Self.tree ? self[slot].place.parent : nil
-    }
-    return Array(above).reversed().reduce(RestorationPath()) { path, slot in
-      path.appending(self[slot].place.name, siblingIndex: Int(self[slot].place.siblingIndex))
-    }
-  }
-
   /// An element and all below it, parents first.
   package func subtree(of slot: Int32) -> [Int32] {
     var slots = [slot]

@@ -22,7 +22,6 @@ struct FormReader {
   private var readings: [Reading] = []
   // A hook may register a class, so that another one is found from then on.
   private var known: [Known?] = []
-  private var factories: [TypeTable.ResolvedClass?] = []
   private var changeCount = -1
 
   init(_ document: Document, _ types: TypeTable) {
@@ -107,19 +106,9 @@ struct FormReader {
     return new
   }
 
-  /// The factory of a form's restoration class, which has this name.
-  mutating func factory(named name: String, _ form: Int32) -> TypeTable.ResolvedClass {
-    forgetIfRegistered()
-    if let factory = factories[Int(form)] { return factory }
-    let factory = types.restorationClass(named: name)
-    factories[Int(form)] = factory
-    return factory
-  }
-
   private mutating func forgetIfRegistered() {
     guard types.changeCount != changeCount else { return }
     known = Array(repeating: nil, count: forms.count)
-    factories = Array(repeating: nil, count: forms.count)
     changeCount = types.changeCount
   }
 }

@@ -58,7 +58,7 @@ extension RestorationRun {
   private func askRestorationClass(_ place: Place, _ coder: StateDecoder) -> Found {
     let name = forms.restorationClassName(place.form) ?? ""
     if let root = givenRoot(place, madeBy: name) { return .found(root, .existing) }
-    return ask(forms.factory(named: name, place.form), name, coder)
+    return ask(types.registration(named: name), name, coder)
   }
 
   /// The root that was given for a place, if the element names its class because that is registered
@@ -73,14 +73,11 @@ extension RestorationRun {
   }
 
   private func ask(
-    _ factory: TypeTable.ResolvedClass, _ name: String, _ coder: StateDecoder
+    _ maker: TypeTable.Registration?, _ name: String, _ coder: StateDecoder
   ) -> Found {
-    switch factory {
-    case .unknown: .missing(.unknownRestorationClass(name))
-    case .notAFactory: .missing(.notARestorationClass(name))
-    case .found(let make):
-      ask(.restorationClass) { try make(coder.path, coder) } ?? .missing(.vetoed)
-    }
+    guard let maker else { return .missing(.unknownRestorationClass(name)) }
+    guard let make = maker.factory else { return .missing(.notARestorationClass(name)) }
+    return ask(.restorationClass) { try make(coder.path, coder) } ?? .missing(.vetoed)
   }
 
   private func askDelegate(_ coder: StateDecoder) -> Found? {
@@ -97,8 +94,7 @@ extension RestorationRun {
 
   private func askNodeClass(_ place: Place, _ coder: StateDecoder) -> Found? {
     let name = forms.className(place.form)
-    guard types.makesItsObjects(name) else { return nil }
-    return ask(types.restorationClass(named: name), name, coder)
+    return types.maker(ofClass: name).map { ask($0, name, coder) }
   }
 
   private func ask(

@@ -168,7 +168,8 @@ extension RestorationRun {
   func entries(_ after: Document) -> ReportEntries<RestorationReport.NodeOutcome> {
     let notes = notes(after)
     return ReportEntries {
-      [document, order, names = restored.names, outcomes] in
+      [document, order, outcomes] in
+      let paths = StoredPaths(document)
       let ofApplication = notes[Document.tree].map {
         [RestorationReport.Entry.ofApplication(.restored(by: .delegate), $0)]
       }
@@ -177,7 +178,7 @@ extension RestorationRun {
           outcomes[slot].map { outcome in
             RestorationReport.Entry(
               kind: document[slot].place.role.kind,
-              path: RestorationPath(of: Int(slot), in: names),
+              path: paths[slot],
               className: document.form(of: slot).className, outcome: outcome,
               notes: notes[slot] ?? [])
           }

@@ -48,7 +48,7 @@ final class RestorationRun {
     self.restored = restored
     let facts = document.facts
     coders = ElementCoders(count: document.elements.count) {
-      StateDecoder(facts: facts, restored: restored, isPutBack: false)
+      StateDecoder(facts, restored)
     }
     outcomes = ElementOutcomes(document)
     forms = FormReader(document, objects.types)
@@ -61,15 +61,15 @@ final class RestorationRun {
   /// With `isLate`, the node of the first element came late; with `isBack`, it has been back before, and keeps
   /// what it contains.
   func run(isLate: Bool = false, isBack: Bool = false) -> RestorationReport.Outcome {
-    let application = isLate ? nil : application()
-    guard application?.letsRestore() ?? true else { return .declined }
+    let application = isLate ? nil : delegate
+    if let application, !lets(application) { return .declined }
     prepare()
     makeObjects()
     loadViews()
     findViews()
     decode(takingContent: !isBack)
     layOut()
-    decode(application)
+    if let application { decode(application) }
     for slot in order where outcomes.isDecodable(slot) {
       guard let object = restored.object(at: slot) else { continue }
       mark(slot)
@@ -97,20 +97,21 @@ final class RestorationRun {
       outcome: outcome, notes: [.kept])
   }
 
-  private func application() -> RestoredApplication {
-    RestoredApplication(
-      delegate,
-      coder: StateDecoder(
-        path: RestorationPath(), values: restored.state(at: Int(Document.tree)),
-        facts: document.facts, restored: restored))
+  /// Asks the delegate whether anything is restored.
+  private func lets(_ delegate: any StateDelegate) -> Bool {
+    withCoder(Document.tree) { delegate.shouldRestoreApplicationState(with: $0) }
   }
 
-  private func decode(_ application: RestoredApplication?) {
-    guard let application else { return }
-    let failure = application.decode()
-    for note in [failure, application.unreadNote].compactMap(\.self) {
-      outcomes.note(note, Document.tree)
+  /// Lets the delegate decode the application's own values.
+  private func decode(_ delegate: any StateDelegate) {
+    withCoder(Document.tree) { coder in
+      do {
+        try delegate.didDecodeRestorableState(with: coder)
+      } catch {
+        outcomes.note(.didDecodeFailed(error.reason), Document.tree)
+      }
     }
+    if let note = coders.unreadNote(0) { outcomes.note(note, Document.tree) }
   }
 
   @inline(__always)

@@ -3,12 +3,12 @@ internal import ArchiveCodec
 /// The objects of a restore, and the bodies that they are given.
 final class RestoredObjects {
   let document: Document
-  let names: StoredNames
+  private let paths: StoredPaths
   private let readBody: (UInt64) throws(ArchiveError) -> KeyedDecoder?
   // The tables belong to one run, which is at one element at a time.
   @safe @exclusivity(unchecked) private var objects: [(any StateRestoring)?]
   @safe @exclusivity(unchecked) private var nodes: [(any RestorableNode)?]
-  private var slots = AddressTable()
+  private var slots = KeyTable()
   private var slotsByID: KeyTable?
   /// The bodies that are given in place of the stored ones; nil where nobody gets to see one.
   var given: [Int32: KeyedDecoder?] = [:]
@@ -25,7 +25,7 @@ final class RestoredObjects {
     _ readBody: @escaping (UInt64) throws(ArchiveError) -> KeyedDecoder?
   ) {
     (self.document, self.readBody) = (document, readBody)
-    names = StoredNames(document)
+    paths = StoredPaths(document)
     objects = Array(repeating: nil, count: document.elements.count)
     nodes = Array(repeating: nil, count: document.elements.count)
   }
@@ -40,15 +40,16 @@ final class RestoredObjects {
   func claim(
     _ object: any StateRestoring, _ node: (any RestorableNode)?, at slot: Int32
   ) -> Int32? {
-    if let other = slots.find(ObjectIdentifier(object)) { return Int32(other) }
-    slots.set(Int(slot), for: ObjectIdentifier(object))
+    let key = UInt64(addressOf: object)
+    if let other = slots[key] { return other }
+    slots.set(key, slot)
     (objects[Int(slot)], nodes[Int(slot)]) = (object, node)
     return nil
   }
 
   func set(_ view: any RestorableView, at slot: Int32) { objects[Int(slot)] = view }
 
-  func contains(_ object: any StateRestoring) -> Bool { slots[ObjectIdentifier(object)] != nil }
+  func contains(_ object: any StateRestoring) -> Bool { slots[UInt64(addressOf: object)] != nil }
 
   /// The body that an element has stored; nil if there is none.
   func body(_ record: UInt64, of slot: Int32) -> KeyedDecoder? {
@@ -63,7 +64,7 @@ final class RestoredObjects {
   /// Lets all objects go; coders that hooks have kept find nothing any more.
   func forget() {
     (objects, nodes) = ([], [])
-    slots = AddressTable()
+    slots = KeyTable()
     tabsToCome = []
   }
 
@@ -96,7 +97,7 @@ extension RestoredObjects: RestoredReferences {
   /// Fields that did not fit are those of a decoding that counts.
   func forgetMended(at slot: Int32) { mended[slot] = nil }
 
-  func path(at place: Int) -> RestorationPath { RestorationPath(of: place, in: names) }
+  func path(at place: Int) -> RestorationPath { paths[Int32(place)] }
 
   func state(at place: Int) -> KeyedDecoder? {
     let slot = Int32(place)
@@ -119,7 +120,7 @@ extension RestoredObjects: RestoredReferences {
   func presented(at place: Int) -> (any RestorableNode)? { nodes(below: place, .presented).first }
 
   private func nodes(below place: Int, _ role: Role) -> [any RestorableNode] {
-    guard !nodes.isEmpty else { return [] }
+    guard !nodes.isEmpty, place > Document.tree else { return [] }
     return document[Int32(place)].children.compactMap { child in
       document[child].place.role == role ? anyNode(at: child) : nil
     }

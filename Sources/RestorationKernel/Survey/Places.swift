@@ -189,21 +189,17 @@ final class Places {
 }
 
 extension Places: StateEncoding {
-  func path(of number: RowNumber?) -> RestorationPath { path(of: number ?? Document.tree) }
-
-  func reference(
-    to object: any StateRestoring, from number: RowNumber?, key: String
-  ) -> UInt64? {
+  func reference(to object: any StateRestoring, from referrer: Int32, key: String) -> UInt64? {
     let known =
       visitedSlot(of: object) ?? mentionedSlot(of: object) ?? known(object)?.slot
-      ?? keptSlot(of: object, from: number ?? Document.tree)
+      ?? keptSlot(of: object, from: referrer)
     if let slot = known {
       mentions.append(Mention(object: object, slot: slot, key: key))
       return id(of: slot)
     }
     guard objects.canBeReferred(object) else {
       let className = objects.types.className(of: object)
-      note(.referenceWithoutIdentifier(key: key, className: className), number)
+      notes.add(.referenceWithoutIdentifier(key: key, className: className), referrer)
       return nil
     }
     let slot = add(Place(parent: -1, role: .referred))
@@ -227,9 +223,5 @@ extension Places: StateEncoding {
     return name.flatMap { keptByName[$0] }?.first { document[$0].place.parent == parent }
   }
 
-  func note(_ note: ReportNote, _ number: RowNumber?) { notes.add(note, number ?? Document.tree) }
-
-  func register(_ object: any RestorableObject, identifier: String) {
-    objects.register(object, identifier: identifier)
-  }
+  func note(_ note: ReportNote, _ slot: Int32) { notes.add(note, slot) }
 }

@@ -39,7 +39,7 @@ enum StateProbe {
     _ encoder: KeyedEncoder
   ) throws {
     let coder = StateEncoder(references, encoder)
-    coder.open(nil)
+    coder.open(Document.tree)
     defer { coder.close() }
     try coder.encodeOwnState(of: object, traits)
     try object.encodeRestorableState(with: coder)
@@ -52,16 +52,12 @@ private final class ProbedReferences: StateEncoding {
 
   init(_ id: @escaping (any StateRestoring) -> UInt64?) { self.id = id }
 
-  func path(of number: RowNumber?) -> RestorationPath { RestorationPath() }
+  func path(of slot: Int32) -> RestorationPath { RestorationPath() }
 
-  func reference(
-    to object: any StateRestoring, from number: RowNumber?, key: String
-  ) -> UInt64? {
+  func reference(to object: any StateRestoring, from referrer: Int32, key: String) -> UInt64? {
     id(object)
   }
 
-  func register(_ object: any RestorableObject, identifier: String) {}
-
   // Notes are left to the save that stores the state.
-  func note(_ note: ReportNote, _ number: RowNumber?) {}
+  func note(_ note: ReportNote, _ slot: Int32) {}
 }

@@ -340,7 +340,7 @@ struct Survey {
     try builder.begin(record: places[slot].bodyRecord, with: encoder)
     let start = encoder.byteCount
     do {
-      coder.open(slot == Document.tree ? nil : slot)
+      coder.open(slot)
       defer { coder.close() }
       try body(coder)
     } catch {

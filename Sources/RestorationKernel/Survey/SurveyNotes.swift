@@ -88,11 +88,11 @@ struct SurveyNotes {
   ///
   /// - Complexity: O(*n*) in the lines.
   func entries(_ document: Document) -> [Entry] {
-    let names = isShort ? nil : StoredNames(document)
+    let paths = StoredPaths(document)
     func entry(_ slot: Int32, _ outcome: Outcome, _ notes: [ReportNote]) -> Entry {
       Entry(
         kind: document[slot].place.role.kind,
-        path: names.map { RestorationPath(of: Int(slot), in: $0) } ?? document.path(of: slot),
+        path: paths[slot],
         className: document.form(of: slot).className, outcome: outcome, notes: notes)
     }
     let application = notes[Document.tree].map { [Entry.ofApplication(.saved, $0)] } ?? []

@@ -51,8 +51,7 @@ final class FormTable {
     if let maker, !maker.isRegistered { note(.restorationClassNotRegistered(maker.name)) }
     var form = Form(className: info.name, restorationClassName: maker?.name)
     form.version =
-      info.registered?.version
-      ?? maker.flatMap { types.registration(named: $0.name) }?.version.number
+      (info.registration ?? maker.flatMap { types.registration(named: $0.name) })?.version.number
       ?? StateVersion.first.number
     if types.hasStoryboards, let node = info.node(object) {
       form.storyboard = types.storyboard(of: node)

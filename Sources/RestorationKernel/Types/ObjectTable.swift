@@ -13,8 +13,6 @@ final class ObjectTable {
   }
 
   let types: TypeTable
-  /// The table whose registered objects count for an identifier that has none here.
-  private let outer: ObjectTable?
   private var entries = WeakTable<Entry>()
   /// Whether a node that has the name of its class was restored under another identifier.
   private var hasRestoredClassNames = false
@@ -24,10 +22,7 @@ final class ObjectTable {
   /// Counts the registered objects.
   private(set) var changeCount = 0
 
-  init(_ types: TypeTable, outer: ObjectTable? = nil) {
-    self.types = types
-    self.outer = outer
-  }
+  init(_ types: TypeTable) { self.types = types }
 
   // MARK: Nodes
 
@@ -76,13 +71,11 @@ final class ObjectTable {
   ) -> (name: String, isRegistered: Bool)? {
     if let type {
       // Most nodes are made by their own class.
-      if type == info.type { return (info.name, info.registered?.hasFactory ?? false) }
+      if type == info.type { return (info.name, info.registration?.factory != nil) }
       let name = types.name(of: type)
-      return (name, types.registration(named: name)?.making.factory != nil)
+      return (name, types.registration(named: name)?.factory != nil)
     }
-    if let registered = info.registered, registered.isNamedBySaves {
-      return (registered.name, true)
-    }
+    if let own = info.registration, own.isNamedBySaves { return (own.name, true) }
     return entries[object]?.restored?.restorationClassName.map {
       ($0, types.registration(named: $0) != nil)
     }
@@ -104,12 +97,11 @@ final class ObjectTable {
 
   /// The identifier that the object was registered under; nil if it was not.
   func identifier(ofRegistered object: any StateRestoring) -> String? {
-    entries[object]?.registeredAs ?? outer?.identifier(ofRegistered: object)
+    entries[object]?.registeredAs
   }
 
   func registeredObjects(named identifier: String) -> RegisteredObjects {
-    let own = registered[identifier] ?? RegisteredObjects()
-    return own.entries.isEmpty ? outer?.registeredObjects(named: identifier) ?? own : own
+    registered[identifier] ?? RegisteredObjects()
   }
 
   // MARK: References

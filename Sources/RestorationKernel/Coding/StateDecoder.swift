@@ -1,0 +1,324 @@
+public import ArchiveCodec
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
+public import Foundation
+#endif
+
+/// Gives back the state of one node, or of the application.
+///
+/// For an absent key `decodeIfPresent` gives nil, and `decode` throws, also for an
+/// optional type. Both throw for a value of another type. A decoder is read-only, and
+/// the factory that makes the node sees the same values as the node's own decoding. A
+/// decoder is for the call that it is given to: after that it may find nothing. Keep no
+/// reference to it, nor a weak one.
+public final class StateDecoder {
+  // The marked properties are set for each object, and most are read for each value.
+  // The check for exclusive access would take longer than the access (benchmark:
+  // restore nodes). A decoder stays on the actor that restores, so nobody else has
+  // access meanwhile.
+  @safe @exclusivity(unchecked) private var isOpen: Bool
+  /// Over no values if the element has none.
+  @usableFromInline @safe @exclusivity(unchecked) var cursor: FieldCursor
+  @safe @exclusivity(unchecked) private var hasValues: Bool
+  /// The number of keys of the values that are open.
+  @safe @exclusivity(unchecked) private var keyCount = 0
+  @safe @exclusivity(unchecked) private var ownReadKeys = ReadKeys()
+  /// The place of the element in the stored tree.
+  @safe @exclusivity(unchecked) private var place = 0
+  private let facts: SaveFacts
+  private let restored: any RestoredReferences
+  /// Notes the keys that are asked for, if this is a coder of a container.
+  private let container: ReadContainer?
+
+  /// Creates a coder that serves one element after the other, or the values of one of its containers.
+  init(_ facts: SaveFacts, _ restored: any RestoredReferences, in container: ReadContainer? = nil) {
+    (self.facts, self.restored, self.container) = (facts, restored, container)
+    cursor = container.map { FieldCursor($0.values) } ?? FieldCursor()
+    hasValues = container != nil
+    isOpen = true
+  }
+
+  /// The path of the node; empty for the application.
+  public var path: RestorationPath { restored.path(at: place) }
+
+  /// The nodes that this node contained and that are back, in saved order.
+  ///
+  /// - Complexity: O(*n*) in their number.
+  public var restoredChildren: [any RestorableNode] { restored.children(at: place) }
+
+  /// The node that this node presented, if it is back.
+  public var restoredPresented: (any RestorableNode)? { restored.presented(at: place) }
+
+  var builtIn: BuiltInState? { restored.builtIn(at: place).map(BuiltInState.init) }
+
+  /// The values of the element, opened at the first question: many elements are never asked.
+  private var values: KeyedDecoder? {
+    if !isOpen { open() }
+    return hasValues ? cursor.values : nil
+  }
+
+  private func open() {
+    isOpen = true
+    guard let values = restored.state(at: place) else {
+      cursor = FieldCursor()
+      return
+    }
+    cursor = FieldCursor(values)
+    keyCount = values.keyCount
+    hasValues = true
+  }
+
+  /// Whether a ``RestorableList`` was saved by the positions of its rows, and not by
+  /// the identifiers of its model: other rows may have these positions by now.
+  public var hasRawListPositions: Bool { builtIn?.hasRawListPositions ?? false }
+
+  /// The keys that were encoded.
+  public var keys: [String] { (values?.keys ?? []).filter { $0 != BuiltInKey.container } }
+
+  /// Whether there is a value for the key.
+  ///
+  /// - Parameter key: The key of the value.
+  /// - Returns: Whether the key is there.
+  public func contains(_ key: String) -> Bool {
+    state(with: key)?.contains(key) ?? false
+  }
+
+  // Inlinable for the same reason as in the encoder: the type is known where it is called.
+  /// Reads a value that must be there.
+  ///
+  /// - Parameters:
+  ///   - type: The type that was encoded; integers may differ in width.
+  ///   - key: The key that the value was encoded with.
+  /// - Returns: The value.
+  /// - Throws: ``/ArchiveCodec/ArchiveError`` with `keyNotFound`,
+  ///   `typeMismatch` or `numberOutOfRange`.
+  @inlinable
+  public func decode<Value: ArchiveValue>(
+    _ type: Value.Type = Value.self, forKey key: String
+  ) throws(ArchiveError) -> Value {
+    guard let value = try decodeIfPresent(type, forKey: key) else { throw missing(key) }
+    return value
+  }
+
+  @usableFromInline
+  func missing(_ key: String) -> ArchiveError {
+    ArchiveError(.keyNotFound, path: [key])
+  }
+
+  /// Reads a value, nil if there is none.
+  ///
+  /// - Parameters:
+  ///   - type: The type that was encoded; integers may differ in width.
+  ///   - key: The key that the value was encoded with.
+  /// - Returns: The value, or nil if the key is absent.
+  /// - Throws: ``/ArchiveCodec/ArchiveError`` with `typeMismatch` or
+  ///   `numberOutOfRange`. An absent key is not an error.
+  @inlinable
+  public func decodeIfPresent<Value: ArchiveValue>(
+    _ type: Value.Type = Value.self, forKey key: String
+  ) throws(ArchiveError) -> Value? {
+    guard let offset = try offset(of: key) else { return nil }
+    return try cursor.decode(type, at: offset, forKey: key)
+  }
+
+  /// Where the value of a key begins.
+  ///
+  /// The key counts as asked for.
+  @usableFromInline
+  func offset(of key: String) throws(ArchiveError) -> Int? {
+    if !isOpen { open() }
+    var place = 0
+    guard let offset = try cursor.offset(of: key, place: &place) else { return nil }
+    readKeys.insert(key, at: place)
+    return offset
+  }
+
+  /// Reads a value of any decodable type that must be there.
+  ///
+  /// - Parameters:
+  ///   - type: The type that was encoded, or one that decodes the same form.
+  ///   - key: The key that the value was encoded with.
+  /// - Returns: The value.
+  /// - Throws: The errors of the value's `init(from:)`; `DecodingError` if the stored
+  ///   value does not fit; ``/ArchiveCodec/ArchiveError`` with `keyNotFound`.
+  public func decode<Value: Decodable>(
+    _ type: Value.Type = Value.self, forKey key: String
+  ) throws -> Value {
+    guard let value = try decodeIfPresent(type, forKey: key) else { throw missing(key) }
+    return value
+  }
+
+  /// Reads a value of any decodable type, nil if there is none.
+  ///
+  /// - Parameters:
+  ///   - type: The type that was encoded, or one that decodes the same form.
+  ///   - key: The key that the value was encoded with.
+  /// - Returns: The value, or nil if the key is absent.
+  /// - Throws: The errors of the value's `init(from:)`; `DecodingError` if the stored
+  ///   value does not fit. An absent key is not an error.
+  public func decodeIfPresent<Value: Decodable>(
+    _ type: Value.Type = Value.self, forKey key: String
+  ) throws -> Value? {
+    try state(with: key)?.decodeIfPresent(type, forKey: key)
+  }
+
+  /// Reads a value; nil if there is none.
+  ///
+  /// Fields that are not stored or do not fit come from another value.
+  func decodeIfPresent<Value: Codable>(
+    forKey key: String, standIn other: @autoclosure () -> Value
+  ) throws -> Value? {
+    let mended = try state(with: key)?.decodeIfPresent(forKey: key, standIn: other())
+    if let fields = mended.flatMap({ MendedFields($0) }) { restored.note(fields, at: place) }
+    return mended?.value
+  }
+
+  /// Reads a reference; nil if there is none, or its object is not back.
+  ///
+  /// While nodes and objects are being made, a reference finds only objects that were
+  /// made before. Parents are made before their children, and views are found when all
+  /// nodes are made.
+  ///
+  /// - Parameters:
+  ///   - type: The type that the object must have.
+  ///   - key: The key that the reference was encoded with.
+  /// - Returns: The object, the same instance for every reference to it, or nil.
+  /// - Throws: ``RestorationError`` with `nodeTypeMismatch` if the object is back with
+  ///   another type; ``/ArchiveCodec/ArchiveError`` with `typeMismatch` if the key
+  ///   holds something else.
+  public func decodeObject<Object>(
+    _ type: Object.Type = Object.self, forKey key: String
+  ) throws -> Object? {
+    try state(with: key)?.reference(forKey: key).flatMap { try object($0, type, key) }
+  }
+
+  /// Reads references in saved order, without the objects that are not back.
+  ///
+  /// - Parameters:
+  ///   - type: The type that the objects must have.
+  ///   - key: The key that the references were encoded with.
+  /// - Returns: The objects; none if the key is absent.
+  /// - Throws: As ``decodeObject(_:forKey:)``.
+  public func decodeObjects<Object>(
+    _ type: Object.Type = Object.self, forKey key: String
+  ) throws -> [Object] {
+    try state(with: key)?.references(forKey: key)?.compactMap { try object($0, type, key) } ?? []
+  }
+
+  /// Reads references by name, without the objects that are not back.
+  ///
+  /// - Parameters:
+  ///   - type: The type that the objects must have.
+  ///   - key: The key that the references were encoded with.
+  /// - Returns: The objects; none if the key is absent.
+  /// - Throws: As ``decodeObject(_:forKey:)``.
+  public func decodeObjectDictionary<Object>(
+    _ type: Object.Type = Object.self, forKey key: String
+  ) throws -> [String: Object] {
+    guard let names = try state(with: key)?.container(forKey: key) else { return [:] }
+    var objects: [String: Object] = [:]
+    for name in try names.dictionaryKeys {
+      objects[name] = try names.reference(forKey: name).flatMap { try object($0, type, key) }
+    }
+    return objects
+  }
+
+  /// Opens the values that were written under one key, nil if there are none.
+  ///
+  /// - Parameter key: The key that the container was encoded with.
+  /// - Returns: A coder for the values of the container, or nil.
+  /// - Throws: ``/ArchiveCodec/ArchiveError`` with `typeMismatch` if the key
+  ///   holds something else.
+  public func container(forKey key: String) throws(ArchiveError) -> StateDecoder? {
+    guard let inner = try state(with: key)?.container(forKey: key) else { return nil }
+    let coder = StateDecoder(facts, restored, in: readKeys.container(forKey: key, inner))
+    coder.place = place
+    return coder
+  }
+
+  private var readKeys: ReadKeys {
+    get { container?.keys ?? ownReadKeys }
+    _modify {
+      if let container { yield &container.keys } else { yield &ownReadKeys }
+    }
+  }
+
+  /// The keys that were stored and not asked for; nil if there are none.
+  var unreadNote: ReportNote? {
+    let keys = (values.map { readKeys.missing(in: $0) } ?? []).filter { $0 != BuiltInKey.container }
+    return keys.isEmpty ? nil : .unreadKeys(keys)
+  }
+
+  /// The values.
+  ///
+  /// The key counts as asked for.
+  private func state(with key: String) -> KeyedDecoder? {
+    do throws(ArchiveError) {
+      _ = try offset(of: key)
+    } catch {
+      // The caller reads the key next and throws this error itself.
+    }
+    return values
+  }
+
+  private func object<Object>(
+    _ record: UInt64, _ type: Object.Type, _ key: String
+  ) throws -> Object? {
+    guard let object = restored[record] else { return nil }
+    guard let typed = object as? Object else {
+      throw RestorationError(
+        .nodeTypeMismatch, "\(path), key \(key): \(Swift.type(of: object)) is not a \(type)")
+    }
+    return typed
+  }
+}
+
+// MARK: - One element after the other
+
+extension StateDecoder {
+  /// Begins a call for an element.
+  ///
+  /// The factory may have read some of its keys before.
+  func open(_ place: Int, _ readPlaces: UInt64) {
+    self.place = place
+    ownReadKeys.reset(places: readPlaces)
+    hasValues = false
+    isOpen = false
+  }
+
+  /// The keys that were asked for so far.
+  var read: ReadKeys {
+    get { ownReadKeys }
+    set { ownReadKeys = newValue }
+  }
+
+  /// A bit for each key in one of the first places that was asked for.
+  var readPlaces: UInt64 { ownReadKeys.places }
+
+  var hasReadPlacesOnly: Bool { ownReadKeys.isPlain }
+
+  /// Whether every stored key was asked for.
+  var hasReadAll: Bool {
+    hasValues && ownReadKeys.isPlain && ownReadKeys.places.nonzeroBitCount == keyCount
+  }
+}
+
+/// Facts about the save, the same in every coder of a restore.
+extension StateDecoder {
+  /// The version of the application that saved, nil if it gave none.
+  public var applicationVersion: String? { facts.applicationVersion }
+
+  /// The kind of interface of the application that saved.
+  public var userInterfaceIdiom: String? { facts.userInterfaceIdiom }
+
+  /// The version of the operating system at the save.
+  public var systemVersion: String? { facts.systemVersion }
+
+  /// When a save last wrote a part of the state, by the clock of the keeper that saved;
+  /// in whole seconds, unless the application's own values were written then.
+  public var timestamp: Date? { facts.timestamp }
+}
+
+@available(*, unavailable, message: "a coder belongs to the actor that restores")
+extension StateDecoder: Sendable {}

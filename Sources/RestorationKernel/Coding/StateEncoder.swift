@@ -1,0 +1,159 @@
+public import ArchiveCodec
+
+/// Takes the state of one node, or of the application.
+///
+/// Each node has keys of its own, so names cannot collide. An encoder is write-only,
+/// and open only during the call that it is given to: after that it writes nothing. Keep
+/// no reference to it, nor a weak one.
+public final class StateEncoder {
+  /// The path of the node; empty for the application, and after the call.
+  public var path: RestorationPath { isOpen ? walk.path(of: slot) : RestorationPath() }
+
+  private let walk: any StateEncoding
+  private let encoder: KeyedEncoder
+  @usableFromInline let writer: ValueWriter
+  // Set for each object and read for each value, as the properties of the decoder.
+  @safe @exclusivity(unchecked) private var isOpen = false
+  @safe @exclusivity(unchecked) private(set) var isUsed = false
+  private var slot: Int32 = 0
+
+  /// Creates a coder that writes into the records of an encoder.
+  init(_ walk: any StateEncoding, _ encoder: KeyedEncoder) {
+    self.walk = walk
+    self.encoder = encoder
+    writer = encoder.writer
+  }
+
+  /// Begins the call for an element, by its place in the document.
+  func open(_ slot: Int32) {
+    self.slot = slot
+    isUsed = false
+    isOpen = true
+  }
+
+  func close() { isOpen = false }
+
+  // Inlinable, so that the compiler knows the type: looking up its conformance at run
+  // time took a quarter of a save (benchmark: save nodes).
+  /// Writes a value; nil writes nothing.
+  ///
+  /// The last value of a key stays. A value that is too large to store makes
+  /// the node lose its state, and the report says so.
+  ///
+  /// - Parameters:
+  ///   - value: A Bool, number, String, Data, Date, UUID or URL, an array of
+  ///     them, or a dictionary from String to them.
+  ///   - key: Any name of up to 1 KiB.
+  @inlinable
+  public func encode<Value: ArchiveValue>(_ value: Value?, forKey key: String) {
+    guard let value else {
+      _ = isWritable()
+      return
+    }
+    if begin(key) { value.write(to: writer) }
+  }
+
+  /// Writes a value of any encodable type; nil writes nothing.
+  ///
+  /// - Parameters:
+  ///   - value: The value; it must not use this coder while it is encoded.
+  ///   - key: Any name of up to 1 KiB.
+  /// - Throws: The errors of the value's `encode(to:)`, and `EncodingError` if
+  ///   something in it cannot be stored. Nothing of the value remains then, and
+  ///   encoding may go on.
+  public func encode<Value: Encodable>(_ value: Value?, forKey key: String) throws {
+    guard isWritable() else { return }
+    try encoder.encode(value, forKey: key)
+  }
+
+  /// Writes a reference to an object that is also encodable; nil writes nothing.
+  ///
+  /// - Parameters:
+  ///   - object: A node, a view or a registered object.
+  ///   - key: Any name of up to 1 KiB.
+  public func encode<Object: StateRestoring & Encodable>(_ object: Object?, forKey key: String) {
+    encode(object as (any StateRestoring)?, forKey: key)
+  }
+
+  /// Writes a reference to a node, a view or a registered object; nil writes
+  /// nothing.
+  ///
+  /// The object is preserved too, once, even if no node contains it. After a restore,
+  /// every reference to the object yields the same instance. A view must belong to a
+  /// node that is preserved. An object without an identifier cannot be the target of a
+  /// reference; the report says so.
+  ///
+  /// - Parameters:
+  ///   - object: A node, a view or a registered object.
+  ///   - key: Any name of up to 1 KiB.
+  public func encode(_ object: (any StateRestoring)?, forKey key: String) {
+    guard isWritable(), let object, let target = reference(to: object, key) else { return }
+    encoder.encodeReference(to: target, forKey: key)
+  }
+
+  /// Writes references in order, without the objects that have no identifier.
+  ///
+  /// - Parameters:
+  ///   - objects: Nodes, views and registered objects.
+  ///   - key: Any name of up to 1 KiB.
+  public func encode(_ objects: [any StateRestoring], forKey key: String) {
+    guard isWritable() else { return }
+    encoder.encodeReferences(to: objects.compactMap { reference(to: $0, key) }, forKey: key)
+  }
+
+  /// Writes references by name, without the objects that have no identifier.
+  ///
+  /// - Parameters:
+  ///   - objects: Nodes, views and registered objects.
+  ///   - key: Any name of up to 1 KiB.
+  /// - Complexity: O(*n* log *n*) in their number.
+  public func encode(_ objects: [String: any StateRestoring], forKey key: String) {
+    guard isWritable() else { return }
+    encoder.encodeContainer(forKey: key) { encoder in
+      for (name, object) in objects.sorted(by: { $0.key < $1.key }) {
+        if let target = reference(to: object, key) {
+          encoder.encodeReference(to: target, forKey: name)
+        }
+      }
+    }
+  }
+
+  /// Writes a group of values with keys of their own under one key.
+  ///
+  /// - Parameters:
+  ///   - key: Any name of up to 1 KiB.
+  ///   - body: Encodes the values of the container, with this coder.
+  /// - Throws: The error of `body`; nothing of the container remains then.
+  public func encodeContainer<Failure: Error>(
+    forKey key: String, _ body: (StateEncoder) throws(Failure) -> Void
+  ) throws(Failure) {
+    guard isWritable() else { return }
+    try encoder.encodeContainer(forKey: key) { _ throws(Failure) in try body(self) }
+  }
+
+  func note(_ note: ReportNote) {
+    walk.note(note, slot)
+  }
+
+  private func reference(to object: any StateRestoring, _ key: String) -> UInt64? {
+    walk.reference(to: object, from: slot, key: key)
+  }
+
+  /// Begins the value of a key; false if the coder is closed or cannot take the key.
+  @usableFromInline
+  func begin(_ key: String) -> Bool {
+    isWritable() && encoder.begin(key)
+  }
+
+  @usableFromInline
+  func isWritable() -> Bool {
+    if isOpen { isUsed = true }
+    return isOpen
+  }
+
+  /// Runs the body; if the body throws, nothing that it encoded remains.
+  func attempt(_ body: () throws -> Void) throws { try encoder.attempt(body) }
+}
+
+@available(*, unavailable, message: "a coder is valid only during the call it was made for")
+extension StateEncoder: Sendable {}

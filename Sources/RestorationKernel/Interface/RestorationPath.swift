@@ -1,0 +1,175 @@
+/// The restoration identifiers from a root to a node.
+///
+/// Printed with `/` between them; a `/` or `\` inside an identifier is printed
+/// with a `\` before it. A node without identifier shows as `∅`.
+public struct RestorationPath: Hashable, Sendable {
+  private let last: PathComponent?
+
+  /// The number of identifiers.
+  public var count: Int { last?.depth ?? 0 }
+
+  /// The path of nothing, above all roots.
+  public init() { last = nil }
+
+  /// Creates a path from identifiers, the root's first.
+  ///
+  /// - Parameter components: The identifiers.
+  public init(_ components: [String]) {
+    self = components.reduce(RestorationPath()) { $0.appending($1) }
+  }
+
+  private init(last: PathComponent?) { self.last = last }
+
+  /// The path of a node below this one.
+  ///
+  /// - Parameters:
+  ///   - identifier: The node's own identifier.
+  ///   - siblingIndex: How many elder siblings have the same identifier.
+  /// - Returns: The longer path.
+  public func appending(_ identifier: String, siblingIndex: Int = 0) -> RestorationPath {
+    RestorationPath(last: PathComponent(identifier, siblingIndex, below: last))
+  }
+
+  /// The node's own identifier; nil for the empty path.
+  public var identifier: String? { last?.identifier }
+
+  /// How many elder siblings have the same identifier.
+  ///
+  /// More than 0 only in a ``RestorableStack`` and a ``RestorableSplit``, which tell
+  /// equal children apart. The index is a part of the path, but not of its text.
+  public var siblingIndex: Int { last?.siblingIndex ?? 0 }
+
+  /// The path without its last identifier; nil for the empty path.
+  public var parent: RestorationPath? {
+    last.map { RestorationPath(last: $0.above) }
+  }
+
+  /// The identifiers, the root's first.
+  ///
+  /// - Complexity: O(*n*) in their number.
+  public var components: [String] { fromRoot(\.identifier) }
+
+  var siblingIndices: [Int] { fromRoot(\.siblingIndex) }
+
+  private func fromRoot<Value>(
+    last count: Int = .max, _ value: (PathComponent) -> Value
+  ) -> [Value] {
+    var values: [Value] = []
+    var next = last
+    while let step = next, values.count < count {
+      values.append(value(step))
+      next = step.above
+    }
+    return values.reversed()
+  }
+
+  /// Compares the identifiers and sibling indices.
+  ///
+  /// - Complexity: O(*n*) in their number, less where paths share a beginning.
+  public static func == (left: RestorationPath, right: RestorationPath) -> Bool {
+    guard left.count == right.count else { return false }
+    var pair = (left.last, right.last)
+    while let first = pair.0, let second = pair.1 {
+      if first === second { return true }
+      guard first.identifier == second.identifier, first.siblingIndex == second.siblingIndex
+      else { return false }
+      pair = (first.above, second.above)
+    }
+    return true
+  }
+
+  /// Hashes the identifiers.
+  ///
+  /// - Complexity: O(*n*) in their number.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(components)
+  }
+}
+
+extension RestorationPath: CustomStringConvertible {
+  /// The identifiers with `/` between them.
+  public var description: String { Self.text(components) }
+
+  private static func text(_ identifiers: [String]) -> String {
+    identifiers.map { identifier in
+      identifier.isEmpty
+        ? "∅"
+        : identifier.reduce(into: "") { text, character in
+          if character == "/" || character == "\\" { text += "\\" }
+          text.append(character)
+        }
+    }.joined(separator: "/")
+  }
+
+  /// The path in a line of a report: the last identifiers of a long path, after the
+  /// number of identifiers before them.
+  ///
+  /// Without the cut the lines of a long chain would need a square of space.
+  ///
+  /// - Complexity: O(1) in the number of identifiers.
+  var phrase: String {
+    let before = count - Self.longestPhrase
+    guard before > 0 else { return description }
+    return "…(\(before))/" + Self.text(fromRoot(last: Self.longestPhrase, \.identifier))
+  }
+
+  private static let longestPhrase = 24
+}
+
+extension RestorationPath: Codable {
+  private enum CodingKeys: CodingKey {
+    case identifiers, siblingIndices
+  }
+
+  /// Writes the identifiers, and the sibling indices if one is not 0.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(components, forKey: .identifiers)
+    let indices = siblingIndices
+    if indices.contains(where: { $0 > 0 }) {
+      try container.encode(indices, forKey: .siblingIndices)
+    }
+  }
+
+  /// Reads a path that ``encode(to:)`` wrote.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    let identifiers = try container.decode([String].self, forKey: .identifiers)
+    let indices =
+      try container.decodeIfPresent([Int].self, forKey: .siblingIndices)
+      ?? identifiers.map { _ in 0 }
+    guard indices.count == identifiers.count else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .siblingIndices, in: container,
+        debugDescription: "There are not as many sibling indices as identifiers.")
+    }
+    self = zip(identifiers, indices).reduce(RestorationPath()) { path, next in
+      path.appending(next.0, siblingIndex: next.1)
+    }
+  }
+}
+
+/// One identifier and a link to the identifiers above.
+///
+/// Paths share their beginnings, so a tree's paths take linear memory. Sendable
+/// although `above` is a variable: it is written only in `deinit`, in a component that
+/// nobody else refers to any more.
+private final class PathComponent: @unchecked Sendable {
+  let identifier: String
+  let siblingIndex: Int
+  let depth: Int
+  private(set) var above: PathComponent?
+
+  init(_ identifier: String, _ siblingIndex: Int, below above: PathComponent?) {
+    self.identifier = identifier
+    self.siblingIndex = siblingIndex
+    self.above = above
+    depth = (above?.depth ?? 0) + 1
+  }
+
+  /// Releases a long chain one by one, since recursive releases would overflow the stack.
+  deinit {
+    var next = above.take()
+    while isKnownUniquelyReferenced(&next) { next = next?.above.take() }
+  }
+}

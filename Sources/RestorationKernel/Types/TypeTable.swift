@@ -1,0 +1,205 @@
+/// The types of an app: their names in archives, their abilities, what makes their objects, and the
+/// storyboards.
+///
+/// All states of an app share one table.
+final class TypeTable {
+  /// Makes or finds the object of a path; nil is a veto.
+  typealias Factory = (RestorationPath, StateDecoder) throws -> (any StateRestoring)?
+
+  /// The facts that an app registered about a type.
+  struct Registration {
+    let name: String
+    let type: Any.Type
+    let version: StateVersion
+    /// Makes the objects that are saved under the name; nil if only the name is known.
+    let factory: Factory?
+    /// Whether saves name the registration for objects that name no restoration class.
+    let isNamedBySaves: Bool
+    /// Whether the factory makes objects of the registered class, and not of another one.
+    let makesItsClass: Bool
+  }
+
+  /// The registrations by names and aliases.
+  private var registrations: [String: Registration] = [:]
+
+  // The tables are asked for every object, and changed by calls on the actor of the app alone, so
+  // the check whether both happen at once would take longer than the answer.
+  /// The names that classes had before they got theirs.
+  @safe @exclusivity(unchecked) private(set) var formerNames: [String: [String]] = [:]
+  @safe @exclusivity(unchecked) private var storyboards: [String: Storyboard] = [:]
+  @safe @exclusivity(unchecked) private var infos: [TypeInfo] = []
+  @safe @exclusivity(unchecked) private var numbers = KeyTable()
+
+  /// Counts the registrations.
+  @safe @exclusivity(unchecked) private(set) var changeCount = 0
+
+  // MARK: Registering
+
+  func register(
+    _ type: Any.Type, as name: String?, aliases: [String], version: Int,
+    migrations: [StateMigration], factory: Factory?, isNamedBySaves: Bool = false,
+    makesItsClass: Bool = true
+  ) throws(RestorationError) {
+    let name = name ?? String(nameOf: type)
+    let registration = Registration(
+      name: name, type: type, version: try StateVersion(version, migrations, className: name),
+      factory: factory, isNamedBySaves: isNamedBySaves, makesItsClass: makesItsClass)
+    for taken in [name] + aliases {
+      if let other = registrations[taken], other.type != type {
+        throw RestorationError(
+          .nameTaken,
+          "The name “\(taken)” is registered for another type."
+            + " Register one of them with register(_:as:) under another name.")
+      }
+    }
+    for entry in [name] + aliases { registrations[entry] = registration }
+    if !aliases.isEmpty { formerNames[name] = aliases }
+    names[ObjectIdentifier(type)] = name
+    // The registration may change answers that were given before.
+    (infos, numbers) = ([], KeyTable())
+    changeCount += 1
+  }
+
+  /// The names in archives; of types that were registered twice, the last.
+  private var names: [ObjectIdentifier: String] = [:]
+
+  // MARK: Asking
+
+  /// The description of an object's type, made once for each type.
+  func info(of object: any StateRestoring) -> TypeInfo {
+    let type = type(of: object)
+    let key = UInt64(identifierOf: ObjectIdentifier(type))
+    if let number = numbers[key] { return infos[Int(number)] }
+    let name = name(of: type)
+    let info = TypeInfo(type, name, TypeTraits(of: object), registration: registrations[name])
+    if info.tracking == .always { knowsUntracked = true }
+    numbers.set(key, Int32(infos.count))
+    infos.append(info)
+    return info
+  }
+
+  /// Whether an object was met that does not say when it changes.
+  private(set) var knowsUntracked = false
+
+  func traits(of object: any StateRestoring) -> TypeTraits { info(of: object).traits }
+
+  func className(of object: any StateRestoring) -> String { info(of: object).name }
+
+  func name(of type: Any.Type) -> String {
+    if let name = names[ObjectIdentifier(type)] { return name }
+    let name = String(nameOf: type)
+    names[ObjectIdentifier(type)] = name
+    return name
+  }
+
+  func registration(named name: String) -> Registration? { registrations[name] }
+
+  func isRegistered(_ name: String) -> Bool { registrations[name] != nil }
+
+  /// Whether an object is of the class that an archive names, or of a subclass.
+  func isObject(_ object: any StateRestoring, ofClassNamed saved: String) -> Bool {
+    let info = info(of: object)
+    if info.name == saved, info.registration.map({ $0.name == saved }) ?? true { return true }
+    let current = registrations[saved]?.name ?? saved
+    if info.name == current { return true }
+    var next: AnyClass? = _getSuperclass(type(of: object))
+    while let superclass = next {
+      if name(of: superclass) == current { return true }
+      next = _getSuperclass(superclass)
+    }
+    return false
+  }
+
+  /// The version of an object's state: the version of its class, or that of its restoration class
+  /// if the class is not registered.
+  func version(ofClass name: String, restoredBy restorationClass: String?) -> StateVersion {
+    (registrations[name] ?? restorationClass.flatMap { registrations[$0] })?.version ?? .first
+  }
+
+  // MARK: Restoration classes
+
+  /// The registration of a class whose nodes need no restoration class, since a closure or the
+  /// class itself makes them.
+  func maker(ofClass name: String) -> Registration? {
+    registrations[name].flatMap { $0.factory != nil && $0.makesItsClass ? $0 : nil }
+  }
+
+  /// Whether a closure makes the objects of a class, and is registered under this name.
+  func isMadeByClosure(_ className: String, registeredAs name: String) -> Bool {
+    guard let registration = registrations[name] else { return false }
+    return registration.isNamedBySaves && registrations[className]?.type == registration.type
+  }
+
+  // MARK: Storyboards
+
+  func register(_ storyboard: Storyboard) throws(RestorationError) {
+    if let other = storyboards[storyboard.name], other !== storyboard {
+      throw RestorationError(
+        .nameTaken, "The name “\(storyboard.name)” is registered for another storyboard.")
+    }
+    storyboards[storyboard.name] = storyboard
+    changeCount += 1
+  }
+
+  var hasStoryboards: Bool { !storyboards.isEmpty }
+
+  func storyboard(named name: String) -> Storyboard? { storyboards[name] }
+
+  func storyboard(of node: any RestorableNode) -> StoryboardReference? {
+    for (name, storyboard) in storyboards {
+      if let identifier = storyboard.identifier(of: node) {
+        return StoryboardReference(name: name, identifier: identifier)
+      }
+    }
+    return nil
+  }
+}
+
+/// The description of one type.
+final class TypeInfo {
+  let type: any StateRestoring.Type
+  /// The name in archives.
+  let name: String
+  let traits: TypeTraits
+  let tracking: StateTracking
+  /// The registration of the type's name; nil if the name is not registered.
+  let registration: TypeTable.Registration?
+  /// Whether nodes of the type declare no identifier, so that they have the name of the class.
+  let isNamedByClass: Bool
+  /// Casts an object of the type to a node; nil if objects of the type are no nodes.
+  private let cast: ((AnyObject) -> any RestorableNode)?
+
+  init(
+    _ type: any StateRestoring.Type, _ name: String, _ traits: TypeTraits,
+    registration: TypeTable.Registration?
+  ) {
+    (self.type, self.name, self.traits, tracking) = (type, name, traits, type.stateTracking)
+    self.registration = registration
+    let node = type.nodeType
+    cast = node.map { Self.cast(to: $0) }
+    isNamedByClass = node?.isNamedByClass ?? false
+  }
+
+  /// An object of exactly this type as a node; nil if it is none.
+  ///
+  /// To ask the object itself for the conformance takes longer than to make the object (benchmark:
+  /// restore nodes).
+  func node(_ object: any StateRestoring) -> (any RestorableNode)? {
+    precondition(type == Swift.type(of: object), "the object of another type")
+    return cast?(object)
+  }
+
+  private static func cast<Node: RestorableNode>(
+    to type: Node.Type
+  ) -> (AnyObject) -> any RestorableNode {
+    { unsafe unsafeDowncast($0, to: Node.self) }
+  }
+}
+
+extension String {
+  /// The name of a type, as `String(describing:)` says it.
+  ///
+  /// That first asks whether the metatype can describe itself, for which the Swift runtime goes through all
+  /// conformances of the program, several times for each type.
+  package init(nameOf type: Any.Type) { self = _typeName(type, qualified: false) }
+}

@@ -1,0 +1,78 @@
+/// The conformances of one type for which the library does something.
+///
+/// Asking an object for its conformances takes longer than writing its state, so one object of each
+/// type is asked.
+struct TypeTraits: OptionSet, Sendable {
+  let rawValue: UInt8
+
+  static let stack = TypeTraits(rawValue: 1 << 0)
+  static let split = TypeTraits(rawValue: 1 << 1)
+  static let tabs = TypeTraits(rawValue: 1 << 2)
+  static let presenter = TypeTraits(rawValue: 1 << 3)
+  /// The library writes something of its own for the objects.
+  static let hasBuiltInState = TypeTraits(rawValue: 1 << 4)
+  static let stateful = TypeTraits(rawValue: 1 << 5)
+  /// The superclass of the type conforms, too.
+  static let inheritsConformance = TypeTraits(rawValue: 1 << 6)
+  /// The class stores a property with the name of an identifier, but its conformance declares none.
+  static let shadowsIdentifier = TypeTraits(rawValue: 1 << 7)
+
+  /// Children of containers with these traits may have equal identifiers.
+  static let tellsEqualChildrenApart: TypeTraits = [.stack, .split]
+
+  /// Objects with these traits are given the nodes that they contained.
+  static let takesContent: TypeTraits = [.stack, .split, .presenter, .tabs]
+}
+
+extension TypeTraits {
+  init(of object: any StateRestoring) {
+    self = []
+    // The first question whether a class conforms to a protocol lets the Swift runtime go through all
+    // conformances of the program, of which there are thousands. So a class is asked once whether it has any.
+    if let object = object as? any RestorationAbility { insertAbilities(of: object) }
+    let type = Swift.type(of: object)
+    if let superclass = _getSuperclass(type), superclass is any StateRestoring.Type {
+      insert(.inheritsConformance)
+    }
+    if type.nodeType?.isNamedByClass == true, Self.hasStoredIdentifier(type) {
+      insert(.shadowsIdentifier)
+    }
+  }
+
+  private mutating func insertAbilities(of object: any RestorationAbility) {
+    if object is any RestorableStack { insert(.stack) }
+    if object is any RestorableSplit { insert(.split) }
+    if object is any RestorableTabs { insert([.tabs, .hasBuiltInState]) }
+    if object is any RestorablePresenter { insert(.presenter) }
+    if object is any RestorableList || object is any RestorableScrolling
+      || object is any RestorableTextSelection
+    {
+      insert(.hasBuiltInState)
+    }
+    if object is any StatefulRestoring { insert(.stateful) }
+  }
+
+  /// Whether objects of a class store an identifier; one that is computed cannot be seen.
+  private static func hasStoredIdentifier(_ type: AnyClass) -> Bool {
+    var isFound = false
+    StoredProperties.forEach(of: type) { name, _, _ in
+      if identifierNames.contains(name) { isFound = true }
+    }
+    return isFound
+  }
+
+  /// The names of the property if it is as declared, observed, or lazy.
+  private static let identifierNames: Set = [
+    "restorationIdentifier", "_restorationIdentifier",
+    "$__lazy_storage_$_restorationIdentifier",
+  ]
+}
+
+extension RestorableNode {
+  /// The class itself.
+  @_documentation(visibility: internal)
+  public static var restorableNodeType: (any RestorableNode.Type)? { self }
+
+  /// Whether nodes of this type declare no identifier, so that they have the name of the class.
+  static var isNamedByClass: Bool { RestorationIdentifier.self == ClassNameIdentifier.self }
+}
