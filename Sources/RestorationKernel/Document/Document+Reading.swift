@@ -139,7 +139,7 @@ extension Document {
       // No element has the identifier 0, and the table no such key.
       guard ids[number] > 0, let slot = slots[ids[number]] else { continue }
       kept[slot] = Kept(
-        reason: Kept.Reason(rawValue: reasons[number]) ?? .notFound, since: since[number])
+        reason: Kept.Reason(rawValue: reasons[number]) ?? .notFound, since: since[number].ifNumber)
     }
     if let unread = try record.container(forKey: DocumentKey.unread) {
       try readUnread(unread, records, slots)
@@ -169,9 +169,10 @@ extension Document {
       guard records.fingerprint(of: id * 2) != .none else { continue }
       unread[slot, default: []].append(
         UnreadBody(
-          id: id, form: Int32(forms[number]),
+          id: id, form: slot == Self.tree ? 0 : Int32(forms[number]),
           reason: UnreadBody.Reason(rawValue: reasons[number]) ?? .decodeThrew,
-          since: since[number], byteCount: records.byteCount(of: id * 2)))
+          since: since[number].ifNumber ?? .distantFuture, byteCount: records.byteCount(of: id * 2))
+      )
     }
   }
 

@@ -163,7 +163,8 @@ extension Survey {
     for entry in keeping.expired { places.notes.add(entry) }
     guard !document.unread.isEmpty || !change.unread.isEmpty else { return }
     let forms = document.forms + change.forms
-    for slot in places.notes.slots {
+    // The application has no form.
+    for slot in places.notes.slots where slot != Document.tree {
       for body in change.unread[slot] ?? document.unread[slot] ?? [] {
         places.notes.add(
           .keptBeside(version: forms[Int(body.form)].version, since: body.since), slot)

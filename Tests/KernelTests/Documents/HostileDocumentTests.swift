@@ -186,6 +186,66 @@ final class HostileDocumentTests: BodyTestCase {
     }
   }
 
+  /// The list of what is kept, with an unread body of the application.
+  private func unreadOfApplication(form: Int) -> (KeyedEncoder) -> Void {
+    { encoder in
+      encoder.encode([] as [UInt64], forKey: "ids")
+      encoder.encode([] as [UInt8], forKey: "reasons")
+      encoder.encode([] as [Date], forKey: "since")
+      encoder.encodeContainer(forKey: "unread") { encoder in
+        encoder.encode([0 as UInt64], forKey: "owners")
+        encoder.encode([5 as UInt64], forKey: "ids")
+        encoder.encode([form], forKey: "forms")
+        encoder.encode([2 as UInt8], forKey: "reasons")
+        encoder.encode([Date(timeIntervalSinceReferenceDate: 800_000_000)], forKey: "since")
+      }
+    }
+  }
+
+  func testAnUnreadBodyOfTheApplicationNeedsNoForm() async throws {
+    struct Failure: Error {}
+    for form in [0, 7, -1, .max, .min] {
+      launch = Launch()
+      try store(
+        [0: Contents([1], ["a"])], texts: [1: "a", 5: "unread"],
+        others: [.max - 1: unreadOfApplication(form: form)])
+      let page = Page("a")
+      let delegate = TestDelegate()
+      delegate.onWillEncode = { _ in throw Failure() }
+      let keeper = try keeper(delegate: delegate)
+      let report = try await keeper.restore(into: [page])
+      XCTAssertEqual(report.outcome, .restored, "\(form)")
+      page.text = "edited"
+      let saved = try await keeper.save([page])
+      XCTAssertFalse(saved.description.isEmpty)
+      XCTAssertEqual(Set(try allTexts()), ["edited", "unread"], "\(form)")
+    }
+  }
+
+  func testAnyDateSinceWhichSomethingIsKeptCanBeSaid() async throws {
+    let dates: [Double] = [0, 1e12, 1e18, 1e300, -1e300, .infinity, -.infinity, .nan]
+    for date in dates {
+      launch = Launch()
+      let list: (KeyedEncoder) -> Void = { encoder in
+        encoder.encode([2 as UInt64], forKey: "ids")
+        encoder.encode([0 as UInt8], forKey: "reasons")
+        encoder.encode([Date(timeIntervalSinceReferenceDate: date)], forKey: "since")
+      }
+      try store(
+        [0: Contents([1, 1], ["a", "b"])], texts: [1: "a", 2: "kept"], others: [.max - 1: list])
+      let page = Page("a")
+      let keeper = try keeper()
+      let report = try await keeper.restore(into: [page])
+      XCTAssertFalse(report.description.isEmpty)
+      XCTAssertEqual(report.kept.count, 1)
+      page.text = "edited"
+      keeper.policy.keptBound?.byteCount = 0
+      let saved = try await keeper.save([page])
+      XCTAssertFalse(saved.description.isEmpty)
+      XCTAssertFalse("\(saved.kept) \(report.kept)".isEmpty)
+    }
+  }
+
   func testAnUnreadBodyOfNobodyGoes() async throws {
     try store([0: Contents([1], ["a"])], texts: [1: "a", 5: "nobody's"])
     let page = Page("a")
