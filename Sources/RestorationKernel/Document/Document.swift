@@ -54,6 +54,9 @@ package struct Document: Sendable {
 
   package init() { elements = [Element(id: 0, place: Place(parent: -1, role: .child))] }
 
+  /// Whether anything of an app was ever stored.
+  var isEmpty: Bool { idLimit == 1 && self[Self.tree].body == .none }
+
   package subscript(slot: Int32) -> Element {
     _read { yield elements[Int(slot)] }
     _modify { yield &elements[Int(slot)] }

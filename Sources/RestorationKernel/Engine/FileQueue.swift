@@ -45,6 +45,7 @@ actor FileQueue {
     let source: RestorationReport.Source?
     let mark: LaunchMark?
     let problem: String?
+    var numbering = 0
   }
 
   struct Facts: Sendable {
@@ -73,7 +74,8 @@ actor FileQueue {
         generation: moment.map { _ in .previous }, savedAt: archive.savedAt,
         passedOver: moment == nil ? [] : opened.passedOver.map { .init($0.location, $0.finding) })
       return Opened(
-        outcome: .restored, stored: state, source: source, mark: opened.mark, problem: problem)
+        outcome: .restored, stored: state, source: source, mark: opened.mark, problem: problem,
+        numbering: file.numbering)
     case .tooOld(let moment):
       return Opened(
         outcome: .tooOld(setAsideAt: moment?.id), stored: nil, source: nil, mark: nil,
@@ -85,16 +87,21 @@ actor FileQueue {
     }
   }
 
-  /// The writer whose builder makes the next change; nil if nothing was restored, so that all is new.
-  func prepared() throws(ArchiveError) -> ArchiveWriter? {
-    try file.openWriter()
+  /// The writer whose builder makes the next change, nil if all is new; and how often its names have got
+  /// other numbers.
+  typealias Prepared = (writer: ArchiveWriter?, numbering: Int)
+
+  /// What the next change needs; if nobody goes on from what was restored, that is kept and all is new.
+  func prepared(goingOn isGoingOn: Bool) throws(ArchiveError) -> Prepared {
+    if !isGoingOn { file.letBe() }
+    return (try file.openWriter(), file.numbering)
   }
 
   var hasLostRecords: Bool { file.hasLostRecords }
 
   /// Stored records, by their numbers.
   func records(_ numbers: [UInt64]) throws(ArchiveError) -> [UInt64: KeyedDecoder] {
-    guard let archive = try prepared()?.archive else { return [:] }
+    guard let archive = try file.openWriter()?.archive else { return [:] }
     var records: [UInt64: KeyedDecoder] = [:]
     for number in numbers { records[number] = try archive.record(number) }
     return records
@@ -153,7 +160,17 @@ actor FileQueue {
     return written
   }
 
-  var writer: ArchiveWriter? { file.writer }
+  /// Opens the file again; false if another state is there by now, or none that can be read.
+  func goOn(
+    with version: ArchiveVersion, _ policy: StateFilePolicy
+  ) throws(ArchiveError) -> Bool {
+    do throws(ArchiveError) {
+      try open(policy).mark?.endRestore()
+    } catch {
+      guard error.isAboutContent else { throw error }
+    }
+    return file.writer?.version == version
+  }
 
   func discard() throws(ArchiveError) { try file.discard() }
 
@@ -165,7 +182,12 @@ actor FileQueue {
 
   func retryLeftOut() throws(ArchiveError) { try file.retryLeftOut() }
 
-  func close() throws(ArchiveError) { try file.close() }
+  /// Lets the state go; returns its version.
+  func close() -> ArchiveVersion? {
+    let writer = file.writer
+    do throws(ArchiveError) { try file.close() } catch {}
+    return writer?.version
+  }
 }
 
 extension Archive {

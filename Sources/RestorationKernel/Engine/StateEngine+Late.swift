@@ -21,8 +21,17 @@ extension StateEngine {
   ) async throws(RestorationError) -> RestorationReport {
     let report = try await turns.run { () async throws(RestorationError) in
       guard let delegate = delegate() else { return RestorationReport(.delegateGone) }
-      guard let place = late(node, below: parent) else { return RestorationReport(.nothingKept) }
-      return try await restoreNow(place, delegate)
+      defer { coming = nil }
+      while let late = late(node, below: parent) {
+        coming = late.isBack ? nil : ObjectIdentifier(node)
+        let count = turns.overtakingCount
+        let bodies = try await bodies(of: late)
+        // A save that blocked the actor meanwhile has changed the document.
+        guard count == turns.overtakingCount else { continue }
+        defer { signal.tell() }
+        return restore(late, delegate, bodies)
+      }
+      return RestorationReport(.nothingKept)
     }
     Problems.say(report.said)
     settings.heard?(report.problems.map(\.description))
@@ -37,13 +46,15 @@ extension StateEngine {
     let parent: (any RestorableNode)?
     /// Whether the node itself is back, and gets a body that it has not read.
     let isBack: Bool
+    /// What is restored.
+    let part: [Int32]
   }
 
   private func late(_ node: any RestorableNode, below parent: (any RestorableNode)?) -> Late? {
     guard let document else { return nil }
     if let slot = KnownObjects.shared.known(node, to: owner)?.slot {
       guard document.withheld[slot] != nil || document.unread[slot] != nil else { return nil }
-      return Late(node: node, slot: slot, parent: nil, isBack: true)
+      return Late(node: node, slot: slot, parent: nil, isBack: true, part: [slot])
     }
     let above =
       parent.map { KnownObjects.shared.known($0, to: owner)?.slot } ?? .some(Document.tree)
@@ -53,31 +64,28 @@ extension StateEngine {
         return document.kept[child] != nil && place.name == name && place.role.sort == .node
       })
     else { return nil }
-    return Late(node: node, slot: slot, parent: parent, isBack: false)
+    return Late(
+      node: node, slot: slot, parent: parent, isBack: false, part: document.walk(from: slot))
   }
 
-  private func restoreNow(
-    _ late: Late, _ delegate: (any StateDelegate)?
-  ) async throws(RestorationError) -> RestorationReport {
-    guard let document else { return RestorationReport(.nothingKept) }
-    let part = late.isBack ? [late.slot] : document.walk(from: late.slot)
-    let numbers = part.flatMap { slot in
+  private func bodies(
+    of late: Late
+  ) async throws(RestorationError) -> [UInt64: KeyedDecoder] {
+    guard let document else { return [:] }
+    let numbers = late.part.flatMap { slot in
       [document[slot].bodyRecord] + (document.unread[slot] ?? []).map(\.record)
     }
-    let bodies: [UInt64: KeyedDecoder]
     do throws(ArchiveError) {
-      bodies = try await file.records(numbers)
+      return try await file.records(numbers)
     } catch {
       throw RestorationError(error)
     }
-    defer { signal.tell() }
-    return restore(late, part, document, delegate, bodies)
   }
 
   private func restore(
-    _ late: Late, _ part: [Int32], _ document: Document, _ delegate: (any StateDelegate)?,
-    _ bodies: [UInt64: KeyedDecoder]
+    _ late: Late, _ delegate: (any StateDelegate)?, _ bodies: [UInt64: KeyedDecoder]
   ) -> RestorationReport {
+    guard let document else { return RestorationReport(.nothingKept) }
     isAsking = true
     defer { isAsking = false }
     let start = ContinuousClock.now
@@ -85,7 +93,7 @@ extension StateEngine {
     var given = [slot: late.node]
     if let parent = late.parent { given[document[slot].place.parent] = parent }
     let run = RestorationRun(
-      document, objects, delegate: delegate, roots: [], part: part, late: given, launch
+      document, objects, delegate: delegate, roots: [], part: late.part, late: given, launch
     ) { bodies[$0] }
     run.restored.other = { [owner] slot in
       KnownObjects.shared.object(at: slot, of: owner) as? any StateRestoring
@@ -101,7 +109,7 @@ extension StateEngine {
       bodies[record]?.byteCount ?? 0
     }
     if late.isBack { settle(late, run, before, &after) }
-    for slot in part {
+    for slot in late.part {
       guard let object = run.restored.object(at: slot), run.outcomes.isFound(slot) else {
         continue
       }

@@ -43,7 +43,7 @@ extension StateEngine {
     } catch {
       return try refused(error)
     }
-    findings.isLocked = false
+    (findings.isLocked, findings.numbering) = (false, opened.numbering)
     var report = RestorationReport(opened.outcome)
     if let stored = opened.stored {
       report = restore(stored, opened.mark, participants)

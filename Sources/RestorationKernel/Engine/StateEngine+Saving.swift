@@ -83,12 +83,13 @@ extension StateEngine {
     var report = PreservationReport(.saved)
     try await takeWrite(calls)
     try await goOnAfterClose(calls)
-    let writer = try await calls { [file] () async throws(ArchiveError) in try await file.prepared()
+    let prepared = try await calls {
+      [file, goesOn = document != nil] () async throws(ArchiveError) in
+      try await file.prepared(goingOn: goesOn)
     }
     // A save that blocked the actor meanwhile has stored a later state.
     guard count == turns.overtakingCount else { return report }
-    self.writer = writer
-    if document == nil { document = Document() }
+    take(prepared)
     let start = ContinuousClock.now
     let result: Survey.Result
     do {
@@ -130,6 +131,15 @@ extension StateEngine {
     return report
   }
 
+  /// Lets the document be the one that the next change goes on from.
+  func take(_ prepared: FileQueue.Prepared) {
+    // Without a writer nothing is stored of what the document has, after a failure between two calls.
+    if prepared.writer == nil, document?.isEmpty == false { beginAnew() }
+    if prepared.numbering != findings.numbering { document?.forgetFingerprints() }
+    (writer, findings.numbering) = (prepared.writer, prepared.numbering)
+    if document == nil { document = Document() }
+  }
+
   /// Whether what was stored last is still there.
   private func isStored() throws(ArchiveError) -> Bool {
     do throws(ArchiveError) {
@@ -151,7 +161,7 @@ extension StateEngine {
     }
     let conditions = Survey.Conditions(
       now: settings.now(), keptBound: settings.policy.keptBound,
-      nodeLimit: settings.policy.nodeLimit, facts: facts,
+      nodeLimit: settings.policy.nodeLimit, facts: facts, coming: coming,
       storedRecord: { [writer] (record) throws(ArchiveError) in
         try writer?.archive?.record(record)
       })

@@ -24,6 +24,8 @@ package final class StateEngine {
   var launch: LaunchMark?
   /// The change that is written now, or of which nobody knows the outcome.
   var underWay: Write?
+  /// A node that comes late, and whose element stays as it is stored until its bodies are read.
+  var coming: ObjectIdentifier?
   /// Whether a hook of the app is under way.
   var isAsking = false
   /// Is told the result of each save.
@@ -46,6 +48,8 @@ package final class StateEngine {
     var closedVersion: ArchiveVersion?
     var name: String?
     var others: [OtherInstance] = []
+    /// How often the names had got other numbers when the document was compared last.
+    var numbering = 0
     /// How much was registered when objects were asked last: under other names all are asked anew.
     var registrationCount = 0
   }
@@ -93,8 +97,8 @@ package final class StateEngine {
   }
 
   func close() async {
-    await turns.run { do { try await file.close() } catch {} }
-    (findings.closedVersion, writer) = (writer?.version, nil)
+    let version = await turns.run { await file.close() }
+    (findings.closedVersion, writer) = (document == nil ? nil : version, nil)
     if findings.closedVersion == nil { beginAnew() }
     findings.lastStatus = .notRestoredYet
   }

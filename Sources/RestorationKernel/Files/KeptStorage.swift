@@ -9,6 +9,8 @@ internal import Synchronization
 final class KeptStorage: ArchiveStorage {
   private struct State {
     var reason: Moment.Reason? = .replaced
+    /// Whether nothing may replace the archive.
+    var isHeld = false
     /// Whether there may be more moments than the bound leaves.
     var hasKept = false
     /// The last moment that another archive has replaced, if not one that is shorter.
@@ -42,28 +44,30 @@ final class KeptStorage: ArchiveStorage {
     do throws(ArchiveError) {
       try moments.remove(bound.excess(of: try moments.all(), at: source.now()))
       state.withLock { $0.hasKept = false }
-    } catch {
-    }
+    } catch {}
   }
 
   /// Lets a body replace the archive for another reason than that it is compacted.
   ///
   /// - Parameters:
   ///   - reason: Why the archive is kept; nil if no trace of it is to stay.
+  ///   - isHeld: Whether nothing may replace the archive: a compaction that runs by itself would keep it.
   ///   - body: Replaces it.
   /// - Returns: The result of the body.
   /// - Throws: The errors of the body.
   func replacing<Result>(
-    keeping reason: Moment.Reason?, _ body: () throws(ArchiveError) -> Result
+    keeping reason: Moment.Reason?, isHeld: Bool = false,
+    _ body: () throws(ArchiveError) -> Result
   ) throws(ArchiveError) -> Result {
-    state.withLock { $0.reason = reason }
-    defer { state.withLock { $0.reason = .replaced } }
+    state.withLock { ($0.reason, $0.isHeld) = (reason, isHeld) }
+    defer { state.withLock { ($0.reason, $0.isHeld) = (.replaced, false) } }
     return try body()
   }
 
   /// Replaces the stored archive, and keeps it.
   func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
-    let reason = state.withLock(\.reason)
+    let (reason, isHeld) = state.withLock { ($0.reason, $0.isHeld) }
+    if isHeld { throw ArchiveError(.inputOutput) }
     try base.replace { sink throws(ArchiveError) in
       try body(sink)
       guard let reason, let moment = try keep(reason), reason != .replaced else { return }
@@ -81,6 +85,5 @@ final class KeptStorage: ArchiveStorage {
   func lock() throws(ArchiveError) -> any ArchiveLock { try base.lock() }
   func isLocked() throws(ArchiveError) -> Bool { try base.isLocked() }
   func remove() throws(ArchiveError) { try base.remove() }
-  func synchronize() throws(ArchiveError) { try base.synchronize() }
   func setAside() throws(ArchiveError) -> String? { try base.setAside() }
 }

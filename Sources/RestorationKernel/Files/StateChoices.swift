@@ -7,9 +7,8 @@ package import Foundation
 
 /// What is found where a state is stored.
 package enum StateFinding: Hashable, Sendable {
+  /// There is no file, or one without bytes, as a power cut leaves one.
   case absent
-  /// The file has no bytes, as a power cut leaves one.
-  case empty
   case whole
   /// The last change is cut off, so nobody was told that it is stored.
   case torn
@@ -60,7 +59,7 @@ package struct StateVerdict: Hashable, Sendable {
 
   package init(_ finding: StateFinding) {
     switch finding {
-    case .absent, .empty:
+    case .absent:
       // Somebody may put something there before the first write.
       (looksFurther, keeps) = (true, .unread)
     case .whole, .torn:

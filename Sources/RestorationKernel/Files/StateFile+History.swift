@@ -17,9 +17,8 @@ extension StateFile {
   package func keepMoment(_ reason: Moment.Reason) throws(ArchiveError) -> Moment? {
     let claim = try claim()
     guard standIn == nil else { return nil }
-    let moment = try claim.storage.keep(reason)
-    claim.storage.removeExcess(policy.history)
-    return moment
+    defer { claim.storage.removeExcess(policy.history) }
+    return try claim.storage.keep(reason)
   }
 
   /// Makes a moment the stored state again; the one that is stored becomes a moment.
@@ -30,13 +29,14 @@ extension StateFile {
   /// - Throws: `truncated` if a part of the moment is gone; as ``append(_:removing:schema:isCompactionDue:)``.
   package func putBack(_ moment: Moment) throws(ArchiveError) {
     let claim = try claim()
-    let bytes = try claim.moments.bytes(of: moment)
-    guard bytes.count == moment.byteCount else {
-      throw ArchiveError(.truncated, offset: bytes.count, location: claim.storage.location)
+    let file = try claim.moments.file(of: moment)
+    guard let file, file.byteCount == moment.byteCount else {
+      throw ArchiveError(
+        .truncated, offset: file?.byteCount ?? 0, location: claim.storage.location)
     }
+    try claim.put(file, keeping: .putBack)
     mark?.letGo()
     (mark, writer, standIn, finding) = (nil, nil, nil, .unread)
-    try claim.put(bytes, keeping: .putBack)
     _ = claim.storage.takeKept()
     notePutBack(claim)
     claim.storage.removeExcess(policy.history)
@@ -48,8 +48,7 @@ extension StateFile {
       var record = LaunchRecord()
       record.isPutBack = true
       try record.write(claim, try key(of: claim, creating: false), LaunchNote(.ended))
-    } catch {
-    }
+    } catch {}
   }
 
   /// Removes moments.
@@ -64,9 +63,8 @@ extension StateFile {
     guard let (stored, note) = try LaunchRecord.read(claim, key) else { return }
     var record = stored
     record.rest.leftOut.retry()
-    hasBegun = false
     mark?.letGo()
-    mark = nil
+    (mark, hasBegun) = (nil, false)
     try record.write(claim, key, note ?? LaunchNote(.ended))
   }
 }

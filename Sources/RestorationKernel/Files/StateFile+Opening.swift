@@ -74,8 +74,7 @@ extension StateFile {
   private func find(_ claim: Claim) throws(ArchiveError) -> (any AppendableArchiveFile)? {
     do throws(ArchiveError) {
       let file = try claim.storage.openForAppending()
-      if file == nil { finding = .absent }
-      if file?.byteCount == 0 { finding = .empty }
+      if file?.byteCount ?? 0 == 0 { finding = .absent }
       return file
     } catch {
       guard error.code == .permissionDenied else { throw error }
@@ -112,11 +111,13 @@ extension StateFile {
       next += 1
       let location = moment?.id ?? claim.storage.location
       do throws(ArchiveError) {
-        let bytes: [UInt8]? = if let moment { try claim.moments.bytes(of: moment) } else { nil }
+        let kept =
+          if let moment { try claim.moments.file(of: moment) } else { nil as (any ArchiveFile)? }
         let found: Archive? =
-          if let bytes {
-            try claim.opener.open(MemoryStorage(bytes), trial.key, recovery: .recover)
-          } else if finding == .unread {
+          if let kept {
+            try claim.opener.open(
+              OpenedStorage(file: kept, location: location), trial.key, recovery: .recover)
+          } else if moment == nil, finding == .unread {
             try openStored(file, trial)
           } else {
             nil
@@ -127,16 +128,16 @@ extension StateFile {
         }
         if moment == nil {
           // After a discard there is no record.
-          guard archive.extent.snapshotRecordCount + archive.extent.changeCount > 0 else { return }
+          guard archive.hasRecords else { return }
           if try leaveOld(archive, &trial, &opened) { return }
         }
         let tree = try read(archive)
         let isTaken = trial.take(archive.version, tree)
         if isTaken, !trial.hasGivenWay {
-          standIn = bytes ?? standIn
-        } else if let bytes {
+          standIn = kept ?? standIn
+        } else if let kept {
           // At once: the next launch must not restore the state that has given way.
-          try claim.put(bytes, keeping: trial.hasGivenWay ? nil : StateVerdict(finding).keeps)
+          try claim.put(kept, keeping: trial.hasGivenWay ? nil : StateVerdict(finding).keeps)
           (writer, finding) = (try claim.writer(trial.key), .whole)
         }
         guard !isTaken else {

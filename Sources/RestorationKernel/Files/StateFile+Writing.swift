@@ -16,8 +16,6 @@ extension StateFile {
     package let byteCount: Int
     /// The moment that another state has become which this one has replaced since the last change.
     package let kept: Moment?
-    /// Whether the names have other numbers than before, and with them the fingerprints of all records.
-    package let isRenumbered: Bool
   }
 
   /// The writer of the state, whose builder the records of the next change come from.
@@ -29,13 +27,20 @@ extension StateFile {
   /// - Throws: As ``append(_:removing:schema:isCompactionDue:)``.
   package func openWriter() throws(ArchiveError) -> ArchiveWriter? {
     if let writer { return writer }
-    guard let bytes = standIn else { return nil }
+    guard let standIn else { return nil }
     let claim = try claim()
     let key = try key(of: claim, creating: false)
-    try claim.put(bytes, keeping: StateVerdict(finding).keeps)
+    try claim.put(standIn, keeping: StateVerdict(finding).keeps)
+    numbering += 1
     let writer = try claim.writer(key)
-    (self.writer, standIn, finding) = (writer, nil, .whole)
+    (self.writer, self.standIn, finding) = (writer, nil, .whole)
     return writer
+  }
+
+  /// Lets a state be that was restored, since nobody goes on from it: the next change keeps it as a moment.
+  package func letBe() {
+    standIn = nil
+    if writer?.archive?.hasRecords == true { (writer, finding) = (nil, .unread) }
   }
 
   /// Appends changed and removed records as one commit, which is there for good when the call returns.
@@ -56,6 +61,8 @@ extension StateFile {
     isCompactionDue isDue: Bool = false
   ) throws(ArchiveError) -> Appended {
     let claim = try claim()
+    // Before the change: it may be there though the call fails.
+    isCompactionDue = isCompactionDue || isDue
     let byteCount =
       if let writer = try openWriter() {
         try append(
@@ -64,23 +71,25 @@ extension StateFile {
         try beginAnew(records, schema, claim)
       }
     (finding, hasLostRecords) = (.whole, false)
-    isCompactionDue = isCompactionDue || isDue
-    let isRenumbered = isCompactionDue
     tryToCompactWithoutTrace()
     claim.storage.removeExcess(policy.history)
-    return Appended(
-      byteCount: byteCount, kept: claim.storage.takeKept(),
-      isRenumbered: isRenumbered && !isCompactionDue)
+    return Appended(byteCount: byteCount, kept: claim.storage.takeKept())
   }
 
   private func beginAnew(
     _ records: RecordBatch, _ schema: UInt32, _ claim: Claim
   ) throws(ArchiveError) -> Int {
     let key = try key(of: claim, creating: true)
-    let summary = try claim.write(
-      records, key, keeping: StateVerdict(finding).keeps, schema: schema)
-    writer = try claim.writer(key)
-    return summary.byteCount
+    do throws(ArchiveError) {
+      let summary = try claim.write(
+        records, key, keeping: StateVerdict(finding).keeps, schema: schema)
+      writer = try claim.writer(key)
+      return summary.byteCount
+    } catch {
+      // The file is in its place.
+      if error.code == .notDurable { (writer, finding) = (try claim.writer(key), .whole) }
+      throw error
+    }
   }
 
   private func append(
@@ -88,7 +97,10 @@ extension StateFile {
     _ claim: Claim
   ) throws(ArchiveError) -> Int {
     func append() throws(ArchiveError) -> Int {
-      try writer.append(records, removing: removed, schema: schema).byteCount
+      try claim.storage.replacing(keeping: .replaced, isHeld: isCompactionDue) {
+        () throws(ArchiveError) in
+        try writer.append(records, removing: removed, schema: schema).byteCount
+      }
     }
     do throws(ArchiveError) {
       if StateVerdict(finding).write == .copy {
@@ -100,7 +112,7 @@ extension StateFile {
       if error.code == .outdated { recover(writer, claim) }
       // After a sync that failed only a new file is sure to be on the disk.
       guard error.code == .poisoned else { throw error }
-      try writer.compact()
+      if isCompactionDue { try compactWithoutTrace() } else { try writer.compact() }
       return try append()
     }
   }
@@ -147,6 +159,7 @@ extension StateFile {
     try claim.moments.remove(
       try claim.moments.all().filter { $0.isOfMain && $0.reason.isRestorable })
     let records = try records(of: archive)
+    numbering += 1
     try claim.storage.replacing(keeping: nil) { () throws(ArchiveError) in
       _ = try writer.rewrite(records, schema: archive.schema)
     }
@@ -173,15 +186,15 @@ extension StateFile {
     }
   }
 
-  /// The bytes of an archive of its own with the same records.
+  /// An archive of its own with the same records.
   func copy(
     of archive: Archive, _ key: ArchiveKey, _ claim: Claim
-  ) throws(ArchiveError) -> [UInt8] {
+  ) throws(ArchiveError) -> (any ArchiveFile)? {
     let memory = MemoryStorage()
     _ = try Archive.write(
       try records(of: archive), to: memory, key: key, context: claim.opener.context,
       schema: archive.schema)
-    return memory.bytes ?? []
+    return try memory.open()
   }
 
   // MARK: The end
@@ -218,4 +231,9 @@ extension StateFile {
     mark?.letGo()
     (mark, writer, standIn, claimed, finding) = (nil, nil, nil, nil, .unread)
   }
+}
+
+extension Archive {
+  /// False for an archive that was written empty.
+  var hasRecords: Bool { extent.snapshotRecordCount + extent.changeCount > 0 }
 }

@@ -69,10 +69,12 @@ package final class StateFile {
   /// What was found in the place of the state, until something is written there.
   var finding = StateFinding.unread
   var writer: ArchiveWriter?
-  /// The bytes of the restored state, if they are not those that are stored.
-  var standIn: [UInt8]?
+  /// The restored state, if it is not the one that is stored.
+  var standIn: (any ArchiveFile)?
   /// Whether something is to leave no trace, and its records are still in the file.
   var isCompactionDue = false
+  /// How often the names may have got other numbers, and with them the fingerprints of all records.
+  package internal(set) var numbering = 0
   /// Whether the records of before are gone, so that everything has to be written.
   package internal(set) var hasLostRecords = false
   var mark: LaunchMark?
@@ -91,19 +93,6 @@ package final class StateFile {
 
   /// The instances that have the states with the lower numbers.
   package var otherInstances: [OtherInstance] { claimed?.others ?? [] }
-
-  /// Reads the bytes of the state, without its lock and its key, so that a restore finds them in the
-  /// memory of the system and need not wait for the disk.
-  package func readAhead() {
-    do throws(ArchiveError) {
-      guard claimed == nil, let file = try source.directory.storage(named: source.name).open(),
-        file.byteCount < 1 << 22
-      else { return }
-      _ = try file.read(at: 0, count: file.byteCount)
-    } catch {
-      // The restore meets the same, and says so.
-    }
-  }
 
   /// Takes the state, or the one that is taken already.
   ///
@@ -194,10 +183,10 @@ extension StateFile.Claim {
     }
   }
 
-  /// Puts bytes in the place of the stored ones.
-  func put(_ bytes: [UInt8], keeping reason: Moment.Reason?) throws(ArchiveError) {
+  /// Puts the bytes of another file in the place of the stored ones.
+  func put(_ file: any ArchiveFile, keeping reason: Moment.Reason?) throws(ArchiveError) {
     try storage.replacing(keeping: reason) { () throws(ArchiveError) in
-      try storage.replace { sink throws(ArchiveError) in try sink.write(bytes) }
+      try storage.replace { sink throws(ArchiveError) in try sink.write(file) }
     }
   }
 }

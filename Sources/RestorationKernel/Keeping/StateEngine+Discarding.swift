@@ -42,9 +42,9 @@ extension StateEngine {
   private func hear(_ participants: Participants) async {
     let count = turns.overtakingCount
     do {
-      let writer = try await file.prepared()
+      let prepared = try await file.prepared(goingOn: false)
       guard count == turns.overtakingCount else { return }
-      (self.writer, document) = (writer, Document())
+      take(prepared)
       let result = try surveyed(participants)
       giveBack(result.taken)
       findings.discarded = result.digest

@@ -56,9 +56,6 @@ extension StateEngine {
       return try written.appended.get()
     }
     var change = result.change
-    if case .success(let appended) = written.appended, appended.isRenumbered {
-      document?.forgetFingerprints()
-    }
     if !change.added.isEmpty { change.setFingerprints(written.fingerprints) }
     (writer, findings.discarded) = (written.writer, nil)
     apply(change)
@@ -72,13 +69,13 @@ extension StateEngine {
   /// anew beside that.
   func goOnAfterClose(_ calls: FileCalls) async throws(ArchiveError) {
     guard let version = findings.closedVersion else { return }
-    findings.closedVersion = nil
-    let policy = settings.ofFile
-    let opened = try await calls { [file] () async throws(ArchiveError) in
-      try await file.open(policy)
+    var policy = settings.ofFile
+    // The app has had the state all the time.
+    policy.maximumAge = nil
+    let isThere = try await calls { [file, policy] () async throws(ArchiveError) in
+      try await file.goOn(with: version, policy)
     }
-    opened.mark?.endRestore()
-    let stored = try await calls { [file] in await file.writer?.version }
-    if stored != version { beginAnew() }
+    findings.closedVersion = nil
+    if !isThere { beginAnew() }
   }
 }

@@ -18,8 +18,10 @@ package protocol MomentStore: Sendable {
   /// - Throws: Why they cannot be kept; never `notDurable`.
   func keep(_ reason: Moment.Reason, at date: Date) throws(ArchiveError) -> Moment?
 
-  /// The bytes of a moment, or as many of them as are there.
-  func bytes(of moment: Moment) throws(ArchiveError) -> [UInt8]
+  /// The bytes of a moment, or as many of them as are there; nil if it is gone.
+  ///
+  /// A name may say any number of bytes, so they are read as an archive is.
+  func file(of moment: Moment) throws(ArchiveError) -> (any ArchiveFile)?
 
   /// Removes moments; one that is not there is not an error.
   func remove(_ moments: [Moment]) throws(ArchiveError)
@@ -100,7 +102,7 @@ package struct LinkedMoments: MomentStore {
     else { throw ArchiveError(.inputOutput) }
     do throws(ArchiveError) {
       try FileStorage(path: path).replace { sink throws(ArchiveError) in
-        try sink.write(file, byteCount: byteCount)
+        try sink.write(BeginningOfFile(file, byteCount: byteCount))
       }
     } catch {
       throw error.code == .notDurable
@@ -108,13 +110,11 @@ package struct LinkedMoments: MomentStore {
     }
   }
 
-  package func bytes(of moment: Moment) throws(ArchiveError) -> [UInt8] {
-    try located { () throws(ArchiveError) in
-      // The identifier is a part of a path, and comes from outside.
-      guard Moment(id: moment.id) != nil,
-        let file = try FileStorage(path: directory.child(moment.id)).open()
-      else { return [] }
-      return try file.read(at: 0, count: min(file.byteCount, moment.byteCount))
+  package func file(of moment: Moment) throws(ArchiveError) -> (any ArchiveFile)? {
+    // The identifier is a part of a path, and comes from outside.
+    guard Moment(id: moment.id) != nil else { return nil }
+    return try FileStorage(path: directory.child(moment.id)).open().map {
+      BeginningOfFile($0, byteCount: moment.byteCount)
     }
   }
 
@@ -183,7 +183,7 @@ package struct CopiedMoments: MomentStore {
     let known = try all()
     // Two files that went on from one moment may have as many bytes, and others.
     if let same = known.last(where: { $0.isSame(reason, bytes.count) }),
-      try self.bytes(of: same) == bytes
+      try self.file(of: same)?.read(at: 0, count: bytes.count) == bytes
     {
       return same
     }
@@ -198,9 +198,8 @@ package struct CopiedMoments: MomentStore {
     return moment
   }
 
-  package func bytes(of moment: Moment) throws(ArchiveError) -> [UInt8] {
-    guard let file = try storage(of: moment).open() else { return [] }
-    return try file.read(at: 0, count: min(file.byteCount, moment.byteCount))
+  package func file(of moment: Moment) throws(ArchiveError) -> (any ArchiveFile)? {
+    try storage(of: moment).open().map { BeginningOfFile($0, byteCount: moment.byteCount) }
   }
 
   package func remove(_ moments: [Moment]) throws(ArchiveError) {
@@ -224,13 +223,47 @@ extension Moment {
 }
 
 extension ArchiveSink {
-  /// Writes the first bytes of a file in pieces, so that the file need not fit into memory.
-  fileprivate func write(_ file: any ArchiveFile, byteCount: Int) throws(ArchiveError) {
+  /// Writes a file in pieces, so that it need not fit into memory.
+  func write(_ file: any ArchiveFile) throws(ArchiveError) {
     var offset = 0
-    while offset < byteCount {
-      let count = min(1 << 16, byteCount - offset)
+    while offset < file.byteCount {
+      let count = min(1 << 16, file.byteCount - offset)
       try write(try file.read(at: offset, count: count))
       offset += count
     }
   }
+}
+
+/// The first bytes of a file, which somebody may have continued.
+private struct BeginningOfFile: ArchiveFile {
+  private let file: any ArchiveFile
+  let byteCount: Int
+
+  init(_ file: any ArchiveFile, byteCount: Int) {
+    self.file = file
+    self.byteCount = min(file.byteCount, byteCount)
+  }
+
+  func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
+    guard offset >= 0, offset <= byteCount, count <= byteCount - offset else {
+      throw ArchiveError(.truncated, offset: byteCount)
+    }
+    return try file.read(at: offset, count: count)
+  }
+}
+
+/// An open file in the place of a storage, to be read alone.
+struct OpenedStorage: ArchiveStorage {
+  let file: any ArchiveFile
+  let location: String
+
+  func open() throws(ArchiveError) -> (any ArchiveFile)? { file }
+  func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? { nil }
+  func isLocked() throws(ArchiveError) -> Bool { false }
+  func lock() throws(ArchiveError) -> any ArchiveLock { throw ArchiveError(.permissionDenied) }
+  func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
+    throw ArchiveError(.permissionDenied)
+  }
+  func remove() throws(ArchiveError) { throw ArchiveError(.permissionDenied) }
+  func setAside() throws(ArchiveError) -> String? { nil }
 }

@@ -87,6 +87,10 @@ extension Survey {
   private mutating func place(
     _ node: any RestorableNode, _ role: Role, maySharing: Bool, _ siblings: inout Siblings
   ) throws -> RestorationPath? {
+    guard conditions.coming != ObjectIdentifier(node) else {
+      noteAsking(at: siblings.parent)
+      return nil
+    }
     guard let name = places.objects.identifier(of: node), !name.isEmpty else {
       return exclude(node, "", siblings.parent)
     }

@@ -20,6 +20,8 @@ struct Survey {
     /// A survey that meets more objects ends with an error.
     let nodeLimit: Int
     let facts: SaveFacts
+    /// A node whose element stays as it is stored.
+    let coming: ObjectIdentifier?
     /// A stored record, to be copied before another one takes its number.
     let storedRecord: (UInt64) throws(ArchiveError) -> KeyedDecoder?
   }

@@ -29,7 +29,7 @@ final class DamagedStateTests: FileTestCase {
 
   func testOfADamagedStateTheOneBeforeComesBackAndBothStay() throws {
     let damages: [(String, Moment.Reason?, StateFinding, (inout [UInt8]) -> Void)] = [
-      ("no bytes", nil, .empty, { $0 = [] }),
+      ("no bytes", nil, .absent, { $0 = [] }),
       ("the head", .damaged, .unreadable(.notAnArchive), { $0[0] ^= 1 }),
       ("the header", .damaged, .unreadable(.damaged), { $0[40] ^= 1 }),
       ("the snapshot", .damaged, .unreadable(.damaged), { $0[400] ^= 1 }),
@@ -67,6 +67,28 @@ final class DamagedStateTests: FileTestCase {
     let (tree, opened) = try open(file())
     XCTAssertEqual(tree?.texts, [1: "first"])
     XCTAssertEqual(passedOver(opened), [.absent])
+  }
+
+  func testAMomentThatSaysItHasATebibyteTakesNoMemory() throws {
+    let files = try FilesOfTest()
+    let place = FileStateDirectory(path: files.path)
+    let file = file(in: place)
+    try save([1: "a"], to: file)
+    _ = try file.keepMoment(.version)
+    try file.close()
+    // Another file, so that the moment has bytes of its own.
+    let stored = try files.bytes(of: "main.rka")
+    try FileManager.default.removeItem(atPath: files.child("main.rka"))
+    try files.write(Array(stored.prefix(80)), to: "main.rka")
+    let byteCount = 1 << 40
+    let planted = files.child("main.history/000000009-1-session-\(byteCount)")
+    XCTAssertTrue(FileManager.default.createFile(atPath: planted, contents: nil))
+    let handle = try XCTUnwrap(FileHandle(forWritingAtPath: planted))
+    try handle.truncate(atOffset: UInt64(byteCount))
+    try handle.close()
+    let next = self.file(in: place)
+    XCTAssertEqual(try open(next).tree?.texts, [1: "a"])
+    try next.close()
   }
 
   func testARestoreTakesNoMomentByItselfThatWasNotGood() throws {

@@ -142,3 +142,11 @@ final class FilesOfTest {
     try Data(bytes).write(to: URL(filePath: child(name)))
   }
 }
+
+extension MomentStore {
+  /// The bytes of a moment, or as many of them as are there.
+  func bytes(of moment: Moment) throws -> [UInt8] {
+    guard let file = try file(of: moment) else { return [] }
+    return try file.read(at: 0, count: file.byteCount)
+  }
+}

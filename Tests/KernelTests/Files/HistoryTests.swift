@@ -153,11 +153,13 @@ final class HistoryTests: FileTestCase {
     _ = try file.keepMoment(.session)
     let before = try file.history()
     XCTAssertTrue(before.contains { !$0.isOfMain })
-    let appended = try save([1: "c"], removing: [7], leavingNoTrace: true, to: file)
-    XCTAssertTrue(appended.isRenumbered)
+    let numbering = file.numbering
+    try save([1: "c"], removing: [7], leavingNoTrace: true, to: file)
+    XCTAssertEqual(file.numbering, numbering + 1)
     XCTAssertEqual(
       try file.history().map(\.id), before.filter { !$0.isOfMain }.map(\.id))
-    XCTAssertFalse(try save([1: "d"], to: file).isRenumbered)
+    try save([1: "d"], to: file)
+    XCTAssertEqual(file.numbering, numbering + 1)
   }
 
   func testSessionsOverTheBoundGoWhenOneIsKept() throws {
@@ -241,6 +243,58 @@ final class HistoryTests: FileTestCase {
       if call == .replace { throw ArchiveError(.storageFull) }
     }
     try file.close()
+  }
+
+  func testASaveThatLeavesNoTraceMakesNoMomentOfAFileThatHasBecomeTooLong() throws {
+    for isFull in [false, true] {
+      directory = HookedDirectory()
+      let file = try saveWindow()
+      try save([2: text(60_000, "b")], to: file)
+      directory.hear { _, call throws(ArchiveError) in
+        if isFull, call == .replace { throw ArchiveError(.storageFull) }
+      }
+      let length = isFull ? 10 : 70_000
+      try save([2: text(length, "c")], removing: [7], leavingNoTrace: true, to: file)
+      directory.hear(nil)
+      if isFull { try save([2: text(70_000, "d")], to: file) }
+      XCTAssertFalse(try isSecretThere())
+      XCTAssertEqual(try reasons(file), [.unread], "\(isFull)")
+      try file.close()
+    }
+  }
+
+  func testWhatIsToLeaveNoTraceLeavesNoneAfterASaveThatAPowerCutMayUndo() throws {
+    for savesAgain in [false, true] {
+      directory = HookedDirectory()
+      let file = try saveWindow()
+      directory.hear { name, call throws(ArchiveError) in
+        if name == "main", [.synchronize, .truncate, .replace].contains(call) {
+          throw ArchiveError(.inputOutput)
+        }
+      }
+      XCTAssertThrowsError(
+        try save([1: "b"], removing: [7], leavingNoTrace: true, to: file)
+      ) { error in
+        XCTAssertEqual((error as? ArchiveError)?.code, .notDurable)
+      }
+      XCTAssertThrowsError(try file.close())
+      directory.hear(nil)
+      if savesAgain {
+        do {
+          try save([2: "c"], to: file)
+        } catch {
+          // The names may have other numbers now.
+          try save([2: "c"], to: file)
+        }
+      } else {
+        try file.close()
+        XCTAssertFalse(try isSecretThere())
+      }
+      XCTAssertEqual(try reasons(), [.unread], "\(savesAgain)")
+      try file.close()
+      // The record that says so is gone, too: it has no text.
+      XCTAssertEqual(try launch()?.texts, savesAgain ? [1: "b", 2: "c"] : [1: "b"])
+    }
   }
 
   func testALaunchAfterAKillLeavesNoTraceBeforeAnythingElse() throws {

@@ -36,7 +36,7 @@ final class StateChoicesTests: XCTestCase {
 
   func testWhatIsDoneWithWhatIsFound() {
     let table: [(StateFinding, String)] = [
-      (.absent, "older, keeps unread"), (.empty, "older, keeps unread"),
+      (.absent, "older, keeps unread"),
       (.whole, "restored, appends"), (.torn, "restored, appends"),
       (.damagedEnd, "restored, keeps damaged, copies"),
       (.readOnly, "restored, keeps unread, copies"),
@@ -51,7 +51,7 @@ final class StateChoicesTests: XCTestCase {
 
   func testNothingThatIsThereIsReplacedWithoutBeingKeptUnlessItWasReadWhole() {
     let all =
-      [.absent, .empty, .damagedEnd, .readOnly, .replacedByOthers, .crashed, .unread]
+      [.absent, .damagedEnd, .readOnly, .replacedByOthers, .crashed, .unread]
       + codes.map { StateFinding.unreadable($0.code) }
     for finding in all { XCTAssertNotNil(StateVerdict(finding).keeps, "\(finding)") }
   }

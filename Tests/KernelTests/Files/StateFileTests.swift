@@ -14,7 +14,6 @@ final class StateFileTests: FileTestCase {
 
   func testALaunchThatNeitherRestoresNorSavesClaimsNothing() throws {
     let (first, second) = (file(), file())
-    first.readAhead()
     XCTAssertEqual(try first.history(), [])
     XCTAssertFalse(first.isClaimed)
     try open(second)
@@ -37,27 +36,6 @@ final class StateFileTests: FileTestCase {
     let after = try XCTUnwrap(bytes())
     XCTAssertTrue(after.starts(with: before))
     XCTAssertLessThan(after.count - before.count, 400)
-  }
-
-  func testWhatIsSavedAfterItWasReadAheadIsRestored() throws {
-    let files = try FilesOfTest()
-    let places = FileStateDirectory(path: files.path)
-    let writer = file(in: places)
-    try save([1: "a"], to: writer)
-    let early = file(in: places)
-    early.readAhead()
-    try save([2: "b"], to: writer)
-    try writer.close()
-    XCTAssertEqual(try open(early).tree?.texts, [1: "a", 2: "b"])
-    try save([3: "c"], to: early)
-    try early.close()
-
-    let next = file(in: places)
-    next.readAhead()
-    XCTAssertEqual(try open(next).tree?.texts, [1: "a", 2: "b", 3: "c"])
-    try save([4: "d"], to: next)
-    try next.close()
-    XCTAssertEqual(try open(file(in: places)).tree?.texts.count, 4)
   }
 
   func testAStateInFilesLeavesItsFileAndItsLockAlone() throws {
