@@ -138,7 +138,7 @@ package final class StateFile {
         return false
       }
     }
-    let key = try claim.opener.currentKey(creating: creating).key
+    let key = try claim.opener.key(creating: creating)
     if creating {
       do throws(ArchiveError) {
         try files?.noteFile(for: source.directory)

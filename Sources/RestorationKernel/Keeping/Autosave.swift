@@ -52,42 +52,31 @@ public final class Autosave: Sendable {
 
   private let turns: AutosaveTurns
 
-  /// Begins the loop of an owner, which holds its part of the autosave.
-  ///
-  /// The closures say whether the owner has met objects that do not say when they change, and whether the
-  /// last save has stored all that the app has.
-  init<Owner: AnyObject>(
-    of owner: Owner, _ held: HeldAutosave, isolation: isolated (any Actor)?,
-    told: @escaping (Event) -> Void, save: @escaping (Owner) async -> Event,
-    asksByTime: @escaping (Owner) -> Bool, isComplete: @escaping (Owner) -> Bool
+  /// Begins the loop of a keeper, which holds its part of the autosave.
+  init(
+    of keeper: StateKeeper, _ held: HeldAutosave, isolation: isolated any Actor,
+    told: @escaping (Event) -> Void
   ) {
     let turns = held.turns
     self.turns = turns
     let wakes = turns.begin()
-    // An app that keeps the autosave keeps the owner through this; the loop alone does not.
-    let kept = Kept(owner)
-    Task { [weak owner, weak held] in
+    // An app that keeps the autosave keeps the keeper through its part; the loop alone does not.
+    held.keeper = keeper
+    Task { [weak keeper, weak held] in
       _ = isolation
       for await _ in wakes {
-        if turns.isLetGo { kept.owner = nil }
+        if turns.isLetGo { held?.keeper = nil }
         while let changes = turns.next() {
-          guard let owner else { break }
-          let event = await save(owner)
+          guard let keeper, let roots = held?.roots else { break }
+          let event = await keeper.saveByItself(roots)
           let isTold = turns.end(
-            changes, event, asksByTime: asksByTime(owner), isComplete: isComplete(owner))
+            changes, event, asksByTime: keeper.engine.types.knowsUntracked,
+            isComplete: keeper.engine.findings.isComplete)
           if isTold { told(event) }
         }
       }
-      kept.owner = nil
+      held?.keeper = nil
       held?.roots = nil
-    }
-  }
-
-  private final class Kept<Owner: AnyObject> {
-    var owner: Owner?
-
-    init(_ owner: Owner) {
-      self.owner = owner
     }
   }
 
@@ -171,4 +160,21 @@ extension Autosave.Event: CustomStringConvertible {
     reports.isEmpty
       ? "\(start)." : "\(start):\n" + reports.map(\.description).joined(separator: "\n")
   }
+}
+
+/// The part of an autosave that its keeper has; the autosave ends with it.
+///
+/// This part belongs to the actor of the keeper. The ``Autosave`` of the app belongs to none.
+final class HeldAutosave {
+  let turns: AutosaveTurns
+  /// Gives the roots of the trees; nil when the autosave has ended.
+  var roots: (() -> [any RestorableNode])?
+  /// The keeper, as long as the app has the autosave.
+  var keeper: StateKeeper?
+
+  init(_ turns: AutosaveTurns, roots: @escaping () -> [any RestorableNode]) {
+    (self.turns, self.roots) = (turns, roots)
+  }
+
+  deinit { turns.stop() }
 }

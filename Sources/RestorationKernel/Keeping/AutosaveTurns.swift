@@ -4,13 +4,10 @@ internal import Synchronization
 
 /// Decides when an autosave saves.
 ///
-/// The loop of the autosave, its owner and the listeners of changes share the
+/// The loop of the autosave, its keeper and the listeners of changes share the
 /// turns, on any threads.
 final class AutosaveTurns: Sendable {
   private struct Flush {
-    let number: UInt64
-    /// Whether a save has begun since the flush was called.
-    var isCovered = false
     let told: @Sendable (Bool) -> Void
     /// Nil if the caller has a limit of its own.
     let limit: Task<Void, Never>?
@@ -26,74 +23,54 @@ final class AutosaveTurns: Sendable {
     /// The beginning is a change, too: only a save makes the objects known that say
     /// when they change.
     var announced: UInt64 = 1
+    /// How many of the changes the last save has taken.
+    var taken: UInt64 = 0
     /// How many of the changes are stored.
     var stored: UInt64 = 0
     /// How many of the changes are settled: no save is tried for them any more.
     var settled: UInt64 = 0
   }
 
-  /// The time after which objects are asked that do not say when they change.
-  private struct Timer {
-    var isNeeded = false
-    /// When the next save is due, in the time since the beginning.
-    var next = Duration.zero
-    var wait: (number: UInt64, task: Task<Void, Never>)?
-
-    mutating func endWait() {
-      wait?.task.cancel()
-      wait = nil
-    }
-  }
-
+  /// Times are counted from the beginning.
   private struct State {
     var changes = Changes()
     var failureCount = 0
     /// The last problem that was told, until a save ends without one.
-    var problem: Problem?
-    var pause: (number: UInt64, task: Task<Void, Never>)?
-    var timer = Timer()
-    var flushes: [Flush] = []
+    var problem: [String]?
+    /// No save begins before, but for a flush.
+    var notBefore = Duration.zero
+    /// When objects are asked that do not say when they change; nil if there is none, or if what
+    /// they say would not be stored.
+    var askAt: Duration?
+    /// The wait for one of these times.
+    var wait: (end: Duration, task: Task<Void, Never>)?
+    /// By their numbers among the changes; a save that takes the change ends the flush.
+    var flushes: [UInt64: Flush] = [:]
     var isStopped = false
-    /// The changes that the last save has taken.
-    var taken: UInt64 = 0
     var isSaving = false
     /// Whether a timer looks whether the changes are taken in time.
     var isWatched = false
     /// Whether only the keeper still keeps the autosave.
     var isLetGo = false
     var listener: UInt64?
-    var lastNumber: UInt64 = 0
 
-    mutating func newNumber() -> UInt64 {
-      lastNumber += 1
-      return lastNumber
+    mutating func endWait() {
+      wait?.task.cancel()
+      wait = nil
     }
 
-    /// The flushes whose save has not begun; the save that is under way ends the others.
-    mutating func takeFlushes() -> [Flush] {
-      let taken = flushes.filter { !$0.isCovered }
-      flushes.removeAll { !$0.isCovered }
-      return taken
-    }
-  }
-
-  /// A problem, which is told once, however often it comes in a row.
-  private enum Problem: Equatable {
-    case withheld([PreservationReport.Outcome])
-    case failed(RestorationError.Code, ArchiveError.Code?)
-
-    /// Nil if all is stored.
-    init?(_ event: Autosave.Event) {
-      switch event {
-      case .saved: return nil
-      case .withheld(let reports): self = .withheld(reports.map(\.outcome))
-      case .failed(let error): self = .failed(error.code, error.archive?.code)
-      }
+    /// Takes out the flushes whose save has ended, or those whose save has not begun.
+    mutating func takeFlushes(taken isTaken: Bool) -> [Flush] {
+      let found = flushes.filter { ($0.key <= changes.taken) == isTaken }
+      for number in found.keys { flushes[number] = nil }
+      return Array(found.values)
     }
   }
 
   private static let shortestRetry = Duration.milliseconds(250)
   private static let longestRetry = Duration.seconds(30)
+  /// Asking more often would only take time from the app.
+  private static let shortestTime = Duration.milliseconds(10)
 
   private let signal: ChangeSignal
   private let interval: Duration
@@ -111,15 +88,12 @@ final class AutosaveTurns: Sendable {
     _ signal: ChangeSignal, interval: Duration, polling: Duration?, clock: any Clock<Duration>
   ) {
     self.signal = signal
-    self.interval = interval
+    self.interval = interval.bounded
     self.polling = polling.map { max($0, Self.shortestTime).bounded }
     self.clock = clock
     elapsed = Self.elapsed(clock)
     (wakes, waking) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
-
-  /// Asking more often would only take time from the app.
-  private static let shortestTime = Duration.milliseconds(10)
 
   private static func elapsed(_ clock: some Clock<Duration>) -> @Sendable () -> Duration {
     let start = clock.now
@@ -151,45 +125,40 @@ final class AutosaveTurns: Sendable {
   func next() -> UInt64? {
     state.withLock { state in
       guard !state.isStopped else { return nil }
-      if !state.flushes.contains(where: { !$0.isCovered }) {
-        guard state.pause == nil else { return nil }
+      if state.flushes.isEmpty {
+        guard isOver(state.notBefore, nil, &state) else { return nil }
         if state.changes.settled == state.changes.announced {
-          guard isTimeOver(&state) else { return nil }
+          guard let askAt = state.askAt, isOver(askAt, polling.map { $0 / 4 }, &state) else {
+            return nil
+          }
           // A save that fails is tried again as after a change.
           state.changes.announced += 1
         }
       }
-      state.timer.endWait()
-      state.pause?.task.cancel()
-      state.pause = nil
-      for place in state.flushes.indices { state.flushes[place].isCovered = true }
-      (state.taken, state.isSaving) = (state.changes.announced, true)
-      return state.changes.announced
+      state.endWait()
+      state.notBefore = .zero
+      (state.changes.taken, state.isSaving) = (state.changes.announced, true)
+      return state.changes.taken
     }
   }
 
-  /// Whether the time has come to ask all objects; waits for it otherwise.
-  private func isTimeOver(_ state: inout State) -> Bool {
-    guard let polling, state.timer.isNeeded, state.timer.wait == nil else { return false }
-    let duration = state.timer.next - elapsed()
+  /// Whether a time is over; waits for it otherwise.
+  private func isOver(_ end: Duration, _ tolerance: Duration?, _ state: inout State) -> Bool {
+    let duration = end - elapsed()
     guard duration > .zero else { return true }
-    let number = state.newNumber()
+    guard state.wait?.end != end else { return false }
+    state.endWait()
     let task = Task { [clock, weak self] in
-      try? await clock.sleep(for: duration.bounded, tolerance: polling / 4)
-      self?.endTimerWait(number)
+      try? await clock.sleep(for: duration, tolerance: tolerance)
+      if !Task.isCancelled { self?.endWait(for: end) }
     }
-    state.timer.wait = (number, task)
+    state.wait = (end, task)
     return false
   }
 
-  private func endTimerWait(_ number: UInt64) {
-    state.withLock { if $0.timer.wait?.number == number { $0.timer.wait = nil } }
+  private func endWait(for end: Duration) {
+    state.withLock { if $0.wait?.end == end { $0.wait = nil } }
     waking.yield()
-  }
-
-  private func beginTimer(_ isNeeded: Bool, _ state: inout State) {
-    state.timer.isNeeded = isNeeded
-    if let polling { state.timer.next = elapsed() + polling }
   }
 
   /// Notes the result of a save.
@@ -204,8 +173,8 @@ final class AutosaveTurns: Sendable {
   func end(
     _ turn: UInt64, _ event: Autosave.Event, asksByTime: Bool, isComplete: Bool
   ) -> Bool {
+    let problem = event.problem
     let (isTold, ended) = state.withLock { state in
-      let problem = Problem(event)
       defer { state.problem = problem }
       state.isSaving = false
       // A discard may have counted more changes as stored meanwhile.
@@ -216,38 +185,28 @@ final class AutosaveTurns: Sendable {
         state.changes.settled = max(state.changes.settled, turn)
         state.failureCount = 0
       }
-      beginTimer(asksByTime && problem == nil, &state)
+      askByTime(asksByTime && problem == nil, &state)
       // Without a pause, nodes that change in every save would be asked again and again.
-      let needsPause = problem != nil || event.hasStored || state.changes.announced > turn
-      if needsPause, !state.isStopped { state.pause = pause(&state) }
-      let ended = state.flushes.filter(\.isCovered)
-      state.flushes.removeAll(where: \.isCovered)
+      if problem != nil || event.hasStored || state.changes.announced > turn {
+        state.notBefore = elapsed() + pause(afterFailures: state.failureCount)
+      }
       let isTold = problem == nil ? event.hasStored : problem != state.problem
-      return (isTold, ended.map { ($0, problem == nil && isComplete) })
+      return (isTold, state.takeFlushes(taken: true))
     }
-    for (flush, isStored) in ended { flush.end(isStored) }
+    for flush in ended { flush.end(problem == nil && isComplete) }
     return isTold
   }
 
-  private func pause(_ state: inout State) -> (UInt64, Task<Void, Never>) {
-    var duration = interval
-    if state.failureCount > 0 {
-      duration = max(duration, Self.shortestRetry)
-      let longest = max(interval, Self.longestRetry)
-      for _ in 1..<state.failureCount where duration < longest { duration *= 2 }
-      duration = min(duration, longest)
-    }
-    let number = state.newNumber()
-    let task = Task { [clock, duration, weak self] in
-      try? await clock.sleep(for: duration.bounded)
-      self?.endPause(number)
-    }
-    return (number, task)
+  private func askByTime(_ isNeeded: Bool, _ state: inout State) {
+    state.askAt = isNeeded ? polling.map { elapsed() + $0 } : nil
   }
 
-  private func endPause(_ number: UInt64) {
-    state.withLock { if $0.pause?.number == number { $0.pause = nil } }
-    waking.yield()
+  private func pause(afterFailures count: Int) -> Duration {
+    guard count > 0 else { return interval }
+    let longest = max(interval, Self.longestRetry)
+    var duration = max(interval, Self.shortestRetry)
+    for _ in 1..<count where duration < longest { duration *= 2 }
+    return min(duration, longest)
   }
 
   // MARK: Changes and flushes
@@ -264,10 +223,9 @@ final class AutosaveTurns: Sendable {
 
   /// Says so when nobody takes a change for long: the loop runs on the actor of the nodes.
   private func watch() {
-    let announced = state.withLock { state -> UInt64? in
-      if state.isWatched { return nil }
-      state.isWatched = true
-      return state.changes.announced
+    let announced = state.withLock { state in
+      defer { state.isWatched = true }
+      return state.isWatched ? nil : state.changes.announced
     }
     guard let announced else { return }
     Self.watching.asyncAfter(deadline: .now() + .seconds(Self.longestWait)) { [weak self] in
@@ -278,8 +236,10 @@ final class AutosaveTurns: Sendable {
   private func endWatch(_ announced: UInt64) {
     let (isBusy, hasMore) = state.withLock { state in
       state.isWatched = false
-      guard !state.isStopped, !state.isSaving, state.pause == nil else { return (false, false) }
-      return (state.taken < announced, state.taken < state.changes.announced)
+      guard !state.isStopped, !state.isSaving, state.notBefore <= elapsed() else {
+        return (false, false)
+      }
+      return (state.changes.taken < announced, state.changes.taken < state.changes.announced)
     }
     if isBusy {
       Problems.say([
@@ -296,22 +256,22 @@ final class AutosaveTurns: Sendable {
   /// A change that waits for another one is tried again, which also tells whether all is stored.
   private func goOn(asksByTime: Bool) {
     state.withLock { state in
-      let isWaiting = state.changes.settled == state.changes.announced
-      if isWaiting, state.changes.stored < state.changes.announced { state.changes.announced += 1 }
-      if asksByTime, !state.timer.isNeeded { beginTimer(true, &state) }
+      let changes = state.changes
+      if changes.settled == changes.announced, changes.stored < changes.announced {
+        state.changes.announced += 1
+      }
+      if asksByTime, state.askAt == nil { askByTime(true, &state) }
     }
     waking.yield()
   }
 
   /// Cancels the save that is due.
-  func takeBack() {
+  private func takeBack() {
     let ended = state.withLock { state in
-      (state.changes.stored, state.changes.settled) = (
-        state.changes.announced, state.changes.announced
-      )
-      state.failureCount = 0
-      if state.timer.isNeeded { beginTimer(true, &state) }
-      return state.takeFlushes()
+      let announced = state.changes.announced
+      (state.changes.stored, state.changes.settled, state.failureCount) = (announced, announced, 0)
+      if state.askAt != nil { askByTime(true, &state) }
+      return state.takeFlushes(taken: false)
     }
     for flush in ended { flush.end(false) }
     waking.yield()
@@ -334,24 +294,21 @@ final class AutosaveTurns: Sendable {
     let isStopped = state.withLock { state in
       guard !state.isStopped else { return true }
       state.changes.announced += 1
-      let number = state.newNumber()
+      let number = state.changes.announced
       let limit = limit.map { limit in
         Task { [clock, weak self] in
           try? await clock.sleep(for: limit.bounded)
           self?.giveUp(number)
         }
       }
-      state.flushes.append(Flush(number: number, told: told, limit: limit))
+      state.flushes[number] = Flush(told: told, limit: limit)
       return false
     }
     if isStopped { told(false) } else { waking.yield() }
   }
 
   private func giveUp(_ number: UInt64) {
-    let flush = state.withLock { state in
-      state.flushes.firstIndex { $0.number == number }.map { state.flushes.remove(at: $0) }
-    }
-    flush?.end(false)
+    state.withLock { $0.flushes.removeValue(forKey: number) }?.end(false)
   }
 
   func flushOnSignals(_ signals: Set<EndSignal>, within limit: Duration = .seconds(5)) {
@@ -367,10 +324,8 @@ final class AutosaveTurns: Sendable {
     EndSignals.remove(ObjectIdentifier(self))
     let (listener, ended) = state.withLock { state in
       state.isStopped = true
-      state.pause?.task.cancel()
-      state.pause = nil
-      state.timer.endWait()
-      return (state.listener.take(), state.takeFlushes())
+      state.endWait()
+      return (state.listener.take(), state.takeFlushes(taken: false))
     }
     if let listener { signal.forget(listener) }
     for flush in ended { flush.end(false) }
@@ -390,10 +345,13 @@ extension Autosave.Event {
     return reports.contains { $0.writtenByteCount > 0 }
   }
 
-  /// The event of saves that threw nothing.
-  init(_ reports: [PreservationReport]) {
-    let isStored = reports.allSatisfy { $0.outcome == .saved }
-    self = isStored ? .saved(reports) : .withheld(reports)
+  /// What is told once, however often it comes in a row; nil if all is stored.
+  fileprivate var problem: [String]? {
+    switch self {
+    case .saved: nil
+    case .withheld(let reports): reports.map { "\($0.outcome)" }
+    case .failed(let error): ["\(error.code)", error.archive.map { "\($0.code)" } ?? ""]
+    }
   }
 }
 

@@ -189,7 +189,6 @@ final class BegunRestoration {
   let keeper: StateKeeper
   let roots: @MainActor () -> [any RestorableNode]
   var report: Result<RestorationReport, RestorationError>?
-  private(set) var autosave: Autosave?
 
   init(_ keeper: StateKeeper, _ roots: @escaping @MainActor () -> [any RestorableNode]) {
     self.keeper = keeper
@@ -216,13 +215,13 @@ final class BegunRestoration {
   /// Begins the autosave.
   func follow(_ signals: Set<EndSignal>) -> StateKeeper {
     keeper.endSignals = signals
-    autosave = keeper.autosave(roots: roots)
+    keeper.autosave(roots: roots)
     EndSignals.remove(ObjectIdentifier(self))
     return keeper
   }
 
   /// Stores the unsaved changes of the app.
   func flush(within limit: Duration) async -> Bool {
-    await autosave?.flush(within: limit) ?? false
+    await keeper.autosave?.turns.flush(within: limit) ?? false
   }
 }

@@ -11,20 +11,19 @@ internal import ArchiveCodec
 package final class RestorationSession: Sendable {
   /// The directory of an app's states, the keys, and the facts that its saves carry.
   package struct Place: Sendable {
-    var directory: (any StateDirectory)?
-    var keys: (any KeyProvider)?
-    var environment = ApplicationEnvironment()
+    let directory: (any StateDirectory)?
+    let keys: (any KeyProvider)?
+    let environment: ApplicationEnvironment
     /// Is told the problems of each report.
-    var heard: (@Sendable ([String]) -> Void)?
-    var now: @Sendable () -> Date = { Date() }
+    let heard: (@Sendable ([String]) -> Void)?
+    let now: @Sendable () -> Date
 
-    /// The directory and the keys that apps have by default.
-    init() {}
-
+    /// By default, the directory and the keys are those of apps.
     package init(
-      directory: any StateDirectory, keys: any KeyProvider, environment: ApplicationEnvironment,
+      directory: (any StateDirectory)? = nil, keys: (any KeyProvider)? = nil,
+      environment: ApplicationEnvironment = ApplicationEnvironment(),
       hearing heard: (@Sendable ([String]) -> Void)? = nil,
-      now: @escaping @Sendable () -> Date
+      now: @escaping @Sendable () -> Date = { Date() }
     ) {
       (self.directory, self.keys, self.environment) = (directory, keys, environment)
       (self.heard, self.now) = (heard, now)

@@ -45,19 +45,17 @@ extension StateKeeper {
     )
     autosave = held
     if !endSignals.isEmpty { held.turns.flushOnSignals(endSignals) }
-    return Autosave(of: self, held, isolation: isolation, told: told) { keeper in
-      guard keeper.engine.findings.hasTriedToRestore else { return .withheld([]) }
-      do throws(RestorationError) {
-        return Autosave.Event([
-          try await keeper.engine.save(byItself: true) { keeper.participants(roots()) }
-        ])
-      } catch {
-        return .failed(error)
-      }
-    } asksByTime: { keeper in
-      keeper.engine.types.knowsUntracked
-    } isComplete: { keeper in
-      keeper.engine.findings.isComplete
+    return Autosave(of: self, held, isolation: isolation, told: told)
+  }
+
+  /// Saves for the autosave, but not before a restore.
+  func saveByItself(_ roots: () -> [any RestorableNode]) async -> Autosave.Event {
+    guard engine.findings.hasTriedToRestore else { return .withheld([]) }
+    do throws(RestorationError) {
+      let report = try await engine.save(byItself: true) { participants(roots()) }
+      return report.outcome == .saved ? .saved([report]) : .withheld([report])
+    } catch {
+      return .failed(error)
     }
   }
 }

@@ -1,0 +1,81 @@
+internal import RestorationLibc
+
+/// Where the user's files belong: the XDG Base Directory Specification, and
+/// Application Support on Apple systems.
+package struct BaseDirectories: Sendable {
+  private let stateHome: String
+  private let keyHome: String
+  /// Where keys are without the variable that says so, which some programs set for all that they start.
+  private let usualKeyHome: String
+
+  /// - Parameters:
+  ///   - environment: The variables of the process. A path that is not absolute is ignored.
+  ///   - databaseHome: The home directory of the user in the password database, which counts
+  ///     without `HOME`. Without either it is “/”, as where a container has no such user.
+  package init(environment: [String: String], databaseHome: @autoclosure () -> String?) {
+    func absolute(_ path: String?) -> String? { path.flatMap { $0.hasPrefix("/") ? $0 : nil } }
+    let home = absolute(environment["HOME"]) ?? absolute(databaseHome()) ?? "/"
+    func below(_ path: String) -> String { home.hasSuffix("/") ? home + path : "\(home)/\(path)" }
+    #if canImport(Darwin)
+    stateHome = below("Library/Application Support")
+    keyHome = below("Library/Application Support/Restoration Keys")
+    usualKeyHome = keyHome
+    #else
+    stateHome = absolute(environment["XDG_STATE_HOME"]) ?? below(".local/state")
+    usualKeyHome = below(".local/share") + "/restoration-keys"
+    let dataHome = absolute(environment["XDG_DATA_HOME"])
+    keyHome = dataHome.map { "\($0)/restoration-keys" } ?? usualKeyHome
+    #endif
+  }
+
+  package static var current: BaseDirectories {
+    BaseDirectories(environment: variables, databaseHome: homeOfPasswordDatabase)
+  }
+
+  /// The variables of this process that name directories.
+  ///
+  /// Read here, since Foundation replaces bytes that are no UTF-8, so that two directories could have
+  /// one name.
+  private static var variables: [String: String] {
+    var variables: [String: String] = [:]
+    for name in ["HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"] {
+      guard let value = unsafe getenv(name) else { continue }
+      variables[name] = unsafe path(value, of: name)
+    }
+    return variables
+  }
+
+  /// A path as text; one that is no UTF-8 becomes one at which nothing can be, and whose errors say so.
+  @unsafe private static func path(_ path: UnsafePointer<CChar>, of name: String) -> String {
+    unsafe String(validatingCString: path) ?? "/dev/null/\(name) is no UTF-8"
+  }
+
+  /// The home in the password database.
+  ///
+  /// Read here, since Foundation gives `/var/empty` for a process without `HOME`, for any user.
+  private static var homeOfPasswordDatabase: String? {
+    for byteCount in [1 << 10, 1 << 14, 1 << 20] {
+      var strings = [CChar](repeating: 0, count: byteCount)
+      let (failure, home) = unsafe strings.withUnsafeMutableBufferPointer { strings in
+        guard let start = strings.baseAddress else { return (ERANGE, nil as String?) }
+        var entry = unsafe passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        let failure = unsafe getpwuid_r(getuid(), &entry, start, strings.count, &found)
+        guard unsafe found != nil, let home = unsafe entry.pw_dir else { return (failure, nil) }
+        return unsafe (failure, path(home, of: "the home of the user"))
+      }
+      if let home { return home }
+      // The buffer was too small for the strings of the entry.
+      guard failure == ERANGE else { return nil }
+    }
+    return nil
+  }
+
+  /// The directory of the states of an application.
+  package func state(of application: String) -> String { "\(stateHome)/\(application)" }
+
+  package func keyFile(of application: String) -> String { "\(keyHome)/\(application).key" }
+
+  /// The file of the key of a process without `XDG_DATA_HOME`.
+  func usualKeyFile(of application: String) -> String { "\(usualKeyHome)/\(application).key" }
+}
