@@ -27,7 +27,7 @@ let next = (
       "Types/StoredProperties.swift", "Types/ViewTree.swift",
       "Tree/ChangeSignal.swift", "Tree/MigratingState.swift", "Tree/StateMigration.swift",
       "Engine/FileExecutor.swift", "Keeping/SignalWire.swift",
-      "Restoration/ElementCoders.swift", "Restoration/ElementVerdict.swift",
+
       "Restoration/Lookup.swift", "Restoration/ScopedObjects.swift",
     ].map { "RestorationKit/\($0)" },
   targets: [

@@ -19,8 +19,7 @@ struct BuiltInState {
 
   /// Whether rows of a list were saved by their positions.
   var hasRawListPositions: Bool {
-    values.contains(BuiltInKey.selectedIndexPaths)
-      || values.contains(BuiltInKey.firstVisibleIndexPath)
+    values.contains(BuiltInKey.selected.paths) || values.contains(BuiltInKey.firstVisible.paths)
   }
 }
 
@@ -34,7 +33,11 @@ extension BuiltInState {
     if let tab = (object as? any RestorableTabs)?.selectedTab.flatMap(reference) {
       encoder.encodeReference(to: tab, forKey: BuiltInKey.selectedTab)
     }
-    if let list = object as? any RestorableList { encode(list, with: encoder) }
+    if let list = object as? any RestorableList {
+      encode(list.selectedIndexPaths, of: list, BuiltInKey.selected, with: encoder)
+      let first = list.firstVisibleIndexPath
+      if let first { encode([first], of: list, BuiltInKey.firstVisible, with: encoder) }
+    }
     if let offset = (object as? any RestorableScrolling)?.contentOffset {
       encoder.encode([offset.x, offset.y], forKey: BuiltInKey.offset)
     }
@@ -43,20 +46,15 @@ extension BuiltInState {
     }
   }
 
-  private static func encode(_ list: any RestorableList, with encoder: KeyedEncoder) {
-    if let model = list.modelAssociation {
-      func identifier(_ path: IndexPath) -> String? {
-        model.modelIdentifierForElement(at: path, in: list)
-      }
-      encoder.encode(
-        list.selectedIndexPaths.compactMap(identifier), forKey: BuiltInKey.selectedElements)
-      encoder.encode(
-        list.firstVisibleIndexPath.flatMap(identifier), forKey: BuiltInKey.firstVisibleElement)
-    } else {
-      encoder.encode(list.selectedIndexPaths.map(Array.init), forKey: BuiltInKey.selectedIndexPaths)
-      encoder.encode(
-        list.firstVisibleIndexPath.map(Array.init), forKey: BuiltInKey.firstVisibleIndexPath)
+  private static func encode(
+    _ rows: [IndexPath], of list: any RestorableList, _ keys: BuiltInKey.Rows,
+    with encoder: KeyedEncoder
+  ) {
+    guard let model = list.modelAssociation else {
+      return encoder.encode(rows.map(Array.init), forKey: keys.paths)
     }
+    encoder.encode(
+      rows.compactMap { model.modelIdentifierForElement(at: $0, in: list) }, forKey: keys.elements)
   }
 }
 
@@ -70,14 +68,10 @@ extension BuiltInState {
 
   /// Sets the properties that need the object's content: the selections.
   func restoreAfterDecoding(_ object: any StateRestoring) throws(ArchiveError) {
-    if let list = object as? any RestorableList {
-      let elements = try values.decodeIfPresent([String].self, forKey: BuiltInKey.selectedElements)
-      let paths = try values.decodeIfPresent([[Int]].self, forKey: BuiltInKey.selectedIndexPaths)
-      if let selected = elements.map({ $0.compactMap { row(of: $0, in: list) } })
-        ?? paths.map({ $0.compactMap { row(at: $0, in: list) } })
-      {
-        list.selectedIndexPaths = selected
-      }
+    if let list = object as? any RestorableList,
+      let selected = try rows(BuiltInKey.selected, in: list)
+    {
+      list.selectedIndexPaths = selected
     }
     if let text = object as? any RestorableTextSelection,
       let bounds = try values.decodeIfPresent([Int].self, forKey: BuiltInKey.textSelection)
@@ -91,14 +85,10 @@ extension BuiltInState {
 
   /// Sets the properties that need the object's layout: the scroll positions.
   func restoreAfterLayout(_ object: any StateRestoring) throws(ArchiveError) {
-    if let list = object as? any RestorableList {
-      let element = try values.decodeIfPresent(String.self, forKey: BuiltInKey.firstVisibleElement)
-      let path = try values.decodeIfPresent([Int].self, forKey: BuiltInKey.firstVisibleIndexPath)
-      if let first = element.flatMap({ row(of: $0, in: list) })
-        ?? path.flatMap({ row(at: $0, in: list) })
-      {
-        list.firstVisibleIndexPath = first
-      }
+    if let list = object as? any RestorableList,
+      let first = try rows(BuiltInKey.firstVisible, in: list)?.first
+    {
+      list.firstVisibleIndexPath = first
     }
     if let scrolling = object as? any RestorableScrolling,
       let offset = try values.decodeIfPresent([Double].self, forKey: BuiltInKey.offset),
@@ -109,13 +99,17 @@ extension BuiltInState {
     }
   }
 
-  private func row(of identifier: String, in list: any RestorableList) -> IndexPath? {
-    list.modelAssociation?.indexPathForElement(withModelIdentifier: identifier, in: list)
-  }
-
-  private func row(at position: [Int], in list: any RestorableList) -> IndexPath? {
-    let path = IndexPath(indexes: position)
-    return list.hasElement(at: path) ? path : nil
+  /// The rows under one of two keys that the list has now; nil if neither is there.
+  private func rows(
+    _ keys: BuiltInKey.Rows, in list: any RestorableList
+  ) throws(ArchiveError) -> [IndexPath]? {
+    if let elements = try values.decodeIfPresent([String].self, forKey: keys.elements) {
+      return elements.compactMap {
+        list.modelAssociation?.indexPathForElement(withModelIdentifier: $0, in: list)
+      }
+    }
+    let paths = try values.decodeIfPresent([[Int]].self, forKey: keys.paths)
+    return paths?.map { IndexPath(indexes: $0) }.filter { list.hasElement(at: $0) }
   }
 }
 
@@ -125,11 +119,12 @@ enum BuiltInKey {
   /// The container of these values in the body of an element, beside the values of its hook.
   static let container = "RestorationKit.builtIn"
 
+  /// Rows are stored by the identifiers of a model, or else by their positions.
+  typealias Rows = (elements: String, paths: String)
+
+  static let selected: Rows = ("selectedElements", "selectedIndexPaths")
+  static let firstVisible: Rows = ("firstVisibleElement", "firstVisibleIndexPath")
   static let selectedTab = "selectedTab"
-  static let selectedElements = "selectedElements"
-  static let firstVisibleElement = "firstVisibleElement"
-  static let selectedIndexPaths = "selectedIndexPaths"
-  static let firstVisibleIndexPath = "firstVisibleIndexPath"
   static let offset = "offset"
   static let textSelection = "textSelection"
 }

@@ -3,14 +3,11 @@ internal import ArchiveCodec
 /// Which keys of a record were asked for.
 struct ReadKeys {
   /// A bit for each of the first 64 keys of the record, in stored order.
-  private(set) var places: UInt64
+  private var places: UInt64 = 0
   private var others: Set<String> = []
   private var containers: [String: ReadContainer] = [:]
-
-  /// - Parameter places: A bit for each of the first 64 keys that was asked for.
-  init(places: UInt64 = 0) {
-    self.places = places
-  }
+  /// The number of keys of the record; 0 as long as nobody has opened it.
+  var keyCount = 0
 
   /// Notes a key of the record; the place counts its keys in stored order.
   @inline(__always)
@@ -18,15 +15,10 @@ struct ReadKeys {
     if place < UInt64.bitWidth { places |= 1 << place } else { others.insert(key) }
   }
 
-  /// Begins anew with the keys that the bits stand for.
-  @inline(__always)
-  mutating func reset(places: UInt64) {
-    if !isPlain { (others, containers) = ([], [:]) }
-    self.places = places
+  /// Whether every key was asked for, as is usual.
+  var isWhole: Bool {
+    others.isEmpty && containers.isEmpty && keyCount > 0 && places.nonzeroBitCount == keyCount
   }
-
-  /// Whether no key beyond the first 64 and no container was asked for.
-  var isPlain: Bool { others.isEmpty && containers.isEmpty }
 
   /// The keys that are asked for in a container; every coder that opens it notes its own there.
   mutating func container(forKey key: String, _ values: KeyedDecoder) -> ReadContainer {
@@ -65,5 +57,46 @@ final class ReadContainer {
 
   init(_ values: KeyedDecoder) {
     self.values = values
+  }
+}
+
+/// The coders of the elements of a restore.
+///
+/// One coder is given to one element after the other. If a hook keeps the coder, a new one is
+/// made for the next call.
+struct ElementCoders {
+  private let make: () -> StateDecoder
+  /// Nil while an element uses the coder, so that a second reference shows that a hook has kept it.
+  private var common: StateDecoder?
+  /// The keys that each element asked its coders for.
+  private var read: [ReadKeys]
+
+  init(count: Int, _ make: @escaping () -> StateDecoder) {
+    self.make = make
+    read = Array(repeating: ReadKeys(), count: count)
+  }
+
+  /// Takes out the coder of an element, for one call.
+  mutating func take(_ index: Int) -> StateDecoder {
+    let coder = common.take() ?? make()
+    coder.open(index, read[index])
+    return coder
+  }
+
+  /// Puts back the coder of an element; the caller must not have it any more.
+  mutating func putBack(_ coder: consuming StateDecoder, _ index: Int) {
+    read[index] = coder.read
+    common = consume coder
+    if !isKnownUniquelyReferenced(&common) { common = nil }
+  }
+
+  /// The keys of an element that nobody asked for; nil if there are none.
+  mutating func unreadNote(_ index: Int) -> ReportNote? {
+    // An element that is read whole needs no coder again.
+    if read[index].isWhole { return nil }
+    let coder = take(index)
+    let note = coder.unreadNote
+    putBack(coder, index)
+    return note
   }
 }

@@ -21,9 +21,8 @@ public final class StateDecoder {
   /// Over no values if the element has none.
   @usableFromInline @safe @exclusivity(unchecked) var cursor: FieldCursor
   @safe @exclusivity(unchecked) private var hasValues: Bool
-  /// The number of keys of the values that are open.
-  @safe @exclusivity(unchecked) private var keyCount = 0
-  @safe @exclusivity(unchecked) private var ownReadKeys = ReadKeys()
+  /// The keys that were asked for so far.
+  @safe @exclusivity(unchecked) private(set) var read = ReadKeys()
   /// The place of the element in the stored tree.
   @safe @exclusivity(unchecked) private var place = 0
   private let facts: SaveFacts
@@ -65,7 +64,7 @@ public final class StateDecoder {
       return
     }
     cursor = FieldCursor(values)
-    keyCount = values.keyCount
+    read.keyCount = values.keyCount
     hasValues = true
   }
 
@@ -238,9 +237,9 @@ public final class StateDecoder {
   }
 
   private var readKeys: ReadKeys {
-    get { container?.keys ?? ownReadKeys }
+    get { container?.keys ?? read }
     _modify {
-      if let container { yield &container.keys } else { yield &ownReadKeys }
+      if let container { yield &container.keys } else { yield &read }
     }
   }
 
@@ -280,27 +279,9 @@ extension StateDecoder {
   /// Begins a call for an element.
   ///
   /// The factory may have read some of its keys before.
-  func open(_ place: Int, _ readPlaces: UInt64) {
-    self.place = place
-    ownReadKeys.reset(places: readPlaces)
-    hasValues = false
-    isOpen = false
-  }
-
-  /// The keys that were asked for so far.
-  var read: ReadKeys {
-    get { ownReadKeys }
-    set { ownReadKeys = newValue }
-  }
-
-  /// A bit for each key in one of the first places that was asked for.
-  var readPlaces: UInt64 { ownReadKeys.places }
-
-  var hasReadPlacesOnly: Bool { ownReadKeys.isPlain }
-
-  /// Whether every stored key was asked for.
-  var hasReadAll: Bool {
-    hasValues && ownReadKeys.isPlain && ownReadKeys.places.nonzeroBitCount == keyCount
+  func open(_ place: Int, _ read: ReadKeys) {
+    (self.place, self.read) = (place, read)
+    (hasValues, isOpen) = (false, false)
   }
 }
 

@@ -125,11 +125,10 @@ public final class StateKeeper {
   ///     tabs.restorationChildren.append(editor)
   ///     try await keeper.restore(late: editor, below: tabs)
   ///
-  /// Use it also for a node that is back and has kept its state with
-  /// ``StateDecoder/keep(because:)``, in this launch or an earlier one, when the state can be applied: the
-  /// newest such state is decoded again, and is kept no more unless the node keeps it again, its decoding
-  /// throws or a field of it does not fit. What the node had until then, saved or not, stays stored beside it,
-  /// within the ``StatePolicy/keptBound``. The nodes below are left as they are.
+  /// Use it also for a node that is back and whose decoding threw, in this launch or an earlier one, when
+  /// the state can be applied: the newest such state is decoded again, and is kept no more unless its
+  /// decoding throws again or a field of it does not fit. What the node had until then, saved or not, stays
+  /// stored beside it, within the ``StatePolicy/keptBound``. The nodes below are left as they are.
   ///
   /// The calls are those of ``restore(into:)`` on the node and on the nodes that are
   /// kept below it, in the same order, from `loadViewIfNeeded` to
@@ -164,7 +163,7 @@ public final class StateKeeper {
   /// Gives up the states that are kept beside, or in place of, the state of a node that is back.
   ///
   /// The next save does not store them: use it when the user discards a draft that the node
-  /// keeps with ``StateDecoder/keep(because:)``. Nothing kept is not an error.
+  /// could not decode. Nothing kept is not an error.
   ///
   /// - Parameter node: The node.
   public func discardKeptState(of node: any RestorableNode) async {

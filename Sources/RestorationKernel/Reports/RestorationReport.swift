@@ -76,11 +76,6 @@ public struct RestorationReport: Hashable, Sendable {
     /// the node is not back.
     case migrationFailed(by: Step?, from: Int, String)
 
-    /// The node, or its factory, has kept the state for later and said why; see
-    /// ``StateDecoder/keep(because:)``. Saves write the state back as it is. With a nil step the node
-    /// is not back.
-    case kept(by: Step?, String)
-
     /// The step provided an object of another class than the saved one. The object is
     /// used as it is, and nothing was decoded.
     case classMismatch(by: Step, found: String)
@@ -288,12 +283,11 @@ extension RestorationReport.Entry {
 }
 
 extension RestorationReport.NodeOutcome: CustomStringConvertible {
-  /// Whether the developer should look at the node; a veto is meant, a node keeps its state
-  /// for a reason, and a tab may be built later.
+  /// Whether the developer should look at the node; a veto is meant, and a tab may be built later.
   public var isProblem: Bool {
     switch self {
     case .restored, .vetoed, .parentMissing, .stackCut, .tabNotFound, .restoredWithoutState,
-      .laterStateRestored, .kept:
+      .laterStateRestored:
       false
     default: true
     }
@@ -306,7 +300,7 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
   var step: RestorationReport.Step? {
     switch self {
     case .restored(let step), .restoredWithoutState(let step), .decodeFailed(let step, _): step
-    case .newerVersion(let step, _, _), .migrationFailed(let step, _, _), .kept(let step, _): step
+    case .newerVersion(let step, _, _), .migrationFailed(let step, _, _): step
     default: nil
     }
   }
@@ -324,10 +318,10 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
   }
 
   /// Whether a new state is saved beside the stored one, and does not replace it:
-  /// the app could not read the stored one, its node keeps it, or restoring it crashed.
+  /// the app could not read the stored one, or restoring it crashed.
   var staysBeside: Bool {
     switch self {
-    case .newerVersion, .migrationFailed, .kept, .skipped: true
+    case .newerVersion, .migrationFailed, .skipped: true
     default: false
     }
   }
@@ -346,8 +340,6 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
     case .migrationFailed(let step, let version, let error):
       "\(step?.description ?? "not back"), but its migration from version \(version) failed:"
         + " \(error); nothing was decoded\(step.keptSentence)"
-    case .kept(let step, let reason):
-      "\(step?.description ?? "not back"), and its state is kept for later: \(reason)"
     case .classMismatch(let step, let found):
       "\(step.description), but as a \(found), so nothing was decoded, and the next save replaces its"
         + " state; if \(found) is its new name, register it with the old one as an alias"

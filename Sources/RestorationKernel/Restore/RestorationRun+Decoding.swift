@@ -22,7 +22,7 @@ extension RestorationRun {
       if number > 0 {
         restored.given[slot] = .some(choice.body)
         restored.forgetMended(at: slot)
-        coder.open(Int(slot), 0)
+        coder.open(Int(slot), ReadKeys())
       }
       guard attempt(slot, { try decodeOnce(object, coder, slot) }) else { continue }
       outcomes.succeed(slot)

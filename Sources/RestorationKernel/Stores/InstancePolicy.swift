@@ -5,9 +5,8 @@ public enum InstancePolicy: Hashable, Sendable {
   ///
   /// So two terminals of one app both have their state back, in the order in which they
   /// are launched. A user who later runs one instance does not see what was done in a second
-  /// one: tell users with ``StateKeeper/otherInstances``. A second keeper of the name in the
-  /// same process is treated alike, which is a problem of its reports:
-  /// ``ReportNote/otherKeeper(stateName:)``.
+  /// one: tell users with ``RestorationReport/otherInstances``. A second keeper of the name in the
+  /// same process is treated alike.
   case numbered
 
   /// While another instance has the state, this one restores nothing and saves nothing,

@@ -75,11 +75,23 @@ final class ElementVerdictTests: XCTestCase {
     let hasState, isOnKeptNode, isAwaited: Bool
     let keptReason: String?
 
+    #if RESTORATION_NEXT
+    // A factory that cannot take a state now throws.
+    var verdict: ElementVerdict {
+      ElementVerdict(
+        object, reading, hasState: hasState, isOnKeptNode: isOnKeptNode, isAwaited: isAwaited)
+    }
+
+    var kept: Outcome? { nil }
+    #else
     var verdict: ElementVerdict {
       ElementVerdict(
         object, reading, hasState: hasState, isOnKeptNode: isOnKeptNode, isAwaited: isAwaited,
         keptReason: keptReason)
     }
+
+    var kept: Outcome? { keptReason.map { .kept(by: nil, $0) } }
+    #endif
   }
 
   private var everyFinding: [Finding] {
@@ -122,8 +134,7 @@ final class ElementVerdictTests: XCTestCase {
       case .stackCut: return (reason, finding.isOnKeptNode)
       case .viewNotFound where finding.isAwaited: return (reason, false)
       case .vetoed:
-        let kept = finding.keptReason.map { Outcome.kept(by: nil, $0) }
-        let withheld = withheld(finding.reading, by: nil) ?? kept
+        let withheld = withheld(finding.reading, by: nil) ?? finding.kept
         return (withheld ?? .vetoed, withheld != nil)
       default: return (withheld(finding.reading, by: nil) ?? reason, true)
       }
