@@ -129,7 +129,7 @@ public final class StateDecoder {
     if !isOpen { open() }
     var place = 0
     guard let offset = try cursor.offset(of: key, place: &place) else { return nil }
-    readKeys.insert(key, at: place)
+    if let container { container.keys.insert(key, at: place) } else { read.insert(key, at: place) }
     return offset
   }
 

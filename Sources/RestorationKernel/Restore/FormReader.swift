@@ -22,6 +22,7 @@ struct FormReader {
   private var readings: [Reading] = []
   // A hook may register a class, so that another one is found from then on.
   private var known: [Known?] = []
+  private var factories: [TypeTable.Factory?] = []
   private var changeCount = -1
 
   init(_ document: Document, _ types: TypeTable) {
@@ -106,9 +107,19 @@ struct FormReader {
     return new
   }
 
+  /// The factory of a form's restoration class, which has this name; nil if there is none.
+  mutating func factory(named name: String, _ form: Int32) -> TypeTable.Factory? {
+    forgetIfRegistered()
+    if factories[Int(form)] == nil {
+      factories[Int(form)] = types.registration(named: name)?.factory
+    }
+    return factories[Int(form)]
+  }
+
   private mutating func forgetIfRegistered() {
     guard types.changeCount != changeCount else { return }
     known = Array(repeating: nil, count: forms.count)
+    factories = Array(repeating: nil, count: forms.count)
     changeCount = types.changeCount
   }
 }

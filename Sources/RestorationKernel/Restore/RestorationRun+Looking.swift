@@ -58,7 +58,9 @@ extension RestorationRun {
   private func askRestorationClass(_ place: Place, _ coder: StateDecoder) -> Found {
     let name = forms.restorationClassName(place.form) ?? ""
     if let root = givenRoot(place, madeBy: name) { return .found(root, .existing) }
-    return ask(types.registration(named: name), name, coder)
+    if let make = forms.factory(named: name, place.form) { return ask(make, coder) }
+    return .missing(
+      types.isRegistered(name) ? .notARestorationClass(name) : .unknownRestorationClass(name))
   }
 
   /// The root that was given for a place, if the element names its class because that is registered
@@ -72,12 +74,8 @@ extension RestorationRun {
     return given
   }
 
-  private func ask(
-    _ maker: TypeTable.Registration?, _ name: String, _ coder: StateDecoder
-  ) -> Found {
-    guard let maker else { return .missing(.unknownRestorationClass(name)) }
-    guard let make = maker.factory else { return .missing(.notARestorationClass(name)) }
-    return ask(.restorationClass) { try make(coder.path, coder) } ?? .missing(.vetoed)
+  private func ask(_ make: TypeTable.Factory, _ coder: StateDecoder) -> Found {
+    ask(.restorationClass) { try make(coder.path, coder) } ?? .missing(.vetoed)
   }
 
   private func askDelegate(_ coder: StateDecoder) -> Found? {
@@ -93,8 +91,7 @@ extension RestorationRun {
   }
 
   private func askNodeClass(_ place: Place, _ coder: StateDecoder) -> Found? {
-    let name = forms.className(place.form)
-    return types.maker(ofClass: name).map { ask($0, name, coder) }
+    types.factory(ofClass: forms.className(place.form)).map { ask($0, coder) }
   }
 
   private func ask(

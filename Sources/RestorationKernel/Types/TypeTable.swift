@@ -118,10 +118,10 @@ final class TypeTable {
 
   // MARK: Restoration classes
 
-  /// The registration of a class whose nodes need no restoration class, since a closure or the
-  /// class itself makes them.
-  func maker(ofClass name: String) -> Registration? {
-    registrations[name].flatMap { $0.factory != nil && $0.makesItsClass ? $0 : nil }
+  /// The factory of a class whose nodes need no restoration class, since a closure or the class
+  /// itself makes them.
+  func factory(ofClass name: String) -> Factory? {
+    registrations[name].flatMap { $0.makesItsClass ? $0.factory : nil }
   }
 
   /// Whether a closure makes the objects of a class, and is registered under this name.
