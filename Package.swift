@@ -32,21 +32,27 @@ let next = (
     ].map { "RestorationKit/\($0)" },
   targets: [
     "CSodium", "RestorationLibc", "ArchiveCodec", "RestorationKit", "RestorationTesting",
-    "ArchiveForge", "TestSupport", "RestorationTreeTests", "KernelTests", "LaunchedApps",
-    "LaunchTests",
+    "ArchiveForge", "TestSupport", "RestorationTreeTests", "RestorationTestingTests", "KernelTests",
+    "LaunchedApps", "LaunchTests",
   ],
   // Of other targets, the files that the new core has come to.
   parts: [
     "RestorationTesting": [
-      "Killing",
-      "Restarting/ProcessDirectory.swift", "Restarting/WrappedStorage.swift",
+      "Conformance", "Golden", "Killing", "Restarting/ProcessDirectory.swift",
+      "Restarting/RestorationTester.swift", "Restarting/WrappedStorage.swift",
       "RestorationTestFailure.swift",
     ],
+    "RestorationTestingTests": [
+      "DirectoryConformanceTests.swift", "ExampleTests.swift", "FlawedStorage.swift",
+      "Flaws.swift", "GoldenStatesTests.swift", "KeyConformanceTests.swift", "KillTests.swift",
+      "RestartTests.swift", "StorageConformanceTests.swift", "TesterProblemTests.swift",
+    ],
     "TestSupport": [
-      "Archives.swift", "AutosaveTestCase.swift", "ChangeTestCase.swift",
+      "Archives.swift", "AutosavePollTestCase.swift", "AutosaveTestCase.swift",
+      "ChangeTestCase.swift", "DiskFile.swift", "DiskProcess.swift", "FaultyDisk.swift",
       "FaultyStorage.swift", "Gate.swift",
       "HookedStore.swift", "Launch.swift", "Launch+Crash.swift", "LongTests.swift",
-      "PartlyDecodedTestCase.swift",
+      "PartlyDecodedTestCase.swift", "RestorationSession+Launch.swift",
       "SeededGenerator.swift", "StoredElements.swift", "TemporaryDirectory.swift",
       "TestClock.swift", "TestContainers.swift",
       "TestDelegate.swift", "TestList.swift", "TestNode.swift",
@@ -55,6 +61,12 @@ let next = (
     "LaunchedApps": ["LaunchedApps.swift", "Signals.swift", "SlowRestore.swift"],
     "LaunchTests": ["LaunchedApp.swift", "SignalTests.swift", "SlowRestoreTests.swift"],
     "RestorationTreeTests": [
+      "Engine/CallOrderTests.swift",
+      "Engine/FailedReadTests.swift", "Engine/FailedSaveTests.swift",
+      "Engine/KeyReuseTests.swift", "Engine/LateWriteTests.swift", "Engine/LaunchGuardTests.swift",
+      "Engine/LockedTests.swift", "Engine/NodeGuardTrialTests.swift",
+      "Engine/SaveWaitTests.swift", "Keeping/AutosaveDifferenceTests.swift",
+      "Preservation/CoreWalkTests.swift", "Stores",
       "Coding/DecoderTests.swift", "Coding/CodableStateTests.swift",
       "Coding/LimitEdgeTests.swift",
       "Coding/EphemeralKeyTests.swift", "Engine/BesideStateTests.swift",

@@ -39,7 +39,7 @@ public struct RestorationError: Error, Hashable, Sendable {
     /// registered with, or the version is below 1.
     public static let invalidMigrations = Code("invalidMigrations")
 
-    /// A migration renamed a key to one that has a value.
+    /// A migration renamed a key to one that has a value, or a value has the key of the library.
     public static let keyTaken = Code("keyTaken")
 
     /// The trees have more nodes than ``StatePolicy/nodeLimit``.
@@ -110,6 +110,10 @@ extension RestorationError {
       default: "Let the app go on; its next save sets aside what is stored."
       }
     return RestorationError(.archive, "\(error.finding) \(advice)", archive: error)
+  }
+
+  static func taken(_ key: String) -> RestorationError {
+    RestorationError(.keyTaken, "“\(key)” is a key of the library. Use another one.")
   }
 
   /// The way to where the walk was, as far as anybody wants to read it.

@@ -47,7 +47,7 @@ public struct RestorationError: Error, Hashable, Sendable {
     /// registered with, or the version is below 1.
     public static let invalidMigrations = Code("invalidMigrations")
 
-    /// A migration renamed a key to one that has a value.
+    /// A migration renamed a key to one that has a value, or a value has the key of the library.
     public static let keyTaken = Code("keyTaken")
 
     /// A scene's configuration has another role than its session, or there is none.
@@ -141,6 +141,10 @@ extension RestorationError {
       default: "Let the app go on; its next save sets aside what is stored."
       }
     return RestorationError(error, "\(error.finding) \(advice)")
+  }
+
+  static func taken(_ key: String) -> RestorationError {
+    RestorationError(.keyTaken, "“\(key)” is a key of the library. Use another one.")
   }
 
   /// The way to where the walk was, as far as anybody wants to read it.

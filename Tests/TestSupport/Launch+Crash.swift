@@ -38,6 +38,32 @@ extension Launch {
   package static let isNext = false
   #endif
 
+  #if RESTORATION_NEXT
+  /// The bytes at the end of the marker that say where the restore was.
+  package static let noteByteCount = LaunchNote.byteCount
+  #else
+  /// The bytes at the end of the marker that say where the restore was.
+  package static let noteByteCount = 8
+  #endif
+
+  /// Checks that no restore is under way; the record of a launch of the new core stays, with a note that
+  /// says so.
+  package func assertIsNotMarked(
+    _ message: String = "", file: StaticString = #filePath, line: UInt = #line
+  ) {
+    if !Self.isNext { XCTAssertNil(markerBytes, message, file: file, line: line) }
+    XCTAssertFalse(isInRestore, message, file: file, line: line)
+  }
+
+  /// Notes that the process ends by itself.
+  package static func noteExit() {
+    #if RESTORATION_NEXT
+    LaunchMark.noteExit()
+    #else
+    LaunchNote.noteExit()
+    #endif
+  }
+
   /// Checks that no state is stored; a file of the new core goes on to say its generation.
   package func assertNothingIsStored(
     file: StaticString = #filePath, line: UInt = #line
@@ -107,6 +133,10 @@ extension Launch {
 extension MemoryStorage {
   /// Whether the marker here says that a restore is under way.
   package var isInRestore: Bool {
+    #if RESTORATION_NEXT
+    bytes?.suffix(LaunchNote.byteCount).first == LaunchNote.Stage.restoring.rawValue
+    #else
     bytes.map { $0.suffix(8).prefix(4) != [0xFE, 0xFF, 0xFF, 0xFF] } ?? false
+    #endif
   }
 }

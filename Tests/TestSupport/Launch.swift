@@ -61,6 +61,9 @@ package final class Launch {
     for generation in try store.memory(named: "main").generations() {
       try generation.storage.remove()
     }
+    for name in try store.names() where name.hasPrefix("main.history") {
+      store.memory(named: name).bytes = nil
+    }
     storedBytes = nil
   }
 

@@ -15,6 +15,8 @@ public final class StateEncoder {
   // Set for each object and read for each value, as the properties of the decoder.
   @safe @exclusivity(unchecked) private var isOpen = false
   @safe @exclusivity(unchecked) private(set) var isUsed = false
+  /// Whether somebody wanted to write under the key of what the library stores.
+  @safe @exclusivity(unchecked) private(set) var hasMetTakenKey = false
   private var slot: Int32 = 0
 
   /// Creates a coder that writes into the records of an encoder.
@@ -27,7 +29,7 @@ public final class StateEncoder {
   /// Begins the call for an element, by its place in the document.
   func open(_ slot: Int32) {
     self.slot = slot
-    isUsed = false
+    (isUsed, hasMetTakenKey) = (false, false)
     isOpen = true
   }
 
@@ -47,7 +49,7 @@ public final class StateEncoder {
   @inlinable
   public func encode<Value: ArchiveValue>(_ value: Value?, forKey key: String) {
     guard let value else {
-      _ = isWritable()
+      _ = isWritable(key)
       return
     }
     if begin(key) { value.write(to: writer) }
@@ -62,7 +64,7 @@ public final class StateEncoder {
   ///   something in it cannot be stored. Nothing of the value remains then, and
   ///   encoding may go on.
   public func encode<Value: Encodable>(_ value: Value?, forKey key: String) throws {
-    guard isWritable() else { return }
+    guard isWritable(key) else { return }
     try encoder.encode(value, forKey: key)
   }
 
@@ -87,7 +89,7 @@ public final class StateEncoder {
   ///   - object: A node, a view or a registered object.
   ///   - key: Any name of up to 1 KiB.
   public func encode(_ object: (any StateRestoring)?, forKey key: String) {
-    guard isWritable(), let object, let target = reference(to: object, key) else { return }
+    guard isWritable(key), let object, let target = reference(to: object, key) else { return }
     encoder.encodeReference(to: target, forKey: key)
   }
 
@@ -97,7 +99,7 @@ public final class StateEncoder {
   ///   - objects: Nodes, views and registered objects.
   ///   - key: Any name of up to 1 KiB.
   public func encode(_ objects: [any StateRestoring], forKey key: String) {
-    guard isWritable() else { return }
+    guard isWritable(key) else { return }
     encoder.encodeReferences(to: objects.compactMap { reference(to: $0, key) }, forKey: key)
   }
 
@@ -108,7 +110,7 @@ public final class StateEncoder {
   ///   - key: Any name of up to 1 KiB.
   /// - Complexity: O(*n* log *n*) in their number.
   public func encode(_ objects: [String: any StateRestoring], forKey key: String) {
-    guard isWritable() else { return }
+    guard isWritable(key) else { return }
     encoder.encodeContainer(forKey: key) { encoder in
       for (name, object) in objects.sorted(by: { $0.key < $1.key }) {
         if let target = reference(to: object, key) {
@@ -127,7 +129,7 @@ public final class StateEncoder {
   public func encodeContainer<Failure: Error>(
     forKey key: String, _ body: (StateEncoder) throws(Failure) -> Void
   ) throws(Failure) {
-    guard isWritable() else { return }
+    guard isWritable(key) else { return }
     try encoder.encodeContainer(forKey: key) { _ throws(Failure) in try body(self) }
   }
 
@@ -142,12 +144,17 @@ public final class StateEncoder {
   /// Begins the value of a key; false if the coder is closed or cannot take the key.
   @usableFromInline
   func begin(_ key: String) -> Bool {
-    isWritable() && encoder.begin(key)
+    isWritable(key) && encoder.begin(key)
   }
 
   @usableFromInline
-  func isWritable() -> Bool {
+  func isWritable(_ key: String) -> Bool {
     if isOpen { isUsed = true }
+    // Of most keys only the length is compared.
+    if key.utf8.count == BuiltInKey.container.utf8.count, key == BuiltInKey.container {
+      hasMetTakenKey = true
+      return false
+    }
     return isOpen
   }
 

@@ -36,6 +36,11 @@ actor FileQueue {
     }
 
     private func slot(of id: UInt64) -> Int? { document.elements.firstIndex { $0.id == id } }
+
+    init(_ archive: Archive) throws(ArchiveError) {
+      records = try StoredRecords(archive)
+      document = try Document(records, savedAt: archive.schema)
+    }
   }
 
   struct Opened: Sendable {
@@ -58,10 +63,13 @@ actor FileQueue {
   /// Opens what a restore can take.
   func open(_ policy: StateFilePolicy) throws(ArchiveError) -> Opened {
     file.policy = policy
-    let opened = try file.open { (archive) throws(ArchiveError) in
-      let records = try StoredRecords(archive)
-      return StoredState(
-        document: try Document(records, savedAt: archive.schema), records: records)
+    let opened: OpenedState<StoredState>
+    do throws(ArchiveError) {
+      opened = try file.open(StoredState.init)
+    } catch {
+      // A failure that may pass is often over at once.
+      guard error.mayPass else { throw error }
+      opened = try file.open(StoredState.init)
     }
     let problem = opened.markProblem.map { "The launch could not be marked: \($0)" }
     switch opened.outcome {
@@ -171,6 +179,10 @@ actor FileQueue {
     }
     return file.writer?.version == version
   }
+
+  func checkIsUnlocked() throws(ArchiveError) { try file.checkIsUnlocked() }
+
+  func forgetOpened() { file.forgetOpened() }
 
   func discard() throws(ArchiveError) { try file.discard() }
 

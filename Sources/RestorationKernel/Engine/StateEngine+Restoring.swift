@@ -9,13 +9,19 @@ extension StateEngine {
   /// Restores what is stored.
   ///
   /// The participants are asked for in the turn of the restore; none if the delegate is gone.
+  ///
+  /// With `ifUnchanged` the restore declines if the app has something else by now than when the state
+  /// could not be read.
   func restore(
-    _ calls: FileCalls = .waiting, _ participants: () -> Participants?
+    _ calls: FileCalls = .waiting, ifUnchanged: Bool = false, _ participants: () -> Participants?
   ) async throws(RestorationError) -> RestorationReport {
     do throws(RestorationError) {
       let report = try await turns.run(.restore) { () async throws(RestorationError) in
         guard let participants = participants() else { return RestorationReport(.delegateGone) }
-        return try await restoreNow(participants, calls)
+        guard ifUnchanged else { return try await restoreNow(participants, calls) }
+        guard findings.unread != nil, let had = findings.discarded, digest(of: participants) == had
+        else { return RestorationReport(.declined) }
+        return try await restoreNow(participants, calls, ifItHas: had)
       }
       Problems.say(report.said)
       settings.heard?(report.problems.map(\.description))
@@ -26,9 +32,19 @@ extension StateEngine {
     }
   }
 
+  /// Restores what could not be read before, unless the app has changed something since then.
+  ///
+  /// - Throws: Why it still cannot be read.
+  func restoreUnread(_ participants: () -> Participants?) async throws(RestorationError) {
+    guard findings.unread != nil else { return }
+    let report = try await restore(ifUnchanged: true, participants)
+    if report.outcome != .declined { findings.lateReport = report }
+  }
+
   private func restoreNow(
-    _ participants: Participants, _ calls: FileCalls
+    _ participants: Participants, _ calls: FileCalls, ifItHas had: Int? = nil
   ) async throws(RestorationError) -> RestorationReport {
+    let unread = findings.unread
     findings.hasTriedToRestore = true
     // An autosave may have found that there is nothing to save yet.
     defer { signal.tell() }
@@ -41,7 +57,16 @@ extension StateEngine {
         try await file.open(policy)
       }
     } catch {
+      if error.mayPass {
+        (findings.unread, findings.discarded) = (error, digest(of: participants))
+      }
       return try refused(error)
+    }
+    if let had, digest(of: participants) != had {
+      // The app has gone on meanwhile, so the state stays one that nobody has read.
+      _ = await calls.first { [file] in await file.forgetOpened() }
+      findings.unread = unread
+      return RestorationReport(.declined)
     }
     (findings.isLocked, findings.numbering) = (false, opened.numbering)
     var report = RestorationReport(opened.outcome)

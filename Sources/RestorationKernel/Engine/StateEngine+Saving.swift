@@ -79,7 +79,10 @@ extension StateEngine {
     _ participants: Participants, byItself isByItself: Bool, writesAnyway: Bool = false,
     _ calls: FileCalls
   ) async throws -> PreservationReport {
-    let (comesFirst, count) = (!findings.hasTriedToRestore, turns.overtakingCount)
+    let count = turns.overtakingCount
+    let unread: ReportNote? =
+      findings.hasTriedToRestore
+      ? findings.unread.map { .unreadable($0.description) } : .notRestoredBefore
     var report = PreservationReport(.saved)
     try await takeWrite(calls)
     try await goOnAfterClose(calls)
@@ -95,6 +98,8 @@ extension StateEngine {
     do {
       result = try surveyed(participants)
     } catch is Declined {
+      // What is locked was not read, so it stays.
+      try await calls { [file] () async throws(ArchiveError) in try await file.checkIsUnlocked() }
       try await discardNow(calls)
       report.outcome = .declined
       return report
@@ -126,7 +131,7 @@ extension StateEngine {
       apply(result.change)
       KnownObjects.shared.askAgain(result.askAgain, of: owner)
     }
-    describe(result, comesFirst: comesFirst, in: &report)
+    describe(result, unread, in: &report)
     packDocument()
     return report
   }
@@ -159,9 +164,11 @@ extension StateEngine {
       KnownObjects.shared.askAll(of: owner)
       findings.registrationCount = registrationCount
     }
+    // A test asks all, since it is to find what does not say that it has changed.
+    let unsaid = settings.heard == nil ? [] : KnownObjects.shared.askAll(of: owner)
     let conditions = Survey.Conditions(
       now: settings.now(), keptBound: settings.policy.keptBound,
-      nodeLimit: settings.policy.nodeLimit, facts: facts, coming: coming,
+      nodeLimit: settings.policy.nodeLimit, facts: facts, coming: coming, unsaid: unsaid,
       storedRecord: { [writer] (record) throws(ArchiveError) in
         try writer?.archive?.record(record)
       })
@@ -172,13 +179,17 @@ extension StateEngine {
         guard let delegate = participants.delegate else { return }
         var isSaving = true
         do {
-          try coder.attempt { isSaving = delegate.shouldSaveApplicationState(with: coder) }
+          try coder.attempt {
+            try coder.using { isSaving = delegate.shouldSaveApplicationState(with: coder) }
+          }
         } catch {
           coder.note(.encodeFailed(error.reason))
         }
         guard isSaving else { throw Declined() }
         do {
-          try coder.attempt { try delegate.willEncodeRestorableState(with: coder) }
+          try coder.attempt {
+            try coder.using { try delegate.willEncodeRestorableState(with: coder) }
+          }
         } catch {
           coder.note(.willEncodeFailed(error.reason))
         }
@@ -208,11 +219,11 @@ extension StateEngine {
   }
 
   private func describe(
-    _ result: Survey.Result, comesFirst: Bool, in report: inout PreservationReport
+    _ result: Survey.Result, _ unread: ReportNote?, in report: inout PreservationReport
   ) {
     guard let document else { return }
     var notes = result.notes
-    if report.setAside != nil, comesFirst { notes.add(.notRestoredBefore, Document.tree) }
+    if report.setAside != nil, let unread { notes.add(unread, Document.tree) }
     report.version = writer?.version
     report.byteCount = writer?.storedByteCount ?? 0
     (report.stateName, report.otherInstances) = (findings.name, findings.others)

@@ -40,8 +40,13 @@ package final class StateEngine {
     var isLocked = false
     /// Whether the last save has found nothing that cannot be stored.
     var isComplete = true
-    /// What the app had when it discarded its state, which is not stored until something changes.
+    /// What the app had when it discarded its state, or when that could not be read, which is not
+    /// stored until something changes.
     var discarded: Int?
+    /// Why the stored state could not be read, if it may be read later, and nothing was stored since.
+    var unread: ArchiveError?
+    /// The report of the restore that an autosave has made up for.
+    var lateReport: RestorationReport?
     /// The tabs that were selected and are not back.
     var tabsToCome: [TabToCome] = []
     /// The state that was stored when the keeper was closed.
@@ -92,7 +97,7 @@ package final class StateEngine {
   /// Forgets what is stored; the next save asks all objects.
   func beginAnew() {
     (document, writer, underWay) = (nil, nil, nil)
-    (findings.closedVersion, findings.discarded) = (nil, nil)
+    (findings.closedVersion, findings.discarded, findings.unread) = (nil, nil, nil)
     KnownObjects.shared.forgetAll(of: owner)
   }
 

@@ -70,6 +70,12 @@ extension StateFile {
     if finding == .whole || finding == .torn { finding = .damagedEnd }
   }
 
+  /// Forgets the state that was opened: the next write keeps it as one that nobody has read.
+  package func forgetOpened() {
+    mark?.endRestore()
+    (writer, standIn, finding) = (nil, nil, .unread)
+  }
+
   /// Finds the stored file; a file that cannot be changed is not returned, and may still be read.
   private func find(_ claim: Claim) throws(ArchiveError) -> (any AppendableArchiveFile)? {
     do throws(ArchiveError) {

@@ -38,7 +38,7 @@ package final class StateFile {
       tries, policy in
       // A write takes a few milliseconds.
       _ = usleep(5000)
-      return tries < (policy == .single ? 200 : 20)
+      return !Task.isCancelled && tries < (policy == .single ? 200 : 20)
     }
 
     package init(
@@ -66,6 +66,8 @@ package final class StateFile {
   var claimed: Claim?
   /// The name that was taken last: an instance never goes on under the name of another one.
   private var lastName: String?
+  /// Whether a wait for the instance that has the state was in vain.
+  private var hasWaited = false
   /// What was found in the place of the state, until something is written there.
   var finding = StateFinding.unread
   var writer: ArchiveWriter?
@@ -113,7 +115,8 @@ package final class StateFile {
           refusal = error
         }
         // Only the first one is waited for, and once.
-        guard others.isEmpty, lastName == nil, source.pause(tries, policy.instances) else { break }
+        guard others.isEmpty, lastName == nil, !hasWaited else { break }
+        hasWaited = !source.pause(tries, policy.instances)
         tries += 1
       }
       others.append(OtherInstance(stateName: name, process: refusal.subject))
@@ -147,6 +150,17 @@ package final class StateFile {
       }
     }
     return key
+  }
+}
+
+extension StateFile {
+  /// Throws `keyLocked` if there is a key that cannot be used now.
+  package func checkIsUnlocked() throws(ArchiveError) {
+    do throws(ArchiveError) {
+      _ = try key(of: try claim(), creating: false)
+    } catch {
+      guard error.code != .keyLocked else { throw error }
+    }
   }
 }
 

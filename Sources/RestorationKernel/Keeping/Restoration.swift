@@ -27,7 +27,7 @@ public enum Restoration {
   /// A failure says why the stored state could not be read. The app has started with its
   /// defaults then, and the first save keeps the old state.
   public static var report: Result<RestorationReport, RestorationError>? {
-    session.begun?.report
+    session.begun.flatMap { $0.keeper.engine.findings.lateReport.map { .success($0) } ?? $0.report }
   }
 
   /// The report of the last save, or the error that prevented the save; nil before the first one.

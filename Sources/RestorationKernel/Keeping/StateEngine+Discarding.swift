@@ -32,7 +32,7 @@ extension StateEngine {
     do throws(ArchiveError) {
       try await calls { [file] () async throws(ArchiveError) in try await file.discard() }
       // A state that nobody could read is in no save's way any more.
-      findings.isLocked = false
+      if findings.isLocked { (findings.isLocked, findings.lastStatus) = (false, .notRestoredYet) }
     } catch {
       throw RestorationError(error)
     }
@@ -45,11 +45,21 @@ extension StateEngine {
       let prepared = try await file.prepared(goingOn: false)
       guard count == turns.overtakingCount else { return }
       take(prepared)
-      let result = try surveyed(participants)
-      giveBack(result.taken)
-      findings.discarded = result.digest
+      findings.discarded = digest(of: participants)
     } catch {
       // The next save stores all.
+    }
+  }
+
+  /// What the app has while nothing is stored, to compare with what it has later; nil if it cannot be asked.
+  func digest(of participants: Participants) -> Int? {
+    document = Document()
+    do {
+      let result = try surveyed(participants)
+      giveBack(result.taken)
+      return result.digest
+    } catch {
+      return nil
     }
   }
 }

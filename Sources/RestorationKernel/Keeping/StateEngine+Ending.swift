@@ -57,7 +57,7 @@ extension StateEngine {
     }
     var change = result.change
     if !change.added.isEmpty { change.setFingerprints(written.fingerprints) }
-    (writer, findings.discarded) = (written.writer, nil)
+    (writer, findings.discarded, findings.unread) = (written.writer, nil, nil)
     apply(change)
     (findings.name, findings.others) = (written.facts.name, written.facts.others)
     let appended = try written.appended.get()

@@ -52,6 +52,7 @@ extension StateKeeper {
   func saveByItself(_ roots: () -> [any RestorableNode]) async -> Autosave.Event {
     guard engine.findings.hasTriedToRestore else { return .withheld([]) }
     do throws(RestorationError) {
+      try await engine.restoreUnread { participants(roots()) }
       let report = try await engine.save(byItself: true) { participants(roots()) }
       return report.outcome == .saved ? .saved([report]) : .withheld([report])
     } catch {

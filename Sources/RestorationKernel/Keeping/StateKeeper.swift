@@ -57,9 +57,8 @@ public final class StateKeeper {
   ///     another.
   ///   - name: The name of the state, for applications with several; where one process
   ///     keeps the states of several users, make the user a part of it. At most 150
-  ///     bytes without “/”, not beginning with “.”, with “.scene” nowhere in it, and
-  ///     not ending in “.launch”, “.remote” or “~” and digits, and without
-  ///     “.aside.” in it.
+  ///     bytes without “/” and control characters, not beginning with “.”, with “.history”
+  ///     nowhere in it, and not ending in “.launch”, “.remote” or “~” and digits.
   ///   - directory: Where the state is stored; the user's state directory if nil.
   ///   - keys: Where the key comes from; a file of mode 0600 in the user's data
   ///     directory if nil.
@@ -76,6 +75,7 @@ public final class StateKeeper {
     limits: ArchiveLimits = .standard,
     now: @escaping () -> Date = { Date() }
   ) throws(RestorationError) {
+    try Self.check(application, name)
     engine = StateEngine(
       EngineSettings(
         application: application, name: name,
@@ -202,6 +202,39 @@ public final class StateKeeper {
 
   /// Whether the delegate is gone without having been set to nil.
   var isDelegateGone: Bool { delegate == nil && hadDelegate }
+}
+
+extension StateKeeper {
+  private static let longestName = 150
+
+  /// Names come from outside, and become those of files.
+  private static func check(_ application: String, _ name: String) throws(RestorationError) {
+    for name in [application, name] {
+      guard !name.isEmpty, !name.hasPrefix("."), name.utf8.count <= longestName,
+        !name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 < 0x20 })
+      else {
+        throw RestorationError(
+          .invalidName,
+          "“\(name)” cannot name a state. Use up to \(longestName) bytes without “/”, not beginning with “.”."
+        )
+      }
+    }
+    guard ![".launch", ".remote"].contains(where: name.hasSuffix),
+      !name.containsBytes(of: ".history")
+    else {
+      throw RestorationError(
+        .invalidName,
+        "“\(name)” cannot name a state: it must not end in “.launch” or “.remote”, or contain “.history”."
+      )
+    }
+    let end = name.utf8.reversed().prefix { (0x30...0x39).contains($0) }.count
+    guard end == 0 || name.utf8.dropLast(end).last != UInt8(ascii: "~") else {
+      throw RestorationError(
+        .invalidName,
+        "“\(name)” cannot name a state: with “~” and digits at its end it is that of another instance of the app."
+      )
+    }
+  }
 }
 
 @available(*, unavailable, message: "a keeper belongs to the actor of its nodes")

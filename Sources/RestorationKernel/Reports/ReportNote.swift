@@ -33,12 +33,19 @@ public enum ReportNote: Hashable, Sendable {
   /// The save came before any restore, so it has set aside the stored state.
   case notRestoredBefore
 
+  /// The restore could not read the stored state, for the given reason, so the save has set it aside.
+  case unreadable(String)
+
   /// In a stack, the node lies above a node that is not saved; the restored stack will
   /// have it without that node.
   case aboveGap(RestorationPath)
 
   /// The restoration class is not registered, so a restore will not find it.
   case restorationClassNotRegistered(String)
+
+  /// The object has changed without saying so. Only a save of a test, as this one, asks every object and
+  /// stores a change like that. Call ``StateRestoring/invalidateRestorableState()`` after each change.
+  case notInvalidated
 
   /// The node declares an identifier that is not used, so the node is saved under the
   /// name of its class.
@@ -174,6 +181,11 @@ extension ReportNote: CustomStringConvertible {
     case .restorationClassNotRegistered(let name):
       "The restoration class \(name) is not registered."
         + " Call keeper.register(restorationClass: \(name).self)."
+    case .unreadable(let error):
+      "What was stored could not be read, and is set aside: \(error)"
+    case .notInvalidated:
+      "It has changed and did not say so. Call invalidateRestorableState() after each change, or"
+        + " let its stateTracking be .always."
     case .didDecodeFailed(let error): "didDecodeRestorableState threw: \(error)"
     case .notContained:
       "The node above it does not contain it. Take it from coder.restoredChildren or"

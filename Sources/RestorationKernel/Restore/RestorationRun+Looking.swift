@@ -42,8 +42,7 @@ extension RestorationRun {
   }
 
   private func existingNode(_ place: Place) -> (any RestorableNode)? {
-    guard !place.role.livesByReferences || place.parent == Document.tree else { return nil }
-    return existing.node(place, below: restored.isBack(place.parent) ? above(place) : nil)
+    existing.node(place, below: restored.isBack(place.parent) ? above(place) : nil)
   }
 
   private func above(_ place: Place) -> (any RestorableNode)? {

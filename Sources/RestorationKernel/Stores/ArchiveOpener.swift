@@ -26,6 +26,11 @@ package struct ArchiveOpener: Sendable {
 }
 
 extension ArchiveError {
+  /// Whether the same call may succeed later: nothing is known of what is stored.
+  var mayPass: Bool {
+    !isAboutContent && ![.keyMissing, .keyLocked, .locked].contains(code)
+  }
+
   /// Whether the bytes or their key are the cause, and not the way to the bytes.
   package var isAboutContent: Bool {
     switch code {

@@ -15,7 +15,7 @@ public protocol StateDirectory: Sendable {
   /// unless the states are files.
   ///
   /// - Returns: The names, in any order.
-  /// - Throws: ``/ArchiveCodec/ArchiveError`` with `inputOutput`.
+  /// - Throws: ``/ArchiveCodec/ArchiveError`` if they cannot be listed.
   func names() throws(ArchiveError) -> [String]
 }
 

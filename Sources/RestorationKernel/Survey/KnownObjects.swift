@@ -149,10 +149,18 @@ final class KnownObjects: @unchecked Sendable {
     }
   }
 
-  /// Lets the next save ask all objects of a keeper.
-  func askAll(of owner: Owner) {
+  /// Lets the next save ask all objects of a keeper; returns the elements of those that have not said
+  /// that they have changed.
+  @discardableResult
+  func askAll(of owner: Owner) -> Set<Int32> {
     lock.withLock { _ in
-      for number in entries.indices where entries[number].owner === owner { change(number) }
+      var unsaid: Set<Int32> = []
+      for number in entries.indices
+      where entries[number].owner === owner && !entries[number].hasChanged {
+        change(number)
+        unsaid.insert(entries[number].slot)
+      }
+      return unsaid
     }
   }
 

@@ -185,7 +185,8 @@ struct NameTable {
 
   /// A number that depends on the process, so that nobody can choose names of the same one.
   private static func key(_ name: String, _ sort: Role.Sort, _ siblingIndex: Int32) -> UInt64 {
-    let hash = RecordFingerprint(name.utf8.span).value
+    // Not one of the bytes: equal names may be spelled with other characters.
+    let hash = UInt64(truncatingIfNeeded: name.hashValue)
     return hash &+ UInt64(sort.rawValue) << 56 &+ UInt64(UInt32(bitPattern: siblingIndex)) << 8
       | 1 << 63
   }

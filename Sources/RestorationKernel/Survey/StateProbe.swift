@@ -41,8 +41,7 @@ enum StateProbe {
     let coder = StateEncoder(references, encoder)
     coder.open(Document.tree)
     defer { coder.close() }
-    try coder.encodeOwnState(of: object, traits)
-    try object.encodeRestorableState(with: coder)
+    try coder.encodeAll(of: object, traits)
   }
 }
 

@@ -155,6 +155,31 @@ extension Survey {
     }
   }
 
+  /// Says which objects have changed and did not say so: other surveys would not have found that.
+  mutating func noteUnsaid() {
+    guard !conditions.unsaid.isEmpty else { return }
+    // What somebody else removes, or brings back, changes references and what is kept.
+    let referring = Set(change.references.map(\.slot))
+    let bodies = change.bodies.map(\.slot).filter { !referring.contains($0) }
+    let contents = change.children.filter { slot, slots in
+      !document[slot].asksBelow && own(slots) != own(document[slot].children)
+    }
+    for slot in Set(bodies + contents.map(\.slot)).intersection(conditions.unsaid) {
+      guard let object = KnownObjects.shared.object(at: slot, of: owner) as? any StateRestoring,
+        types.info(of: object).tracking != .always
+      else { continue }
+      places.notes.add(.notInvalidated, slot)
+    }
+  }
+
+  /// What an element contains by what its object says alone.
+  private func own(_ slots: [Int32]) -> [Int32] {
+    slots.filter {
+      !places.role(of: $0).livesByReferences && document.kept[$0] == nil
+        && keeping.claims[$0] == nil
+    }
+  }
+
   /// Writes what belongs to no element, if it has changed.
   mutating func writeFacts() throws {
     change.added = places.added

@@ -22,6 +22,8 @@ struct Survey {
     let facts: SaveFacts
     /// A node whose element stays as it is stored.
     let coming: ObjectIdentifier?
+    /// The elements whose objects are asked though they have not said that they have changed.
+    let unsaid: Set<Int32>
     /// A stored record, to be copied before another one takes its number.
     let storedRecord: (UInt64) throws(ArchiveError) -> KeyedDecoder?
   }
@@ -131,6 +133,7 @@ struct Survey {
     try writeContents()
     try writeFacts()
     noteKept()
+    noteUnsaid()
     return Result(
       change: change, records: try builder.finish(), removed: removedRecords, notes: places.notes,
       taken: taken, askAgain: askAgain)
@@ -277,8 +280,7 @@ struct Survey {
           if !info.traits.isDisjoint(with: .hasBuiltInState) {
             places.encodeBuiltIn(of: object, slot, with: encoder)
           }
-          try coder.encodeOwnState(of: object, info.traits)
-          try object.encodeRestorableState(with: coder)
+          try coder.encodeAll(of: object, info.traits)
         }
       }
       if !isUsed, info.traits.contains(.inheritsConformance) {

@@ -39,9 +39,10 @@ public final class MigratingState {
   ///   - key: The key that has the value.
   ///   - newKey: The key to have it.
   /// - Throws: ``RestorationError`` with `keyTaken` if there is a value for the
-  ///   new key.
+  ///   new key, or if the library has that key.
   public func rename(_ key: String, to newKey: String) throws(RestorationError) {
-    guard key != newKey, let entry = entries[key] else { return }
+    guard key != newKey, key != BuiltInKey.container, let entry = entries[key] else { return }
+    try refuseTaken(newKey)
     guard entries[newKey] == nil else {
       throw RestorationError(.keyTaken, "“\(key)” cannot be renamed, “\(newKey)” has a value.")
     }
@@ -52,7 +53,12 @@ public final class MigratingState {
   /// Removes the value of a key; an absent one is not an error.
   ///
   /// - Parameter key: The key.
-  public func remove(_ key: String) { entries[key] = nil }
+  public func remove(_ key: String) { if key != BuiltInKey.container { entries[key] = nil } }
+
+  private func refuseTaken(_ key: String) throws(RestorationError) {
+    guard key == BuiltInKey.container else { return }
+    throw RestorationError.taken(key)
+  }
 
   /// Reads a value, nil if there is none.
   ///
@@ -148,6 +154,7 @@ public final class MigratingState {
   public func changeContainer(
     forKey key: String, _ change: (_ container: MigratingState) throws -> Void
   ) throws {
+    try refuseTaken(key)
     let container: MigratingState
     switch entries[key]?.value {
     case .container(let open): container = open
@@ -162,6 +169,7 @@ public final class MigratingState {
   private func set<Value>(
     _ key: String, _ value: Value?, _ encode: (KeyedEncoder) throws -> Void
   ) throws {
+    try refuseTaken(key)
     guard value != nil else { return remove(key) }
     set(.stored(try KeyedDecoder.encoding(encode), key: key), key)
   }

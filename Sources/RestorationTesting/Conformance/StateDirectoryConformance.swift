@@ -14,7 +14,7 @@ public enum StateDirectoryConformance: Sendable {
   /// The promises of every directory, and those of its storages, as checks whose names
   /// begin with `storage.`.
   public static let checks: [ConformanceCheck<any StateDirectory>] =
-    places + leftovers
+    places + besides
     + StorageConformance.checks.map { check in
       check.pulledBack("storage.\(check.name)") { $0.storage(named: stateName) }
     }
@@ -74,6 +74,12 @@ public enum StateDirectoryConformance: Sendable {
       }
       for lock in locks { try expect(try lock.isHeld(), "Of all, isHeld() was false.") }
     },
+  ]
+
+  #if RESTORATION_NEXT
+  private static let besides: [ConformanceCheck<any StateDirectory>] = []
+  #else
+  private static let besides = [
     DirectoryCheck("launchesHaveAPlace", "The note of launches has a storage of its own.") {
       let directory = try $0()
       let states = ["main", "main~2"]
@@ -88,9 +94,6 @@ public enum StateDirectoryConformance: Sendable {
           "The note of “\(name)”")
       }
     },
-  ]
-
-  private static let leftovers = [
     DirectoryCheck(
       "removeLeftoversLeavesStates",
       "Removing leftovers removes no state, and nothing that is kept of one."
@@ -134,6 +137,7 @@ public enum StateDirectoryConformance: Sendable {
         .sample(1) + .sample(2), in: directory.storage(named: stateName), "When it was written")
     },
   ]
+  #endif
 
   private static let naming = [
     DirectoryCheck("namesAreWhatIsStored", "The names are those of what is stored.") {

@@ -110,7 +110,6 @@ public final class AppUnderTest: Sendable {
   }
 }
 
-#if !RESTORATION_NEXT
 extension RestorationTester {
   /// Creates a tester that finds the states that an app has left in its folder.
   ///
@@ -124,4 +123,3 @@ extension RestorationTester {
       keys: FileKeyProvider(path: AppUnderTest.key(in: folder)))
   }
 }
-#endif

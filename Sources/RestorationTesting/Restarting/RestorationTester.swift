@@ -42,20 +42,23 @@ public final class RestorationTester {
   /// Prepares each new keeper: registers classes and sets bounds.
   public var prepareKeeper: ((StateKeeper) throws -> Void)?
 
-  /// Prepares each new host: registers configurations and declares activity types.
-  public var prepareHost: ((SceneHost) throws -> Void)?
-
   /// Makes the delegate of each new keeper, which lives as long as the launch.
   public var makeDelegate: (() throws -> any StateDelegate)?
-
-  /// Makes the delegate of each new host, which lives as long as the launch.
-  public var makeHostDelegate: (() throws -> any SceneHostDelegate)?
 
   /// The keeper of the launch that is running; nil if none is.
   public private(set) var keeper: StateKeeper?
 
+  #if !RESTORATION_NEXT
+  /// Prepares each new host: registers configurations and declares activity types.
+  public var prepareHost: ((SceneHost) throws -> Void)?
+
+  /// Makes the delegate of each new host, which lives as long as the launch.
+  public var makeHostDelegate: (() throws -> any SceneHostDelegate)?
+
   /// The host of the launch that is running; nil if it has none.
   public private(set) var host: SceneHost?
+  private var hostDelegate: (any SceneHostDelegate)?
+  #endif
 
   /// The report of the save of the last ``restart(_:_:)-(Root,_)``; nil before the first.
   public private(set) var saved: PreservationReport?
@@ -68,7 +71,6 @@ public final class RestorationTester {
   private var keys: (any KeyProvider)?
   private var process: ProcessDirectory?
   private var delegate: (any StateDelegate)?
-  private var hostDelegate: (any SceneHostDelegate)?
 
   /// Creates a tester of an app that was never launched.
   ///
@@ -127,7 +129,9 @@ public final class RestorationTester {
       application: application, directory: process, keys: keys, environment: environment,
       now: { clock.now })
     if !allowsProblems { keeper.hearProblems(found.add) }
+    #if !RESTORATION_NEXT
     keeper.checksAllContents = true
+    #endif
     try prepareKeeper?(keeper)
     if let delegate = try makeDelegate?() {
       keeper.delegate = delegate
@@ -184,7 +188,9 @@ public final class RestorationTester {
     defer { if self.process === process { kill() } }
     do {
       let result = try await session.run { try await body() }
+      #if !RESTORATION_NEXT
       if !allowsProblems { found.add(session.problems.map(\.description)) }
+      #endif
       try failForProblems("The launch")
       return result
     } catch {
@@ -201,7 +207,10 @@ public final class RestorationTester {
   /// restore; the call that was under way may throw then.
   public func kill() {
     process?.end()
-    (process, keeper, host, delegate, hostDelegate) = (nil, nil, nil, nil, nil)
+    (process, keeper, delegate) = (nil, nil, nil)
+    #if !RESTORATION_NEXT
+    (host, hostDelegate) = (nil, nil)
+    #endif
   }
 
   /// Throws the problems that were found and not thrown yet.
@@ -281,6 +290,7 @@ public final class RestorationTester {
     try failForProblems("The save")
   }
 
+  #if !RESTORATION_NEXT
   // MARK: Restarts of windows
 
   /// Ends the launch that is running as a kill would, begins another one, and connects
@@ -338,6 +348,7 @@ public final class RestorationTester {
     }
     return HostRestart(host: again, saved: saved)
   }
+  #endif
 }
 
 @available(*, unavailable, message: "a tester belongs to the actor of its nodes")

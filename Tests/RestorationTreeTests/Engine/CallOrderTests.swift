@@ -7,8 +7,19 @@ import XCTest
 @MainActor
 final class CallOrderTests: XCTestCase {
   private enum Call: String, CaseIterable {
-    case save, saveEverything, restore, restoreLate, discard, putBack, removeSetAside
+    #if RESTORATION_NEXT
+    case close
+    #else
+    case saveEverything
+    #endif
+    case save, restore, restoreLate, discard, putBack, removeSetAside
   }
+
+  #if RESTORATION_NEXT
+  private typealias Older = Moment
+  #else
+  private typealias Older = SetAsideState
+  #endif
 
   /// One app, whose stored state has a node that is not back, and an older state that is set aside.
   @MainActor
@@ -16,7 +27,7 @@ final class CallOrderTests: XCTestCase {
     private let launch = Launch()
     private let root = TestNode("root")
     private let keeper: StateKeeper
-    private let older: SetAsideState
+    private let older: Older
     private(set) var results: [String] = []
 
     init() async throws {
@@ -24,7 +35,7 @@ final class CallOrderTests: XCTestCase {
       let stored = TestNode("root", value: "stored", children: [TestNode("late", value: "kept")])
       _ = try await launch.keeper().save([stored])
       keeper = try launch.keeper()
-      let setAside = try await keeper.setAsideStates()
+      let setAside = try await keeper.olderStates()
       older = try XCTUnwrap(setAside.first)
       _ = try await keeper.restore(into: [root])
     }
@@ -44,11 +55,15 @@ final class CallOrderTests: XCTestCase {
     private func result(of call: Call, _ number: Int) async -> String {
       do {
         switch call {
-        case .save, .saveEverything:
-          let node = TestNode("root", value: "\(number)")
-          let report =
-            call == .save
-            ? try await keeper.save([node]) : try await keeper.saveEverything([node])
+        #if RESTORATION_NEXT
+        case .close: await keeper.close()
+        #else
+        case .saveEverything:
+          let report = try await keeper.saveEverything([TestNode("root", value: "\(number)")])
+          return "\(report.outcome), \(report.entries.map { "\($0.path) \($0.outcome)" })"
+        #endif
+        case .save:
+          let report = try await keeper.save([TestNode("root", value: "\(number)")])
           return "\(report.outcome), \(report.entries.map { "\($0.path) \($0.outcome)" })"
         case .restore:
           let node = TestNode("root")
@@ -60,7 +75,7 @@ final class CallOrderTests: XCTestCase {
           return "\(report.outcome), \(node.value ?? "nothing")"
         case .discard: try await keeper.discardState()
         case .putBack: try await keeper.putBack(older)
-        case .removeSetAside: try await keeper.removeSetAside(older)
+        case .removeSetAside: try await keeper.removeOlder(older)
         }
         return "done"
       } catch {
@@ -73,7 +88,7 @@ final class CallOrderTests: XCTestCase {
       let stored = try launch.storedRecords()?.elements.map { element in
         "\(element.path): \(try element.value ?? "nothing")"
       }
-      let setAside = try await keeper.setAsideStates().map { "set aside: \($0.description)" }
+      let setAside = try await keeper.olderStates().map { "set aside: \($0)" }
       return (stored ?? ["none"]) + setAside
     }
   }
@@ -101,4 +116,22 @@ final class CallOrderTests: XCTestCase {
       XCTAssertEqual(stored, expectedToBeStored, name)
     }
   }
+}
+
+extension StateKeeper {
+  #if RESTORATION_NEXT
+  fileprivate func olderStates() async throws(RestorationError) -> [Moment] { try await history() }
+
+  fileprivate func removeOlder(_ moment: Moment) async throws(RestorationError) {
+    try await remove(moment)
+  }
+  #else
+  fileprivate func olderStates() async throws(RestorationError) -> [SetAsideState] {
+    try await setAsideStates()
+  }
+
+  fileprivate func removeOlder(_ state: SetAsideState) async throws(RestorationError) {
+    try await removeSetAside(state)
+  }
+  #endif
 }

@@ -8,6 +8,8 @@ import XCTest
 /// What comes late does nothing to what is newer.
 @MainActor
 final class LateWriteTests: XCTestCase {
+  // The new core asks its file by one call after the other, and keeps the lock: see EndNowTests.
+  #if !RESTORATION_NEXT
   private enum Step: CaseIterable, Sendable {
     case write, decline, discard
 
@@ -23,8 +25,10 @@ final class LateWriteTests: XCTestCase {
     }
   }
 
-  private let launch = Launch()
   private let context = ArchiveContext([Launch.application, "late"])
+  #endif
+
+  private let launch = Launch()
 
   /// A store that refuses the lock to the late one until that may pass.
   private func refusing(
@@ -39,6 +43,7 @@ final class LateWriteTests: XCTestCase {
     return (store, isWaiting, isPassed)
   }
 
+  #if !RESTORATION_NEXT
   private func file(_ store: any StateDirectory) -> StateFile {
     StateFile(
       claim: StateClaim(directory: store, name: "late"), directory: store, keys: launch.keys,
@@ -124,6 +129,8 @@ final class LateWriteTests: XCTestCase {
       XCTAssertEqual(back.value, "last", isDiscard ? "discard" : "save")
     }
   }
+
+  #endif
 
   func testADeclinedSaveThatWaitsDoesNotRemoveANewerSave() async throws {
     let (store, isWaiting, isPassed) = refusing(launch)

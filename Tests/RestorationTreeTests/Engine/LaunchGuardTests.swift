@@ -42,14 +42,16 @@ final class LaunchGuardTests: XCTestCase {
       let keeper = try launch.keeper(delegate: delegate)
       keeper.policy.crashThreshold = threshold
       let report = try await keeper.restore(into: [TestNode("a", trace: trace)])
-      XCTAssertEqual(report.outcome, .crashed(setAsideAt: "memory 1"))
+      let location = try XCTUnwrap(launch.crashedLocation)
+      XCTAssertEqual(report.outcome, .crashed(setAsideAt: location))
       XCTAssertEqual(
         report.description,
         "Nothing restored: the last restores crashed."
-          + " What was stored is set aside at memory 1.")
+          + " What was stored is set aside at \(location).")
       XCTAssertEqual(trace.events, [])
       XCTAssertEqual(launch.setAside, [saved])
-      XCTAssertEqual(launch.disk, LaunchDisk())
+      try launch.assertNothingIsStored()
+      XCTAssertNil(launch.markerBytes)
     }
   }
 
@@ -70,13 +72,13 @@ final class LaunchGuardTests: XCTestCase {
     var marked: [Bool] = []
     let delegate = TestDelegate()
     let node = TestNode("a")
-    let look = { [launch] in marked.append(launch.markerBytes != nil) }
+    let look = { [launch] in marked.append(launch.isInRestore) }
     delegate.onShouldRestore = { _ in look() }
     node.onDecode = { _ in look() }
     delegate.onDidDecode = { _ in look() }
     let report = try await launch.keeper(delegate: delegate).restore(into: [node])
     XCTAssertEqual(marked, [true, true, true])
-    XCTAssertNil(launch.markerBytes)
+    launch.assertIsNotMarked()
     XCTAssertNil(report.launchProblem)
   }
 
@@ -106,7 +108,7 @@ final class LaunchGuardTests: XCTestCase {
     delegate.restores = false
     let declined = try await launch.keeper(delegate: delegate).restore()
     XCTAssertEqual(declined.outcome, .declined)
-    XCTAssertNil(launch.markerBytes)
+    launch.assertIsNotMarked()
     let keeper = try launch.keeper()
     let report = try await keeper.restore()
     XCTAssertEqual(
@@ -133,7 +135,7 @@ final class LaunchGuardTests: XCTestCase {
     try await save()
     try await launch.crash()
     // What is behind it says where the restore was.
-    let marker = try XCTUnwrap(launch.markerBytes).dropLast(8)
+    let marker = try XCTUnwrap(launch.markerBytes).dropLast(Launch.noteByteCount)
     func check(_ bytes: [UInt8], _ message: String) async throws {
       launch.markerBytes = bytes
       let keeper = try launch.keeper()
@@ -162,22 +164,37 @@ final class LaunchGuardTests: XCTestCase {
     XCTAssertEqual(report.outcome, .restored)
   }
 
+  private func setCount(_ count: Int, _ version: ArchiveVersion, _ key: ArchiveKey) throws {
+    let context = ArchiveContext([Launch.application, "main", "launch"])
+    #if RESTORATION_NEXT
+    var record = LaunchRecord()
+    (record.crashes, record.version) = (count, version)
+    record.applicationVersion = launch.environment.applicationVersion
+    let noteTag = NumberTag()
+    launch.markerBytes =
+      try record.sealed(noteTag: noteTag, key, context) + LaunchNote().bytes(noteTag)
+    #else
+    let builder = RecordBuilder()
+    try builder.append(record: 1) {
+      $0.encode(count, forKey: "begunRestores")
+      $0.encode(version.generation, forKey: "begunGeneration")
+      $0.encode(version.mac, forKey: "begunMAC")
+      $0.encode(launch.environment.applicationVersion, forKey: "applicationVersion")
+    }
+    _ = try Archive.write(
+      try builder.finish(), to: launch.store.memory(named: "main.launch"), key: key,
+      context: context)
+    #endif
+  }
+
   func testACountThatNoLaunchCanReachIsNoTrap() async throws {
     try await save()
     let key = try XCTUnwrap(try launch.keys.key(creating: false))
     let version = try XCTUnwrap(try launch.archive()).version
     // The largest comes last, because it sets the state aside.
-    for count in [Int64.min, -1, .max - 1, .max] {
-      let builder = RecordBuilder()
-      try builder.append(record: 1) {
-        $0.encode(count, forKey: "begunRestores")
-        $0.encode(version.generation, forKey: "begunGeneration")
-        $0.encode(version.mac, forKey: "begunMAC")
-        $0.encode(launch.environment.applicationVersion, forKey: "applicationVersion")
-      }
-      _ = try Archive.write(
-        try builder.finish(), to: launch.store.memory(named: "main.launch"), key: key,
-        context: ArchiveContext([Launch.application, "main", "launch"]))
+    for count in [Int.min, -1, .max - 1, .max] {
+      launch.endProcess()
+      try setCount(count, version, key)
       let keeper = try launch.keeper()
       keeper.policy.crashThreshold = .max
       let report = try await keeper.restore(into: [TestNode("a")])
@@ -194,7 +211,9 @@ final class LaunchGuardTests: XCTestCase {
     let node = TestNode("a")
     let report = try await keeper.restore(into: [node])
     XCTAssertEqual(node.value, "saved")
-    XCTAssertEqual(report.launchProblem, ArchiveError(.storageFull).description)
+    let problem = ArchiveError(.storageFull).description
+    XCTAssertEqual(
+      report.launchProblem, Launch.isNext ? "The launch could not be marked: \(problem)" : problem)
   }
 
   func testAStoreWithOnePlaceForEveryNameLosesTheGuardAndNotTheState() async throws {
@@ -212,15 +231,19 @@ final class LaunchGuardTests: XCTestCase {
     let report = try await keeper().restore(into: [node])
     XCTAssertEqual(node.value, "saved")
     XCTAssertEqual(
-      report.launchProblem, ArchiveError(.wrongContext, location: "memory").description)
+      report.launchProblem,
+      Launch.isNext
+        ? "The launch could not be marked: \(ArchiveError(.notAFile))"
+        : ArchiveError(.wrongContext, location: "memory").description)
     XCTAssertEqual(store.storage.bytes, bytes)
   }
 
   func testAStateCannotHaveTheNameOfAMark() async {
+    let others = Launch.isNext ? "“.history”" : "“.scene” or “.aside.”"
     await assertThrows(
       WholeError(
         .invalidName,
-        "“main.launch” cannot name a state: it must not end in “.launch” or “.remote”, or contain “.scene” or “.aside.”."
+        "“main.launch” cannot name a state: it must not end in “.launch” or “.remote”, or contain \(others)."
       )
     ) {
       _ = try StateKeeper(application: "org.example", name: "main.launch")
@@ -231,7 +254,8 @@ final class LaunchGuardTests: XCTestCase {
     try await save()
     try await launch.crash()
     try await launch.keeper().discardState()
-    XCTAssertEqual(launch.disk, LaunchDisk())
+    try launch.assertNothingIsStored()
+    XCTAssertNil(launch.markerBytes)
   }
 
   func testASecondRestoreOfALaunchIsNotCountedTwice() async throws {
@@ -249,7 +273,7 @@ final class LaunchGuardTests: XCTestCase {
     node.onDecode = { [launch] _ in crashed = launch.disk }
     let report = try await keeper.restore(into: [node])
     XCTAssertEqual(report.outcome, .restored)
-    XCTAssertNil(launch.markerBytes)
+    launch.assertIsNotMarked()
     // Had it crashed instead, it would be one launch.
     launch.endProcess()
     launch.disk = try XCTUnwrap(crashed)
@@ -272,6 +296,7 @@ final class LaunchGuardTests: XCTestCase {
     XCTAssertNil(try launch.keys.key(creating: false))
   }
 
+  #if !RESTORATION_NEXT
   func testAStateThatCrashedGivesWayToTheGenerationBeforeItOnce() async throws {
     try await saveVersions(["oldest", "old", "new"])
     let newest = try XCTUnwrap(launch.storedBytes)
@@ -325,6 +350,7 @@ final class LaunchGuardTests: XCTestCase {
     XCTAssertEqual(launch.setAside, [[1], generation])
     XCTAssertEqual(try memory.generations().count, 0)
   }
+  #endif
 }
 
 /// States in one store and the marks of launches in another.

@@ -134,7 +134,7 @@ final class NodeGuardTests: NodeGuardTestCase {
     XCTAssertEqual(report.problems, [])
     XCTAssertEqual(screens.bad.value, "new")
     XCTAssertEqual(report.kept.map(\.path.description), ["root/group/bad"])
-    XCTAssertFalse(launch.isInRestore && !Launch.isNext)
+    XCTAssertFalse(launch.isInRestore)
     _ = try await keeper.save([screens.root])
     XCTAssertEqual(try values(), ["new", "saved"])
   }

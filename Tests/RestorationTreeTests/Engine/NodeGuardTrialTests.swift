@@ -19,7 +19,7 @@ final class NodeGuardTrialTests: NodeGuardTestCase {
       XCTAssertEqual(report.problems.isEmpty, isRequested)
       XCTAssertEqual(screens.bad.value, isRequested ? "saved" : nil)
     }
-    XCTAssertNil(launch.markerBytes)
+    launch.assertIsNotMarked()
     try await keeper.retrySkippedNodes()
   }
 
@@ -48,12 +48,13 @@ final class NodeGuardTrialTests: NodeGuardTestCase {
       _ = try await launch.keeper().restore(into: [screens.root])
       found.append(screens.values)
     }
+    // The new core begins with the one that has crashed before the others.
+    let between: [[String?]] =
+      Launch.isNext
+      ? [["saved", nil, nil, "saved"], ["saved", "saved", nil, "saved"]]
+      : [["saved", "saved", nil, nil], ["saved", "saved", "saved", nil]]
     XCTAssertEqual(
-      found,
-      [
-        ["saved", nil, nil, nil], ["saved", "saved", nil, nil], ["saved", "saved", "saved", nil],
-        ["saved", "saved", "saved", "saved"],
-      ])
+      found, [["saved", nil, nil, nil]] + between + [["saved", "saved", "saved", "saved"]])
   }
 
   func testACrashElsewhereWhileSomethingIsTriedCountsForThatAlone() async throws {
@@ -103,7 +104,7 @@ final class NodeGuardTrialTests: NodeGuardTestCase {
       let screens = Screens()
       var left: LaunchDisk?
       screens.bad.onDecode = { [launch] _ in
-        LaunchNote.noteExit()
+        Launch.noteExit()
         left = launch.disk
       }
       let report = try await launch.keeper().restore(into: [screens.root])
@@ -130,7 +131,7 @@ final class NodeGuardTrialTests: NodeGuardTestCase {
         let screens = Screens()
         var left: LaunchDisk?
         screens.good.onDecode = { _ in
-          if isExit { LaunchNote.noteExit() }
+          if isExit { Launch.noteExit() }
           left = launch.disk
         }
         let report = try await launch.keeper().restore(into: [screens.root])
@@ -198,13 +199,15 @@ final class NodeGuardTrialTests: NodeGuardTestCase {
   func testWhatIsLeftOutWithWhatIsAboveItIsKeptOnce() async throws {
     try await save()
     for node in [\Screens.bad, \.bad, \.good] { try await crash(in: node) }
-    for round in 1...2 {
+    // The new core tries the other node that is left out before the group.
+    let last = Launch.isNext ? 3 : 2
+    for round in 1...last {
       let keeper = try launch.keeper()
       let root = TestNode("root")
       let report = try await keeper.restore(into: [root])
       XCTAssertEqual(root.value, "saved")
       XCTAssertEqual(
-        report.outcome(of: "root/group"), round == 1 ? .skipped : .notFound, "\(round)")
+        report.outcome(of: "root/group"), round < last ? .skipped : .notFound, "\(round)")
       _ = try await keeper.save([root])
       let stored = try StoredRecords(try XCTUnwrap(try launch.archive())).elements
       XCTAssertEqual(
@@ -232,7 +235,8 @@ final class NodeGuardTrialTests: NodeGuardTestCase {
       screens.good.onDecode = { _ in isFull.withLock { $0 = true } }
       let report = try await keeper.restore(into: [screens.root])
       XCTAssertEqual(report.outcome, .restored, "\(round)")
-      XCTAssertNotNil(report.launchProblem)
+      // The new core writes into the file that is there, which needs no room.
+      XCTAssertEqual(report.launchProblem == nil, Launch.isNext)
       await keeper.close()
     }
   }
@@ -290,6 +294,8 @@ final class NodeGuardTrialTests: NodeGuardTestCase {
     TestFactory.make = { _, _ in nil }
   }
 
+  // The new core keeps the element, and makes no copy of the state.
+  #if !RESTORATION_NEXT
   func testACopyThatIsPutBackIsRestoredWhole() async throws {
     try await save()
     for _ in 1...2 { try await crash(in: \.bad) }
@@ -303,4 +309,18 @@ final class NodeGuardTrialTests: NodeGuardTestCase {
     XCTAssertEqual(report.problems, [])
     XCTAssertEqual(screens.bad.value, "saved")
   }
+  #else
+  func testALeftOutNodeHasItsStateThoughNoCopyIsMadeOfTheWholeOne() async throws {
+    try await save()
+    for _ in 1...2 { try await crash(in: \.bad) }
+    let keeper = try launch.keeper()
+    _ = try await keeper.restore(into: [Screens().root])
+    _ = try await keeper.save([Screens("new").root])
+    let history = try await keeper.history()
+    XCTAssertEqual(history, [])
+    let stored = try XCTUnwrap(try launch.storedRecords()?["root/group/bad"])
+    XCTAssertEqual(try stored.value, "new")
+    XCTAssertEqual(try stored.kept.map { try $0.state?.decode(forKey: "value") }, ["saved"])
+  }
+  #endif
 }

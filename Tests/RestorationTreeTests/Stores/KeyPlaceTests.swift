@@ -50,9 +50,13 @@ final class KeyPlaceTests: XCTestCase {
   }
 
   private func setAsideCount() throws -> Int {
-    try FileManager.default.contentsOfDirectory(
-      atPath: try home.get().child(".local/state/\(Self.application)")
-    ).filter { $0.contains(".unreadable-") || $0.contains(".unread-") }.count
+    let states = try home.get().child(".local/state/\(Self.application)")
+    let history = "\(states)/main.history"
+    if Launch.isNext, FileManager.default.fileExists(atPath: history) {
+      return try FileManager.default.contentsOfDirectory(atPath: history).count
+    }
+    return try FileManager.default.contentsOfDirectory(atPath: states)
+      .filter { $0.contains(".unreadable-") || $0.contains(".unread-") }.count
   }
 
   func testTheTerminalOfASnapAndAnyOtherHaveOneState() async throws {
