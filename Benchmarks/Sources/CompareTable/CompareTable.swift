@@ -14,6 +14,8 @@ enum CompareTable {
       encoder.outputFormatting = [.prettyPrinted, .withoutEscapingSlashes]
       try encoder.encode(rows).write(to: URL(filePath: arguments[1]))
     case "--small" where arguments.count == 1: _ = await measureSmallStates()
+    case "--goals" where arguments.count <= 2:
+      _ = await measureGoals(arguments.dropFirst().first)
     case LaunchRows.launching where arguments.count == 2:
       try await LaunchRows.launchInThisProcess(directory: arguments[1])
     case LaunchRows.reading where arguments.count == 2:
@@ -25,7 +27,8 @@ enum CompareTable {
     case TreeMemoryRows.restoringArgument where arguments.count == 2:
       try await TreeMemoryRows.restoreInThisProcess(directory: arguments[1])
     default:
-      FileHandle.standardError.write(Data("Usage: CompareTable [--json FILE | --small]\n".utf8))
+      FileHandle.standardError.write(
+        Data("Usage: CompareTable [--json FILE | --small | --goals [PART]]\n".utf8))
       exit(2)
     }
   }
@@ -34,6 +37,15 @@ enum CompareTable {
     var noise = Noise()
     var rows = await Table.rows("Small states") { try await SmallStateRows.measure(&noise) }
     rows += await Table.rows("Launches") { try await LaunchRows.measure(&noise) }
+    return printed(rows, noise)
+  }
+
+  private static func measureGoals(_ part: String?) async -> [Row] {
+    var noise = Noise()
+    var rows: [Row] = []
+    for goals in GoalRows.Part.allCases where part == nil || part == goals.rawValue {
+      rows += await Table.rows(goals.rawValue) { try await GoalRows.measure(goals, &noise) }
+    }
     return printed(rows, noise)
   }
 
@@ -54,7 +66,9 @@ enum CompareTable {
     rows += await Table.rows("Saving changes") { try await ChangeRows.measure(&noise) }
     rows += await Table.rows("Small states") { try await SmallStateRows.measure(&noise) }
     rows += await Table.rows("Launches") { try await LaunchRows.measure(&noise) }
+    #if !RESTORATION_NEXT
     rows += await Table.rows("Values") { try await ValueRows.measure(&noise) }
+    #endif
     rows += await Table.rows("NSKeyedArchiver") { try await KeyedArchiverRows.measure(&noise) }
     rows += await Table.rows("Trees of a million nodes") { try await GrowthRows.measure(&noise) }
     rows += await Table.rows("Memory for a million nodes") { try TreeMemoryRows.rows() }

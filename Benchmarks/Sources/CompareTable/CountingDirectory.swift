@@ -17,13 +17,15 @@ struct CountingDirectory: StateDirectory {
     name == self.name ? counted : directory.storage(named: name)
   }
 
+  func names() throws(ArchiveError) -> [String] { try directory.names() }
+
+  #if !RESTORATION_NEXT
   func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
     directory.launchStorage(ofStateNamed: name)
   }
 
-  func names() throws(ArchiveError) -> [String] { try directory.names() }
-
   func removeLeftovers(where isOwn: (_ name: String) -> Bool) throws(ArchiveError) {
     try directory.removeLeftovers(where: isOwn)
   }
+  #endif
 }

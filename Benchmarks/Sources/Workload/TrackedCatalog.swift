@@ -64,6 +64,8 @@ package final class TrackedCatalog {
 
   /// How many screens the last save has kept that are not back.
   package private(set) var keptCount = 0
+  /// How long the caller of the last save could do nothing else.
+  package private(set) var pause = Duration.zero
 
   /// Writes what has changed since the last save; returns how many bytes.
   @discardableResult
@@ -72,14 +74,16 @@ package final class TrackedCatalog {
     guard report.outcome == .saved, report.unaskedCount > 0 else {
       throw WorkloadError("nobody was left unasked")
     }
-    keptCount = report.kept.count
+    (keptCount, pause) = (report.kept.count, report.walkDuration)
     return report.writtenByteCount
   }
 
+  #if !RESTORATION_NEXT
   /// The same, and asks all products whether they have changed.
   package func saveAskingAll() async throws {
     try checkHasAskedAll(try await keeper.saveEverything([root]))
   }
+  #endif
 
   /// The same, which the first save after a restore does by itself.
   package func saveRestored() async throws {
