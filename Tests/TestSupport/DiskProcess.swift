@@ -142,7 +142,7 @@ package final class DiskProcess: StateDirectory {
   }
 }
 
-private struct DiskStorage: ArchiveStorage {
+struct DiskStorage: ArchiveStorage {
   let process: DiskProcess
   let name: String
   let isDurable: Bool
@@ -373,6 +373,8 @@ private final class OpenDiskFile: AppendableArchiveFile {
   init(process: DiskProcess, name: String, file: Int, byteCount: Int) {
     (self.process, self.name, self.file, self.byteCount) = (process, name, file, byteCount)
   }
+
+  var hasOtherNames: Bool { process.disk.hasOtherNames(file) }
 
   func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
     try process.ask(.read)

@@ -217,6 +217,11 @@ package final class FaultyDisk: Sendable {
 
   func file(named name: String) -> Int? { state.withLock { $0.names[name] } }
 
+  /// Whether a file has more names than one.
+  func hasOtherNames(_ file: Int) -> Bool {
+    state.withLock { state in state.names.values.count { $0 == file } > 1 }
+  }
+
   func byteCount(of file: Int) -> Int { state.withLock { $0.files[file].bytes.count } }
 
   func bytes(of file: Int, at offset: Int, count: Int) -> [UInt8]? {

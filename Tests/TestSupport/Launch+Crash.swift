@@ -87,6 +87,21 @@ extension Launch {
     #endif
   }
 
+  /// Where the first state lies that was set aside.
+  package var asideLocation: String? {
+    #if RESTORATION_NEXT
+    do {
+      return try store.names().filter { $0.hasPrefix("main.history-") }.min().map {
+        String($0.dropFirst("main.history-".count))
+      }
+    } catch {
+      return nil
+    }
+    #else
+    return "memory 1"
+    #endif
+  }
+
   #if RESTORATION_NEXT
   /// The moments beside the state, the oldest first.
   package var setAside: [[UInt8]] {

@@ -133,4 +133,17 @@ package final class MemoryKeyProvider: KeyProvider {
   package func lose() {
     stored.withLock { $0 = nil }
   }
+
+  /// Gives another key from now on: a new one, or one of before.
+  ///
+  /// - Returns: The key of before.
+  /// - Throws: Nothing that a test expects.
+  @discardableResult
+  package func exchange(by other: ArchiveKey? = nil) throws -> ArchiveKey? {
+    let other = if let other { other } else { try ArchiveKey() }
+    return stored.withLock { stored in
+      defer { stored = other }
+      return stored
+    }
+  }
 }

@@ -29,7 +29,9 @@ open class ShortHistory<Operation: CaseIterable> {
   package private(set) var lastCallOfLaunch: FaultyDisk.Call?
   /// What must not be.
   package private(set) var problem: String?
-  package private(set) var story: [String] = []
+  package var story: [String] { told.map { $0() } }
+  /// Put into words when somebody asks, which is seldom.
+  private var told: [() -> String] = []
   private var kill: KillPoint?
 
   /// - Parameters:
@@ -96,7 +98,7 @@ open class ShortHistory<Operation: CaseIterable> {
 
   private func note(_ operation: Operation) async {
     guard !process.hasEnded else { return }
-    story.append("\(operation)")
+    tell("\(operation)")
     do {
       try await perform(operation)
     } catch {
@@ -134,7 +136,7 @@ open class ShortHistory<Operation: CaseIterable> {
     self.kill = nil
   }
 
-  package func tell(_ what: String) { story.append(what) }
+  package func tell(_ what: @autoclosure @escaping () -> String) { told.append(what) }
 
   package func fail(_ what: String) {
     if problem == nil { problem = what }

@@ -16,7 +16,8 @@ package struct StoredRecords {
     package let state: KeyedDecoder?
     /// The identifier.
     package let record: UInt64
-    let form: String
+    /// The class, who makes it, and the version.
+    package let form: String
 
     /// What a ``TestNode`` and its like write.
     package var value: String? {

@@ -1,6 +1,17 @@
 internal import Synchronization
 
 extension ArchiveWriter {
+  /// Puts what is stored on stable storage, also what another process has written: that one may have ended
+  /// before its sync.
+  ///
+  /// - Throws: `poisoned` after a sync that failed, and as ``append(_:removing:schema:)``.
+  package func synchronize() throws(ArchiveError) {
+    try changing { (state) throws(ArchiveError) in
+      if let poison = state.poison { throw poison }
+      try synchronize(&state)
+    }
+  }
+
   func append(
     _ changes: RecordBatch, _ removed: [UInt64], schema: UInt32?, _ state: inout State
   ) throws(ArchiveError) -> Archive.Summary {

@@ -12,6 +12,8 @@ actor FileQueue {
   /// A thread of its own where the file waits for a disk; tasks of the app go on meanwhile.
   private let thread: FileExecutor?
   private let sharedThreads = SharedThreads()
+  /// Why what the launch has found becomes a moment before the first change; nil before a restore.
+  private var keeps: [Moment.Reason]?
 
   nonisolated var unownedExecutor: UnownedSerialExecutor {
     unsafe thread?.asUnownedSerialExecutor() ?? sharedThreads.unownedExecutor
@@ -46,10 +48,10 @@ actor FileQueue {
   struct Opened: Sendable {
     let outcome: RestorationReport.Outcome
     /// Nil if nothing is restored.
-    let stored: StoredState?
-    let source: RestorationReport.Source?
-    let mark: LaunchMark?
-    let problem: String?
+    var stored: StoredState?
+    var source: RestorationReport.Source?
+    var mark: LaunchMark?
+    var problem: String?
     var numbering = 0
   }
 
@@ -71,27 +73,39 @@ actor FileQueue {
       guard error.mayPass else { throw error }
       opened = try file.open(StoredState.init)
     }
-    let problem = opened.markProblem.map { "The launch could not be marked: \($0)" }
+    var problem = opened.markProblem.map { "The launch could not be marked: \($0)" }
     switch opened.outcome {
     case .nothing:
-      return Opened(outcome: .noArchive, stored: nil, source: nil, mark: nil, problem: problem)
+      return Opened(outcome: .noArchive, problem: problem)
     case .restored(let state, let archive, let moment):
       if state.document.isDamaged { file.noteDamage() }
+      let location = file.source.directory.storage(named: file.name).location
+      if moment == nil, let dropped = archive.dropped, dropped.code != .truncated {
+        let date = archive.savedAt.map { " of \($0)" } ?? ""
+        problem =
+          "The end of the state is damaged, so this is the one\(date); what was saved after it is lost."
+          + " The next save keeps a copy of the file. (\(dropped.located(at: location).facts))"
+      }
+      let version = file.source.environment.applicationVersion
+      keeps =
+        keeps
+        ?? [
+          // One that is damaged is kept anyway.
+          state.document.facts.applicationVersion == version || state.document.isDamaged
+            ? nil : .version,
+          policy.history.counts[.session, default: 0] > 0 ? .session : nil,
+        ].compactMap(\.self)
       let source = RestorationReport.Source(
-        location: moment?.id ?? file.source.directory.storage(named: file.name).location,
+        location: moment?.id ?? location,
         generation: moment.map { _ in .previous }, savedAt: archive.savedAt,
         passedOver: moment == nil ? [] : opened.passedOver.map { .init($0.location, $0.finding) })
       return Opened(
         outcome: .restored, stored: state, source: source, mark: opened.mark, problem: problem,
         numbering: file.numbering)
     case .tooOld(let moment):
-      return Opened(
-        outcome: .tooOld(setAsideAt: moment?.id), stored: nil, source: nil, mark: nil,
-        problem: problem)
+      return Opened(outcome: .tooOld(setAsideAt: moment?.id), problem: problem)
     case .crashed(let moment):
-      return Opened(
-        outcome: .crashed(setAsideAt: moment?.id), stored: nil, source: nil, mark: nil,
-        problem: problem)
+      return Opened(outcome: .crashed(setAsideAt: moment?.id), problem: problem)
     }
   }
 
@@ -104,6 +118,8 @@ actor FileQueue {
     if !isGoingOn { file.letBe() }
     return (try file.openWriter(), file.numbering)
   }
+
+  func synchronize() throws(ArchiveError) { try file.synchronize() }
 
   var hasLostRecords: Bool { file.hasLostRecords }
 
@@ -147,6 +163,10 @@ actor FileQueue {
     let appended = Result { () throws(ArchiveError) in
       guard change > askedNumber else { throw ArchiveError(.outdated) }
       do throws(ArchiveError) {
+        while let reason = keeps?.first {
+          _ = try file.keepMoment(reason)
+          keeps?.removeFirst()
+        }
         return try file.append(records, removing: removed, schema: time)
       } catch {
         throw error.located(at: file.source.directory.storage(named: file.name).location)
@@ -183,6 +203,8 @@ actor FileQueue {
   func checkIsUnlocked() throws(ArchiveError) { try file.checkIsUnlocked() }
 
   func forgetOpened() { file.forgetOpened() }
+
+  func keepUnread() throws(ArchiveError) -> Moment? { try file.keepUnread() }
 
   func discard() throws(ArchiveError) { try file.discard() }
 

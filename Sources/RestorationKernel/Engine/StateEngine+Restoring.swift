@@ -50,6 +50,7 @@ extension StateEngine {
     defer { signal.tell() }
     // Whatever was saved so far is stored.
     beginAnew()
+    findings.isOnDisk = false
     let policy = settings.ofFile
     let opened: FileQueue.Opened
     do throws(ArchiveError) {

@@ -100,6 +100,9 @@ extension StateEngine {
     } catch is Declined {
       // What is locked was not read, so it stays.
       try await calls { [file] () async throws(ArchiveError) in try await file.checkIsUnlocked() }
+      report.setAside = try await calls { [file] () async throws(ArchiveError) in
+        try await file.keepUnread()
+      }?.id
       try await discardNow(calls)
       report.outcome = .declined
       return report
@@ -130,7 +133,11 @@ extension StateEngine {
     } else {
       apply(result.change)
       KnownObjects.shared.askAgain(result.askAgain, of: owner)
+      if !findings.isOnDisk {
+        try await calls { [file] () async throws(ArchiveError) in try await file.synchronize() }
+      }
     }
+    findings.isOnDisk = true
     describe(result, unread, in: &report)
     packDocument()
     return report

@@ -40,6 +40,8 @@ package final class StateEngine {
     var isLocked = false
     /// Whether the last save has found nothing that cannot be stored.
     var isComplete = true
+    /// Whether this launch has made sure that what is stored outlasts a power cut.
+    var isOnDisk = false
     /// What the app had when it discarded its state, or when that could not be read, which is not
     /// stored until something changes.
     var discarded: Int?

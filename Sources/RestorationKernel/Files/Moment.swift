@@ -54,7 +54,7 @@ extension Moment {
   }
 
   /// Names a moment that comes after another one.
-  init(_ reason: Reason, at date: Date, after last: Moment?, byteCount: Int) {
+  package init(_ reason: Reason, at date: Date, after last: Moment?, byteCount: Int) {
     // An app may give any date.
     let seconds = Int64(exactly: date.timeIntervalSince1970.rounded(.down)) ?? 0
     let before = last?.id.split(separator: "-").first.flatMap { UInt64($0) } ?? 0

@@ -21,6 +21,12 @@ extension StateFile {
     return try claim.storage.keep(reason)
   }
 
+  /// Keeps what is stored, if nobody could read it, before the app lets its state go.
+  package func keepUnread() throws(ArchiveError) -> Moment? {
+    guard let reason = StateVerdict(finding).keeps else { return nil }
+    return try claim().storage.keep(reason)
+  }
+
   /// Makes a moment the stored state again; the one that is stored becomes a moment.
   ///
   /// The next restore reads the state. What this launch knows of the state of before is not written
@@ -38,17 +44,11 @@ extension StateFile {
     mark?.letGo()
     (mark, writer, standIn, finding) = (nil, nil, nil, .unread)
     _ = claim.storage.takeKept()
-    notePutBack(claim)
+    var record = LaunchRecord()
+    record.isPutBack = true
+    // Neither crashes nor the age of the state count then; without the note they do.
+    _ = try? record.write(claim, key(of: claim, creating: false), LaunchNote(.ended))
     claim.storage.removeExcess(policy.history)
-  }
-
-  /// Notes that neither crashes nor the age of the state count; without the note they do.
-  private func notePutBack(_ claim: Claim) {
-    do throws(ArchiveError) {
-      var record = LaunchRecord()
-      record.isPutBack = true
-      try record.write(claim, try key(of: claim, creating: false), LaunchNote(.ended))
-    } catch {}
   }
 
   /// Removes moments.

@@ -181,7 +181,7 @@ extension StateFile {
         if finding != .readOnly {
           self.writer = writer
           isCompactionDue = try archive.record(FileRecord.compactionDue) != nil
-          tryToCompactWithoutTrace()
+          try? compactWithoutTrace()
           return writer.archive
         }
       }

@@ -45,7 +45,8 @@ extension StateFile {
 
   /// Appends changed and removed records as one commit, which is there for good when the call returns.
   ///
-  /// What is stored and was not read here becomes a moment before that.
+  /// What is stored and was not read here becomes a moment before that. If the key is another one by now,
+  /// the whole state is sealed anew, as by a compaction.
   ///
   /// - Parameters:
   ///   - records: The records; see ``openWriter()``.
@@ -71,7 +72,7 @@ extension StateFile {
         try beginAnew(records, schema, claim)
       }
     (finding, hasLostRecords) = (.whole, false)
-    tryToCompactWithoutTrace()
+    try? compactWithoutTrace()
     claim.storage.removeExcess(policy.history)
     return Appended(byteCount: byteCount, kept: claim.storage.takeKept())
   }
@@ -107,6 +108,14 @@ extension StateFile {
         try claim.storage.replacing(keeping: StateVerdict(finding).keeps, writer.compact)
         finding = .whole
       }
+      let key = try claim.opener.key(creating: true)
+      if writerKey?.isSame(as: key) == false {
+        try claim.storage.replacing(keeping: isCompactionDue ? nil : .replaced) {
+          () throws(ArchiveError) in
+          try writer.rotate(slots: [.key(key)])
+        }
+        writerKey = key
+      }
       return try append()
     } catch {
       if error.code == .outdated { recover(writer, claim) }
@@ -115,6 +124,13 @@ extension StateFile {
       if isCompactionDue { try compactWithoutTrace() } else { try writer.compact() }
       return try append()
     }
+  }
+
+  /// Waits until what is stored outlasts a power cut: the process that wrote it may have ended before that.
+  package func synchronize() throws(ArchiveError) {
+    guard let writer = try openWriter() else { return }
+    guard writer.isPoisoned else { return try writer.synchronize() }
+    if isCompactionDue { try compactWithoutTrace() } else { try writer.compact() }
   }
 
   /// Goes on after somebody has taken the file or its lock away.
@@ -151,8 +167,9 @@ extension StateFile {
   /// Writes the file anew without what was removed, and without its name, if that is due.
   ///
   /// The moments go that have bytes of the file and that a restore may take. They go first: whenever
-  /// the process ends, the file still says that the compaction is due.
-  private func compactWithoutTrace() throws(ArchiveError) {
+  /// the process ends, the file still says that the compaction is due. After a failure the next append, the
+  /// end and the next launch try again.
+  func compactWithoutTrace() throws(ArchiveError) {
     guard isCompactionDue, let writer, let claim = claimed, let archive = writer.archive else {
       return
     }
@@ -164,11 +181,6 @@ extension StateFile {
       _ = try writer.rewrite(records, schema: archive.schema)
     }
     isCompactionDue = false
-  }
-
-  /// Does so if that is possible now; the next append, the end and the next launch try again.
-  func tryToCompactWithoutTrace() {
-    do throws(ArchiveError) { try compactWithoutTrace() } catch {}
   }
 
   /// The records of an archive with a table of the names that they use.

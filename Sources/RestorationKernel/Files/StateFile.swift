@@ -71,6 +71,8 @@ package final class StateFile {
   /// What was found in the place of the state, until something is written there.
   var finding = StateFinding.unread
   var writer: ArchiveWriter?
+  /// The key with which the writer was made.
+  var writerKey: ArchiveKey?
   /// The restored state, if it is not the one that is stored.
   var standIn: (any ArchiveFile)?
   /// Whether something is to leave no trace, and its records are still in the file.
@@ -142,6 +144,7 @@ package final class StateFile {
       }
     }
     let key = try claim.opener.key(creating: creating)
+    if writer == nil { writerKey = key }
     if creating {
       do throws(ArchiveError) {
         try files?.noteFile(for: source.directory)

@@ -38,10 +38,10 @@ public struct FileStateDirectory: StateDirectory {
   }
 
   /// The path of the file of a state.
-  func file(of name: String) -> String { "\(path)/\(name)\(Self.fileExtension)" }
+  private func file(of name: String) -> String { "\(path)/\(name)\(Self.fileExtension)" }
 
   /// The path of the directory with the history of a state.
-  func history(of name: String) -> String { "\(path)/\(name).history" }
+  private func history(of name: String) -> String { "\(path)/\(name).history" }
 
   /// The names of the `.rka` files in the directory, without `.rka`.
   public func names() throws(ArchiveError) -> [String] {
@@ -55,5 +55,26 @@ public struct FileStateDirectory: StateDirectory {
       throw error.located(at: path)
     }
     return found
+  }
+}
+
+/// A directory that has places of its own for the moments of a state and the record of its launches.
+///
+/// Any other directory has storages for these, with names of their own.
+package protocol PlacingDirectory: StateDirectory {
+  func ownMoments(of name: String) -> any MomentStore
+
+  func ownLaunchPlace(of name: String) -> any LaunchPlace
+}
+
+extension FileStateDirectory: PlacingDirectory {
+  /// The directory of moments beside the file.
+  package func ownMoments(of name: String) -> any MomentStore {
+    LinkedMoments(of: file(of: name), in: history(of: name))
+  }
+
+  /// The file of the lock.
+  package func ownLaunchPlace(of name: String) -> any LaunchPlace {
+    LockedLaunch(besideState: file(of: name))
   }
 }

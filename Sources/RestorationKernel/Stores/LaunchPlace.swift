@@ -97,11 +97,9 @@ package struct StoredLaunch: LaunchPlace {
 }
 
 extension StateDirectory {
-  /// The place of the record of launches of a state: in the file of its lock, if the state is a file.
+  /// The place of the record of launches of a state.
   func launchPlace(of name: String) -> any LaunchPlace {
-    guard let files = self as? FileStateDirectory else {
-      return StoredLaunch(storage(named: "\(name).launch"))
-    }
-    return LockedLaunch(besideState: files.file(of: name))
+    (self as? any PlacingDirectory)?.ownLaunchPlace(of: name)
+      ?? StoredLaunch(storage(named: "\(name).launch"))
   }
 }

@@ -208,10 +208,9 @@ package struct CopiedMoments: MomentStore {
 }
 
 extension StateDirectory {
-  /// The place of the moments of a state: beside its file, if the state is one.
+  /// The place of the moments of a state.
   func moments(of name: String) -> any MomentStore {
-    guard let files = self as? FileStateDirectory else { return CopiedMoments(of: name, in: self) }
-    return LinkedMoments(of: files.file(of: name), in: files.history(of: name))
+    (self as? any PlacingDirectory)?.ownMoments(of: name) ?? CopiedMoments(of: name, in: self)
   }
 }
 
@@ -235,16 +234,16 @@ extension ArchiveSink {
 }
 
 /// The first bytes of a file, which somebody may have continued.
-private struct BeginningOfFile: ArchiveFile {
+package struct BeginningOfFile: ArchiveFile {
   private let file: any ArchiveFile
-  let byteCount: Int
+  package let byteCount: Int
 
-  init(_ file: any ArchiveFile, byteCount: Int) {
+  package init(_ file: any ArchiveFile, byteCount: Int) {
     self.file = file
     self.byteCount = min(file.byteCount, byteCount)
   }
 
-  func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
+  package func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
     guard offset >= 0, offset <= byteCount, count <= byteCount - offset else {
       throw ArchiveError(.truncated, offset: byteCount)
     }

@@ -3,7 +3,12 @@ import RestorationKit
 import TestSupport
 
 enum KeeperOperation: CaseIterable {
-  case save, saveEverything, saveUnread, discard, putBack, decline, close, launch
+  case save, saveUnread, discard, putBack, decline, close, launch
+  #if RESTORATION_NEXT
+  case endNow, restoreLate, launchOtherVersion, exchangeKey
+  #else
+  case saveEverything
+  #endif
 }
 
 /// A short life of an app with one state, and a state that was set aside.
@@ -14,6 +19,14 @@ final class KeeperHistory: ShortHistory<KeeperOperation> {
   private let expected: Int?
   /// The state that was put back last; nil if none was.
   private var numberPutBack: Int?
+  private var version = 1
+  #if RESTORATION_NEXT
+  private var hasRestored = false
+  /// The key that was exchanged for another one, until the state is said to be sealed with that.
+  private var formerKey: ArchiveKey?
+  /// The moments that only a former key opens.
+  private var foreignMoments: Set<String> = []
+  #endif
 
   required init(
     _ operations: [KeeperOperation], after whole: ShortHistory<KeeperOperation>?
@@ -25,7 +38,11 @@ final class KeeperHistory: ShortHistory<KeeperOperation> {
   private func newOwner() throws -> SurvivalOwner {
     // Soon too many for a journal, so the file is rewritten, too.
     let owner = try SurvivalOwner(
-      process, keys: keys, version: 1, ArchiveLimits(symbolCount: 1 << 16, commitCount: 3))
+      process, keys: keys, version: version, ArchiveLimits(symbolCount: 1 << 16, commitCount: 3))
+    #if RESTORATION_NEXT
+    owner.keeper.policy.historyBound.counts[.session] = 2
+    hasRestored = false
+    #endif
     self.owner = owner
     return owner
   }
@@ -48,7 +65,6 @@ final class KeeperHistory: ShortHistory<KeeperOperation> {
   override func perform(_ operation: KeeperOperation) async throws {
     switch operation {
     case .save: try await save { try await $0.keeper.save([$0.root]) }
-    case .saveEverything: try await save { try await $0.keeper.saveEverything([$0.root]) }
     case .saveUnread: try await saveUnread()
     case .discard: try await discard()
     case .putBack: try await putBack()
@@ -59,6 +75,14 @@ final class KeeperHistory: ShortHistory<KeeperOperation> {
     case .launch:
       finish(.kill)
       await launchArmed()
+    #if RESTORATION_NEXT
+    case .endNow: try await endNow()
+    case .restoreLate: try await restoreLate()
+    case .launchOtherVersion: try await launchOtherVersion()
+    case .exchangeKey: try await exchangeKey()
+    #else
+    case .saveEverything: try await save { try await $0.keeper.saveEverything([$0.root]) }
+    #endif
     }
   }
 
@@ -67,18 +91,23 @@ final class KeeperHistory: ShortHistory<KeeperOperation> {
   private func save(
     _ body: (SurvivalOwner) async throws -> PreservationReport
   ) async throws {
-    let owner = try owner ?? newOwner()
-    if owner.root.below.isEmpty {
-      owner.root.below = [SurvivalItem("a", version: 1)]
-    }
-    owner.root.below[0].value = "value \(log.states.count)"
-    let number = log.attempt(owner.nodes)
-    owner.number = number
+    let (owner, number) = try change()
     arm()
     let report = try await body(owner)
     guard !process.hasEnded else { return }
     if report.outcome != .saved { fail("\(report)") }
     log.acknowledge(number, on: disk)
+  }
+
+  /// Changes a value; the next save has the number.
+  private func change() throws -> (SurvivalOwner, number: Int) {
+    let owner = try owner ?? newOwner()
+    if owner.root.below.isEmpty {
+      owner.root.below = [SurvivalItem("a", version: version)]
+    }
+    owner.root.below[0].value = "value \(log.states.count)"
+    owner.number = log.attempt(owner.nodes)
+    return (owner, owner.number)
   }
 
   /// A launch saves over a state that it has not restored.
@@ -109,7 +138,12 @@ final class KeeperHistory: ShortHistory<KeeperOperation> {
   }
 
   private func putBack() async throws {
-    guard let owner, let last = try await owner.keeper.setAsideStates().last else { return }
+    #if RESTORATION_NEXT
+    let last = try await owner?.keeper.history().last { !foreignMoments.contains($0.id) }
+    #else
+    let last = try await owner?.keeper.setAsideStates().last
+    #endif
+    guard let owner, let last else { return }
     if isArmed, let expected { log.attempt(again: expected) }
     arm()
     try await owner.keeper.putBack(last)
@@ -122,13 +156,94 @@ final class KeeperHistory: ShortHistory<KeeperOperation> {
     check(report, number)
   }
 
+  #if RESTORATION_NEXT
+  private func endNow() async throws {
+    let (owner, number) = try change()
+    arm()
+    let isStored = owner.keeper.endNow(saving: [owner.root], within: .seconds(60))
+    guard !process.hasEnded else { return }
+    if isStored {
+      log.acknowledge(number, on: disk)
+    } else if hasRestored {
+      fail("endNow has stored nothing")
+    }
+  }
+
+  /// A launch without a node saves what is kept of it; then the node comes.
+  private func restoreLate() async throws {
+    finish(.kill)
+    process = disk.process()
+    let owner = try newOwner()
+    owner.lacksItems = true
+    let (report, text) = try await owner.restore()
+    owner.lacksItems = false
+    guard let number = text.flatMap({ Int($0) }), let saved = log.states[number] else {
+      return check(report, nil)
+    }
+    if !log.find([number]) { fail("\(number) came back, and not one of \(log.allowed.sorted())") }
+    hasRestored = true
+    owner.number = log.attempt(saved)
+    arm()
+    _ = try await owner.keeper.save([owner.root])
+    if !process.hasEnded { log.acknowledge(owner.number, on: disk) }
+    let item = SurvivalItem("a", version: version)
+    _ = try await owner.keeper.restore(late: item, below: owner.root)
+    guard !process.hasEnded else { return }
+    if item.value != saved.last?.value { fail("\(item.value) came late, and not \(saved)") }
+    owner.root.below = [item]
+    try await save { try await $0.keeper.save([$0.root]) }
+  }
+
+  /// A launch of another version keeps the last state of the one before it.
+  private func launchOtherVersion() async throws {
+    finish(.kill)
+    process = disk.process()
+    version = 3 - version
+    try await restore(try newOwner())
+    let hasFound = found != nil
+    try await save { try await $0.keeper.save([$0.root]) }
+    guard hasFound, !process.hasEnded else { return }
+    let reasons = try await owner?.keeper.history().map(\.reason) ?? []
+    if !process.hasEnded, !reasons.contains(.version) { fail("of the version before: \(reasons)") }
+  }
+
+  /// Until the next save has ended, the state is sealed with one of the two keys.
+  private func exchangeKey() async throws {
+    formerKey = try keys.exchange()
+    try await save { try await $0.keeper.save([$0.root]) }
+    guard !process.hasEnded else { return }
+    formerKey = nil
+    foreignMoments = Set(try await owner?.keeper.history().map(\.id) ?? [])
+  }
+  #endif
+
   // MARK: Launches
 
   override func launch() async throws {
     let owner = try newOwner()
     arm()
+    #if RESTORATION_NEXT
+    do {
+      try await restore(owner)
+    } catch let error as RestorationError where error.archive?.code == .wrongKey {
+      // The state is still sealed with the key of before, and nothing has happened to it.
+      guard let formerKey, !process.hasEnded else { throw error }
+      try keys.exchange(by: formerKey)
+      finish(.kill)
+      process = disk.process()
+      try await restore(try newOwner())
+    }
+    #else
+    try await restore(owner)
+    #endif
+  }
+
+  private func restore(_ owner: SurvivalOwner) async throws {
     let (report, number) = try await owner.restore()
     if !process.hasEnded { check(report, number.flatMap { Int($0) }) }
+    #if RESTORATION_NEXT
+    hasRestored = true
+    #endif
   }
 
   private func check(_ report: RestorationReport, _ number: Int?) {

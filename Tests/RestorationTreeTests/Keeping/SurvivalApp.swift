@@ -80,6 +80,8 @@ final class SurvivalOwner {
   private var made: [String: SurvivalItem] = [:]
   private var decodedNumber: String?
   var number = 0
+  /// Whether no item can be made.
+  var lacksItems = false
 
   init(_ process: DiskProcess, keys: any KeyProvider, version: Int, _ limits: ArchiveLimits) throws
   {
@@ -101,16 +103,19 @@ final class SurvivalOwner {
     for (type, name) in [
       (SurvivalItem.self, "SurvivalItem"), (PlainItem.self, "PlainItem"),
     ] {
-      try keeper.register(type, as: name) { [unowned self] path, _ in make(type, path) }
+      try keeper.register(type, as: name) { [unowned self] path, _ in try make(type, path) }
     }
     try keeper.register(
       VersionedItem.self, as: "VersionedItem", version: version,
       migrations: Array(VersionedItem.migrations.prefix(version - 1))
-    ) { [unowned self] path, _ in make(VersionedItem.self, path) }
+    ) { [unowned self] path, _ in try make(VersionedItem.self, path) }
   }
 
-  private func make(_ type: SurvivalItem.Type, _ path: RestorationPath) -> SurvivalItem {
+  private struct Missing: Error {}
+
+  private func make(_ type: SurvivalItem.Type, _ path: RestorationPath) throws -> SurvivalItem {
     guard path.parent?.identifier != nil else { return root }
+    if lacksItems { throw Missing() }
     let item = type.init(path.identifier ?? "", version: version)
     made[path.description] = item
     if let parent = path.parent { made[parent.description]?.below.append(item) }

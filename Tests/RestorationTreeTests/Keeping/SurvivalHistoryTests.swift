@@ -182,17 +182,21 @@ private final class SurvivalHistory {
     guard let owner = owners[place], !hasFailed else { return }
     let log = logs[place]
     change(owner)
-    let everything = chance(10)
+    let everything = !Launch.isNext && chance(10)
     let number = log.attempt(owner.nodes)
     owner.number = number
     if let fault { arm(fault, owner) }
     counts.saves += 1
     var what = "\(log.name): save \(number)\(everything ? " of everything" : "")"
     do throws(RestorationError) {
+      #if RESTORATION_NEXT
+      let report = try await owner.keeper.save([owner.root])
+      #else
       let report =
         everything
         ? try await owner.keeper.saveEverything([owner.root])
         : try await owner.keeper.save([owner.root])
+      #endif
       let hasFailed = owner.process.disarm()
       if owner.process.hasEnded {
         what += ", crashed"

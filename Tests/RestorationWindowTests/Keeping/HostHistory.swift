@@ -135,6 +135,7 @@ final class HostHistory: ShortHistory<HostOperation> {
       case nil: fail("no report")
       }
     }
+    let found = self.found
     tell("found \(found ?? "nothing")")
     for (name, texts) in allowed where !texts.contains(shown[name]) {
       fail("window \(name) shows \(shown[name] as Any), and not one of \(texts)")

@@ -6,11 +6,10 @@ import RestorationTesting
 import TestSupport
 import XCTest
 
-/// Real processes that save to a real directory until they are killed.
+/// Real processes that save windows to a real directory until they are killed.
 ///
 /// Set `KILLED_APP_KILLS` for another number of kills than 25.
 final class KilledAppTests: XCTestCase {
-  private static let nodeCount = 8
   private static let sceneCount = 3
 
   private var random = SeededGenerator()
@@ -47,73 +46,6 @@ final class KilledAppTests: XCTestCase {
   private func leftOver(in directory: borrowing TemporaryDirectory) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: directory.child("states"))
       .filter { !$0.hasPrefix(".") && !$0.hasSuffix(".rka") && !$0.contains(".rka.previous-") }
-  }
-
-  // MARK: A keeper
-
-  /// The other process: changes one node after the other, and says what is stored, and when.
-  @MainActor
-  func testTheKeeperThatIsKilled() async throws {
-    let keeper = try keeper()
-    let root = TrackedNode("root")
-    let nodes = (0..<Self.nodeCount).map { TrackedNode("n\($0)") }
-    root.below = nodes
-    let report = try await keeper.restore(into: [root])
-    var number = Int(root.value) ?? 0
-    let values = nodes.map { String($0.value.prefix { $0 != " " }) }
-    AppUnderTest.say("\(report.outcome) \(number) \(values.joined(separator: ","))")
-    while true {
-      number += 1
-      root.value = "\(number)"
-      nodes[number % Self.nodeCount].value =
-        "\(number) " + String(repeating: "x", count: number % 5 * 700)
-      do {
-        let report =
-          number % 10 == 0
-          ? try await keeper.saveEverything([root]) : try await keeper.save([root])
-        AppUnderTest.say("\(report.outcome) \(number) \(DispatchTime.now().uptimeNanoseconds)")
-      } catch {
-        AppUnderTest.say("failed")
-        // Until it is killed.
-        _ = readLine()
-      }
-    }
-  }
-
-  /// The number of the save that came back, after a check that it is one.
-  static func restoredNumber(_ line: String, _ what: String) -> Int? {
-    let words = line.split(separator: " ", omittingEmptySubsequences: false)
-    guard words.count == 3, let number = Int(words[1]) else {
-      XCTFail("\(what): \(line)")
-      return nil
-    }
-    XCTAssertEqual(words[0], number == 0 ? "noArchive" : "restored", what)
-    let values = (0..<nodeCount).map { place in
-      let last = number - (number - place + nodeCount) % nodeCount
-      return last > 0 ? "\(last)" : ""
-    }
-    XCTAssertEqual(String(words[2]), values.joined(separator: ","), what)
-    return number
-  }
-
-  func testWhatAKilledKeeperSaidToBeStoredComesBackAndNothingHalf() throws {
-    let directory = try TemporaryDirectory()
-    var last = 0
-    for kill in 0..<kills {
-      let what = "kill \(kill), seed \(random.seed)"
-      let lines = try runAndKill("testTheKeeperThatIsKilled", in: directory)
-      guard let first = lines.first else { continue }
-      guard let number = Self.restoredNumber(first, what) else { return }
-      // What was written may not have been acknowledged any more.
-      XCTAssertTrue((last...last + 1).contains(number), "\(what): \(number) after \(last)")
-      last = number
-      for line in lines.dropFirst() {
-        last += 1
-        XCTAssertTrue(line.hasPrefix("saved \(last) "), "\(what): \(line)")
-      }
-    }
-    XCTAssertGreaterThan(last, 0)
-    XCTAssertEqual(try leftOver(in: directory), [])
   }
 
   // MARK: A host

@@ -76,6 +76,7 @@ final class RealDiskTests: XCTestCase {
     XCTAssertEqual(
       try directory.names().filter {
         !$0.hasPrefix(".") && !$0.hasSuffix(".rka") && !$0.hasPrefix("main.rka.previous-")
+          && $0 != "main.history"
       }, [])
     withExtendedLifetime(disk) {}
   }
@@ -109,7 +110,7 @@ final class RealDiskTests: XCTestCase {
       let what = "cut \(cut), seed \(random.seed)"
       try disk.mount()
       let process = try AppProcess.again(
-        ["RestorationWindowTests.KilledAppTests/testTheKeeperThatIsKilled"], folder: disk.path)
+        ["RestorationTreeTests.KilledKeeperTests/testTheKeeperThatIsKilled"], folder: disk.path)
       var lines: [String] = []
       let count = Int.random(in: 1...15, using: &random)
       while lines.count < count, let line = try process.answer() { lines.append(line) }
@@ -123,7 +124,7 @@ final class RealDiskTests: XCTestCase {
       lines += try process.remainingAnswers()
       try disk.unmount()
       guard let first = lines.first else { continue }
-      guard let number = KilledAppTests.restoredNumber(first, what) else { return }
+      guard let number = KilledKeeperTests.restoredNumber(first, what) else { return }
       XCTAssertTrue(allowed.contains(number), "\(what): \(number) of \(allowed)")
       var (least, last) = (number, number)
       for line in lines.dropFirst() where line != "failed" {

@@ -1,0 +1,105 @@
+import ArchiveCodec
+import Foundation
+import RestorationKit
+import XCTest
+
+/// The record of a launch in the file of the lock.
+final class LaunchPlaceTests: FileTestCase {
+  private let lock = ".main.rka.lock"
+
+  private func record(_ version: String, crashes: Int) -> LaunchRecord {
+    var record = LaunchRecord()
+    (record.applicationVersion, record.crashes) = (version, crashes)
+    return record
+  }
+
+  func testEachPartOfAWriteLeavesTheRecordBeforeTheNewOneOrNone() throws {
+    let files = try FilesOfTest()
+    let place = FileStateDirectory(path: files.path)
+    let (key, context) = (try ArchiveKey(), ArchiveContext(["launch"]))
+    let owner = try place.storage(named: "main").lock()
+    let launch = place.ownLaunchPlace(of: "main")
+    var written: [[UInt8]] = []
+    for (version, crashes) in [("1", 1), ("a longer one", 2)] {
+      let tag = NumberTag()
+      try launch.write(
+        try record(version, crashes: crashes).sealed(noteTag: tag, key, context),
+        note: LaunchNote().bytes(tag))
+      written.append(try files.bytes(of: lock))
+    }
+    for (before, after) in [(written[0], written[1]), (written[1], written[0])] {
+      for count in 128...before.count {
+        try files.write(Array(after.prefix(count) + before.dropFirst(count)), to: lock)
+        let bytes = try XCTUnwrap(try launch.read())
+        guard let found = try LaunchRecord.open(bytes, key, context) else { continue }
+        XCTAssertTrue(["1", "a longer one"].contains(found.record.applicationVersion), "\(count)")
+        XCTAssertEqual(
+          found.record.crashes, found.record.applicationVersion == "1" ? 1 : 2, "\(count)")
+        if let note = LaunchNote(endOf: bytes, found.noteTag) {
+          XCTAssertEqual(note, LaunchNote(), "\(count)")
+        }
+      }
+    }
+    withExtendedLifetime(owner) {}
+  }
+
+  func testAnyEndOfTheFileIsReadWithoutATrap() throws {
+    let files = try FilesOfTest()
+    let place = FileStateDirectory(path: files.path)
+    try save([1: "a"], to: file(in: place))
+    alive = []
+    let first = file(in: place)
+    try open(first)
+    let bytes = try files.bytes(of: lock)
+    try first.close()
+    alive = []
+    for count in stride(from: 0, through: bytes.count, by: 37) {
+      try files.write(Array(bytes.prefix(count)), to: lock)
+      let file = file(in: place)
+      let (tree, opened) = try open(file)
+      XCTAssertEqual(tree?.texts, [1: "a"], "\(count)")
+      XCTAssertNil(opened.markProblem, "\(count)")
+      opened.mark?.endRestore()
+      try file.close()
+    }
+  }
+
+  func testTheHolderIsNamedAndTheRecordStaysWhoeverWantsTheLock() throws {
+    let files = try FilesOfTest()
+    let place = FileStateDirectory(path: files.path)
+    policy.instances = .single
+    let first = file(in: place)
+    try save([1: "a"], to: first)
+    let mark = try XCTUnwrap(try open(first).opened.mark)
+    let before = try files.bytes(of: lock)
+    XCTAssertThrowsError(try open(file(in: place))) { error in
+      XCTAssertEqual((error as? ArchiveError)?.code, .locked)
+      XCTAssertEqual((error as? ArchiveError)?.subject, "this process")
+    }
+    XCTAssertEqual(try files.bytes(of: lock), before)
+    mark.reach(LaunchSubject(element: 1))
+    XCTAssertNil(mark.endRestore())
+    XCTAssertNotEqual(try files.bytes(of: lock), before)
+  }
+
+  func testNothingIsWrittenToTheFileOfALockThatIsNotHeld() throws {
+    let files = try FilesOfTest()
+    let place = FileStateDirectory(path: files.path)
+    let file = file(in: place)
+    try save([1: "a"], to: file)
+    let mark = try XCTUnwrap(try open(file).opened.mark)
+    mark.endRestore()
+    try file.close()
+    let names = try files.names()
+    let bytes = try names.map { try files.bytes(of: $0) }
+    let launch = place.ownLaunchPlace(of: "main")
+    XCTAssertThrowsError(try launch.write(note: LaunchNote().bytes(NumberTag()))) { error in
+      XCTAssertEqual((error as? ArchiveError)?.code, .outdated)
+    }
+    XCTAssertThrowsError(try launch.write([1], note: LaunchNote().bytes(NumberTag())))
+    mark.reach(LaunchSubject(element: 1))
+    mark.end()
+    XCTAssertEqual(try files.names(), names)
+    XCTAssertEqual(try names.map { try files.bytes(of: $0) }, bytes)
+  }
+}
