@@ -1,4 +1,6 @@
+#if !RESTORATION_NEXT
 package import RestorationKit
+#endif
 
 /// What was called, in order.
 @MainActor

@@ -3,14 +3,11 @@ extension Survey {
   typealias NamedView = (identifier: String, view: any RestorableView)
 
   mutating func placeRoots(_ roots: [any RestorableNode]) throws {
-    guard !areStored(roots) else {
-      for (root, slot) in zip(roots, document[Document.tree].children) {
-        places.visit(root, at: slot)
-      }
-      return
+    let stored = document[Document.tree].children
+    if areStored(roots, as: stored) {
+      return zip(roots, stored).forEach { places.visit($0, at: $1) }
     }
-    var siblings = Siblings(
-      below: Document.tree, of: document[Document.tree].children, expecting: roots.count)
+    var siblings = Siblings(below: Document.tree, of: stored, expecting: roots.count)
     let first = agenda.met.count
     for root in roots { try place(root, .child, maySharing: false, &siblings) }
     agenda.met.reverse(from: first)
@@ -19,14 +16,11 @@ extension Survey {
   }
 
   /// Whether the roots are those that are stored, and no save has to ask them or anything below but what has changed.
-  private func areStored(_ roots: [any RestorableNode]) -> Bool {
-    let stored = document[Document.tree].children
-    return roots.count == stored.count
+  private func areStored(_ roots: [any RestorableNode], as stored: [Int32]) -> Bool {
+    roots.count == stored.count
       && zip(roots, stored).allSatisfy { root, slot in
-        guard let known = places.known(root), known.slot == slot, !known.hasChanged else {
-          return false
-        }
-        return !places.asksBelow(slot) && places.role(of: slot) == .child
+        guard let known = places.known(root), known.slot == slot else { return false }
+        return !known.hasChanged && !places.asksBelow(slot) && places.role(of: slot) == .child
       }
   }
 

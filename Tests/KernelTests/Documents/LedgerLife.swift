@@ -39,7 +39,7 @@ final class LedgerLife {
   /// - Returns: The texts that are lost at the first save that loses one.
   /// - Throws: The errors of saves and restores, none of which a life expects.
   func run(steps count: Int) async throws -> [String] {
-    roots = [PlainLedgerNode("root", newText())]
+    roots = [chance(50) ? TellingLedgerNode("root", newText()) : PlainLedgerNode("root", newText())]
     try await start(restoring: false)
     for _ in 0..<count {
       let lost = try await step()
