@@ -17,13 +17,14 @@ struct Mutate: ParsableCommand {
   @Flag(help: "Also runs the tests of the modules that use what is changed.")
   var allTests = false
 
-  @Argument(help: "A folder, a file, or FILE:LINE, in the package.")
-  var path = "Sources/RestorationKit"
+  @Argument(help: "Folders, files, or FILE:LINE, in the package.")
+  var paths = ["Sources/RestorationKit"]
 
   func run() throws {
     let seed = seed ?? .random(in: 0...UInt64(UInt32.max))
     let scratch = try ScratchPackage(of: URL(filePath: package))
-    let possible = try mutants(in: scratch.originals)
+    let possible = try paths.flatMap { try mutants(at: $0, in: scratch.originals) }
+    let path = paths.joined(separator: ", ")
     print("Seed \(seed), \(possible.count) possible mutants in \(path).")
     // Some do not compile, so there are more than are needed.
     let spare = count / 4 + 5
@@ -65,7 +66,7 @@ struct Mutate: ParsableCommand {
     guard count > 0 else { throw ValidationError("The count is one or more.") }
   }
 
-  private func mutants(in files: [String: Data]) throws -> [Mutant] {
+  private func mutants(at path: String, in files: [String: Data]) throws -> [Mutant] {
     let parts = path.split(separator: ":", maxSplits: 1).map(String.init)
     let place = parts.first ?? ""
     let folder = place.hasSuffix("/") ? place : "\(place)/"
