@@ -41,6 +41,18 @@ final class RecordBatchTests: JournalTestCase {
     XCTAssert(try sealed(second) == sealed(try batch(RecordBuilder(), 1...300)))
   }
 
+  func testOfABatchWithoutSomeRecordsNothingElseIsLeftOut() throws {
+    let dropped = Set((1...300).filter { $0 % 3 == 0 }.map(UInt64.init))
+    let builder = RecordBuilder()
+    let whole = try batch(builder, 1...300)
+    let part = try builder.finish(without: dropped)
+    XCTAssertEqual(part.fingerprints.map(\.record), (1...300).filter { !dropped.contains($0) })
+    let all = Dictionary(
+      uniqueKeysWithValues: whole.fingerprints.map { ($0.record, $0.fingerprint) })
+    XCTAssert(part.fingerprints.allSatisfy { all[$0.record] == $0.fingerprint })
+    XCTAssert(try sealed(builder.finish()) == sealed(part))
+  }
+
   func testABatchIsAppendedAndWritesAFileOfItsOwn() throws {
     let storage = MemoryStorage()
     let writer = try writer(storage)

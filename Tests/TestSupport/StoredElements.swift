@@ -9,6 +9,8 @@ package struct StoredRecords {
     /// The identifiers from the root on; of equal siblings those after the first
     /// have their number, as in `stack/page[1]`.
     package let path: String
+    /// The same without the element that has referred first, where only references lead to one.
+    let freePath: String
     /// `node`, `view` or `object`.
     package let kind: String
     package let className: String
@@ -60,8 +62,10 @@ package struct StoredRecords {
       }
     }
     // In the order of the walk.
-    var left: [(parent: UInt64, path: String, element: Element?)] = [(0, "", nil)]
-    while let (parent, path, element) = left.popLast() {
+    var left: [(parent: UInt64, path: String, freePath: String, element: Element?)] = [
+      (0, "", "", nil)
+    ]
+    while let (parent, path, freePath, element) = left.popLast() {
       if let element { elements.append(element) }
       guard let contents = records.removeValue(forKey: parent * 2 + 1) else { continue }
       let steps: [Int64] = try contents.decode(forKey: "ids")
@@ -73,13 +77,16 @@ package struct StoredRecords {
       let below = steps.indices.map { place in
         id &+= UInt64(bitPattern: steps[place])
         let index = siblings?[place] ?? 0
-        let own = (path.isEmpty ? "" : "\(path)/") + names[place] + (index == 0 ? "" : "[\(index)]")
-        let kind = ["node", "node", "view", "object", "node"][Int((roles?[place] ?? 0) & 0x7F)]
+        let name = names[place] + (index == 0 ? "" : "[\(index)]")
+        let role = Int((roles?[place] ?? 0) & 0x7F)
+        let own = (path.isEmpty ? "" : "\(path)/") + name
+        let free = role > 2 ? "referred \(name)" : (freePath.isEmpty ? "" : "\(freePath)/") + name
+        let kind = ["node", "node", "view", "object", "node"][role]
         let element = Element(
-          path: own, kind: kind, className: classes[numbers[place]],
+          path: own, freePath: free, kind: kind, className: classes[numbers[place]],
           state: records.removeValue(forKey: id * 2), record: id, form: forms[numbers[place]],
           kept: unread[id] ?? [])
-        return (id, own, Optional(element))
+        return (id, own, free, Optional(element))
       }
       left += below.reversed()
     }
@@ -118,12 +125,19 @@ package struct StoredRecords {
 extension StoredRecords {
   /// All that is stored in words that do not depend on the numbers of records: the
   /// elements by their paths, and the application.
-  package var words: [String] { words() }
+  package var words: [String] { words(withoutThoseOf: [], by: \.path) }
 
-  /// The same without what is said of elements of some names.
-  package func words(withoutThoseOf names: Set<String> = []) -> [String] {
+  /// The same without what is said of elements of some names, and without who is above those that only
+  /// references reach: that is a matter of the past.
+  package func words(withoutThoseOf names: Set<String>) -> [String] {
+    words(withoutThoseOf: names, by: \.freePath)
+  }
+
+  private func words(
+    withoutThoseOf names: Set<String>, by path: KeyPath<Element, String>
+  ) -> [String] {
     let paths = Dictionary(
-      elements.map { ($0.record, $0.path) }, uniquingKeysWith: { first, _ in first })
+      elements.map { ($0.record, $0[keyPath: path]) }, uniquingKeysWith: { first, _ in first })
     func words(_ values: KeyedDecoder?) -> String {
       (values?.keys ?? []).sorted().map { "\($0): \(word($0, values))" }.joined(separator: ", ")
     }
@@ -144,7 +158,7 @@ extension StoredRecords {
     return elements.map { element in
       let name = element.path.split(separator: "/").last?.split(separator: "[").first
       let isLeftOut = name.map { names.contains(String($0)) } ?? false
-      return "\(element.kind) \(element.path) \(element.form) "
+      return "\(element.kind) \(element[keyPath: path]) \(element.form) "
         + (isLeftOut ? "" : words(element.state))
     }.sorted() + [
       "application: \(words(application))", "strays: \(strays.count)",

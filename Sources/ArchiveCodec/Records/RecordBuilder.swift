@@ -132,6 +132,27 @@ public final class RecordBuilder {
   }
 }
 
+extension RecordBuilder {
+  /// Finishes the batch without some of the records.
+  ///
+  /// - Throws: As ``finish()`` does.
+  /// - Complexity: O(*n*) in the size of the records, if there are any to leave out.
+  package func finish(without dropped: Set<UInt64>) throws(ArchiveError) -> RecordBatch {
+    let batch = try finish()
+    let left = batch.index.entries.filter { !dropped.contains($0.record) }
+    guard left.count < batch.count else { return batch }
+    (frames, frameStart) = (ByteBlocks(), 0)
+    let entries = RecordIndexWriter()
+    for entry in left {
+      entries.append(entry.moved(by: frameStart + writer.output.count - entry.offset))
+      batch.frames.forEachPiece(of: entry.frameRange) { writer.output.write($0) }
+      if writer.output.count > fullByteCount { takeBlock(leaving: BlockMemory.keptByteCount) }
+    }
+    index.replace(by: try entries.finish())
+    return try finish()
+  }
+}
+
 /// A closure costs a context for each record, so code that writes many records begins
 /// and ends them (benchmark: save a tree of nodes).
 extension RecordBuilder {

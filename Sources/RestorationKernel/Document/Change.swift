@@ -18,7 +18,6 @@ package struct Change: Sendable {
   package var asksBelow: Set<Int32> = []
   package var asksAlone: Set<Int32> = []
   package var removed: [Int32] = []
-  package var leftovers: [UInt64] = []
   package var forms: [Form] = []
   package var facts: SaveFacts?
   /// Whether the record of what is kept is written.
@@ -59,7 +58,7 @@ extension Document {
     for (slot, bodies) in change.unread { unread[slot] = bodies.isEmpty ? nil : bodies }
     for (slot, body) in change.withheld { withheld[slot] = body }
     for slot in change.settled { withheld[slot] = nil }
-    asksAlone = change.asksAlone
+    asksAlone = change.asksAlone.filter { self[$0].place.role.livesByReferences }
     pending = [:]
     for slot in change.removed {
       self[slot] = Element(id: 0, place: Place(parent: -1, role: .child))
@@ -70,7 +69,7 @@ extension Document {
       asksAlone.remove(slot)
     }
     removedCount += change.removed.count
-    leftovers = change.leftovers
+    leftovers = []
     if change.storesKept {
       (hasUnstoredKept, storesKept) = (false, !kept.isEmpty || !unread.isEmpty)
     }

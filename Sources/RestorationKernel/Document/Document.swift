@@ -35,7 +35,7 @@ package struct Document: Sendable {
   package var idLimit: UInt64 = 1
   /// Whether there may be an element to which only references lead.
   package var hasReferred = false
-  /// Records of no element, which the next save removes.
+  /// Records of no element, and of bodies that were given up, which the next save removes.
   package var leftovers: [UInt64] = []
   /// Whether something is left out that could not be read: its records stay, and before the first save
   /// the file becomes a moment.
@@ -77,7 +77,9 @@ package struct Document: Sendable {
 
   /// Whether objects of any class may have to be found by themselves, and not by parent and name.
   var findsAllByObject: Bool {
-    hasReferred || !kept.isEmpty || !unread.isEmpty || !withheld.isEmpty || !pending.isEmpty
+    // The application refers to objects before they have their places.
+    hasReferred || references[Self.tree] != nil || !kept.isEmpty || !unread.isEmpty
+      || !withheld.isEmpty || !pending.isEmpty
   }
 
   /// Whether an element or one above it is kept.

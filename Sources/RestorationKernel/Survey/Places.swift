@@ -16,6 +16,8 @@ final class Places {
   @safe @exclusivity(unchecked) private(set) var mentions: [Mention] = []
   /// The new elements of objects to which a reference has led, and which have no place yet.
   private var mentioned: [ObjectIdentifier: Int32] = [:]
+  /// The objects of the elements that references have made.
+  private var targets: [Int32: any StateRestoring] = [:]
   /// The elements that no object above has any more; who refers to one takes it over.
   var orphans: Set<Int32> = [] {
     didSet { if !homeless.isEmpty { homeless = [:] } }
@@ -92,6 +94,8 @@ final class Places {
   /// Whether a stored element has got another place, be it below the same parent.
   func hasMoved(_ slot: Int32) -> Bool { !moved.isEmpty && moved[slot] != nil }
 
+  var hasMoves: Bool { !moved.isEmpty }
+
   /// The place that an element has now.
   func place(of slot: Int32) -> Place { (moved.isEmpty ? nil : moved[slot]) ?? self[slot].place }
 
@@ -117,22 +121,26 @@ final class Places {
     return isHomeless
   }
 
-  /// Whether an object that was met already may get a place below another one: so far only a reference
+  /// Whether an object that was met already may get a place below another one: so far at most a reference
   /// has led to it, and it is not above that one.
   func mayBeContained(_ slot: Int32, in parent: Int32) -> Bool {
-    guard role(of: slot) == .referred else { return false }
-    var above = parent
-    while above > Document.tree {
-      if above == slot { return false }
-      above = self.parent(of: above)
+    (role(of: slot) == .referred || isHomeless(slot)) && !isAbove(slot, parent)
+  }
+
+  /// Whether an element is another one, or above it.
+  func isAbove(_ slot: Int32, _ below: Int32) -> Bool {
+    var above = below
+    while above > Document.tree, above != slot, !orphans.contains(above) {
+      above = parent(of: above)
     }
-    return true
+    return above == slot
   }
 
   func path(of slot: Int32) -> RestorationPath {
     var places: [Place] = []
-    var slot = slot
-    while slot > Document.tree {
+    var (slot, passed): (Int32, Set<Int32>) = (slot, [])
+    // Those that nobody has may lie below each other.
+    while slot > Document.tree, !orphans.contains(slot) || passed.insert(slot).inserted {
       places.append(place(of: slot))
       slot = places[places.count - 1].parent
     }
@@ -166,8 +174,10 @@ final class Places {
     mentioned.isEmpty ? nil : mentioned[ObjectIdentifier(object)]
   }
 
-  /// The elements of objects to which references have led, and which have got no place.
-  var placeless: [Int32] { Array(mentioned.values) }
+  /// The living object of an element, if it is found by itself.
+  func object(at slot: Int32) -> (any StateRestoring)? {
+    targets[slot] ?? KnownObjects.shared.object(at: slot, of: owner) as? any StateRestoring
+  }
 
   // MARK: References
 
@@ -183,6 +193,7 @@ final class Places {
     guard added.count > mark else { return }
     let first = Int32(document.elements.count + mark)
     mentioned = mentioned.filter { $0.value < first }
+    targets = targets.filter { $0.key < first }
     nextID -= UInt64(added.count - mark)
     added.removeSubrange(mark...)
   }
@@ -204,6 +215,7 @@ extension Places: StateEncoding {
     }
     let slot = add(Place(parent: -1, role: .referred))
     mentioned[ObjectIdentifier(object)] = slot
+    targets[slot] = object
     mentions.append(Mention(object: object, slot: slot, key: key))
     return id(of: slot)
   }

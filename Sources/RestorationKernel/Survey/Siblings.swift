@@ -13,6 +13,8 @@ struct Siblings {
   private var names: NameTable?
   private var oldNames = NameTable()
   private var used: Set<Int32> = []
+  /// The elements of the children, once somebody asks.
+  private var slots: Set<Int32>?
   /// The first index that may be free of each name, where siblings may share names.
   private var nextIndices: [String: Int32] = [:]
 
@@ -75,10 +77,16 @@ struct Siblings {
     }
   }
 
+  mutating func contains(_ slot: Int32) -> Bool {
+    if slots == nil { slots = Set(children.map(\.slot)) }
+    return slots?.contains(slot) == true
+  }
+
   /// Adds a child that was matched; its place says how it is stored from now on.
   mutating func append(_ child: Child, storedAs stored: Place?) {
     if !isChanged { isChanged = stored != child.place }
     names?.insert(child.place, child.slot)
+    slots?.insert(child.slot)
     children.append(child)
   }
 

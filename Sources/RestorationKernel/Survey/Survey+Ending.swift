@@ -7,13 +7,12 @@ extension Survey {
   /// Removes what nobody has any more, after those who refer to it were asked what they refer to now.
   mutating func settleReferences() throws {
     while true {
-      if document.hasReferred, !references.areUnknown,
-        !references.dropped.isEmpty || !places.orphans.isEmpty
-      {
-        dropUnreferred()
-      }
+      let mayBeUnreferred =
+        !references.dropped.isEmpty || !places.orphans.isEmpty || places.hasMoves
+        || !change.heard.isEmpty
+      if document.hasReferred, !references.areUnknown, mayBeUnreferred { dropUnreferred() }
       let gone = elementsToRemove()
-      if !gone.isEmpty, try askReferrers(of: gone) {
+      if !gone.isEmpty, try askReferrers(of: gone) || takeOver(gone) {
         try askAll()
       } else if try takeWaiting() {
         try askAll()
@@ -34,19 +33,7 @@ extension Survey {
         && !places.isHomeless(slot) && document.kept[slot] == nil
     }
     guard !referred.isEmpty else { return }
-    var slots = KeyTable(expecting: document.elements.count + places.added.count)
-    for (slot, element) in (document.elements + places.added).enumerated() where element.id != 0 {
-      slots.set(element.id, Int32(slot))
-    }
-    var leads: [Int32: [Int32]] = [:]
-    for (slot, ids) in references.all where !places.isHomeless(slot) {
-      leads[region(of: slot), default: []] += ids.compactMap { slots[$0] }.map(region)
-    }
-    var reached: Set = [Document.tree]
-    var left = [Document.tree]
-    while let next = left.popLast() {
-      for other in leads[next] ?? [] where reached.insert(other).inserted { left.append(other) }
-    }
+    let reached = reachedEntries(besides: referred)
     let isAnythingKept =
       !document.kept.isEmpty || !document.unread.isEmpty || !document.withheld.isEmpty
       || !change.unread.isEmpty
@@ -61,17 +48,55 @@ extension Survey {
     }
   }
 
-  /// The element that is above another one by containment alone, and is contained by none.
-  private func region(of slot: Int32) -> Int32 {
-    var slot = slot
-    while slot > Document.tree, !places.role(of: slot).livesByReferences {
-      slot = places.parent(of: slot)
+  /// The elements to which references lead from the tree, and the tree.
+  ///
+  /// An entry is one of these, or an element that only references reach: who has an entry has all below it.
+  private func reachedEntries(besides referred: [Int32]) -> Set<Int32> {
+    var slots = KeyTable(expecting: document.elements.count + places.added.count)
+    for (slot, element) in (document.elements + places.added).enumerated() where element.id != 0 {
+      slots.set(element.id, Int32(slot))
     }
-    return slot
+    let references = references.all.filter { !places.isHomeless($0.key) }.mapValues { ids in
+      ids.compactMap { slots[$0] }.filter { !places.isHomeless($0) }
+    }
+    let targets = Set(references.values.joined())
+    var entries: [Int32: Int32] = [:]
+    func entry(at slot: Int32) -> Int32 {
+      var (slot, passed): (Int32, [Int32]) = (slot, [])
+      while slot > Document.tree, !targets.contains(slot), !places.role(of: slot).livesByReferences
+      {
+        if let known = entries[slot] {
+          slot = known
+          break
+        }
+        passed.append(slot)
+        slot = places.parent(of: slot)
+      }
+      for below in passed { entries[below] = slot }
+      return slot
+    }
+    var leads: [Int32: [Int32]] = [:]
+    for (slot, targets) in references { leads[entry(at: slot), default: []] += targets }
+    for slot in targets where slot > Document.tree && !places.role(of: slot).livesByReferences {
+      leads[entry(at: places.parent(of: slot)), default: []].append(slot)
+    }
+    // An object that scopes another one stays with it.
+    for slot in referred where places.role(of: places.parent(of: slot)) == .object {
+      if places.role(of: slot) == .object {
+        leads[slot, default: []].append(places.parent(of: slot))
+      }
+    }
+    var reached: Set = [Document.tree]
+    var left = [Document.tree]
+    while let next = left.popLast() {
+      for other in leads[next] ?? [] where reached.insert(other).inserted { left.append(other) }
+    }
+    return reached
   }
 
   private func elementsToRemove() -> Set<Int32> {
-    var gone: Set<Int32> = []
+    let new = places.added.indices.map { Int32(document.elements.count + $0) }
+    var gone = Set(new.filter(places.isHomeless))
     var left = Array(places.orphans)
     while let slot = left.popLast() {
       guard gone.insert(slot).inserted else { continue }
@@ -82,7 +107,7 @@ extension Survey {
 
   /// Asks the objects that refer to what goes, and were not asked yet; false if there is none.
   private mutating func askReferrers(of gone: Set<Int32>) throws -> Bool {
-    let ids = Set(gone.map { document[$0].id })
+    let ids = Set(gone.map { places.id(of: $0) })
     let referrers = references.all.filter { slot, referred in
       !gone.contains(slot) && !ids.isDisjoint(with: referred)
     }
@@ -93,10 +118,7 @@ extension Survey {
     }
     var isAsking = false
     for slot in referrers.keys.sorted() where visited[slot] != true {
-      guard let object = KnownObjects.shared.object(at: slot, of: owner) as? any StateRestoring
-      else {
-        continue
-      }
+      guard let object = places.object(at: slot) else { continue }
       try visit(changed: object, at: slot, placesBelow: visited[slot] == nil)
       isAsking = true
     }
@@ -104,25 +126,18 @@ extension Survey {
   }
 
   private mutating func remove(_ gone: Set<Int32>) {
-    removedRecords += document.leftovers
-    change.removed = places.placeless
-    guard !gone.isEmpty else { return }
-    // A batch cannot remove what it writes: objects that were asked before it came out that they go.
-    let written = Set(agenda.visits.lazy.map(\.slot))
+    removedRecords.formUnion(document.leftovers)
+    change.removed = gone.sorted()
     for slot in gone {
       contents[slot] = nil
-      let element = document[slot]
-      if element.body != .none {
-        if written.contains(slot) {
-          change.leftovers.append(element.bodyRecord)
-        } else {
-          removedRecords.append(element.bodyRecord)
-        }
-      }
-      if !element.children.isEmpty { removedRecords.append(element.contentsRecord) }
+      let element = places[slot]
+      // The object may have been asked before it came out that the element goes.
+      droppedRecords.insert(element.bodyRecord)
       for body in change.unread[slot] ?? document.unread[slot] ?? [] { remove(body) }
+      guard !places.isNew(slot) else { continue }
+      if element.body != .none { removedRecords.insert(element.bodyRecord) }
+      if !element.children.isEmpty { removedRecords.insert(element.contentsRecord) }
     }
-    change.removed += gone
   }
 
   // MARK: Writing
@@ -145,7 +160,7 @@ extension Survey {
         }
         try builder.writeContents(children, of: places[slot])
       } else if !stored.isEmpty {
-        removedRecords.append(places[slot].contentsRecord)
+        removedRecords.insert(places[slot].contentsRecord)
       }
       if places.isNew(slot) {
         places.change(new: slot) { $0.children = slots }
@@ -213,7 +228,7 @@ extension Survey {
       bodies.map { (places.id(of: slot), $0) }
     }
     if kept.isEmpty, bodies.isEmpty {
-      if document.storesKept { removedRecords.append(TreeRecord.kept) }
+      if document.storesKept { removedRecords.insert(TreeRecord.kept) }
     } else {
       try builder.writeKept(
         kept.sorted { $0.key < $1.key }.map { (places.id(of: $0.key), $0.value) }, bodies,

@@ -137,7 +137,7 @@ extension Survey {
     try builder.end()
     var bodies = change.unread[slot] ?? document.unread[slot] ?? []
     if let given, let place = bodies.firstIndex(where: { $0.id == given }) {
-      removedRecords.append(bodies.remove(at: place).record)
+      removedRecords.insert(bodies.remove(at: place).record)
     }
     bodies.append(unread)
     // The first one stays, and so does the last.
@@ -145,12 +145,12 @@ extension Survey {
     change.unread[slot] = bodies
   }
 
-  /// Removes an unread body; a batch cannot remove what it writes, so the next save does.
+  /// Removes an unread body, which this save may have written.
   mutating func remove(_ body: UnreadBody) {
     if body.id < document.nextID {
-      removedRecords.append(body.record)
+      removedRecords.insert(body.record)
     } else {
-      change.leftovers.append(body.record)
+      droppedRecords.insert(body.record)
     }
   }
 
@@ -218,7 +218,7 @@ extension Survey {
     }
     for (slot, numbers) in gone {
       let bodies = document.unread[slot] ?? []
-      removedRecords += bodies.indices.filter(numbers.contains).map { bodies[$0].record }
+      removedRecords.formUnion(bodies.indices.filter(numbers.contains).map { bodies[$0].record })
       change.unread[slot] = bodies.indices.filter { !numbers.contains($0) }.map { bodies[$0] }
     }
   }

@@ -92,7 +92,11 @@ extension Survey {
       return places.path(of: siblings.parent).appending("")
     }
     let met = places.visitedSlot(of: node)
-    let isFree = met.map { places.mayBeContained($0, in: siblings.parent) }
+    // One that says when it changes may have been met before the one that contains it.
+    let isFree = met.map { slot in
+      places.parent(of: slot) == siblings.parent
+        ? !siblings.contains(slot) : places.mayBeContained(slot, in: siblings.parent)
+    }
     guard isFree ?? !isContainedElsewhere(node, than: siblings.parent) else {
       addEntry(.node, node, name, siblings.parent, .containedTwice)
       noteAsking(at: siblings.parent)
@@ -211,11 +215,14 @@ extension Survey {
       // Also within one parent: the element is not among those that nobody was matched with.
       places.move(slot, to: place)
     }
-    if stored.parent != place.parent {
-      touchContents(of: stored.parent)
-      if places.asksBelow(slot) { noteAsking(at: place.parent) }
-    }
+    if stored.parent != place.parent { touchContents(of: stored.parent) }
+    let isAskedElsewhere = stored.parent != place.parent || stored.role.livesByReferences
+    if isAskedElsewhere, places.asksBelow(slot) { noteAsking(at: place.parent) }
     if !places.orphans.isEmpty { places.orphans.remove(slot) }
+    // Those that contain each other lie below nobody else.
+    if stored.parent != place.parent, places.isAbove(slot, place.parent) {
+      places.orphans.insert(slot)
+    }
   }
 
   /// Visits an object that may have something to say.
@@ -223,7 +230,7 @@ extension Survey {
     _ object: any StateRestoring, _ info: TypeInfo, at slot: Int32, _ known: KnownObjects.Known?
   ) throws {
     if info.tracking == .always {
-      if known == nil, document.findsAllByObject {
+      if known == nil, document.findsAllByObject || places.mentionedSlot(of: object) != nil {
         KnownObjects.shared.note(object, at: slot, of: owner)
         agenda.asked.append(object)
       }
@@ -239,7 +246,8 @@ extension Survey {
     }
   }
 
-  /// Notes that saves have to look at an element or below it, and so below all above it.
+  /// Notes that saves have to look at an element or below it, and so below all above it: as far as one to
+  /// which only references lead, where each save looks by itself.
   mutating func noteAsking(at slot: Int32) {
     var slot = slot
     while slot >= Document.tree, !places.asksBelow(slot) {
@@ -248,6 +256,7 @@ extension Survey {
       } else if !change.asksBelow.insert(slot).inserted {
         return
       }
+      if places.role(of: slot).livesByReferences { change.asksAlone.insert(slot) }
       slot = places.parent(of: slot)
     }
   }

@@ -12,10 +12,17 @@ struct ReferenceChanges {
   var names: [Int32: NameTable] = [:]
   /// The objects whose names other elements have that may go in this save.
   var waiting: [(mention: Places.Mention, referrer: Int32)] = []
+  /// The referrers that were to take over what they refer to, each with that.
+  var tried: Set<[Int32]> = []
   /// Whether it is clear what goes, so that nobody waits any more.
   var isSettled = false
 
   init(_ document: Document) { all = document.references }
+
+  /// Whether a body may refer to an element.
+  func mayLead(to id: UInt64) -> Bool {
+    !dropped.contains(id) || all.values.contains { $0.contains(id) }
+  }
 }
 
 /// What references reach.
@@ -36,23 +43,18 @@ extension Survey {
     change.references.append((slot, ids))
   }
 
-  /// Takes over what nobody has any more, and what the stored body of an element refers to, which stays.
-  mutating func holdReferred(of slot: Int32) throws {
-    guard !places.orphans.isEmpty, let ids = references.all[slot].map({ Set($0) }) else { return }
-    for referred in document.elements.indices.map(Int32.init)
-    where ids.contains(document[referred].id) && places.isHomeless(referred) {
-      guard
-        let object = KnownObjects.shared.object(at: referred, of: owner) as? any StateRestoring
-      else { continue }
-      try take(Places.Mention(object: object, slot: referred, key: ""), below: slot)
-    }
-  }
-
   /// Gives the target of a reference its place, if it has none.
+  ///
+  /// What nobody has takes nothing over before it is taken over itself.
   private mutating func take(_ mention: Places.Mention, below referrer: Int32) throws {
-    guard !places.isVisited(mention.object) else { return }
-    if !places.isHomeless(mention.slot), document.kept[mention.slot] == nil {
-      if places.role(of: mention.slot) == .object { try moveToScope(mention.object, mention.slot) }
+    let isVisited = places.isVisited(mention.object)
+    guard !places.isHomeless(referrer) else { return }
+    guard
+      places.isHomeless(mention.slot) || !isVisited && document.kept[mention.slot] != nil
+    else {
+      if !isVisited, places.role(of: mention.slot) == .object {
+        try moveToScope(mention.object, mention.slot)
+      }
       return
     }
     switch mention.object {
@@ -87,7 +89,7 @@ extension Survey {
   /// Gives a registered object its place anew, if another object scopes it now.
   mutating func moveToScope(_ object: any StateRestoring, _ slot: Int32) throws {
     guard let object = object as? any RestorableObject,
-      scope(of: object) != places.parent(of: slot) || unplacedScope(of: object) != nil
+      scope(of: object, at: slot) != places.parent(of: slot) || unplacedScope(of: object) != nil
     else { return }
     try take(object, at: slot)
   }
@@ -107,11 +109,11 @@ extension Survey {
 
   /// The element that scopes an object.
   ///
-  /// A parent that is not stored itself scopes nothing, and neither
-  /// does a view: it is not back when a restore looks for the objects.
-  private func scope(of object: any RestorableObject) -> Int32 {
+  /// A parent that is not stored itself scopes nothing, and neither does one below the object, nor
+  /// a view: it is not back when a restore looks for the objects.
+  private func scope(of object: any RestorableObject, at own: Int32) -> Int32 {
     guard let slot = object.restorationParent.flatMap({ placedSlot(of: $0) }),
-      places.role(of: slot) != .view
+      places.role(of: slot) != .view, !places.isAbove(own, slot)
     else { return Document.tree }
     return slot
   }
@@ -127,9 +129,9 @@ extension Survey {
     }
     while let next = chain.popLast() {
       guard let name = places.objects.identifier(ofRegistered: next) else { continue }
-      let parent = scope(of: next)
       let known = next === object ? slot : places.mentionedSlot(of: next)
       let slot = known ?? places.known(next)?.slot ?? places.add(Place(parent: -1, role: .object))
+      let parent = scope(of: next, at: slot)
       guard try take(next, slot, name, .object, next.objectRestorationClass, below: parent) else {
         wait(next, slot, name, parent)
         continue
@@ -147,6 +149,31 @@ extension Survey {
       return addEntry(kind, object, name, referrer, .duplicate)
     }
     references.waiting.append((Places.Mention(object: object, slot: slot, key: ""), referrer))
+  }
+
+  /// Lets each save ask an element that only references reach, if its object or one below it wants that.
+  mutating func noteAlone(_ info: TypeInfo, _ slot: Int32) {
+    guard info.tracking == .always || places.asksBelow(slot),
+      places.role(of: slot).livesByReferences
+    else { return }
+    change.asksAlone.insert(slot)
+  }
+
+  /// Takes over what nobody has any more, below those that were asked and refer to it.
+  mutating func takeOver(_ gone: Set<Int32>) throws -> Bool {
+    let slots = Dictionary(uniqueKeysWithValues: gone.map { (places.id(of: $0), $0) })
+    var isTaking = false
+    for (referrer, ids) in references.all.sorted(by: { $0.key < $1.key })
+    where !gone.contains(referrer) {
+      for slot in ids.compactMap({ slots[$0] }) where places.isHomeless(slot) {
+        guard let object = places.object(at: slot), !(object is any RestorableView),
+          references.tried.insert([referrer, slot]).inserted
+        else { continue }
+        try take(Places.Mention(object: object, slot: slot, key: ""), below: referrer)
+        isTaking = true
+      }
+    }
+    return isTaking
   }
 
   /// Stores the objects that have waited; false if there are none.
@@ -175,9 +202,13 @@ extension Survey {
     // Where the element was, its place says that it is not there any more.
     if before >= 0, before != parent { touchContents(of: before) }
     touchContents(of: parent)
-    if before != parent { contents[parent]?.referred.append(slot) }
-    if info.tracking == .always { change.asksAlone.insert(slot) }
-    try visit(changed: object, at: slot)
+    // An element that is there already counts once.
+    contents[parent]?.referred.append(slot)
+    if places.isVisited(object) {
+      noteAlone(info, slot)
+    } else {
+      try visit(changed: object, at: slot)
+    }
     try placeAll()
     return true
   }

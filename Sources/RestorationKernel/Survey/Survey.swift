@@ -91,7 +91,9 @@ struct Survey {
   var references: ReferenceChanges
   /// The bodies that the objects of elements have not read, and the elements that were kept until now.
   var keeping: Keeping
-  var removedRecords: [UInt64] = []
+  var removedRecords: Set<UInt64> = []
+  /// The records of this save that do not get into the file after all.
+  var droppedRecords: Set<UInt64> = []
   private var coder: StateEncoder?
   private let encoder: KeyedEncoder
 
@@ -135,7 +137,8 @@ struct Survey {
     noteKept()
     noteUnsaid()
     return Result(
-      change: change, records: try builder.finish(), removed: removedRecords, notes: places.notes,
+      change: change, records: try builder.finish(without: droppedRecords),
+      removed: removedRecords.sorted(), notes: places.notes,
       taken: taken, askAgain: askAgain)
   }
 
@@ -216,14 +219,15 @@ struct Survey {
     }
   }
 
-  /// Asks what references reach and each save asks, as long as a reference leads there.
+  /// Asks what references reach and each save asks, itself or below it, as long as a reference leads there.
   private mutating func askAlone() throws {
     for slot in document.asksAlone.sorted() {
       guard let object = KnownObjects.shared.object(at: slot, of: owner) as? any StateRestoring,
         !places.isVisited(object), !places.isHomeless(slot),
-        !references.dropped.contains(places.id(of: slot))
+        references.mayLead(to: places.id(of: slot))
       else { continue }
-      try visit(object, types.info(of: object), at: slot, asksBody: true)
+      let info = types.info(of: object)
+      try visit(object, info, at: slot, asksBody: info.tracking == .always)
       try askAll()
     }
   }
@@ -244,14 +248,15 @@ struct Survey {
     agenda.met.append(.placed(visit))
   }
 
-  /// Visits an object that says when it changes.
+  /// Visits an object that is found by itself.
   mutating func visit(
     changed object: any StateRestoring, at slot: Int32, placesBelow: Bool = true
   ) throws {
+    let info = types.info(of: object)
     KnownObjects.shared.note(object, at: slot, of: owner)
     agenda.asked.append(object)
-    try visit(
-      object, types.info(of: object), at: slot, asksBody: true, placesBelow: placesBelow)
+    noteAlone(info, slot)
+    try visit(object, info, at: slot, asksBody: true, placesBelow: placesBelow)
   }
 
   private func depth(of slot: Int32) -> Int {
@@ -294,7 +299,6 @@ struct Survey {
       if !places.isNew(slot), document[slot].isUnheard, places.body(of: slot) != .none {
         references.areUnknown = true
       }
-      try holdReferred(of: slot)
       return nil
     }
     if places.lacksState(slot) { setPlace(of: slot) { $0.lacksState = false } }
@@ -363,7 +367,7 @@ struct Survey {
     var body = RecordFingerprint.none
     if isEmpty {
       builder.abandon()
-      if stored != .none { removedRecords.append(places[slot].bodyRecord) }
+      if stored != .none { removedRecords.insert(places[slot].bodyRecord) }
     } else if places.isNew(slot) {
       // The fingerprints of new records are found when the objects may change again.
       try builder.end()
