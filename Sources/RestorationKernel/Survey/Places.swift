@@ -96,6 +96,9 @@ final class Places {
 
   var hasMoves: Bool { !moved.isEmpty }
 
+  /// The stored elements that have got another place.
+  var moves: [Int32] { Array(moved.keys) }
+
   /// The place that an element has now.
   func place(of slot: Int32) -> Place { (moved.isEmpty ? nil : moved[slot]) ?? self[slot].place }
 

@@ -9,8 +9,7 @@ extension Survey {
     while true {
       let mayBeUnreferred =
         !references.dropped.isEmpty || !places.orphans.isEmpty || places.hasMoves
-        || !change.heard.isEmpty
-      if document.hasReferred, !references.areUnknown, mayBeUnreferred { dropUnreferred() }
+      if document.hasReferred, mayBeUnreferred, isAllHeard { dropUnreferred() }
       let gone = elementsToRemove()
       if !gone.isEmpty, try askReferrers(of: gone) || takeOver(gone) {
         try askAll()
@@ -19,6 +18,16 @@ extension Survey {
       } else {
         return remove(gone)
       }
+    }
+  }
+
+  /// Whether it is known of each stored body to whom it refers, but of those for which what only
+  /// references reach is kept in any case.
+  private var isAllHeard: Bool {
+    let known = Set(change.heard).union(document.kept.keys.flatMap { document.subtree(of: $0) })
+    return document.elements.indices.dropFirst().map(Int32.init).allSatisfy { slot in
+      !document[slot].isUnheard || document[slot].body == .none || known.contains(slot)
+        || document.withheld[slot] != nil || places.isHomeless(slot)
     }
   }
 
@@ -36,7 +45,7 @@ extension Survey {
     let reached = reachedEntries(besides: referred)
     let isAnythingKept =
       !document.kept.isEmpty || !document.unread.isEmpty || !document.withheld.isEmpty
-      || !change.unread.isEmpty
+      || !document.pending.isEmpty || !change.unread.isEmpty
     for slot in referred where !reached.contains(slot) {
       if isAnythingKept {
         let kept = Kept(reason: .unreferred, since: conditions.now)
@@ -96,7 +105,7 @@ extension Survey {
 
   private func elementsToRemove() -> Set<Int32> {
     let new = places.added.indices.map { Int32(document.elements.count + $0) }
-    var gone = Set(new.filter(places.isHomeless))
+    var gone = Set((new + places.moves).filter(places.isHomeless))
     var left = Array(places.orphans)
     while let slot = left.popLast() {
       guard gone.insert(slot).inserted else { continue }

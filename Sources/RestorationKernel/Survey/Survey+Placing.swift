@@ -205,24 +205,18 @@ extension Survey {
   /// Gives an element its place, if it has another one; without a stored place it is a new element to
   /// which only a reference has led so far.
   mutating func move(_ slot: Int32, to place: Place, from stored: Place?) {
-    guard let stored else {
-      places.move(slot, to: place)
-      if places.asksBelow(slot) { noteAsking(at: place.parent) }
-      return
-    }
-    if stored != place {
-      change.places.append((slot, place))
+    let hasOtherParent = places.parent(of: slot) != place.parent || places.orphans.contains(slot)
+    if places.place(of: slot) != place {
+      if stored != nil { change.places.append((slot, place)) }
       // Also within one parent: the element is not among those that nobody was matched with.
       places.move(slot, to: place)
     }
-    if stored.parent != place.parent { touchContents(of: stored.parent) }
-    let isAskedElsewhere = stored.parent != place.parent || stored.role.livesByReferences
-    if isAskedElsewhere, places.asksBelow(slot) { noteAsking(at: place.parent) }
+    let stays = stored.map { $0.parent == place.parent && !$0.role.livesByReferences } ?? false
+    if let stored, stored.parent != place.parent { touchContents(of: stored.parent) }
+    if !stays, places.asksBelow(slot) { noteAsking(at: place.parent) }
     if !places.orphans.isEmpty { places.orphans.remove(slot) }
     // Those that contain each other lie below nobody else.
-    if stored.parent != place.parent, places.isAbove(slot, place.parent) {
-      places.orphans.insert(slot)
-    }
+    if hasOtherParent, places.isAbove(slot, place.parent) { places.orphans.insert(slot) }
   }
 
   /// Visits an object that may have something to say.

@@ -6,8 +6,6 @@ struct ReferenceChanges {
   var all: [Int32: [UInt64]]
   /// The elements to which an object that was asked refers no more.
   var dropped: Set<UInt64> = []
-  /// Whether a body stays of which nobody has said to whom it refers.
-  var areUnknown = false
   /// The names of those that only references reach, by the elements above.
   var names: [Int32: NameTable] = [:]
   /// The objects whose names other elements have that may go in this save.
@@ -113,9 +111,12 @@ extension Survey {
   /// a view: it is not back when a restore looks for the objects.
   private func scope(of object: any RestorableObject, at own: Int32) -> Int32 {
     guard let slot = object.restorationParent.flatMap({ placedSlot(of: $0) }),
-      places.role(of: slot) != .view, !places.isAbove(own, slot)
+      places.role(of: slot) != .view
     else { return Document.tree }
-    return slot
+    // Most have nothing below them, or are there already.
+    let mayBeAbove = contents[own] != nil || !places[own].children.isEmpty
+    guard mayBeAbove, slot != places.parent(of: own) else { return slot }
+    return places.isAbove(own, slot) ? Document.tree : slot
   }
 
   /// Stores a registered object, and before it the objects that scope it.

@@ -296,9 +296,6 @@ struct Survey {
       places.undoMentions(to: mark)
       places.notes.add(.encodeFailed(error.reason), slot)
       loseState(of: slot)
-      if !places.isNew(slot), document[slot].isUnheard, places.body(of: slot) != .none {
-        references.areUnknown = true
-      }
       return nil
     }
     if places.lacksState(slot) { setPlace(of: slot) { $0.lacksState = false } }
