@@ -215,7 +215,8 @@ extension StateEngine {
 
   func apply(_ change: Change) {
     document?.apply(change)
-    KnownObjects.shared.leave(change.removed, of: owner)
+    KnownObjects.shared.leave(
+      change.removed.filter { !change.placeless.contains($0) }, of: owner)
   }
 
   private func packDocument() {

@@ -129,15 +129,3 @@ private final class OwnThread: TaskExecutor {
     queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 }
-
-extension RestorationError {
-  /// A restore is under way, and cannot end as long as its actor is blocked.
-  static var restoreUnderWay: RestorationError {
-    RestorationError(.archive, "A restore is under way.")
-  }
-
-  /// The process has stored its values at its end, and no save of nodes counts any more.
-  static var processEnds: RestorationError {
-    RestorationError(.archive, "The process ends, so the nodes are not saved any more.")
-  }
-}

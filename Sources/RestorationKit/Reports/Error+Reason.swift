@@ -1,4 +1,3 @@
-internal import ArchiveCodec
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -13,8 +12,8 @@ extension Error {
   /// appears with its type and its case, and a Codable error with the place and the type.
   package var reason: String {
     switch self {
-    case let error as EncodingError: error.place
-    case let error as DecodingError: error.place
+    case let error as EncodingError: error.words
+    case let error as DecodingError: error.words
     case let error as any CustomStringConvertible: error.description.withoutUserInfo
     case let error as any LocalizedError: error.errorDescription ?? typeAndCase
     default: typeAndCase
@@ -43,40 +42,41 @@ extension String {
 }
 
 extension EncodingError {
-  fileprivate var place: String {
+  fileprivate var words: String {
     guard case .invalidValue(let value, let context) = self else { return "EncodingError" }
-    return "A \(type(of: value)) cannot be encoded\(Self.place(context.codingPath))."
-      + Self.cause(context.underlyingError)
-  }
-
-  fileprivate static func place(_ path: [any CodingKey]) -> String {
-    path.isEmpty ? "" : " at \(path.map(\.stringValue).joined(separator: "/"))"
-  }
-
-  fileprivate static func cause(_ error: (any Error)?) -> String {
-    switch error {
-    // Stops here: a chain of causes may be of any length.
-    case nil, is EncodingError, is DecodingError: ""
-    case .some(let error): " \(error.reason)"
-    }
+    return "A \(type(of: value)) cannot be encoded\(context.codingPath.place)."
+      + context.underlyingError.cause
   }
 }
 
 extension DecodingError {
-  fileprivate var place: String {
+  fileprivate var words: String {
     switch self {
     case .keyNotFound(let key, let context):
-      "There is no value\(EncodingError.place(context.codingPath + [key]))."
+      "There is no value\((context.codingPath + [key]).place)."
     case .valueNotFound(let type, let context):
-      "A \(type) is missing\(EncodingError.place(context.codingPath))."
-        + EncodingError.cause(context.underlyingError)
+      "A \(type) is missing\(context.codingPath.place)." + context.underlyingError.cause
     case .typeMismatch(let type, let context):
-      "There is no \(type)\(EncodingError.place(context.codingPath))."
-        + EncodingError.cause(context.underlyingError)
+      "There is no \(type)\(context.codingPath.place)." + context.underlyingError.cause
     case .dataCorrupted(let context):
-      "The value\(EncodingError.place(context.codingPath)) cannot be decoded."
-        + EncodingError.cause(context.underlyingError)
+      "The value\(context.codingPath.place) cannot be decoded." + context.underlyingError.cause
     @unknown default: "DecodingError"
+    }
+  }
+}
+
+extension [any CodingKey] {
+  fileprivate var place: String {
+    isEmpty ? "" : " at \(map(\.stringValue).joined(separator: "/"))"
+  }
+}
+
+extension (any Error)? {
+  fileprivate var cause: String {
+    switch self {
+    // Stops here: a chain of causes may be of any length.
+    case nil, is EncodingError, is DecodingError: ""
+    case .some(let error): " \(error.reason)"
     }
   }
 }

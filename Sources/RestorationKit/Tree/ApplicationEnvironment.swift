@@ -3,7 +3,6 @@ internal import FoundationEssentials
 #else
 internal import Foundation
 #endif
-internal import ArchiveCodec
 
 /// The facts about the running application that every save carries.
 public struct ApplicationEnvironment: Hashable, Sendable {
@@ -16,6 +15,20 @@ public struct ApplicationEnvironment: Hashable, Sendable {
   /// The version of the operating system.
   public var systemVersion: String { system.version }
   private let system: System
+
+  /// The operating system, which is asked for its version when somebody needs that: the first save.
+  private struct System: Hashable {
+    let given: String?
+
+    var version: String { given ?? Self.current }
+
+    /// Kept, since the system reads a file for each question.
+    private static let current = ProcessInfo.processInfo.operatingSystemVersionString
+
+    static func == (left: System, right: System) -> Bool { left.version == right.version }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(version) }
+  }
 
   /// The name by which people know the machine, or the server process, for example
   /// `Anna’s laptop`; nil if states stay on the machine.
@@ -52,27 +65,5 @@ public struct ApplicationEnvironment: Hashable, Sendable {
     var copy = self
     copy.applicationVersion = version
     return copy
-  }
-
-  /// The operating system, which is asked for its version when somebody needs that: the first save.
-  private struct System: Hashable {
-    let given: String?
-
-    var version: String { given ?? Self.current }
-
-    /// Kept, since the system reads a file for each question.
-    private static let current = ProcessInfo.processInfo.operatingSystemVersionString
-
-    static func == (left: System, right: System) -> Bool { left.version == right.version }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(version) }
-  }
-
-  func encode(with encoder: KeyedEncoder, timestamp: Date) {
-    encoder.encode(applicationVersion, forKey: SaveFacts.Key.applicationVersion)
-    encoder.encode(userInterfaceIdiom, forKey: SaveFacts.Key.userInterfaceIdiom)
-    encoder.encode(systemVersion, forKey: SaveFacts.Key.systemVersion)
-    encoder.encode(timestamp, forKey: SaveFacts.Key.timestamp)
-    if let deviceName { encoder.encode(deviceName, forKey: SaveFacts.Key.deviceName) }
   }
 }

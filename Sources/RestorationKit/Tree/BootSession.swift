@@ -1,26 +1,17 @@
-#if canImport(Darwin)
-internal import Darwin
-#else
 internal import ArchiveCodec
-#endif
-#if canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#endif
+internal import RestorationLibc
 
 /// The time from a start of the machine to its end.
 enum BootSession {
   /// How long the machine has run, in seconds, by a clock that nobody can set.
   static var uptime: Double {
-    var time = timespec()
     #if canImport(Darwin)
-    unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    let clock = CLOCK_MONOTONIC
     #else
-    unsafe clock_gettime(CLOCK_BOOTTIME, &time)
+    let clock = CLOCK_BOOTTIME
     #endif
+    var time = timespec()
+    unsafe clock_gettime(clock, &time)
     return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 

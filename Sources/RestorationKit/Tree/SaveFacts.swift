@@ -44,3 +44,13 @@ package final class SaveFacts: Sendable {
     UInt32(exactly: time.timeIntervalSinceReferenceDate.rounded(.down)) ?? 0
   }
 }
+
+extension ApplicationEnvironment {
+  func encode(with encoder: KeyedEncoder, timestamp: Date) {
+    encoder.encode(applicationVersion, forKey: SaveFacts.Key.applicationVersion)
+    encoder.encode(userInterfaceIdiom, forKey: SaveFacts.Key.userInterfaceIdiom)
+    encoder.encode(systemVersion, forKey: SaveFacts.Key.systemVersion)
+    encoder.encode(timestamp, forKey: SaveFacts.Key.timestamp)
+    if let deviceName { encoder.encode(deviceName, forKey: SaveFacts.Key.deviceName) }
+  }
+}
