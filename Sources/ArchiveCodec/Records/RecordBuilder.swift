@@ -139,6 +139,7 @@ extension RecordBuilder {
   /// - Complexity: O(*n*) in the size of the records, if there are any to leave out.
   package func finish(without dropped: Set<UInt64>) throws(ArchiveError) -> RecordBatch {
     let batch = try finish()
+    guard !dropped.isEmpty else { return batch }
     let left = batch.index.entries.filter { !dropped.contains($0.record) }
     guard left.count < batch.count else { return batch }
     (frames, frameStart) = (ByteBlocks(), 0)

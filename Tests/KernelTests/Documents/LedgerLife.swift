@@ -234,7 +234,7 @@ final class LedgerLife {
       try keeper.register(
         type, as: "\(type)", version: versions["\(type)"] ?? 1, migrations: steps,
         restoration: type == MadeLedgerNode.self
-          ? { [unowned self] path, _ in try madeOrVetoed(at: path.description) } : nil)
+          ? { [unowned self] path, _ in try madeOrVetoed(at: path) } : nil)
     }
     hasRestored = restoring
     log.append(
@@ -296,14 +296,15 @@ final class LedgerLife {
     return node
   }
 
-  private func madeOrVetoed(at path: String) throws -> LedgerNode? {
+  private func madeOrVetoed(at path: RestorationPath) throws -> LedgerNode? {
     if chance(10) {
-      ledger.release(from: path)
-      log.append("veto of \(path)")
+      // Of equal siblings it is the one of this number.
+      ledger.release(from: path.numbered)
+      log.append("veto of \(path.numbered)")
       return nil
     }
     if chance(25) { throw LedgerNode.Failure() }
-    if let node = arrive(at: path) { return node }
+    if let node = arrive(at: path.description) { return node }
     throw LedgerNode.Failure()
   }
 
@@ -362,5 +363,19 @@ final class LedgerLife {
     launch.now += isLong ? 400 * 24 * 3600 : 24 * 3600
     if isLong { ledger.age() }
     log.append(isLong ? "a year passes" : "a day passes")
+  }
+}
+
+extension RestorationPath {
+  /// The path as the ledger has it.
+  fileprivate var numbered: String {
+    var parts: [String] = []
+    var next = self
+    while let above = next.parent {
+      parts.append(
+        (next.identifier ?? "") + (next.siblingIndex == 0 ? "" : "[\(next.siblingIndex)]"))
+      next = above
+    }
+    return parts.reversed().joined(separator: "/")
   }
 }
