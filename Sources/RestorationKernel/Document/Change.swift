@@ -18,6 +18,8 @@ package struct Change: Sendable {
   package var asksBelow: Set<Int32> = []
   package var asksAlone: Set<Int32> = []
   package var removed: [Int32] = []
+  /// Those of the removed elements that keep their identifiers.
+  package var placeless: Set<Int32> = []
   package var forms: [Form] = []
   package var facts: SaveFacts?
   /// Whether the record of what is kept is written.
@@ -47,6 +49,7 @@ extension Document {
     for element in change.added where element.place.role.livesByReferences { hasReferred = true }
     for (slot, body) in change.bodies { self[slot].body = body }
     for (slot, place) in change.places {
+      if self[slot].place.parent < 0 { removedCount -= 1 }
       self[slot].place = place
       if place.role.livesByReferences { hasReferred = true }
     }
@@ -61,7 +64,8 @@ extension Document {
     asksAlone = change.asksAlone.filter { self[$0].place.role.livesByReferences }
     pending = [:]
     for slot in change.removed {
-      self[slot] = Element(id: 0, place: Place(parent: -1, role: .child))
+      let id = change.placeless.contains(slot) ? self[slot].id : 0
+      self[slot] = Element(id: id, place: Place(parent: -1, role: .referred))
       references[slot] = nil
       kept[slot] = nil
       unread[slot] = nil

@@ -35,7 +35,7 @@ extension Document {
     if !isDamaged { findLeftovers(records) }
   }
 
-  /// Finds the records of no element, as those of a survey that could not remove them yet.
+  /// Finds the records of no element, as those of an unread body whose owner is not there.
   private mutating func findLeftovers(_ records: StoredRecords) {
     let unreadCount = unread.values.reduce(0) { $0 + $1.count }
     let reached = elements.reduce(unreadCount + 1) { count, element in

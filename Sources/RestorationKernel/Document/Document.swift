@@ -46,7 +46,7 @@ package struct Document: Sendable {
   package var hasUnstoredKept = false
   /// Whether there is a record of what is kept.
   package var storesKept = false
-  /// How many of the elements are not there any more.
+  /// How many of the elements have no place, or none any more.
   package var removedCount = 0
 
   /// The place of the tree itself, which has the roots below it, and the application's body.

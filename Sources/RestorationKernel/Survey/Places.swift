@@ -94,8 +94,6 @@ final class Places {
   /// Whether a stored element has got another place, be it below the same parent.
   func hasMoved(_ slot: Int32) -> Bool { !moved.isEmpty && moved[slot] != nil }
 
-  var hasMoves: Bool { !moved.isEmpty }
-
   /// The stored elements that have got another place.
   var moves: [Int32] { Array(moved.keys) }
 
@@ -216,7 +214,9 @@ extension Places: StateEncoding {
       notes.add(.referenceWithoutIdentifier(key: key, className: className), referrer)
       return nil
     }
-    let slot = add(Place(parent: -1, role: .referred))
+    let slot = add(
+      Place(parent: -1, role: .referred),
+      asksBelow: objects.types.info(of: object).tracking == .always)
     mentioned[ObjectIdentifier(object)] = slot
     targets[slot] = object
     mentions.append(Mention(object: object, slot: slot, key: key))

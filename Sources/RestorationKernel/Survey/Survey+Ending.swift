@@ -7,8 +7,6 @@ extension Survey {
   /// Removes what nobody has any more, after those who refer to it were asked what they refer to now.
   mutating func settleReferences() throws {
     while true {
-      let mayBeUnreferred =
-        !references.dropped.isEmpty || !places.orphans.isEmpty || places.hasMoves
       if document.hasReferred, mayBeUnreferred, isAllHeard { dropUnreferred() }
       let gone = elementsToRemove()
       if !gone.isEmpty, try askReferrers(of: gone) || takeOver(gone) {
@@ -21,13 +19,23 @@ extension Survey {
     }
   }
 
+  /// Whether a reference or an element may have gone, or an object that scoped another one does so no more.
+  private var mayBeUnreferred: Bool {
+    !references.dropped.isEmpty || !places.orphans.isEmpty || !change.heard.isEmpty
+      || change.places.contains { slot, place in
+        let scope = document[slot].place.parent
+        return place.parent != scope && scope > Document.tree
+          && places.role(of: scope) == .object
+      }
+  }
+
   /// Whether it is known of each stored body to whom it refers, but of those for which what only
   /// references reach is kept in any case.
   private var isAllHeard: Bool {
     let known = Set(change.heard).union(document.kept.keys.flatMap { document.subtree(of: $0) })
     return document.elements.indices.dropFirst().map(Int32.init).allSatisfy { slot in
       !document[slot].isUnheard || document[slot].body == .none || known.contains(slot)
-        || document.withheld[slot] != nil || places.isHomeless(slot)
+        || places.isHomeless(slot)
     }
   }
 
@@ -35,11 +43,12 @@ extension Survey {
   ///
   /// As long as one does, they stay where they are. While anything is kept, which may refer to them, they are kept, too.
   ///
-  /// - Complexity: O(*n*) in the elements; called when a reference or an element has gone.
+  /// - Complexity: O(*n*) in the elements.
   private mutating func dropUnreferred() {
-    let referred = document.elements.indices.map(Int32.init).filter { slot in
-      document[slot].place.parent >= 0 && places.role(of: slot).livesByReferences
-        && !places.isHomeless(slot) && document.kept[slot] == nil
+    let all = 0..<Int32(document.elements.count + places.added.count)
+    let referred = all.filter { slot in
+      places.role(of: slot).livesByReferences && !places.isHomeless(slot)
+        && document.kept[slot] == nil
     }
     guard !referred.isEmpty else { return }
     let reached = reachedEntries(besides: referred)
@@ -47,7 +56,7 @@ extension Survey {
       !document.kept.isEmpty || !document.unread.isEmpty || !document.withheld.isEmpty
       || !document.pending.isEmpty || !change.unread.isEmpty
     for slot in referred where !reached.contains(slot) {
-      if isAnythingKept {
+      if isAnythingKept, !places.isNew(slot) {
         let kept = Kept(reason: .unreferred, since: conditions.now)
         change.kept.append((slot, kept))
         continue
@@ -90,9 +99,10 @@ extension Survey {
       leads[entry(at: places.parent(of: slot)), default: []].append(slot)
     }
     // An object that scopes another one stays with it.
-    for slot in referred where places.role(of: places.parent(of: slot)) == .object {
-      if places.role(of: slot) == .object {
-        leads[slot, default: []].append(places.parent(of: slot))
+    for slot in referred where places.role(of: slot) == .object {
+      let scope = places.parent(of: slot)
+      if scope > Document.tree, places.role(of: scope) == .object {
+        leads[slot, default: []].append(scope)
       }
     }
     var reached: Set = [Document.tree]
@@ -105,8 +115,8 @@ extension Survey {
 
   private func elementsToRemove() -> Set<Int32> {
     let new = places.added.indices.map { Int32(document.elements.count + $0) }
-    var gone = Set((new + places.moves).filter(places.isHomeless))
-    var left = Array(places.orphans)
+    var gone = Set(new.filter(places.isHomeless))
+    var left = places.orphans + places.moves.filter(places.isHomeless)
     while let slot = left.popLast() {
       guard gone.insert(slot).inserted else { continue }
       left += document[slot].children.filter { places.parent(of: $0) == slot }
@@ -136,6 +146,7 @@ extension Survey {
 
   private mutating func remove(_ gone: Set<Int32>) {
     removedRecords.formUnion(document.leftovers)
+    change.placeless = placelessTargets(gone)
     change.removed = gone.sorted()
     for slot in gone {
       contents[slot] = nil
@@ -146,6 +157,21 @@ extension Survey {
       guard !places.isNew(slot) else { continue }
       if element.body != .none { removedRecords.insert(element.bodyRecord) }
       if !element.children.isEmpty { removedRecords.insert(element.contentsRecord) }
+    }
+  }
+
+  /// Of the elements that go, those to which bodies refer all the same: each keeps its identifier, so that the
+  /// next save writes the same.
+  private mutating func placelessTargets(_ gone: Set<Int32>) -> Set<Int32> {
+    let ids =
+      gone.isEmpty ? [] : Set(references.all.filter { !gone.contains($0.key) }.values.joined())
+    return gone.filter { slot in
+      guard ids.contains(places.id(of: slot)), let object = places.object(at: slot) else {
+        return false
+      }
+      KnownObjects.shared.note(object, at: slot, of: owner)
+      agenda.asked.append(object)
+      return true
     }
   }
 
@@ -162,7 +188,8 @@ extension Survey {
       let children = below.children.filter { places.parent(of: $0) == slot && !gone.contains($0) }
       let slots = children + referred
       let stored = places.isNew(slot) ? [] : document[slot].children
-      guard slots != stored || slots.contains(where: { places.hasMoved($0) }) else { continue }
+      guard slots != stored || slots.contains(where: { places.place(of: $0) != document[$0].place })
+      else { continue }
       if !slots.isEmpty {
         let children = slots.map { slot in
           Child(slot: slot, id: places.id(of: slot), place: places.place(of: slot))

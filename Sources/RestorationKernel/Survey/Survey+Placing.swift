@@ -212,7 +212,9 @@ extension Survey {
       places.move(slot, to: place)
     }
     let stays = stored.map { $0.parent == place.parent && !$0.role.livesByReferences } ?? false
-    if let stored, stored.parent != place.parent { touchContents(of: stored.parent) }
+    if let stored, stored.parent >= 0, stored.parent != place.parent {
+      touchContents(of: stored.parent)
+    }
     if !stays, places.asksBelow(slot) { noteAsking(at: place.parent) }
     if !places.orphans.isEmpty { places.orphans.remove(slot) }
     // Those that contain each other lie below nobody else.
@@ -346,7 +348,7 @@ extension Survey {
         notes: isNamelessRoot ? [.rootWithoutIdentifier] : []),
       ofExcluded: node)
     let info = types.info(of: node)
-    if info.tracking != .always {
+    if info.tracking != .always, places.known(node) == nil {
       // It says so when it gets a name.
       KnownObjects.shared.note(node, at: -1, of: owner)
     }

@@ -113,6 +113,7 @@ extension Survey {
     guard let slot = object.restorationParent.flatMap({ placedSlot(of: $0) }),
       places.role(of: slot) != .view
     else { return Document.tree }
+    if slot == own { return Document.tree }
     // Most have nothing below them, or are there already.
     let mayBeAbove = contents[own] != nil || !places[own].children.isEmpty
     guard mayBeAbove, slot != places.parent(of: own) else { return slot }

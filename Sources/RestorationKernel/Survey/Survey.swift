@@ -300,7 +300,7 @@ struct Survey {
     }
     if places.lacksState(slot) { setPlace(of: slot) { $0.lacksState = false } }
     if keeping.hasReplaced { try copyReplaced() }
-    if document.hasReferred, !places.isNew(slot), document[slot].isUnheard {
+    if !places.isNew(slot), document[slot].isUnheard {
       change.heard.append(slot)
     }
     return places.mentions
