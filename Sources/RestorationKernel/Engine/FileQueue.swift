@@ -1,5 +1,4 @@
 internal import ArchiveCodec
-internal import Dispatch
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -14,6 +13,8 @@ actor FileQueue {
   private let sharedThreads = SharedThreads()
   /// Why what the launch has found becomes a moment before the first change; nil before a restore.
   private var keeps: [Moment.Reason]?
+  /// The state that was stored when the file was closed.
+  private var closedVersion: ArchiveVersion?
 
   nonisolated var unownedExecutor: UnownedSerialExecutor {
     unsafe thread?.asUnownedSerialExecutor() ?? sharedThreads.unownedExecutor
@@ -22,6 +23,14 @@ actor FileQueue {
   init(_ source: StateFile.Source) {
     file = StateFile(source)
     thread = source.directory is MemoryStateDirectory ? nil : FileExecutor()
+  }
+
+  /// Runs a body with the file.
+  func callAsFunction<Value: Sendable>(
+    _ conditions: StateFile.Conditions, _ body: @Sendable (StateFile) throws(ArchiveError) -> Value
+  ) throws(ArchiveError) -> Value {
+    file.conditions = conditions
+    return try body(file)
   }
 
   /// What is stored, as a restore takes it.
@@ -46,67 +55,75 @@ actor FileQueue {
   }
 
   struct Opened: Sendable {
-    let outcome: RestorationReport.Outcome
+    /// The report of the restore, as far as the file knows it.
+    var report: RestorationReport
     /// Nil if nothing is restored.
     var stored: StoredState?
-    var source: RestorationReport.Source?
     var mark: LaunchMark?
-    var problem: String?
     var numbering = 0
   }
 
-  struct Facts: Sendable {
-    let name: String?
-    let others: [OtherInstance]
+  /// The name of the state, nil before it is claimed, and the instances that have the ones before.
+  typealias Instances = (name: String?, others: [OtherInstance])
+
+  private var instances: Instances { (file.isClaimed ? file.name : nil, file.otherInstances) }
+
+  /// Where the state is, or where it will be.
+  private var location: String {
+    file.source.directory.storage(named: file.name).location
   }
 
-  var facts: Facts { Facts(name: file.isClaimed ? file.name : nil, others: file.otherInstances) }
-
   /// Opens what a restore can take.
-  func open(_ policy: StateFilePolicy) throws(ArchiveError) -> Opened {
-    file.policy = policy
-    let opened: OpenedState<StoredState>
+  func open(_ conditions: StateFile.Conditions) throws(ArchiveError) -> Opened {
+    (file.conditions, closedVersion) = (conditions, nil)
+    let found: OpenedState<StoredState>
     do throws(ArchiveError) {
-      opened = try file.open(StoredState.init)
+      found = try file.open(StoredState.init)
     } catch {
       // A failure that may pass is often over at once.
       guard error.mayPass else { throw error }
-      opened = try file.open(StoredState.init)
+      found = try file.open(StoredState.init)
     }
-    var problem = opened.markProblem.map { "The launch could not be marked: \($0)" }
-    switch opened.outcome {
-    case .nothing:
-      return Opened(outcome: .noArchive, problem: problem)
+    var opened = Opened(
+      report: RestorationReport(.noArchive), mark: found.mark, numbering: file.numbering)
+    (opened.report.stateName, opened.report.otherInstances) = instances
+    opened.report.launchProblem = found.markProblem.map { "The launch could not be marked: \($0)" }
+    switch found.outcome {
+    case .nothing: break
+    case .tooOld(let moment): opened.report.outcome = .tooOld(setAsideAt: moment?.id)
+    case .crashed(let moment): opened.report.outcome = .crashed(setAsideAt: moment?.id)
     case .restored(let state, let archive, let moment):
-      if state.document.isDamaged { file.noteDamage() }
-      let location = file.source.directory.storage(named: file.name).location
-      if moment == nil, let dropped = archive.dropped, dropped.code != .truncated {
-        let date = archive.savedAt.map { " of \($0)" } ?? ""
-        problem =
-          "The end of the state is damaged, so this is the one\(date); what was saved after it is lost."
-          + " The next save keeps a copy of the file. (\(dropped.located(at: location).facts))"
-      }
-      let version = file.source.environment.applicationVersion
-      keeps =
-        keeps
-        ?? [
-          // One that is damaged is kept anyway.
-          state.document.facts.applicationVersion == version || state.document.isDamaged
-            ? nil : .version,
-          policy.history.counts[.session, default: 0] > 0 ? .session : nil,
-        ].compactMap(\.self)
-      let source = RestorationReport.Source(
-        location: moment?.id ?? location,
-        generation: moment.map { _ in .previous }, savedAt: archive.savedAt,
-        passedOver: moment == nil ? [] : opened.passedOver.map { .init($0.location, $0.finding) })
-      return Opened(
-        outcome: .restored, stored: state, source: source, mark: opened.mark, problem: problem,
-        numbering: file.numbering)
-    case .tooOld(let moment):
-      return Opened(outcome: .tooOld(setAsideAt: moment?.id), problem: problem)
-    case .crashed(let moment):
-      return Opened(outcome: .crashed(setAsideAt: moment?.id), problem: problem)
+      opened.stored = state
+      describe(state, archive, moment, found, in: &opened.report)
     }
+    return opened
+  }
+
+  private func describe(
+    _ state: StoredState, _ archive: Archive, _ moment: Moment?, _ found: OpenedState<StoredState>,
+    in report: inout RestorationReport
+  ) {
+    if state.document.isDamaged { file.noteDamage() }
+    let location = location
+    if moment == nil, let dropped = archive.dropped, dropped.code != .truncated {
+      let date = archive.savedAt.map { " of \($0)" } ?? ""
+      report.launchProblem =
+        "The end of the state is damaged, so this is the one\(date); what was saved after it is lost."
+        + " The next save keeps a copy of the file. (\(dropped.located(at: location).facts))"
+    }
+    if keeps == nil {
+      let isOfOtherVersion =
+        state.document.facts.applicationVersion != file.source.environment.applicationVersion
+      // One that is damaged is kept anyway.
+      keeps = isOfOtherVersion && !state.document.isDamaged ? [.version] : []
+      let sessionCount = file.conditions.policy.historyBound.counts[.session] ?? 0
+      if sessionCount > 0 { keeps?.append(.session) }
+    }
+    report.outcome = .restored
+    report.source = RestorationReport.Source(
+      location: moment?.id ?? location, generation: moment.map { _ in .previous },
+      savedAt: archive.savedAt,
+      passedOver: moment == nil ? [] : found.passedOver.map { .init($0.location, $0.finding) })
   }
 
   /// The writer whose builder makes the next change, nil if all is new; and how often its names have got
@@ -114,21 +131,30 @@ actor FileQueue {
   typealias Prepared = (writer: ArchiveWriter?, numbering: Int)
 
   /// What the next change needs; if nobody goes on from what was restored, that is kept and all is new.
-  func prepared(goingOn isGoingOn: Bool) throws(ArchiveError) -> Prepared {
+  func prepared(
+    goingOn isGoingOn: Bool, _ conditions: StateFile.Conditions
+  ) throws(ArchiveError) -> Prepared {
+    file.conditions = conditions
+    if isGoingOn, let version = closedVersion { try goOn(with: version, conditions) }
+    closedVersion = nil
     if !isGoingOn { file.letBe() }
     return (try file.openWriter(), file.numbering)
   }
 
-  func synchronize() throws(ArchiveError) { try file.synchronize() }
-
-  var hasLostRecords: Bool { file.hasLostRecords }
-
-  /// Stored records, by their numbers.
-  func records(_ numbers: [UInt64]) throws(ArchiveError) -> [UInt64: KeyedDecoder] {
-    guard let archive = try file.openWriter()?.archive else { return [:] }
-    var records: [UInt64: KeyedDecoder] = [:]
-    for number in numbers { records[number] = try archive.record(number) }
-    return records
+  /// Opens the file again after it was closed; if it has another state by now, that one is let be.
+  private func goOn(
+    with version: ArchiveVersion, _ conditions: StateFile.Conditions
+  ) throws(ArchiveError) {
+    var conditions = conditions
+    // The app has had the state all the time.
+    conditions.policy.maximumAge = nil
+    do throws(ArchiveError) {
+      try open(conditions).mark?.endRestore()
+    } catch {
+      closedVersion = version
+      guard error.isAboutContent else { throw error }
+    }
+    if file.writer?.version != version { file.letBe() }
   }
 
   /// What has become of a change.
@@ -139,7 +165,8 @@ actor FileQueue {
     var fingerprints: [(record: UInt64, fingerprint: RecordFingerprint)] = []
     /// Nil while nobody has asked: a writer has the lock.
     var writer: ArchiveWriter?
-    let facts: Facts
+    let numbering: Int
+    let instances: Instances
 
     /// Whether the change is there; a power cut may undo one that is not durable.
     var isThere: Bool {
@@ -157,9 +184,9 @@ actor FileQueue {
 
   func append(
     _ change: UInt64, _ records: RecordBatch, hasNew: Bool, removing removed: [UInt64],
-    at time: UInt32, _ policy: StateFilePolicy
+    _ conditions: StateFile.Conditions
   ) -> Written {
-    file.policy = policy
+    file.conditions = conditions
     let appended = Result { () throws(ArchiveError) in
       guard change > askedNumber else { throw ArchiveError(.outdated) }
       do throws(ArchiveError) {
@@ -167,12 +194,14 @@ actor FileQueue {
           _ = try file.keepMoment(reason)
           keeps?.removeFirst()
         }
-        return try file.append(records, removing: removed, schema: time)
+        return try file.append(
+          records, removing: removed, schema: SaveFacts.number(of: conditions.now))
       } catch {
-        throw error.located(at: file.source.directory.storage(named: file.name).location)
+        throw error.located(at: location)
       }
     }
-    var written = Written(number: change, appended: appended, facts: facts)
+    var written = Written(
+      number: change, appended: appended, numbering: file.numbering, instances: instances)
     if hasNew, written.isThere { written.fingerprints = records.fingerprints }
     lastWritten = written
     written.writer = file.writer
@@ -188,45 +217,11 @@ actor FileQueue {
     return written
   }
 
-  /// Opens the file again; false if another state is there by now, or none that can be read.
-  func goOn(
-    with version: ArchiveVersion, _ policy: StateFilePolicy
-  ) throws(ArchiveError) -> Bool {
-    do throws(ArchiveError) {
-      try open(policy).mark?.endRestore()
-    } catch {
-      guard error.isAboutContent else { throw error }
-    }
-    return file.writer?.version == version
-  }
-
-  func checkIsUnlocked() throws(ArchiveError) { try file.checkIsUnlocked() }
-
-  func forgetOpened() { file.forgetOpened() }
-
-  func keepUnread() throws(ArchiveError) -> Moment? { try file.keepUnread() }
-
-  func discard() throws(ArchiveError) { try file.discard() }
-
-  func history() throws(ArchiveError) -> [Moment] { try file.history() }
-
-  func putBack(_ moment: Moment) throws(ArchiveError) { try file.putBack(moment) }
-
-  func remove(_ moment: Moment) throws(ArchiveError) { try file.remove([moment]) }
-
-  func retryLeftOut() throws(ArchiveError) { try file.retryLeftOut() }
-
-  /// Lets the state go; returns its version.
-  func close() -> ArchiveVersion? {
-    let writer = file.writer
+  /// Lets the state go; returns whether one was stored, from which a save can go on.
+  func close() -> Bool {
+    closedVersion = file.writer?.version
     do throws(ArchiveError) { try file.close() } catch {}
-    return writer?.version
-  }
-}
-
-extension Archive {
-  fileprivate var savedAt: Date? {
-    schema == 0 ? nil : Date(timeIntervalSinceReferenceDate: TimeInterval(schema))
+    return closedVersion != nil
   }
 }
 

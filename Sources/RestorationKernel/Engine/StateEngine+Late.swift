@@ -76,7 +76,12 @@ extension StateEngine {
       [document[slot].bodyRecord] + (document.unread[slot] ?? []).map(\.record)
     }
     do throws(ArchiveError) {
-      return try await file.records(numbers)
+      return try await inFile(.waiting) { (file) throws(ArchiveError) in
+        guard let archive = try file.openWriter()?.archive else { return [:] }
+        var records: [UInt64: KeyedDecoder] = [:]
+        for number in numbers { records[number] = try archive.record(number) }
+        return records
+      }
     } catch {
       throw RestorationError(error)
     }

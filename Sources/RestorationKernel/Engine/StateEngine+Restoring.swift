@@ -51,11 +51,11 @@ extension StateEngine {
     // Whatever was saved so far is stored.
     beginAnew()
     findings.isOnDisk = false
-    let policy = settings.ofFile
     let opened: FileQueue.Opened
     do throws(ArchiveError) {
-      opened = try await calls { [file] () async throws(ArchiveError) in
-        try await file.open(policy)
+      opened = try await calls {
+        [file, conditions = settings.ofCall] () async throws(ArchiveError) in
+        try await file.open(conditions)
       }
     } catch {
       if error.mayPass {
@@ -65,22 +65,19 @@ extension StateEngine {
     }
     if let had, digest(of: participants) != had {
       // The app has gone on meanwhile, so the state stays one that nobody has read.
-      _ = await calls.first { [file] in await file.forgetOpened() }
+      try? await inFile(calls) { $0.forgetOpened() }
       findings.unread = unread
       return RestorationReport(.declined)
     }
     (findings.isLocked, findings.numbering) = (false, opened.numbering)
-    var report = RestorationReport(opened.outcome)
+    var report = opened.report
+    findings.instances = (report.stateName, report.otherInstances)
     if let stored = opened.stored {
-      report = restore(stored, opened.mark, participants)
-      if report.outcome == .restored { report.source = opened.source }
+      restore(stored, opened.mark, participants, &report)
       opened.mark?.endRestore()
-    } else if opened.outcome == .noArchive {
+    } else if report.outcome == .noArchive {
       document = Document()
     }
-    report.launchProblem = opened.problem
-    await noteInstances(calls)
-    (report.stateName, report.otherInstances) = (findings.name, findings.others)
     findings.lastStatus = RestorationStatus(after: report.outcome)
     return report
   }
@@ -97,26 +94,22 @@ extension StateEngine {
     }
     // The key was there, so a save can keep the archive that is in its way.
     if error.isAboutContent { findings.isLocked = false }
-    let failure = RestorationError.notRestored(error, makesKey: settings.keys.makesKey)
+    let failure = RestorationError.notRestored(error, makesKey: settings.source.keys.makesKey)
     findings.lastStatus = .failed(failure.description)
     throw failure
   }
 
-  func noteInstances(_ calls: FileCalls) async {
-    guard let facts = await calls.first({ [file] in await file.facts }) else { return }
-    (findings.name, findings.others) = (facts.name, facts.others)
-  }
-
   private func restore(
-    _ stored: FileQueue.StoredState, _ launch: LaunchMark?, _ participants: Participants
-  ) -> RestorationReport {
+    _ stored: FileQueue.StoredState, _ launch: LaunchMark?, _ participants: Participants,
+    _ report: inout RestorationReport
+  ) {
     let start = ContinuousClock.now
     let records = stored.records
     let run = RestorationRun(
       stored.document, objects, delegate: participants.delegate, roots: participants.roots, launch
     ) { (record) throws(ArchiveError) in try records.decoder(of: record) }
-    var report = RestorationReport(run.run())
-    guard report.outcome == .restored else { return report }
+    report.outcome = run.run()
+    guard report.outcome == .restored else { return report.source = nil }
     let document = run.settled(stored.document, at: settings.now()) { records.byteCount(of: $0) }
     report.lines = run.entries(document)
     report.kept = document.keptElements(types)
@@ -128,7 +121,6 @@ extension StateEngine {
     run.restored.forget()
     self.document = document
     report.walkDuration = start.duration(to: .now)
-    return report
   }
 
   /// Finds objects by themselves from now on: all of them, if what is kept may refer to any, or may lie

@@ -58,7 +58,8 @@ extension StateEngine {
         report = try await survey(participants, byItself: isByItself, calls)
       } catch let error as ArchiveError where error.code == .outdated {
         // Somebody has changed the stored state; what the file has kept of it decides what is written.
-        if try await calls({ [file] in await file.hasLostRecords }) { beginAnew() }
+        if try await inFile(calls, { $0.hasLostRecords }) { beginAnew() }
+        writer = nil
         report = try await survey(participants, byItself: isByItself, writesAnyway: true, calls)
       }
       findings.saveFailure = nil
@@ -66,6 +67,7 @@ extension StateEngine {
     } catch let error as RestorationError {
       throw error
     } catch {
+      writer = nil
       let error = error as? ArchiveError ?? .content(error)
       if error.code == .keyLocked { return PreservationReport(.locked) }
       if error.code == .locked { return PreservationReport(.inUse(by: error.subject)) }
@@ -85,11 +87,7 @@ extension StateEngine {
       ? findings.unread.map { .unreadable($0.description) } : .notRestoredBefore
     var report = PreservationReport(.saved)
     try await takeWrite(calls)
-    try await goOnAfterClose(calls)
-    let prepared = try await calls {
-      [file, goesOn = document != nil] () async throws(ArchiveError) in
-      try await file.prepared(goingOn: goesOn)
-    }
+    let prepared = try await prepared(calls)
     // A save that blocked the actor meanwhile has stored a later state.
     guard count == turns.overtakingCount else { return report }
     take(prepared)
@@ -99,10 +97,10 @@ extension StateEngine {
       result = try surveyed(participants)
     } catch is Declined {
       // What is locked was not read, so it stays.
-      try await calls { [file] () async throws(ArchiveError) in try await file.checkIsUnlocked() }
-      report.setAside = try await calls { [file] () async throws(ArchiveError) in
-        try await file.keepUnread()
-      }?.id
+      report.setAside = try await inFile(calls) { (file) throws(ArchiveError) in
+        try file.checkIsUnlocked()
+        return try file.keepUnread()?.id
+      }
       try await discardNow(calls)
       report.outcome = .declined
       return report
@@ -117,12 +115,10 @@ extension StateEngine {
     if try writesAnyway || !result.isEmpty || !isStored() {
       let write = Write(turns.newNumber(), result)
       underWay = write
-      let hasNew = !result.change.added.isEmpty
-      let (time, policy) = (SaveFacts.number(of: settings.now()), settings.ofFile)
+      let (hasNew, conditions) = (!result.change.added.isEmpty, settings.ofCall)
       let written = await calls.first {
         [file, number = write.number, records = result.records, removed = result.removed] in
-        await file.append(
-          number, records, hasNew: hasNew, removing: removed, at: time, policy)
+        await file.append(number, records, hasNew: hasNew, removing: removed, conditions)
       }
       guard let written else { throw ArchiveError(.inputOutput) }
       guard underWay === write else { return report }
@@ -134,7 +130,8 @@ extension StateEngine {
       apply(result.change)
       KnownObjects.shared.askAgain(result.askAgain, of: owner)
       if !findings.isOnDisk {
-        try await calls { [file] () async throws(ArchiveError) in try await file.synchronize() }
+        try await inFile(calls) { (file) throws(ArchiveError) in try file.synchronize() }
+        writer = nil
       }
     }
     findings.isOnDisk = true
@@ -143,12 +140,24 @@ extension StateEngine {
     return report
   }
 
+  /// What the next change needs; the file is asked only if nothing is known since the last call.
+  func prepared(
+    _ calls: FileCalls
+  ) async throws(ArchiveError) -> FileQueue.Prepared {
+    if let writer { return (writer, findings.numbering) }
+    return try await calls {
+      [file, isGoingOn = document != nil, conditions = settings.ofCall]
+      () async throws(ArchiveError) in
+      try await file.prepared(goingOn: isGoingOn, conditions)
+    }
+  }
+
   /// Lets the document be the one that the next change goes on from.
   func take(_ prepared: FileQueue.Prepared) {
     // Without a writer nothing is stored of what the document has, after a failure between two calls.
     if prepared.writer == nil, document?.isEmpty == false { beginAnew() }
     if prepared.numbering != findings.numbering { document?.forgetFingerprints() }
-    (writer, findings.numbering) = (prepared.writer, prepared.numbering)
+    (writer, findings.numbering) = prepared
     if document == nil { document = Document() }
   }
 
@@ -179,7 +188,7 @@ extension StateEngine {
       storedRecord: { [writer] (record) throws(ArchiveError) in
         try writer?.archive?.record(record)
       })
-    let builder = writer?.builder() ?? RecordBuilder(limits: settings.limits)
+    let builder = writer?.builder() ?? RecordBuilder(limits: settings.source.limits)
     var survey = Survey(document ?? Document(), objects, forms, owner, builder, conditions)
     do {
       return try survey.run(participants.roots) { coder in
@@ -234,7 +243,7 @@ extension StateEngine {
     if report.setAside != nil, let unread { notes.add(unread, Document.tree) }
     report.version = writer?.version
     report.byteCount = writer?.storedByteCount ?? 0
-    (report.stateName, report.otherInstances) = (findings.name, findings.others)
+    (report.stateName, report.otherInstances) = findings.instances
     let kept = document.kept.keys.reduce(0) { $0 + document.subtree(of: $1).count }
     let stored = document.elements.count - 1 - document.removedCount - kept
     report.unaskedCount = max(0, stored - notes.askedCount)

@@ -9,7 +9,7 @@ internal import Foundation
 ///
 /// An engine belongs to the actor of the nodes, which waits only while they are asked.
 package final class StateEngine {
-  let settings: EngineSettings
+  var settings: EngineSettings
   let objects: ObjectTable
   let turns = TurnQueue()
   let signal = ChangeSignal()
@@ -18,6 +18,7 @@ package final class StateEngine {
   let file: FileQueue
   /// What is stored; nil as long as nobody has looked.
   var document: Document?
+  /// Makes the next change; nil if the file is asked for it.
   var writer: ArchiveWriter?
   var findings = Findings()
   /// The mark of the launch; nil before a restore.
@@ -51,10 +52,7 @@ package final class StateEngine {
     var lateReport: RestorationReport?
     /// The tabs that were selected and are not back.
     var tabsToCome: [TabToCome] = []
-    /// The state that was stored when the keeper was closed.
-    var closedVersion: ArchiveVersion?
-    var name: String?
-    var others: [OtherInstance] = []
+    var instances: FileQueue.Instances = (nil, [])
     /// How often the names had got other numbers when the document was compared last.
     var numbering = 0
     /// How much was registered when objects were asked last: under other names all are asked anew.
@@ -81,32 +79,41 @@ package final class StateEngine {
     return .notSaved(failure)
   }
 
-  var facts: SaveFacts { SaveFacts(settings.environment) }
+  var facts: SaveFacts { SaveFacts(settings.source.environment) }
 
   /// Calls the file in a turn of its own.
   func inFile<Value: Sendable>(
-    _ body: (FileQueue) async throws(ArchiveError) -> Value
+    _ body: @escaping @Sendable (StateFile) throws(ArchiveError) -> Value
   ) async throws(RestorationError) -> Value {
     try await turns.run { () async throws(RestorationError) in
       do throws(ArchiveError) {
-        return try await body(file)
+        return try await inFile(.waiting, body)
       } catch {
         throw RestorationError(error)
       }
     }
   }
 
+  /// Calls the file in the turn that runs.
+  func inFile<Value: Sendable>(
+    _ calls: FileCalls, _ body: @escaping @Sendable (StateFile) throws(ArchiveError) -> Value
+  ) async throws(ArchiveError) -> Value {
+    try await calls { [file, conditions = settings.ofCall] () async throws(ArchiveError) in
+      try await file(conditions, body)
+    }
+  }
+
   /// Forgets what is stored; the next save asks all objects.
   func beginAnew() {
     (document, writer, underWay) = (nil, nil, nil)
-    (findings.closedVersion, findings.discarded, findings.unread) = (nil, nil, nil)
+    (findings.discarded, findings.unread) = (nil, nil)
     KnownObjects.shared.forgetAll(of: owner)
   }
 
   func close() async {
-    let version = await turns.run { await file.close() }
-    (findings.closedVersion, writer) = (document == nil ? nil : version, nil)
-    if findings.closedVersion == nil { beginAnew() }
+    let isStored = await turns.run { await file.close() }
+    writer = nil
+    if !isStored { beginAnew() }
     findings.lastStatus = .notRestoredYet
   }
 }

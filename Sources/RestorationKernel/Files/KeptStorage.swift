@@ -9,26 +9,33 @@ internal import Synchronization
 final class KeptStorage: ArchiveStorage {
   private struct State {
     var reason: Moment.Reason? = .replaced
-    /// Whether nothing may replace the archive.
     var isHeld = false
     /// Whether there may be more moments than the bound leaves.
     var hasKept = false
     /// The last moment that another archive has replaced, if not one that is shorter.
     var kept: Moment?
+    var conditions: StateFile.Conditions
   }
 
   let base: any ArchiveStorage
   private let moments: any MomentStore
-  private let source: StateFile.Source
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
-  init(_ base: any ArchiveStorage, _ moments: any MomentStore, _ source: StateFile.Source) {
-    (self.base, self.moments, self.source) = (base, moments, source)
+  init(
+    _ base: any ArchiveStorage, _ moments: any MomentStore, _ conditions: StateFile.Conditions
+  ) {
+    (self.base, self.moments) = (base, moments)
+    state = Mutex(State(conditions: conditions))
+  }
+
+  var conditions: StateFile.Conditions {
+    get { state.withLock(\.conditions) }
+    set { state.withLock { $0.conditions = newValue } }
   }
 
   /// Keeps the stored archive as it is now.
   func keep(_ reason: Moment.Reason) throws(ArchiveError) -> Moment? {
-    let moment = try moments.keep(reason, at: source.now())
+    let moment = try moments.keep(reason, at: conditions.now)
     state.withLock { $0.hasKept = $0.hasKept || moment != nil }
     return moment
   }
@@ -39,28 +46,34 @@ final class KeptStorage: ArchiveStorage {
   /// Removes the moments that are over the bound, if any was kept.
   ///
   /// A failure is no reason to fail a save: the next moment brings another try.
-  func removeExcess(_ bound: HistoryBound) {
-    guard state.withLock({ $0.hasKept }) else { return }
+  func removeExcess() {
+    guard state.withLock(\.hasKept) else { return }
+    let (policy, now) = conditions
     do throws(ArchiveError) {
-      try moments.remove(bound.excess(of: try moments.all(), at: source.now()))
+      try moments.remove(policy.historyBound.excess(of: try moments.all(), at: now))
       state.withLock { $0.hasKept = false }
     } catch {}
   }
 
-  /// Lets a body replace the archive for another reason than that it is compacted.
+  /// Whether nothing may replace the archive by itself: a compaction would keep it.
+  var isHeld: Bool {
+    get { state.withLock(\.isHeld) }
+    set { state.withLock { $0.isHeld = newValue } }
+  }
+
+  /// Lets a body replace the archive, also one that is held.
   ///
   /// - Parameters:
   ///   - reason: Why the archive is kept; nil if no trace of it is to stay.
-  ///   - isHeld: Whether nothing may replace the archive: a compaction that runs by itself would keep it.
   ///   - body: Replaces it.
   /// - Returns: The result of the body.
   /// - Throws: The errors of the body.
   func replacing<Result>(
-    keeping reason: Moment.Reason?, isHeld: Bool = false,
-    _ body: () throws(ArchiveError) -> Result
+    keeping reason: Moment.Reason?, _ body: () throws(ArchiveError) -> Result
   ) throws(ArchiveError) -> Result {
-    state.withLock { ($0.reason, $0.isHeld) = (reason, isHeld) }
-    defer { state.withLock { ($0.reason, $0.isHeld) = (.replaced, false) } }
+    let isHeld = isHeld
+    state.withLock { ($0.reason, $0.isHeld) = (reason, false) }
+    defer { state.withLock { ($0.reason, $0.isHeld) = (.replaced, isHeld) } }
     return try body()
   }
 

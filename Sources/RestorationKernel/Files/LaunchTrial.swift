@@ -42,11 +42,11 @@ struct LaunchTrial {
   mutating func take(_ version: ArchiveVersion, _ tree: some LaunchedTree) -> Bool {
     guard !isUnderWay else { return true }
     let verdict = LaunchVerdict(
-      record.evidence(note, of: version, in: environment), threshold: threshold)
+      record, note, of: version, in: environment, threshold: threshold)
     record.crashes = verdict.crashes
-    if verdict.hasTrialFailed { record.rest.leftOut.failTrial() }
+    if verdict.hasTrialFailed { record.leftOut.failTrial() }
     mayTry = verdict.mayTry && isFirst
-    return record.rest.leftOut.add(verdict.action, in: tree, by: environment.applicationVersion)
+    return record.leftOut.add(verdict.action, in: tree, by: environment.applicationVersion)
   }
 
   /// Notes that a version has given way, which is a moment now.
@@ -59,18 +59,18 @@ struct LaunchTrial {
 
   /// Notes that this launch has found the state too old.
   mutating func leave(_ seen: SeenOld) {
-    guard record.rest.seenOld?.savedAt != seen.savedAt else { return }
-    record.rest.seenOld = seen
+    guard record.seenOld?.savedAt != seen.savedAt else { return }
+    record.seenOld = seen
     _ = write(LaunchNote(.ended))
   }
 
   /// Marks that the restore of a state begins.
   mutating func begin(_ version: ArchiveVersion, _ tree: some LaunchedTree) -> LaunchMark {
     record.begin(version, isFirst: isFirst, isCounted: !isUnderWay, in: environment)
-    let tried = record.rest.leftOut.begin(
+    let tried = record.leftOut.begin(
       in: tree, by: environment.applicationVersion, mayTry: mayTry)
     let noteTag = write(LaunchNote())
-    var leftOut = Set(record.rest.leftOut.subjects)
+    var leftOut = Set(record.leftOut.subjects)
     // Without a mark, what crashes again would crash in every launch, so it is not tried.
     if let tried, noteTag != nil { leftOut.remove(tried) }
     return LaunchMark(
@@ -94,7 +94,7 @@ extension LaunchRecord {
     _ claim: StateFile.Claim, _ key: ArchiveKey
   ) throws(ArchiveError) -> (record: LaunchRecord, note: LaunchNote?)? {
     guard let bytes = try claim.launch.read(),
-      let (record, noteTag) = try open(bytes, key, claim.launchContext)
+      let (record, noteTag) = try open(bytes, key, context(claim))
     else { return nil }
     return (record, LaunchNote(endOf: bytes, noteTag))
   }
@@ -106,7 +106,11 @@ extension LaunchRecord {
   ) throws(ArchiveError) -> NumberTag {
     let noteTag = NumberTag()
     try claim.launch.write(
-      try sealed(noteTag: noteTag, key, claim.launchContext), note: note.bytes(noteTag))
+      try sealed(noteTag: noteTag, key, Self.context(claim)), note: note.bytes(noteTag))
     return noteTag
+  }
+
+  private static func context(_ claim: StateFile.Claim) -> ArchiveContext {
+    ArchiveContext(claim.context.fields + ["launch"])
   }
 }

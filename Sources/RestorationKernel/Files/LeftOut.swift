@@ -1,10 +1,37 @@
+/// An element or a value that a launch makes or decodes.
+package struct LaunchSubject: Hashable, Codable, Sendable {
+  package let number: UInt64
+
+  package init(number: UInt64) { self.number = number }
+
+  /// Names an element of the state by its identifier.
+  package init(element id: UInt64) { number = id &+ 1 }
+
+  /// Names a value by the tag of its key.
+  package init(valueTag tag: UInt32) { number = Self.valueMark | UInt64(tag) }
+
+  private static let valueMark: UInt64 = 1 << 63
+
+  /// The identifier of the element; nil for a value.
+  package var element: UInt64? { number & Self.valueMark == 0 ? number &- 1 : nil }
+}
+
+/// What has to be known of a tree to leave out a part of it.
+package protocol LaunchedTree {
+  /// Whether the element is in the tree.
+  func contains(element id: UInt64) -> Bool
+
+  /// The element above an element; nil for a root, and for one that is not there.
+  func element(above id: UInt64) -> UInt64?
+}
+
 /// What restores leave out since they crashed in it.
 ///
 /// An element is left out whatever state it has by now, as long as the version of the app runs that
 /// crashed: another version may have mended the crash. One at a time is tried again, after 1, 2, 4,
 /// 8 and more launches that left it out; each new crash doubles the wait.
-package struct LeftOut: Hashable, Codable, Sendable {
-  private struct Entry: Hashable, Codable {
+package struct LeftOut: Codable, Sendable {
+  private struct Entry: Codable {
     let subject: LaunchSubject
     /// How many launches leave it out before it is tried again.
     var wait = 1
@@ -36,7 +63,7 @@ package struct LeftOut: Hashable, Codable, Sendable {
   /// Whether the restore under way tries something again.
   var isTrial: Bool { entries.contains { $0.isTried } }
 
-  mutating func add(_ subjects: [LaunchSubject], by version: String?) {
+  package mutating func add(_ subjects: [LaunchSubject], by version: String?) {
     applicationVersion = version
     for subject in subjects where !entries.contains(where: { $0.subject == subject }) {
       entries.append(Entry(subject: subject))
@@ -57,7 +84,6 @@ package struct LeftOut: Hashable, Codable, Sendable {
     switch action {
     case .restore: break
     case .giveWay: return false
-    case .leaveOutWindow(let window): add([window], by: version)
     case .leaveOut(let subject, let withThoseAbove):
       guard subject.element.map(tree.contains) ?? true else { return false }
       var added = [subject]
@@ -81,7 +107,7 @@ package struct LeftOut: Hashable, Codable, Sendable {
   ///   - version: The version of the app.
   ///   - mayTry: Whether the restore may try something again.
   /// - Returns: What is tried; nil if nothing is.
-  mutating func begin(
+  package mutating func begin(
     in tree: some LaunchedTree, by version: String?, mayTry: Bool
   ) -> LaunchSubject? {
     if applicationVersion != version { self = LeftOut() }
@@ -128,7 +154,7 @@ package struct LeftOut: Hashable, Codable, Sendable {
   }
 
   /// Lets the next restores try everything again, one at a time.
-  mutating func retry() {
+  package mutating func retry() {
     for place in entries.indices { entries[place].launchesLeft = 0 }
   }
 }

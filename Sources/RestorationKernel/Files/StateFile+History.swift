@@ -17,7 +17,7 @@ extension StateFile {
   package func keepMoment(_ reason: Moment.Reason) throws(ArchiveError) -> Moment? {
     let claim = try claim()
     guard standIn == nil else { return nil }
-    defer { claim.storage.removeExcess(policy.history) }
+    defer { claim.storage.removeExcess() }
     return try claim.storage.keep(reason)
   }
 
@@ -48,7 +48,7 @@ extension StateFile {
     record.isPutBack = true
     // Neither crashes nor the age of the state count then; without the note they do.
     _ = try? record.write(claim, key(of: claim, creating: false), LaunchNote(.ended))
-    claim.storage.removeExcess(policy.history)
+    claim.storage.removeExcess()
   }
 
   /// Removes moments.
@@ -62,7 +62,7 @@ extension StateFile {
     let key = try key(of: claim, creating: false)
     guard let (stored, note) = try LaunchRecord.read(claim, key) else { return }
     var record = stored
-    record.rest.leftOut.retry()
+    record.leftOut.retry()
     mark?.letGo()
     (mark, hasBegun) = (nil, false)
     try record.write(claim, key, note ?? LaunchNote(.ended))

@@ -50,7 +50,7 @@ extension StateFile {
     }
     let key = try key(of: claim, creating: false)
     var trial = LaunchTrial(
-      claim, key, source.environment, threshold: policy.crashThreshold, isFirst: !hasBegun,
+      claim, key, source.environment, threshold: conditions.policy.crashThreshold, isFirst: !hasBegun,
       isUnderWay: mark?.isRestoring == true)
     try find(file, &trial, read, &opened)
     switch opened.outcome {
@@ -121,8 +121,7 @@ extension StateFile {
           if let moment { try claim.moments.file(of: moment) } else { nil as (any ArchiveFile)? }
         let found: Archive? =
           if let kept {
-            try claim.opener.open(
-              OpenedStorage(file: kept, location: location), trial.key, recovery: .recover)
+            try claim.open(OpenedStorage(file: kept, location: location), trial.key)
           } else if moment == nil, finding == .unread {
             try openStored(file, trial)
           } else {
@@ -189,8 +188,7 @@ extension StateFile {
       guard error.code == .unsupportedFeature else { throw error }
     }
     // One that may not be changed, or not in its place, is written into another file by the first save.
-    let archive = try trial.claim.opener.open(
-      trial.claim.storage, trial.key, recovery: .recover)
+    let archive = try trial.claim.open(trial.claim.storage, trial.key)
     if let archive { standIn = try copy(of: archive, trial.key, trial.claim) }
     finding = .readOnly
     return archive
@@ -200,13 +198,14 @@ extension StateFile {
   private func leaveOld<Tree: Sendable>(
     _ archive: Archive, _ trial: inout LaunchTrial, _ opened: inout OpenedState<Tree>
   ) throws(ArchiveError) -> Bool {
-    guard archive.schema > 0, !trial.record.isPutBack else { return false }
+    guard let savedAt = archive.savedAt, !trial.record.isPutBack else { return false }
     let environment = source.environment
     let seen = SeenOld(
-      savedAt: Date(timeIntervalSinceReferenceDate: TimeInterval(archive.schema)),
-      bootSession: environment.bootSession, uptime: environment.uptime ?? BootSession.uptime)
-    let before = trial.record.rest.seenOld
-    switch AgeVerdict(seen, before: before, now: source.now(), maximumAge: policy.maximumAge) {
+      savedAt: savedAt, bootSession: environment.bootSession,
+      uptime: environment.uptime ?? BootSession.uptime)
+    let before = trial.record.seenOld
+    let (policy, now) = conditions
+    switch AgeVerdict(seen, before: before, now: now, maximumAge: policy.maximumAge) {
     case .restore: return false
     case .leave:
       trial.leave(seen)

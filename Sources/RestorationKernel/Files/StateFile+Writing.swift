@@ -1,4 +1,9 @@
 package import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// The numbers of the records that belong to the file and not to the document.
 package enum FileRecord {
@@ -73,7 +78,7 @@ extension StateFile {
       }
     (finding, hasLostRecords) = (.whole, false)
     try? compactWithoutTrace()
-    claim.storage.removeExcess(policy.history)
+    claim.storage.removeExcess()
     return Appended(byteCount: byteCount, kept: claim.storage.takeKept())
   }
 
@@ -97,18 +102,12 @@ extension StateFile {
     _ records: RecordBatch, _ removed: [UInt64], _ schema: UInt32, _ writer: ArchiveWriter,
     _ claim: Claim
   ) throws(ArchiveError) -> Int {
-    func append() throws(ArchiveError) -> Int {
-      try claim.storage.replacing(keeping: .replaced, isHeld: isCompactionDue) {
-        () throws(ArchiveError) in
-        try writer.append(records, removing: removed, schema: schema).byteCount
-      }
-    }
     do throws(ArchiveError) {
       if StateVerdict(finding).write == .copy {
         try claim.storage.replacing(keeping: StateVerdict(finding).keeps, writer.compact)
         finding = .whole
       }
-      let key = try claim.opener.key(creating: true)
+      let key = try claim.key(creating: true)
       if writerKey?.isSame(as: key) == false {
         try claim.storage.replacing(keeping: isCompactionDue ? nil : .replaced) {
           () throws(ArchiveError) in
@@ -116,20 +115,23 @@ extension StateFile {
         }
         writerKey = key
       }
-      return try append()
+      return try writer.append(records, removing: removed, schema: schema).byteCount
     } catch {
       if error.code == .outdated { recover(writer, claim) }
       // After a sync that failed only a new file is sure to be on the disk.
       guard error.code == .poisoned else { throw error }
-      if isCompactionDue { try compactWithoutTrace() } else { try writer.compact() }
-      return try append()
+      try compact(writer)
+      return try writer.append(records, removing: removed, schema: schema).byteCount
     }
   }
 
   /// Waits until what is stored outlasts a power cut: the process that wrote it may have ended before that.
   package func synchronize() throws(ArchiveError) {
     guard let writer = try openWriter() else { return }
-    guard writer.isPoisoned else { return try writer.synchronize() }
+    if writer.isPoisoned { try compact(writer) } else { try writer.synchronize() }
+  }
+
+  private func compact(_ writer: ArchiveWriter) throws(ArchiveError) {
     if isCompactionDue { try compactWithoutTrace() } else { try writer.compact() }
   }
 
@@ -149,7 +151,7 @@ extension StateFile {
       let claim = try self.claim()
       let key = try key(of: claim, creating: false)
       guard let archive = writer.archive else { return }
-      let stored = try? claim.opener.open(claim.storage, key)
+      let stored = try? claim.open(claim.storage, key)
       if stored?.version == archive.version {
         self.writer = try claim.writer(key)
       } else {
@@ -204,7 +206,7 @@ extension StateFile {
   ) throws(ArchiveError) -> (any ArchiveFile)? {
     let memory = MemoryStorage()
     _ = try Archive.write(
-      try records(of: archive), to: memory, key: key, context: claim.opener.context,
+      try records(of: archive), to: memory, key: key, context: claim.context,
       schema: archive.schema)
     return try memory.open()
   }
@@ -246,6 +248,11 @@ extension StateFile {
 }
 
 extension Archive {
+  /// When the last change was saved; nil if that is not known.
+  var savedAt: Date? {
+    schema == 0 ? nil : Date(timeIntervalSinceReferenceDate: TimeInterval(schema))
+  }
+
   /// False for an archive that was written empty.
   var hasRecords: Bool { extent.snapshotRecordCount + extent.changeCount > 0 }
 }

@@ -6,18 +6,6 @@ package import FoundationEssentials
 package import Foundation
 #endif
 
-/// The rules by which a file is restored and kept.
-package struct StateFilePolicy: Sendable {
-  package var instances = InstancePolicy.numbered
-  /// How many restores in a row may crash before a part of the state is left out.
-  package var crashThreshold = 2
-  /// The age in seconds over which a state is not restored; nil for any age.
-  package var maximumAge: TimeInterval?
-  package var history = HistoryBound()
-
-  package init() {}
-}
-
 /// The stored state of a keeper with all its windows: one archive, one lock, one mark of the launch
 /// and one history.
 ///
@@ -30,9 +18,7 @@ package final class StateFile {
     package let directory: any StateDirectory
     package let keys: any KeyProvider
     package let environment: ApplicationEnvironment
-    /// The clock of the app.
-    package let now: @Sendable () -> Date
-    package var limits = ArchiveLimits.standard
+    package let limits: ArchiveLimits
     /// Waits for another instance that has the state, and may be about to end; false ends the waiting.
     package var pause: @Sendable (_ tries: Int, _ policy: InstancePolicy) -> Bool = {
       tries, policy in
@@ -43,10 +29,10 @@ package final class StateFile {
 
     package init(
       name: String, application: String, directory: any StateDirectory, keys: any KeyProvider,
-      environment: ApplicationEnvironment, now: @escaping @Sendable () -> Date
+      environment: ApplicationEnvironment, limits: ArchiveLimits = .standard
     ) {
       (self.name, self.application, self.directory) = (name, application, directory)
-      (self.keys, self.environment, self.now) = (keys, environment, now)
+      (self.keys, self.environment, self.limits) = (keys, environment, limits)
     }
   }
 
@@ -58,11 +44,17 @@ package final class StateFile {
     let launch: any LaunchPlace
     let lock: any ArchiveLock
     let others: [OtherInstance]
-    let opener: ArchiveOpener
+    let context: ArchiveContext
+    let source: Source
   }
 
+  /// What a keeper keeps and leaves out, and the time of its clock, as of the call that is under way.
+  package typealias Conditions = (policy: StatePolicy, now: Date)
+
   let source: Source
-  package var policy = StateFilePolicy()
+  package var conditions: Conditions = (StatePolicy(), Date()) {
+    didSet { claimed?.storage.conditions = conditions }
+  }
   var claimed: Claim?
   /// The name that was taken last: an instance never goes on under the name of another one.
   private var lastName: String?
@@ -76,7 +68,9 @@ package final class StateFile {
   /// The restored state, if it is not the one that is stored.
   var standIn: (any ArchiveFile)?
   /// Whether something is to leave no trace, and its records are still in the file.
-  var isCompactionDue = false
+  var isCompactionDue = false {
+    didSet { claimed?.storage.isHeld = isCompactionDue }
+  }
   /// How often the names may have got other numbers, and with them the fingerprints of all records.
   package internal(set) var numbering = 0
   /// Whether the records of before are gone, so that everything has to be written.
@@ -111,23 +105,25 @@ package final class StateFile {
       while true {
         do throws(ArchiveError) {
           let lock = try source.directory.storage(named: name).lock()
-          return Claim(name, lock, others, source)
+          return Claim(name, lock, others, source, conditions)
         } catch {
           guard error.code == .locked else { throw error }
           refusal = error
         }
         // Only the first one is waited for, and once.
         guard others.isEmpty, lastName == nil, !hasWaited else { break }
-        hasWaited = !source.pause(tries, policy.instances)
+        hasWaited = !source.pause(tries, conditions.policy.instances)
         tries += 1
       }
       others.append(OtherInstance(stateName: name, process: refusal.subject))
       return nil
     }
     guard
-      let taken = try InstanceName.first(source.name, last: lastName, policy.instances, take)
+      let taken = try InstanceName.first(
+        source.name, last: lastName, conditions.policy.instances, take)
     else { throw refusal }
     (claimed, lastName) = (taken, taken.name)
+    taken.storage.isHeld = isCompactionDue
     return taken
   }
 
@@ -136,14 +132,13 @@ package final class StateFile {
     let files = source.keys as? FileKeyProvider
     try files?.chooseFile(for: source.directory) { (key) throws(ArchiveError) in
       do throws(ArchiveError) {
-        let archive = try claim.opener.open(claim.storage, key, recovery: .recover)
-        return archive.map { _ in true }
+        return try claim.open(claim.storage, key).map { _ in true }
       } catch {
         guard error.isAboutContent else { throw error }
         return false
       }
     }
-    let key = try claim.opener.key(creating: creating)
+    let key = try claim.key(creating: creating)
     if writer == nil { writerKey = key }
     if creating {
       do throws(ArchiveError) {
@@ -169,25 +164,38 @@ extension StateFile {
 
 extension StateFile.Claim {
   fileprivate init(
-    _ name: String, _ lock: any ArchiveLock, _ others: [OtherInstance], _ source: StateFile.Source
+    _ name: String, _ lock: any ArchiveLock, _ others: [OtherInstance], _ source: StateFile.Source,
+    _ conditions: StateFile.Conditions
   ) {
     (self.name, self.lock, self.others) = (name, lock, others)
     moments = source.directory.moments(of: name)
     launch = source.directory.launchPlace(of: name)
-    storage = KeptStorage(source.directory.storage(named: name), moments, source)
-    opener = ArchiveOpener(
-      keys: source.keys, context: ArchiveContext([source.application, name]),
-      limits: source.limits)
+    storage = KeptStorage(source.directory.storage(named: name), moments, conditions)
+    (context, self.source) = (ArchiveContext([source.application, name]), source)
   }
 
-  var launchContext: ArchiveContext { ArchiveContext(opener.context.fields + ["launch"]) }
+  /// - Throws: Why there is no key.
+  func key(creating: Bool) throws(ArchiveError) -> ArchiveKey {
+    guard let key = try source.keys.key(creating: creating) else {
+      throw ArchiveError(.keyMissing, location: source.keys.location)
+    }
+    return key
+  }
+
+  /// Opens an archive of the state as far as it can be read; nil if the storage is empty.
+  func open(
+    _ storage: any ArchiveStorage, _ key: ArchiveKey
+  ) throws(ArchiveError) -> Archive? {
+    try Archive.open(
+      storage, key: key, context: context, limits: source.limits, recovery: .recover)
+  }
 
   func writer(
     _ key: ArchiveKey, _ file: (any AppendableArchiveFile)? = nil
   ) throws(ArchiveError) -> ArchiveWriter {
     try ArchiveWriter(
-      storage, with: .key(key), context: opener.context, lock: lock, file: file,
-      limits: opener.limits)
+      storage, with: .key(key), context: context, lock: lock, file: file,
+      limits: source.limits)
   }
 
   /// Writes an archive in the place of the stored one.
@@ -196,7 +204,7 @@ extension StateFile.Claim {
   ) throws(ArchiveError) -> Archive.Summary {
     try storage.replacing(keeping: reason) { () throws(ArchiveError) in
       try Archive.write(
-        records, to: storage, key: key, context: opener.context, schema: schema)
+        records, to: storage, key: key, context: context, schema: schema)
     }
   }
 

@@ -30,7 +30,7 @@ extension StateEngine {
     beginAnew()
     findings.hasTriedToRestore = true
     do throws(ArchiveError) {
-      try await calls { [file] () async throws(ArchiveError) in try await file.discard() }
+      try await inFile(calls) { (file) throws(ArchiveError) in try file.discard() }
       // A state that nobody could read is in no save's way any more.
       if findings.isLocked { (findings.isLocked, findings.lastStatus) = (false, .notRestoredYet) }
     } catch {
@@ -42,7 +42,7 @@ extension StateEngine {
   private func hear(_ participants: Participants) async {
     let count = turns.overtakingCount
     do {
-      let prepared = try await file.prepared(goingOn: false)
+      let prepared = try await prepared(.waiting)
       guard count == turns.overtakingCount else { return }
       take(prepared)
       findings.discarded = digest(of: participants)

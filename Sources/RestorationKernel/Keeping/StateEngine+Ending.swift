@@ -6,7 +6,7 @@ extension StateEngine {
   /// - Returns: Whether all is stored; false without a save before a restore has ended, and in a hook.
   func end(_ calls: FileCalls, _ participants: (() -> Participants?)?) async -> Bool {
     guard let participants, findings.hasTriedToRestore, turns.running != .restore, !isAsking else {
-      _ = await calls.first { [file] in await file.facts }
+      try? await inFile(calls) { _ in }
       return false
     }
     do throws(RestorationError) {
@@ -57,25 +57,12 @@ extension StateEngine {
     }
     var change = result.change
     if !change.added.isEmpty { change.setFingerprints(written.fingerprints) }
-    (writer, findings.discarded, findings.unread) = (written.writer, nil, nil)
+    (findings.discarded, findings.unread) = (nil, nil)
     apply(change)
-    (findings.name, findings.others) = (written.facts.name, written.facts.others)
+    take((written.writer, written.numbering))
+    findings.instances = written.instances
     let appended = try written.appended.get()
     KnownObjects.shared.askAgain(result.askAgain, of: owner)
     return appended
-  }
-
-  /// Opens the file again after the keeper was closed; if it has another state by now, the next one begins
-  /// anew beside that.
-  func goOnAfterClose(_ calls: FileCalls) async throws(ArchiveError) {
-    guard let version = findings.closedVersion else { return }
-    var policy = settings.ofFile
-    // The app has had the state all the time.
-    policy.maximumAge = nil
-    let isThere = try await calls { [file, policy] () async throws(ArchiveError) in
-      try await file.goOn(with: version, policy)
-    }
-    findings.closedVersion = nil
-    if !isThere { beginAnew() }
   }
 }

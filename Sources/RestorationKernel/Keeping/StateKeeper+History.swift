@@ -6,7 +6,7 @@ extension StateKeeper {
   /// - Returns: The moments; none if the state has none.
   /// - Throws: ``RestorationError`` if they cannot be listed, or if another instance has the state.
   public func history() async throws(RestorationError) -> [Moment] {
-    try await engine.inFile { (file) throws(ArchiveError) in try await file.history() }
+    try await engine.inFile { (file) throws(ArchiveError) in try file.history() }
   }
 
   /// Makes an older state the stored one again; the one that is stored becomes a moment.
@@ -17,7 +17,7 @@ extension StateKeeper {
   /// - Throws: ``RestorationError`` if it is not there any more, or cannot be put back; then nothing has
   ///   changed.
   public func putBack(_ moment: Moment) async throws(RestorationError) {
-    try await engine.inFile { (file) throws(ArchiveError) in try await file.putBack(moment) }
+    try await engine.inFile { (file) throws(ArchiveError) in try file.putBack(moment) }
     engine.beginAnew()
   }
 
@@ -26,7 +26,7 @@ extension StateKeeper {
   /// - Parameter moment: One of ``history()``; one that is gone is no error.
   /// - Throws: ``RestorationError`` if it cannot be removed.
   public func remove(_ moment: Moment) async throws(RestorationError) {
-    try await engine.inFile { (file) throws(ArchiveError) in try await file.remove(moment) }
+    try await engine.inFile { (file) throws(ArchiveError) in try file.remove([moment]) }
   }
 
   /// Lets the next restore try again the elements that restores leave out after crashes.
@@ -42,6 +42,6 @@ extension StateKeeper {
   /// - Throws: ``RestorationError`` with `archive` if the request cannot be noted, or
   ///   its key is locked, and `inUse` if another instance has the state.
   public func retrySkippedNodes() async throws(RestorationError) {
-    try await engine.inFile { (file) throws(ArchiveError) in try await file.retryLeftOut() }
+    try await engine.inFile { (file) throws(ArchiveError) in try file.retryLeftOut() }
   }
 }

@@ -38,7 +38,7 @@ public final class StateKeeper {
   package let engine: StateEngine
 
   /// The bounds of keys and values in a state.
-  public var limits: ArchiveLimits { engine.settings.limits }
+  public var limits: ArchiveLimits { engine.settings.source.limits }
 
   /// What the keeper stores, keeps, and leaves out.
   public var policy: StatePolicy {
@@ -78,10 +78,12 @@ public final class StateKeeper {
     try Self.check(application, name)
     engine = StateEngine(
       EngineSettings(
-        application: application, name: name,
-        directory: directory ?? FileStateDirectory(application: application),
-        keys: keys ?? FileKeyProvider(application: application), environment: environment,
-        limits: limits, now: now))
+        StateFile.Source(
+          name: name, application: application,
+          directory: directory ?? FileStateDirectory(application: application),
+          keys: keys ?? FileKeyProvider(application: application), environment: environment,
+          limits: limits),
+        now: now))
   }
 
   /// Saves what roots and all below them say, as one commit that is on stable storage at the end.

@@ -194,7 +194,7 @@ final class DamagedStateTests: FileTestCase {
   }
 
   func testAMomentThatCannotBeReadOnceIsNotPassedOver() throws {
-    policy.history.counts[.version] = 5
+    policy.historyBound.counts[.version] = 5
     try saveTwo()
     try saveTwo()
     try change { $0[0] ^= 1 }

@@ -28,7 +28,7 @@ class FileTestCase: XCTestCase {
   var directory = HookedDirectory()
   var environment = FileTestCase.environment(of: "1")
   var now = Date(timeIntervalSince1970: 1_700_000_000)
-  var policy = StateFilePolicy()
+  var policy = StatePolicy()
   var keys: any KeyProvider = MissingKey()
   let application = "org.example.files"
   /// The files of launches that have not ended, unless they were killed.
@@ -50,13 +50,12 @@ class FileTestCase: XCTestCase {
 
   /// The file of a launch, in the directory of the test or in another one.
   func file(in directory: (any StateDirectory)? = nil, name: String = "main") -> StateFile {
-    let now = now
     var source = StateFile.Source(
       name: name, application: application, directory: directory ?? self.directory, keys: keys,
-      environment: environment, now: { now })
+      environment: environment)
     source.pause = { _, _ in false }
     let file = StateFile(source)
-    file.policy = policy
+    file.conditions = (policy, now)
     alive.append(file)
     return file
   }

@@ -47,16 +47,17 @@ final class InstanceTests: FileTestCase {
   /// A file that is waited for five times, or until another one ends in one of the tries.
   private func file(waiting tries: Tries, endingAt end: Int, _ other: StateFile) -> StateFile {
     nonisolated(unsafe) let other = other
-    let now = now
     var source = StateFile.Source(
       name: "main", application: application, directory: directory, keys: keys,
-      environment: environment, now: { now })
+      environment: environment)
     source.pause = { count, _ in
       tries.add(count)
       if count == end { try? other.close() }
       return count < 5
     }
-    return StateFile(source)
+    let file = StateFile(source)
+    file.conditions = (policy, now)
+    return file
   }
 
   func testTheFirstClaimWaitsALittleForAnInstanceThatIsAboutToEnd() throws {

@@ -204,7 +204,7 @@ final class LaunchLifeTests: FileTestCase {
     try open(file)
     _ = try file.keepMoment(.version)
     try save([1: "new"], to: file)
-    file.policy.history.counts[.session] = 2
+    file.conditions.policy.historyBound.counts[.session] = 2
     _ = try file.keepMoment(.session)
     try file.close()
     for _ in 1...2 { _ = try launch(crashingIn: 0) }
@@ -212,7 +212,7 @@ final class LaunchLifeTests: FileTestCase {
   }
 
   func testOfSeveralStatesThatCrashTheThirdIsNotTried() throws {
-    policy.history.counts[.version] = 5
+    policy.historyBound.counts[.version] = 5
     for number in 1...3 {
       let file = file()
       try open(file).opened.mark?.endRestore()
@@ -494,8 +494,8 @@ final class LaunchLifeTests: FileTestCase {
       note.subject = LaunchSubject(element: UInt64(number) << 50)
       record.endRestore(note, threshold: 1, in: environment)
     }
-    XCTAssertEqual(record.rest.leftOut.subjects.count, 64)
-    XCTAssertEqual(record.rest.leftOut.subjects.last, LaunchSubject(element: 199 << 50))
+    XCTAssertEqual(record.leftOut.subjects.count, 64)
+    XCTAssertEqual(record.leftOut.subjects.last, LaunchSubject(element: 199 << 50))
     record.applicationVersion = String(repeating: "1", count: 200)
     let key = try XCTUnwrap(try keys.key(creating: false))
     let sealed = try record.sealed(noteTag: NumberTag(), key, ArchiveContext(["test"]))

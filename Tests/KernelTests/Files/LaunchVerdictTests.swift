@@ -7,97 +7,131 @@ final class LaunchVerdictTests: XCTestCase {
   private let element = LaunchSubject(element: 7)
   private let window = LaunchSubject(element: 2)
 
-  private func forAll(_ body: (LaunchEvidence, Int, String) -> Void) {
-    let places: [LaunchEvidence.Place] = [.unknown, .outside, .subject(element), .ended]
+  /// What a launch finds of the restores before it.
+  private struct Found {
+    var crashes = 0
+    var isOfState = true
+    var isOfApplication = true
+    /// Whether the last restore tried again what was left out.
+    var isTrial = false
+    var hasRestarted = false
+    var note: LaunchNote?
+    var isWindowLeftOut = false
+    var threshold = 2
+
+    /// Whether the last restore was ended by a crash of its own.
+    var isCrash: Bool { crashes > 0 && !hasRestarted && note?.stage != .ended }
+
+    var verdict: LaunchVerdict {
+      let version = ArchiveVersion(generation: 1, mac: [1])
+      let environment = FileTestCase.environment(of: "1")
+      var record = LaunchRecord()
+      record.crashes = crashes
+      record.version = isOfState ? version : ArchiveVersion(generation: 1, mac: [2])
+      record.applicationVersion = isOfApplication ? "1" : "2"
+      record.bootSession = hasRestarted ? "other" : environment.bootSession
+      if isTrial {
+        record.leftOut.add([LaunchSubject(element: 9)], by: "1")
+        record.leftOut.retry()
+        let tree = TextTree([9: "tried"])
+        XCTAssertNotNil(record.leftOut.begin(in: tree, by: "1", mayTry: true))
+      }
+      if isWindowLeftOut { record.leftOut.add([note?.window].compactMap(\.self), by: "1") }
+      return LaunchVerdict(record, note, of: version, in: environment, threshold: threshold)
+    }
+  }
+
+  /// All notes that a restore leaves behind: none, outside of all elements, in one, and after its end.
+  private var notes: [LaunchNote?] {
+    [nil]
+      + [window, nil].flatMap { window in
+        [(.restoring, nil), (.restoring, element), (.ended, nil)].map {
+          (stage: LaunchNote.Stage, subject: LaunchSubject?) in
+          var note = LaunchNote(stage)
+          (note.subject, note.window) = (subject, window)
+          return note
+        }
+      }
+  }
+
+  private func forAll(_ body: (Found, String) -> Void) {
     for crashes in 0...7 {
-      for flags in 0..<16 {
-        for place in places {
-          for window in [nil, window] {
-            for threshold in 0...3 {
-              var evidence = LaunchEvidence()
-              evidence.crashes = crashes
-              evidence.isOfState = flags & 1 != 0
-              evidence.isOfApplication = flags & 2 != 0
-              evidence.isTrial = flags & 4 != 0
-              evidence.hasRestarted = flags & 8 != 0
-              (evidence.place, evidence.window) = (place, window)
-              body(evidence, threshold, "\(evidence), threshold \(threshold)")
-            }
+      for flags in 0..<32 {
+        for note in notes {
+          for threshold in 0...3 {
+            let found = Found(
+              crashes: crashes, isOfState: flags & 1 != 0, isOfApplication: flags & 2 != 0,
+              isTrial: flags & 4 != 0, hasRestarted: flags & 8 != 0, note: note,
+              isWindowLeftOut: flags & 16 != 0, threshold: threshold)
+            body(found, "\(found)")
           }
         }
       }
     }
   }
 
-  /// Whether the last restore was ended by a crash of its own.
-  private func isCrash(_ evidence: LaunchEvidence) -> Bool {
-    evidence.crashes > 0 && !evidence.hasRestarted && evidence.place != .ended
-  }
-
   func testBelowTheThresholdAndForAnotherStateOrVersionOfTheAppEverythingIsRestored() {
-    forAll { evidence, threshold, text in
+    forAll { found, text in
       guard
-        !isCrash(evidence) || !evidence.isOfState || !evidence.isOfApplication
-          || evidence.crashes < max(1, threshold) || evidence.isTrial
+        !found.isCrash || !found.isOfState || !found.isOfApplication
+          || found.crashes < max(1, found.threshold) || found.isTrial
       else { return }
-      XCTAssertEqual(LaunchVerdict(evidence, threshold: threshold).action, .restore, text)
+      XCTAssertEqual(found.verdict.action, .restore, text)
     }
   }
 
   func testAfterThatAnElementIsLeftOutThenThoseAboveThenTheWindowThenTheState() {
-    forAll { evidence, threshold, text in
-      let step = evidence.crashes - max(1, threshold)
-      guard isCrash(evidence), evidence.isOfState, evidence.isOfApplication, !evidence.isTrial,
-        step >= 0
+    forAll { found, text in
+      let step = found.crashes - max(1, found.threshold)
+      guard found.isCrash, found.isOfState, found.isOfApplication, !found.isTrial, step >= 0
       else { return }
       let last: LaunchVerdict.Action =
-        evidence.window.map { .leaveOutWindow($0) } ?? .giveWay
+        found.note?.window.flatMap { found.isWindowLeftOut ? nil : $0 }
+        .map { .leaveOut($0, withThoseAbove: false) } ?? .giveWay
       let expected: LaunchVerdict.Action =
-        switch (evidence.place, step) {
-        case (.subject(let subject), 0): .leaveOut(subject, withThoseAbove: false)
-        case (.subject(let subject), 1): .leaveOut(subject, withThoseAbove: true)
+        switch (found.note, found.note?.subject, step) {
+        case (_, let subject?, 0): .leaveOut(subject, withThoseAbove: false)
+        case (_, let subject?, 1): .leaveOut(subject, withThoseAbove: true)
         // A note that is missing may be one that somebody has written over.
-        case (.unknown, 0...1): .restore
+        case (nil, _, 0...1): .restore
         default: last
         }
-      XCTAssertEqual(LaunchVerdict(evidence, threshold: threshold).action, expected, text)
+      XCTAssertEqual(found.verdict.action, expected, text)
     }
   }
 
   func testAnEndThatIsNoCrashTakesOneAwayAndACrashNone() {
-    forAll { evidence, threshold, text in
-      let count = LaunchVerdict(evidence, threshold: threshold).crashes
-      let isOther = !evidence.isOfState || !evidence.isOfApplication
-      let isOwn = isCrash(evidence) && !evidence.isTrial
-      let expected = isOther ? 0 : isOwn ? evidence.crashes : max(1, evidence.crashes) - 1
-      XCTAssertEqual(count, expected, text)
+    forAll { found, text in
+      let isOther = !found.isOfState || !found.isOfApplication
+      let isOwn = found.isCrash && !found.isTrial
+      let expected = isOther ? 0 : isOwn ? found.crashes : max(1, found.crashes) - 1
+      XCTAssertEqual(found.verdict.crashes, expected, text)
     }
   }
 
   func testATrialFailsByACrashOfTheSameVersionOfTheApp() {
-    forAll { evidence, threshold, text in
+    forAll { found, text in
       XCTAssertEqual(
-        LaunchVerdict(evidence, threshold: threshold).hasTrialFailed,
-        evidence.isTrial && evidence.isOfApplication && isCrash(evidence), text)
+        found.verdict.hasTrialFailed, found.isTrial && found.isOfApplication && found.isCrash, text)
     }
   }
 
   func testSomethingIsTriedAgainOnlyWhereNoOtherCrashIsNear() {
-    forAll { evidence, threshold, text in
-      let verdict = LaunchVerdict(evidence, threshold: threshold)
+    forAll { found, text in
+      let verdict = found.verdict
       XCTAssertEqual(
         verdict.mayTry,
         !verdict.hasTrialFailed && verdict.crashes == 0
-          && (!evidence.isOfState || !evidence.isOfApplication || !isCrash(evidence)), text)
+          && (!found.isOfState || !found.isOfApplication || !found.isCrash), text)
     }
   }
 
   func testACountThatNoLaunchCanReachIsNoTrap() {
     for crashes in [Int.min, -1, .max] {
       for threshold in [Int.min, 0, 1, .max] {
-        var evidence = LaunchEvidence()
-        (evidence.crashes, evidence.place) = (crashes, .subject(element))
-        _ = LaunchVerdict(evidence, threshold: threshold)
+        var note = LaunchNote()
+        note.subject = element
+        _ = Found(crashes: crashes, note: note, threshold: threshold).verdict
       }
     }
   }

@@ -81,7 +81,7 @@ final class RandomFileTests: FileTestCase {
   private func live(seed: UInt64) throws {
     var random = Generator(state: seed)
     directory = HookedDirectory()
-    policy.history.counts[.session] = 2
+    policy.historyBound.counts[.session] = 2
     /// What a restore finds; nil for nothing.
     var stored: [UInt64: String]?
     for step in 1...25 {

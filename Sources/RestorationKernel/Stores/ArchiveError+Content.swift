@@ -1,0 +1,23 @@
+internal import ArchiveCodec
+
+extension ArchiveError {
+  /// Whether the same call may succeed later: nothing is known of what is stored.
+  var mayPass: Bool {
+    !isAboutContent && ![.keyMissing, .keyLocked, .locked].contains(code)
+  }
+
+  /// Whether the bytes or their key are the cause, and not the way to the bytes.
+  var isAboutContent: Bool {
+    switch code {
+    case .notAnArchive, .unsupportedVersion, .unsupportedFeature, .damaged, .truncated, .wrongKey,
+      .wrongContext, .malformed, .limitExceeded, .typeMismatch, .keyNotFound, .numberOutOfRange:
+      true
+    default: false
+    }
+  }
+
+  /// An error of a value in an archive, as an error of the archive.
+  static func content(_ error: any Error) -> ArchiveError {
+    error as? ArchiveError ?? ArchiveError(.malformed, subject: error.reason)
+  }
+}
