@@ -194,20 +194,12 @@ extension StateEngine {
       return try survey.run(participants.roots) { coder in
         guard let delegate = participants.delegate else { return }
         var isSaving = true
-        do {
-          try coder.attempt {
-            try coder.using { isSaving = delegate.shouldSaveApplicationState(with: coder) }
-          }
-        } catch {
-          coder.note(.encodeFailed(error.reason))
+        coder.ask(ReportNote.encodeFailed) {
+          isSaving = delegate.shouldSaveApplicationState(with: coder)
         }
         guard isSaving else { throw Declined() }
-        do {
-          try coder.attempt {
-            try coder.using { try delegate.willEncodeRestorableState(with: coder) }
-          }
-        } catch {
-          coder.note(.willEncodeFailed(error.reason))
+        coder.ask(ReportNote.willEncodeFailed) {
+          try delegate.willEncodeRestorableState(with: coder)
         }
       }
     } catch {
@@ -254,6 +246,13 @@ extension StateEngine {
     } else {
       report.lines = ReportEntries { [notes] in notes.entries(document) }
     }
+  }
+}
+
+extension StateEncoder {
+  /// Calls a hook; what it encoded goes if it throws, and a note says why.
+  fileprivate func ask(_ note: (String) -> ReportNote, _ hook: () throws -> Void) {
+    do { try attempt { try using(hook) } } catch { self.note(note(error.reason)) }
   }
 }
 

@@ -10,17 +10,16 @@ internal import Synchronization
 /// written. It may be called on any thread.
 package final class LaunchMark: Sendable {
   private struct State {
-    var note = LaunchNote()
-    /// The values that are decoded now; the last of them has begun last.
-    var values: [(subject: LaunchSubject, since: ContinuousClock.Instant)] = []
-    var since: ContinuousClock.Instant?
+    var stage = LaunchNote.Stage.restoring
+    var window: LaunchSubject?
+    /// The element and the values that are made or decoded now; the last of them has begun last.
+    var reached: [(subject: LaunchSubject, since: ContinuousClock.Instant)] = []
     /// Nil when the state is not this launch's any more.
     var place: (any LaunchPlace)?
 
-    var written: LaunchNote {
-      var note = note
-      if let value = values.last { note.subject = value.subject }
-      return note
+    mutating func leaveElement() {
+      reached.removeAll { $0.subject.element != nil }
+      window = nil
     }
   }
 
@@ -54,10 +53,10 @@ package final class LaunchMark: Sendable {
   /// The launch after a crash is told if a launch before has crashed, and of all late elements.
   package func reach(_ subject: LaunchSubject?, in window: LaunchSubject? = nil) {
     write { state in
-      state.note.subject = subject
-      state.note.window = window
-      state.since = subject.map { _ in .now }
-      return isNear || state.note.stage == .restored
+      state.leaveElement()
+      if let subject { state.reached.append((subject, .now)) }
+      state.window = window
+      return isNear || state.stage == .restored
     }
   }
 
@@ -65,14 +64,14 @@ package final class LaunchMark: Sendable {
   package func reach<Result>(valueOf key: String, _ body: () throws -> Result) rethrows -> Result {
     let subject = subject(ofValue: key)
     write { state in
-      state.values.append((subject, .now))
+      state.reached.append((subject, .now))
       return true
     }
     defer {
       write { state in
         // Other values may have begun on other threads.
-        let place = state.values.lastIndex { $0.subject == subject }
-        if let place { state.values.remove(at: place) }
+        let place = state.reached.lastIndex { $0.subject == subject }
+        if let place { state.reached.remove(at: place) }
         return true
       }
     }
@@ -80,7 +79,7 @@ package final class LaunchMark: Sendable {
   }
 
   /// Whether the restore has not ended.
-  var isRestoring: Bool { state.withLock { $0.note.stage == .restoring && $0.place != nil } }
+  var isRestoring: Bool { state.withLock { $0.stage == .restoring && $0.place != nil } }
 
   /// Says that the restore has ended, and only values and late elements may still be decoded.
   ///
@@ -88,8 +87,8 @@ package final class LaunchMark: Sendable {
   @discardableResult
   package func endRestore() -> ArchiveError? {
     write { state in
-      state.note = LaunchNote(.restored)
-      state.since = nil
+      state.stage = .restored
+      state.leaveElement()
       return true
     }
   }
@@ -98,11 +97,9 @@ package final class LaunchMark: Sendable {
   package func end() {
     // The thread that ends the process may have the lock.
     state.withLockIfAvailable { state in
-      let isWhole = state.note.stage == .restored && state.note.subject == nil
-      guard !isWhole || !state.values.isEmpty else { return }
-      if state.note.stage != .restored { state.note = LaunchNote(.ended) }
-      state.note.subject = nil
-      state.values = []
+      guard state.stage != .restored || !state.reached.isEmpty else { return }
+      if state.stage != .restored { (state.stage, state.window) = (.ended, nil) }
+      state.reached = []
       _ = put(state)
     }
   }
@@ -118,7 +115,9 @@ package final class LaunchMark: Sendable {
 
   private func put(_ state: State) -> ArchiveError? {
     do throws(ArchiveError) {
-      try state.place?.write(note: state.written.bytes(noteTag))
+      var note = LaunchNote(state.stage)
+      (note.subject, note.window) = (state.reached.last?.subject, state.window)
+      try state.place?.write(note: note.bytes(noteTag))
       return nil
     } catch {
       return error
@@ -150,10 +149,7 @@ package final class LaunchMark: Sendable {
   /// Notes the end of the process in all marks that are open.
   package static func noteExit() { forEachOpen { $0.end() } }
 
-  /// Notes in all marks that are open that a signal ends the process; see ``noteSignal(at:)``.
-  static func noteSignal() { forEachOpen { _ = $0.noteSignal() } }
-
-  private static func forEachOpen(_ body: (LaunchMark) -> Void) {
+  fileprivate static func forEachOpen(_ body: (LaunchMark) -> Void) {
     // The thread that ends the process may have the lock.
     open.withLockIfAvailable { $0.compactMap { mark in mark() }.forEach(body) }
   }
@@ -166,14 +162,15 @@ package final class LaunchMark: Sendable {
   ///
   /// - Returns: What hangs; nil if nothing does.
   package func noteSignal(at now: ContinuousClock.Instant = .now) -> LaunchSubject? {
-    let hanging = state.withLockIfAvailable { state -> LaunchSubject? in
-      let isLong = { (since: ContinuousClock.Instant) in since.duration(to: now) > Self.longestTime
-      }
-      if let value = state.values.first(where: { isLong($0.since) }) { return value.subject }
-      return state.since.map(isLong) == true ? state.note.subject : nil
-    }
-    if let hanging, let subject = hanging { return subject }
-    end()
-    return nil
+    let hanging = state.withLockIfAvailable { state in
+      state.reached.last { $0.since.duration(to: now) > Self.longestTime }?.subject
+    }.flatMap(\.self)
+    if hanging == nil { end() }
+    return hanging
   }
+}
+
+extension LaunchNote {
+  /// Notes in all marks that are open that a signal ends the process; see ``LaunchMark/noteSignal(at:)``.
+  static func noteSignal() { LaunchMark.forEachOpen { _ = $0.noteSignal() } }
 }

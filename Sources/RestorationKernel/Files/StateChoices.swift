@@ -35,53 +35,20 @@ package enum StateFinding: Hashable, Sendable {
         .whole
       }
   }
-}
 
-/// What is done with what was found; nothing else decides that.
-package struct StateVerdict: Hashable, Sendable {
-  /// Whether a restore takes the state.
-  package var isRestored = false
-  /// Whether a restore looks for an older state in place of this one.
-  package var looksFurther = false
-  /// Why what is stored stays as a moment before the first write.
-  package var keeps: Moment.Reason?
-  /// What the first write does.
-  package var write = Write.anew
-
-  package enum Write: Hashable, Sendable {
-    /// The write appends to what is stored.
-    case append
-    /// The write is into a new file with the same records.
-    case copy
-    /// The write begins a new state.
-    case anew
-  }
-
-  package init(_ finding: StateFinding) {
-    switch finding {
-    case .absent:
-      // Somebody may put something there before the first write.
-      (looksFurther, keeps) = (true, .unread)
-    case .whole, .torn:
-      (isRestored, write) = (true, .append)
-    case .damagedEnd:
-      (isRestored, keeps, write) = (true, .damaged, .copy)
-    case .readOnly:
-      (isRestored, keeps, write) = (true, .unread, .copy)
-    case .crashed:
-      (looksFurther, keeps) = (true, .crashed)
-    case .replacedByOthers:
-      (keeps, write) = (.conflict, .copy)
-    case .unread:
-      keeps = .unread
-    case .unreadable(let code):
-      let error = ArchiveError(code)
-      // Another failure is on the way to the bytes and may pass, so no older state stands in.
-      looksFurther = error.isAboutContent
-      let isOfOthers = [
-        .unsupportedVersion, .unsupportedFeature, .wrongKey, .wrongContext,
-      ].contains(code)
-      keeps = looksFurther && !isOfOthers ? .damaged : .unread
+  /// Why what is stored stays as a moment before the first write; nil if it was read whole.
+  package var keeps: Moment.Reason? {
+    switch self {
+    case .whole, .torn: return nil
+    case .damagedEnd: return .damaged
+    case .crashed: return .crashed
+    case .replacedByOthers: return .conflict
+    // Somebody may put something there before the first write.
+    case .absent, .readOnly, .unread: return .unread
+    case .unreadable(.unsupportedVersion), .unreadable(.unsupportedFeature),
+      .unreadable(.wrongKey), .unreadable(.wrongContext):
+      return .unread
+    case .unreadable(let code): return ArchiveError(code).isAboutContent ? .damaged : .unread
     }
   }
 }

@@ -23,7 +23,7 @@ extension StateFile {
 
   /// Keeps what is stored, if nobody could read it, before the app lets its state go.
   package func keepUnread() throws(ArchiveError) -> Moment? {
-    guard let reason = StateVerdict(finding).keeps else { return nil }
+    guard let reason = finding.keeps else { return nil }
     return try claim().storage.keep(reason)
   }
 

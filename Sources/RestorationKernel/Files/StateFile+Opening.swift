@@ -50,7 +50,8 @@ extension StateFile {
     }
     let key = try key(of: claim, creating: false)
     var trial = LaunchTrial(
-      claim, key, source.environment, threshold: conditions.policy.crashThreshold, isFirst: !hasBegun,
+      claim, key, source.environment, threshold: conditions.policy.crashThreshold,
+      isFirst: !hasBegun,
       isUnderWay: mark?.isRestoring == true)
     try find(file, &trial, read, &opened)
     switch opened.outcome {
@@ -142,7 +143,7 @@ extension StateFile {
           standIn = kept ?? standIn
         } else if let kept {
           // At once: the next launch must not restore the state that has given way.
-          try claim.put(kept, keeping: trial.hasGivenWay ? nil : StateVerdict(finding).keeps)
+          try claim.put(kept, keeping: trial.hasGivenWay ? nil : finding.keeps)
           (writer, finding) = (try claim.writer(trial.key), .whole)
         }
         guard !isTaken else {

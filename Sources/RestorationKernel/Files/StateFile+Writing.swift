@@ -35,7 +35,7 @@ extension StateFile {
     guard let standIn else { return nil }
     let claim = try claim()
     let key = try key(of: claim, creating: false)
-    try claim.put(standIn, keeping: StateVerdict(finding).keeps)
+    try claim.put(standIn, keeping: finding.keeps)
     numbering += 1
     let writer = try claim.writer(key)
     (self.writer, self.standIn, finding) = (writer, nil, .whole)
@@ -88,7 +88,7 @@ extension StateFile {
     let key = try key(of: claim, creating: true)
     do throws(ArchiveError) {
       let summary = try claim.write(
-        records, key, keeping: StateVerdict(finding).keeps, schema: schema)
+        records, key, keeping: finding.keeps, schema: schema)
       writer = try claim.writer(key)
       return summary.byteCount
     } catch {
@@ -103,8 +103,8 @@ extension StateFile {
     _ claim: Claim
   ) throws(ArchiveError) -> Int {
     do throws(ArchiveError) {
-      if StateVerdict(finding).write == .copy {
-        try claim.storage.replacing(keeping: StateVerdict(finding).keeps, writer.compact)
+      if finding == .damagedEnd {
+        try claim.storage.replacing(keeping: finding.keeps, writer.compact)
         finding = .whole
       }
       let key = try claim.key(creating: true)

@@ -27,13 +27,12 @@ final class AutosaveTurns: Sendable {
     var taken: UInt64 = 0
     /// How many of the changes are stored.
     var stored: UInt64 = 0
-    /// How many of the changes are settled: no save is tried for them any more.
-    var settled: UInt64 = 0
   }
 
   /// Times are counted from the beginning.
   private struct State {
     var changes = Changes()
+    /// How many saves in a row have failed that are tried again.
     var failureCount = 0
     /// The last problem that was told, until a save ends without one.
     var problem: [String]?
@@ -53,6 +52,9 @@ final class AutosaveTurns: Sendable {
     /// Whether only the keeper still keeps the autosave.
     var isLetGo = false
     var listener: UInt64?
+
+    /// Whether a save has to be tried: for a new change, or once more.
+    var isDue: Bool { changes.taken < changes.announced || failureCount > 0 }
 
     mutating func endWait() {
       wait?.task.cancel()
@@ -127,7 +129,7 @@ final class AutosaveTurns: Sendable {
       guard !state.isStopped else { return nil }
       if state.flushes.isEmpty {
         guard isOver(state.notBefore, nil, &state) else { return nil }
-        if state.changes.settled == state.changes.announced {
+        if !state.isDue {
           guard let askAt = state.askAt, isOver(askAt, polling.map { $0 / 4 }, &state) else {
             return nil
           }
@@ -179,12 +181,9 @@ final class AutosaveTurns: Sendable {
       state.isSaving = false
       // A discard may have counted more changes as stored meanwhile.
       if problem == nil { state.changes.stored = max(state.changes.stored, turn) }
-      if event.isRetried {
-        state.failureCount += 1
-      } else {
-        state.changes.settled = max(state.changes.settled, turn)
-        state.failureCount = 0
-      }
+      // A discard meanwhile takes back what would be tried again.
+      state.failureCount =
+        event.isRetried && state.changes.taken == turn ? state.failureCount + 1 : 0
       askByTime(asksByTime && problem == nil, &state)
       // Without a pause, nodes that change in every save would be asked again and again.
       if problem != nil || event.hasStored || state.changes.announced > turn {
@@ -256,8 +255,7 @@ final class AutosaveTurns: Sendable {
   /// A change that waits for another one is tried again, which also tells whether all is stored.
   private func goOn(asksByTime: Bool) {
     state.withLock { state in
-      let changes = state.changes
-      if changes.settled == changes.announced, changes.stored < changes.announced {
+      if !state.isDue, !state.isSaving, state.changes.stored < state.changes.announced {
         state.changes.announced += 1
       }
       if asksByTime, state.askAt == nil { askByTime(true, &state) }
@@ -268,10 +266,13 @@ final class AutosaveTurns: Sendable {
   /// Cancels the save that is due.
   private func takeBack() {
     let ended = state.withLock { state in
+      let ended = state.takeFlushes(taken: false)
+      // The save that is under way is not tried again.
+      state.changes.announced += 1
       let announced = state.changes.announced
-      (state.changes.stored, state.changes.settled, state.failureCount) = (announced, announced, 0)
+      (state.changes.taken, state.changes.stored, state.failureCount) = (announced, announced, 0)
       if state.askAt != nil { askByTime(true, &state) }
-      return state.takeFlushes(taken: false)
+      return ended
     }
     for flush in ended { flush.end(false) }
     waking.yield()

@@ -85,10 +85,9 @@ public enum Restoration {
     roots: @escaping @MainActor () -> [any RestorableNode] = { [] },
     prepare: (StateKeeper) throws -> Void = { _ in }
   ) async throws -> StateKeeper {
-    let begun = try session.begin(application, version, prepare, roots)
-    begun.hold(signals)
-    await begun.restore(.waiting)
-    return begun.follow(signals)
+    let keeper = try session.begin(application, version, signals, prepare)
+    await session.restore(keeper, .waiting, roots)
+    return session.follow(keeper, signals, roots)
   }
 
   /// Restores the app before it returns, and saves it from then on: for toolkits whose `main` is
@@ -121,11 +120,10 @@ public enum Restoration {
     roots: @escaping @MainActor () -> [any RestorableNode] = { [] },
     prepare: (StateKeeper) throws -> Void = { _ in }
   ) throws -> StateKeeper {
-    let begun = try session.begin(application, version, prepare, roots)
-    begun.hold(signals)
+    let keeper = try session.begin(application, version, signals, prepare)
     let calls = FileCalls.blocking(until: .now + limit.bounded)
-    FileCalls.run { await begun.restore(calls) }
-    return begun.follow(signals)
+    FileCalls.run { await session.restore(keeper, calls, roots) }
+    return session.follow(keeper, signals, roots)
   }
 
   /// Stores the unsaved changes, and lets the state go.
@@ -134,10 +132,10 @@ public enum Restoration {
   /// - Returns: Whether all that the app has is stored; false if nothing has begun.
   @discardableResult
   public static func end(within limit: Duration = .seconds(5)) async -> Bool {
-    guard let begun = session.begun else { return false }
-    let isStored = await begun.flush(within: limit)
+    guard let keeper else { return false }
+    let isStored = await keeper.autosave?.turns.flush(within: limit) ?? false
     session.begun = nil
-    await begun.keeper.close()
+    await keeper.close()
     return isStored
   }
 
@@ -151,19 +149,18 @@ public enum Restoration {
   /// - Returns: Whether all that the app has is stored, as of ``end(within:)``.
   @discardableResult
   public static func endNow(within limit: Duration = .seconds(2)) -> Bool {
-    guard let begun = session.begun else { return false }
-    session.begun = nil
-    return begun.keeper.endNow(within: limit)
+    session.begun.take()?.keeper.endNow(within: limit) ?? false
   }
 }
 
 extension RestorationSession {
-  /// Makes the keeper of an app.
+  /// Makes the keeper of an app, and holds signals until ``follow(_:_:_:)``: a signal in the midst of the
+  /// restore is no crash.
   @MainActor
   fileprivate func begin(
-    _ application: String, _ version: String?, _ prepare: (StateKeeper) throws -> Void,
-    _ roots: @escaping @MainActor () -> [any RestorableNode]
-  ) throws -> BegunRestoration {
+    _ application: String, _ version: String?, _ signals: Set<EndSignal>,
+    _ prepare: (StateKeeper) throws -> Void
+  ) throws -> StateKeeper {
     guard begun == nil else {
       throw RestorationError(
         .alreadyBegun, "Restoration.begin was called before. Call it once, at the start of the app."
@@ -172,56 +169,43 @@ extension RestorationSession {
     let keeper = try place.makeKeeper(application, version)
     keeper.engine.told = { [weak self] saved in self?.lastSave = saved }
     try prepare(keeper)
-    let begun = BegunRestoration(keeper, roots)
-    self.begun = begun
+    begun = (keeper, nil)
     if isOfProcess {
       // What is printed last was registered first.
       Problems.printAtEnd()
       ExitHook.set()
     }
-    return begun
-  }
-}
-
-/// An app between its begin and its end.
-@MainActor
-final class BegunRestoration {
-  let keeper: StateKeeper
-  let roots: @MainActor () -> [any RestorableNode]
-  var report: Result<RestorationReport, RestorationError>?
-
-  init(_ keeper: StateKeeper, _ roots: @escaping @MainActor () -> [any RestorableNode]) {
-    self.keeper = keeper
-    self.roots = roots
-  }
-
-  /// Holds signals until ``follow(_:)``: a signal in the midst of the restore is no crash.
-  func hold(_ signals: Set<EndSignal>) {
-    guard !signals.isEmpty else { return }
-    // Nothing has changed yet that could be stored.
-    EndSignals.add(ObjectIdentifier(self), for: signals, within: .zero) { $0(true) }
+    if !signals.isEmpty {
+      // Nothing has changed yet that could be stored.
+      EndSignals.add(ObjectIdentifier(keeper), for: signals, within: .zero) { $0(true) }
+    }
+    return keeper
   }
 
   /// Restores, and keeps the report or the error.
-  func restore(_ calls: FileCalls) async {
+  @MainActor
+  fileprivate func restore(
+    _ keeper: StateKeeper, _ calls: FileCalls, _ roots: @MainActor () -> [any RestorableNode]
+  ) async {
+    let report: Result<RestorationReport, RestorationError>
     do throws(RestorationError) {
       report = .success(
         try await keeper.engine.restore(calls) { keeper.participants(roots()) })
     } catch {
       report = .failure(error)
     }
+    if begun?.keeper === keeper { begun?.report = report }
   }
 
   /// Begins the autosave.
-  func follow(_ signals: Set<EndSignal>) -> StateKeeper {
+  @MainActor
+  fileprivate func follow(
+    _ keeper: StateKeeper, _ signals: Set<EndSignal>,
+    _ roots: @escaping @MainActor () -> [any RestorableNode]
+  ) -> StateKeeper {
     keeper.endSignals = signals
     keeper.autosave(roots: roots)
-    EndSignals.remove(ObjectIdentifier(self))
+    EndSignals.remove(ObjectIdentifier(keeper))
     return keeper
-  }
-
-  /// Stores the unsaved changes of the app.
-  func flush(within limit: Duration) async -> Bool {
-    await keeper.autosave?.turns.flush(within: limit) ?? false
   }
 }

@@ -42,7 +42,8 @@ package final class RestorationSession: Sendable {
   }
 
   let place: Place
-  @MainActor var begun: BegunRestoration?
+  /// The keeper between the begin of the app and its end, and what its restore has reported.
+  @MainActor var begun: (keeper: StateKeeper, report: Result<RestorationReport, RestorationError>?)?
   /// The result of the last save, also when the app has ended its restoration.
   @MainActor var lastSave: Result<PreservationReport, RestorationError>?
 

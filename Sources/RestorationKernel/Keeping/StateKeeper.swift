@@ -211,31 +211,27 @@ extension StateKeeper {
 
   /// Names come from outside, and become those of files.
   private static func check(_ application: String, _ name: String) throws(RestorationError) {
+    func check(_ name: String, isRefused: Bool, _ why: String) throws(RestorationError) {
+      guard isRefused else { return }
+      throw RestorationError(.invalidName, "“\(name)” cannot name a state\(why)")
+    }
     for name in [application, name] {
-      guard !name.isEmpty, !name.hasPrefix("."), name.utf8.count <= longestName,
-        !name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 < 0x20 })
-      else {
-        throw RestorationError(
-          .invalidName,
-          "“\(name)” cannot name a state. Use up to \(longestName) bytes without “/”, not beginning with “.”."
-        )
-      }
+      let isRefused =
+        name.isEmpty || name.hasPrefix(".") || name.utf8.count > longestName
+        || name.utf8.contains { $0 == UInt8(ascii: "/") || $0 < 0x20 }
+      try check(
+        name, isRefused: isRefused,
+        ". Use up to \(longestName) bytes without “/”, not beginning with “.”.")
     }
-    guard ![".launch", ".remote"].contains(where: name.hasSuffix),
-      !name.containsBytes(of: ".history")
-    else {
-      throw RestorationError(
-        .invalidName,
-        "“\(name)” cannot name a state: it must not end in “.launch” or “.remote”, or contain “.history”."
-      )
-    }
-    let end = name.utf8.reversed().prefix { (0x30...0x39).contains($0) }.count
-    guard end == 0 || name.utf8.dropLast(end).last != UInt8(ascii: "~") else {
-      throw RestorationError(
-        .invalidName,
-        "“\(name)” cannot name a state: with “~” and digits at its end it is that of another instance of the app."
-      )
-    }
+    try check(
+      name,
+      isRefused: name.hasSuffix(".launch") || name.hasSuffix(".remote")
+        || name.containsBytes(of: ".history"),
+      ": it must not end in “.launch” or “.remote”, or contain “.history”.")
+    let start = name.utf8.reversed().drop { (0x30...0x39).contains($0) }
+    try check(
+      name, isRefused: start.first == UInt8(ascii: "~") && start.count < name.utf8.count,
+      ": with “~” and digits at its end it is that of another instance of the app.")
   }
 }
 

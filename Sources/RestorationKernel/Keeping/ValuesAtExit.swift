@@ -7,8 +7,3 @@ enum ValuesAtExit {
 
   static func store(within limit: Duration, isLast: Bool = false) {}
 }
-
-extension LaunchNote {
-  /// Notes that a signal ends the process.
-  static func noteSignal() { LaunchMark.noteSignal() }
-}

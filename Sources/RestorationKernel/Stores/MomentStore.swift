@@ -53,25 +53,19 @@ package struct LinkedMoments: MomentStore {
 
   package func all() throws(ArchiveError) -> [Moment] {
     try located { () throws(ArchiveError) in
-      var found: [(moment: Moment, status: stat)] = []
+      var found: [Moment] = []
+      var stored: stat?
       try directory.forEachName(beginningWith: "") { name throws(ArchiveError) in
-        guard let moment = Moment(id: name),
+        guard var moment = Moment(id: name),
           let status = try Directory.status(of: directory.child(name)), status.isRegularFile
         else { return }
-        found.append((moment, status))
+        // Most launches have no history, and do not ask for it.
+        if stored == nil { stored = try Directory.status(of: main) }
+        moment.isOfMain = stored?.st_dev == status.st_dev && stored?.st_ino == status.st_ino
+        found.append(moment)
       }
-      // Most launches have no history, and ask for nothing else.
-      let stored = found.isEmpty ? nil : try Directory.status(of: main)
-      return found.map { moment, status in
-        var moment = moment
-        moment.isOfMain = stored.map { isSame($0, status) } ?? false
-        return moment
-      }.sorted { $0.id < $1.id }
+      return found.sorted { $0.id < $1.id }
     }
-  }
-
-  private func isSame(_ one: stat, _ other: stat) -> Bool {
-    one.st_dev == other.st_dev && one.st_ino == other.st_ino
   }
 
   package func keep(_ reason: Moment.Reason, at date: Date) throws(ArchiveError) -> Moment? {
@@ -100,14 +94,7 @@ package struct LinkedMoments: MomentStore {
   private func copy(to path: String, byteCount: Int) throws(ArchiveError) {
     guard try Directory.status(of: path) == nil, let file = try FileStorage(path: main).open()
     else { throw ArchiveError(.inputOutput) }
-    do throws(ArchiveError) {
-      try FileStorage(path: path).replace { sink throws(ArchiveError) in
-        try sink.write(BeginningOfFile(file, byteCount: byteCount))
-      }
-    } catch {
-      throw error.code == .notDurable
-        ? ArchiveError(.inputOutput, systemError: error.systemError) : error
-    }
+    try FileStorage(path: path).keep(BeginningOfFile(file, byteCount: byteCount))
   }
 
   package func file(of moment: Moment) throws(ArchiveError) -> (any ArchiveFile)? {
@@ -179,22 +166,16 @@ package struct CopiedMoments: MomentStore {
 
   package func keep(_ reason: Moment.Reason, at date: Date) throws(ArchiveError) -> Moment? {
     guard let file = try main.open(), file.byteCount > 0 else { return nil }
-    let bytes = try file.read(at: 0, count: file.byteCount)
-    let known = try all()
+    let (known, count) = (try all(), file.byteCount)
     // Two files that went on from one moment may have as many bytes, and others.
-    if let same = known.last(where: { $0.isSame(reason, bytes.count) }),
-      try self.file(of: same)?.read(at: 0, count: bytes.count) == bytes
+    if let same = known.last(where: { $0.isSame(reason, count) }),
+      try self.file(of: same)?.read(at: 0, count: count) == file.read(at: 0, count: count)
     {
       return same
     }
-    var moment = Moment(reason, at: date, after: known.last, byteCount: bytes.count)
+    var moment = Moment(reason, at: date, after: known.last, byteCount: count)
     moment.isOfMain = true
-    do throws(ArchiveError) {
-      try storage(of: moment).replace { sink throws(ArchiveError) in try sink.write(bytes) }
-    } catch {
-      throw error.code == .notDurable
-        ? ArchiveError(.inputOutput, systemError: error.systemError) : error
-    }
+    try storage(of: moment).keep(file)
     return moment
   }
 
@@ -218,6 +199,20 @@ extension Moment {
   /// Whether the moment has what is stored now, for the same reason.
   fileprivate func isSame(_ reason: Reason, _ byteCount: Int) -> Bool {
     isOfMain && self.reason == reason && self.byteCount == byteCount
+  }
+}
+
+extension ArchiveStorage {
+  /// Puts the bytes of a file here for good.
+  ///
+  /// - Throws: Never `notDurable`, which would say that something has taken the place of the state.
+  fileprivate func keep(_ file: any ArchiveFile) throws(ArchiveError) {
+    do throws(ArchiveError) {
+      try replace { sink throws(ArchiveError) in try sink.write(file) }
+    } catch {
+      throw error.code == .notDurable
+        ? ArchiveError(.inputOutput, systemError: error.systemError) : error
+    }
   }
 }
 

@@ -6,54 +6,27 @@ import XCTest
 /// The decisions about a file, with all that they are made from.
 final class StateChoicesTests: XCTestCase {
   /// All codes that an archive, its key or its storage can throw.
-  private let codes: [(code: ArchiveError.Code, verdict: String)] = [
-    (.notAnArchive, "older, keeps damaged"), (.damaged, "older, keeps damaged"),
-    (.truncated, "older, keeps damaged"), (.malformed, "older, keeps damaged"),
-    (.limitExceeded, "older, keeps damaged"), (.typeMismatch, "older, keeps damaged"),
-    (.keyNotFound, "older, keeps damaged"), (.numberOutOfRange, "older, keeps damaged"),
-    (.unsupportedVersion, "older, keeps unread"), (.unsupportedFeature, "older, keeps unread"),
-    (.wrongKey, "older, keeps unread"), (.wrongContext, "older, keeps unread"),
-    (.inputOutput, "keeps unread"), (.permissionDenied, "keeps unread"),
-    (.notAFile, "keeps unread"), (.storageFull, "keeps unread"),
-    (.keyMissing, "keeps unread"), (.keyLocked, "keeps unread"),
-    (.keyUnavailable, "keeps unread"), (.keyDamaged, "keeps unread"),
-    (.storeUnavailable, "keeps unread"), (.locked, "keeps unread"),
+  private let codes: [(code: ArchiveError.Code, keeps: Moment.Reason)] = [
+    (.notAnArchive, .damaged), (.damaged, .damaged), (.truncated, .damaged),
+    (.malformed, .damaged), (.limitExceeded, .damaged), (.typeMismatch, .damaged),
+    (.keyNotFound, .damaged), (.numberOutOfRange, .damaged),
+    (.unsupportedVersion, .unread), (.unsupportedFeature, .unread), (.wrongKey, .unread),
+    (.wrongContext, .unread), (.inputOutput, .unread), (.permissionDenied, .unread),
+    (.notAFile, .unread), (.storageFull, .unread), (.keyMissing, .unread), (.keyLocked, .unread),
+    (.keyUnavailable, .unread), (.keyDamaged, .unread), (.storeUnavailable, .unread),
+    (.locked, .unread),
   ]
 
-  private func text(_ finding: StateFinding) -> String {
-    let verdict = StateVerdict(finding)
-    let write: String? =
-      switch verdict.write {
-      case .append: "appends"
-      case .copy: "copies"
-      case .anew: nil
-      }
-    return [
-      verdict.isRestored ? "restored" : nil, verdict.looksFurther ? "older" : nil,
-      verdict.keeps.map { "keeps \($0.rawValue)" }, write,
-    ].compactMap(\.self).joined(separator: ", ")
-  }
-
-  func testWhatIsDoneWithWhatIsFound() {
-    let table: [(StateFinding, String)] = [
-      (.absent, "older, keeps unread"),
-      (.whole, "restored, appends"), (.torn, "restored, appends"),
-      (.damagedEnd, "restored, keeps damaged, copies"),
-      (.readOnly, "restored, keeps unread, copies"),
-      (.replacedByOthers, "keeps conflict, copies"),
-      (.crashed, "older, keeps crashed"), (.unread, "keeps unread"),
-    ]
-    for (finding, expected) in table { XCTAssertEqual(text(finding), expected, "\(finding)") }
-    for (code, expected) in codes {
-      XCTAssertEqual(text(.unreadable(code)), expected, "\(code)")
-    }
-  }
-
   func testNothingThatIsThereIsReplacedWithoutBeingKeptUnlessItWasReadWhole() {
-    let all =
-      [.absent, .damagedEnd, .readOnly, .replacedByOthers, .crashed, .unread]
-      + codes.map { StateFinding.unreadable($0.code) }
-    for finding in all { XCTAssertNotNil(StateVerdict(finding).keeps, "\(finding)") }
+    let table: [(StateFinding, Moment.Reason?)] = [
+      (.absent, .unread), (.whole, nil), (.torn, nil), (.damagedEnd, .damaged),
+      (.readOnly, .unread), (.replacedByOthers, .conflict), (.crashed, .crashed),
+      (.unread, .unread),
+    ]
+    for (finding, keeps) in table { XCTAssertEqual(finding.keeps, keeps, "\(finding)") }
+    for (code, keeps) in codes {
+      XCTAssertEqual(StateFinding.unreadable(code).keeps, keeps, "\(code)")
+    }
   }
 
   // MARK: Instances
