@@ -20,11 +20,3 @@ extension StateEncoder {
     throw RestorationError.taken(BuiltInKey.container)
   }
 }
-
-extension StateDecoder {
-  func decodeOwnState(of object: any StateRestoring, _ traits: TypeTraits) throws {
-    if traits.contains(.stateful), let object = object as? any StatefulRestoring {
-      try decodeState(of: object)
-    }
-  }
-}

@@ -64,39 +64,33 @@ final class ReadContainer {
 ///
 /// One coder is given to one element after the other. If a hook keeps the coder, a new one is
 /// made for the next call.
-struct ElementCoders {
+final class ElementCoders {
   private let make: () -> StateDecoder
   /// Nil while an element uses the coder, so that a second reference shows that a hook has kept it.
-  private var common: StateDecoder?
+  @safe @exclusivity(unchecked) private var common: StateDecoder?
   /// The keys that each element asked its coders for.
-  private var read: [ReadKeys]
+  @safe @exclusivity(unchecked) private var read: [ReadKeys]
 
   init(count: Int, _ make: @escaping () -> StateDecoder) {
     self.make = make
     read = Array(repeating: ReadKeys(), count: count)
   }
 
-  /// Takes out the coder of an element, for one call.
-  mutating func take(_ index: Int) -> StateDecoder {
+  /// Gives the coder of an element to a call.
+  @inline(__always)
+  func use<Value>(_ slot: Int32, _ body: (StateDecoder) -> Value) -> Value {
     let coder = common.take() ?? make()
-    coder.open(index, read[index])
-    return coder
-  }
-
-  /// Puts back the coder of an element; the caller must not have it any more.
-  mutating func putBack(_ coder: consuming StateDecoder, _ index: Int) {
-    read[index] = coder.read
+    coder.open(slot, read[Int(slot)])
+    let value = body(coder)
+    read[Int(slot)] = coder.read
     common = consume coder
     if !isKnownUniquelyReferenced(&common) { common = nil }
+    return value
   }
 
   /// The keys of an element that nobody asked for; nil if there are none.
-  mutating func unreadNote(_ index: Int) -> ReportNote? {
+  func unreadNote(_ slot: Int32) -> ReportNote? {
     // An element that is read whole needs no coder again.
-    if read[index].isWhole { return nil }
-    let coder = take(index)
-    let note = coder.unreadNote
-    putBack(coder, index)
-    return note
+    read[Int(slot)].isWhole ? nil : use(slot, \.unreadNote)
   }
 }

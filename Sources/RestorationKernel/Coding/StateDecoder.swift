@@ -23,33 +23,41 @@ public final class StateDecoder {
   @safe @exclusivity(unchecked) private var hasValues: Bool
   /// The keys that were asked for so far.
   @safe @exclusivity(unchecked) private(set) var read = ReadKeys()
-  /// The place of the element in the stored tree.
-  @safe @exclusivity(unchecked) private var place = 0
-  private let facts: SaveFacts
-  private let restored: any RestoredReferences
+  @safe @exclusivity(unchecked) private var slot = Document.tree
+  private let restored: RestoredElements
   /// Notes the keys that are asked for, if this is a coder of a container.
   private let container: ReadContainer?
 
   /// Creates a coder that serves one element after the other, or the values of one of its containers.
-  init(_ facts: SaveFacts, _ restored: any RestoredReferences, in container: ReadContainer? = nil) {
-    (self.facts, self.restored, self.container) = (facts, restored, container)
+  init(_ restored: RestoredElements, in container: ReadContainer? = nil) {
+    (self.restored, self.container) = (restored, container)
     cursor = container.map { FieldCursor($0.values) } ?? FieldCursor()
     hasValues = container != nil
     isOpen = true
   }
 
   /// The path of the node; empty for the application.
-  public var path: RestorationPath { restored.path(at: place) }
+  public var path: RestorationPath { restored.path(at: slot) }
 
   /// The nodes that this node contained and that are back, in saved order.
   ///
   /// - Complexity: O(*n*) in their number.
-  public var restoredChildren: [any RestorableNode] { restored.children(at: place) }
+  public var restoredChildren: [any RestorableNode] { restored.nodes(below: slot, .child) }
 
   /// The node that this node presented, if it is back.
-  public var restoredPresented: (any RestorableNode)? { restored.presented(at: place) }
+  public var restoredPresented: (any RestorableNode)? {
+    restored.nodes(below: slot, .presented).first
+  }
 
-  var builtIn: BuiltInState? { restored.builtIn(at: place).map(BuiltInState.init) }
+  var builtIn: BuiltInState? {
+    do throws(ArchiveError) {
+      return try restored.state(at: slot)?.container(forKey: BuiltInKey.container)
+        .map(BuiltInState.init)
+    } catch {
+      // The app has a value of its own under the key.
+      return nil
+    }
+  }
 
   /// The values of the element, opened at the first question: many elements are never asked.
   private var values: KeyedDecoder? {
@@ -59,7 +67,7 @@ public final class StateDecoder {
 
   private func open() {
     isOpen = true
-    guard let values = restored.state(at: place) else {
+    guard let values = restored.state(at: slot) else {
       cursor = FieldCursor()
       return
     }
@@ -169,7 +177,7 @@ public final class StateDecoder {
     forKey key: String, standIn other: @autoclosure () -> Value
   ) throws -> Value? {
     let mended = try state(with: key)?.decodeIfPresent(forKey: key, standIn: other())
-    if let fields = mended.flatMap({ MendedFields($0) }) { restored.note(fields, at: place) }
+    if let mended { restored.note(mended, at: slot) }
     return mended?.value
   }
 
@@ -231,8 +239,8 @@ public final class StateDecoder {
   ///   holds something else.
   public func container(forKey key: String) throws(ArchiveError) -> StateDecoder? {
     guard let inner = try state(with: key)?.container(forKey: key) else { return nil }
-    let coder = StateDecoder(facts, restored, in: readKeys.container(forKey: key, inner))
-    coder.place = place
+    let coder = StateDecoder(restored, in: readKeys.container(forKey: key, inner))
+    coder.slot = slot
     return coder
   }
 
@@ -264,7 +272,7 @@ public final class StateDecoder {
   private func object<Object>(
     _ record: UInt64, _ type: Object.Type, _ key: String
   ) throws -> Object? {
-    guard let object = restored[record] else { return nil }
+    guard let object = restored.object(ofRecord: record) else { return nil }
     guard let typed = object as? Object else {
       throw RestorationError(
         .nodeTypeMismatch, "\(path), key \(key): \(Swift.type(of: object)) is not a \(type)")
@@ -279,8 +287,8 @@ extension StateDecoder {
   /// Begins a call for an element.
   ///
   /// The factory may have read some of its keys before.
-  func open(_ place: Int, _ read: ReadKeys) {
-    (self.place, self.read) = (place, read)
+  func open(_ slot: Int32, _ read: ReadKeys) {
+    (self.slot, self.read) = (slot, read)
     (hasValues, isOpen) = (false, false)
   }
 }
@@ -288,17 +296,17 @@ extension StateDecoder {
 /// Facts about the save, the same in every coder of a restore.
 extension StateDecoder {
   /// The version of the application that saved, nil if it gave none.
-  public var applicationVersion: String? { facts.applicationVersion }
+  public var applicationVersion: String? { restored.document.facts[.applicationVersion] }
 
   /// The kind of interface of the application that saved.
-  public var userInterfaceIdiom: String? { facts.userInterfaceIdiom }
+  public var userInterfaceIdiom: String? { restored.document.facts[.userInterfaceIdiom] }
 
   /// The version of the operating system at the save.
-  public var systemVersion: String? { facts.systemVersion }
+  public var systemVersion: String? { restored.document.facts[.systemVersion] }
 
   /// When a save last wrote a part of the state, by the clock of the keeper that saved;
   /// in whole seconds, unless the application's own values were written then.
-  public var timestamp: Date? { facts.timestamp }
+  public var timestamp: Date? { restored.document.savedAt }
 }
 
 @available(*, unavailable, message: "a coder belongs to the actor that restores")

@@ -1,4 +1,4 @@
-package import ArchiveCodec
+internal import ArchiveCodec
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -9,14 +9,16 @@ extension Document {
   /// Reads the tree of an archive, and no body.
   ///
   /// What is below a contents record that is malformed is left out, and its records stay: see
-  /// ``isDamaged``.
+  /// ``isDamaged``. The places of the elements are entered by their identifiers.
   ///
   /// - Throws: `malformed` if there are no forms, or they do not fit together; and the errors of the
   ///   record of forms.
-  package init(_ records: StoredRecords, savedAt number: UInt32) throws(ArchiveError) {
+  init(
+    _ records: StoredRecords, savedAt number: UInt32, _ slots: inout KeyTable
+  ) throws(ArchiveError) {
     self.init()
-    try readForms(records, savedAt: number)
-    var slots = KeyTable(expecting: records.count)
+    savedAt = SaveFacts.time(number)
+    try readForms(records)
     self[Self.tree].body = records.fingerprint(of: self[Self.tree].bodyRecord)
     var next = 0
     while next < elements.count {
@@ -52,31 +54,26 @@ extension Document {
     leftovers = records.identifiers.filter { !known.contains($0) }
   }
 
-  private mutating func readForms(
-    _ records: StoredRecords, savedAt number: UInt32
-  ) throws(ArchiveError) {
+  private mutating func readForms(_ records: StoredRecords) throws(ArchiveError) {
     guard let record = try records.decoder(of: TreeRecord.forms) else {
       throw malformed("no forms")
     }
-    facts = try SaveFacts(record, savedAt: number)
+    facts = try SaveFacts(record)
     idLimit = try record.decode(forKey: DocumentKey.idLimit)
     guard idLimit <= Element.largestID else { throw malformed("idLimit") }
     nextID = idLimit
     let classes: [String] = try record.decode(forKey: DocumentKey.classes)
-    let makers: [String] = try record.decode(forKey: DocumentKey.makers)
-    let versions: [Int] = try record.decode(forKey: DocumentKey.versions)
-    let storyboards: [String]? = try record.decodeIfPresent(forKey: DocumentKey.storyboards)
-    let names: [String]? = try record.decodeIfPresent(forKey: DocumentKey.storyboardNames)
-    guard makers.count == classes.count, versions.count == classes.count,
-      storyboards.map({ $0.count == classes.count }) ?? true, storyboards?.count == names?.count
-    else { throw malformed("forms") }
+    let makers: [String] = try record.column(DocumentKey.makers, classes.count)
+    let versions: [Int] = try record.column(DocumentKey.versions, classes.count)
+    let boards: [String] = try record.column(DocumentKey.storyboards, classes.count, or: "")
+    let names: [String] = try record.column(DocumentKey.storyboardNames, classes.count, or: "")
     forms = classes.indices.map { number in
-      var form = Form(className: classes[number], version: versions[number])
-      if !makers[number].isEmpty { form.restorationClassName = makers[number] }
-      if let name = storyboards?[number], !name.isEmpty, let identifier = names?[number] {
-        form.storyboard = StoryboardReference(name: name, identifier: identifier)
-      }
-      return form
+      Form(
+        className: classes[number],
+        restorationClassName: makers[number].isEmpty ? nil : makers[number],
+        storyboard: boards[number].isEmpty
+          ? nil : StoryboardReference(name: boards[number], identifier: names[number]),
+        version: versions[number])
     }
     guard let former = try record.container(forKey: DocumentKey.formerNames) else { return }
     for name in former.keys { formerNames[name] = try former.decode(forKey: name) }
@@ -88,28 +85,24 @@ extension Document {
     let record = self[parent].contentsRecord
     guard let contents = try records.decoder(of: record) else { return }
     let steps: [Int64] = try contents.decode(forKey: DocumentKey.ids)
-    let names: [String] = try contents.decode(forKey: DocumentKey.names)
-    let forms: [Int] = try contents.decode(forKey: DocumentKey.forms)
-    let roles: [UInt8]? = try contents.decodeIfPresent(forKey: DocumentKey.roles)
-    let siblings: [Int]? = try contents.decodeIfPresent(forKey: DocumentKey.siblings)
-    guard names.count == steps.count, forms.count == steps.count,
-      roles.map({ $0.count == steps.count }) ?? true,
-      siblings.map({ $0.count == steps.count }) ?? true
-    else { throw malformed("contents \(record)") }
+    let names: [String] = try contents.column(DocumentKey.names, steps.count)
+    let forms: [Int] = try contents.column(DocumentKey.forms, steps.count)
+    let roles: [UInt8] = try contents.column(DocumentKey.roles, steps.count, or: 0)
+    let siblings: [Int] = try contents.column(DocumentKey.siblings, steps.count, or: 0)
     var id: UInt64 = 0
     let first = Int32(elements.count)
     var below: [Element] = []
     for number in steps.indices {
       id &+= UInt64(bitPattern: steps[number])
       guard id > 0, id < idLimit, self.forms.indices ~= forms[number],
-        let role = Role(rawValue: (roles?[number] ?? 0) & ~Place.lacksStateMark),
-        let sibling = Int32(exactly: siblings?[number] ?? 0), sibling >= 0,
+        let role = Role(rawValue: roles[number] & ~Place.lacksStateMark),
+        let sibling = Int32(exactly: siblings[number]), sibling >= 0,
         elements.count + number < Int(Int32.max), slots[id] == nil
       else { throw malformed("element \(id)") }
       let place = Place(
         parent: parent, role: role, name: names[number], siblingIndex: sibling,
         form: Int32(forms[number]),
-        lacksState: (roles?[number] ?? 0) & Place.lacksStateMark != 0)
+        lacksState: roles[number] & Place.lacksStateMark != 0)
       var element = Element(id: id, place: place, body: records.fingerprint(of: id * 2))
       element.isUnheard = true
       below.append(element)
@@ -132,9 +125,8 @@ extension Document {
     guard let record = try records.decoder(of: TreeRecord.kept) else { return }
     storesKept = true
     let ids: [UInt64] = try record.decode(forKey: DocumentKey.ids)
-    let reasons: [UInt8] = try record.decode(forKey: DocumentKey.reasons)
-    let since: [Date] = try record.decode(forKey: DocumentKey.since)
-    guard reasons.count == ids.count, since.count == ids.count else { throw malformed("kept") }
+    let reasons: [UInt8] = try record.column(DocumentKey.reasons, ids.count)
+    let since: [Date] = try record.column(DocumentKey.since, ids.count)
     for number in ids.indices {
       // No element has the identifier 0, and the table no such key.
       guard ids[number] > 0, let slot = slots[ids[number]] else { continue }
@@ -150,12 +142,10 @@ extension Document {
     _ record: KeyedDecoder, _ records: StoredRecords, _ slots: KeyTable
   ) throws(ArchiveError) {
     let owners: [UInt64] = try record.decode(forKey: DocumentKey.owners)
-    let ids: [UInt64] = try record.decode(forKey: DocumentKey.ids)
-    let forms: [Int] = try record.decode(forKey: DocumentKey.forms)
-    let reasons: [UInt8] = try record.decode(forKey: DocumentKey.reasons)
-    let since: [Date] = try record.decode(forKey: DocumentKey.since)
-    guard [ids.count, forms.count, reasons.count, since.count].allSatisfy({ $0 == owners.count })
-    else { throw malformed("unread") }
+    let ids: [UInt64] = try record.column(DocumentKey.ids, owners.count)
+    let forms: [Int] = try record.column(DocumentKey.forms, owners.count)
+    let reasons: [UInt8] = try record.column(DocumentKey.reasons, owners.count)
+    let since: [Date] = try record.column(DocumentKey.since, owners.count)
     var taken = slots
     for number in ids.indices {
       let id = ids[number]
@@ -178,5 +168,19 @@ extension Document {
 
   private func malformed(_ subject: String) -> ArchiveError {
     ArchiveError(.malformed, subject: subject)
+  }
+}
+
+extension KeyedDecoder {
+  /// One of the arrays that stand beside each other in a record; without an other value it must be there.
+  fileprivate func column<Value>(
+    _ key: String, _ count: Int, or other: Value? = nil
+  ) throws(ArchiveError) -> [Value] where [Value]: ArchiveValue {
+    let stored: [Value]? = try decodeIfPresent(forKey: key)
+    let column = stored ?? other.map { Array(repeating: $0, count: count) }
+    guard let column, column.count == count else {
+      throw ArchiveError(.malformed, subject: key)
+    }
+    return column
   }
 }

@@ -30,6 +30,8 @@ package struct Document: Sendable {
   package var references: [Int32: [UInt64]] = [:]
   /// What the app said of itself in the last save.
   package var facts = SaveFacts()
+  /// When what was read was saved last.
+  var savedAt: Date?
   package var nextID: UInt64 = 1
   /// No identifier from here on was ever stored.
   package var idLimit: UInt64 = 1
@@ -82,15 +84,13 @@ package struct Document: Sendable {
       || !withheld.isEmpty || !pending.isEmpty
   }
 
-  /// Whether an element or one above it is kept.
-  package func isKept(_ slot: Int32) -> Bool {
-    guard !kept.isEmpty else { return false }
-    var slot = slot
-    while slot > Self.tree {
-      if kept[slot] != nil { return true }
-      slot = self[slot].place.parent
+  /// The places of all elements, by their identifiers.
+  var slotsByIdentifier: KeyTable {
+    var slots = KeyTable(expecting: elements.count)
+    for (slot, element) in elements.enumerated() where element.id != 0 {
+      slots.set(element.id, Int32(slot))
     }
-    return false
+    return slots
   }
 }
 
@@ -194,10 +194,30 @@ package struct Kept: Sendable {
   /// The stored bytes of the bodies in it, as far as they are known.
   package var byteCount = 0
 
+  /// Why nobody has an element, or has read a body.
   package enum Reason: UInt8, Sendable {
     case notFound, unknownClass, factoryThrew, newerVersion, migrationFailed, leftOut
     /// Only references led to the element, and nothing leads to it now.
     case unreferred
+    case decodeThrew, otherClass, fieldReplaced, replaced
+
+    /// Why an element is kept, or why an object that is back has not read its body.
+    init(_ outcome: RestorationReport.NodeOutcome?) {
+      self =
+        switch outcome {
+        case .newerVersion: .newerVersion
+        case .migrationFailed: .migrationFailed
+        case .unknownRestorationClass, .notARestorationClass: .unknownClass
+        case .factoryFailed: .factoryThrew
+        case .skipped: .leftOut
+        case .classMismatch: .otherClass
+        case .decodeFailed: .decodeThrew
+        default: .notFound
+        }
+    }
+
+    /// Whether the app could not read anything of the body, so that what it says is stored beside it.
+    var staysBeside: Bool { self == .newerVersion || self == .migrationFailed || self == .leftOut }
   }
 }
 
@@ -212,9 +232,7 @@ package struct UnreadBody: Sendable {
 
   package var record: UInt64 { id * 2 }
 
-  package enum Reason: UInt8, Sendable {
-    case newerVersion, migrationFailed, decodeThrew, otherClass, leftOut, fieldReplaced, replaced
-  }
+  package typealias Reason = Kept.Reason
 
   /// How many one element has at most: the first one and the one before the last.
   package static let largestCount = 2

@@ -37,20 +37,20 @@ actor FileQueue {
   struct StoredState: LaunchedTree, Sendable {
     let document: Document
     let records: StoredRecords
+    /// The places of the elements, by their identifiers.
+    private var slots: KeyTable
 
-    func contains(element id: UInt64) -> Bool { slot(of: id) != nil }
+    func contains(element id: UInt64) -> Bool { id > 0 && slots[id] != nil }
 
     func element(above id: UInt64) -> UInt64? {
-      slot(of: id).map { document.elements[$0].place.parent }.flatMap { above in
-        above > Document.tree ? document[above].id : nil
-      }
+      let above = slots[id].map { document[$0].place.parent } ?? Document.tree
+      return above > Document.tree ? document[above].id : nil
     }
-
-    private func slot(of id: UInt64) -> Int? { document.elements.firstIndex { $0.id == id } }
 
     init(_ archive: Archive) throws(ArchiveError) {
       records = try StoredRecords(archive)
-      document = try Document(records, savedAt: archive.schema)
+      slots = KeyTable(expecting: records.count)
+      document = try Document(records, savedAt: archive.schema, &slots)
     }
   }
 
@@ -106,14 +106,14 @@ actor FileQueue {
     if state.document.isDamaged { file.noteDamage() }
     let location = location
     if moment == nil, let dropped = archive.dropped, dropped.code != .truncated {
-      let date = archive.savedAt.map { " of \($0)" } ?? ""
+      let date = SaveFacts.time(archive.schema).map { " of \($0)" } ?? ""
       report.launchProblem =
         "The end of the state is damaged, so this is the one\(date); what was saved after it is lost."
         + " The next save keeps a copy of the file. (\(dropped.located(at: location).facts))"
     }
     if keeps == nil {
       let isOfOtherVersion =
-        state.document.facts.applicationVersion != file.source.environment.applicationVersion
+        state.document.facts[.applicationVersion] != file.source.environment.applicationVersion
       // One that is damaged is kept anyway.
       keeps = isOfOtherVersion && !state.document.isDamaged ? [.version] : []
       let sessionCount = file.conditions.policy.historyBound.counts[.session] ?? 0
@@ -122,7 +122,7 @@ actor FileQueue {
     report.outcome = .restored
     report.source = RestorationReport.Source(
       location: moment?.id ?? location, generation: moment.map { _ in .previous },
-      savedAt: archive.savedAt,
+      savedAt: SaveFacts.time(archive.schema),
       passedOver: moment == nil ? [] : found.passedOver.map { .init($0.location, $0.finding) })
   }
 

@@ -100,7 +100,7 @@ extension StateEngine {
     let run = RestorationRun(
       document, objects, delegate: delegate, roots: [], part: late.part, late: given, launch
     ) { bodies[$0] }
-    run.restored.other = { [owner] slot in
+    run.elements.other = { [owner] slot in
       KnownObjects.shared.object(at: slot, of: owner) as? any StateRestoring
     }
     var report = RestorationReport(.restored)
@@ -110,21 +110,14 @@ extension StateEngine {
     }
     let before = late.isBack ? said(by: late.node, document) : nil
     _ = run.run(isLate: true, isBack: late.isBack)
-    var after = run.settled(document, at: settings.now()) { record in
-      bodies[record]?.byteCount ?? 0
-    }
+    var after = run.settled(at: settings.now()) { bodies[$0]?.byteCount ?? 0 }
     if late.isBack { settle(late, run, before, &after) }
-    for slot in late.part {
-      guard let object = run.restored.object(at: slot), run.outcomes.isFound(slot) else {
-        continue
-      }
-      KnownObjects.shared.note(object, at: slot, of: owner, hasChanged: true)
-    }
+    know(run)
     if let parent = late.parent { KnownObjects.shared.askAgain([parent], of: owner) }
     self.document = after
     report.lines = run.entries(after)
     if let tabs = late.parent as? any RestorableTabs { select(late, in: tabs, &report) }
-    run.restored.forget()
+    run.elements.forget()
     report.walkDuration = start.duration(to: .now)
     return report
   }
@@ -133,7 +126,7 @@ extension StateEngine {
   private func settle(
     _ late: Late, _ run: RestorationRun, _ before: KeyedDecoder?, _ after: inout Document
   ) {
-    guard case .restored? = run.outcomes[late.slot] else {
+    guard case .restored? = run.elements.outcomes[Int(late.slot)] else {
       // The object goes on with what it had.
       after.withheld[late.slot] = document?.withheld[late.slot]
       return

@@ -110,29 +110,23 @@ extension StateEngine {
     ) { (record) throws(ArchiveError) in try records.decoder(of: record) }
     report.outcome = run.run()
     guard report.outcome == .restored else { return report.source = nil }
-    let document = run.settled(stored.document, at: settings.now()) { records.byteCount(of: $0) }
+    let document = run.settled(at: settings.now()) { records.byteCount(of: $0) }
     report.lines = run.entries(document)
     report.kept = document.keptElements(types)
-    know(run, document)
+    // What is kept may refer to any object, or lie below any; the next save asks them.
+    if document.findsAllByObject { know(run) }
     self.launch = launch
-    findings.tabsToCome = run.restored.tabsToCome.map { tabs, id in
+    findings.tabsToCome = run.elements.tabsToCome.map { tabs, id in
       TabToCome(tabs: tabs, id: id, instead: tabs.selectedTab.map { ObjectIdentifier($0) })
     }
-    run.restored.forget()
+    run.elements.forget()
     self.document = document
     report.walkDuration = start.duration(to: .now)
   }
 
-  /// Finds objects by themselves from now on: all of them, if what is kept may refer to any, or may lie
-  /// below any; the next save asks them.
-  private func know(_ run: RestorationRun, _ document: Document) {
-    guard document.findsAllByObject else { return }
-    for slot in run.order {
-      guard let object = run.restored.object(at: slot), run.outcomes.isFound(slot),
-        !run.outcomes.kept.contains(slot),
-        // A node that a class has made for a registered object is none.
-        document[slot].place.role != .object || run.outcomes.isDecodable(slot)
-      else { continue }
+  /// Finds objects by themselves from now on.
+  func know(_ run: RestorationRun) {
+    for (slot, object) in run.elements.known(in: run.order) {
       KnownObjects.shared.note(object, at: slot, of: owner, hasChanged: true)
     }
   }

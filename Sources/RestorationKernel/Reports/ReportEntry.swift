@@ -76,6 +76,16 @@ public struct KeptElement: Hashable, Sendable {
 // MARK: - Words
 
 extension ReportEntry {
+  /// An entry about an element of a document.
+  init(
+    _ slot: Int32, of document: Document, at path: RestorationPath, _ outcome: Outcome,
+    _ notes: [ReportNote] = []
+  ) {
+    self.init(
+      kind: document[slot].place.role.kind, path: path,
+      className: document.form(of: slot).className, outcome: outcome, notes: notes)
+  }
+
   /// An entry about the application.
   static func ofApplication(_ outcome: Outcome, _ notes: [ReportNote]) -> Self {
     let kind = ElementKind.application

@@ -274,11 +274,7 @@ extension RestorationReport: CustomStringConvertible {
 extension RestorationReport.Entry {
   /// Whether the element is back with its whole stored state.
   fileprivate var isWhole: Bool {
-    switch outcome {
-    case .restored, .restoredWithoutState:
-      !notes.contains { if case .fieldReplaced = $0 { true } else { false } }
-    default: false
-    }
+    outcome.isRead && !notes.contains { if case .fieldReplaced = $0 { true } else { false } }
   }
 }
 
@@ -305,6 +301,14 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
     }
   }
 
+  /// Whether the node is back with all that was stored of it.
+  var isRead: Bool {
+    switch self {
+    case .restored, .restoredWithoutState: true
+    default: false
+    }
+  }
+
   /// Whether the node was asked to decode its state.
   var wasAsked: Bool {
     switch self {
@@ -315,15 +319,6 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
 
   var isBack: Bool {
     if case .classMismatch = self { true } else { isDecodable }
-  }
-
-  /// Whether a new state is saved beside the stored one, and does not replace it:
-  /// the app could not read the stored one, or restoring it crashed.
-  var staysBeside: Bool {
-    switch self {
-    case .newerVersion, .migrationFailed, .skipped: true
-    default: false
-    }
   }
 
   /// The outcome in a sentence.

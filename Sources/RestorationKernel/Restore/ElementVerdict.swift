@@ -5,8 +5,6 @@ package struct ElementVerdict: Hashable, Sendable {
   /// Whether the saves that follow keep the element for its own sake, and not because the
   /// element above is kept.
   package let isKept: Bool
-  /// Whether no class of this version can make the object: to a stack it is as if the element were not there.
-  let isOfUnknownClass: Bool
 
   /// The object of an element.
   package enum Object: Hashable, Sendable {
@@ -28,8 +26,6 @@ package struct ElementVerdict: Hashable, Sendable {
   package init(
     _ object: Object, _ reading: StateReading, hasState: Bool, isOnKeptNode: Bool, isAwaited: Bool
   ) {
-    isOfUnknownClass =
-      if case .missing(.unknownRestorationClass) = object { true } else { false }
     switch object {
     case .found(let step, let otherClass?):
       (outcome, isKept) = (.classMismatch(by: step, found: otherClass), false)
@@ -58,6 +54,21 @@ package enum StateReading: Hashable, Sendable {
   /// The migration from this version threw, or there is none.
   case failed(version: Int, error: String)
 
+  /// Decides by the version of a stored state, and by that of its class in this version of the app.
+  init(_ stored: Int, by known: StateVersion) {
+    self =
+      if stored == known.number {
+        .current
+      } else if stored > known.number {
+        .newer(stored: stored, known: known.number)
+      } else {
+        known.steps(from: stored) == nil
+          ? .failed(version: stored, error: Self.noMigration) : .migrated(from: stored)
+      }
+  }
+
+  static let noMigration = "there is no migration from this version"
+
   /// Whether there is a state that nobody gets to see.
   var isWithheld: Bool { withheld(by: nil) != nil }
 
@@ -68,7 +79,7 @@ package enum StateReading: Hashable, Sendable {
   /// The outcome for an element with a state that nobody gets to see; nil for all others.
   ///
   /// The step is the one that has provided the object; it is nil if there is no object.
-  fileprivate func withheld(by step: RestorationReport.Step?) -> RestorationReport.NodeOutcome? {
+  func withheld(by step: RestorationReport.Step?) -> RestorationReport.NodeOutcome? {
     switch self {
     case .current, .migrated: nil
     case .newer(let stored, let known): .newerVersion(by: step, stored: stored, known: known)

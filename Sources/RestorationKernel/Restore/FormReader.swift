@@ -2,11 +2,14 @@ internal import ArchiveCodec
 
 /// The forms of a document, as this version of the app reads them: the classes that they name now, what
 /// makes their objects, and how older bodies are migrated.
-struct FormReader {
+final class FormReader {
   private struct Reading {
+    let stored: Form
     let className: String
     let restorationClassName: String?
     let version: StateVersion
+    var known: Known?
+    var factory: TypeTable.Factory?
   }
 
   /// The class of an object that was found for an element.
@@ -14,51 +17,42 @@ struct FormReader {
     let info: TypeInfo
     /// Whether the class is the one that was saved, whatever its name is now.
     let isSaved: Bool
+
+    /// The class of the object, if another one was saved.
+    var otherClass: String? { isSaved ? nil : info.name }
   }
 
-  let types: TypeTable
-  private let forms: [Form]
+  private let types: TypeTable
   private let formerNames: [String: [String]]
-  private var readings: [Reading] = []
-  // A hook may register a class, so that another one is found from then on.
-  private var known: [Known?] = []
-  private var factories: [TypeTable.Factory?] = []
-  private var changeCount = -1
-
-  init(_ document: Document, _ types: TypeTable) {
-    (self.types, forms, formerNames) = (types, document.forms, document.formerNames)
-  }
+  @safe @exclusivity(unchecked) private var readings: [Reading]
+  private var changeCount: Int
 
   /// Finds the names that classes have now; of the app, nothing but the delegate's hook is called, once
   /// for each name.
-  mutating func findNames(_ delegate: (any StateDelegate)?) {
-    let (types, formerNames) = (types, formerNames)
+  init(_ document: Document, _ types: TypeTable, _ delegate: (any StateDelegate)?) {
+    (self.types, formerNames, changeCount) = (types, document.formerNames, types.changeCount)
     var names: [String: String] = [:]
     func currentName(of stored: String) -> String {
-      if types.isRegistered(stored) { return stored }
       if let known = names[stored] { return known }
-      var name = stored
-      if let former = formerNames[stored]?.first(where: types.isRegistered) {
-        // A later version of the app, in which the class has another name, saved the element.
-        name = former
-      } else if let current = delegate?.currentClassName(forStored: stored),
-        types.isRegistered(current)
-      {
-        name = current
-      }
+      // A later version of the app, in which the class has another name, may have saved the element.
+      let name =
+        ([stored] + (document.formerNames[stored] ?? [])).first(where: types.isRegistered)
+        ?? delegate?.currentClassName(forStored: stored).flatMap {
+          types.isRegistered($0) ? $0 : nil
+        } ?? stored
       names[stored] = name
       return name
     }
-    readings = forms.map { form in
+    readings = document.forms.map { form in
       let className = currentName(of: form.className)
-      let restorationClassName = form.restorationClassName.map { currentName(of: $0) }
+      let maker = form.restorationClassName.map { currentName(of: $0) }
       return Reading(
-        className: className, restorationClassName: restorationClassName,
-        version: types.version(ofClass: className, restoredBy: restorationClassName))
+        stored: form, className: className, restorationClassName: maker,
+        version: types.version(ofClass: className, restoredBy: maker))
     }
   }
 
-  subscript(form: Int32) -> Form { forms[Int(form)] }
+  func storyboard(_ form: Int32) -> StoryboardReference? { readings[Int(form)].stored.storyboard }
 
   func className(_ form: Int32) -> String { readings[Int(form)].className }
 
@@ -66,20 +60,16 @@ struct FormReader {
 
   /// How this version of the app reads bodies of a form, but for what a migration finds out.
   func reading(_ form: Int32) -> StateReading {
-    let (stored, known) = (forms[Int(form)].version, readings[Int(form)].version)
-    if stored == known.number { return .current }
-    guard stored < known.number else { return .newer(stored: stored, known: known.number) }
-    return known.steps(from: stored) == nil
-      ? .failed(version: stored, error: "there is no migration from this version")
-      : .migrated(from: stored)
+    StateReading(readings[Int(form)].stored.version, by: readings[Int(form)].version)
   }
 
   /// Migrates a body; the copy is nil if nobody gets to see the body.
   func migrate(_ body: KeyedDecoder, _ form: Int32) -> (KeyedDecoder?, StateReading) {
     let reading = reading(form)
-    guard case .migrated = reading else { return (reading.isWithheld ? nil : body, reading) }
+    guard case .migrated(var version) = reading else {
+      return (reading.isWithheld ? nil : body, reading)
+    }
     let copy = MigratingState(body)
-    var version = forms[Int(form)].version
     do {
       for step in readings[Int(form)].version.steps(from: version) ?? [] {
         version = step.from
@@ -91,35 +81,30 @@ struct FormReader {
     }
   }
 
-  /// Whether an object is of the class that was saved, whatever its name is now.
-  func isSaved(_ object: any StateRestoring, _ form: Int32) -> Bool {
-    let className = className(form)
-    return types.isObject(object, ofClassNamed: className)
-      || formerNames[className]?.contains { types.isObject(object, ofClassNamed: $0) } == true
-  }
-
   /// The class of an object that was found for an element.
-  mutating func known(_ object: any StateRestoring, _ form: Int32) -> Known {
+  func known(_ object: any StateRestoring, _ form: Int32) -> Known {
     forgetIfRegistered()
-    if let known = known[Int(form)], known.info.type == type(of: object) { return known }
-    let new = Known(info: types.info(of: object), isSaved: isSaved(object, form))
-    known[Int(form)] = new
-    return new
+    if let known = readings[Int(form)].known, known.info.type == type(of: object) { return known }
+    let names = [className(form)] + (formerNames[className(form)] ?? [])
+    let known = Known(
+      info: types.info(of: object),
+      isSaved: names.contains { types.isObject(object, ofClassNamed: $0) })
+    readings[Int(form)].known = known
+    return known
   }
 
   /// The factory of a form's restoration class, which has this name; nil if there is none.
-  mutating func factory(named name: String, _ form: Int32) -> TypeTable.Factory? {
+  func factory(named name: String, _ form: Int32) -> TypeTable.Factory? {
     forgetIfRegistered()
-    if factories[Int(form)] == nil {
-      factories[Int(form)] = types.registration(named: name)?.factory
-    }
-    return factories[Int(form)]
+    if let known = readings[Int(form)].factory { return known }
+    readings[Int(form)].factory = types.registration(named: name)?.factory
+    return readings[Int(form)].factory
   }
 
-  private mutating func forgetIfRegistered() {
+  /// A hook may register a class, so that another one is found from then on.
+  private func forgetIfRegistered() {
     guard types.changeCount != changeCount else { return }
-    known = Array(repeating: nil, count: forms.count)
-    factories = Array(repeating: nil, count: forms.count)
+    for form in readings.indices { (readings[form].known, readings[form].factory) = (nil, nil) }
     changeCount = types.changeCount
   }
 }

@@ -1,75 +1,62 @@
 /// Gives objects their states.
 extension RestorationRun {
-  func decode(takingContent takesContent: Bool) {
-    for slot in order where outcomes.isDecodable(slot) {
-      guard let object = restored.object(at: slot) else { continue }
-      mark(slot)
-      withCoder(slot) { coder in
-        if takesContent { takeContent(object, coder, slot) }
-        decode(object, coder, slot)
+  /// Gives a container what it contained, and offers an object its bodies until it decodes one.
+  func decode(_ object: any StateRestoring, _ slot: Int32, takingContent takesContent: Bool) {
+    coders.use(slot) { coder in
+      if takesContent { takeContent(object, coder, slot) }
+      if attempt(slot, { try decode(object, coder, slot) }) { return }
+      while elements.offerNext(at: slot) {
+        coder.open(slot, ReadKeys())
+        guard attempt(slot, { try decode(object, coder, slot) }) else { continue }
+        return elements.endDecoding(slot, throwing: nil)
       }
     }
   }
 
-  /// Offers an object its bodies, until it decodes one.
-  private func decode(_ object: any StateRestoring, _ coder: StateDecoder, _ slot: Int32) {
-    let choices = choices.isEmpty ? nil : self.choices[slot]
-    guard let choices, choices.count > 1 else {
-      if attempt(slot, { try decodeOnce(object, coder, slot) }) { return }
-      return
+  private func decode(_ object: any StateRestoring, _ coder: StateDecoder, _ slot: Int32) throws {
+    guard elements.hasReadableState(slot) else { return }
+    let traits = elements.traits(of: slot)
+    if traits.contains(.stateful), let object = object as? any StatefulRestoring {
+      try coder.decodeState(of: object)
     }
-    for (number, choice) in choices.enumerated() {
-      if number > 0 {
-        restored.given[slot] = .some(choice.body)
-        restored.forgetMended(at: slot)
-        coder.open(Int(slot), ReadKeys())
-      }
-      guard attempt(slot, { try decodeOnce(object, coder, slot) }) else { continue }
-      outcomes.succeed(slot)
-      self.choices[slot] = [choice]
-      return
-    }
-  }
-
-  private func decodeOnce(
-    _ object: any StateRestoring, _ coder: StateDecoder, _ slot: Int32
-  ) throws {
-    guard !reading(of: slot).isWithheld, !document[slot].place.lacksState else { return }
-    try coder.decodeOwnState(of: object, outcomes.traits[Int(slot)])
     try object.decodeRestorableState(with: coder)
-    try coder.builtIn?.restoreAfterDecoding(object)
-    if let error = restored.unreadable.isEmpty ? nil : restored.unreadable[slot] { throw error }
+    if traits.contains(.hasBuiltInState) { try coder.builtIn?.restoreAfterDecoding(object) }
+    try elements.checkBody(of: slot)
   }
 
-  func layOut() {
-    mark(nil)
-    delegate?.layOutRestoredInterface()
-    for slot in order where outcomes.isDecodable(slot) {
-      guard let object = restored.object(at: slot), !reading(of: slot).isWithheld,
-        !document[slot].place.lacksState
-      else { continue }
-      mark(slot)
-      withCoder(slot) { coder in
-        _ = attempt(slot) {
+  func layOut(_ object: any StateRestoring, _ slot: Int32) {
+    guard elements.hasReadableState(slot) else { return }
+    coders.use(slot) { coder in
+      _ = attempt(slot) {
+        if elements.traits(of: slot).contains(.hasBuiltInState) {
           try coder.builtIn?.restoreAfterLayout(object)
-          try object.restoreStateAfterLayout(with: coder)
         }
+        try object.restoreStateAfterLayout(with: coder)
       }
     }
-    mark(nil)
+  }
+
+  /// Lets the delegate decode the application's own values.
+  func decode(_ delegate: any StateDelegate) {
+    coders.use(Document.tree) { coder in
+      do {
+        try delegate.didDecodeRestorableState(with: coder)
+      } catch {
+        elements.note(.didDecodeFailed(error.reason), Document.tree)
+        elements.endDecoding(Document.tree, throwing: error)
+      }
+    }
+    if let note = coders.unreadNote(Document.tree) { elements.note(note, Document.tree) }
   }
 
   /// Gives a container the nodes that it contained and that are back.
   private func takeContent(_ object: any StateRestoring, _ coder: StateDecoder, _ slot: Int32) {
-    let traits = outcomes.traits[Int(slot)]
+    let traits = elements.traits(of: slot)
     if traits.isDisjoint(with: .takesContent) { return }
-    if traits.contains(.stack), let stack = object as? any RestorableStack {
-      let nodes = coder.restoredChildren
-      if !nodes.isEmpty { stack.restoreStack(nodes) }
-    }
-    if traits.contains(.split), let split = object as? any RestorableSplit {
-      let nodes = coder.restoredChildren
-      if !nodes.isEmpty { split.restoreColumns(nodes) }
+    let nodes = coder.restoredChildren
+    if !nodes.isEmpty {
+      if traits.contains(.stack) { (object as? any RestorableStack)?.restoreStack(nodes) }
+      if traits.contains(.split) { (object as? any RestorableSplit)?.restoreColumns(nodes) }
     }
     if traits.contains(.presenter), let presenter = object as? any RestorablePresenter,
       let node = coder.restoredPresented, presenter.restorationPresented !== node
@@ -79,10 +66,10 @@ extension RestorationRun {
     if traits.contains(.tabs), let tabs = object as? any RestorableTabs {
       _ = attempt(slot) {
         guard let id = try coder.builtIn?.selectedTab() else { return }
-        if let tab = restored.node(id) {
+        if let tab = elements.object(ofRecord: id) as? any RestorableNode {
           tabs.selectedTab = tab
         } else {
-          restored.tabsToCome.append((tabs, id))
+          elements.tabsToCome.append((tabs, id))
         }
       }
     }
@@ -93,7 +80,7 @@ extension RestorationRun {
       try body()
       return true
     } catch {
-      outcomes.fail(slot, error.reason)
+      elements.endDecoding(slot, throwing: error)
       return false
     }
   }

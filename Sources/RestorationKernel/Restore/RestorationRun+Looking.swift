@@ -16,48 +16,48 @@ extension RestorationRun {
     case missing(RestorationReport.NodeOutcome)
   }
 
-  func find(_ slot: Int32, _ coder: StateDecoder) -> Found {
+  func find(_ slot: Int32) -> Found {
     let place = document[slot].place
+    let late = elements.object(at: slot)
     let lookup = Lookup(
-      place.role.kind, isBelowMissing: !restored.isBack(place.parent),
-      isLeftOut: isLeftOut(slot), isLate: false,
-      isOnCutStack: outcomes.keepsNode(below: slot) != nil, isTab: outcomes.isTab(slot),
+      place.role.kind, isBelowMissing: late == nil && !elements.isBack(place.parent),
+      isLeftOut: isLeftOut(slot), isLate: late != nil,
+      isOnCutStack: elements.keepsMissing(below: slot) != nil,
+      isTab: elements.container(of: slot, that: .tabs) != nil,
       namesClass: forms.restorationClassName(place.form) != nil)
     switch lookup {
-    case .belowMissing: return .missing(.parentMissing(restored.path(at: Int(place.parent))))
+    case .belowMissing: return .missing(.parentMissing(elements.path(at: place.parent)))
     case .leftOut: return .missing(.skipped)
     case .onCutStack: return .missing(.stackCut)
     case .inLoadedNode: return .missing(.viewNotFound)
-    case .late, .amongTabs: return findExisting(place) ?? .missing(.tabNotFound)
-    case .registered:
-      let scope = place.parent == Document.tree ? nil : restored.object(at: place.parent)
-      return existing.object(place, scope: scope, isScope: restored.contains).map {
-        .found($0, .existing)
-      } ?? .missing(.notRegistered)
-    case .restorationClass: return askRestorationClass(place, coder)
+    case .late: return existing(late) ?? .missing(.notFound)
+    case .amongTabs: return existing(findExisting(place)) ?? .missing(.tabNotFound)
+    case .registered: return existing(findExisting(place)) ?? .missing(.notRegistered)
+    case .restorationClass: return askRestorationClass(slot)
     case .laterSteps:
-      return askDelegate(coder) ?? findExisting(place) ?? askStoryboard(place)
-        ?? askNodeClass(place, coder) ?? .missing(.notFound)
+      return askDelegate(slot) ?? existing(findExisting(place)) ?? askStoryboard(place)
+        ?? types.factory(ofClass: forms.className(place.form)).map { ask($0, slot) }
+        ?? .missing(.notFound)
     }
   }
 
-  private func existingNode(_ place: Place) -> (any RestorableNode)? {
-    existing.node(place, below: restored.isBack(place.parent) ? above(place) : nil)
+  private func existing(_ object: (any StateRestoring)?) -> Found? {
+    object.map { .found($0, .existing) }
   }
 
-  private func above(_ place: Place) -> (any RestorableNode)? {
-    place.parent == Document.tree ? nil : restored.node(at: place.parent)
-  }
-
-  private func findExisting(_ place: Place) -> Found? {
-    existingNode(place).map { .found($0, .existing) }
+  func findExisting(_ place: Place) -> (any StateRestoring)? {
+    let isRoot = place.parent == Document.tree
+    return existing.object(
+      place, below: isRoot ? nil : elements.object(at: place.parent),
+      isRoot ? nil : elements.node(at: place.parent), isScope: elements.contains)
   }
 
   /// Asks the restoration class of the element, in the first step.
-  private func askRestorationClass(_ place: Place, _ coder: StateDecoder) -> Found {
+  private func askRestorationClass(_ slot: Int32) -> Found {
+    let place = document[slot].place
     let name = forms.restorationClassName(place.form) ?? ""
     if let root = givenRoot(place, madeBy: name) { return .found(root, .existing) }
-    if let make = forms.factory(named: name, place.form) { return ask(make, coder) }
+    if let make = forms.factory(named: name, place.form) { return ask(make, slot) }
     return .missing(
       types.isRegistered(name) ? .notARestorationClass(name) : .unknownRestorationClass(name))
   }
@@ -67,30 +67,30 @@ extension RestorationRun {
   private func givenRoot(_ place: Place, madeBy name: String) -> (any RestorableNode)? {
     guard place.parent == Document.tree, place.role.kind == .node,
       types.isMadeByClosure(forms.className(place.form), registeredAs: name),
-      let given = existingNode(place), given.restorationClass == nil,
-      forms.isSaved(given, place.form)
+      let given = findExisting(place) as? any RestorableNode, given.restorationClass == nil,
+      forms.known(given, place.form).isSaved
     else { return nil }
     return given
   }
 
-  private func ask(_ make: TypeTable.Factory, _ coder: StateDecoder) -> Found {
-    ask(.restorationClass) { try make(coder.path, coder) } ?? .missing(.vetoed)
+  private func ask(_ make: TypeTable.Factory, _ slot: Int32) -> Found {
+    coders.use(slot) { coder in
+      ask(.restorationClass) { try make(coder.path, coder) } ?? .missing(.vetoed)
+    }
   }
 
-  private func askDelegate(_ coder: StateDecoder) -> Found? {
+  private func askDelegate(_ slot: Int32) -> Found? {
     guard let delegate else { return nil }
-    return ask(.delegate) { try delegate.node(at: coder.path, coder: coder) }
+    return coders.use(slot) { coder in
+      ask(.delegate) { try delegate.node(at: coder.path, coder: coder) }
+    }
   }
 
   private func askStoryboard(_ place: Place) -> Found? {
-    guard let reference = forms[place.form].storyboard else { return nil }
+    guard let reference = forms.storyboard(place.form) else { return nil }
     return ask(.storyboard) {
       try types.storyboard(named: reference.name)?.instantiate(reference.identifier)
     } ?? .missing(.notInStoryboard(reference.name, identifier: reference.identifier))
-  }
-
-  private func askNodeClass(_ place: Place, _ coder: StateDecoder) -> Found? {
-    types.factory(ofClass: forms.className(place.form)).map { ask($0, coder) }
   }
 
   private func ask(

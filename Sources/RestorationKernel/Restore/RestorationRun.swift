@@ -4,34 +4,19 @@ internal import ArchiveCodec
 ///
 /// The elements are those of a whole document, or those of one that came late.
 final class RestorationRun {
-  /// A body that an object may be given.
-  struct Choice {
-    /// The identifier of the unread body; nil for the element's own.
-    let unread: UInt64?
-    let body: KeyedDecoder?
-    let reading: StateReading
-  }
-
   let document: Document
-  /// The elements in the order of the walk that has saved them.
+  /// The elements in the order of the walk that has saved them, parents first.
   let order: [Int32]
-  let restored: RestoredObjects
+  let elements: RestoredElements
+  let coders: ElementCoders
   let objects: ObjectTable
+  let existing: ExistingObjects
   let delegate: (any StateDelegate)?
   /// Says where the restore is, and what it leaves out; nil if the launch could not be marked.
   let launch: LaunchMark?
-  /// The elements whose nodes came late.
-  private let late: [Int32: any RestorableNode]
+  private(set) lazy var forms = FormReader(document, objects.types, delegate)
 
-  // The run is at one element at a time, so accesses to these variables never overlap.
-  @safe @exclusivity(unchecked) var forms: FormReader
-  @safe @exclusivity(unchecked) var existing: ExistingObjects
-  @safe @exclusivity(unchecked) var coders: ElementCoders
-  @safe @exclusivity(unchecked) var outcomes: ElementOutcomes
-  /// How bodies are read that are not simply the own ones, in the current version.
-  var choices: [Int32: [Choice]] = [:]
-
-  var types: TypeTable { forms.types }
+  var types: TypeTable { objects.types }
 
   /// Without a part, all elements are restored; late nodes are given at their elements, and with them the
   /// nodes above.
@@ -42,18 +27,15 @@ final class RestorationRun {
     body: @escaping (UInt64) throws(ArchiveError) -> KeyedDecoder?
   ) {
     (self.document, self.objects, self.delegate) = (document, objects, delegate)
-    (self.launch, self.late) = (launch, late)
+    self.launch = launch
     order = part ?? Array(document.walk(from: Document.tree).dropFirst())
-    let restored = RestoredObjects(document, body)
-    self.restored = restored
-    let facts = document.facts
+    let elements = RestoredElements(document, body)
+    self.elements = elements
     coders = ElementCoders(count: document.elements.count) {
-      StateDecoder(facts, restored)
+      StateDecoder(elements)
     }
-    outcomes = ElementOutcomes(document)
-    forms = FormReader(document, objects.types)
-    existing = ExistingObjects(objects.types, objects, roots: roots)
-    for (slot, node) in late { _ = restored.claim(node, node, at: slot) }
+    existing = ExistingObjects(objects, roots: roots)
+    for (slot, node) in late { elements.claim(node, node, at: slot) }
   }
 
   /// Runs from the first question to the last finished callback.
@@ -62,56 +44,31 @@ final class RestorationRun {
   /// what it contains.
   func run(isLate: Bool = false, isBack: Bool = false) -> RestorationReport.Outcome {
     let application = isLate ? nil : delegate
-    if let application, !lets(application) { return .declined }
-    prepare()
-    makeObjects()
-    loadViews()
-    findViews()
-    decode(takingContent: !isBack)
-    layOut()
-    if let application { decode(application) }
-    for slot in order where outcomes.isDecodable(slot) {
-      guard let object = restored.object(at: slot) else { continue }
-      mark(slot)
-      object.applicationFinishedRestoringState()
+    if let application {
+      let isMeant = coders.use(Document.tree) {
+        application.shouldRestoreApplicationState(with: $0)
+      }
+      guard isMeant else { return .declined }
     }
-    mark(nil)
+    order.forEach(chooseBodies)
+    order.forEach(make)
+    forEachBack { slot, _ in elements.node(at: slot)?.loadViewIfNeeded() }
+    order.forEach(findView)
+    forEachBack { slot, object in decode(object, slot, takingContent: !isBack) }
+    delegate?.layOutRestoredInterface()
+    forEachBack { slot, object in layOut(object, slot) }
+    if let application { decode(application) }
+    forEachBack { _, object in object.applicationFinishedRestoringState() }
     return .restored
   }
 
-  /// The line of a late node that gets nothing: it is of another class, or is left out.
-  func refusal(of slot: Int32) -> RestorationReport.Entry? {
-    guard let node = late[slot] else { return nil }
-    forms.findNames(delegate)
-    let form = document[slot].place.form
-    let outcome: RestorationReport.NodeOutcome
-    if !forms.isSaved(node, form) {
-      outcome = .classMismatch(by: .existing, found: types.className(of: node))
-    } else if isLeftOut(slot) {
-      outcome = .skipped
-    } else {
-      return nil
+  private func forEachBack(_ body: (Int32, any StateRestoring) -> Void) {
+    for slot in order {
+      guard let object = elements.decodable(at: slot) else { continue }
+      mark(slot)
+      body(slot, object)
     }
-    return RestorationReport.Entry(
-      kind: .node, path: restored.path(at: Int(slot)), className: forms[form].className,
-      outcome: outcome, notes: [.kept])
-  }
-
-  /// Asks the delegate whether anything is restored.
-  private func lets(_ delegate: any StateDelegate) -> Bool {
-    withCoder(Document.tree) { delegate.shouldRestoreApplicationState(with: $0) }
-  }
-
-  /// Lets the delegate decode the application's own values.
-  private func decode(_ delegate: any StateDelegate) {
-    withCoder(Document.tree) { coder in
-      do {
-        try delegate.didDecodeRestorableState(with: coder)
-      } catch {
-        outcomes.note(.didDecodeFailed(error.reason), Document.tree)
-      }
-    }
-    if let note = coders.unreadNote(0) { outcomes.note(note, Document.tree) }
+    mark(nil)
   }
 
   @inline(__always)
@@ -124,84 +81,50 @@ final class RestorationRun {
     launch?.isLeftOut(LaunchSubject(element: document[slot].id)) ?? false
   }
 
-  /// Gives the coder of an element to a call.
-  @inline(__always)
-  func withCoder<Value>(_ slot: Int32, _ body: (StateDecoder) -> Value) -> Value {
-    let coder = coders.take(Int(slot))
-    let value = body(coder)
-    coders.putBack(consume coder, Int(slot))
-    return value
+  /// The line of a late node that gets nothing: it is of another class, or is left out.
+  func refusal(of slot: Int32) -> RestorationReport.Entry? {
+    guard let node = elements.node(at: slot) else { return nil }
+    let otherClass = forms.known(node, document[slot].place.form).otherClass
+    let outcome: RestorationReport.NodeOutcome? =
+      otherClass.map { .classMismatch(by: .existing, found: $0) }
+      ?? (isLeftOut(slot) ? .skipped : nil)
+    return outcome.map {
+      RestorationReport.Entry(slot, of: document, at: elements.path(at: slot), $0, [.kept])
+    }
   }
 
   // MARK: Bodies
 
-  /// Decides which body each object is given, and migrates the older ones.
-  private func prepare() {
-    forms.findNames(delegate)
-    for slot in order {
-      let (element, unread) = (
-        document[slot], document.unread.isEmpty ? nil : document.unread[slot]
-      )
-      if unread == nil, forms.reading(element.place.form) == .current { continue }
-      var all = (unread ?? []).map { body in
-        choice(body.id, restored.body(body.record, of: slot), body.form)
-      }
-      // What wrote nothing is migrated as well.
-      let own = element.body == .none ? .empty : restored.body(element.bodyRecord, of: slot)
-      all.append(choice(nil, own, element.place.form))
-      let reasons: [UnreadBody.Reason?] = (unread ?? []).map(\.reason) + [nil]
-      let order = BodyChoice.order(
-        all.indices.map {
-          BodyChoice.Candidate(unread: reasons[$0], isReadable: all[$0].body != nil)
-        })
-      choices[slot] = order.isEmpty ? Array(all.suffix(1)) : order.map { all[$0] }
-      restored.given[slot] = .some(order.first.flatMap { all[$0].body })
-    }
+  /// Decides which bodies an object is offered, and migrates the older ones.
+  private func chooseBodies(_ slot: Int32) {
+    let (element, unread) = (document[slot], document.unread.isEmpty ? nil : document.unread[slot])
+    if unread == nil, forms.reading(element.place.form) == .current { return }
+    // What wrote nothing is migrated as well.
+    let own = element.body == .none ? .empty : elements.body(element.bodyRecord, of: slot)
+    let all =
+      (unread ?? []).map { choice($0, elements.body($0.record, of: slot), $0.form) }
+      + [choice(nil, own, element.place.form)]
+    let places = BodyChoice.order(
+      all.map { BodyChoice.Candidate(unread: $0.unread?.reason, isReadable: $0.body != nil) })
+    elements.offer(places.isEmpty ? all.suffix(1) : places.map { all[$0] }, at: slot)
   }
 
-  private func choice(_ unread: UInt64?, _ body: KeyedDecoder?, _ form: Int32) -> Choice {
-    guard let body else { return Choice(unread: unread, body: nil, reading: .current) }
-    let (migrated, reading) = forms.migrate(body, form)
-    return Choice(unread: unread, body: migrated, reading: reading)
-  }
-
-  func reading(of slot: Int32) -> StateReading {
-    choices.isEmpty ? .current : choices[slot]?.first?.reading ?? .current
+  private func choice(
+    _ unread: UnreadBody?, _ body: KeyedDecoder?, _ form: Int32
+  ) -> RestoredElements.Choice {
+    let (migrated, reading) = body.map { forms.migrate($0, form) } ?? (nil, .current)
+    return RestoredElements.Choice(unread: unread, body: migrated, reading: reading)
   }
 
   // MARK: Making
 
-  private func makeObjects() {
-    for slot in order {
-      mark(slot)
-      if late[slot] != nil {
-        take(late: slot)
-      } else {
-        switch withCoder(slot, { find(slot, $0) }) {
-        case .found(let object, let step): take(object, by: step, as: slot)
-        case .missing(let reason): outcomes.set(verdict(on: .missing(reason), at: slot), slot)
-        }
-        noteGivenRoot(slot)
-      }
+  private func make(_ slot: Int32) {
+    mark(slot)
+    switch find(slot) {
+    case .found(let object, let step): take(object, by: step, as: slot)
+    case .missing(let reason): elements.settle(.missing(reason), at: slot, isAwaited: true)
     }
-  }
-
-  private func take(late slot: Int32) {
-    guard let node = restored.node(at: slot) else { return }
-    let known = forms.known(node, document[slot].place.form)
-    let otherClass = known.isSaved ? nil : known.info.name
-    outcomes.set(
-      verdict(on: .found(by: .existing, otherClass: otherClass), at: slot), slot,
-      known.info.traits)
-  }
-
-  private func verdict(
-    on object: ElementVerdict.Object, at slot: Int32, areViewsLoaded: Bool = false
-  ) -> ElementVerdict {
-    ElementVerdict(
-      object, reading(of: slot), hasState: !document[slot].place.lacksState,
-      isOnKeptNode: outcomes.keepsNode(below: slot) ?? false,
-      isAwaited: !areViewsLoaded && document[slot].place.role == .view)
+    noteGivenRoot(slot)
   }
 
   private func take(
@@ -210,23 +133,20 @@ final class RestorationRun {
     let place = document[slot].place
     let known = forms.known(object, place.form)
     let node = known.info.node(object)
-    let restorationClass = forms.restorationClassName(place.form)
-    func leaveOut(_ reason: RestorationReport.NodeOutcome) {
-      outcomes.set(verdict(on: .missing(reason), at: slot), slot)
-    }
+    let maker = forms.restorationClassName(place.form)
     if place.role.kind == .node, node == nil {
-      return leaveOut(.notARestorationClass(restorationClass ?? forms.className(place.form)))
+      let name = maker ?? forms.className(place.form)
+      return elements.settle(.missing(.notARestorationClass(name)), at: slot)
     }
-    if let other = restored.claim(object, node, at: slot) {
-      return leaveOut(.providedTwice(restored.path(at: Int(other))))
+    if let other = elements.claim(object, node, at: slot) {
+      return elements.settle(.missing(.providedTwice(elements.path(at: other))), at: slot)
     }
-    let otherClass = known.isSaved ? nil : known.info.name
-    outcomes.set(
-      verdict(on: .found(by: step, otherClass: otherClass), at: slot), slot, known.info.traits)
+    elements.settle(
+      .found(by: step, otherClass: known.otherClass), at: slot, known.info.traits)
     objects.remember(
       object, known.info, node, identifier: place.name,
       // The closure of the saved class may have made an object of another class.
-      restorationClass: restorationClass
+      restorationClass: maker
         ?? (step == .restorationClass ? forms.className(place.form) : nil))
     if place.role == .object, let object = object as? any RestorableObject {
       objects.register(object, identifier: place.name)
@@ -236,43 +156,27 @@ final class RestorationRun {
   /// Notes a given root that is not used, since another root is back at its place, or none by a veto.
   private func noteGivenRoot(_ slot: Int32) {
     let place = document[slot].place
-    guard place.parent == Document.tree, place.role.kind == .node, late.isEmpty,
-      outcomes[slot]?.isBack == true || outcomes[slot] == .vetoed,
-      let given = existing.node(place, below: nil), given !== restored.node(at: slot)
+    guard place.parent == Document.tree, place.role.kind == .node,
+      elements.outcomes[Int(slot)]?.isBack == true || elements.outcomes[Int(slot)] == .vetoed,
+      let given = findExisting(place), given !== elements.object(at: slot)
     else { return }
-    outcomes.note(.givenRootNotUsed, slot)
+    elements.note(.givenRootNotUsed, slot)
   }
 
-  private func loadViews() {
-    for slot in order where outcomes.isDecodable(slot) {
-      guard let node = restored.node(at: slot) else { continue }
-      mark(slot)
-      node.loadViewIfNeeded()
-    }
-  }
-
-  private func findViews() {
-    for slot in order where outcomes[slot] == .viewNotFound {
-      let place = document[slot].place
-      let view = view(place)
-      let isSaved = view.map { forms.isSaved($0, place.form) } ?? false
-      let found = view.map {
-        ElementVerdict.Object.found(
-          by: .existing, otherClass: isSaved ? nil : types.className(of: $0))
-      }
-      if let view, isSaved { restored.set(view, at: slot) }
-      outcomes.set(
-        verdict(on: found ?? .missing(.viewNotFound), at: slot, areViewsLoaded: true), slot,
-        view.map { isSaved ? types.traits(of: $0) : [] } ?? [])
-    }
-  }
-
-  private func view(_ place: Place) -> (any RestorableView)? {
-    guard outcomes.isDecodable(place.parent), let node = restored.node(at: place.parent) else {
-      return nil
+  private func findView(_ slot: Int32) {
+    guard case .viewNotFound? = elements.outcomes[Int(slot)] else { return }
+    let place = document[slot].place
+    guard elements.decodable(at: place.parent) != nil else {
+      return elements.settle(.missing(.viewNotFound), at: slot)
     }
     mark(place.parent)
-    return existing.view(place, of: node)
+    guard let view = findExisting(place) else {
+      return elements.settle(.missing(.viewNotFound), at: slot)
+    }
+    let known = forms.known(view, place.form)
+    if known.isSaved { elements.set(view, at: slot) }
+    elements.settle(
+      .found(by: .existing, otherClass: known.otherClass), at: slot, known.info.traits)
   }
 }
 

@@ -70,9 +70,9 @@ extension Survey {
   ///
   /// An entry is one of these, or an element that only references reach: who has an entry has all below it.
   private func reachedEntries(besides referred: [Int32]) -> Set<Int32> {
-    var slots = KeyTable(expecting: document.elements.count + places.added.count)
-    for (slot, element) in (document.elements + places.added).enumerated() where element.id != 0 {
-      slots.set(element.id, Int32(slot))
+    var slots = document.slotsByIdentifier
+    for (number, element) in places.added.enumerated() {
+      slots.set(element.id, Int32(document.elements.count + number))
     }
     let references = references.all.filter { !places.isHomeless($0.key) }.mapValues { ids in
       ids.compactMap { slots[$0] }.filter { !places.isHomeless($0) }
@@ -239,7 +239,7 @@ extension Survey {
     change.idLimit = document.idLimit
     if change.nextID > change.idLimit { change.idLimit = (change.nextID | 1023) + 1 }
     if forms.hasNewNames { change.formerNames = forms.formerNames }
-    if conditions.facts != document.facts.withoutTime { change.facts = conditions.facts }
+    if conditions.facts != document.facts { change.facts = conditions.facts }
     if !change.forms.isEmpty || change.idLimit != document.idLimit || change.facts != nil
       || change.formerNames != nil
     {

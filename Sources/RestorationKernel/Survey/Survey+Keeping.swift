@@ -106,7 +106,7 @@ extension Survey {
     let unread = UnreadBody(
       id: places.takeID(), form: withheld.form, reason: withheld.reason, since: withheld.since,
       byteCount: withheld.byteCount)
-    if let kept = keeping.claims[slot], kept.outcome?.staysBeside != true {
+    if let kept = keeping.claims[slot], !kept.reason.staysBeside {
       places.notes.addOther(slot, .replaced)
     }
     // The object has decoded the one that it was given, and has written what that has become.
@@ -231,9 +231,7 @@ extension Survey {
   }
 
   func entry(_ slot: Int32, _ outcome: PreservationReport.NodeOutcome) -> SurveyNotes.Entry {
-    SurveyNotes.Entry(
-      kind: document[slot].place.role.kind, path: places.path(of: slot),
-      className: document.form(of: slot).className, outcome: outcome)
+    SurveyNotes.Entry(slot, of: document, at: places.path(of: slot), outcome)
   }
 }
 

@@ -162,8 +162,9 @@ struct Survey {
 
   /// Visits the objects that have said that they have changed, and are still part of the tree.
   private mutating func placeChanged() throws {
+    var depths: [Int32: Int] = [:]
     var left = agenda.changed.filter { document[$0.slot].id != 0 }.map {
-      (depth: depth(of: $0.slot), object: $0.object, slot: $0.slot)
+      (depth: depth(of: $0.slot, &depths), object: $0.object, slot: $0.slot)
     }
     left.sort { $0.depth < $1.depth }
     var count = left.count + 1
@@ -259,10 +260,16 @@ struct Survey {
     try visit(object, info, at: slot, asksBody: true, placesBelow: placesBelow)
   }
 
-  private func depth(of slot: Int32) -> Int {
-    sequence(first: slot) { slot in
-      slot > Document.tree ? document[slot].place.parent : nil
-    }.reduce(0) { depth, _ in depth + 1 }
+  /// How many elements lie above an element; each of them is passed once for all that lie below it.
+  private func depth(of slot: Int32, _ known: inout [Int32: Int]) -> Int {
+    var (above, passed): (Int32, [Int32]) = (slot, [])
+    while above > Document.tree, known[above] == nil {
+      passed.append(above)
+      above = document[above].place.parent
+    }
+    let depth = known[above] ?? 0
+    for (steps, slot) in passed.reversed().enumerated() { known[slot] = depth + steps + 1 }
+    return depth + passed.count
   }
 
   /// What the next save has to ask again if this one is not stored.

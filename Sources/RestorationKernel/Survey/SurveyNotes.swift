@@ -90,10 +90,7 @@ struct SurveyNotes {
   func entries(_ document: Document) -> [Entry] {
     let paths = StoredPaths(document)
     func entry(_ slot: Int32, _ outcome: Outcome, _ notes: [ReportNote]) -> Entry {
-      Entry(
-        kind: document[slot].place.role.kind,
-        path: paths[slot],
-        className: document.form(of: slot).className, outcome: outcome, notes: notes)
+      Entry(slot, of: document, at: paths[slot], outcome, notes)
     }
     let application = notes[Document.tree].map { [Entry.ofApplication(.saved, $0)] } ?? []
     return application

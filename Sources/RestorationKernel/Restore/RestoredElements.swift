@@ -1,0 +1,256 @@
+internal import ArchiveCodec
+
+/// The elements of a restore: the object of each, what has become of it, and the bodies that it is offered.
+final class RestoredElements {
+  typealias Outcome = RestorationReport.NodeOutcome
+
+  /// A body that an object may be given.
+  struct Choice {
+    /// Nil for the element's own body.
+    let unread: UnreadBody?
+    /// Nil if nobody gets to see the body.
+    let body: KeyedDecoder?
+    let reading: StateReading
+  }
+
+  private struct Found {
+    var object: (any StateRestoring)?
+    var node: (any RestorableNode)?
+    var traits: TypeTraits = []
+    /// Whether saves keep the element with all below it.
+    var isKept = false
+  }
+
+  /// The facts that few elements have.
+  private struct Extra {
+    /// The bodies that the object is still offered, if that is not simply the own one in the current version.
+    var choices: ArraySlice<Choice> = []
+    var notes: [ReportNote] = []
+    /// The notes on fields that were not restored as they are stored, and whether a save would replace any.
+    var mended: (notes: [ReportNote], isReplaced: Bool) = ([], false)
+    /// Why the body could not be read when somebody asked for it.
+    var error: ArchiveError?
+    /// Whether saves keep the missing node of a stack; what lay on that one is left out.
+    var keepsMissing: Bool?
+    /// How many nodes of a stack have each name.
+    var nameCounts: [String: Int]?
+  }
+
+  let document: Document
+  private let paths: StoredPaths
+  private let readBody: (UInt64) throws(ArchiveError) -> KeyedDecoder?
+  private lazy var slots = document.slotsByIdentifier
+  // The tables belong to one run, which is at one element at a time.
+  @safe @exclusivity(unchecked) private(set) var outcomes: [Outcome?]
+  @safe @exclusivity(unchecked) private var found: [Found]
+  @safe @exclusivity(unchecked) private var extras: [Int32: Extra] = [:]
+  private var claimed = KeyTable()
+  /// Finds the objects of elements that this restore does not restore.
+  var other: (Int32) -> (any StateRestoring)? = { _ in nil }
+  /// The tabs that were selected, and are not back.
+  var tabsToCome: [(tabs: any RestorableTabs, id: UInt64)] = []
+
+  init(
+    _ document: Document,
+    _ readBody: @escaping (UInt64) throws(ArchiveError) -> KeyedDecoder?
+  ) {
+    (self.document, self.readBody, paths) = (document, readBody, StoredPaths(document))
+    outcomes = Array(repeating: nil, count: document.elements.count)
+    found = Array(repeating: Found(), count: document.elements.count)
+    outcomes[Int(Document.tree)] = .restored(by: .delegate)
+  }
+
+  // MARK: Objects
+
+  func object(at slot: Int32) -> (any StateRestoring)? { found[Int(slot)].object }
+
+  func node(at slot: Int32) -> (any RestorableNode)? { found[Int(slot)].node }
+
+  func traits(of slot: Int32) -> TypeTraits { found[Int(slot)].traits }
+
+  func isBack(_ slot: Int32) -> Bool { slot == Document.tree || object(at: slot) != nil }
+
+  /// The object of an element, if it is of the class that was saved.
+  func decodable(at slot: Int32) -> (any StateRestoring)? {
+    outcomes[Int(slot)]?.isDecodable == true ? object(at: slot) : nil
+  }
+
+  /// The objects that saves have to know as those of their elements: a node may be of another class.
+  func known(in order: [Int32]) -> [(slot: Int32, object: any StateRestoring)] {
+    order.compactMap { slot in
+      guard let object = object(at: slot), let outcome = outcomes[Int(slot)], !isKept(slot),
+        outcome.isDecodable || outcome.isBack && document[slot].place.role.kind == .node
+      else { return nil }
+      return (slot, object)
+    }
+  }
+
+  /// Notes the object of an element; returns the element that it is already, if that is another one.
+  @discardableResult
+  func claim(
+    _ object: any StateRestoring, _ node: (any RestorableNode)?, at slot: Int32
+  ) -> Int32? {
+    let key = UInt64(addressOf: object)
+    if let other = claimed[key] { return other == slot ? nil : other }
+    claimed.set(key, slot)
+    (found[Int(slot)].object, found[Int(slot)].node) = (object, node)
+    return nil
+  }
+
+  /// Notes an object that may be that of other elements, too.
+  func set(_ object: (any StateRestoring)?, at slot: Int32) { found[Int(slot)].object = object }
+
+  func contains(_ object: any StateRestoring) -> Bool { claimed[UInt64(addressOf: object)] != nil }
+
+  /// Lets all objects go; coders that hooks have kept find nothing any more.
+  func forget() {
+    (found, tabsToCome) = ([], [])
+  }
+
+  // MARK: Outcomes
+
+  /// Decides what becomes of an element whose object has been looked for.
+  ///
+  /// The traits are those of the object, none if the object is not back.
+  func settle(
+    _ object: ElementVerdict.Object, at slot: Int32, _ traits: TypeTraits = [],
+    isAwaited: Bool = false
+  ) {
+    let verdict = ElementVerdict(
+      object, reading(of: slot), hasState: !document[slot].place.lacksState,
+      isOnKeptNode: keepsMissing(below: slot) ?? false, isAwaited: isAwaited)
+    outcomes[Int(slot)] = verdict.outcome
+    (found[Int(slot)].traits, found[Int(slot)].isKept) = (traits, verdict.isKept)
+    guard !verdict.outcome.isBack, let stack = container(of: slot, that: .stack) else { return }
+    let isCut = extras[stack]?.keepsMissing
+    // A node whose class this version does not know is as if it had not been in the stack, unless the
+    // number that tells it from an equal sibling would pass to that one.
+    if case .missing(.unknownRestorationClass) = object, isCut == nil, hasOwnName(slot, in: stack) {
+      return
+    }
+    extras[stack, default: Extra()].keepsMissing = isCut == true || verdict.isKept
+  }
+
+  /// Whether saves keep the missing node on which an element lay in a stack; nil if no node of the
+  /// stack is missing so far.
+  func keepsMissing(below slot: Int32) -> Bool? {
+    extras.isEmpty ? nil : container(of: slot, that: .stack).flatMap { extras[$0]?.keepsMissing }
+  }
+
+  /// The node that contains an element, if it has a trait.
+  func container(of slot: Int32, that trait: TypeTraits) -> Int32? {
+    let parent = document[slot].place.parent
+    return document[slot].place.role == .child && traits(of: parent).contains(trait) ? parent : nil
+  }
+
+  private func hasOwnName(_ slot: Int32, in stack: Int32) -> Bool {
+    let counts =
+      extras[stack]?.nameCounts
+      ?? document[stack].children.reduce(into: [:]) { $0[document[$1].place.name, default: 0] += 1 }
+    extras[stack, default: Extra()].nameCounts = counts
+    return counts[document[slot].place.name] == 1
+  }
+
+  /// Notes that the object of an element could not be decoded, or has decoded another body after that.
+  func endDecoding(_ slot: Int32, throwing error: (any Error)?) {
+    guard let step = outcomes[Int(slot)]?.step else { return }
+    outcomes[Int(slot)] = error.map { .decodeFailed(by: step, $0.reason) } ?? .restored(by: step)
+  }
+
+  func isKept(_ slot: Int32) -> Bool { found[Int(slot)].isKept }
+
+  func keep(_ slot: Int32) { found[Int(slot)].isKept = true }
+
+  func note(_ note: ReportNote, _ slot: Int32) { extras[slot, default: Extra()].notes.append(note) }
+
+  func notes(of slot: Int32) -> [ReportNote] {
+    guard !extras.isEmpty, let extra = extras[slot] else { return [] }
+    let outcome = outcomes[Int(slot)]
+    let version = outcome?.isDecodable == true ? reading(of: slot).migratedFrom : nil
+    return (version.map { [.migrated(from: $0)] } ?? [])
+      + (outcome?.wasAsked == true ? extra.mended.notes : []) + extra.notes
+  }
+
+  // MARK: Bodies
+
+  /// Offers an object some bodies, one after the other.
+  func offer(_ choices: [Choice], at slot: Int32) {
+    extras[slot, default: Extra()].choices = choices[...]
+  }
+
+  /// Goes on to the next body that is offered; false if there is none.
+  func offerNext(at slot: Int32) -> Bool {
+    guard !extras.isEmpty, let count = extras[slot]?.choices.count, count > 1 else { return false }
+    extras[slot]?.choices.removeFirst()
+    extras[slot]?.mended = ([], false)
+    extras[slot]?.error = nil
+    return true
+  }
+
+  /// The body that is offered now; nil if that is the own one in the current version.
+  func choice(at slot: Int32) -> Choice? { extras.isEmpty ? nil : extras[slot]?.choices.first }
+
+  func reading(of slot: Int32) -> StateReading { choice(at: slot)?.reading ?? .current }
+
+  /// Whether the object of an element has something to read.
+  func hasReadableState(_ slot: Int32) -> Bool {
+    !document[slot].place.lacksState && !reading(of: slot).isWithheld
+  }
+
+  func isReplaced(_ slot: Int32) -> Bool {
+    !extras.isEmpty && extras[slot]?.mended.isReplaced == true
+  }
+
+  /// Throws the error of the body, if it could not be read.
+  func checkBody(of slot: Int32) throws {
+    if !extras.isEmpty, let error = extras[slot]?.error { throw error }
+  }
+
+  func body(_ record: UInt64, of slot: Int32) -> KeyedDecoder? {
+    do throws(ArchiveError) {
+      return try readBody(record)
+    } catch {
+      extras[slot, default: Extra()].error = error
+      return nil
+    }
+  }
+}
+
+/// The answers to coders.
+extension RestoredElements {
+  /// The restored object of a record; nil if it is not back.
+  func object(ofRecord id: UInt64) -> (any StateRestoring)? {
+    guard !found.isEmpty, id > 0, let slot = slots[id] else { return nil }
+    return object(at: slot) ?? other(slot)
+  }
+
+  func path(at slot: Int32) -> RestorationPath { paths[slot] }
+
+  /// The app's values of an element; nil if none are stored.
+  func state(at slot: Int32) -> KeyedDecoder? {
+    if let choice = choice(at: slot) { return choice.body }
+    let element = document[slot]
+    return element.body == .none ? nil : body(element.bodyRecord, of: slot)
+  }
+
+  /// The nodes that an element contained or presented and that are back, in saved order.
+  func nodes(below slot: Int32, _ role: Role) -> [any RestorableNode] {
+    guard !found.isEmpty, slot > Document.tree else { return [] }
+    return document[slot].children.compactMap { child in
+      guard document[child].place.role == role else { return nil }
+      return node(at: child) ?? other(child) as? any RestorableNode
+    }
+  }
+
+  /// Notes the fields of an element that were not restored as they are stored.
+  func note<Value>(_ value: MendedValue<Value>, at slot: Int32) {
+    guard !value.replaced.isEmpty || !value.added.isEmpty else { return }
+    var (notes, isReplaced) = extras[slot]?.mended ?? ([], false)
+    notes += value.replaced.map { .fieldReplaced(key: $0.field, $0.error.reason) }
+    if !value.added.isEmpty {
+      notes.append(.missingFields(value.added.map { $0.joined(separator: ".") }))
+    }
+    isReplaced = isReplaced || !value.isWhole
+    extras[slot, default: Extra()].mended = (notes, isReplaced)
+  }
+}
