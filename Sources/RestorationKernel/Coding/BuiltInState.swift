@@ -13,10 +13,6 @@ internal import ArchiveCodec
 struct BuiltInState {
   let values: KeyedDecoder
 
-  init(_ values: KeyedDecoder) {
-    self.values = values
-  }
-
   /// Whether rows of a list were saved by their positions.
   var hasRawListPositions: Bool {
     values.contains(BuiltInKey.selected.paths) || values.contains(BuiltInKey.firstVisible.paths)

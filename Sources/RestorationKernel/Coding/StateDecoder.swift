@@ -52,7 +52,7 @@ public final class StateDecoder {
   var builtIn: BuiltInState? {
     do throws(ArchiveError) {
       return try restored.state(at: slot)?.container(forKey: BuiltInKey.container)
-        .map(BuiltInState.init)
+        .map(BuiltInState.init(values:))
     } catch {
       // The app has a value of its own under the key.
       return nil

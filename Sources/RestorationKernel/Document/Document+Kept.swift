@@ -10,34 +10,29 @@ extension Document {
   func keptElements(_ types: TypeTable) -> [KeptElement] {
     guard !kept.isEmpty || !unread.isEmpty || !withheld.isEmpty else { return [] }
     let paths = StoredPaths(self)
-    func element(
-      _ slot: Int32, _ form: Int32, _ reason: RestorationReport.NodeOutcome, since: Date?,
-      _ byteCount: Int, isStateAlone: Bool
-    ) -> KeptElement {
+    typealias Line = (Int32, Int32, RestorationReport.NodeOutcome, Date?, Int, isStateAlone: Bool)
+    // What only a kept body may refer to is there.
+    let whole: [Line] = kept.filter { $0.value.reason != .unreferred }
+      .sorted { $0.key < $1.key }.map { slot, kept in
+        let form = self[slot].place.form
+        return (slot, form, kept.outcome ?? .notFound, kept.since, kept.byteCount, false)
+      }
+    let own = withheld.filter { $0.value.reason.staysBeside && kept[$0.key] == nil }
+    // The application has no class, and no element of a report.
+    let slots = Set(unread.keys).union(own.keys).subtracting([Self.tree])
+    let bodies: [Line] = slots.sorted().flatMap { slot in
+      (unread[slot] ?? []).reversed().map {
+        (slot, $0.form, outcome($0.form, $0.reason, types), $0.since, $0.byteCount, true)
+      }
+        + [own[slot]].compactMap(\.self).map {
+          (slot, $0.form, outcome($0.form, $0.reason, types), nil, $0.byteCount, true)
+        }
+    }
+    return (whole + bodies).map { slot, form, reason, since, byteCount, isStateAlone in
       KeptElement(
         kind: self[slot].place.role.kind, path: paths[slot], className: forms[Int(form)].className,
         reason: reason, isStateAlone: isStateAlone, since: since, byteCount: byteCount)
     }
-    // What only a kept body may refer to is there.
-    let whole = kept.filter { $0.value.reason != .unreferred }.sorted { $0.key < $1.key }
-    let own = withheld.filter { $0.value.reason.staysBeside && kept[$0.key] == nil }
-    // The application has no class, and no element of a report.
-    let slots = Set(unread.keys).union(own.keys).subtracting([Self.tree])
-    return whole.map { slot, kept in
-      element(
-        slot, self[slot].place.form, kept.outcome ?? .notFound, since: kept.since, kept.byteCount,
-        isStateAlone: false)
-    }
-      + slots.sorted().flatMap { slot in
-        let unread: [(Int32, Kept.Reason, Date?, Int)] = (unread[slot] ?? []).reversed().map {
-          ($0.form, $0.reason, $0.since, $0.byteCount)
-        }
-        let own = own[slot].map { [($0.form, $0.reason, Date?.none, $0.byteCount)] } ?? []
-        return (unread + own).map { form, reason, since, byteCount in
-          element(
-            slot, form, outcome(form, reason, types), since: since, byteCount, isStateAlone: true)
-        }
-      }
   }
 
   /// Why a body is not read, as this version of the app sees it.

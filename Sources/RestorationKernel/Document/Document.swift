@@ -147,24 +147,10 @@ package enum Role: UInt8, Sendable {
   /// A node to which only references lead, the first of them from the element above.
   case referred
 
-  var kind: ElementKind {
-    switch self {
-    case .child, .presented, .referred: .node
-    case .view: .view
-    case .object: .object
-    }
-  }
+  var kind: ElementKind { self == .view ? .view : self == .object ? .object : .node }
 
   /// The names of siblings of one sort differ.
-  enum Sort: UInt8 { case node, view, object }
-
-  var sort: Sort {
-    switch self {
-    case .child, .presented, .referred: .node
-    case .view: .view
-    case .object: .object
-    }
-  }
+  var sort: Role { kind == .node ? .child : self }
 
   /// Whether the element stays for as long as a reference leads there.
   var livesByReferences: Bool { self == .referred || self == .object }

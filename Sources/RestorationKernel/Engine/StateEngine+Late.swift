@@ -61,7 +61,7 @@ extension StateEngine {
     guard let above, let name = objects.identifier(of: node),
       let slot = document[above].children.first(where: { child in
         let place = document[child].place
-        return document.kept[child] != nil && place.name == name && place.role.sort == .node
+        return document.kept[child] != nil && place.name == name && place.role.kind == .node
       })
     else { return nil }
     return Late(

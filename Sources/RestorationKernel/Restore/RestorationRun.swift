@@ -166,11 +166,8 @@ final class RestorationRun {
   private func findView(_ slot: Int32) {
     guard case .viewNotFound? = elements.outcomes[Int(slot)] else { return }
     let place = document[slot].place
-    guard elements.decodable(at: place.parent) != nil else {
-      return elements.settle(.missing(.viewNotFound), at: slot)
-    }
     mark(place.parent)
-    guard let view = findExisting(place) else {
+    guard elements.decodable(at: place.parent) != nil, let view = findExisting(place) else {
       return elements.settle(.missing(.viewNotFound), at: slot)
     }
     let known = forms.known(view, place.form)

@@ -170,7 +170,7 @@ struct NameTable {
     table?.set(key, Int32(number))
   }
 
-  func find(_ name: String, _ sort: Role.Sort, _ siblingIndex: Int32) -> Int32? {
+  func find(_ name: String, _ sort: Role, _ siblingIndex: Int32) -> Int32? {
     guard let table else {
       return places.first {
         $0.place.siblingIndex == siblingIndex && $0.place.role.sort == sort && $0.place.name == name
@@ -185,14 +185,14 @@ struct NameTable {
   }
 
   private func isNamed(
-    _ number: Int, _ name: String, _ sort: Role.Sort, _ siblingIndex: Int32
+    _ number: Int, _ name: String, _ sort: Role, _ siblingIndex: Int32
   ) -> Bool {
     let place = places[number].place
     return place.name == name && place.role.sort == sort && place.siblingIndex == siblingIndex
   }
 
   /// A number that depends on the process, so that nobody can choose names of the same one.
-  private static func key(_ name: String, _ sort: Role.Sort, _ siblingIndex: Int32) -> UInt64 {
+  private static func key(_ name: String, _ sort: Role, _ siblingIndex: Int32) -> UInt64 {
     // Not one of the bytes: equal names may be spelled with other characters.
     let hash = UInt64(truncatingIfNeeded: name.hashValue)
     return hash &+ UInt64(sort.rawValue) << 56 &+ UInt64(UInt32(bitPattern: siblingIndex)) << 8

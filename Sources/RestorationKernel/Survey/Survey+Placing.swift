@@ -218,8 +218,13 @@ extension Survey {
     if !stays, places.asksBelow(slot) { noteAsking(at: place.parent) }
     if !places.orphans.isEmpty { places.orphans.remove(slot) }
     // Those that contain each other lie below nobody else.
-    if hasOtherParent, places.isAbove(slot, place.parent) { places.orphans.insert(slot) }
+    if hasOtherParent, mayBeAbove(slot), places.isAbove(slot, place.parent) {
+      places.orphans.insert(slot)
+    }
   }
+
+  /// Whether anything may lie below an element: most have nothing, and nobody looks for them among those above.
+  func mayBeAbove(_ slot: Int32) -> Bool { contents[slot] != nil || !places[slot].children.isEmpty }
 
   /// Visits an object that may have something to say.
   private mutating func visit(

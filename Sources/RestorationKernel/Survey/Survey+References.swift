@@ -114,9 +114,7 @@ extension Survey {
       places.role(of: slot) != .view
     else { return Document.tree }
     if slot == own { return Document.tree }
-    // Most have nothing below them, or are there already.
-    let mayBeAbove = contents[own] != nil || !places[own].children.isEmpty
-    guard mayBeAbove, slot != places.parent(of: own) else { return slot }
+    guard mayBeAbove(own), slot != places.parent(of: own) else { return slot }
     return places.isAbove(own, slot) ? Document.tree : slot
   }
 

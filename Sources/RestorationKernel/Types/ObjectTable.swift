@@ -1,14 +1,10 @@
 /// The facts about the objects of one state that the objects do not say themselves: what each was
 /// restored by, and what it was registered as.
 final class ObjectTable {
-  /// The names under which a node was restored, which saves use where the node names none itself.
-  struct RestoredAs {
-    let identifier: String
-    let restorationClassName: String?
-  }
-
   private struct Entry {
-    var restored: RestoredAs?
+    /// The names under which a node was restored, which saves use where the node names none itself.
+    var restoredAs: String?
+    var restorationClassName: String?
     var registeredAs: String?
   }
 
@@ -28,13 +24,13 @@ final class ObjectTable {
 
   /// The identifier to save the node under; nil leaves it out.
   func identifier(of node: any RestorableNode) -> String? {
-    guard let own = node.restorationName else { return entries[node]?.restored?.identifier }
+    guard let own = node.restorationName else { return entries[node]?.restoredAs }
     // A node that was restored under another identifier keeps it: under the name of its class it
     // could be the second node of that name.
     if hasRestoredClassNames, types.info(of: node).isNamedByClass,
-      let restored = entries[node]?.restored
+      let name = entries[node]?.restoredAs
     {
-      return restored.identifier
+      return name
     }
     return own.isEmpty ? nil : own
   }
@@ -54,12 +50,10 @@ final class ObjectTable {
       && (restorationClass == nil
         || self.restorationClass(
           of: object, info, naming: node?.restorationClass) != nil)
-    let restored =
-      saysAll ? nil : RestoredAs(identifier: identifier, restorationClassName: restorationClass)
-    var entry = entries[object]
-    guard restored != nil || entry != nil else { return }
-    entry = entry ?? Entry()
-    entry?.restored = restored
+    if saysAll, entries[object] == nil { return }
+    var entry = entries[object] ?? Entry()
+    (entry.restoredAs, entry.restorationClassName) =
+      saysAll ? (nil, nil) : (identifier, restorationClass)
     entries[object] = entry
     hasRestoredNames = true
   }
@@ -76,7 +70,7 @@ final class ObjectTable {
       return (name, types.registration(named: name)?.factory != nil)
     }
     if let own = info.registration, own.isNamedBySaves { return (own.name, true) }
-    return entries[object]?.restored?.restorationClassName.map {
+    return entries[object]?.restorationClassName.map {
       ($0, types.registration(named: $0) != nil)
     }
   }
