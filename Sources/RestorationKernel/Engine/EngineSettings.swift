@@ -11,6 +11,8 @@ struct EngineSettings {
   var policy = StatePolicy()
   /// Hears the problems of all reports, and what is asked then is all there is.
   var heard: (([String]) -> Void)?
+  /// Is told the result of each save.
+  var told: ((Result<PreservationReport, RestorationError>) -> Void)?
 
   init(_ source: StateFile.Source, now: @escaping () -> Date) {
     self.source = source

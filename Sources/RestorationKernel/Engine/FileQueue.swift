@@ -1,9 +1,4 @@
 internal import ArchiveCodec
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// The file of a state behind a queue: all that waits for the disk happens here, one call after the other.
 actor FileQueue {

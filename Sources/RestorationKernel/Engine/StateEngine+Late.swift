@@ -1,9 +1,4 @@
 internal import ArchiveCodec
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// Tabs whose selected one is not back, and what was selected instead.
 struct TabToCome {

@@ -1,9 +1,4 @@
 internal import ArchiveCodec
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 extension StateEngine {
   /// Restores what is stored.
@@ -69,7 +64,7 @@ extension StateEngine {
       findings.unread = unread
       return RestorationReport(.declined)
     }
-    (findings.isLocked, findings.numbering) = (false, opened.numbering)
+    (findings.isLocked, known) = (false, (nil, opened.numbering))
     var report = opened.report
     findings.instances = (report.stateName, report.otherInstances)
     if let stored = opened.stored {

@@ -1,9 +1,4 @@
 internal import ArchiveCodec
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 extension StateEngine {
   /// Saves what the roots and all below them say.
@@ -28,7 +23,7 @@ extension StateEngine {
       }
       Problems.say(report.said)
       settings.heard?(report.problems.map(\.description))
-      told?(.success(report))
+      settings.told?(.success(report))
       if !isByItself {
         signal.tell(
           report.outcome == .saved ? .stored(isPolled: types.knowsUntracked) : .notStored)
@@ -36,7 +31,7 @@ extension StateEngine {
       return report
     } catch {
       Problems.say(["The save has failed: \(error)"])
-      told?(.failure(error))
+      settings.told?(.failure(error))
       if !isByItself { signal.tell(.notStored) }
       throw error
     }
@@ -58,7 +53,6 @@ extension StateEngine {
         report = try await survey(participants, byItself: isByItself, calls)
       } catch let error as ArchiveError where error.code == .outdated {
         // Somebody has changed the stored state; what the file has kept of it decides what is written.
-        if try await inFile(calls, { $0.hasLostRecords }) { beginAnew() }
         writer = nil
         report = try await survey(participants, byItself: isByItself, writesAnyway: true, calls)
       }
@@ -113,25 +107,16 @@ extension StateEngine {
       return report
     }
     if try writesAnyway || !result.isEmpty || !isStored() {
-      let write = Write(turns.newNumber(), result)
-      underWay = write
-      let (hasNew, conditions) = (!result.change.added.isEmpty, settings.ofCall)
-      let written = await calls.first {
-        [file, number = write.number, records = result.records, removed = result.removed] in
-        await file.append(number, records, hasNew: hasNew, removing: removed, conditions)
-      }
-      guard let written else { throw ArchiveError(.inputOutput) }
-      guard underWay === write else { return report }
-      let appended = try take(write, written)
-      report.writtenByteCount = appended.byteCount
-      report.setAside = appended.kept?.id
-      if calls.isBlocking { turns.noteOvertaking() }
+      guard try await isWritten(result, calls, &report) else { return report }
     } else {
       apply(result.change)
       KnownObjects.shared.askAgain(result.askAgain, of: owner)
       if !findings.isOnDisk {
-        try await inFile(calls) { (file) throws(ArchiveError) in try file.synchronize() }
-        writer = nil
+        take(
+          try await inFile(calls) { (file) throws(ArchiveError) -> FileQueue.Prepared in
+            try file.synchronize()
+            return (file.writer, file.numbering)
+          })
       }
     }
     findings.isOnDisk = true
@@ -140,11 +125,30 @@ extension StateEngine {
     return report
   }
 
+  /// Writes a change; false if another call has taken what became of it.
+  private func isWritten(
+    _ result: Survey.Result, _ calls: FileCalls, _ report: inout PreservationReport
+  ) async throws(ArchiveError) -> Bool {
+    let write = Write(number: turns.newNumber(), result: result)
+    underWay = write
+    let (hasNew, conditions) = (!result.change.added.isEmpty, settings.ofCall)
+    let written = await calls.first {
+      [file, number = write.number, records = result.records, removed = result.removed] in
+      await file.append(number, records, hasNew: hasNew, removing: removed, conditions)
+    }
+    guard let written else { throw ArchiveError(.inputOutput) }
+    guard underWay?.number == write.number else { return false }
+    let appended = try take(write, written)
+    (report.writtenByteCount, report.setAside) = (appended.byteCount, appended.kept?.id)
+    if calls.isBlocking { turns.noteOvertaking() }
+    return true
+  }
+
   /// What the next change needs; the file is asked only if nothing is known since the last call.
   func prepared(
     _ calls: FileCalls
   ) async throws(ArchiveError) -> FileQueue.Prepared {
-    if let writer { return (writer, findings.numbering) }
+    if known.writer != nil { return known }
     return try await calls {
       [file, isGoingOn = document != nil, conditions = settings.ofCall]
       () async throws(ArchiveError) in
@@ -156,8 +160,8 @@ extension StateEngine {
   func take(_ prepared: FileQueue.Prepared) {
     // Without a writer nothing is stored of what the document has, after a failure between two calls.
     if prepared.writer == nil, document?.isEmpty == false { beginAnew() }
-    if prepared.numbering != findings.numbering { document?.forgetFingerprints() }
-    (writer, findings.numbering) = prepared
+    if prepared.numbering != known.numbering { document?.forgetFingerprints() }
+    known = prepared
     if document == nil { document = Document() }
   }
 

@@ -1,9 +1,4 @@
 internal import ArchiveCodec
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// Saves and restores one state, one call after the other.
 ///
@@ -18,8 +13,8 @@ package final class StateEngine {
   let file: FileQueue
   /// What is stored; nil as long as nobody has looked.
   var document: Document?
-  /// Makes the next change; nil if the file is asked for it.
-  var writer: ArchiveWriter?
+  /// What the next change needs, as far as the last call has said it.
+  var known: FileQueue.Prepared = (nil, 0)
   var findings = Findings()
   /// The mark of the launch; nil before a restore.
   var launch: LaunchMark?
@@ -29,8 +24,6 @@ package final class StateEngine {
   var coming: ObjectIdentifier?
   /// Whether a hook of the app is under way.
   var isAsking = false
-  /// Is told the result of each save.
-  var told: ((Result<PreservationReport, RestorationError>) -> Void)?
 
   /// What the calls so far have found out.
   struct Findings {
@@ -53,8 +46,6 @@ package final class StateEngine {
     /// The tabs that were selected and are not back.
     var tabsToCome: [TabToCome] = []
     var instances: FileQueue.Instances = (nil, [])
-    /// How often the names had got other numbers when the document was compared last.
-    var numbering = 0
     /// How much was registered when objects were asked last: under other names all are asked anew.
     var registrationCount = 0
   }
@@ -70,6 +61,12 @@ package final class StateEngine {
   deinit { KnownObjects.shared.close(owner) }
 
   var types: TypeTable { objects.types }
+
+  /// Makes the next change; nil if the file is asked for it.
+  var writer: ArchiveWriter? {
+    get { known.writer }
+    set { known.writer = newValue }
+  }
 
   var status: RestorationStatus {
     if turns.running == .restore { return .restoring }

@@ -23,12 +23,12 @@ package struct LaunchRecord: Codable, Sendable {
   /// How many launches in a row crashed after the restore in a value or a late element.
   package var laterCrashes: [LaunchSubject: Int] = [:]
   package var seenOld: SeenOld?
-  private var valueKey = NumberTag().key
+  private var valueKey: [UInt8]?
 
   package init() {}
 
-  /// Makes the tags of values, as long as there is a record that has some.
-  package var valueTag: NumberTag { NumberTag(key: valueKey) ?? NumberTag() }
+  /// Makes the tags of values, as long as there is a record that has some; nil before the first restore.
+  package var valueTag: NumberTag? { valueKey.flatMap { NumberTag(key: $0) } }
 
   /// Takes what a launch leaves behind whose restore had ended.
   ///
@@ -66,6 +66,7 @@ package struct LaunchRecord: Codable, Sendable {
     in environment: ApplicationEnvironment
   ) {
     if isCounted { crashes = min(max(0, crashes), .max - 1) + 1 }
+    if valueTag == nil { valueKey = NumberTag().key }
     (self.version, self.isFirst) = (version, isFirst)
     (applicationVersion, bootSession) = (environment.applicationVersion, environment.bootSession)
     // Somebody uses the state.

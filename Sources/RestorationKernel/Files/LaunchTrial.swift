@@ -4,18 +4,17 @@ internal import ArchiveCodec
 struct LaunchTrial {
   let claim: StateFile.Claim
   let key: ArchiveKey
-  private let environment: ApplicationEnvironment
-  private let threshold: Int
+  let environment: ApplicationEnvironment
+  let threshold: Int
   /// Whether no restore has begun in this launch.
-  private let isFirst: Bool
+  let isFirst: Bool
   /// Whether a restore of this launch has not ended: it counts for nothing.
-  private let isUnderWay: Bool
+  let isUnderWay: Bool
   private(set) var record = LaunchRecord()
   private var note: LaunchNote?
   private var mayTry = false
   /// The versions that have given way, and the last of them as a moment.
   private(set) var gaveWay: (versions: [ArchiveVersion], last: Moment?) = ([], nil)
-  var hasGivenWay: Bool { !gaveWay.versions.isEmpty }
   /// Whether no older state is tried: one that stood in for another one has none that stands in for it.
   private(set) var isOver = false
   /// Why the record cannot be read or written; that stops no restore.
@@ -26,23 +25,23 @@ struct LaunchTrial {
     threshold: Int, isFirst: Bool, isUnderWay: Bool
   ) {
     (self.claim, self.key, self.environment) = (claim, key, environment)
-    (self.threshold, self.isFirst, self.isUnderWay) = (max(1, threshold), isFirst, isUnderWay)
+    (self.threshold, self.isFirst, self.isUnderWay) = (threshold, isFirst, isUnderWay)
     do throws(ArchiveError) {
-      guard let stored = try LaunchRecord.read(claim, key) else { return }
+      guard let stored = try claim.launchRecord(key) else { return }
       (record, note) = stored
-      if let note, note.stage == .restored, !isUnderWay {
-        record.endRestore(note, threshold: threshold, in: environment)
-      }
+      guard let note, note.stage == .restored, !isUnderWay else { return }
+      record.endRestore(note, threshold: threshold, in: environment)
     } catch {
       problem = error
     }
   }
 
+  var hasGivenWay: Bool { !gaveWay.versions.isEmpty }
+
   /// Decides whether a state is restored; false if it gives way to an older one.
   mutating func take(_ version: ArchiveVersion, _ tree: some LaunchedTree) -> Bool {
     guard !isUnderWay else { return true }
-    let verdict = LaunchVerdict(
-      record, note, of: version, in: environment, threshold: threshold)
+    let verdict = LaunchVerdict(record, note, of: version, in: environment, threshold: threshold)
     record.crashes = verdict.crashes
     if verdict.hasTrialFailed { record.leftOut.failTrial() }
     mayTry = verdict.mayTry && isFirst
@@ -74,13 +73,13 @@ struct LaunchTrial {
     // Without a mark, what crashes again would crash in every launch, so it is not tried.
     if let tried, noteTag != nil { leftOut.remove(tried) }
     return LaunchMark(
-      noteTag.map { _ in claim.launch }, noteTag ?? NumberTag(), record.valueTag,
-      leftOut: leftOut, isNear: record.crashes >= threshold)
+      noteTag.map { _ in claim.launch }, noteTag ?? NumberTag(), record.valueTag ?? NumberTag(),
+      leftOut: leftOut, isNear: record.crashes >= max(1, threshold))
   }
 
   private mutating func write(_ note: LaunchNote) -> NumberTag? {
     do throws(ArchiveError) {
-      return try record.write(claim, key, note)
+      return try claim.write(record, note, key)
     } catch {
       problem = error
       return nil
@@ -88,29 +87,27 @@ struct LaunchTrial {
   }
 }
 
-extension LaunchRecord {
-  /// Reads the record of a claimed state, with its note.
-  static func read(
-    _ claim: StateFile.Claim, _ key: ArchiveKey
+extension StateFile.Claim {
+  private var launchContext: ArchiveContext { ArchiveContext(context.fields + ["launch"]) }
+
+  /// Reads the record of launches, with its note.
+  func launchRecord(
+    _ key: ArchiveKey
   ) throws(ArchiveError) -> (record: LaunchRecord, note: LaunchNote?)? {
-    guard let bytes = try claim.launch.read(),
-      let (record, noteTag) = try open(bytes, key, context(claim))
+    guard let bytes = try launch.read(),
+      let (record, noteTag) = try LaunchRecord.open(bytes, key, launchContext)
     else { return nil }
     return (record, LaunchNote(endOf: bytes, noteTag))
   }
 
-  /// Writes the record of a claimed state; returns the key of its note.
+  /// Writes the record of launches; returns the key of its note.
   @discardableResult
   func write(
-    _ claim: StateFile.Claim, _ key: ArchiveKey, _ note: LaunchNote
+    _ record: LaunchRecord, _ note: LaunchNote, _ key: ArchiveKey
   ) throws(ArchiveError) -> NumberTag {
     let noteTag = NumberTag()
-    try claim.launch.write(
-      try sealed(noteTag: noteTag, key, Self.context(claim)), note: note.bytes(noteTag))
+    try launch.write(
+      try record.sealed(noteTag: noteTag, key, launchContext), note: note.bytes(noteTag))
     return noteTag
-  }
-
-  private static func context(_ claim: StateFile.Claim) -> ArchiveContext {
-    ArchiveContext(claim.context.fields + ["launch"])
   }
 }

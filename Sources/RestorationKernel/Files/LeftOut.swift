@@ -127,12 +127,10 @@ package struct LeftOut: Codable, Sendable {
   private static func isBelow(
     _ subject: LaunchSubject, _ others: Set<LaunchSubject>, in tree: some LaunchedTree
   ) -> Bool {
-    var next = subject.element.flatMap(tree.element(above:))
-    while let id = next {
-      if others.contains(LaunchSubject(element: id)) { return true }
-      next = tree.element(above: id)
+    guard let id = subject.element else { return false }
+    return sequence(first: id, next: tree.element(above:)).dropFirst().contains {
+      others.contains(LaunchSubject(element: $0))
     }
-    return false
   }
 
   /// Notes that what was tried has crashed again.
@@ -144,13 +142,10 @@ package struct LeftOut: Codable, Sendable {
   /// crashed after the restore.
   mutating func endLaunch(crashedIn subject: LaunchSubject?) {
     entries.removeAll { $0.isTried && $0.subject != subject }
-    for place in entries.indices {
-      if entries[place].isTried {
-        entries[place].failTrial()
-      } else {
-        entries[place].launchesLeft = max(1, entries[place].launchesLeft) - 1
-      }
+    for place in entries.indices where !entries[place].isTried {
+      entries[place].launchesLeft = max(1, entries[place].launchesLeft) - 1
     }
+    failTrial()
   }
 
   /// Lets the next restores try everything again, one at a time.

@@ -47,7 +47,7 @@ extension StateFile {
     var record = LaunchRecord()
     record.isPutBack = true
     // Neither crashes nor the age of the state count then; without the note they do.
-    _ = try? record.write(claim, key(of: claim, creating: false), LaunchNote(.ended))
+    _ = try? claim.write(record, LaunchNote(.ended), key(of: claim, creating: false))
     claim.storage.removeExcess()
   }
 
@@ -60,11 +60,11 @@ extension StateFile {
   package func retryLeftOut() throws(ArchiveError) {
     let claim = try claim()
     let key = try key(of: claim, creating: false)
-    guard let (stored, note) = try LaunchRecord.read(claim, key) else { return }
-    var record = stored
+    guard let stored = try claim.launchRecord(key) else { return }
+    var record = stored.record
     record.leftOut.retry()
     mark?.letGo()
     (mark, hasBegun) = (nil, false)
-    try record.write(claim, key, note ?? LaunchNote(.ended))
+    try claim.write(record, stored.note ?? LaunchNote(.ended), key)
   }
 }

@@ -1,9 +1,4 @@
 package import ArchiveCodec
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// The result of a search for a state to restore.
 package struct OpenedState<Tree: Sendable>: Sendable {
@@ -42,7 +37,7 @@ extension StateFile {
   ) throws(ArchiveError) -> OpenedState<Tree> {
     let claim = try claim()
     var opened = OpenedState<Tree>()
-    (writer, standIn, finding, hasLostRecords) = (nil, nil, .unread, false)
+    (writer, standIn, finding) = (nil, nil, .unread)
     let file = try find(claim)
     if finding != .unread, try restorable(claim).isEmpty {
       opened.markProblem = forgetLaunch(claim)
@@ -107,66 +102,68 @@ extension StateFile {
     _ file: (any AppendableArchiveFile)?, _ trial: inout LaunchTrial,
     _ read: (Archive) throws(ArchiveError) -> Tree, _ opened: inout OpenedState<Tree>
   ) throws(ArchiveError) {
-    let claim = trial.claim
     var failure: ArchiveError?
     // The stored state is nil.
-    var (candidates, next) = ([nil] as [Moment?], 0)
-    while !trial.isOver {
-      if next == 1 { candidates += try restorable(claim).reversed() as [Moment?] }
-      guard next < candidates.count else { break }
-      let moment = candidates[next]
-      next += 1
-      let location = moment?.id ?? claim.storage.location
+    var candidates = [nil] as [Moment?]
+    while !trial.isOver, let moment = candidates.popLast() {
+      let location = moment?.id ?? trial.claim.storage.location
       do throws(ArchiveError) {
-        let kept =
-          if let moment { try claim.moments.file(of: moment) } else { nil as (any ArchiveFile)? }
-        let found: Archive? =
-          if let kept {
-            try claim.open(OpenedStorage(file: kept, location: location), trial.key)
-          } else if moment == nil, finding == .unread {
-            try openStored(file, trial)
-          } else {
-            nil
-          }
-        guard let archive = found, !trial.gaveWay.versions.contains(archive.version) else {
-          if moment == nil { opened.passedOver.append((location, finding)) }
-          continue
-        }
-        if moment == nil {
-          // After a discard there is no record.
-          guard archive.hasRecords else { return }
-          if try leaveOld(archive, &trial, &opened) { return }
-        }
-        let tree = try read(archive)
-        let isTaken = trial.take(archive.version, tree)
-        if isTaken, !trial.hasGivenWay {
-          standIn = kept ?? standIn
-        } else if let kept {
-          // At once: the next launch must not restore the state that has given way.
-          try claim.put(kept, keeping: trial.hasGivenWay ? nil : finding.keeps)
-          (writer, finding) = (try claim.writer(trial.key), .whole)
-        }
-        guard !isTaken else {
-          opened.outcome = .restored(tree, archive, from: moment)
-          return
-        }
-        trial.giveWay(archive.version, try claim.storage.keep(.crashed))
-        (writer, standIn, finding) = (nil, nil, .crashed)
-        if let moment { try claim.moments.remove([moment]) }
-        opened.passedOver.append((location, .crashed))
+        if try isFound(moment, at: location, file, &trial, read, &opened) { return }
       } catch {
         guard error.isAboutContent else { throw error }
         failure = failure ?? error
         if moment == nil { (writer, finding) = (nil, .unreadable(error.code)) }
         opened.passedOver.append((location, .unreadable(error.code)))
       }
+      if moment == nil { candidates = try restorable(trial.claim) }
     }
     if trial.hasGivenWay {
-      try beginEmpty(claim, trial.key)
+      try beginEmpty(trial.claim, trial.key)
       opened.outcome = .crashed(trial.gaveWay.last)
     } else if let failure {
       throw failure
     }
+  }
+
+  /// Looks at one state; true if no other one is looked at.
+  private func isFound<Tree: LaunchedTree & Sendable>(
+    _ moment: Moment?, at location: String, _ file: (any AppendableArchiveFile)?,
+    _ trial: inout LaunchTrial, _ read: (Archive) throws(ArchiveError) -> Tree,
+    _ opened: inout OpenedState<Tree>
+  ) throws(ArchiveError) -> Bool {
+    let claim = trial.claim
+    var (kept, found) = (nil as (any ArchiveFile)?, nil as Archive?)
+    if let moment {
+      kept = try claim.moments.file(of: moment)
+      if let kept {
+        found = try claim.open(OpenedStorage(file: kept, location: location), trial.key)
+      }
+    } else if finding == .unread {
+      found = try openStored(file, trial)
+    }
+    guard let archive = found, !trial.gaveWay.versions.contains(archive.version) else {
+      if moment == nil { opened.passedOver.append((location, finding)) }
+      return false
+    }
+    if moment == nil, try isLeft(archive, &trial, &opened) { return true }
+    let tree = try read(archive)
+    let isTaken = trial.take(archive.version, tree)
+    if isTaken, !trial.hasGivenWay {
+      standIn = kept ?? standIn
+    } else if let kept {
+      // At once: the next launch must not restore the state that has given way.
+      try claim.put(kept, keeping: trial.hasGivenWay ? nil : finding.keeps)
+      (writer, finding) = (try claim.writer(trial.key), .whole)
+    }
+    if isTaken {
+      opened.outcome = .restored(tree, archive, from: moment)
+      return true
+    }
+    trial.giveWay(archive.version, try claim.storage.keep(.crashed))
+    (writer, standIn, finding) = (nil, nil, .crashed)
+    if let moment { try claim.moments.remove([moment]) }
+    opened.passedOver.append((location, .crashed))
+    return false
   }
 
   /// Opens the stored archive for the saves that follow.
@@ -195,11 +192,15 @@ extension StateFile {
     return archive
   }
 
-  /// Decides whether a state is too old to be restored; then it stays, or is a moment now.
-  private func leaveOld<Tree: Sendable>(
+  /// Whether a state is empty, as after a discard, or too old to be restored; then it stays, or is a moment
+  /// now.
+  private func isLeft<Tree: Sendable>(
     _ archive: Archive, _ trial: inout LaunchTrial, _ opened: inout OpenedState<Tree>
   ) throws(ArchiveError) -> Bool {
-    guard let savedAt = archive.savedAt, !trial.record.isPutBack else { return false }
+    guard archive.hasRecords else { return true }
+    guard let savedAt = SaveFacts.time(archive.schema), !trial.record.isPutBack else {
+      return false
+    }
     let environment = source.environment
     let seen = SeenOld(
       savedAt: savedAt, bootSession: environment.bootSession,

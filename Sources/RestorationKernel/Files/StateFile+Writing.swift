@@ -1,9 +1,4 @@
 package import ArchiveCodec
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// The numbers of the records that belong to the file and not to the document.
 package enum FileRecord {
@@ -61,7 +56,7 @@ extension StateFile {
   ///     ``FileRecord/compactionDue`` then.
   /// - Returns: What was written.
   /// - Throws: `ArchiveError`; then nothing was written, or with `notDurable` a power cut may undo it.
-  ///   After `outdated` the records are built again; all of them if ``hasLostRecords`` is true.
+  ///   After `outdated` the records are built again; all of them if there is no ``openWriter()``.
   package func append(
     _ records: RecordBatch, removing removed: [UInt64] = [], schema: UInt32 = 0,
     isCompactionDue isDue: Bool = false
@@ -76,7 +71,7 @@ extension StateFile {
       } else {
         try beginAnew(records, schema, claim)
       }
-    (finding, hasLostRecords) = (.whole, false)
+    finding = .whole
     try? compactWithoutTrace()
     claim.storage.removeExcess()
     return Appended(byteCount: byteCount, kept: claim.storage.takeKept())
@@ -146,7 +141,7 @@ extension StateFile {
     } catch {
       guard error.code == .outdated else { return }
     }
-    (self.writer, finding, hasLostRecords) = (nil, .unread, true)
+    (self.writer, finding) = (nil, .unread)
     do throws(ArchiveError) {
       let claim = try self.claim()
       let key = try key(of: claim, creating: false)
@@ -158,7 +153,6 @@ extension StateFile {
         standIn = try copy(of: archive, key, claim)
         finding = .replacedByOthers
       }
-      hasLostRecords = false
     } catch {
       // The next save begins anew, and keeps what is stored.
     }
@@ -248,11 +242,6 @@ extension StateFile {
 }
 
 extension Archive {
-  /// When the last change was saved; nil if that is not known.
-  var savedAt: Date? {
-    schema == 0 ? nil : Date(timeIntervalSinceReferenceDate: TimeInterval(schema))
-  }
-
   /// False for an archive that was written empty.
   var hasRecords: Bool { extent.snapshotRecordCount + extent.changeCount > 0 }
 }

@@ -67,14 +67,8 @@ package final class StateFile {
   var writerKey: ArchiveKey?
   /// The restored state, if it is not the one that is stored.
   var standIn: (any ArchiveFile)?
-  /// Whether something is to leave no trace, and its records are still in the file.
-  var isCompactionDue = false {
-    didSet { claimed?.storage.isHeld = isCompactionDue }
-  }
   /// How often the names may have got other numbers, and with them the fingerprints of all records.
   package internal(set) var numbering = 0
-  /// Whether the records of before are gone, so that everything has to be written.
-  package internal(set) var hasLostRecords = false
   var mark: LaunchMark?
   /// Whether a restore has begun in this launch.
   var hasBegun = false
@@ -88,6 +82,12 @@ package final class StateFile {
   package var name: String { claimed?.name ?? source.name }
 
   package var isClaimed: Bool { claimed != nil }
+
+  /// Whether something is to leave no trace, and its records are still in the file.
+  var isCompactionDue: Bool {
+    get { claimed?.storage.isHeld ?? false }
+    set { claimed?.storage.isHeld = newValue }
+  }
 
   /// The instances that have the states with the lower numbers.
   package var otherInstances: [OtherInstance] { claimed?.others ?? [] }
@@ -122,8 +122,8 @@ package final class StateFile {
       let taken = try InstanceName.first(
         source.name, last: lastName, conditions.policy.instances, take)
     else { throw refusal }
-    (claimed, lastName) = (taken, taken.name)
     taken.storage.isHeld = isCompactionDue
+    (claimed, lastName) = (taken, taken.name)
     return taken
   }
 
@@ -140,13 +140,8 @@ package final class StateFile {
     }
     let key = try claim.key(creating: creating)
     if writer == nil { writerKey = key }
-    if creating {
-      do throws(ArchiveError) {
-        try files?.noteFile(for: source.directory)
-      } catch {
-        // The key is there, and is found where it is looked for first.
-      }
-    }
+    // The key is there, and without the note it is found where it is looked for first.
+    if creating { try? files?.noteFile(for: source.directory) }
     return key
   }
 }

@@ -7,16 +7,8 @@ internal import Synchronization
 /// The loop of the autosave, its keeper and the listeners of changes share the
 /// turns, on any threads.
 final class AutosaveTurns: Sendable {
-  private struct Flush {
-    let told: @Sendable (Bool) -> Void
-    /// Nil if the caller has a limit of its own.
-    let limit: Task<Void, Never>?
-
-    func end(_ isStored: Bool) {
-      limit?.cancel()
-      told(isStored)
-    }
-  }
+  /// Ends a flush, and tells whether all is stored.
+  private typealias EndOfFlush = @Sendable (Bool) -> Void
 
   /// Counts the changes that were announced.
   private struct Changes {
@@ -44,7 +36,7 @@ final class AutosaveTurns: Sendable {
     /// The wait for one of these times.
     var wait: (end: Duration, task: Task<Void, Never>)?
     /// By their numbers among the changes; a save that takes the change ends the flush.
-    var flushes: [UInt64: Flush] = [:]
+    var flushes: [UInt64: EndOfFlush] = [:]
     var isStopped = false
     var isSaving = false
     /// Whether a timer looks whether the changes are taken in time.
@@ -62,7 +54,7 @@ final class AutosaveTurns: Sendable {
     }
 
     /// Takes out the flushes whose save has ended, or those whose save has not begun.
-    mutating func takeFlushes(taken isTaken: Bool) -> [Flush] {
+    mutating func takeFlushes(taken isTaken: Bool) -> [EndOfFlush] {
       let found = flushes.filter { ($0.key <= changes.taken) == isTaken }
       for number in found.keys { flushes[number] = nil }
       return Array(found.values)
@@ -192,7 +184,7 @@ final class AutosaveTurns: Sendable {
       let isTold = problem == nil ? event.hasStored : problem != state.problem
       return (isTold, state.takeFlushes(taken: true))
     }
-    for flush in ended { flush.end(problem == nil && isComplete) }
+    for end in ended { end(problem == nil && isComplete) }
     return isTold
   }
 
@@ -274,7 +266,7 @@ final class AutosaveTurns: Sendable {
       if state.askAt != nil { askByTime(true, &state) }
       return ended
     }
-    for flush in ended { flush.end(false) }
+    for end in ended { end(false) }
     waking.yield()
   }
 
@@ -296,20 +288,23 @@ final class AutosaveTurns: Sendable {
       guard !state.isStopped else { return true }
       state.changes.announced += 1
       let number = state.changes.announced
-      let limit = limit.map { limit in
+      let wait = limit.map { limit in
         Task { [clock, weak self] in
           try? await clock.sleep(for: limit.bounded)
           self?.giveUp(number)
         }
       }
-      state.flushes[number] = Flush(told: told, limit: limit)
+      state.flushes[number] = { isStored in
+        wait?.cancel()
+        told(isStored)
+      }
       return false
     }
     if isStopped { told(false) } else { waking.yield() }
   }
 
   private func giveUp(_ number: UInt64) {
-    state.withLock { $0.flushes.removeValue(forKey: number) }?.end(false)
+    state.withLock { $0.flushes.removeValue(forKey: number) }?(false)
   }
 
   func flushOnSignals(_ signals: Set<EndSignal>, within limit: Duration = .seconds(5)) {
@@ -329,7 +324,7 @@ final class AutosaveTurns: Sendable {
       return (state.listener.take(), state.takeFlushes(taken: false))
     }
     if let listener { signal.forget(listener) }
-    for flush in ended { flush.end(false) }
+    for end in ended { end(false) }
     waking.finish()
   }
 }

@@ -167,7 +167,7 @@ extension RestorationSession {
       )
     }
     let keeper = try place.makeKeeper(application, version)
-    keeper.engine.told = { [weak self] saved in self?.lastSave = saved }
+    keeper.engine.settings.told = { [weak self] saved in self?.lastSave = saved }
     try prepare(keeper)
     begun = (keeper, nil)
     if isOfProcess {

@@ -18,13 +18,9 @@ extension StateEngine {
   }
 
   /// A change of which nobody knows yet whether it is stored.
-  final class Write {
+  struct Write {
     let number: UInt64
     let result: Survey.Result
-
-    init(_ number: UInt64, _ result: Survey.Result) {
-      (self.number, self.result) = (number, result)
-    }
   }
 
   /// Takes what has become of the change of a save that does not go on as long as the actor is blocked,
@@ -33,16 +29,13 @@ extension StateEngine {
     guard let write = underWay else { return }
     let written = await calls.first { [file, number = write.number] in await file.written(number) }
     guard let written else { throw ArchiveError(.inputOutput) }
-    guard underWay === write else { return }
+    guard underWay?.number == write.number else { return }
     guard let written else {
       underWay = nil
       return giveBack(write.result.taken)
     }
-    do throws(ArchiveError) {
-      _ = try take(write, written)
-    } catch {
-      // The next survey finds what is not stored.
-    }
+    // The next survey finds what is not stored.
+    _ = try? take(write, written)
   }
 
   /// Lets the document have what is stored now.

@@ -55,6 +55,20 @@ final class InterruptedKeeperTests: BodyTestCase {
     await first.close()
   }
 
+  func testASaveThatFindsNothingNamesTheStateThatIsStored() async throws {
+    let first = try hookedKeeper()
+    let saved = try await first.save([Page("a", "a")])
+    await first.close()
+    let (keeper, page) = (try hookedKeeper(), Page("a"))
+    _ = try await keeper.restore(into: [page])
+    for _ in 1...2 {
+      let report = try await keeper.save([page])
+      XCTAssertEqual(report.writtenByteCount, 0)
+      XCTAssertEqual(report.version, saved.version)
+      XCTAssertEqual(report.byteCount, saved.byteCount)
+    }
+  }
+
   func testASaveAfterOneThatAPowerCutMayUndoStoresAll() async throws {
     let keeper = try hookedKeeper()
     let pages = [Page("a", "a"), Page("b", "b")]
