@@ -19,6 +19,38 @@ final class OpenFileTests: XCTestCase {
       .map { String($0.dropFirst(prefix.count).dropLast(".rka".count)) }.sorted()
   }
 
+  #if RESTORATION_NEXT
+  // A keeper has one file, with all its windows.
+  func testAStateHasOneOpenFileFromItsFirstCallToItsEnd() async throws {
+    let directory = try TemporaryDirectory()
+    let keys = MemoryKeyProvider()
+    func keeper(_ number: Int) throws -> StateKeeper {
+      try StateKeeper(
+        application: Launch.application, name: "state\(number)",
+        directory: FileStateDirectory(path: directory.child("states")), keys: keys)
+    }
+    let keepers = try (10...21).map(keeper)
+    let names = (10...21).map { "state\($0)" }
+    XCTAssertEqual(try openStates(in: directory), [])
+    // The second value is so long that the file is replaced.
+    for value in ["first", String(repeating: "x", count: 70_000), "third"] {
+      for keeper in keepers { _ = try await keeper.save([TestNode("a", value: value)]) }
+      XCTAssertEqual(try openStates(in: directory), names)
+    }
+    for keeper in keepers { await keeper.close() }
+    XCTAssertEqual(try openStates(in: directory), [])
+    for number in 10...21 {
+      let node = TestNode("a")
+      let again = try keeper(number)
+      XCTAssertEqual(try openStates(in: directory), [])
+      _ = try await again.restore(into: [node])
+      XCTAssertEqual(try openStates(in: directory), ["state\(number)"])
+      XCTAssertEqual(node.value, "third")
+      await again.close()
+    }
+    XCTAssertEqual(try openStates(in: directory), [])
+  }
+  #else
   func testOnlyTheEightStatesThatWereSavedLastHaveAnOpenFile() async throws {
     let directory = try TemporaryDirectory()
     let keys = MemoryKeyProvider()
@@ -54,5 +86,6 @@ final class OpenFileTests: XCTestCase {
       XCTAssertEqual(node.value, "third")
     }
   }
+  #endif
 }
 #endif
