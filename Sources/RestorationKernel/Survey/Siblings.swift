@@ -15,7 +15,7 @@ struct Siblings {
   private var used: Set<Int32> = []
   /// The elements of the children, once somebody asks.
   private var slots: Set<Int32>?
-  /// The first index that may be free of each name, where siblings may share names.
+  /// How many children of each name have come, where siblings may share names.
   private var nextIndices: [String: Int32] = [:]
 
   init(below parent: Int32, of old: [Int32], expecting count: Int) {
@@ -36,22 +36,25 @@ struct Siblings {
   mutating func match(
     _ name: String, _ role: Role, _ known: Int32?, maySharing: Bool, _ document: Document
   ) -> Match? {
+    let index = maySharing ? takeIndex(of: name) : 0
     if names == nil {
-      if next < old.count, known == nil || known == old[next], isNext(name, role, document) {
+      if next < old.count, known == nil || known == old[next], isNext(name, role, index, document) {
         next += 1
-        return Match(slot: old[next - 1], siblingIndex: document[old[next - 1]].place.siblingIndex)
+        return Match(slot: old[next - 1], siblingIndex: index)
       }
       lookUpFromHereOn(document)
     }
-    var index = maySharing ? nextIndices[name] ?? 0 : 0
-    while names?.find(name, role.sort, index) != nil {
-      guard maySharing else { return nil }
-      index += 1
-    }
-    if maySharing { nextIndices[name] = index + 1 }
+    guard names?.find(name, role.sort, index) == nil else { return nil }
     var slot = known ?? oldNames.find(name, role.sort, index)
     if let found = slot, !used.insert(found).inserted { slot = nil }
     return Match(slot: slot, siblingIndex: index)
+  }
+
+  /// Takes the index of the next child of a name, be it one that has its place elsewhere: a restore counts
+  /// that, too.
+  mutating func takeIndex(of name: String) -> Int32 {
+    defer { nextIndices[name, default: 0] += 1 }
+    return nextIndices[name] ?? 0
   }
 
   /// Gives back an element that was found by its name, and is that of another object, which may come later.
@@ -60,10 +63,13 @@ struct Siblings {
     used.remove(slot)
   }
 
-  private func isNext(_ name: String, _ role: Role, _ document: Document) -> Bool {
+  private func isNext(
+    _ name: String, _ role: Role, _ index: Int32, _ document: Document
+  ) -> Bool {
     let slot = old[next]
     let stored = document[slot].place
-    return stored.role == role && stored.name == name && document.isMatchedByName(slot)
+    return stored.role == role && stored.name == name && stored.siblingIndex == index
+      && document.isMatchedByName(slot)
   }
 
   private mutating func lookUpFromHereOn(_ document: Document) {

@@ -85,12 +85,7 @@ extension Survey {
       noteAsking(at: siblings.parent)
       return nil
     }
-    guard let name = places.objects.identifier(of: node), !name.isEmpty else {
-      return exclude(node, "", siblings.parent)
-    }
-    guard isShort(name, node, .node, siblings.parent) else {
-      return places.path(of: siblings.parent).appending("")
-    }
+    guard let name = usableName(of: node) else { return exclude(node, "", siblings.parent) }
     let met = places.visitedSlot(of: node)
     // One that says when it changes may have been met before the one that contains it.
     let isFree = met.map { slot in
@@ -98,7 +93,8 @@ extension Survey {
         ? !siblings.contains(slot) : places.mayBeContained(slot, in: siblings.parent)
     }
     guard isFree ?? !isContainedElsewhere(node, than: siblings.parent) else {
-      addEntry(.node, node, name, siblings.parent, .containedTwice)
+      let index = maySharing ? siblings.takeIndex(of: name) : 0
+      addEntry(.node, node, name, siblings.parent, .containedTwice, siblingIndex: index)
       noteAsking(at: siblings.parent)
       return places.path(of: siblings.parent).appending(name)
     }
@@ -128,7 +124,11 @@ extension Survey {
   private mutating func place(
     _ view: any RestorableView, _ name: String, _ siblings: inout Siblings
   ) throws {
-    guard isShort(name, view, .view, siblings.parent) else { return }
+    guard name.utf8.count <= Element.longestName else {
+      return addEntry(
+        .view, view, "", siblings.parent, .noIdentifier,
+        [.identifierTooLong(byteCount: name.utf8.count)])
+    }
     guard places.visitedSlot(of: view) == nil else {
       noteAsking(at: siblings.parent)
       return addEntry(.view, view, name, siblings.parent, .containedTwice)
@@ -310,22 +310,21 @@ extension Survey {
 
   // MARK: - Leaving out
 
-  private mutating func isShort(
-    _ name: String, _ object: any StateRestoring, _ kind: ElementKind, _ parent: Int32
-  ) -> Bool {
-    let byteCount = name.utf8.count
-    guard byteCount > Element.longestName else { return true }
-    addEntry(kind, object, "", parent, .noIdentifier, [.identifierTooLong(byteCount: byteCount)])
-    return false
+  /// The name of a node; nil if it has none under which it can be stored.
+  func usableName(of node: any RestorableNode) -> String? {
+    places.objects.identifier(of: node).flatMap { name in
+      name.isEmpty || name.utf8.count > Element.longestName ? nil : name
+    }
   }
 
-  mutating func addEntry(
+  private mutating func addEntry(
     _ kind: ElementKind, _ object: any StateRestoring, _ name: String, _ parent: Int32,
-    _ outcome: PreservationReport.NodeOutcome, _ notes: [ReportNote] = []
+    _ outcome: PreservationReport.NodeOutcome, _ notes: [ReportNote] = [], siblingIndex: Int32 = 0
   ) {
     places.notes.add(
       PreservationReport.Entry(
-        kind: kind, path: places.path(of: parent).appending(name),
+        kind: kind,
+        path: places.path(of: parent).appending(name, siblingIndex: Int(siblingIndex)),
         className: types.className(of: object), outcome: outcome, notes: notes))
   }
 
@@ -343,14 +342,21 @@ extension Survey {
   mutating func leaveOut(
     _ node: any RestorableNode, _ path: RestorationPath, below gap: RestorationPath?
   ) {
-    guard !places.isVisited(node), !places.notes.isExcluded(node) else { return }
+    guard !places.isVisited(node) else { return }
     let isNameless = path.identifier == ""
+    guard !places.notes.isExcluded(node) else {
+      if gap == nil, !isNameless { places.notes.setDuplicate(node) }
+      return
+    }
     let isNamelessRoot = isNameless && path.count == 1 && node.restorationName == nil
+    let byteCount = isNameless ? places.objects.identifier(of: node)?.utf8.count ?? 0 : 0
     places.notes.add(
       PreservationReport.Entry(
         kind: .node, path: path, className: types.className(of: node),
         outcome: gap.map { .excluded(by: $0) } ?? (isNameless ? .noIdentifier : .duplicate),
-        notes: isNamelessRoot ? [.rootWithoutIdentifier] : []),
+        notes: isNamelessRoot
+          ? [.rootWithoutIdentifier]
+          : byteCount > 0 ? [.identifierTooLong(byteCount: byteCount)] : []),
       ofExcluded: node)
     let info = types.info(of: node)
     if info.tracking != .always, places.known(node) == nil {

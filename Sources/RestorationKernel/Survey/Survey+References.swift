@@ -12,8 +12,6 @@ struct ReferenceChanges {
   var waiting: [(mention: Places.Mention, referrer: Int32)] = []
   /// The referrers that were to take over what they refer to, each with that.
   var tried: Set<[Int32]> = []
-  /// Whether it is clear what goes, so that nobody waits any more.
-  var isSettled = false
 
   init(_ document: Document) { all = document.references }
 
@@ -74,13 +72,12 @@ extension Survey {
     let isDetached = places.notes.isExcluded(node)
     let parent = isDetached ? Document.tree : referrer
     guard name.utf8.count <= Element.longestName else {
-      return addEntry(
-        .node, node, "", parent, .noIdentifier,
-        [.identifierTooLong(byteCount: name.utf8.count)])
+      if !isDetached { wait(node, slot, referrer) }
+      return
     }
     guard
       try take(node, slot, name, .referred, node.restorationClass, below: parent)
-    else { return wait(node, slot, name, referrer) }
+    else { return wait(node, slot, referrer) }
     if isDetached { places.notes.add(.detached, slot) }
   }
 
@@ -133,22 +130,30 @@ extension Survey {
       let slot = known ?? places.known(next)?.slot ?? places.add(Place(parent: -1, role: .object))
       let parent = scope(of: next, at: slot)
       guard try take(next, slot, name, .object, next.objectRestorationClass, below: parent) else {
-        wait(next, slot, name, parent)
+        wait(next, slot, parent)
         continue
       }
     }
   }
 
   /// Lets an object wait whose name another element has, until it is clear whether that one goes.
-  private mutating func wait(
-    _ object: any StateRestoring, _ slot: Int32, _ name: String, _ referrer: Int32
-  ) {
-    guard !references.isSettled else {
-      if places.notes.isExcluded(object) { return places.notes.setDuplicate(object) }
-      let kind: ElementKind = object is any RestorableNode ? .node : .object
-      return addEntry(kind, object, name, referrer, .duplicate)
-    }
+  private mutating func wait(_ object: any StateRestoring, _ slot: Int32, _ referrer: Int32) {
     references.waiting.append((Places.Mention(object: object, slot: slot, key: ""), referrer))
+  }
+
+  /// Leaves out an object that has waited in vain, with a line below the first element that refers to it.
+  private mutating func leaveOut(_ object: any StateRestoring, below referrer: Int32) {
+    let path = places.path(of: referrer)
+    if let node = object as? any RestorableNode {
+      leaveOut(node, path.appending(usableName(of: node) ?? ""), below: nil)
+    } else if let object = object as? any RestorableObject, !places.notes.isExcluded(object) {
+      let name = places.objects.identifier(ofRegistered: object) ?? ""
+      places.notes.add(
+        PreservationReport.Entry(
+          kind: .object, path: path.appending(name), className: types.className(of: object),
+          outcome: .duplicate, notes: []),
+        ofExcluded: object)
+    }
   }
 
   /// Lets each save ask an element that only references reach, if its object or one below it wants that.
@@ -176,12 +181,16 @@ extension Survey {
     return isTaking
   }
 
-  /// Stores the objects that have waited; false if there are none.
+  /// Stores the objects that have waited, or leaves them out; false if there are none.
   mutating func takeWaiting() throws -> Bool {
     guard !references.waiting.isEmpty else { return false }
     let waiting = references.waiting
-    (references.waiting, references.names, references.isSettled) = ([], [:], true)
+    (references.waiting, references.names) = ([], [:])
     for (mention, referrer) in waiting { try take(mention, below: referrer) }
+    for (mention, referrer) in references.waiting where places.isHomeless(mention.slot) {
+      leaveOut(mention.object, below: referrer)
+    }
+    references.waiting = []
     return true
   }
 

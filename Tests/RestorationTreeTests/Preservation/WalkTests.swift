@@ -238,6 +238,20 @@ final class WalkTests: XCTestCase {
     XCTAssertEqual(report.notes, [.identifierTooLong(byteCount: 1025)])
   }
 
+  func testANodeThatOnlyReferencesReachAndThatIsLeftOutHasOneLine() async throws {
+    for (name, outcome) in [
+      ("taken", PreservationReport.NodeOutcome.duplicate),
+      (String(repeating: "x", count: 1025), .noIdentifier),
+    ] {
+      let friend = TestNode(name)
+      let root = TestNode("root", children: [TestNode("taken")])
+      root.onEncode = { $0.encode(friend, forKey: "friend") }
+      let report = try await Launch().keeper().save([root])
+      XCTAssertEqual(report.savedPaths, ["root", "root/taken"])
+      XCTAssertEqual(report.problems.map(\.outcome), [outcome])
+    }
+  }
+
   func testBothAlternativesOfAContainerComeBackAndTheVisibleOneIsKnown() async throws {
     let (map, list) = (TestNode("map", value: "zoomed"), TestNode("list", value: "scrolled"))
     let container = TestNode("container")

@@ -30,6 +30,30 @@ final class ExistingNodeTests: XCTestCase {
     XCTAssertEqual([child.value, presented.value], ["saved", nil])
   }
 
+  func testANodeThatIsInAStackTwiceOrElsewhereCountsAmongThoseOfItsIdentifier() async throws {
+    for isElsewhere in [false, true] {
+      let launch = Launch()
+      func root(_ values: [String?]) -> (root: TestNode, nodes: [TestNode]) {
+        let nodes = values.map { TestNode("page", value: $0) }
+        let elsewhere = TestNode("elsewhere", children: isElsewhere ? [nodes[0]] : [])
+        let stack = TestStack("stack", children: [nodes[0], nodes[0], nodes[1]])
+        return (TestNode("root", children: [elsewhere, stack]), nodes)
+      }
+      let keeper = try launch.keeper()
+      let saved = root(["one", "two"])
+      for _ in 0..<2 {
+        let report = try await keeper.save([saved.root])
+        XCTAssertEqual(
+          report.problems.count { $0.outcome == .containedTwice }, isElsewhere ? 2 : 1)
+      }
+      await keeper.close()
+      let back = root([nil, nil])
+      let report = try await launch.keeper().restore(into: [back.root])
+      XCTAssertEqual(report.problems, [])
+      XCTAssertEqual(back.nodes.map(\.value), ["one", "two"])
+    }
+  }
+
   func testTheLastFactoryOfAnIdentifierInAStoryboardMakesItsNodes() async throws {
     let storyboard = Storyboard("Main")
     storyboard.register("a") { TestNode("a", value: "first") }
