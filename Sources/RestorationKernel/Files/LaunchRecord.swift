@@ -4,7 +4,7 @@ package import ArchiveCodec
 ///
 /// The record is sealed as the state is, so that nobody without the key can say that a restore has
 /// crashed, or what is left out.
-package struct LaunchRecord: Codable, Sendable {
+package struct LaunchRecord: Sendable {
   /// The restores in a row that began and did not end, with the one under way.
   package var crashes = 0
   /// The version of the state that these restores brought back: an old record says nothing about
@@ -75,7 +75,14 @@ package struct LaunchRecord: Codable, Sendable {
 }
 
 extension LaunchRecord {
-  private static let (recordKey, noteKey) = ("launch", "noteKey")
+  // A type that is coded as a whole takes the first launch half a millisecond (benchmark: launch of a
+  // process), so only what most launches do not have is.
+  private enum Key {
+    static let (crashes, generation, mac) = ("crashes", "generation", "mac")
+    static let (application, boot, valueKey, noteKey) = ("application", "boot", "value", "note")
+    static let (gaveWay, isFirst, isPutBack) = ("gaveWay", "isFirst", "isPutBack")
+    static let (leftOut, laterCrashes, seenOld) = ("leftOut", "laterCrashes", "seenOld")
+  }
 
   /// Seals the record with the key of its note.
   package func sealed(
@@ -84,8 +91,19 @@ extension LaunchRecord {
     let builder = RecordBuilder()
     do {
       try builder.append(record: 1) { encoder in
-        try encoder.encode(self, forKey: Self.recordKey)
-        encoder.encode(noteTag.key, forKey: Self.noteKey)
+        encoder.encode(crashes, forKey: Key.crashes)
+        encoder.encode(version?.generation, forKey: Key.generation)
+        encoder.encode(version?.mac, forKey: Key.mac)
+        encoder.encode(applicationVersion, forKey: Key.application)
+        encoder.encode(bootSession, forKey: Key.boot)
+        encoder.encode(gaveWay, forKey: Key.gaveWay)
+        encoder.encode(isFirst, forKey: Key.isFirst)
+        encoder.encode(isPutBack, forKey: Key.isPutBack)
+        if !leftOut.subjects.isEmpty { try encoder.encode(leftOut, forKey: Key.leftOut) }
+        if !laterCrashes.isEmpty { try encoder.encode(laterCrashes, forKey: Key.laterCrashes) }
+        if let seenOld { try encoder.encode(seenOld, forKey: Key.seenOld) }
+        encoder.encode(valueKey, forKey: Key.valueKey)
+        encoder.encode(noteTag.key, forKey: Key.noteKey)
       }
       return try SealedRecord.seal(try builder.finish(), key: key, context: context)
     } catch {
@@ -103,8 +121,22 @@ extension LaunchRecord {
   ) throws(ArchiveError) -> (record: LaunchRecord, noteTag: NumberTag)? {
     do {
       let values = try SealedRecord.open(bytes, key: key, context: context).values
-      let record = try values.decode(LaunchRecord.self, forKey: recordKey)
-      return NumberTag(key: try values.decode(forKey: noteKey)).map { (record, $0) }
+      var record = LaunchRecord()
+      record.crashes = try values.decode(forKey: Key.crashes)
+      if let generation: UInt64 = try values.decodeIfPresent(forKey: Key.generation) {
+        record.version = ArchiveVersion(
+          generation: generation, mac: try values.decode(forKey: Key.mac))
+      }
+      record.applicationVersion = try values.decodeIfPresent(forKey: Key.application)
+      record.bootSession = try values.decodeIfPresent(forKey: Key.boot)
+      record.gaveWay = try values.decode(forKey: Key.gaveWay)
+      record.isFirst = try values.decode(forKey: Key.isFirst)
+      record.isPutBack = try values.decode(forKey: Key.isPutBack)
+      record.leftOut = try values.decodeIfPresent(forKey: Key.leftOut) ?? LeftOut()
+      record.laterCrashes = try values.decodeIfPresent(forKey: Key.laterCrashes) ?? [:]
+      record.seenOld = try values.decodeIfPresent(forKey: Key.seenOld)
+      record.valueKey = try values.decodeIfPresent(forKey: Key.valueKey)
+      return NumberTag(key: try values.decode(forKey: Key.noteKey)).map { (record, $0) }
     } catch {
       let error = ArchiveError.content(error)
       guard error.isAboutContent else { throw error }
