@@ -20,7 +20,6 @@ public final class StateDecoder {
   @safe @exclusivity(unchecked) private var isOpen: Bool
   /// Over no values if the element has none.
   @usableFromInline @safe @exclusivity(unchecked) var cursor: FieldCursor
-  @safe @exclusivity(unchecked) private var hasValues: Bool
   /// The keys that were asked for so far.
   @safe @exclusivity(unchecked) private(set) var read = ReadKeys()
   @safe @exclusivity(unchecked) private var slot = Document.tree
@@ -32,7 +31,6 @@ public final class StateDecoder {
   init(_ restored: RestoredElements, in container: ReadContainer? = nil) {
     (self.restored, self.container) = (restored, container)
     cursor = container.map { FieldCursor($0.values) } ?? FieldCursor()
-    hasValues = container != nil
     isOpen = true
   }
 
@@ -60,20 +58,15 @@ public final class StateDecoder {
   }
 
   /// The values of the element, opened at the first question: many elements are never asked.
-  private var values: KeyedDecoder? {
+  private var values: KeyedDecoder {
     if !isOpen { open() }
-    return hasValues ? cursor.values : nil
+    return cursor.values
   }
 
   private func open() {
     isOpen = true
-    guard let values = restored.state(at: slot) else {
-      cursor = FieldCursor()
-      return
-    }
-    cursor = FieldCursor(values)
-    read.keyCount = values.keyCount
-    hasValues = true
+    cursor = FieldCursor(restored.state(at: slot) ?? .empty)
+    read.keyCount = cursor.values.keyCount
   }
 
   /// Whether a ``RestorableList`` was saved by the positions of its rows, and not by
@@ -81,14 +74,14 @@ public final class StateDecoder {
   public var hasRawListPositions: Bool { builtIn?.hasRawListPositions ?? false }
 
   /// The keys that were encoded.
-  public var keys: [String] { (values?.keys ?? []).filter { $0 != BuiltInKey.container } }
+  public var keys: [String] { values.keys.filter { $0 != BuiltInKey.container } }
 
   /// Whether there is a value for the key.
   ///
   /// - Parameter key: The key of the value.
   /// - Returns: Whether the key is there.
   public func contains(_ key: String) -> Bool {
-    state(with: key)?.contains(key) ?? false
+    state(with: key).contains(key)
   }
 
   // Inlinable for the same reason as in the encoder: the type is known where it is called.
@@ -167,7 +160,7 @@ public final class StateDecoder {
   public func decodeIfPresent<Value: Decodable>(
     _ type: Value.Type = Value.self, forKey key: String
   ) throws -> Value? {
-    try state(with: key)?.decodeIfPresent(type, forKey: key)
+    try state(with: key).decodeIfPresent(type, forKey: key)
   }
 
   /// Reads a value; nil if there is none.
@@ -176,7 +169,7 @@ public final class StateDecoder {
   func decodeIfPresent<Value: Codable>(
     forKey key: String, standIn other: @autoclosure () -> Value
   ) throws -> Value? {
-    let mended = try state(with: key)?.decodeIfPresent(forKey: key, standIn: other())
+    let mended = try state(with: key).decodeIfPresent(forKey: key, standIn: other())
     if let mended { restored.note(mended, at: slot) }
     return mended?.value
   }
@@ -197,7 +190,7 @@ public final class StateDecoder {
   public func decodeObject<Object>(
     _ type: Object.Type = Object.self, forKey key: String
   ) throws -> Object? {
-    try state(with: key)?.reference(forKey: key).flatMap { try object($0, type, key) }
+    try state(with: key).reference(forKey: key).flatMap { try object($0, type, key) }
   }
 
   /// Reads references in saved order, without the objects that are not back.
@@ -210,7 +203,7 @@ public final class StateDecoder {
   public func decodeObjects<Object>(
     _ type: Object.Type = Object.self, forKey key: String
   ) throws -> [Object] {
-    try state(with: key)?.references(forKey: key)?.compactMap { try object($0, type, key) } ?? []
+    try state(with: key).references(forKey: key)?.compactMap { try object($0, type, key) } ?? []
   }
 
   /// Reads references by name, without the objects that are not back.
@@ -223,7 +216,7 @@ public final class StateDecoder {
   public func decodeObjectDictionary<Object>(
     _ type: Object.Type = Object.self, forKey key: String
   ) throws -> [String: Object] {
-    guard let names = try state(with: key)?.container(forKey: key) else { return [:] }
+    guard let names = try state(with: key).container(forKey: key) else { return [:] }
     var objects: [String: Object] = [:]
     for name in try names.dictionaryKeys {
       objects[name] = try names.reference(forKey: name).flatMap { try object($0, type, key) }
@@ -238,7 +231,7 @@ public final class StateDecoder {
   /// - Throws: ``/ArchiveCodec/ArchiveError`` with `typeMismatch` if the key
   ///   holds something else.
   public func container(forKey key: String) throws(ArchiveError) -> StateDecoder? {
-    guard let inner = try state(with: key)?.container(forKey: key) else { return nil }
+    guard let inner = try state(with: key).container(forKey: key) else { return nil }
     let coder = StateDecoder(restored, in: readKeys.container(forKey: key, inner))
     coder.slot = slot
     return coder
@@ -253,14 +246,14 @@ public final class StateDecoder {
 
   /// The keys that were stored and not asked for; nil if there are none.
   var unreadNote: ReportNote? {
-    let keys = (values.map { readKeys.missing(in: $0) } ?? []).filter { $0 != BuiltInKey.container }
+    let keys = readKeys.missing(in: values).filter { $0 != BuiltInKey.container }
     return keys.isEmpty ? nil : .unreadKeys(keys)
   }
 
   /// The values.
   ///
   /// The key counts as asked for.
-  private func state(with key: String) -> KeyedDecoder? {
+  private func state(with key: String) -> KeyedDecoder {
     do throws(ArchiveError) {
       _ = try offset(of: key)
     } catch {
@@ -288,25 +281,24 @@ extension StateDecoder {
   ///
   /// The factory may have read some of its keys before.
   func open(_ slot: Int32, _ read: ReadKeys) {
-    (self.slot, self.read) = (slot, read)
-    (hasValues, isOpen) = (false, false)
+    (self.slot, self.read, isOpen) = (slot, read, false)
   }
 }
 
 /// Facts about the save, the same in every coder of a restore.
 extension StateDecoder {
   /// The version of the application that saved, nil if it gave none.
-  public var applicationVersion: String? { restored.document.facts[.applicationVersion] }
+  public var applicationVersion: String? { restored.document.head.facts[.applicationVersion] }
 
   /// The kind of interface of the application that saved.
-  public var userInterfaceIdiom: String? { restored.document.facts[.userInterfaceIdiom] }
+  public var userInterfaceIdiom: String? { restored.document.head.facts[.userInterfaceIdiom] }
 
   /// The version of the operating system at the save.
-  public var systemVersion: String? { restored.document.facts[.systemVersion] }
+  public var systemVersion: String? { restored.document.head.facts[.systemVersion] }
 
   /// When a save last wrote a part of the state, by the clock of the keeper that saved;
   /// in whole seconds, unless the application's own values were written then.
-  public var timestamp: Date? { restored.document.savedAt }
+  public var timestamp: Date? { restored.document.head.facts.savedAt }
 }
 
 @available(*, unavailable, message: "a coder belongs to the actor that restores")

@@ -3,30 +3,28 @@ package import ArchiveCodec
 /// How the next document differs from the one before.
 package struct Change: Sendable {
   package var added: [Element] = []
-  package var bodies: [(slot: Int32, body: RecordFingerprint)] = []
-  package var places: [(slot: Int32, place: Place)] = []
-  package var children: [(slot: Int32, slots: [Int32])] = []
+  package var edits = Edits()
   package var references: [(slot: Int32, ids: [UInt64])] = []
-  /// The elements whose objects have said for the first time to whom they refer.
-  package var heard: [Int32] = []
   package var kept: [(slot: Int32, kept: Kept?)] = []
   package var unread: [Int32: [UnreadBody]] = [:]
-  /// The elements whose objects have written a body in place of one that was withheld.
-  package var settled: [Int32] = []
-  /// The elements whose body their objects have not read, and go on without.
-  package var withheld: [(slot: Int32, withheld: Withheld)] = []
-  package var asksBelow: Set<Int32> = []
+  package var withheld: [Int32: Withheld] = [:]
   package var asksAlone: Set<Int32> = []
   package var removed: [Int32] = []
   /// Those of the removed elements that keep their identifiers.
   package var placeless: Set<Int32> = []
-  package var forms: [Form] = []
-  package var facts: SaveFacts?
-  /// Whether the record of what is kept is written.
-  package var storesKept = false
-  package var formerNames: [String: [String]]?
+  /// Nil if it is as before.
+  package var head: DocumentHead?
   package var nextID: UInt64 = 1
-  package var idLimit: UInt64 = 1
+
+  /// What is another of stored elements.
+  package struct Edits: Sendable {
+    package var bodies: [(slot: Int32, body: RecordFingerprint)] = []
+    package var places: [(slot: Int32, place: Place)] = []
+    package var children: [(slot: Int32, slots: [Int32])] = []
+    /// The elements whose objects have said for the first time to whom they refer.
+    package var heard: [Int32] = []
+    package var asksBelow: Set<Int32> = []
+  }
 }
 
 extension Change {
@@ -46,41 +44,38 @@ extension Change {
 extension Document {
   package mutating func apply(_ change: consuming Change) {
     elements.append(contentsOf: change.added)
-    for element in change.added where element.place.role.livesByReferences { hasReferred = true }
-    for (slot, body) in change.bodies { self[slot].body = body }
-    for (slot, place) in change.places {
+    for element in change.added where element.place.role.livesByReferences {
+      links.hasReferred = true
+    }
+    for (slot, body) in change.edits.bodies { self[slot].body = body }
+    for (slot, place) in change.edits.places {
       if self[slot].place.parent < 0 { removedCount -= 1 }
       self[slot].place = place
-      if place.role.livesByReferences { hasReferred = true }
+      if place.role.livesByReferences { links.hasReferred = true }
     }
-    for (slot, slots) in change.children { self[slot].children = slots }
-    for slot in change.asksBelow { self[slot].asksBelow = true }
-    for slot in change.heard { self[slot].isUnheard = false }
-    for (slot, ids) in change.references { references[slot] = ids.isEmpty ? nil : ids }
+    for (slot, slots) in change.edits.children { self[slot].children = slots }
+    for slot in change.edits.asksBelow { self[slot].asksBelow = true }
+    for slot in change.edits.heard { self[slot].isUnheard = false }
+    for (slot, ids) in change.references { links.all[slot] = ids.isEmpty ? nil : ids }
     for (slot, kept) in change.kept { self.kept[slot] = kept }
     for (slot, bodies) in change.unread { unread[slot] = bodies.isEmpty ? nil : bodies }
-    for (slot, body) in change.withheld { withheld[slot] = body }
-    for slot in change.settled { withheld[slot] = nil }
-    asksAlone = change.asksAlone.filter { self[$0].place.role.livesByReferences }
+    withheld = change.withheld
+    links.asksAlone = change.asksAlone.filter { self[$0].place.role.livesByReferences }
     pending = [:]
     for slot in change.removed {
       let id = change.placeless.contains(slot) ? self[slot].id : 0
       self[slot] = Element(id: id, place: Place(parent: -1, role: .referred))
-      references[slot] = nil
+      links.all[slot] = nil
       kept[slot] = nil
       unread[slot] = nil
       withheld[slot] = nil
-      asksAlone.remove(slot)
+      links.asksAlone.remove(slot)
     }
     removedCount += change.removed.count
     leftovers = []
-    if change.storesKept {
-      (hasUnstoredKept, storesKept) = (false, !kept.isEmpty || !unread.isEmpty)
-    }
-    forms += change.forms
-    if let names = change.formerNames { formerNames = names }
-    if let facts = change.facts { self.facts = facts }
-    (nextID, idLimit) = (change.nextID, change.idLimit)
+    (hasUnstoredKept, storesKept) = (false, !kept.isEmpty || !unread.isEmpty)
+    if let head = change.head { self.head = head }
+    nextID = change.nextID
   }
 
   /// Forgets what bodies are, since the names in them have other numbers now.
@@ -92,7 +87,7 @@ extension Document {
 
   /// Drops the places of removed elements; returns the new place of each, -1 for a removed one.
   package mutating func pack() -> [Int32] {
-    let order = subtree(of: Self.tree)
+    let order = walk(from: Self.tree)
     var slots = [Int32](repeating: -1, count: elements.count)
     for (place, slot) in order.enumerated() { slots[Int(slot)] = Int32(place) }
     elements = order.map { slot in
@@ -106,9 +101,9 @@ extension Document {
     func moved<Value>(_ values: [Int32: Value]) -> [Int32: Value] {
       .init(uniqueKeysWithValues: values.map { (slots[Int($0.key)], $0.value) })
     }
-    (kept, references) = (moved(kept), moved(references))
+    (kept, links.all) = (moved(kept), moved(links.all))
     (unread, withheld) = (moved(unread), moved(withheld))
-    asksAlone = Set(asksAlone.map { slots[Int($0)] })
+    links.asksAlone = Set(links.asksAlone.map { slots[Int($0)] })
     removedCount = 0
     return slots
   }

@@ -30,7 +30,8 @@ extension Document {
     }
     return (whole + bodies).map { slot, form, reason, since, byteCount, isStateAlone in
       KeptElement(
-        kind: self[slot].place.role.kind, path: paths[slot], className: forms[Int(form)].className,
+        kind: self[slot].place.role.kind, path: paths[slot],
+        className: head.forms[Int(form)].className,
         reason: reason, isStateAlone: isStateAlone, since: since, byteCount: byteCount)
     }
   }
@@ -39,7 +40,7 @@ extension Document {
   private func outcome(
     _ form: Int32, _ reason: UnreadBody.Reason, _ types: TypeTable
   ) -> RestorationReport.NodeOutcome {
-    let form = forms[Int(form)]
+    let form = head.forms[Int(form)]
     let known = types.version(ofClass: form.className, restoredBy: form.restorationClassName)
     switch (StateReading(form.version, by: known), reason) {
     case (.newer(let stored, let known), _):

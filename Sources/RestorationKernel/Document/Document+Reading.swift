@@ -9,7 +9,7 @@ extension Document {
   /// Reads the tree of an archive, and no body.
   ///
   /// What is below a contents record that is malformed is left out, and its records stay: see
-  /// ``isDamaged``. The places of the elements are entered by their identifiers.
+  /// ``leftovers``. The places of the elements are entered by their identifiers.
   ///
   /// - Throws: `malformed` if there are no forms, or they do not fit together; and the errors of the
   ///   record of forms.
@@ -17,24 +17,28 @@ extension Document {
     _ records: StoredRecords, savedAt number: UInt32, _ slots: inout KeyTable
   ) throws(ArchiveError) {
     self.init()
-    savedAt = SaveFacts.time(number)
-    try readForms(records)
+    guard let record = try records.decoder(of: TreeRecord.forms) else {
+      throw malformed("no forms")
+    }
+    head = try DocumentHead(record)
+    head.facts.savedAt = SaveFacts.time(number)
+    nextID = head.idLimit
     self[Self.tree].body = records.fingerprint(of: self[Self.tree].bodyRecord)
     var next = 0
     while next < elements.count {
       do throws(ArchiveError) {
         try readContents(of: Int32(next), records, &slots)
       } catch {
-        isDamaged = true
+        leftovers = nil
       }
       next += 1
     }
     do throws(ArchiveError) {
       try readKept(records, slots)
     } catch {
-      (kept, unread, isDamaged) = ([:], [:], true)
+      (kept, unread, leftovers) = ([:], [:], nil)
     }
-    if !isDamaged { findLeftovers(records) }
+    if leftovers != nil { findLeftovers(records) }
   }
 
   /// Finds the records of no element, as those of an unread body whose owner is not there.
@@ -54,31 +58,6 @@ extension Document {
     leftovers = records.identifiers.filter { !known.contains($0) }
   }
 
-  private mutating func readForms(_ records: StoredRecords) throws(ArchiveError) {
-    guard let record = try records.decoder(of: TreeRecord.forms) else {
-      throw malformed("no forms")
-    }
-    facts = try SaveFacts(record)
-    idLimit = try record.decode(forKey: DocumentKey.idLimit)
-    guard idLimit <= Element.largestID else { throw malformed("idLimit") }
-    nextID = idLimit
-    let classes: [String] = try record.decode(forKey: DocumentKey.classes)
-    let makers: [String] = try record.column(DocumentKey.makers, classes.count)
-    let versions: [Int] = try record.column(DocumentKey.versions, classes.count)
-    let boards: [String] = try record.column(DocumentKey.storyboards, classes.count, or: "")
-    let names: [String] = try record.column(DocumentKey.storyboardNames, classes.count, or: "")
-    forms = classes.indices.map { number in
-      Form(
-        className: classes[number],
-        restorationClassName: makers[number].isEmpty ? nil : makers[number],
-        storyboard: boards[number].isEmpty
-          ? nil : StoryboardReference(name: boards[number], identifier: names[number]),
-        version: versions[number])
-    }
-    guard let former = try record.container(forKey: DocumentKey.formerNames) else { return }
-    for name in former.keys { formerNames[name] = try former.decode(forKey: name) }
-  }
-
   private mutating func readContents(
     of parent: Int32, _ records: StoredRecords, _ slots: inout KeyTable
   ) throws(ArchiveError) {
@@ -94,7 +73,7 @@ extension Document {
     var below: [Element] = []
     for number in steps.indices {
       id &+= UInt64(bitPattern: steps[number])
-      guard id > 0, id < idLimit, self.forms.indices ~= forms[number],
+      guard id > 0, id < head.idLimit, head.forms.indices ~= forms[number],
         let role = Role(rawValue: roles[number] & ~Place.lacksStateMark),
         let sibling = Int32(exactly: siblings[number]), sibling >= 0,
         elements.count + number < Int(Int32.max), slots[id] == nil
@@ -114,7 +93,7 @@ extension Document {
       }
     }
     for (place, element) in below.enumerated() { slots.set(element.id, first + Int32(place)) }
-    if below.contains(where: { $0.place.role.livesByReferences }) { hasReferred = true }
+    if below.contains(where: { $0.place.role.livesByReferences }) { links.hasReferred = true }
     elements += below
     self[parent].children = Array(first..<Int32(elements.count))
   }
@@ -151,7 +130,7 @@ extension Document {
       let id = ids[number]
       guard let slot = owners[number] == 0 ? Self.tree : slots[owners[number]] else { continue }
       // The state of the application has no form.
-      guard id > 0, id < idLimit, slot == Self.tree || self.forms.indices ~= forms[number],
+      guard id > 0, id < head.idLimit, slot == Self.tree || head.forms.indices ~= forms[number],
         taken.set(id, slot)
       else {
         throw malformed("unread \(id)")
@@ -165,9 +144,32 @@ extension Document {
       )
     }
   }
+}
 
-  private func malformed(_ subject: String) -> ArchiveError {
-    ArchiveError(.malformed, subject: subject)
+private func malformed(_ subject: String) -> ArchiveError {
+  ArchiveError(.malformed, subject: subject)
+}
+
+extension DocumentHead {
+  fileprivate init(_ record: KeyedDecoder) throws(ArchiveError) {
+    facts = try SaveFacts(record)
+    idLimit = try record.decode(forKey: DocumentKey.idLimit)
+    guard idLimit <= Element.largestID else { throw malformed("idLimit") }
+    let classes: [String] = try record.decode(forKey: DocumentKey.classes)
+    let makers: [String] = try record.column(DocumentKey.makers, classes.count)
+    let versions: [Int] = try record.column(DocumentKey.versions, classes.count)
+    let boards: [String] = try record.column(DocumentKey.storyboards, classes.count, or: "")
+    let names: [String] = try record.column(DocumentKey.storyboardNames, classes.count, or: "")
+    forms = classes.indices.map { number in
+      Form(
+        className: classes[number],
+        restorationClassName: makers[number].isEmpty ? nil : makers[number],
+        storyboard: boards[number].isEmpty
+          ? nil : StoryboardReference(name: boards[number], identifier: names[number]),
+        version: versions[number])
+    }
+    guard let former = try record.container(forKey: DocumentKey.formerNames) else { return }
+    for name in former.keys { formerNames[name] = try former.decode(forKey: name) }
   }
 }
 
@@ -178,9 +180,7 @@ extension KeyedDecoder {
   ) throws(ArchiveError) -> [Value] where [Value]: ArchiveValue {
     let stored: [Value]? = try decodeIfPresent(forKey: key)
     let column = stored ?? other.map { Array(repeating: $0, count: count) }
-    guard let column, column.count == count else {
-      throw ArchiveError(.malformed, subject: key)
-    }
+    guard let column, column.count == count else { throw malformed(key) }
     return column
   }
 }

@@ -53,11 +53,10 @@ extension RecordBuilder {
     try end()
   }
 
-  func writeForms(
-    _ forms: [Form], formerNames: [String: [String]], _ facts: SaveFacts, idLimit: UInt64
-  ) throws {
+  func writeHead(_ head: DocumentHead) throws {
     let coder = try begin(record: TreeRecord.forms)
-    coder.encode(idLimit, forKey: DocumentKey.idLimit)
+    let forms = head.forms
+    coder.encode(head.idLimit, forKey: DocumentKey.idLimit)
     coder.encode(forms.map(\.className), forKey: DocumentKey.classes)
     coder.encode(forms.map { $0.restorationClassName ?? "" }, forKey: DocumentKey.makers)
     coder.encode(forms.map(\.version), forKey: DocumentKey.versions)
@@ -66,14 +65,14 @@ extension RecordBuilder {
       coder.encode(
         forms.map { $0.storyboard?.identifier ?? "" }, forKey: DocumentKey.storyboardNames)
     }
-    if !formerNames.isEmpty {
+    if !head.formerNames.isEmpty {
       coder.encodeContainer(forKey: DocumentKey.formerNames) { coder in
-        for (name, former) in formerNames.sorted(by: { $0.key < $1.key }) {
+        for (name, former) in head.formerNames.sorted(by: { $0.key < $1.key }) {
           coder.encode(former, forKey: name)
         }
       }
     }
-    facts.encode(with: coder)
+    head.facts.encode(with: coder)
     try end()
   }
 

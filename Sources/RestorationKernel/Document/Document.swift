@@ -15,9 +15,7 @@ package struct Document: Sendable {
   /// Parents come before what is below them where a document is read;
   /// later ones come as they are met.
   package var elements: [Element]
-  package var forms: [Form] = []
-  /// The names that classes had before they got theirs, so that an older version of the app finds them.
-  package var formerNames: [String: [String]] = [:]
+  package var head = DocumentHead()
   /// The elements that stay stored though nobody has claimed them, by the uppermost ones.
   package var kept: [Int32: Kept] = [:]
   /// The bodies that an object of an element could not read, oldest first.
@@ -26,24 +24,13 @@ package struct Document: Sendable {
   package var withheld: [Int32: Withheld] = [:]
   /// What objects said before they were given a body late, until it is stored as an unread one.
   var pending: [Int32: Pending] = [:]
-  /// The identifiers to which bodies refer, as far as hooks have said so in this launch.
-  package var references: [Int32: [UInt64]] = [:]
-  /// What the app said of itself in the last save.
-  package var facts = SaveFacts()
-  /// When what was read was saved last.
-  var savedAt: Date?
+  package var links = Links()
   package var nextID: UInt64 = 1
-  /// No identifier from here on was ever stored.
-  package var idLimit: UInt64 = 1
-  /// Whether there may be an element to which only references lead.
-  package var hasReferred = false
   /// Records of no element, and of bodies that were given up, which the next save removes.
-  package var leftovers: [UInt64] = []
-  /// Whether something is left out that could not be read: its records stay, and before the first save
-  /// the file becomes a moment.
-  package var isDamaged = false
-  /// The elements to which references lead and whose objects each save asks.
-  package var asksAlone: Set<Int32> = []
+  ///
+  /// Nil if something is left out that could not be read: its records stay, and before the first save the
+  /// file becomes a moment.
+  package var leftovers: [UInt64]? = []
   /// Whether what is kept is another than what is stored of it.
   package var hasUnstoredKept = false
   /// Whether there is a record of what is kept.
@@ -57,30 +44,55 @@ package struct Document: Sendable {
   package init() { elements = [Element(id: 0, place: Place(parent: -1, role: .child))] }
 
   /// Whether anything of an app was ever stored.
-  var isEmpty: Bool { idLimit == 1 && self[Self.tree].body == .none }
+  var isEmpty: Bool { head.idLimit == 1 && self[Self.tree].body == .none }
 
   package subscript(slot: Int32) -> Element {
     _read { yield elements[Int(slot)] }
     _modify { yield &elements[Int(slot)] }
   }
 
-  package func form(of slot: Int32) -> Form { forms[Int(self[slot].place.form)] }
+  package func form(of slot: Int32) -> Form { head.forms[Int(self[slot].place.form)] }
 
-  /// An element and all below it, parents first.
-  package func subtree(of slot: Int32) -> [Int32] {
-    var slots = [slot]
+  /// An element and all below it in the order of the walk: after a node its views, then the nodes that
+  /// it contains and presents, each with all below it; then what only references reach.
+  ///
+  /// - Complexity: O(*n*) in the elements below.
+  func walk(from first: Int32) -> [Int32] {
+    var (order, stack, referred): ([Int32], [Int32], [Int32]) = ([], [first], [])
+    order.reserveCapacity(first == Self.tree ? elements.count : 0)
     var next = 0
-    while next < slots.count {
-      slots += self[slots[next]].children
-      next += 1
+    while true {
+      guard let slot = stack.popLast() else {
+        guard next < referred.count else { return order }
+        stack.append(referred[next])
+        next += 1
+        continue
+      }
+      order.append(slot)
+      let children = self[slot].children
+      guard !children.isEmpty else { continue }
+      referred += children.filter { self[$0].place.role.livesByReferences }
+      for role in [Role.presented, .child, .view] {
+        for child in children.reversed() where self[child].place.role == role {
+          stack.append(child)
+        }
+      }
     }
-    return slots
+  }
+
+  /// The kept elements and all below them.
+  var keptAndBelow: Set<Int32> {
+    var (all, left): (Set<Int32>, [Int32]) = ([], Array(kept.keys))
+    while let slot = left.popLast() {
+      if all.insert(slot).inserted { left += self[slot].children }
+    }
+    return all
   }
 
   /// Whether objects of any class may have to be found by themselves, and not by parent and name.
   var findsAllByObject: Bool {
     // The application refers to objects before they have their places.
-    hasReferred || references[Self.tree] != nil || !kept.isEmpty || !unread.isEmpty
+    links.hasReferred || links.all[Self.tree] != nil || !kept.isEmpty || !unread.isEmpty
       || !withheld.isEmpty || !pending.isEmpty
   }
 
@@ -92,6 +104,27 @@ package struct Document: Sendable {
     }
     return slots
   }
+}
+
+/// To whom bodies refer, and what follows from that.
+package struct Links: Sendable {
+  /// The identifiers to which bodies refer, as far as hooks have said so in this launch.
+  package var all: [Int32: [UInt64]] = [:]
+  /// Whether there may be an element to which only references lead.
+  package var hasReferred = false
+  /// The elements to which references lead and whose objects each save asks.
+  package var asksAlone: Set<Int32> = []
+}
+
+/// What is stored of all elements together.
+package struct DocumentHead: Hashable, Sendable {
+  package var forms: [Form] = []
+  /// The names that classes had before they got theirs, so that an older version of the app finds them.
+  package var formerNames: [String: [String]] = [:]
+  /// What the app said of itself in the last save.
+  package var facts = SaveFacts()
+  /// No identifier from here on was ever stored.
+  package var idLimit: UInt64 = 1
 }
 
 /// An object as it is stored.

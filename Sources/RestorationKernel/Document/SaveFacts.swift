@@ -11,26 +11,30 @@ package struct SaveFacts: Hashable, Sendable {
     case applicationVersion, userInterfaceIdiom, systemVersion, deviceName
   }
 
-  private var words: [Key: String] = [:]
+  /// One for each key, in their order: each save compares them.
+  var words: [String?]
+  /// When what was read was saved last.
+  var savedAt: Date?
 
-  package init() {}
+  package init() { words = Key.allCases.map { _ in nil } }
 
   init(_ environment: ApplicationEnvironment) {
-    words[.applicationVersion] = environment.applicationVersion
-    words[.userInterfaceIdiom] = environment.userInterfaceIdiom
-    words[.systemVersion] = environment.systemVersion
-    words[.deviceName] = environment.deviceName
+    words = [
+      environment.applicationVersion, environment.userInterfaceIdiom, environment.systemVersion,
+      environment.deviceName,
+    ]
   }
 
   init(_ record: KeyedDecoder) throws(ArchiveError) {
-    for key in Key.allCases { words[key] = try record.decodeIfPresent(forKey: key.rawValue) }
+    words = []
+    for key in Key.allCases { words.append(try record.decodeIfPresent(forKey: key.rawValue)) }
   }
 
   func encode(with encoder: KeyedEncoder) {
-    for key in Key.allCases { encoder.encode(words[key], forKey: key.rawValue) }
+    for (key, word) in zip(Key.allCases, words) { encoder.encode(word, forKey: key.rawValue) }
   }
 
-  subscript(key: Key) -> String? { words[key] }
+  subscript(key: Key) -> String? { Key.allCases.firstIndex(of: key).flatMap { words[$0] } }
 
   /// The time of a save, which its commit has; nil if there is none.
   static func time(_ number: UInt32) -> Date? {

@@ -98,7 +98,7 @@ actor FileQueue {
     _ state: StoredState, _ archive: Archive, _ moment: Moment?, _ found: OpenedState<StoredState>,
     in report: inout RestorationReport
   ) {
-    if state.document.isDamaged { file.noteDamage() }
+    if state.document.leftovers == nil { file.noteDamage() }
     let location = location
     if moment == nil, let dropped = archive.dropped, dropped.code != .truncated {
       let date = SaveFacts.time(archive.schema).map { " of \($0)" } ?? ""
@@ -108,9 +108,9 @@ actor FileQueue {
     }
     if keeps == nil {
       let isOfOtherVersion =
-        state.document.facts[.applicationVersion] != file.source.environment.applicationVersion
+        state.document.head.facts[.applicationVersion] != file.source.environment.applicationVersion
       // One that is damaged is kept anyway.
-      keeps = isOfOtherVersion && !state.document.isDamaged ? [.version] : []
+      keeps = isOfOtherVersion && state.document.leftovers != nil ? [.version] : []
       let sessionCount = file.conditions.policy.historyBound.counts[.session] ?? 0
       if sessionCount > 0 { keeps?.append(.session) }
     }

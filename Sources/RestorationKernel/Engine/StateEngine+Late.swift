@@ -171,7 +171,7 @@ extension StateEngine {
       guard let slot = KnownObjects.shared.known(node, to: owner)?.slot, var document else {
         return
       }
-      document.leftovers += (document.unread[slot] ?? []).map(\.record)
+      document.leftovers = (document.leftovers ?? []) + (document.unread[slot] ?? []).map(\.record)
       (document.unread[slot], document.withheld[slot]) = (nil, nil)
       document.hasUnstoredKept = true
       self.document = document

@@ -240,7 +240,7 @@ extension StateEngine {
     report.version = writer?.version
     report.byteCount = writer?.storedByteCount ?? 0
     (report.stateName, report.otherInstances) = findings.instances
-    let kept = document.kept.keys.reduce(0) { $0 + document.subtree(of: $1).count }
+    let kept = document.keptAndBelow.count
     let stored = document.elements.count - 1 - document.removedCount - kept
     report.unaskedCount = max(0, stored - notes.askedCount)
     report.kept = document.keptElements(types)

@@ -18,7 +18,9 @@ package final class LaunchMark: Sendable {
     var place: (any LaunchPlace)?
 
     mutating func leaveElement() {
-      reached.removeAll { $0.subject.element != nil }
+      // Each element of a restore is left, mostly without values (benchmark: restore nodes).
+      while reached.last?.subject.element != nil { reached.removeLast() }
+      if !reached.isEmpty { reached.removeAll { $0.subject.element != nil } }
       window = nil
     }
   }

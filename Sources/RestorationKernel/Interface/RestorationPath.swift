@@ -49,8 +49,6 @@ public struct RestorationPath: Hashable, Sendable {
   /// - Complexity: O(*n*) in their number.
   public var components: [String] { fromRoot(\.identifier) }
 
-  var siblingIndices: [Int] { fromRoot(\.siblingIndex) }
-
   private func fromRoot<Value>(
     last count: Int = .max, _ value: (PathComponent) -> Value
   ) -> [Value] {
@@ -125,7 +123,7 @@ extension RestorationPath: Codable {
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(components, forKey: .identifiers)
-    let indices = siblingIndices
+    let indices = fromRoot(\.siblingIndex)
     if indices.contains(where: { $0 > 0 }) {
       try container.encode(indices, forKey: .siblingIndices)
     }

@@ -155,12 +155,7 @@ extension PreservationReport: CustomStringConvertible {
 
   /// The problems of the save, each in a sentence with its place.
   var said: [String] {
-    let ofAll: [String] =
-      switch outcome {
-      case .locked, .inUse, .delegateGone: [headline]
-      case .saved, .declined: []
-      }
-    return ofAll + problems.flatMap(\.said)
+    (outcome == .saved || outcome == .declined ? [] : [headline]) + problems.flatMap(\.said)
   }
 }
 

@@ -135,14 +135,7 @@ public enum ReportNote: Hashable, Sendable {
 
 extension ReportNote {
   /// Whether the developer should mend the cause of the note.
-  public var isProblem: Bool {
-    switch self {
-    case .missingFields, .detached, .keptBecause, .unusedInheritedHooks, .migrated, .kept,
-      .keptBeside, .keptStateDropped, .tabNotSelected:
-      false
-    default: true
-    }
-  }
+  public var isProblem: Bool { problem != nil }
 
   /// Whether a save with the note has not stored something that the app has.
   var isLoss: Bool {
@@ -156,7 +149,11 @@ extension ReportNote {
 extension ReportNote: CustomStringConvertible {
   /// For a problem, what is wrong and how to mend it; for another note, a few words
   /// that follow the outcome.
-  public var description: String {
+  public var description: String { problem ?? fact }
+
+  private var problem: String? { problemOfSave ?? problemOfRestore }
+
+  private var problemOfSave: String? {
     switch self {
     case .encodeFailed(let error): "Encoding threw, so the node has no new state: \(error)"
     case .willEncodeFailed(let error):
@@ -186,6 +183,12 @@ extension ReportNote: CustomStringConvertible {
     case .notInvalidated:
       "It has changed and did not say so. Call invalidateRestorableState() after each change, or"
         + " let its stateTracking be .always."
+    default: nil
+    }
+  }
+
+  private var problemOfRestore: String? {
+    switch self {
     case .didDecodeFailed(let error): "didDecodeRestorableState threw: \(error)"
     case .notContained:
       "The node above it does not contain it. Take it from coder.restoredChildren or"
@@ -202,6 +205,12 @@ extension ReportNote: CustomStringConvertible {
     case .fieldReplaced(let key, let error):
       "The stored “\(key)” does not fit, so it is as it was before. Migrate it to its new type; the"
         + " next save sets the stored state aside. (\(error))"
+    default: nil
+    }
+  }
+
+  private var fact: String {
+    switch self {
     case .missingFields(let keys): "not stored, so as they were before: \(Self.list(keys))"
     case .tabNotSelected: "it was selected, and another one has been selected since the restore"
     case .detached: "detached, since a node above it is left out"
@@ -216,6 +225,7 @@ extension ReportNote: CustomStringConvertible {
         + (since.map { ", since \($0)" } ?? "")
     case .keptStateDropped(let since, let byteCount):
       "the state that could not be read, kept since \(since), is dropped with its \(byteCount) bytes"
+    default: ""
     }
   }
 

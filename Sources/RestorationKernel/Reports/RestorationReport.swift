@@ -303,18 +303,12 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
 
   /// Whether the node is back with all that was stored of it.
   var isRead: Bool {
-    switch self {
-    case .restored, .restoredWithoutState: true
-    default: false
-    }
+    step.map { self == .restored(by: $0) || self == .restoredWithoutState(by: $0) } ?? false
   }
 
   /// Whether the node was asked to decode its state.
   var wasAsked: Bool {
-    switch self {
-    case .restored, .decodeFailed: true
-    default: false
-    }
+    if case .restored = self { true } else if case .decodeFailed = self { true } else { false }
   }
 
   var isBack: Bool {
@@ -338,6 +332,13 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
     case .classMismatch(let step, let found):
       "\(step.description), but as a \(found), so nothing was decoded, and the next save replaces its"
         + " state; if \(found) is its new name, register it with the old one as an alias"
+    case .laterStateRestored: "a state of it counts that was saved later; this one is kept"
+    default: whyMissing
+    }
+  }
+
+  private var whyMissing: String {
+    switch self {
     case .vetoed: "left out, its restoration class returned nil"
     case .factoryFailed(let step, let error): "not back, \(step.description) threw: \(error)"
     case .unknownRestorationClass(let name):
@@ -363,8 +364,8 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
     case .providedTwice(let path):
       "not back, what was provided for it is already back as \(path.phrase)"
     case .parentMissing(let path): "not back, \(path.phrase) above it is not back"
-    case .laterStateRestored: "a state of it counts that was saved later; this one is kept"
     case .skipped: "left out by this version of the app, since restoring it crashed"
+    default: ""
     }
   }
 }

@@ -36,12 +36,7 @@ public enum RestorationStatus: Hashable, Sendable {
 
   /// False if the last restore did not take place, or nothing can be saved now;
   /// `description` says why.
-  public var isActive: Bool {
-    switch self {
-    case .notRestoredYet, .restoring, .active: true
-    default: false
-    }
-  }
+  public var isActive: Bool { [.notRestoredYet, .restoring, .active].contains(self) }
 
   /// Creates the status that a restore leaves behind.
   init(after outcome: RestorationReport.Outcome) {

@@ -3,13 +3,21 @@ internal import ArchiveCodec
 /// The forms of a document, as this version of the app reads them: the classes that they name now, what
 /// makes their objects, and how older bodies are migrated.
 final class FormReader {
-  private struct Reading {
+  /// A form is asked for each element, so it is not copied (benchmark: restore nodes).
+  private final class Reading {
     let stored: Form
     let className: String
     let restorationClassName: String?
     let version: StateVersion
-    var known: Known?
-    var factory: TypeTable.Factory?
+    @safe @exclusivity(unchecked) var known: Known?
+    @safe @exclusivity(unchecked) var factory: TypeTable.Factory?
+
+    init(_ form: Form, _ types: TypeTable, currentName: (String) -> String) {
+      stored = form
+      className = currentName(form.className)
+      restorationClassName = form.restorationClassName.map(currentName)
+      version = types.version(ofClass: className, restoredBy: restorationClassName)
+    }
   }
 
   /// The class of an object that was found for an element.
@@ -24,32 +32,26 @@ final class FormReader {
 
   private let types: TypeTable
   private let formerNames: [String: [String]]
-  @safe @exclusivity(unchecked) private var readings: [Reading]
+  private let readings: [Reading]
   private var changeCount: Int
 
   /// Finds the names that classes have now; of the app, nothing but the delegate's hook is called, once
   /// for each name.
   init(_ document: Document, _ types: TypeTable, _ delegate: (any StateDelegate)?) {
-    (self.types, formerNames, changeCount) = (types, document.formerNames, types.changeCount)
+    (self.types, formerNames, changeCount) = (types, document.head.formerNames, types.changeCount)
     var names: [String: String] = [:]
     func currentName(of stored: String) -> String {
       if let known = names[stored] { return known }
       // A later version of the app, in which the class has another name, may have saved the element.
       let name =
-        ([stored] + (document.formerNames[stored] ?? [])).first(where: types.isRegistered)
+        ([stored] + (document.head.formerNames[stored] ?? [])).first(where: types.isRegistered)
         ?? delegate?.currentClassName(forStored: stored).flatMap {
           types.isRegistered($0) ? $0 : nil
         } ?? stored
       names[stored] = name
       return name
     }
-    readings = document.forms.map { form in
-      let className = currentName(of: form.className)
-      let maker = form.restorationClassName.map { currentName(of: $0) }
-      return Reading(
-        stored: form, className: className, restorationClassName: maker,
-        version: types.version(ofClass: className, restoredBy: maker))
-    }
+    readings = document.head.forms.map { Reading($0, types, currentName: currentName) }
   }
 
   func storyboard(_ form: Int32) -> StoryboardReference? { readings[Int(form)].stored.storyboard }
@@ -58,20 +60,21 @@ final class FormReader {
 
   func restorationClassName(_ form: Int32) -> String? { readings[Int(form)].restorationClassName }
 
-  /// How this version of the app reads bodies of a form, but for what a migration finds out.
-  func reading(_ form: Int32) -> StateReading {
-    StateReading(readings[Int(form)].stored.version, by: readings[Int(form)].version)
+  /// Whether bodies of a form have the version of this version of the app.
+  func isCurrent(_ form: Int32) -> Bool {
+    readings[Int(form)].stored.version == readings[Int(form)].version.number
   }
 
   /// Migrates a body; the copy is nil if nobody gets to see the body.
   func migrate(_ body: KeyedDecoder, _ form: Int32) -> (KeyedDecoder?, StateReading) {
-    let reading = reading(form)
+    let known = readings[Int(form)].version
+    let reading = StateReading(readings[Int(form)].stored.version, by: known)
     guard case .migrated(var version) = reading else {
       return (reading.isWithheld ? nil : body, reading)
     }
     let copy = MigratingState(body)
     do {
-      for step in readings[Int(form)].version.steps(from: version) ?? [] {
+      for step in known.steps(from: version) ?? [] {
         version = step.from
         try step.change(copy)
       }
@@ -104,7 +107,7 @@ final class FormReader {
   /// A hook may register a class, so that another one is found from then on.
   private func forgetIfRegistered() {
     guard types.changeCount != changeCount else { return }
-    for form in readings.indices { (readings[form].known, readings[form].factory) = (nil, nil) }
+    for form in readings { (form.known, form.factory) = (nil, nil) }
     changeCount = types.changeCount
   }
 }

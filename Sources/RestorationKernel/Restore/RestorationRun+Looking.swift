@@ -18,10 +18,11 @@ extension RestorationRun {
 
   func find(_ slot: Int32) -> Found {
     let place = document[slot].place
-    let late = elements.object(at: slot)
+    // The node came late.
+    if let node = elements.object(at: slot) { return .found(node, .existing) }
     let lookup = Lookup(
-      place.role.kind, isBelowMissing: late == nil && !elements.isBack(place.parent),
-      isLeftOut: isLeftOut(slot), isLate: late != nil,
+      place.role.kind, isBelowMissing: !elements.isBack(place.parent),
+      isLeftOut: isLeftOut(slot), isLate: false,
       isOnCutStack: elements.keepsMissing(below: slot) != nil,
       isTab: elements.container(of: slot, that: .tabs) != nil,
       namesClass: forms.restorationClassName(place.form) != nil)
@@ -30,8 +31,7 @@ extension RestorationRun {
     case .leftOut: return .missing(.skipped)
     case .onCutStack: return .missing(.stackCut)
     case .inLoadedNode: return .missing(.viewNotFound)
-    case .late: return existing(late) ?? .missing(.notFound)
-    case .amongTabs: return existing(findExisting(place)) ?? .missing(.tabNotFound)
+    case .late, .amongTabs: return existing(findExisting(place)) ?? .missing(.tabNotFound)
     case .registered: return existing(findExisting(place)) ?? .missing(.notRegistered)
     case .restorationClass: return askRestorationClass(slot)
     case .laterSteps:

@@ -17,8 +17,8 @@ extension RestorationRun {
     keep(in: &after, byteCount)
     findLeftOut()
     for slot in [Document.tree] + order {
-      let element = document[slot]
       guard let reason = withheldReason(slot) else { continue }
+      let element = document[slot]
       after.withheld[slot] = Withheld(
         reason: reason, form: element.place.form, since: now,
         byteCount: byteCount(element.bodyRecord),
@@ -84,18 +84,18 @@ extension RestorationRun {
   /// Finds the objects that the app itself has made for elements that are left out, and those below.
   private func findLeftOut() {
     existing.lookAgain()
+    var found: Set<Int32> = []
     for slot in order {
-      switch elements.outcomes[Int(slot)] {
-      case .skipped?: break
-      case .parentMissing? where elements.isBack(document[slot].place.parent): break
-      default: continue
-      }
       let place = document[slot].place
+      let isTop = elements.outcomes[Int(slot)] == .skipped
+      guard isTop || found.contains(place.parent) else { continue }
       let above = place.parent == Document.tree ? nil : elements.object(at: place.parent)
-      elements.set(
-        existing.object(
-          place, below: above, above as? any RestorableNode, isScope: elements.contains),
-        at: slot)
+      guard
+        let object = existing.object(
+          place, below: above, above as? any RestorableNode, isScope: elements.contains)
+      else { continue }
+      found.insert(slot)
+      elements.set(object, at: slot)
     }
   }
 
@@ -161,7 +161,7 @@ extension RestorationRun {
       }
       if !after.unread.isEmpty {
         notes += (after.unread[slot] ?? []).map {
-          .keptBeside(version: document.forms[Int($0.form)].version, since: $0.since)
+          .keptBeside(version: document.head.forms[Int($0.form)].version, since: $0.since)
         }
       }
       if elements.outcomes[Int(slot)]?.wasAsked == true, let note = coders.unreadNote(slot) {

@@ -97,8 +97,9 @@ final class RestorationRun {
 
   /// Decides which bodies an object is offered, and migrates the older ones.
   private func chooseBodies(_ slot: Int32) {
-    let (element, unread) = (document[slot], document.unread.isEmpty ? nil : document.unread[slot])
-    if unread == nil, forms.reading(element.place.form) == .current { return }
+    let unread = document.unread.isEmpty ? nil : document.unread[slot]
+    if unread == nil, forms.isCurrent(document[slot].place.form) { return }
+    let element = document[slot]
     // What wrote nothing is migrated as well.
     let own = element.body == .none ? .empty : elements.body(element.bodyRecord, of: slot)
     let all =
@@ -124,7 +125,7 @@ final class RestorationRun {
     case .found(let object, let step): take(object, by: step, as: slot)
     case .missing(let reason): elements.settle(.missing(reason), at: slot, isAwaited: true)
     }
-    noteGivenRoot(slot)
+    if document[slot].place.parent == Document.tree { noteGivenRoot(slot) }
   }
 
   private func take(
@@ -156,7 +157,7 @@ final class RestorationRun {
   /// Notes a given root that is not used, since another root is back at its place, or none by a veto.
   private func noteGivenRoot(_ slot: Int32) {
     let place = document[slot].place
-    guard place.parent == Document.tree, place.role.kind == .node,
+    guard place.role.kind == .node,
       elements.outcomes[Int(slot)]?.isBack == true || elements.outcomes[Int(slot)] == .vetoed,
       let given = findExisting(place), given !== elements.object(at: slot)
     else { return }
@@ -174,34 +175,5 @@ final class RestorationRun {
     if known.isSaved { elements.set(view, at: slot) }
     elements.settle(
       .found(by: .existing, otherClass: known.otherClass), at: slot, known.info.traits)
-  }
-}
-
-extension Document {
-  /// An element and all below it in the order of the walk: after a node its views, then the nodes that
-  /// it contains and presents, each with all below it; then what only references reach.
-  ///
-  /// - Complexity: O(*n*) in the elements below.
-  func walk(from first: Int32) -> [Int32] {
-    var (order, stack, referred): ([Int32], [Int32], [Int32]) = ([], [first], [])
-    order.reserveCapacity(first == Self.tree ? elements.count : 0)
-    var next = 0
-    while true {
-      guard let slot = stack.popLast() else {
-        guard next < referred.count else { return order }
-        stack.append(referred[next])
-        next += 1
-        continue
-      }
-      order.append(slot)
-      let children = self[slot].children
-      guard !children.isEmpty else { continue }
-      referred += children.filter { self[$0].place.role.livesByReferences }
-      for role in [Role.presented, .child, .view] {
-        for child in children.reversed() where self[child].place.role == role {
-          stack.append(child)
-        }
-      }
-    }
   }
 }

@@ -44,7 +44,7 @@ final class RestoredElements {
   @safe @exclusivity(unchecked) private(set) var outcomes: [Outcome?]
   @safe @exclusivity(unchecked) private var found: [Found]
   @safe @exclusivity(unchecked) private var extras: [Int32: Extra] = [:]
-  private var claimed = KeyTable()
+  private var claimed: KeyTable
   /// Finds the objects of elements that this restore does not restore.
   var other: (Int32) -> (any StateRestoring)? = { _ in nil }
   /// The tabs that were selected, and are not back.
@@ -57,8 +57,12 @@ final class RestoredElements {
     (self.document, self.readBody, paths) = (document, readBody, StoredPaths(document))
     outcomes = Array(repeating: nil, count: document.elements.count)
     found = Array(repeating: Found(), count: document.elements.count)
+    claimed = KeyTable(expecting: document.elements.count)
     outcomes[Int(Document.tree)] = .restored(by: .delegate)
   }
+
+  @inline(__always)
+  private func extra(_ slot: Int32) -> Extra? { extras.isEmpty ? nil : extras[slot] }
 
   // MARK: Objects
 
@@ -98,14 +102,12 @@ final class RestoredElements {
   }
 
   /// Notes an object that may be that of other elements, too.
-  func set(_ object: (any StateRestoring)?, at slot: Int32) { found[Int(slot)].object = object }
+  func set(_ object: any StateRestoring, at slot: Int32) { found[Int(slot)].object = object }
 
   func contains(_ object: any StateRestoring) -> Bool { claimed[UInt64(addressOf: object)] != nil }
 
   /// Lets all objects go; coders that hooks have kept find nothing any more.
-  func forget() {
-    (found, tabsToCome) = ([], [])
-  }
+  func forget() { (found, tabsToCome) = ([], []) }
 
   // MARK: Outcomes
 
@@ -134,7 +136,7 @@ final class RestoredElements {
   /// Whether saves keep the missing node on which an element lay in a stack; nil if no node of the
   /// stack is missing so far.
   func keepsMissing(below slot: Int32) -> Bool? {
-    extras.isEmpty ? nil : container(of: slot, that: .stack).flatMap { extras[$0]?.keepsMissing }
+    extras.isEmpty ? nil : container(of: slot, that: .stack).flatMap { extra($0)?.keepsMissing }
   }
 
   /// The node that contains an element, if it has a trait.
@@ -164,7 +166,7 @@ final class RestoredElements {
   func note(_ note: ReportNote, _ slot: Int32) { extras[slot, default: Extra()].notes.append(note) }
 
   func notes(of slot: Int32) -> [ReportNote] {
-    guard !extras.isEmpty, let extra = extras[slot] else { return [] }
+    guard let extra = extra(slot) else { return [] }
     let outcome = outcomes[Int(slot)]
     let version = outcome?.isDecodable == true ? reading(of: slot).migratedFrom : nil
     return (version.map { [.migrated(from: $0)] } ?? [])
@@ -180,7 +182,7 @@ final class RestoredElements {
 
   /// Goes on to the next body that is offered; false if there is none.
   func offerNext(at slot: Int32) -> Bool {
-    guard !extras.isEmpty, let count = extras[slot]?.choices.count, count > 1 else { return false }
+    guard let count = extra(slot)?.choices.count, count > 1 else { return false }
     extras[slot]?.choices.removeFirst()
     extras[slot]?.mended = ([], false)
     extras[slot]?.error = nil
@@ -188,7 +190,7 @@ final class RestoredElements {
   }
 
   /// The body that is offered now; nil if that is the own one in the current version.
-  func choice(at slot: Int32) -> Choice? { extras.isEmpty ? nil : extras[slot]?.choices.first }
+  func choice(at slot: Int32) -> Choice? { extra(slot)?.choices.first }
 
   func reading(of slot: Int32) -> StateReading { choice(at: slot)?.reading ?? .current }
 
@@ -197,13 +199,11 @@ final class RestoredElements {
     !document[slot].place.lacksState && !reading(of: slot).isWithheld
   }
 
-  func isReplaced(_ slot: Int32) -> Bool {
-    !extras.isEmpty && extras[slot]?.mended.isReplaced == true
-  }
+  func isReplaced(_ slot: Int32) -> Bool { extra(slot)?.mended.isReplaced == true }
 
   /// Throws the error of the body, if it could not be read.
   func checkBody(of slot: Int32) throws {
-    if !extras.isEmpty, let error = extras[slot]?.error { throw error }
+    if let error = extra(slot)?.error { throw error }
   }
 
   func body(_ record: UInt64, of slot: Int32) -> KeyedDecoder? {
@@ -229,8 +229,7 @@ extension RestoredElements {
   /// The app's values of an element; nil if none are stored.
   func state(at slot: Int32) -> KeyedDecoder? {
     if let choice = choice(at: slot) { return choice.body }
-    let element = document[slot]
-    return element.body == .none ? nil : body(element.bodyRecord, of: slot)
+    return document[slot].body == .none ? nil : body(document[slot].bodyRecord, of: slot)
   }
 
   /// The nodes that an element contained or presented and that are back, in saved order.

@@ -7,7 +7,7 @@ extension Survey {
   /// Removes what nobody has any more, after those who refer to it were asked what they refer to now.
   mutating func settleReferences() throws {
     while true {
-      if document.hasReferred, mayBeUnreferred, isAllHeard { dropUnreferred() }
+      if document.links.hasReferred, mayBeUnreferred, isAllHeard { dropUnreferred() }
       let gone = elementsToRemove()
       if !gone.isEmpty, try askReferrers(of: gone) || takeOver(gone) {
         try askAll()
@@ -21,8 +21,8 @@ extension Survey {
 
   /// Whether a reference or an element may have gone, or an object that scoped another one does so no more.
   private var mayBeUnreferred: Bool {
-    !references.dropped.isEmpty || !places.orphans.isEmpty || !change.heard.isEmpty
-      || change.places.contains { slot, place in
+    !references.dropped.isEmpty || !places.orphans.isEmpty || !change.edits.heard.isEmpty
+      || change.edits.places.contains { slot, place in
         let scope = document[slot].place.parent
         return place.parent != scope && scope > Document.tree
           && places.role(of: scope) == .object
@@ -32,7 +32,7 @@ extension Survey {
   /// Whether it is known of each stored body to whom it refers, but of those for which what only
   /// references reach is kept in any case.
   private var isAllHeard: Bool {
-    let known = Set(change.heard).union(document.kept.keys.flatMap { document.subtree(of: $0) })
+    let known = document.keptAndBelow.union(change.edits.heard)
     return document.elements.indices.dropFirst().map(Int32.init).allSatisfy { slot in
       !document[slot].isUnheard || document[slot].body == .none || known.contains(slot)
         || places.isHomeless(slot)
@@ -145,7 +145,7 @@ extension Survey {
   }
 
   private mutating func remove(_ gone: Set<Int32>) {
-    removedRecords.formUnion(document.leftovers)
+    removedRecords.formUnion(document.leftovers ?? [])
     change.placeless = placelessTargets(gone)
     change.removed = gone.sorted()
     for slot in gone {
@@ -201,7 +201,7 @@ extension Survey {
       if places.isNew(slot) {
         places.change(new: slot) { $0.children = slots }
       } else if slots != stored {
-        change.children.append((slot, slots))
+        change.edits.children.append((slot, slots))
       }
     }
   }
@@ -211,8 +211,8 @@ extension Survey {
     guard !conditions.unsaid.isEmpty else { return }
     // What somebody else removes, or brings back, changes references and what is kept.
     let referring = Set(change.references.map(\.slot))
-    let bodies = change.bodies.map(\.slot).filter { !referring.contains($0) }
-    let contents = change.children.filter { slot, slots in
+    let bodies = change.edits.bodies.map(\.slot).filter { !referring.contains($0) }
+    let contents = change.edits.children.filter { slot, slots in
       !document[slot].asksBelow && own(slots) != own(document[slot].children)
     }
     for slot in Set(bodies + contents.map(\.slot)).intersection(conditions.unsaid) {
@@ -234,18 +234,14 @@ extension Survey {
   /// Writes what belongs to no element, if it has changed.
   mutating func writeFacts() throws {
     change.added = places.added
-    change.forms = forms.newForms
-    change.nextID = places.nextID
-    change.idLimit = document.idLimit
-    if change.nextID > change.idLimit { change.idLimit = (change.nextID | 1023) + 1 }
-    if forms.hasNewNames { change.formerNames = forms.formerNames }
-    if conditions.facts != document.facts { change.facts = conditions.facts }
-    if !change.forms.isEmpty || change.idLimit != document.idLimit || change.facts != nil
-      || change.formerNames != nil
-    {
-      try builder.writeForms(
-        document.forms + change.forms, formerNames: change.formerNames ?? document.formerNames,
-        conditions.facts, idLimit: change.idLimit)
+    (change.nextID, change.withheld) = (places.nextID, keeping.withheld)
+    var head = document.head
+    if !forms.newForms.isEmpty { head.forms += forms.newForms }
+    (head.formerNames, head.facts.words) = (forms.formerNames, conditions.facts.words)
+    if change.nextID > head.idLimit { head.idLimit = (change.nextID | 1023) + 1 }
+    if head != document.head {
+      change.head = head
+      try builder.writeHead(head)
     }
     let removes = change.removed.contains { document.kept[$0] != nil || document.unread[$0] != nil }
     guard !change.kept.isEmpty || !change.unread.isEmpty || removes || document.hasUnstoredKept
@@ -259,7 +255,6 @@ extension Survey {
       kept[slot] = first
       change.kept.append((slot, first))
     }
-    change.storesKept = true
     let bodies = unread.sorted { $0.key < $1.key }.flatMap { slot, bodies in
       bodies.map { (places.id(of: slot), $0) }
     }

@@ -37,12 +37,11 @@ extension Survey {
     if document.withheld[slot] != nil { return }
     change.kept.append((slot, nil))
     let form = document[slot].place.form
-    let isOwn = types.isObject(object, ofClassNamed: document.forms[Int(form)].className)
+    let isOwn = types.isObject(object, ofClassNamed: document.head.forms[Int(form)].className)
     let withheld = Withheld(
       reason: isOwn ? .replaced : .otherClass, form: form, since: kept.since ?? conditions.now,
       byteCount: kept.byteCount)
     keeping.withheld[slot] = withheld
-    change.withheld.append((slot, withheld))
   }
 
   /// The form with which an element is stored: that of its body, as long as nobody has read that.
@@ -80,7 +79,7 @@ extension Survey {
     var place = before
     change(&place)
     guard place != before else { return }
-    if !places.isNew(slot) { self.change.places.append((slot, place)) }
+    if !places.isNew(slot) { self.change.edits.places.append((slot, place)) }
     places.move(slot, to: place)
     touchContents(of: place.parent)
   }
@@ -162,7 +161,7 @@ extension Survey {
     }
     for entry in keeping.expired { places.notes.add(entry) }
     guard !document.unread.isEmpty || !change.unread.isEmpty else { return }
-    let forms = document.forms + change.forms
+    let forms = (change.head ?? document.head).forms
     // The application has no form.
     for slot in places.notes.slots where slot != Document.tree {
       for body in change.unread[slot] ?? document.unread[slot] ?? [] {
@@ -225,7 +224,7 @@ extension Survey {
 
   /// The bytes of the bodies of an element and of all below it.
   func storedByteCount(of slot: Int32) throws -> Int {
-    try document.subtree(of: slot).reduce(0) { sum, slot in
+    try document.walk(from: slot).reduce(0) { sum, slot in
       sum + (try conditions.storedRecord(document[slot].bodyRecord)?.byteCount ?? 0)
     }
   }

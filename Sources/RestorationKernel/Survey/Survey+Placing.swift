@@ -207,7 +207,7 @@ extension Survey {
   mutating func move(_ slot: Int32, to place: Place, from stored: Place?) {
     let hasOtherParent = places.parent(of: slot) != place.parent || places.orphans.contains(slot)
     if places.place(of: slot) != place {
-      if stored != nil { change.places.append((slot, place)) }
+      if stored != nil { change.edits.places.append((slot, place)) }
       // Also within one parent: the element is not among those that nobody was matched with.
       places.move(slot, to: place)
     }
@@ -254,7 +254,7 @@ extension Survey {
     while slot >= Document.tree, !places.asksBelow(slot) {
       if places.isNew(slot) {
         places.change(new: slot) { $0.asksBelow = true }
-      } else if !change.asksBelow.insert(slot).inserted {
+      } else if !change.edits.asksBelow.insert(slot).inserted {
         return
       }
       if places.role(of: slot).livesByReferences { change.asksAlone.insert(slot) }

@@ -13,7 +13,7 @@ struct ReferenceChanges {
   /// The referrers that were to take over what they refer to, each with that.
   var tried: Set<[Int32]> = []
 
-  init(_ document: Document) { all = document.references }
+  init(_ document: Document) { all = document.links.all }
 
   /// Whether a body may refer to an element.
   func mayLead(to id: UInt64) -> Bool {

@@ -112,7 +112,7 @@ struct Survey {
     encoder = builder.makeEncoder()
     references = ReferenceChanges(document)
     keeping = Keeping(document)
-    change.asksAlone = document.asksAlone
+    change.asksAlone = document.links.asksAlone
     forms.begin(with: document)
   }
 
@@ -222,7 +222,7 @@ struct Survey {
 
   /// Asks what references reach and each save asks, itself or below it, as long as a reference leads there.
   private mutating func askAlone() throws {
-    for slot in document.asksAlone.sorted() {
+    for slot in document.links.asksAlone.sorted() {
       guard let object = KnownObjects.shared.object(at: slot, of: owner) as? any StateRestoring,
         !places.isVisited(object), !places.isHomeless(slot),
         references.mayLead(to: places.id(of: slot))
@@ -308,7 +308,7 @@ struct Survey {
     if places.lacksState(slot) { setPlace(of: slot) { $0.lacksState = false } }
     if keeping.hasReplaced { try copyReplaced() }
     if !places.isNew(slot), document[slot].isUnheard {
-      change.heard.append(slot)
+      change.edits.heard.append(slot)
     }
     return places.mentions
   }
@@ -389,7 +389,7 @@ struct Survey {
     if places.isNew(slot) {
       places.change(new: slot) { $0.body = body }
     } else {
-      change.bodies.append((slot, body))
+      change.edits.bodies.append((slot, body))
     }
   }
 
@@ -399,7 +399,6 @@ struct Survey {
   ) throws {
     guard !isEmpty else { return builder.abandon() }
     let (body, isWritten) = try builder.end(ifOtherThan: stored)
-    change.settled.append(slot)
     keeping.withheld[slot] = nil
     if keeping.claims[slot] != nil { change.kept.append((slot, nil)) }
     adoptForm(of: slot)

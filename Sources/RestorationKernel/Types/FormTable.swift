@@ -8,29 +8,24 @@ final class FormTable {
   private(set) var newForms: [Form] = []
   /// The names that classes had before, as far as the document does not have them yet.
   private(set) var formerNames: [String: [String]] = [:]
-  private(set) var hasNewNames = false
 
-  private struct Key: Hashable {
-    let info: ObjectIdentifier
-    let restorationClass: ObjectIdentifier?
-  }
-
-  // The table is asked for each object that a save meets: most have the form of the one before.
-  @safe @exclusivity(unchecked) private var last: (key: Key, form: Int32)?
-  private var known: [Key: Int32] = [:]
   private var changeCount = 0
+  /// Counts how often forms may have got other numbers.
+  private var age = 0
 
   init(_ objects: ObjectTable) { self.objects = objects }
 
   /// Goes on with the forms of a document.
   func begin(with document: Document) {
-    (newForms, hasNewNames) = ([], false)
-    formerNames = document.formerNames
-    guard forms.count != document.forms.count || changeCount != types.changeCount else { return }
-    forms = document.forms
+    newForms = []
+    formerNames = document.head.formerNames
+    guard forms.count != document.head.forms.count || changeCount != types.changeCount else {
+      return
+    }
+    forms = document.head.forms
     numbers = Dictionary(
       forms.indices.map { (forms[$0], Int32($0)) }, uniquingKeysWith: { first, _ in first })
-    (last, known, changeCount) = (nil, [:], types.changeCount)
+    (age, changeCount) = (age + 1, types.changeCount)
   }
 
   /// The number of the form in which an object is stored; a restoration class that is not registered
@@ -39,13 +34,11 @@ final class FormTable {
     of object: any StateRestoring, _ info: TypeInfo, restorationClass: Any.Type?,
     note: (ReportNote) -> Void
   ) -> Int32 {
-    let key = Key(
-      info: ObjectIdentifier(info), restorationClass: restorationClass.map { ObjectIdentifier($0) })
+    // The table is asked for each object that a save meets: most of one type have one form.
+    let named = restorationClass.map { ObjectIdentifier($0) }
     let isPlain = !types.hasStoryboards && !objects.hasRestoredNames
-    if isPlain, let last, last.key == key { return last.form }
-    if isPlain, let form = known[key] {
-      last = (key, form)
-      return form
+    if isPlain, let known = info.form, known.age == age, known.named == named {
+      return known.number
     }
     let maker = objects.restorationClass(of: object, info, naming: restorationClass)
     if let maker, !maker.isRegistered { note(.restorationClassNotRegistered(maker.name)) }
@@ -58,7 +51,7 @@ final class FormTable {
     }
     noteFormerNames(of: form)
     let number = number(of: form)
-    if isPlain, maker?.isRegistered ?? true { known[key] = number }
+    if isPlain, maker?.isRegistered ?? true { info.form = (age, named, number) }
     return number
   }
 
@@ -69,7 +62,6 @@ final class FormTable {
         name.utf8.count <= Element.longestName
       else { continue }
       formerNames[name] = former
-      hasNewNames = true
     }
   }
 

@@ -166,6 +166,8 @@ final class TypeInfo {
   let registration: TypeTable.Registration?
   /// Whether nodes of the type declare no identifier, so that they have the name of the class.
   let isNamedByClass: Bool
+  /// The form of the object that was met last, by the restoration class that it names; see ``FormTable``.
+  @safe @exclusivity(unchecked) var form: (age: Int, named: ObjectIdentifier?, number: Int32)?
   /// Casts an object of the type to a node; nil if objects of the type are no nodes.
   private let cast: ((AnyObject) -> any RestorableNode)?
 

@@ -477,4 +477,32 @@ final class StoredBodyTests: BodyTestCase {
     _ = try await keeper.save([page])
     XCTAssertEqual(try allTexts(), ["old"])
   }
+
+  // MARK: Long chains
+
+  /// Saves a chain of pages, each of which contains the next one.
+  private func saveChain(_ count: Int) async throws {
+    let pages = (0..<count).map { Page("n", "page \($0)") }
+    for (page, next) in zip(pages, pages.dropFirst()) { page.below = [next] }
+    try await save(Array(pages.prefix(1)))
+    // One release after the other.
+    for page in pages { page.below = [] }
+  }
+
+  func testALongChainBelowANodeThatIsNotBackIsKeptWithIt() async throws {
+    try await saveChain(20_000)
+    let report = try await keeper().restore(into: [Page("other")])
+    XCTAssertEqual(report.entries.count { $0.notes.contains(.kept) }, 20_000)
+    XCTAssertEqual(report.kept.count, 1)
+  }
+
+  func testOfALongChainThatNobodyHasTakenEachIsKeptWithAllBelowIt() async throws {
+    try await saveChain(20_000)
+    let keeper = try keeper { [self] _, _ in throwing("n", "new") }
+    let report = try await keeper.restore(into: [])
+    XCTAssertEqual(report.kept.count, 19_999)
+    let byteCounts = report.kept.sorted { $0.path.count < $1.path.count }.map(\.byteCount)
+    XCTAssert(zip(byteCounts, byteCounts.dropFirst()).allSatisfy { $0 > $1 })
+    XCTAssertGreaterThan(byteCounts.last ?? 0, 0)
+  }
 }
