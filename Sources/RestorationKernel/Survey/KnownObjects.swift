@@ -11,10 +11,12 @@ final class KnownObjects: @unchecked Sendable {
   /// A keeper, as the table knows it.
   final class Owner: @unchecked Sendable {
     fileprivate let signal: ChangeSignal?
+    /// The place among the owners; -1 without any entry.
+    @safe @exclusivity(unchecked) fileprivate var number: Int32 = -1
     /// The entries that have changed since they were taken.
-    fileprivate var changed: [Int] = []
+    @safe @exclusivity(unchecked) fileprivate var changed: [Int] = []
     /// The entries of elements by their slots, some of which may have gone since; -1 for none.
-    private var entries: [Int32] = []
+    @safe @exclusivity(unchecked) private var entries: [Int32] = []
     fileprivate var isClosed = false
 
     init(telling signal: ChangeSignal? = nil) { self.signal = signal }
@@ -26,9 +28,7 @@ final class KnownObjects: @unchecked Sendable {
 
     fileprivate func setEntry(_ number: Int, at slot: Int32) {
       guard slot >= 0 else { return }
-      if entries.count <= Int(slot) {
-        entries += repeatElement(-1, count: Int(slot) + 1 - entries.count)
-      }
+      while entries.count <= Int(slot) { entries.append(-1) }
       entries[Int(slot)] = Int32(number)
     }
 
@@ -40,28 +40,35 @@ final class KnownObjects: @unchecked Sendable {
     let hasChanged: Bool
   }
 
+  /// Numbers alone, which are read without counting references (benchmark: save nodes that say when they change).
   private struct Entry {
-    weak var object: AnyObject?
-    let owner: Owner
+    let owner: Int32
     var slot: Int32
     var hasChanged: Bool
-    /// The observations of an observed object, by its parts.
-    var observations: [ObservedPart: ObjectObservation] = [:]
     /// The entry of the same object for another keeper; -1 for none.
     var next: Int32 = -1
   }
 
+  /// The object of an entry, or one for a closure that any thread calls, and that only asks for the entry.
+  private struct Object: @unchecked Sendable {
+    weak var object: AnyObject?
+    /// The observations of an observed object, by its parts.
+    var observations: [ObservedPart: ObjectObservation] = [:]
+  }
+
   // All that follows is touched by the holder of the lock alone.
   private let lock = Mutex(())
-  private var entries: [Entry] = []
-  private var table = KeyTable()
+  @safe @exclusivity(unchecked) private var entries: [Entry] = []
+  @safe @exclusivity(unchecked) private var objects: [Object] = []
+  @safe @exclusivity(unchecked) private var owners: [Owner] = []
+  @safe @exclusivity(unchecked) private var table = KeyTable()
   private var countToSweep = 1024
 
   func invalidate(_ object: AnyObject) {
     let signals = lock.withLock { _ in
       numbers(of: object).filter { entries[$0].slot != Self.gone }.map { number in
         change(number)
-        return entries[number].owner.signal
+        return owners[Int(entries[number].owner)].signal
       }
     }
     for signal in signals { signal?.tell() }
@@ -81,7 +88,7 @@ final class KnownObjects: @unchecked Sendable {
     lock.withLock { _ in
       guard let number = number(of: object, owner) else {
         if entries.count >= countToSweep { sweep() }
-        return append(Entry(object: object, owner: owner, slot: slot, hasChanged: hasChanged))
+        return append(object, Object(object: object), owner, slot, hasChanged)
       }
       owner.setEntry(number, at: slot)
       entries[number].slot = slot
@@ -90,14 +97,20 @@ final class KnownObjects: @unchecked Sendable {
     }
   }
 
-  private func append(_ new: Entry) {
-    guard let object = new.object else { return }
-    var entry = new
-    entry.next = numbers(of: object).first.map(Int32.init) ?? -1
-    if entry.hasChanged { entry.owner.changed.append(entries.count) }
-    table.set(UInt64(addressOf: object), Int32(entries.count))
-    entry.owner.setEntry(entries.count, at: entry.slot)
-    entries.append(entry)
+  private func append(
+    _ object: AnyObject, _ new: consuming Object, _ owner: Owner, _ slot: Int32, _ hasChanged: Bool
+  ) {
+    let number = entries.count
+    if owner.number < 0 {
+      owner.number = Int32(owners.count)
+      owners.append(owner)
+    }
+    let next = firstNumber(of: object).map(Int32.init) ?? -1
+    entries.append(Entry(owner: owner.number, slot: slot, hasChanged: hasChanged, next: next))
+    objects.append(new)
+    table.set(UInt64(addressOf: object), Int32(number))
+    owner.setEntry(number, at: slot)
+    if hasChanged { owner.changed.append(number) }
   }
 
   /// Forgets the elements of all objects of a keeper.
@@ -105,7 +118,7 @@ final class KnownObjects: @unchecked Sendable {
     lock.withLock { _ in
       owner.removeEntries()
       owner.changed = []
-      for number in entries.indices where entries[number].owner === owner {
+      for number in entries.indices where entries[number].owner == owner.number {
         entries[number].slot = min(entries[number].slot, -1)
       }
     }
@@ -135,7 +148,7 @@ final class KnownObjects: @unchecked Sendable {
           entries[number].slot = -1
         } else {
           entries[number].hasChanged = true
-          entries[number].owner.changed.append(number)
+          owner.changed.append(number)
         }
       }
     }
@@ -156,7 +169,7 @@ final class KnownObjects: @unchecked Sendable {
     lock.withLock { _ in
       var unsaid: Set<Int32> = []
       for number in entries.indices
-      where entries[number].owner === owner && !entries[number].hasChanged {
+      where entries[number].owner == owner.number && !entries[number].hasChanged {
         change(number)
         unsaid.insert(entries[number].slot)
       }
@@ -167,17 +180,20 @@ final class KnownObjects: @unchecked Sendable {
   private func change(_ number: Int) {
     guard !entries[number].hasChanged else { return }
     entries[number].hasChanged = true
-    entries[number].owner.changed.append(number)
+    owners[Int(entries[number].owner)].changed.append(number)
   }
+
+  /// Whether no object of a keeper has changed since the last call of ``takeChanged(of:)``.
+  func isUnchanged(_ owner: Owner) -> Bool { lock.withLock { _ in owner.changed.isEmpty } }
 
   /// The objects that have said since the last call that they have changed; each has changed until it
   /// is noted.
   func takeChanged(of owner: Owner) -> [(object: AnyObject, slot: Int32)] {
     lock.withLock { _ in
       var taken: [(object: AnyObject, slot: Int32)] = []
-      for number in owner.changed where entries[number].owner === owner {
+      for number in owner.changed where entries[number].owner == owner.number {
         guard entries[number].hasChanged, entries[number].slot >= 0,
-          let object = entries[number].object
+          let object = objects[number].object
         else { continue }
         taken.append((object, entries[number].slot))
       }
@@ -188,11 +204,11 @@ final class KnownObjects: @unchecked Sendable {
 
   /// The living object of an element, if it is found by itself.
   func object(at slot: Int32, of owner: Owner) -> AnyObject? {
-    lock.withLock { _ in number(at: slot, of: owner).flatMap { entries[$0].object } }
+    lock.withLock { _ in number(at: slot, of: owner).flatMap { objects[$0].object } }
   }
 
   private func number(at slot: Int32, of owner: Owner) -> Int? {
-    guard let number = owner.entry(at: slot), entries[number].owner === owner,
+    guard let number = owner.entry(at: slot), entries[number].owner == owner.number,
       entries[number].slot == slot
     else { return nil }
     return number
@@ -202,7 +218,7 @@ final class KnownObjects: @unchecked Sendable {
   func move(_ slots: [Int32], of owner: Owner) {
     lock.withLock { _ in
       owner.removeEntries()
-      for number in entries.indices where entries[number].owner === owner {
+      for number in entries.indices where entries[number].owner == owner.number {
         let slot = Int(entries[number].slot)
         guard slot >= 0 else { continue }
         entries[number].slot = slot < slots.count ? slots[slot] : -1
@@ -225,11 +241,10 @@ final class KnownObjects: @unchecked Sendable {
     let observation = ObjectObservation()
     let earlier = lock.withLock { _ -> ObjectObservation? in
       guard let number = number(of: object, owner) else { return nil }
-      defer { entries[number].observations[part] = observation }
-      return entries[number].observations[part]
+      return objects[number].observations.updateValue(observation, forKey: part)
     }
     earlier?.end()
-    let changed = WeakObject(object)
+    let changed = Object(object: object)
     return try withObservationTracking {
       observation.access()
       return Result { () throws(Failure) in try body() }
@@ -239,52 +254,47 @@ final class KnownObjects: @unchecked Sendable {
   }
 
   private func number(of object: AnyObject, _ owner: Owner) -> Int? {
-    guard var number = table[UInt64(addressOf: object)].map(Int.init),
-      entries[number].object === object
-    else { return nil }
-    while entries[number].owner !== owner {
+    guard var number = firstNumber(of: object) else { return nil }
+    while entries[number].owner != owner.number {
       guard entries[number].next >= 0 else { return nil }
       number = Int(entries[number].next)
     }
     return number
   }
 
+  /// The last entry of an object that was made, from which others follow.
+  private func firstNumber(of object: AnyObject) -> Int? {
+    table[UInt64(addressOf: object)].map(Int.init).flatMap { number in
+      objects[number].object === object ? number : nil
+    }
+  }
+
   /// The entries of an object, one for each keeper.
   private func numbers(of object: AnyObject) -> [Int] {
-    guard let first = table[UInt64(addressOf: object)].map(Int.init),
-      entries[first].object === object
-    else { return [] }
-    var numbers = [first]
-    while entries[numbers[numbers.count - 1]].next >= 0 {
-      numbers.append(Int(entries[numbers[numbers.count - 1]].next))
-    }
-    return numbers
+    sequence(first: firstNumber(of: object) ?? -1) { Int(self.entries[$0].next) }
+      .prefix { $0 >= 0 }
   }
 
-  /// Drops the objects that are gone, if they are many: moving a weak reference takes long.
+  /// Drops the entries without a use, if they are many: moving a weak reference takes long.
   private func sweep() {
+    let isClosed = owners.map(\.isClosed)
+    let idleCount = entries.count { $0.slot < 0 || isClosed[Int($0.owner)] }
     countToSweep = max(1024, entries.count * 2)
-    let goneCount = entries.count { $0.owner.isClosed || $0.object == nil }
-    guard goneCount > entries.count / 4 else { return }
-    let old = entries
-    entries = []
-    entries.reserveCapacity(old.count)
-    table = KeyTable(expecting: old.count)
-    var owners: Set<ObjectIdentifier> = []
-    for entry in old where owners.insert(ObjectIdentifier(entry.owner)).inserted {
-      entry.owner.changed = []
-      entry.owner.removeEntries()
+    guard idleCount > entries.count / 4 else { return }
+    let old = (entries: entries, objects: objects, owners: owners)
+    (entries, objects, owners) = ([], [], [])
+    table = KeyTable(expecting: old.entries.count)
+    for owner in old.owners {
+      (owner.number, owner.changed) = (-1, [])
+      owner.removeEntries()
     }
-    for entry in old where !entry.owner.isClosed { append(entry) }
+    for (number, entry) in old.entries.enumerated() where !isClosed[Int(entry.owner)] {
+      guard let object = old.objects[number].object else { continue }
+      append(
+        object, old.objects[number], old.owners[Int(entry.owner)], entry.slot, entry.hasChanged)
+    }
     countToSweep = max(1024, entries.count * 2)
   }
-}
-
-/// An object for a closure that any thread calls, and that only asks for the object's entry.
-private struct WeakObject: @unchecked Sendable {
-  weak var object: AnyObject?
-
-  init(_ object: AnyObject) { self.object = object }
 }
 
 /// What an object says of its changes, by any thread.
