@@ -27,21 +27,21 @@ package struct Change: Sendable {
   }
 }
 
-extension Change {
-  /// Takes the fingerprints of the records of new elements, both in the order of identifiers.
-  mutating func setFingerprints(_ records: [(record: UInt64, fingerprint: RecordFingerprint)]) {
+extension Document {
+  /// Takes the fingerprints of the records of elements that are new from a place on, both in the order of identifiers.
+  mutating func setFingerprints(
+    _ records: [(record: UInt64, fingerprint: RecordFingerprint)], from first: Int
+  ) {
     var next = 0
-    for place in added.indices where added[place].body != .none {
-      let record = added[place].bodyRecord
+    for place in elements.indices[first...] where elements[place].body != .none {
+      let record = elements[place].bodyRecord
       while next < records.count, records[next].record < record { next += 1 }
       if next < records.count, records[next].record == record {
-        added[place].body = records[next].fingerprint
+        elements[place].body = records[next].fingerprint
       }
     }
   }
-}
 
-extension Document {
   package mutating func apply(_ change: consuming Change) {
     elements.append(contentsOf: change.added)
     for element in change.added where element.place.role.livesByReferences {

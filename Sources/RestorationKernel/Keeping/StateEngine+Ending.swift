@@ -48,10 +48,10 @@ extension StateEngine {
       giveBack(result.taken)
       return try written.appended.get()
     }
-    var change = result.change
-    if !change.added.isEmpty { change.setFingerprints(written.fingerprints) }
     (findings.discarded, findings.unread) = (nil, nil)
-    apply(change)
+    let count = document?.elements.count ?? 0
+    apply(result.change)
+    document?.setFingerprints(written.fingerprints, from: count)
     take((written.writer, written.numbering))
     findings.instances = written.instances
     let appended = try written.appended.get()

@@ -15,18 +15,18 @@ final class Places {
   /// The targets of the references of the hook that runs.
   @safe @exclusivity(unchecked) private(set) var mentions: [Mention] = []
   /// The new elements of objects to which a reference has led, and which have no place yet.
-  private var mentioned: [ObjectIdentifier: Int32] = [:]
+  @safe @exclusivity(unchecked) private var mentioned: [ObjectIdentifier: Int32] = [:]
   /// The objects of the elements that references have made.
   private var targets: [Int32: any StateRestoring] = [:]
   /// The elements that no object above has any more; who refers to one takes it over.
-  var orphans: Set<Int32> = [] {
+  @safe @exclusivity(unchecked) var orphans: Set<Int32> = [] {
     didSet { if !homeless.isEmpty { homeless = [:] } }
   }
   /// The new parents and roles of elements that have moved.
-  private var moved: [Int32: Place] = [:]
+  @safe @exclusivity(unchecked) private var moved: [Int32: Place] = [:]
   /// The answers to whether elements are homeless, as long as they hold.
-  private var homeless: [Int32: Bool] = [:]
-  var notes = SurveyNotes()
+  @safe @exclusivity(unchecked) private var homeless: [Int32: Bool] = [:]
+  @safe @exclusivity(unchecked) var notes = SurveyNotes()
   /// The kept elements to which only references lead, by their names.
   private let keptByName: [String: [Int32]]
 
@@ -53,6 +53,7 @@ final class Places {
 
   // One value each: a copy of an element counts references of its name and its children.
   func id(of slot: Int32) -> UInt64 { value(of: slot) { $0.id } }
+  func bodyRecord(of slot: Int32) -> UInt64 { value(of: slot) { $0.bodyRecord } }
   func body(of slot: Int32) -> RecordFingerprint { value(of: slot) { $0.body } }
   func asksBelow(_ slot: Int32) -> Bool { value(of: slot) { $0.asksBelow } }
   func lacksState(_ slot: Int32) -> Bool { value(of: slot) { $0.place.lacksState } }
@@ -98,7 +99,9 @@ final class Places {
   var moves: [Int32] { Array(moved.keys) }
 
   /// The place that an element has now.
-  func place(of slot: Int32) -> Place { (moved.isEmpty ? nil : moved[slot]) ?? self[slot].place }
+  func place(of slot: Int32) -> Place {
+    (moved.isEmpty ? nil : moved[slot]) ?? value(of: slot) { $0.place }
+  }
 
   func parent(of slot: Int32) -> Int32 {
     (moved.isEmpty ? nil : moved[slot]?.parent) ?? value(of: slot) { $0.place.parent }

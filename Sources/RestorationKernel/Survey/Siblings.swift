@@ -11,7 +11,7 @@ struct Siblings {
   private(set) var children: [Child] = []
   private(set) var isChanged = false
   private var names: NameTable?
-  private var oldNames = NameTable()
+  private var oldNames: NameTable?
   private var used: Set<Int32> = []
   /// The elements of the children, once somebody asks.
   private var slots: Set<Int32>?
@@ -26,28 +26,31 @@ struct Siblings {
 
   struct Match {
     /// The stored element; nil for a new one.
-    let slot: Int32?
+    var slot: Int32?
     let siblingIndex: Int32
+    /// The key of the name, once names are looked up.
+    var key: UInt64?
   }
 
   /// Finds the stored element of an object; nil if another one has its name.
   ///
   /// An object that is found by itself has the known element; for all others the name counts.
   mutating func match(
-    _ name: String, _ role: Role, _ known: Int32?, maySharing: Bool, _ document: Document
+    _ name: String, _ role: Role, _ known: Int32?, maySharing: Bool, _ places: Places
   ) -> Match? {
     let index = maySharing ? takeIndex(of: name) : 0
     if names == nil {
-      if next < old.count, known == nil || known == old[next], isNext(name, role, index, document) {
+      if next < old.count, known == nil || known == old[next], isNext(name, role, index, places) {
         next += 1
         return Match(slot: old[next - 1], siblingIndex: index)
       }
-      lookUpFromHereOn(document)
+      lookUpFromHereOn(places)
     }
-    guard names?.find(name, role.sort, index) == nil else { return nil }
-    var slot = known ?? oldNames.find(name, role.sort, index)
+    let key = names?.key(of: name, role.sort, index)
+    if let key, names?[key] != nil { return nil }
+    var slot = known ?? oldNames?.find(name, role.sort, index)
     if let found = slot, !used.insert(found).inserted { slot = nil }
-    return Match(slot: slot, siblingIndex: index)
+    return Match(slot: slot, siblingIndex: index, key: key)
   }
 
   /// Takes the index of the next child of a name, be it one that has its place elsewhere: a restore counts
@@ -58,28 +61,26 @@ struct Siblings {
   }
 
   /// Gives back an element that was found by its name, and is that of another object, which may come later.
-  mutating func giveBack(_ slot: Int32, _ document: Document) {
-    if names == nil { lookUpFromHereOn(document) }
+  mutating func giveBack(_ slot: Int32, _ places: Places) {
+    if names == nil { lookUpFromHereOn(places) }
     used.remove(slot)
   }
 
-  private func isNext(
-    _ name: String, _ role: Role, _ index: Int32, _ document: Document
-  ) -> Bool {
+  private func isNext(_ name: String, _ role: Role, _ index: Int32, _ places: Places) -> Bool {
     let slot = old[next]
-    let stored = document[slot].place
+    let stored = places.document[slot].place
     return stored.role == role && stored.name == name && stored.siblingIndex == index
-      && document.isMatchedByName(slot)
+      && places.document.isMatchedByName(slot)
   }
 
-  private mutating func lookUpFromHereOn(_ document: Document) {
+  private mutating func lookUpFromHereOn(_ places: Places) {
     var table = NameTable(expecting: max(old.count, children.capacity))
     for child in children { table.insert(child.place, child.slot) }
     names = table
     used = Set(old[..<next])
-    oldNames = NameTable(expecting: old.count)
-    for slot in old[next...] where document.isMatchedByName(slot) {
-      oldNames.insert(document[slot].place, slot)
+    oldNames = next < old.count ? NameTable(expecting: old.count) : nil
+    for slot in old[next...] where places.document.isMatchedByName(slot) {
+      oldNames?.insert(places.document[slot].place, slot)
     }
   }
 
@@ -89,9 +90,9 @@ struct Siblings {
   }
 
   /// Adds a child that was matched; its place says how it is stored from now on.
-  mutating func append(_ child: Child, storedAs stored: Place?) {
+  mutating func append(_ child: Child, at key: UInt64?, storedAs stored: Place?) {
     if !isChanged { isChanged = stored != child.place }
-    names?.insert(child.place, child.slot)
+    names?.insert(child.place, child.slot, at: key)
     slots?.insert(child.slot)
     children.append(child)
   }
@@ -141,69 +142,38 @@ extension Document {
 /// Elements by their names among siblings.
 struct NameTable {
   private var places: [(place: Place, slot: Int32)] = []
-  /// Only for more names than can be compared one after the other.
-  private var table: KeyTable?
-  private static let fewNames = 8
+  private var table: KeyTable
 
   init(expecting count: Int = 0) {
-    guard count > Self.fewNames else { return }
     places.reserveCapacity(count)
     table = KeyTable(expecting: count)
   }
 
-  mutating func insert(_ place: Place, _ slot: Int32) {
+  /// Inserts an element under its name, whose key may be known already.
+  mutating func insert(_ place: Place, _ slot: Int32, at key: UInt64? = nil) {
+    table.set(
+      key ?? self.key(of: place.name, place.role.sort, place.siblingIndex), Int32(places.count))
     places.append((place, slot))
-    guard table != nil else {
-      if places.count > Self.fewNames { makeTable() }
-      return
-    }
-    enter(places.count - 1)
-  }
-
-  private mutating func makeTable() {
-    table = KeyTable(expecting: places.count * 2)
-    for number in places.indices { enter(number) }
-  }
-
-  private mutating func enter(_ number: Int) {
-    let place = places[number].place
-    var key = Self.key(place.name, place.role.sort, place.siblingIndex)
-    while let other = table?[key],
-      !isNamed(Int(other), place.name, place.role.sort, place.siblingIndex)
-    {
-      key = Self.next(key)
-    }
-    table?.set(key, Int32(number))
   }
 
   func find(_ name: String, _ sort: Role, _ siblingIndex: Int32) -> Int32? {
-    guard let table else {
-      return places.first {
-        $0.place.siblingIndex == siblingIndex && $0.place.role.sort == sort && $0.place.name == name
-      }?.slot
-    }
-    var key = Self.key(name, sort, siblingIndex)
-    while let number = table[key] {
-      if isNamed(Int(number), name, sort, siblingIndex) { return places[Int(number)].slot }
-      key = Self.next(key)
-    }
-    return nil
+    self[key(of: name, sort, siblingIndex)]
   }
 
-  private func isNamed(
-    _ number: Int, _ name: String, _ sort: Role, _ siblingIndex: Int32
-  ) -> Bool {
-    let place = places[number].place
-    return place.name == name && place.role.sort == sort && place.siblingIndex == siblingIndex
-  }
+  subscript(key: UInt64) -> Int32? { table[key].map { places[Int($0)].slot } }
 
-  /// A number that depends on the process, so that nobody can choose names of the same one.
-  private static func key(_ name: String, _ sort: Role, _ siblingIndex: Int32) -> UInt64 {
-    // Not one of the bytes: equal names may be spelled with other characters.
+  /// The key of a name: the one that it has, or a free one.
+  func key(of name: String, _ sort: Role, _ siblingIndex: Int32) -> UInt64 {
+    // A number that depends on the process, so that nobody can choose names of the same one; and not one
+    // of the bytes: equal names may be spelled with other characters.
     let hash = UInt64(truncatingIfNeeded: name.hashValue)
-    return hash &+ UInt64(sort.rawValue) << 56 &+ UInt64(UInt32(bitPattern: siblingIndex)) << 8
-      | 1 << 63
+    var key =
+      hash &+ UInt64(sort.rawValue) << 56 &+ UInt64(UInt32(bitPattern: siblingIndex)) << 8 | 1 << 63
+    while let number = table[key] {
+      let place = places[Int(number)].place
+      if place.name == name, place.role.sort == sort, place.siblingIndex == siblingIndex { break }
+      key = (key &* 0x9E37_79B9_7F4A_7C15) | 1 << 63
+    }
+    return key
   }
-
-  private static func next(_ key: UInt64) -> UInt64 { (key &* 0x9E37_79B9_7F4A_7C15) | 1 << 63 }
 }

@@ -1,10 +1,12 @@
+internal import ArchiveCodec
+
 /// The places of objects: which stored element each is, or which new one.
 extension Survey {
   typealias NamedView = (identifier: String, view: any RestorableView)
 
   mutating func placeRoots(_ roots: [any RestorableNode]) throws {
     let stored = document[Document.tree].children
-    if areStored(roots, as: stored) {
+    if document.hasStored(roots, of: owner) {
       return zip(roots, stored).forEach { places.visit($0, at: $1) }
     }
     var siblings = Siblings(below: Document.tree, of: stored, expecting: roots.count)
@@ -13,15 +15,6 @@ extension Survey {
     agenda.met.reverse(from: first)
     try end(&siblings)
     try placeAll()
-  }
-
-  /// Whether the roots are those that are stored, and no save has to ask them or anything below but what has changed.
-  private func areStored(_ roots: [any RestorableNode], as stored: [Int32]) -> Bool {
-    roots.count == stored.count
-      && zip(roots, stored).allSatisfy { root, slot in
-        guard let known = places.known(root), known.slot == slot else { return false }
-        return !known.hasChanged && !places.asksBelow(slot) && places.role(of: slot) == .child
-      }
   }
 
   /// Puts an object among those that will be asked, and places what is below it.
@@ -86,32 +79,33 @@ extension Survey {
       return nil
     }
     guard let name = usableName(of: node) else { return exclude(node, "", siblings.parent) }
-    let met = places.visitedSlot(of: node)
+    let (info, met) = (types.info(of: node), places.visitedSlot(of: node))
+    let known = met == nil ? known(node, info) : nil
     // One that says when it changes may have been met before the one that contains it.
     let isFree = met.map { slot in
       places.parent(of: slot) == siblings.parent
         ? !siblings.contains(slot) : places.mayBeContained(slot, in: siblings.parent)
     }
-    guard isFree ?? !isContainedElsewhere(node, than: siblings.parent) else {
+    guard isFree ?? !isContainedElsewhere(known, info, than: siblings.parent) else {
       let index = maySharing ? siblings.takeIndex(of: name) : 0
       addEntry(.node, node, name, siblings.parent, .containedTwice, siblingIndex: index)
       noteAsking(at: siblings.parent)
       return places.path(of: siblings.parent).appending(name)
     }
-    let info = types.info(of: node)
     guard
       try settle(
-        node, info, name, role, met, maySharing: maySharing,
-        restorationClass: node.restorationClass,
-        &siblings)
+        node, info, name, role, met, known, maySharing: maySharing,
+        restorationClass: node.restorationClass, &siblings)
     else { return exclude(node, name, siblings.parent) }
     return nil
   }
 
   /// Whether a node lies below another one, which has not changed and so contains it still.
-  private func isContainedElsewhere(_ node: any RestorableNode, than parent: Int32) -> Bool {
-    guard types.info(of: node).tracking != .always, let slot = places.known(node)?.slot,
-      !places.isNew(slot), !places.role(of: slot).livesByReferences
+  private func isContainedElsewhere(
+    _ known: KnownObjects.Known?, _ info: TypeInfo, than parent: Int32
+  ) -> Bool {
+    guard let slot = known?.slot, info.tracking != .always, !places.isNew(slot),
+      !places.role(of: slot).livesByReferences
     else { return false }
     let above = document[slot].place.parent
     guard above > Document.tree, above != parent, !agenda.changedSlots.contains(above),
@@ -133,8 +127,9 @@ extension Survey {
       noteAsking(at: siblings.parent)
       return addEntry(.view, view, name, siblings.parent, .containedTwice)
     }
+    let info = types.info(of: view)
     let isPlaced = try settle(
-      view, types.info(of: view), name, .view, nil, maySharing: false, restorationClass: nil,
+      view, info, name, .view, nil, known(view, info), maySharing: false, restorationClass: nil,
       &siblings)
     if !isPlaced { addEntry(.view, view, name, siblings.parent, .duplicate) }
   }
@@ -142,19 +137,19 @@ extension Survey {
   /// Gives an object its place among its siblings; false if another one has its name.
   private mutating func settle(
     _ object: any StateRestoring, _ info: TypeInfo, _ name: String, _ role: Role, _ met: Int32?,
-    maySharing: Bool, restorationClass: Any.Type?, _ siblings: inout Siblings
+    _ known: KnownObjects.Known?, maySharing: Bool, restorationClass: Any.Type?,
+    _ siblings: inout Siblings
   ) throws -> Bool {
-    let known = known(object, info)
     let own = met ?? places.mentionedSlot(of: object) ?? known?.slot
-    guard let match = siblings.match(name, role, own, maySharing: maySharing, document) else {
+    guard var match = siblings.match(name, role, own, maySharing: maySharing, places) else {
       return false
     }
-    var found = match.slot
-    if let other = found, own == nil, isOfAnother(other, than: object) {
-      siblings.giveBack(other, document)
+    if let other = match.slot, own == nil, isOfAnother(other, than: object) {
+      siblings.giveBack(other, places)
       if !places.hasMoved(other) { places.orphans.insert(other) }
-      found = nil
+      match.slot = nil
     }
+    let found = match.slot
     if let found { claim(found, by: object) }
     var place = Place(
       parent: siblings.parent, role: role, name: name, siblingIndex: match.siblingIndex)
@@ -165,7 +160,8 @@ extension Survey {
     let slot = found ?? places.add(place, asksBelow: info.tracking == .always)
     let stored = found == nil || places.isNew(slot) ? nil : document[slot].place
     for note in notes { places.notes.add(note, slot) }
-    siblings.append(Child(slot: slot, id: places.id(of: slot), place: place), storedAs: stored)
+    let child = Child(slot: slot, id: places.id(of: slot), place: place)
+    siblings.append(child, at: match.key, storedAs: stored)
     if found != nil { move(slot, to: place, from: stored) }
     if met == nil {
       let hasOtherForm = stored.map { $0.form != form } ?? false
@@ -371,6 +367,27 @@ extension Survey {
       let name = places.objects.identifier(of: child) ?? ""
       agenda.met.append(.excluded(child, path.appending(name), below: gap ?? path))
     }
+  }
+}
+
+extension Document {
+  /// Whether the roots are those that are stored, and no save has to ask them or anything below but what
+  /// has changed.
+  func hasStored(_ roots: [any RestorableNode], of owner: KnownObjects.Owner) -> Bool {
+    let stored = self[Self.tree].children
+    return roots.count == stored.count
+      && zip(roots, stored).allSatisfy { root, slot in
+        guard let known = KnownObjects.shared.known(root, to: owner), known.slot == slot else {
+          return false
+        }
+        return !known.hasChanged && !self[slot].asksBelow && self[slot].place.role == .child
+      }
+  }
+
+  /// Whether nothing is to be written as long as nobody has changed, for an app without a delegate.
+  func isSettled(_ facts: SaveFacts) -> Bool {
+    !findsAllByObject && !hasUnstoredKept && leftovers.isEmpty && self[Self.tree].body == .none
+      && facts == self.facts
   }
 }
 

@@ -7,7 +7,7 @@ struct SurveyNotes {
     case slot(Int32)
     /// Of another object that had the element, or could have had it.
     case other(Int32, Outcome)
-    case entry(Entry)
+    indirect case entry(Entry)
     /// The object has found its place after all, and has a line there.
     case obsolete
   }
@@ -106,13 +106,12 @@ struct SurveyNotes {
 
   /// Whether an element has something that could not be stored, and may be the next time.
   func asksAgain(_ slot: Int32) -> Bool {
-    guard !notes.isEmpty, let notes = notes[slot] else { return false }
-    return notes.contains { note in
+    notes[slot]?.contains { note in
       switch note {
       case .referenceWithoutIdentifier, .referenceToUnpreservedView: true
       default: note.isLoss
       }
-    }
+    } ?? false
   }
 
   /// Whether something that the app has is not stored.
