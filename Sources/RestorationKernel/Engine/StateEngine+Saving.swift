@@ -47,6 +47,7 @@ extension StateEngine {
     _ participants: Participants, byItself isByItself: Bool, _ calls: FileCalls
   ) async throws(RestorationError) -> PreservationReport {
     if findings.isLocked { return PreservationReport(.locked) }
+    if let report = idleReport(participants) { return report }
     do {
       let report: PreservationReport
       do {
@@ -106,7 +107,7 @@ extension StateEngine {
       giveBack(result.taken)
       return report
     }
-    if try writesAnyway || !result.isEmpty || !isStored() {
+    if writesAnyway || !result.isEmpty || !isStored {
       guard try await isWritten(result, calls, &report) else { return report }
     } else {
       apply(result.change)
@@ -120,7 +121,7 @@ extension StateEngine {
       }
     }
     findings.isOnDisk = true
-    describe(result, unread, in: &report)
+    describe(result.notes, unread, in: &report)
     packDocument()
     return report
   }
@@ -130,7 +131,8 @@ extension StateEngine {
     _ result: Survey.Result, _ calls: FileCalls, _ report: inout PreservationReport
   ) async throws(ArchiveError) -> Bool {
     let write = Write(number: turns.newNumber(), result: result)
-    underWay = write
+    // Who asks for it meanwhile has to ask the file.
+    (underWay, writer) = (write, nil)
     let (hasNew, conditions) = (!result.change.added.isEmpty, settings.ofCall)
     let written = await calls.first {
       [file, number = write.number, records = result.records, removed = result.removed] in
@@ -165,21 +167,31 @@ extension StateEngine {
     if document == nil { document = Document() }
   }
 
-  /// Whether what was stored last is still there.
-  private func isStored() throws(ArchiveError) -> Bool {
-    do throws(ArchiveError) {
-      try writer?.checkIsCurrent()
-      return true
-    } catch {
-      guard error.code == .outdated else { throw error }
-      return false
-    }
+  /// The report of a save that has nobody to ask, and nothing to write; nil if there may be something.
+  ///
+  /// No survey begins then, and no file is called (benchmark: none changed).
+  private func idleReport(_ participants: Participants) -> PreservationReport? {
+    guard let document, writer != nil, findings.isOnDisk, coming == nil, settings.heard == nil,
+      participants.delegate == nil, findings.registrationCount == registrationCount,
+      KnownObjects.shared.isUnchanged(owner), document.isSettled(facts),
+      document.hasStored(participants.roots, of: owner), isStored
+    else { return nil }
+    (findings.saveFailure, findings.isComplete) = (nil, true)
+    var report = PreservationReport(.saved)
+    describe(SurveyNotes(), nil, in: &report)
+    return report
   }
+
+  /// Whether what was stored last is still there; where nobody can see that, a write says why.
+  private var isStored: Bool {
+    writer.map { (try? $0.checkIsCurrent()) != nil } ?? true
+  }
+
+  private var registrationCount: Int { types.changeCount + objects.changeCount }
 
   func surveyed(_ participants: Participants) throws -> Survey.Result {
     isAsking = true
     defer { isAsking = false }
-    let registrationCount = types.changeCount + objects.changeCount
     if findings.registrationCount != registrationCount {
       KnownObjects.shared.askAll(of: owner)
       findings.registrationCount = registrationCount
@@ -232,10 +244,10 @@ extension StateEngine {
   }
 
   private func describe(
-    _ result: Survey.Result, _ unread: ReportNote?, in report: inout PreservationReport
+    _ survey: SurveyNotes, _ unread: ReportNote?, in report: inout PreservationReport
   ) {
     guard let document else { return }
-    var notes = result.notes
+    var notes = survey
     if report.setAside != nil, let unread { notes.add(unread, Document.tree) }
     report.version = writer?.version
     report.byteCount = writer?.storedByteCount ?? 0

@@ -386,8 +386,8 @@ extension Document {
 
   /// Whether nothing is to be written as long as nobody has changed, for an app without a delegate.
   func isSettled(_ facts: SaveFacts) -> Bool {
-    !findsAllByObject && !hasUnstoredKept && leftovers.isEmpty && self[Self.tree].body == .none
-      && facts == self.facts
+    !findsAllByObject && !hasUnstoredKept && leftovers == [] && self[Self.tree].body == .none
+      && facts.words == head.facts.words
   }
 }
 
