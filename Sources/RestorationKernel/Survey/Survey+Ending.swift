@@ -8,12 +8,17 @@ extension Survey {
   mutating func settleReferences() throws {
     while true {
       if document.links.hasReferred, mayBeUnreferred, isAllHeard { dropUnreferred() }
+      if try placeChanged() || placeContested() || moveToScopes() {
+        try askAll()
+        continue
+      }
       let gone = elementsToRemove()
       if !gone.isEmpty, try askReferrers(of: gone) || takeOver(gone) {
         try askAll()
       } else if try takeWaiting() {
         try askAll()
       } else {
+        noteContested()
         return remove(gone)
       }
     }
@@ -31,7 +36,7 @@ extension Survey {
 
   /// Whether it is known of each stored body to whom it refers, but of those for which what only
   /// references reach is kept in any case.
-  private var isAllHeard: Bool {
+  var isAllHeard: Bool {
     let known = document.keptAndBelow.union(change.edits.heard)
     return document.elements.indices.dropFirst().map(Int32.init).allSatisfy { slot in
       !document[slot].isUnheard || document[slot].body == .none || known.contains(slot)
@@ -181,11 +186,14 @@ extension Survey {
   mutating func writeContents() throws {
     let gone = Set(change.removed)
     for (slot, below) in contents.sorted(by: { $0.key < $1.key }) {
+      let here = { [places] in places.parent(of: $0) == slot && !gone.contains($0) }
       var met: Set<Int32> = []
-      let referred = below.referred.filter {
-        places.parent(of: $0) == slot && !gone.contains($0) && met.insert($0).inserted
+      let children = below.children.filter {
+        here($0) && !places.role(of: $0).livesByReferences
       }
-      let children = below.children.filter { places.parent(of: $0) == slot && !gone.contains($0) }
+      let referred = below.referred.filter {
+        here($0) && places.role(of: $0).livesByReferences && met.insert($0).inserted
+      }
       let slots = children + referred
       let stored = places.isNew(slot) ? [] : document[slot].children
       guard slots != stored || slots.contains(where: { places.place(of: $0) != document[$0].place })

@@ -22,6 +22,11 @@ extension Survey {
     agenda.visits.append(visit)
     if visit.asksBody { places.notes.add(asked: visit.slot) }
     guard visit.placesBelow, let node = visit.info.node(visit.object) else { return }
+    if places.role(of: visit.slot).livesByReferences
+      || agenda.alone.contains(places.parent(of: visit.slot))
+    {
+      agenda.alone.insert(visit.slot)
+    }
     let traits = visit.info.traits
     let (below, presented, views) = try KnownObjects.shared.observing(
       .contents, visit.object, visit.info, of: owner
@@ -81,14 +86,8 @@ extension Survey {
     guard let name = usableName(of: node) else { return exclude(node, "", siblings.parent) }
     let (info, met) = (types.info(of: node), places.visitedSlot(of: node))
     let known = met == nil ? known(node, info) : nil
-    // One that says when it changes may have been met before the one that contains it.
-    let isFree = met.map { slot in
-      places.parent(of: slot) == siblings.parent
-        ? !siblings.contains(slot) : places.mayBeContained(slot, in: siblings.parent)
-    }
-    guard isFree ?? !isContainedElsewhere(known, info, than: siblings.parent) else {
-      let index = maySharing ? siblings.takeIndex(of: name) : 0
-      addEntry(.node, node, name, siblings.parent, .containedTwice, siblingIndex: index)
+    let other = info.tracking == .always ? nil : slotBelowAnother(known, than: siblings.parent)
+    guard isFree(node, name, met, storedAs: other, maySharing: maySharing, &siblings) else {
       noteAsking(at: siblings.parent)
       return places.path(of: siblings.parent).appending(name)
     }
@@ -100,19 +99,72 @@ extension Survey {
     return nil
   }
 
-  /// Whether a node lies below another one, which has not changed and so contains it still.
-  private func isContainedElsewhere(
-    _ known: KnownObjects.Known?, _ info: TypeInfo, than parent: Int32
+  /// Whether a node may lie below an element: of two that contain it, it stays below the one where it is
+  /// stored, as long as that one contains it still.
+  private mutating func isFree(
+    _ node: any RestorableNode, _ name: String, _ met: Int32?, storedAs elsewhere: Int32?,
+    maySharing: Bool, _ siblings: inout Siblings
   ) -> Bool {
-    guard let slot = known?.slot, info.tracking != .always, !places.isNew(slot),
-      !places.role(of: slot).livesByReferences
-    else { return false }
+    let parent = siblings.parent
+    guard let met else {
+      guard let slot = elsewhere else { return true }
+      let index = maySharing ? siblings.takeIndex(of: name) : 0
+      agenda.contested.append(
+        Contested(node: node, name: name, siblingIndex: index, slot: slot, parent: parent))
+      return false
+    }
+    let other = places.parent(of: met)
+    // One that says when it changes may have been met before the one that contains it.
+    if other == parent ? !siblings.contains(met) : places.mayBeContained(met, in: parent) {
+      return true
+    }
+    let goesBack = other != parent && isStored(met, below: parent) && !places.isAbove(met, parent)
+    guard goesBack else {
+      let index = maySharing ? siblings.takeIndex(of: name) : 0
+      addEntry(.node, node, name, parent, .containedTwice, siblingIndex: index)
+      return false
+    }
+    addEntry(.node, node, name, other, .containedTwice)
+    noteAsking(at: other)
+    return true
+  }
+
+  private func isStored(_ slot: Int32, below parent: Int32) -> Bool {
+    guard !places.isNew(slot) else { return false }
+    let place = document[slot].place
+    return place.parent == parent && !place.role.livesByReferences
+  }
+
+  /// The element of a node that is stored below another one, which this save does not ask and so contains it still.
+  private func slotBelowAnother(_ known: KnownObjects.Known?, than parent: Int32) -> Int32? {
+    guard let slot = known?.slot, !places.isNew(slot), !places.role(of: slot).livesByReferences
+    else { return nil }
     let above = document[slot].place.parent
     guard above > Document.tree, above != parent, !agenda.changedSlots.contains(above),
-      !places.isHomeless(above),
-      let other = KnownObjects.shared.object(at: above, of: owner) as? any StateRestoring
-    else { return false }
-    return types.info(of: other).tracking != .always && !places.isVisited(other)
+      !places.asksBelow(above), !places.isHomeless(slot),
+      let other = KnownObjects.shared.object(at: above, of: owner) as? any StateRestoring,
+      types.info(of: other).tracking != .always
+    else { return nil }
+    return slot
+  }
+
+  /// Places the nodes that were left to others, which are not there any more; false if there are none.
+  mutating func placeContested() throws -> Bool {
+    let free = agenda.contested.filter { places.isHomeless($0.slot) && !places.isVisited($0.node) }
+    guard !free.isEmpty else { return false }
+    agenda.contested.removeAll { places.isHomeless($0.slot) }
+    let parents = Set(free.map(\.parent))
+    for visit in agenda.visits where visit.placesBelow && parents.contains(visit.slot) {
+      try self.visit(visit.object, visit.info, at: visit.slot, asksBody: false)
+    }
+    return true
+  }
+
+  mutating func noteContested() {
+    for node in agenda.contested {
+      addEntry(
+        .node, node.node, node.name, node.parent, .containedTwice, siblingIndex: node.siblingIndex)
+    }
   }
 
   private mutating func place(
@@ -227,7 +279,11 @@ extension Survey {
     _ object: any StateRestoring, _ info: TypeInfo, at slot: Int32, _ known: KnownObjects.Known?
   ) throws {
     if info.tracking == .always {
-      if known == nil, document.findsAllByObject || places.mentionedSlot(of: object) != nil {
+      // References to what lies below others that only references reach may be made before names are met there.
+      if known == nil,
+        document.findsAllByObject || places.mentionedSlot(of: object) != nil
+          || agenda.alone.contains(places.parent(of: slot))
+      {
         KnownObjects.shared.note(object, at: slot, of: owner)
         agenda.asked.append(object)
       }

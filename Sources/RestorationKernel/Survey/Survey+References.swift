@@ -12,6 +12,8 @@ struct ReferenceChanges {
   var waiting: [(mention: Places.Mention, referrer: Int32)] = []
   /// The referrers that were to take over what they refer to, each with that.
   var tried: Set<[Int32]> = []
+  /// The registered objects whose scopes had no place when they got theirs.
+  var unscoped: [Int32: any RestorableObject] = [:]
 
   init(_ document: Document) { all = document.links.all }
 
@@ -97,6 +99,18 @@ extension Survey {
     return parent
   }
 
+  /// Moves the objects whose scopes have got a place since; false if there are none.
+  mutating func moveToScopes() throws -> Bool {
+    let ready = references.unscoped.filter { slot, object in
+      !places.isHomeless(slot) && object.restorationParent.flatMap { placedSlot(of: $0) } != nil
+    }
+    for (slot, object) in ready.sorted(by: { $0.key < $1.key }) {
+      references.unscoped[slot] = nil
+      try moveToScope(object, slot)
+    }
+    return !ready.isEmpty
+  }
+
   private func placedSlot(of object: any StateRestoring) -> Int32? {
     let slot = places.visitedSlot(of: object) ?? places.known(object)?.slot
     return slot.flatMap { places.isHomeless($0) ? nil : $0 }
@@ -106,11 +120,13 @@ extension Survey {
   ///
   /// A parent that is not stored itself scopes nothing, and neither does one below the object, nor
   /// a view: it is not back when a restore looks for the objects.
-  private func scope(of object: any RestorableObject, at own: Int32) -> Int32 {
-    guard let slot = object.restorationParent.flatMap({ placedSlot(of: $0) }),
-      places.role(of: slot) != .view
-    else { return Document.tree }
-    if slot == own { return Document.tree }
+  private mutating func scope(of object: any RestorableObject, at own: Int32) -> Int32 {
+    guard let parent = object.restorationParent, parent !== object else { return Document.tree }
+    guard let slot = placedSlot(of: parent) else {
+      references.unscoped[own] = object
+      return Document.tree
+    }
+    guard places.role(of: slot) != .view else { return Document.tree }
     guard mayBeAbove(own), slot != places.parent(of: own) else { return slot }
     return places.isAbove(own, slot) ? Document.tree : slot
   }
@@ -246,7 +262,7 @@ extension Survey {
     var below = Contents()
     guard !places.isNew(slot) else { return below }
     for slot in document[slot].children {
-      if places.role(of: slot).livesByReferences {
+      if document[slot].place.role.livesByReferences {
         below.referred.append(slot)
       } else {
         below.children.append(slot)

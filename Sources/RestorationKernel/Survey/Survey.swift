@@ -66,6 +66,16 @@ struct Survey {
     var referred: [Int32] = []
   }
 
+  /// A node that another one contains, too.
+  struct Contested {
+    let node: any RestorableNode
+    let name: String
+    let siblingIndex: Int32
+    let slot: Int32
+    /// Who contains the node besides the one below which it is stored.
+    let parent: Int32
+  }
+
   /// The order of visits.
   struct Agenda {
     var met: [Met] = []
@@ -78,6 +88,11 @@ struct Survey {
     /// The objects that have said that they have changed.
     var changed: [(object: AnyObject, slot: Int32)] = []
     var changedSlots: Set<Int32> = []
+    /// Those of them that wait until they are part of the tree, the higher ones first.
+    var waiting: [(object: AnyObject, slot: Int32)] = []
+    var contested: [Contested] = []
+    /// The elements that only references reach, and those below them.
+    var alone: Set<Int32> = []
   }
 
   let places: Places
@@ -125,8 +140,11 @@ struct Survey {
     let mentions = try askApplication(application)
     agenda.changed = KnownObjects.shared.takeChanged(of: owner)
     agenda.changedSlots = Set(agenda.changed.map(\.slot))
+    var depths: [Int32: Int] = [:]
+    agenda.waiting = agenda.changed.filter { document[$0.slot].id != 0 }
+      .map { (depth(of: $0.slot, &depths), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
     try placeRoots(roots)
-    try placeChanged()
+    _ = try placeChanged()
     try setReferred(mentions, below: Document.tree)
     try askAll()
     try askAlone()
@@ -160,20 +178,16 @@ struct Survey {
     }
   }
 
-  /// Visits the objects that have said that they have changed, and are still part of the tree.
-  private mutating func placeChanged() throws {
-    var depths: [Int32: Int] = [:]
-    var left = agenda.changed.filter { document[$0.slot].id != 0 }.map {
-      (depth: depth(of: $0.slot, &depths), object: $0.object, slot: $0.slot)
-    }
-    left.sort { $0.depth < $1.depth }
-    var count = left.count + 1
-    while left.count < count {
-      count = left.count
-      var waiting: [(depth: Int, object: AnyObject, slot: Int32)] = []
-      for item in left where !places.isVisited(item.object) {
+  /// Visits the objects that have said that they have changed, and are part of the tree by now; false if there are none.
+  mutating func placeChanged() throws -> Bool {
+    let waitingCount = agenda.waiting.count
+    var count = waitingCount + 1
+    while agenda.waiting.count < count {
+      let waiting = agenda.waiting
+      (count, agenda.waiting) = (waiting.count, [])
+      for item in waiting where !places.isVisited(item.object) {
         guard !places.isHomeless(item.slot), let object = item.object as? any StateRestoring else {
-          waiting.append(item)
+          agenda.waiting.append(item)
           continue
         }
         if places.role(of: item.slot) == .object { try moveToScope(object, item.slot) }
@@ -181,8 +195,8 @@ struct Survey {
         if !places.isVisited(object) { try visit(changed: object, at: item.slot) }
         try placeAll()
       }
-      left = waiting
     }
+    return agenda.waiting.count < waitingCount
   }
 
   /// Looks whether an object that says that it has changed has another name or form: the one above says both.
@@ -222,10 +236,12 @@ struct Survey {
 
   /// Asks what references reach and each save asks, itself or below it, as long as a reference leads there.
   private mutating func askAlone() throws {
+    // Who was not heard may refer to them.
+    let isSaid = !document.links.asksAlone.isEmpty && !references.dropped.isEmpty && isAllHeard
     for slot in document.links.asksAlone.sorted() {
       guard let object = KnownObjects.shared.object(at: slot, of: owner) as? any StateRestoring,
         !places.isVisited(object), !places.isHomeless(slot),
-        references.mayLead(to: places.id(of: slot))
+        !isSaid || references.mayLead(to: places.id(of: slot))
       else { continue }
       let info = types.info(of: object)
       try visit(object, info, at: slot, asksBody: info.tracking == .always)

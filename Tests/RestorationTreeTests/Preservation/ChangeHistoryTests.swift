@@ -108,6 +108,14 @@ final class ChangeHistoryTests: XCTestCase {
     return pick(parents)
   }
 
+  private func isInCircle(_ object: TrackedObject) -> Bool {
+    var above = object.restorationParent as? any RestorableObject
+    while let next = above, next !== object {
+      above = next.restorationParent as? any RestorableObject
+    }
+    return above != nil
+  }
+
   /// Changes something; returns what, in words.
   private func change(_ world: inout World) -> String {
     let node = pick(world.nodes)
@@ -124,7 +132,10 @@ final class ChangeHistoryTests: XCTestCase {
       let selected = chosen.selectedTab?.restorationName ?? "nil"
       return "\(chosen.restorationName ?? "nil") selects \(selected)"
     case 23:
-      pick(world.trackedObjects).restorationParent = anyParent(node, world)
+      let object = pick(world.trackedObjects)
+      object.restorationParent = anyParent(node, world)
+      // Which of those that scope each other lies below the other one is a matter of the past.
+      if !world.isRough, isInCircle(object) { object.restorationParent = nil }
       return "another parent of a tracked object"
     case 24:
       pick(world.objects).restorationParent = anyParent(node, world)
@@ -223,9 +234,24 @@ final class ChangeHistoryTests: XCTestCase {
 
   // MARK: Comparing
 
-  private func checkAgainstEverything(_ world: World, _ message: String) async throws {
+  private func checkAgainstEverything(
+    _ world: World, by keeper: StateKeeper, _ message: String
+  ) async throws {
+    // Which of two of one name has a place is a matter of the past, which no other keeper has.
+    if Launch.isNext, world.isRough {
+      // Of two who contain a node that says nothing of its changes the next save may choose the other one.
+      _ = try await keeper.save(world.roots)
+      guard Bool.random(using: &random) else { return }
+      let stored = try launch.storedRecords()?.words ?? []
+      _ = try await keeper.saveEverything(world.roots)
+      let expected = try launch.storedRecords()?.words ?? []
+      XCTAssertEqual(
+        stored.filter { !expected.contains($0) }, expected.filter { !stored.contains($0) }, message)
+      XCTAssertEqual(stored, expected, message)
+      return
+    }
     let fresh = Launch()
-    let whole = try keeper(world, over: fresh, nil)
+    let whole = try self.keeper(world, over: fresh, nil)
     _ = try await whole.save(world.roots)
     let stored = try launch.storedRecords()?.words(withoutThoseOf: world.wereLost) ?? []
     let expected = try fresh.storedRecords()?.words(withoutThoseOf: world.wereLost) ?? []
@@ -309,7 +335,7 @@ final class ChangeHistoryTests: XCTestCase {
         if report.unaskedCount > 0 { changeCount += 1 }
         story.append("saved \(report.unaskedCount) unasked")
         let message = "TEST_SEED=\(random.seed): \(story.suffix(12))"
-        try await checkAgainstEverything(world, message)
+        try await checkAgainstEverything(world, by: keeper, message)
         show(world)
         let again = try await keeper.save(world.roots)
         XCTAssertEqual(again.writtenByteCount, 0, message)

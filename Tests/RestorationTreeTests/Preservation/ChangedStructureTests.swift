@@ -408,6 +408,51 @@ final class ChangedStructureTests: ChangeTestCase {
   }
   #endif
 
+  func testANodeComesOutOfAWrapperThatGoesAndContainsItStill() async throws {
+    for isNear in [true, false] {
+      try launch.removeState()
+      let keeper = try launch.keeper()
+      let (root, other, node) = (TrackedNode("root"), TrackedNode("other"), TrackedNode("node"))
+      let (outer, wrapper) = (TrackedNode("outer"), TrackedNode("wrapper"))
+      wrapper.below = [node]
+      outer.below = [wrapper]
+      root.below = [other, outer]
+      _ = try await keeper.save([root])
+      if isNear {
+        root.below = [node, other]
+      } else {
+        (root.below, other.below) = ([other], [node])
+      }
+      _ = try await keeper.save([root])
+      XCTAssertEqual(try value(of: isNear ? "root/node" : "root/other/node"), node.value)
+      try await assertStoredAsAWhole([root])
+      await keeper.close()
+    }
+  }
+
+  func testOfTwoWhoContainANodeTheOneStaysBelowWhichItIsStored() async throws {
+    let kinds: [(String) -> any HistoryNode] = [{ TrackedNode($0) }, { PlainNode($0) }]
+    for (makeFirst, makeSecond) in kinds.flatMap({ first in kinds.map { (first, $0) } }) {
+      try launch.removeState()
+      let keeper = try launch.keeper()
+      let (root, node) = (TrackedNode("root"), TrackedNode("node"))
+      let (first, second) = (makeFirst("first"), makeSecond("second"))
+      (first.below, second.below, root.below) = ([node], [node], [first, second])
+      _ = try await keeper.save([root])
+      for changed in [nil, first, second, root] {
+        changed?.value = "changed \(changed?.value ?? "")"
+        let report = try await keeper.save([root])
+        let kinds = "\(type(of: first)) \(type(of: second)), \(changed?.name ?? "none")"
+        if changed == nil { XCTAssertEqual(report.writtenByteCount, 0, kinds) }
+        XCTAssertTrue(try launch.storedPaths().contains("root/first/node"), kinds)
+      }
+      first.below = []
+      _ = try await keeper.save([root])
+      XCTAssertTrue(try launch.storedPaths().contains("root/second/node"))
+      await keeper.close()
+    }
+  }
+
   func testNewTabsAreAskedForTheOneOnTop() async throws {
     let keeper = try launch.keeper()
     let (root, tracked) = (PlainNode("root"), TrackedNode("tracked"))

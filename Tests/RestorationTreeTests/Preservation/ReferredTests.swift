@@ -208,6 +208,74 @@ final class ReferredTests: ChangeTestCase {
     try await assertASaveWritesNothing(keeper)
   }
 
+  func testWhatHasChangedBelowANodeThatAReferenceTakesOverIsAskedInTheSameSave() async throws {
+    let (node, between, below) = (PlainNode("node"), TrackedNode("between"), TrackedNode("below"))
+    between.below = [below]
+    node.below = [between]
+    root.below = [node]
+    let keeper = try launch.keeper()
+    _ = try await keeper.save([root])
+    root.below = []
+    root.references = [node]
+    below.value = "now"
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try value(of: "root/node/between/below"), "now")
+    try await assertASaveWritesNothing(keeper)
+  }
+
+  func testAnObjectLiesBelowTheOneThatScopesItAlsoIfThatComesLaterInTheSave() async throws {
+    let (object, scope) = (TrackedObject("object"), TrackedNode("scope"))
+    let (first, last) = (TrackedNode("first"), TrackedNode("last"))
+    root.below = [first, last]
+    first.references = [object]
+    let keeper = try launch.keeper()
+    keeper.registerObject(object, restorationIdentifier: "object")
+    _ = try await keeper.save([root])
+    object.restorationParent = scope
+    last.references = [scope]
+    _ = try await keeper.save([root])
+    XCTAssertEqual(
+      Set(try launch.storedPaths()),
+      ["root", "root/first", "root/last", "root/last/scope", "root/last/scope/object"])
+    try await assertASaveWritesNothing(keeper)
+  }
+
+  func testANodeBelowOneThatOnlyReferencesReachStaysItsElementWhoeverRefersToIt() async throws {
+    let (friend, between, below) = (PlainNode("friend"), TrackedNode("between"), PlainNode("below"))
+    between.below = [below]
+    friend.below = [between]
+    let (first, second) = (PlainNode("first"), PlainNode("second"))
+    root.below = [first, second]
+    first.references = [friend]
+    second.references = [below]
+    let keeper = try launch.keeper()
+    _ = try await keeper.save([root])
+    for _ in 0..<2 { try await assertASaveWritesNothing(keeper) }
+    first.references = [below, friend]
+    second.references = []
+    _ = try await keeper.save([root])
+    try await assertASaveWritesNothing(keeper)
+  }
+
+  func testAnObjectIsAskedForASwappedStateAlsoIfWhoReferredToItDoesSoNoMore() async throws {
+    let (object, other) = (TestObject("first"), TrackedNode("other"))
+    root.below = [other]
+    root.references = [object]
+    other.references = [object]
+    let keeper = try launch.keeper()
+    keeper.registerObject(object, restorationIdentifier: "object")
+    _ = try await keeper.save([root])
+    let older = launch.storedBytes
+    object.value = "second"
+    _ = try await keeper.save([root])
+    root.references = []
+    launch.storedBytes = older
+    _ = try await keeper.save([root])
+    XCTAssertEqual(
+      try launch.storedRecords()?.elements.first { $0.kind == "object" }?.value, "second")
+    try await assertASaveWritesNothing(keeper)
+  }
+
   func testNodesThatContainEachOtherEndNoSaveAndStayWhileOneIsReferredTo() async throws {
     let (a, b) = (TrackedNode("a"), TrackedNode("b"))
     a.below = [b]
