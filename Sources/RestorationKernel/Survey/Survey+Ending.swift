@@ -8,7 +8,7 @@ extension Survey {
   mutating func settleReferences() throws {
     while true {
       if document.links.hasReferred, mayBeUnreferred, isAllHeard { dropUnreferred() }
-      if try placeChanged() || placeContested() || moveToScopes() {
+      if try placeChanged() || placeContested() || moveToScopes() || visitAlone() {
         try askAll()
         continue
       }
@@ -36,7 +36,7 @@ extension Survey {
 
   /// Whether it is known of each stored body to whom it refers, but of those for which what only
   /// references reach is kept in any case.
-  var isAllHeard: Bool {
+  private var isAllHeard: Bool {
     let known = document.keptAndBelow.union(change.edits.heard)
     return document.elements.indices.dropFirst().map(Int32.init).allSatisfy { slot in
       !document[slot].isUnheard || document[slot].body == .none || known.contains(slot)

@@ -16,11 +16,6 @@ struct ReferenceChanges {
   var unscoped: [Int32: any RestorableObject] = [:]
 
   init(_ document: Document) { all = document.links.all }
-
-  /// Whether a body may refer to an element.
-  func mayLead(to id: UInt64) -> Bool {
-    !dropped.contains(id) || all.values.contains { $0.contains(id) }
-  }
 }
 
 /// What references reach.

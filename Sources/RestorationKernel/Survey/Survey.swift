@@ -147,7 +147,6 @@ struct Survey {
     _ = try placeChanged()
     try setReferred(mentions, below: Document.tree)
     try askAll()
-    try askAlone()
     try settleReferences()
     try writePending()
     try writeContents()
@@ -234,19 +233,19 @@ struct Survey {
     }
   }
 
-  /// Asks what references reach and each save asks, itself or below it, as long as a reference leads there.
-  private mutating func askAlone() throws {
-    // Who was not heard may refer to them.
-    let isSaid = !document.links.asksAlone.isEmpty && !references.dropped.isEmpty && isAllHeard
-    for slot in document.links.asksAlone.sorted() {
+  /// Visits what references reach and each save asks, itself or below it; false if there is none.
+  mutating func visitAlone() throws -> Bool {
+    let kept = Set(change.kept.map(\.slot))
+    var isVisiting = false
+    for slot in document.links.asksAlone.sorted() where !kept.contains(slot) {
       guard let object = KnownObjects.shared.object(at: slot, of: owner) as? any StateRestoring,
-        !places.isVisited(object), !places.isHomeless(slot),
-        !isSaid || references.mayLead(to: places.id(of: slot))
+        !places.isVisited(object), !places.isHomeless(slot)
       else { continue }
       let info = types.info(of: object)
       try visit(object, info, at: slot, asksBody: info.tracking == .always)
-      try askAll()
+      isVisiting = true
     }
+    return isVisiting
   }
 
   mutating func visit(

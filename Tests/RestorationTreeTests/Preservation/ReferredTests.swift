@@ -276,6 +276,27 @@ final class ReferredTests: ChangeTestCase {
     try await assertASaveWritesNothing(keeper)
   }
 
+  func testAnObjectThatOnlyScopesAnotherOneFromNowOnIsAskedInEachSave() async throws {
+    let (scope, object, other) = (
+      TestObject("scope"), TrackedObject("object"), TrackedNode("other")
+    )
+    object.restorationParent = scope
+    root.below = [other]
+    root.references = [scope]
+    other.references = [object]
+    let keeper = try launch.keeper()
+    keeper.registerObject(scope, restorationIdentifier: "scope")
+    keeper.registerObject(object, restorationIdentifier: "object")
+    _ = try await keeper.save([root])
+    root.references = []
+    for value in ["first", "second"] {
+      scope.value = value
+      _ = try await keeper.save([root])
+      XCTAssertEqual(try self.value(of: "scope"), value)
+      XCTAssertTrue(try launch.storedPaths().contains("scope/object"))
+    }
+  }
+
   func testNodesThatContainEachOtherEndNoSaveAndStayWhileOneIsReferredTo() async throws {
     let (a, b) = (TrackedNode("a"), TrackedNode("b"))
     a.below = [b]
