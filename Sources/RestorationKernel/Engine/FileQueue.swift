@@ -165,10 +165,7 @@ actor FileQueue {
 
     /// Whether the change is there; a power cut may undo one that is not durable.
     var isThere: Bool {
-      switch appended {
-      case .success: true
-      case .failure(let error): error.code == .notDurable
-      }
+      if case .failure(let error) = appended { error.code == .notDurable } else { true }
     }
   }
 

@@ -39,8 +39,8 @@ final class AutosaveTurns: Sendable {
     var flushes: [UInt64: EndOfFlush] = [:]
     var isStopped = false
     var isSaving = false
-    /// Whether a timer looks whether the changes are taken in time.
-    var isWatched = false
+    /// The last change for which a timer looks whether it is taken in time.
+    var watched: UInt64 = 0
     /// Whether only the keeper still keeps the autosave.
     var isLetGo = false
     var listener: UInt64?
@@ -202,44 +202,35 @@ final class AutosaveTurns: Sendable {
 
   // MARK: Changes and flushes
 
-  func change() {
-    state.withLock { $0.changes.announced += 1 }
-    waking.yield()
-    if Problems.isDebugBuild, Problems.isHeard { watch() }
-  }
-
   private static let longestWait = 5
   /// A queue with a thread of its own: a busy actor may have one of the threads that tasks share.
   private static let watching = DispatchQueue(label: "RestorationKit.AutosaveTurns")
 
-  /// Says so when nobody takes a change for long: the loop runs on the actor of the nodes.
-  private func watch() {
-    let announced = state.withLock { state in
-      defer { state.isWatched = true }
-      return state.isWatched ? nil : state.changes.announced
+  func change() {
+    let watched = state.withLock { state -> UInt64? in
+      state.changes.announced += 1
+      guard state.watched <= state.changes.taken else { return nil }
+      state.watched = state.changes.announced
+      return state.watched
     }
-    guard let announced else { return }
+    waking.yield()
+    guard let watched, Problems.isDebugBuild, Problems.isHeard else { return }
     Self.watching.asyncAfter(deadline: .now() + .seconds(Self.longestWait)) { [weak self] in
-      self?.endWatch(announced)
+      self?.endWait(ofChange: watched)
     }
   }
 
-  private func endWatch(_ announced: UInt64) {
-    let (isBusy, hasMore) = state.withLock { state in
-      state.isWatched = false
-      guard !state.isStopped, !state.isSaving, state.notBefore <= elapsed() else {
-        return (false, false)
-      }
-      return (state.changes.taken < announced, state.changes.taken < state.changes.announced)
+  /// Says so when nobody has taken a change: the loop runs on the actor of the nodes.
+  private func endWait(ofChange number: UInt64) {
+    let isWaiting = state.withLock { state in
+      state.changes.taken < number && !state.isStopped && !state.isSaving
+        && state.notBefore <= elapsed()
     }
-    if isBusy {
-      Problems.say([
-        "A change has waited for \(Self.longestWait) seconds to be saved, since the main actor is"
-          + " busy. Do what takes long, or waits as readLine() does, off the main actor."
-      ])
-    } else if hasMore {
-      watch()
-    }
+    guard isWaiting else { return }
+    Problems.say([
+      "A change has waited for \(Self.longestWait) seconds to be saved, since the main actor is"
+        + " busy. Do what takes long, or waits as readLine() does, off the main actor."
+    ])
   }
 
   /// Notes that the app itself has saved.

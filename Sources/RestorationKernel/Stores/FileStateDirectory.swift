@@ -67,6 +67,19 @@ package protocol PlacingDirectory: StateDirectory {
   func ownLaunchPlace(of name: String) -> any LaunchPlace
 }
 
+extension StateDirectory {
+  /// The place of the moments of a state.
+  func moments(of name: String) -> any MomentStore {
+    (self as? any PlacingDirectory)?.ownMoments(of: name) ?? CopiedMoments(of: name, in: self)
+  }
+
+  /// The place of the record of launches of a state.
+  func launchPlace(of name: String) -> any LaunchPlace {
+    (self as? any PlacingDirectory)?.ownLaunchPlace(of: name)
+      ?? StoredLaunch(storage(named: "\(name).launch"))
+  }
+}
+
 extension FileStateDirectory: PlacingDirectory {
   /// The directory of moments beside the file.
   package func ownMoments(of name: String) -> any MomentStore {

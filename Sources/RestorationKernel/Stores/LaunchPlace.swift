@@ -95,11 +95,3 @@ package struct StoredLaunch: LaunchPlace {
     if try read() != nil { try storage.remove() }
   }
 }
-
-extension StateDirectory {
-  /// The place of the record of launches of a state.
-  func launchPlace(of name: String) -> any LaunchPlace {
-    (self as? any PlacingDirectory)?.ownLaunchPlace(of: name)
-      ?? StoredLaunch(storage(named: "\(name).launch"))
-  }
-}

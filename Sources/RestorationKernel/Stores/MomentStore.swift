@@ -188,13 +188,6 @@ package struct CopiedMoments: MomentStore {
   }
 }
 
-extension StateDirectory {
-  /// The place of the moments of a state.
-  func moments(of name: String) -> any MomentStore {
-    (self as? any PlacingDirectory)?.ownMoments(of: name) ?? CopiedMoments(of: name, in: self)
-  }
-}
-
 extension Moment {
   /// Whether the moment has what is stored now, for the same reason.
   fileprivate func isSame(_ reason: Reason, _ byteCount: Int) -> Bool {
