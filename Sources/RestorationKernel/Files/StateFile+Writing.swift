@@ -142,19 +142,14 @@ extension StateFile {
       guard error.code == .outdated else { return }
     }
     (self.writer, finding) = (nil, .unread)
-    do throws(ArchiveError) {
-      let claim = try self.claim()
-      let key = try key(of: claim, creating: false)
-      guard let archive = writer.archive else { return }
-      let stored = try? claim.open(claim.storage, key)
-      if stored?.version == archive.version {
-        self.writer = try claim.writer(key)
-      } else {
-        standIn = try copy(of: archive, key, claim)
-        finding = .replacedByOthers
-      }
-    } catch {
-      // The next save begins anew, and keeps what is stored.
+    // After a failure the next save begins anew, and keeps what is stored.
+    guard let archive = writer.archive, let claim = try? self.claim(),
+      let key = try? key(of: claim, creating: false)
+    else { return }
+    if let stored = try? claim.open(claim.storage, key), stored.version == archive.version {
+      self.writer = try? claim.writer(key)
+    } else if let copy = try? copy(of: archive, key, claim) {
+      (standIn, finding) = (copy, .replacedByOthers)
     }
   }
 
