@@ -92,6 +92,14 @@ install_with_apt() {
   "${prefix[@]}" apt-get install -y "$@" >>"$sandbox/log" 2>&1 </dev/null
 }
 
+# Installs what is named and not here. The package is built with what is here, so this comes before.
+install_missing() {
+  local tools
+  for tools in "$@"; do
+    "has_$tools" || "install_$tools" || true
+  done
+}
+
 finished_steps=()
 current_step=
 
@@ -169,6 +177,34 @@ available_traits() {
   ! pkg-config --exists libpq || found+=(PostgreSQL)
   ! pkg-config --exists gtk4 || found+=(GTK)
   [ ${#found[@]} -eq 0 ] || joined , "${found[@]}"
+}
+
+# Builds this package without warnings, or runs what was built so: with all traits whose libraries are on this machine,
+# and no import that its target does not declare. A build folder of its own, because traits and flags would rebuild
+# everything in the usual one. The first argument is what swift is to do.
+in_strict_folder() {
+  local command=$1 traits
+  shift
+  traits=$(available_traits)
+  swift "$command" --package-path "$root" --scratch-path "$root/.build/check" ${traits:+--traits "$traits"} \
+    --explicit-target-dependency-import-check error -Xswiftc -warnings-as-errors "$@"
+}
+
+build_package() {
+  in_strict_folder build --build-tests
+}
+
+# The same with the new core in place of the old one; it has few of the targets and no traits.
+in_folder_of_next() {
+  local command=$1
+  shift
+  RESTORATION_NEXT=1 swift "$command" --package-path "$root" --scratch-path "$root/.build/check-next" \
+    --explicit-target-dependency-import-check error -Xswiftc -warnings-as-errors "$@"
+}
+
+# The snippets need more than the new core has yet: the tests alone.
+build_next() {
+  in_folder_of_next build --product RestorationKitPackageTests
 }
 
 # What the store in a database needs, and a server to try it with.
