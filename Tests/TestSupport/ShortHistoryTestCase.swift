@@ -26,6 +26,11 @@ open class ShortHistoryTestCase: XCTestCase {
         (isGiven ? max(0, parts[0]) : Int(Date().timeIntervalSince1970 / 86_400)) % self.count
     }
 
+    /// Skips a test that takes minutes also for a share, unless the environment names one.
+    package func skipUnlessGiven() throws {
+      try XCTSkipUnless(isGiven, "\(self) runs it, and so does Scripts/soak.")
+    }
+
     package var description: String { "SHORT_HISTORY_SHARE=\(number)/\(count)" }
 
     fileprivate func has(_ index: Int) -> Bool { index % count == number }
