@@ -221,7 +221,7 @@ final class LedgerLife {
     let crashing = restoring && chance(12)
     delegate = TestDelegate()
     delegate.onNode = { [unowned self] path, _ in
-      made(at: path.description, PlainLedgerNode.self)
+      made(at: path.numbered, PlainLedgerNode.self)
     }
     let keeper = try launch.keeper(delegate: delegate)
     self.keeper = keeper
@@ -304,7 +304,7 @@ final class LedgerLife {
       return nil
     }
     if chance(25) { throw LedgerNode.Failure() }
-    if let node = arrive(at: path.description) { return node }
+    if let node = arrive(at: path.numbered) { return node }
     throw LedgerNode.Failure()
   }
 
