@@ -16,7 +16,7 @@ final class KnownObjects: @unchecked Sendable {
     /// The entries that have changed since they were taken.
     @safe @exclusivity(unchecked) fileprivate var changed: [Int] = []
     /// The entries of elements by their slots, some of which may have gone since; -1 for none.
-    @safe @exclusivity(unchecked) private var entries: [Int32] = []
+    @safe @exclusivity(unchecked) fileprivate var entries: [Int32] = []
     fileprivate var isClosed = false
 
     init(telling signal: ChangeSignal? = nil) { self.signal = signal }
@@ -31,8 +31,6 @@ final class KnownObjects: @unchecked Sendable {
       while entries.count <= Int(slot) { entries.append(-1) }
       entries[Int(slot)] = Int32(number)
     }
-
-    fileprivate func removeEntries() { entries = [] }
   }
 
   struct Known {
@@ -116,8 +114,7 @@ final class KnownObjects: @unchecked Sendable {
   /// Forgets the elements of all objects of a keeper.
   func forgetAll(of owner: Owner) {
     lock.withLock { _ in
-      owner.removeEntries()
-      owner.changed = []
+      (owner.changed, owner.entries) = ([], [])
       for number in entries.indices where entries[number].owner == owner.number {
         entries[number].slot = min(entries[number].slot, -1)
       }
@@ -217,7 +214,7 @@ final class KnownObjects: @unchecked Sendable {
   /// Gives elements their places in a document that has been packed.
   func move(_ slots: [Int32], of owner: Owner) {
     lock.withLock { _ in
-      owner.removeEntries()
+      owner.entries = []
       for number in entries.indices where entries[number].owner == owner.number {
         let slot = Int(entries[number].slot)
         guard slot >= 0 else { continue }
@@ -285,8 +282,7 @@ final class KnownObjects: @unchecked Sendable {
     (entries, objects, owners) = ([], [], [])
     table = KeyTable(expecting: old.entries.count)
     for owner in old.owners {
-      (owner.number, owner.changed) = (-1, [])
-      owner.removeEntries()
+      (owner.number, owner.changed, owner.entries) = (-1, [], [])
     }
     for (number, entry) in old.entries.enumerated() where !isClosed[Int(entry.owner)] {
       guard let object = old.objects[number].object else { continue }

@@ -68,9 +68,8 @@ extension Survey {
 
   /// Gives an element the form of its object, which is asked now and has written its own body.
   mutating func adoptForm(of slot: Int32) {
-    guard let visit = agenda.visits.prefix(agenda.nextToAsk).last, visit.slot == slot else {
-      return
-    }
+    let visit = agenda.order.prefix(agenda.nextToAsk).last.map { agenda.visits[$0] }
+    guard let visit, visit.slot == slot else { return }
     let form = form(of: visit.object, visit.info, at: slot)
     setPlace(of: slot) { $0.form = form }
   }

@@ -18,8 +18,9 @@ extension Survey {
   }
 
   /// Puts an object among those that will be asked, and places what is below it.
-  mutating func place(belowOf visit: Visit) throws {
-    agenda.visits.append(visit)
+  mutating func place(belowOf number: Int) throws {
+    agenda.order.append(number)
+    let visit = agenda.visits[number]
     if visit.asksBody { places.notes.add(asked: visit.slot) }
     guard visit.placesBelow, let node = visit.info.node(visit.object) else { return }
     if places.role(of: visit.slot).livesByReferences

@@ -54,9 +54,10 @@ struct Survey {
 
   /// An object on its way to its visit.
   enum Met {
-    case placed(Visit)
+    /// The number of the visit: a copy would count references.
+    case placed(Int)
     /// A node that is left out, and why: a node above it is, at a path, or it has no usable name.
-    case excluded(any RestorableNode, RestorationPath, below: RestorationPath?)
+    indirect case excluded(any RestorableNode, RestorationPath, below: RestorationPath?)
   }
 
   /// What is below an element, if that may be something else than before.
@@ -79,10 +80,12 @@ struct Survey {
   /// The order of visits.
   struct Agenda {
     var met: [Met] = []
+    /// All visits, as objects were met.
     var visits: [Visit] = []
+    /// The numbers of visits, in the order of the walk.
+    var order: [Int] = []
     /// The place behind the visit whose hook runs.
     var nextToAsk = 0
-    var metCount = 0
     /// The objects that were asked because they had changed, or were new.
     var asked: [AnyObject] = []
     /// The objects that have said that they have changed.
@@ -171,7 +174,7 @@ struct Survey {
   mutating func placeAll() throws {
     while let met = agenda.met.popLast() {
       switch met {
-      case .placed(let visit): try place(belowOf: visit)
+      case .placed(let number): try place(belowOf: number)
       case .excluded(let node, let path, let gap): leaveOut(node, path, below: gap)
       }
     }
@@ -224,8 +227,8 @@ struct Survey {
   /// Asks the objects that have their places; what only they refer to gets its place then.
   mutating func askAll() throws {
     try placeAll()
-    while agenda.nextToAsk < agenda.visits.count {
-      let visit = agenda.visits[agenda.nextToAsk]
+    while agenda.nextToAsk < agenda.order.count {
+      let visit = agenda.visits[agenda.order[agenda.nextToAsk]]
       agenda.nextToAsk += 1
       guard visit.asksBody else { continue }
       if let mentions = try ask(visit) { try setReferred(mentions, below: visit.slot) }
@@ -252,16 +255,15 @@ struct Survey {
     _ object: any StateRestoring, _ info: TypeInfo, at slot: Int32, asksBody: Bool,
     placesBelow: Bool = true
   ) throws {
-    agenda.metCount += 1
     // The views of a node count with the next node.
-    guard agenda.metCount <= conditions.nodeLimit || places.role(of: slot) == .view else {
+    guard agenda.visits.count < conditions.nodeLimit || places.role(of: slot) == .view else {
       throw RestorationError.tooManyNodes(places.path(of: slot), conditions.nodeLimit)
     }
     places.visit(object, at: slot)
     if asksBody { places.notes.forgetExcluded(object) }
-    let visit = Visit(
-      object: object, info: info, slot: slot, asksBody: asksBody, placesBelow: placesBelow)
-    agenda.met.append(.placed(visit))
+    agenda.met.append(.placed(agenda.visits.count))
+    agenda.visits.append(
+      Visit(object: object, info: info, slot: slot, asksBody: asksBody, placesBelow: placesBelow))
   }
 
   /// Visits an object that is found by itself.
