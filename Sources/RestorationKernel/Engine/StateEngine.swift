@@ -95,7 +95,8 @@ package final class StateEngine {
   func inFile<Value: Sendable>(
     _ calls: FileCalls, _ body: @escaping @Sendable (StateFile) throws(ArchiveError) -> Value
   ) async throws(ArchiveError) -> Value {
-    try await calls { [file, conditions = settings.ofCall] () async throws(ArchiveError) in
+    writer = nil
+    return try await calls { [file, conditions = settings.ofCall] () async throws(ArchiveError) in
       try await file(conditions, body)
     }
   }
@@ -108,8 +109,11 @@ package final class StateEngine {
   }
 
   func close() async {
-    let isStored = await turns.run { await file.close() }
-    writer = nil
+    let isStored = await turns.run {
+      // A save that blocks the actor meanwhile asks the file.
+      writer = nil
+      return await file.close()
+    }
     if !isStored { beginAnew() }
     findings.lastStatus = .notRestoredYet
   }

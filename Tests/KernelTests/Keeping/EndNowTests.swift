@@ -135,6 +135,27 @@ final class EndNowTests: AutosaveTestCase {
     }
   }
 
+  func testWhatIsSavedWhileTheKeeperClosesHasAllThatWasStoredBefore() async throws {
+    let keeper = try await keeper()
+    let (one, other) = (TrackedNode("one"), TrackedNode("other"))
+    (one.value, other.value) = ("before", "before")
+    node.below = [one, other]
+    // After the first save the keeper knows its file.
+    for value in ["1", "2"] {
+      node.value = value
+      _ = try await keeper.save([node])
+    }
+    let closing = Task { await keeper.close() }
+    await Task.yield()
+    one.value = "last"
+    XCTAssertTrue(keeper.endNow(saving: [node], within: .seconds(60)))
+    await closing.value
+    let records = try launch.storedRecords()
+    XCTAssertEqual(try records?["root"]?.value, "2")
+    XCTAssertEqual(try records?["root/one"]?.value, "last")
+    XCTAssertEqual(try records?["root/other"]?.value, "before")
+  }
+
   func testADiscardThatIsUnderWayLeavesWhatIsStoredAfterIt() async throws {
     let keeper = try await keeper()
     _ = try await keeper.save([node])
