@@ -53,10 +53,11 @@ package struct StoredRecords {
     let versions: [Int] = try stored?.decode(forKey: "versions") ?? []
     forms = classes.indices.map { "\(classes[$0]) \(makers[$0]) \(versions[$0])" }
     var unread: [UInt64: [Kept]] = [:]
-    if let kept = try records.removeValue(forKey: .max - 1)?.container(forKey: "unread") {
+    if let kept = records.removeValue(forKey: .max - 1) {
       let owners: [UInt64] = try kept.decode(forKey: "owners")
       let ids: [UInt64] = try kept.decode(forKey: "ids")
-      for (owner, id) in zip(owners, ids) {
+      // One without an identifier is the element itself.
+      for (owner, id) in zip(owners, ids) where id > 0 {
         unread[owner, default: []].insert(
           Kept(state: records.removeValue(forKey: id * 2)), at: 0)
       }

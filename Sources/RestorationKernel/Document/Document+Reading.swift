@@ -103,43 +103,27 @@ extension Document {
   ) throws(ArchiveError) {
     guard let record = try records.decoder(of: TreeRecord.kept) else { return }
     storesKept = true
-    let ids: [UInt64] = try record.decode(forKey: DocumentKey.ids)
-    let reasons: [UInt8] = try record.column(DocumentKey.reasons, ids.count)
-    let since: [Date] = try record.column(DocumentKey.since, ids.count)
-    for number in ids.indices {
-      // No element has the identifier 0, and the table no such key.
-      guard ids[number] > 0, let slot = slots[ids[number]] else { continue }
-      kept[slot] = Kept(
-        reason: Kept.Reason(rawValue: reasons[number]) ?? .notFound, since: since[number].ifNumber)
-    }
-    if let unread = try record.container(forKey: DocumentKey.unread) {
-      try readUnread(unread, records, slots)
-    }
-  }
-
-  private mutating func readUnread(
-    _ record: KeyedDecoder, _ records: StoredRecords, _ slots: KeyTable
-  ) throws(ArchiveError) {
     let owners: [UInt64] = try record.decode(forKey: DocumentKey.owners)
     let ids: [UInt64] = try record.column(DocumentKey.ids, owners.count)
     let forms: [Int] = try record.column(DocumentKey.forms, owners.count)
     let reasons: [UInt8] = try record.column(DocumentKey.reasons, owners.count)
     let since: [Date] = try record.column(DocumentKey.since, owners.count)
     var taken = slots
-    for number in ids.indices {
-      let id = ids[number]
+    for number in owners.indices {
       guard let slot = owners[number] == 0 ? Self.tree : slots[owners[number]] else { continue }
-      // The state of the application has no form.
-      guard id > 0, id < head.idLimit, slot == Self.tree || head.forms.indices ~= forms[number],
-        taken.set(id, slot)
-      else {
-        throw malformed("unread \(id)")
+      let (id, reason) = (ids[number], Kept.Reason(rawValue: reasons[number]) ?? .notFound)
+      if id == 0 {
+        if slot > Self.tree { kept[slot] = Kept(reason: reason, since: since[number].ifNumber) }
+        continue
       }
+      // The state of the application has no form.
+      guard id < head.idLimit, slot == Self.tree || head.forms.indices ~= forms[number],
+        taken.set(id, slot)
+      else { throw malformed("unread \(id)") }
       guard records.fingerprint(of: id * 2) != .none else { continue }
       unread[slot, default: []].append(
         UnreadBody(
-          id: id, form: slot == Self.tree ? 0 : Int32(forms[number]),
-          reason: UnreadBody.Reason(rawValue: reasons[number]) ?? .decodeThrew,
+          id: id, form: slot == Self.tree ? 0 : Int32(forms[number]), reason: reason,
           since: since[number].ifNumber ?? .distantFuture, byteCount: records.byteCount(of: id * 2))
       )
     }

@@ -12,6 +12,10 @@ struct Child {
   let place: Place
 }
 
+/// An element that is kept, or with the identifier of a body one that nobody has read, as the record of both
+/// has them.
+typealias KeptRow = (owner: UInt64, id: UInt64, form: Int32, reason: Kept.Reason, since: Date)
+
 /// The numbers of the records that belong to no element.
 enum TreeRecord {
   /// The forms, the next identifier, and what the app said of itself.
@@ -28,7 +32,6 @@ enum DocumentKey {
   static let (storyboards, storyboardNames) = ("storyboards", "storyboardNames")
   static let (idLimit, formerNames) = ("idLimit", "formerNames")
   static let (reasons, since, owners) = ("reasons", "since", "owners")
-  static let unread = "unread"
 }
 
 extension RecordBuilder {
@@ -76,23 +79,15 @@ extension RecordBuilder {
     try end()
   }
 
-  /// Writes what is kept and what was not read, by identifiers.
-  func writeKept(
-    _ kept: [(id: UInt64, kept: Kept)], _ unread: [(id: UInt64, body: UnreadBody)], at now: Date
-  ) throws {
+  /// Writes what is kept and what was not read, if there is any, each with the identifier of its element.
+  func writeKept(_ rows: [KeptRow]) throws {
+    guard !rows.isEmpty else { return }
     let coder = try begin(record: TreeRecord.kept)
-    coder.encode(kept.map(\.id), forKey: DocumentKey.ids)
-    coder.encode(kept.map(\.kept.reason.rawValue), forKey: DocumentKey.reasons)
-    coder.encode(kept.map { $0.kept.since ?? now }, forKey: DocumentKey.since)
-    if !unread.isEmpty {
-      coder.encodeContainer(forKey: DocumentKey.unread) { coder in
-        coder.encode(unread.map(\.id), forKey: DocumentKey.owners)
-        coder.encode(unread.map(\.body.id), forKey: DocumentKey.ids)
-        coder.encode(unread.map { Int($0.body.form) }, forKey: DocumentKey.forms)
-        coder.encode(unread.map(\.body.reason.rawValue), forKey: DocumentKey.reasons)
-        coder.encode(unread.map(\.body.since), forKey: DocumentKey.since)
-      }
-    }
+    coder.encode(rows.map(\.owner), forKey: DocumentKey.owners)
+    coder.encode(rows.map(\.id), forKey: DocumentKey.ids)
+    coder.encode(rows.map { Int($0.form) }, forKey: DocumentKey.forms)
+    coder.encode(rows.map(\.reason.rawValue), forKey: DocumentKey.reasons)
+    coder.encode(rows.map(\.since), forKey: DocumentKey.since)
     try end()
   }
 }

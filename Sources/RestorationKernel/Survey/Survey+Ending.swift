@@ -263,15 +263,13 @@ extension Survey {
       kept[slot] = first
       change.kept.append((slot, first))
     }
-    let bodies = unread.sorted { $0.key < $1.key }.flatMap { slot, bodies in
-      bodies.map { (places.id(of: slot), $0) }
+    var rows: [KeptRow] = kept.sorted { $0.key < $1.key }.map { slot, kept in
+      (places.id(of: slot), 0, 0, kept.reason, kept.since ?? conditions.now)
     }
-    if kept.isEmpty, bodies.isEmpty {
-      if document.storesKept { removedRecords.insert(TreeRecord.kept) }
-    } else {
-      try builder.writeKept(
-        kept.sorted { $0.key < $1.key }.map { (places.id(of: $0.key), $0.value) }, bodies,
-        at: conditions.now)
+    for (slot, bodies) in unread.sorted(by: { $0.key < $1.key }) {
+      rows += bodies.map { (places.id(of: slot), $0.id, $0.form, $0.reason, $0.since) }
     }
+    try builder.writeKept(rows)
+    if rows.isEmpty, document.storesKept { removedRecords.insert(TreeRecord.kept) }
   }
 }

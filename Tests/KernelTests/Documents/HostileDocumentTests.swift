@@ -147,26 +147,25 @@ final class HostileDocumentTests: BodyTestCase {
   }
 
   func testAMalformedListOfWhatIsKeptHidesNothing() async throws {
-    func list(ids: [UInt64], reasons: [UInt8], unread: [UInt64]?) -> (KeyedEncoder) -> Void {
+    // What is kept, and unread bodies of the first element.
+    func list(
+      kept: [UInt64], reasons: [UInt8], unread: [UInt64], lacksForms: Bool = false
+    ) -> (KeyedEncoder) -> Void {
       { encoder in
+        let ids = kept.map { _ in 0 as UInt64 } + unread
+        encoder.encode(kept + unread.map { _ in 1 }, forKey: "owners")
         encoder.encode(ids, forKey: "ids")
-        encoder.encode(reasons, forKey: "reasons")
+        if !lacksForms { encoder.encode(ids.map { _ in 7 }, forKey: "forms") }
+        encoder.encode(reasons + unread.map { _ in 200 as UInt8 }, forKey: "reasons")
         encoder.encode(ids.map { _ in Date(timeIntervalSinceReferenceDate: 1) }, forKey: "since")
-        guard let unread else { return }
-        encoder.encodeContainer(forKey: "unread") { encoder in
-          encoder.encode(unread.map { _ in 1 as UInt64 }, forKey: "owners")
-          encoder.encode(unread, forKey: "ids")
-          encoder.encode(unread.map { _ in 7 }, forKey: "forms")
-          encoder.encode(unread.map { _ in 200 as UInt8 }, forKey: "reasons")
-          encoder.encode(
-            unread.map { _ in Date(timeIntervalSinceReferenceDate: 1) }, forKey: "since")
-        }
       }
     }
     let lists = [
-      list(ids: [1, 99], reasons: [0], unread: nil), list(ids: [], reasons: [], unread: [5]),
-      list(ids: [], reasons: [], unread: [1]), list(ids: [], reasons: [], unread: [0, .max]),
-      list(ids: [99, 0, .max], reasons: [0, 1, 250], unread: []), { $0.encode(1, forKey: "ids") },
+      list(kept: [1, 99], reasons: [0], unread: []), list(kept: [], reasons: [], unread: [5]),
+      list(kept: [], reasons: [], unread: [1]), list(kept: [], reasons: [], unread: [.max]),
+      list(kept: [99, 0, .max], reasons: [0, 1, 250], unread: []),
+      list(kept: [1], reasons: [0], unread: [], lacksForms: true),
+      { $0.encode(1, forKey: "owners") },
     ]
     for (number, list) in lists.enumerated() {
       launch = Launch()
@@ -189,16 +188,11 @@ final class HostileDocumentTests: BodyTestCase {
   /// The list of what is kept, with an unread body of the application.
   private func unreadOfApplication(form: Int) -> (KeyedEncoder) -> Void {
     { encoder in
-      encoder.encode([] as [UInt64], forKey: "ids")
-      encoder.encode([] as [UInt8], forKey: "reasons")
-      encoder.encode([] as [Date], forKey: "since")
-      encoder.encodeContainer(forKey: "unread") { encoder in
-        encoder.encode([0 as UInt64], forKey: "owners")
-        encoder.encode([5 as UInt64], forKey: "ids")
-        encoder.encode([form], forKey: "forms")
-        encoder.encode([2 as UInt8], forKey: "reasons")
-        encoder.encode([Date(timeIntervalSinceReferenceDate: 800_000_000)], forKey: "since")
-      }
+      encoder.encode([0 as UInt64], forKey: "owners")
+      encoder.encode([5 as UInt64], forKey: "ids")
+      encoder.encode([form], forKey: "forms")
+      encoder.encode([7 as UInt8], forKey: "reasons")
+      encoder.encode([Date(timeIntervalSinceReferenceDate: 800_000_000)], forKey: "since")
     }
   }
 
@@ -227,7 +221,9 @@ final class HostileDocumentTests: BodyTestCase {
     for date in dates {
       launch = Launch()
       let list: (KeyedEncoder) -> Void = { encoder in
-        encoder.encode([2 as UInt64], forKey: "ids")
+        encoder.encode([2 as UInt64], forKey: "owners")
+        encoder.encode([0 as UInt64], forKey: "ids")
+        encoder.encode([0], forKey: "forms")
         encoder.encode([0 as UInt8], forKey: "reasons")
         encoder.encode([Date(timeIntervalSinceReferenceDate: date)], forKey: "since")
       }
