@@ -4,15 +4,18 @@ internal import ArchiveCodec
 /// makes their objects, and how older bodies are migrated.
 final class FormReader {
   /// A form is asked for each element, so it is not copied (benchmark: restore nodes).
-  private final class Reading {
+  final class Reading {
     let stored: Form
     let className: String
     let restorationClassName: String?
-    let version: StateVersion
-    @safe @exclusivity(unchecked) var known: Known?
-    @safe @exclusivity(unchecked) var factory: TypeTable.Factory?
+    fileprivate let version: StateVersion
+    @safe @exclusivity(unchecked) fileprivate var known: Known?
+    @safe @exclusivity(unchecked) fileprivate var factory: TypeTable.Factory?
 
-    init(_ form: Form, _ types: TypeTable, currentName: (String) -> String) {
+    /// Whether bodies have the version of this version of the app.
+    var isCurrent: Bool { stored.version == version.number }
+
+    fileprivate init(_ form: Form, _ types: TypeTable, currentName: (String) -> String) {
       stored = form
       className = currentName(form.className)
       restorationClassName = form.restorationClassName.map(currentName)
@@ -54,21 +57,12 @@ final class FormReader {
     readings = document.head.forms.map { Reading($0, types, currentName: currentName) }
   }
 
-  func storyboard(_ form: Int32) -> StoryboardReference? { readings[Int(form)].stored.storyboard }
-
-  func className(_ form: Int32) -> String { readings[Int(form)].className }
-
-  func restorationClassName(_ form: Int32) -> String? { readings[Int(form)].restorationClassName }
-
-  /// Whether bodies of a form have the version of this version of the app.
-  func isCurrent(_ form: Int32) -> Bool {
-    readings[Int(form)].stored.version == readings[Int(form)].version.number
-  }
+  subscript(form: Int32) -> Reading { readings[Int(form)] }
 
   /// Migrates a body; the copy is nil if nobody gets to see the body.
   func migrate(_ body: KeyedDecoder, _ form: Int32) -> (KeyedDecoder?, StateReading) {
-    let known = readings[Int(form)].version
-    let reading = StateReading(readings[Int(form)].stored.version, by: known)
+    let known = self[form].version
+    let reading = StateReading(self[form].stored.version, by: known)
     guard case .migrated(var version) = reading else {
       return (reading.isWithheld ? nil : body, reading)
     }
@@ -87,21 +81,22 @@ final class FormReader {
   /// The class of an object that was found for an element.
   func known(_ object: any StateRestoring, _ form: Int32) -> Known {
     forgetIfRegistered()
-    if let known = readings[Int(form)].known, known.info.type == type(of: object) { return known }
-    let names = [className(form)] + (formerNames[className(form)] ?? [])
+    if let known = self[form].known, known.info.type == type(of: object) { return known }
+    let name = self[form].className
+    let names = [name] + (formerNames[name] ?? [])
     let known = Known(
       info: types.info(of: object),
       isSaved: names.contains { types.isObject(object, ofClassNamed: $0) })
-    readings[Int(form)].known = known
+    self[form].known = known
     return known
   }
 
   /// The factory of a form's restoration class, which has this name; nil if there is none.
   func factory(named name: String, _ form: Int32) -> TypeTable.Factory? {
     forgetIfRegistered()
-    if let known = readings[Int(form)].factory { return known }
-    readings[Int(form)].factory = types.registration(named: name)?.factory
-    return readings[Int(form)].factory
+    if let known = self[form].factory { return known }
+    self[form].factory = types.registration(named: name)?.factory
+    return self[form].factory
   }
 
   /// A hook may register a class, so that another one is found from then on.

@@ -25,7 +25,7 @@ extension RestorationRun {
       isLeftOut: isLeftOut(slot), isLate: false,
       isOnCutStack: elements.keepsMissing(below: slot) != nil,
       isTab: elements.container(of: slot, that: .tabs) != nil,
-      namesClass: forms.restorationClassName(place.form) != nil)
+      namesClass: forms[place.form].restorationClassName != nil)
     switch lookup {
     case .belowMissing: return .missing(.parentMissing(elements.path(at: place.parent)))
     case .leftOut: return .missing(.skipped)
@@ -36,7 +36,7 @@ extension RestorationRun {
     case .restorationClass: return askRestorationClass(slot)
     case .laterSteps:
       return askDelegate(slot) ?? existing(findExisting(place)) ?? askStoryboard(place)
-        ?? types.factory(ofClass: forms.className(place.form)).map { ask($0, slot) }
+        ?? types.factory(ofClass: forms[place.form].className).map { ask($0, slot) }
         ?? .missing(.notFound)
     }
   }
@@ -55,7 +55,7 @@ extension RestorationRun {
   /// Asks the restoration class of the element, in the first step.
   private func askRestorationClass(_ slot: Int32) -> Found {
     let place = document[slot].place
-    let name = forms.restorationClassName(place.form) ?? ""
+    let name = forms[place.form].restorationClassName ?? ""
     if let root = givenRoot(place, madeBy: name) { return .found(root, .existing) }
     if let make = forms.factory(named: name, place.form) { return ask(make, slot) }
     return .missing(
@@ -66,7 +66,7 @@ extension RestorationRun {
   /// with a closure, and not because the root names a restoration class.
   private func givenRoot(_ place: Place, madeBy name: String) -> (any RestorableNode)? {
     guard place.parent == Document.tree, place.role.kind == .node,
-      types.isMadeByClosure(forms.className(place.form), registeredAs: name),
+      types.isMadeByClosure(forms[place.form].className, registeredAs: name),
       let given = findExisting(place) as? any RestorableNode, given.restorationClass == nil,
       forms.known(given, place.form).isSaved
     else { return nil }
@@ -87,7 +87,7 @@ extension RestorationRun {
   }
 
   private func askStoryboard(_ place: Place) -> Found? {
-    guard let reference = forms.storyboard(place.form) else { return nil }
+    guard let reference = forms[place.form].stored.storyboard else { return nil }
     return ask(.storyboard) {
       try types.storyboard(named: reference.name)?.instantiate(reference.identifier)
     } ?? .missing(.notInStoryboard(reference.name, identifier: reference.identifier))

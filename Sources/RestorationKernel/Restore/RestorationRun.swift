@@ -98,7 +98,7 @@ final class RestorationRun {
   /// Decides which bodies an object is offered, and migrates the older ones.
   private func chooseBodies(_ slot: Int32) {
     let unread = document.unread.isEmpty ? nil : document.unread[slot]
-    if unread == nil, forms.isCurrent(document[slot].place.form) { return }
+    if unread == nil, forms[document[slot].place.form].isCurrent { return }
     let element = document[slot]
     // What wrote nothing is migrated as well.
     let own = element.body == .none ? .empty : elements.body(element.bodyRecord, of: slot)
@@ -134,9 +134,9 @@ final class RestorationRun {
     let place = document[slot].place
     let known = forms.known(object, place.form)
     let node = known.info.node(object)
-    let maker = forms.restorationClassName(place.form)
+    let maker = forms[place.form].restorationClassName
     if place.role.kind == .node, node == nil {
-      let name = maker ?? forms.className(place.form)
+      let name = maker ?? forms[place.form].className
       return elements.settle(.missing(.notARestorationClass(name)), at: slot)
     }
     if let other = elements.claim(object, node, at: slot) {
@@ -148,7 +148,7 @@ final class RestorationRun {
       object, known.info, node, identifier: place.name,
       // The closure of the saved class may have made an object of another class.
       restorationClass: maker
-        ?? (step == .restorationClass ? forms.className(place.form) : nil))
+        ?? (step == .restorationClass ? forms[place.form].className : nil))
     if place.role == .object, let object = object as? any RestorableObject {
       objects.register(object, identifier: place.name)
     }
