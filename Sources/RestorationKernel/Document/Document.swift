@@ -58,26 +58,20 @@ package struct Document: Sendable {
   ///
   /// - Complexity: O(*n*) in the elements below.
   func walk(from first: Int32) -> [Int32] {
-    var (order, stack, referred): ([Int32], [Int32], [Int32]) = ([], [first], [])
+    var (order, stack, referred): ([Int32], [Int32], ArraySlice<Int32>) = ([], [first], [])
     order.reserveCapacity(first == Self.tree ? elements.count : 0)
-    var next = 0
-    while true {
-      guard let slot = stack.popLast() else {
-        guard next < referred.count else { return order }
-        stack.append(referred[next])
-        next += 1
-        continue
-      }
+    while let slot = stack.popLast() ?? referred.popFirst() {
       order.append(slot)
       let children = self[slot].children
-      guard !children.isEmpty else { continue }
-      referred += children.filter { self[$0].place.role.livesByReferences }
+      if children.isEmpty { continue }
       for role in [Role.presented, .child, .view] {
         for child in children.reversed() where self[child].place.role == role {
           stack.append(child)
         }
       }
+      referred += children.filter { self[$0].place.role.livesByReferences }
     }
+    return order
   }
 
   /// The kept elements and all below them.

@@ -18,9 +18,8 @@ package final class LaunchMark: Sendable {
     var place: (any LaunchPlace)?
 
     mutating func leaveElement() {
-      // Each element of a restore is left, mostly without values (benchmark: restore nodes).
-      while reached.last?.subject.element != nil { reached.removeLast() }
-      if !reached.isEmpty { reached.removeAll { $0.subject.element != nil } }
+      // There is one at most.
+      _ = reached.lastIndex { $0.subject.element != nil }.map { reached.remove(at: $0) }
       window = nil
     }
   }
