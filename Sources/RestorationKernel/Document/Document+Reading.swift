@@ -43,12 +43,11 @@ extension Document {
 
   /// Finds the records of no element, as those of an unread body whose owner is not there.
   private mutating func findLeftovers(_ records: StoredRecords) {
-    let unreadCount = unread.values.reduce(0) { $0 + $1.count }
-    let reached = elements.reduce(unreadCount + 1) { count, element in
-      count + (element.body == .none ? 0 : 1) + (element.children.isEmpty ? 0 : 1)
-    }
-    let hasKept = records.fingerprint(of: TreeRecord.kept) != .none
-    guard reached + (hasKept ? 1 : 0) < records.count else { return }
+    // No element is copied (benchmark: restore nodes).
+    let bodyCount = elements.indices.count { elements[$0].body != .none }
+    let contentsCount = elements.indices.count { !elements[$0].children.isEmpty }
+    let reached = unread.values.reduce(bodyCount + contentsCount) { $0 + $1.count }
+    guard reached + (storesKept ? 2 : 1) < records.count else { return }
     var known: Set<UInt64> = [TreeRecord.forms, TreeRecord.kept, FileRecord.compactionDue]
     for element in elements {
       known.insert(element.bodyRecord)
@@ -92,7 +91,7 @@ extension Document {
         throw malformed("contents \(record)")
       }
     }
-    for (place, element) in below.enumerated() { slots.set(element.id, first + Int32(place)) }
+    for place in below.indices { slots.set(below[place].id, first + Int32(place)) }
     if below.contains(where: { $0.place.role.livesByReferences }) { links.hasReferred = true }
     elements += below
     self[parent].children = Array(first..<Int32(elements.count))
