@@ -234,9 +234,10 @@ final class ReferredTests: ChangeTestCase {
     object.restorationParent = scope
     last.references = [scope]
     _ = try await keeper.save([root])
+    // The old core notices the scope once the object is asked again.
+    let place = Launch.isNext ? "root/last/scope/object" : "object"
     XCTAssertEqual(
-      Set(try launch.storedPaths()),
-      ["root", "root/first", "root/last", "root/last/scope", "root/last/scope/object"])
+      Set(try launch.storedPaths()), ["root", "root/first", "root/last", "root/last/scope", place])
     try await assertASaveWritesNothing(keeper)
   }
 
