@@ -11,13 +11,14 @@ extension StateEngine {
     _ calls: FileCalls = .waiting, ifUnchanged: Bool = false, _ participants: () -> Participants?
   ) async throws(RestorationError) -> RestorationReport {
     do throws(RestorationError) {
-      let report = try await turns.run(.restore) { () async throws(RestorationError) in
+      var report = try await turns.run(.restore) { () async throws(RestorationError) in
         guard let participants = participants() else { return RestorationReport(.delegateGone) }
         guard ifUnchanged else { return try await restoreNow(participants, calls) }
         guard findings.unread != nil, let had = findings.discarded, digest(of: participants) == had
         else { return RestorationReport(.declined) }
         return try await restoreNow(participants, calls, ifItHas: had)
       }
+      report.noteOtherKeeper(of: settings.source.name)
       Problems.say(report.said)
       settings.heard?(report.problems.map(\.description))
       return report

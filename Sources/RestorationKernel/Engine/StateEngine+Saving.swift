@@ -15,12 +15,13 @@ extension StateEngine {
   ) async throws(RestorationError) -> PreservationReport {
     let count = turns.overtakingCount
     do throws(RestorationError) {
-      let report = try await inTurn(calls) { () async throws(RestorationError) in
+      var report = try await inTurn(calls) { () async throws(RestorationError) in
         // A later call has stored the state.
         guard count == turns.overtakingCount else { return PreservationReport(.saved) }
         guard let participants = participants() else { return PreservationReport(.delegateGone) }
         return try await saveNow(participants, byItself: isByItself, calls)
       }
+      report.noteOtherKeeper(of: settings.source.name)
       Problems.say(report.said)
       settings.heard?(report.problems.map(\.description))
       settings.told?(.success(report))

@@ -153,6 +153,13 @@ extension PreservationReport: CustomStringConvertible {
     return "Saved \(writtenByteCount) bytes." + unasked
   }
 
+  /// Says that another keeper of this process has the state, if it has.
+  mutating func noteOtherKeeper(of name: String) {
+    let isInUse = outcome == .inUse(by: ArchiveError.thisProcess)
+    guard let note = otherInstances.otherKeeper(isInUse ? name : nil) else { return }
+    lines = lines.adding(note, .saved)
+  }
+
   /// The problems of the save, each in a sentence with its place.
   var said: [String] {
     (outcome == .saved || outcome == .declined ? [] : [headline]) + problems.flatMap(\.said)

@@ -161,6 +161,19 @@ final class ReportEntries<Outcome: ReportOutcome>: @unchecked Sendable {
     }
   }
 
+  /// The same with a note of the application, whose line comes first.
+  func adding(_ note: ReportNote, _ outcome: Outcome) -> ReportEntries {
+    ReportEntries { [self] in
+      var entries = made
+      if entries.first?.kind == .application {
+        entries[0].notes.append(note)
+      } else {
+        entries.insert(.ofApplication(outcome, [note]), at: 0)
+      }
+      return entries
+    }
+  }
+
   /// A headline, and all entries with their paths.
   ///
   /// - Complexity: O(*n*) in the number of entries.

@@ -36,6 +36,10 @@ public enum ReportNote: Hashable, Sendable {
   /// The restore could not read the stored state, for the given reason, so the save has set it aside.
   case unreadable(String)
 
+  /// Another keeper of this process has the state, so this one has a state with a number,
+  /// or none with ``InstancePolicy/single``. The note is also in reports of restores.
+  case otherKeeper(stateName: String)
+
   /// In a stack, the node lies above a node that is not saved; the restored stack will
   /// have it without that node.
   case aboveGap(RestorationPath)
@@ -172,6 +176,9 @@ extension ReportNote: CustomStringConvertible {
     case .notRestoredBefore:
       "The save came before any restore, so what was stored is set aside. Call restore(into:) at"
         + " launch, before the first save."
+    case .otherKeeper(let name):
+      "Another keeper of this process has the state \(name). Make one keeper for it and pass that on,"
+        + " or call close() of the other one first."
     case .aboveGap(let path):
       "It lies on “\(path.phrase)”, which is not preserved, so it will lie on what is below that. Give"
         + " that node an identifier of its own."
@@ -231,5 +238,14 @@ extension ReportNote: CustomStringConvertible {
 
   private static func list(_ keys: [String]) -> String {
     keys.map { "“\($0)”" }.joined(separator: ", ")
+  }
+}
+
+extension [OtherInstance] {
+  /// The note of a second keeper in this process, which is a mistake: a second instance of an app is
+  /// another process.
+  func otherKeeper(_ nameInUse: String?) -> ReportNote? {
+    let other = first { $0.process == ArchiveError.thisProcess }
+    return (nameInUse ?? other?.stateName).map { .otherKeeper(stateName: $0) }
   }
 }

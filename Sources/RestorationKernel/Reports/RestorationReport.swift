@@ -256,6 +256,13 @@ extension RestorationReport: CustomStringConvertible {
       + (problemCount == 0 ? "." : ", \(problemCount) with problems.")
   }
 
+  /// Says that another keeper of this process has the state, if it has.
+  mutating func noteOtherKeeper(of name: String) {
+    let isInUse = outcome == .inUse(by: ArchiveError.thisProcess)
+    guard let note = otherInstances.otherKeeper(isInUse ? name : nil) else { return }
+    lines = lines.adding(note, .restored(by: .delegate))
+  }
+
   /// The problems of the restore, each in a sentence with its place.
   var said: [String] {
     let ofAll: [String] =
