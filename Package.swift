@@ -35,7 +35,8 @@ let next = (
     ].map { "RestorationKit/\($0)" },
   targets: [
     "CSodium", "RestorationLibc", "ArchiveCodec", "RestorationKit", "RestorationTesting",
-    "ArchiveForge", "TestSupport", "RestorationTreeTests", "RestorationTestingTests", "KernelTests",
+    "ArchiveForge", "TestSupport", "RestorationTreeTests", "RestorationWindowTests",
+    "RestorationTestingTests", "KernelTests",
     "LaunchedApps", "LaunchTests",
   ],
   // Of other targets, the files that the new core has come to.
@@ -64,6 +65,12 @@ let next = (
     ],
     "LaunchedApps": ["LaunchedApps.swift", "Signals.swift", "SlowRestore.swift"],
     "LaunchTests": ["LaunchedApp.swift", "SignalTests.swift", "SlowRestoreTests.swift"],
+    "RestorationWindowTests": [
+      "Engine/TwoKeepersTests.swift", "Interface", "Keeping/AutosaveDiscardTests.swift",
+      "Keeping/AutosaveHoldingTests.swift", "Preservation/ChangeTests.swift",
+      "Preservation/KeptBoundTests.swift", "Preservation/LimitsTests.swift",
+      "Reports/ErrorWordsTests.swift", "Restoration/LateNodeTests.swift",
+    ],
     "RestorationTreeTests": [
       "Engine/CallOrderTests.swift",
       "Engine/FailedReadTests.swift", "Engine/FailedSaveTests.swift",

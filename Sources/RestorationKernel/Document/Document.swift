@@ -160,6 +160,13 @@ package struct Place: Hashable, Sendable {
   /// Whether the object could not say anything yet, so that a restore gives it nothing.
   var lacksState = false
 
+  /// Names that are equal, but spelled with other characters, are other names to store.
+  package static func == (left: Place, right: Place) -> Bool {
+    left.parent == right.parent && left.role == right.role
+      && left.siblingIndex == right.siblingIndex && left.form == right.form
+      && left.lacksState == right.lacksState && left.name.utf8.elementsEqual(right.name.utf8)
+  }
+
   /// The role and the flag, as a contents record has them.
   var storedRole: UInt8 { role.rawValue | (lacksState ? Self.lacksStateMark : 0) }
 

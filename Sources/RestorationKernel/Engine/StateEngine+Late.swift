@@ -53,14 +53,26 @@ extension StateEngine {
     }
     let above =
       parent.map { KnownObjects.shared.known($0, to: owner)?.slot } ?? .some(Document.tree)
-    guard let above, let name = objects.identifier(of: node),
-      let slot = document[above].children.first(where: { child in
-        let place = document[child].place
-        return document.kept[child] != nil && place.name == name && place.role.kind == .node
-      })
-    else { return nil }
+    guard let above, let name = objects.identifier(of: node) else { return nil }
+    let index = parent.flatMap { position(of: node, named: name, in: $0) }
+    let kept = document[above].children.first { child in
+      let place = document[child].place
+      return document.kept[child] != nil && place.name == name && place.role.kind == .node
+        && place.siblingIndex == index ?? place.siblingIndex
+    }
+    guard let slot = kept else { return nil }
     return Late(
       node: node, slot: slot, parent: parent, isBack: false, part: document.walk(from: slot))
+  }
+
+  /// Where a node stands among those of its name, if the one above tells them apart; one that is not in
+  /// there yet is the next.
+  private func position(
+    of node: any RestorableNode, named name: String, in parent: any RestorableNode
+  ) -> Int32? {
+    guard !types.traits(of: parent).isDisjoint(with: .tellsEqualChildrenApart) else { return nil }
+    let equal = parent.restorationChildren.filter { objects.identifier(of: $0) == name }
+    return Int32(clamping: equal.firstIndex { $0 === node } ?? equal.count)
   }
 
   private func bodies(

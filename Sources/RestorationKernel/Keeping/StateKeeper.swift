@@ -118,10 +118,10 @@ public final class StateKeeper {
   ///
   /// Use the method for a tab or a window that is built when the user first looks at
   /// it. Its stored state is kept meanwhile. Call the method when the node has its
-  /// identifier, before the user sees the node and before the next save: a node that
-  /// was saved has replaced the state that was kept for it. If the kept state could not
-  /// be read, or crashed, it lies beside the saved one. Neither is restored by this
-  /// call then. The node's parent must be back, so begin with the uppermost node.
+  /// identifier, before the user sees the node. If the node was saved before that, the
+  /// state that was kept for it lies beside the saved one; this call restores it all the
+  /// same, and what the node had until then lies beside it. The node's parent must be
+  /// back, so begin with the uppermost node.
   ///
   ///     let editor = EditorTab()
   ///     tabs.restorationChildren.append(editor)
@@ -150,7 +150,7 @@ public final class StateKeeper {
   ///     that is not in there yet counts as the next one.
   ///   - parent: The node that contains or presents the node; nil for a root.
   /// - Returns: What happened to the node and all below it. The outcome is
-  ///   `nothingKept` if nothing was stored for the node, or if it was restored or saved
+  ///   `nothingKept` if nothing was stored for the node, or if it was restored
   ///   already. A node of another class gets nothing, and the state stays kept.
   /// - Throws: Nothing now; later versions may throw ``RestorationError``.
   /// - Complexity: O(*n*) in the restored elements, and for a stack or split in its

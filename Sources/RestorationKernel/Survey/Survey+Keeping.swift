@@ -95,7 +95,7 @@ extension Survey {
   }
 
   private mutating func copyUnread(of slot: Int32, _ withheld: Withheld) throws {
-    let bodies = change.unread[slot] ?? document.unread[slot] ?? []
+    let bodies = unreadBodies(of: slot)
     // A launch that leaves the element out again adds none.
     if withheld.reason == .leftOut, bodies.contains(where: { $0.reason == .leftOut }) { return }
     if let most = conditions.keptBound?.byteCount, withheld.byteCount > most {
@@ -135,7 +135,7 @@ extension Survey {
       throw error
     }
     try builder.end()
-    var bodies = change.unread[slot] ?? document.unread[slot] ?? []
+    var bodies = unreadBodies(of: slot)
     if let given, let place = bodies.firstIndex(where: { $0.id == given }) {
       removedRecords.insert(bodies.remove(at: place).record)
     }
@@ -161,11 +161,11 @@ extension Survey {
       addKept(slot)
     }
     for entry in keeping.expired { places.notes.add(entry) }
-    guard !document.unread.isEmpty || !change.unread.isEmpty else { return }
+    guard hasUnread else { return }
     let forms = (change.head ?? document.head).forms
     // The application has no form.
     for slot in places.notes.slots where slot != Document.tree {
-      for body in change.unread[slot] ?? document.unread[slot] ?? [] {
+      for body in unreadBodies(of: slot) {
         places.notes.add(
           .keptBeside(version: forms[Int(body.form)].version, since: body.since), slot)
       }
@@ -176,36 +176,13 @@ extension Survey {
 
   /// Lets go what was kept for longer than may be, or is more than may be.
   mutating func expireKept() {
-    guard let bound = conditions.keptBound, !document.kept.isEmpty || !document.unread.isEmpty
-    else { return }
-    // An element that was left out, and whose object is there, is not over any bound.
-    let elements = document.kept.filter { document.withheld[$0.key] == nil }.map {
-      (slot: $0.key, body: -1, $0.value.since ?? conditions.now, $0.value.byteCount)
-    }
-    let bodies = document.unread.flatMap { slot, bodies in
-      bodies.indices.map {
-        (slot: slot, body: $0, bodies[$0].since, bodies[$0].byteCount)
-      }
-    }
-    // Of the bodies of one element the first goes last.
-    func order(_ item: (slot: Int32, body: Int, Date, Int)) -> (Date, Int32, Int) {
-      guard item.body == 0, let last = document.unread[item.slot]?.last else {
-        return (item.2, -item.slot, -1)
-      }
-      return (last.since, -item.slot, 0)
-    }
-    let all = (elements + bodies).sorted { order($0) < order($1) }
-    let excess = bound.excess(all.map { ($0.2, $0.3) }, at: conditions.now)
-    var gone: [Int32: Set<Int>] = [:]
+    guard let bound = conditions.keptBound, !document.kept.isEmpty || hasUnread else { return }
+    let all = boundedParts()
+    let excess = bound.excess(all.map { ($0.since, $0.byteCount) }, at: conditions.now)
+    var gone: [Int32: Set<UInt64>] = [:]
     for (place, isExpired) in excess {
-      let (slot, body, since, byteCount) = all[place]
-      if body >= 0 {
-        // The object goes on with the one that it was given, which is not too old.
-        let isGiven = document.withheld[slot]?.given == document.unread[slot]?[body].id
-        if isExpired, isGiven { continue }
-        gone[slot, default: []].insert(body)
-        places.notes.add(.keptStateDropped(since: since, byteCount: byteCount), slot)
-      } else {
+      let (slot, since, byteCount) = (all[place].slot, all[place].since, all[place].byteCount)
+      guard let body = all[place].body else {
         places.orphans.insert(slot)
         touchContents(of: places.parent(of: slot))
         keeping.expired.append(
@@ -214,13 +191,51 @@ extension Survey {
             isExpired
               ? .expired(since: since, byteCount: byteCount)
               : .crowdedOut(since: since, byteCount: byteCount)))
+        places.notes.forget(Set(document.walk(from: slot)))
+        continue
       }
+      // The object goes on with the one that it was given, which is not too old.
+      if isExpired, document.withheld[slot]?.given == body { continue }
+      gone[slot, default: []].insert(body)
+      places.notes.add(.keptStateDropped(since: since, byteCount: byteCount), slot)
     }
-    for (slot, numbers) in gone {
-      let bodies = document.unread[slot] ?? []
-      removedRecords.formUnion(bodies.indices.filter(numbers.contains).map { bodies[$0].record })
-      change.unread[slot] = bodies.indices.filter { !numbers.contains($0) }.map { bodies[$0] }
+    for (slot, ids) in gone {
+      for body in unreadBodies(of: slot) where ids.contains(body.id) { remove(body) }
+      change.unread[slot] = unreadBodies(of: slot).filter { !ids.contains($0.id) }
     }
+  }
+
+  /// A kept element, or an unread body of an element.
+  private typealias BoundedPart = (slot: Int32, body: UInt64?, since: Date, byteCount: Int)
+
+  /// What the bound is about: the oldest comes first, of one age what only references reach, then the
+  /// largest, and then the one that is stored first.
+  private func boundedParts() -> [BoundedPart] {
+    // An element that was left out, and whose object is there, is not over any bound; nor is one that has
+    // just been claimed.
+    let elements: [BoundedPart] = document.kept.filter {
+      document.withheld[$0.key] == nil && keeping.claims[$0.key] == nil
+    }.map { ($0.key, nil, $0.value.since ?? conditions.now, $0.value.byteCount) }
+    let bodies: [BoundedPart] = Set(document.unread.keys).union(change.unread.keys).flatMap {
+      slot in unreadBodies(of: slot).map { (slot, $0.id, $0.since, $0.byteCount) }
+    }
+    // Of the bodies of one element the first goes last.
+    func order(_ part: BoundedPart) -> (Date, Int, Int, Int32, Int) {
+      let bodies = part.body == nil ? [] : unreadBodies(of: part.slot)
+      guard let last = bodies.last, bodies[0].id == part.body else {
+        let isReferred = part.body == nil && places.role(of: part.slot).livesByReferences
+        return (part.since, isReferred ? 0 : 1, -part.byteCount, part.slot, 0)
+      }
+      return (last.since, 1, -last.byteCount, part.slot, 1)
+    }
+    return (elements + bodies).sorted { order($0) < order($1) }
+  }
+
+  private var hasUnread: Bool { !document.unread.isEmpty || !change.unread.isEmpty }
+
+  /// The unread bodies of an element as this save leaves them.
+  private func unreadBodies(of slot: Int32) -> [UnreadBody] {
+    change.unread[slot] ?? document.unread[slot] ?? []
   }
 
   /// The bytes of the bodies of an element and of all below it.

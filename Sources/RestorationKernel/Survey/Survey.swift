@@ -139,7 +139,6 @@ struct Survey {
     _ roots: [any RestorableNode], application: (StateEncoder) throws -> Void
   ) throws -> Result {
     defer { coder = nil }
-    expireKept()
     let mentions = try askApplication(application)
     agenda.changed = KnownObjects.shared.takeChanged(of: owner)
     agenda.changedSlots = Set(agenda.changed.map(\.slot))
@@ -150,6 +149,7 @@ struct Survey {
     _ = try placeChanged()
     try setReferred(mentions, below: Document.tree)
     try askAll()
+    expireKept()
     try settleReferences()
     try writePending()
     try writeContents()
@@ -203,7 +203,7 @@ struct Survey {
 
   /// Looks whether an object that says that it has changed has another name or form: the one above says both.
   private mutating func renew(_ object: any StateRestoring, at slot: Int32) throws {
-    let place = document[slot].place
+    let place = places.place(of: slot)
     let name: String?
     switch object {
     case let node as any RestorableNode: name = places.objects.identifier(of: node)
@@ -218,7 +218,7 @@ struct Survey {
       }
     }
     guard let above = KnownObjects.shared.object(at: places.parent(of: slot), of: owner),
-      let node = above as? any StateRestoring, !places.isVisited(node)
+      let node = above as? any StateRestoring
     else { return }
     try visit(node, types.info(of: node), at: places.parent(of: slot), asksBody: false)
     try placeAll()
@@ -304,7 +304,9 @@ struct Survey {
     let mark = places.beginMentions()
     do {
       let isUsed = try KnownObjects.shared.observing(.state, object, info, of: owner) {
-        try writeBody(of: slot) { [places, encoder] coder in
+        // Code that does not observe the object asks for its scope elsewhere.
+        if info.tracking == .observed { _ = (object as? any RestorableObject)?.restorationParent }
+        return try writeBody(of: slot) { [places, encoder] coder in
           if !info.traits.isDisjoint(with: .hasBuiltInState) {
             places.encodeBuiltIn(of: object, slot, with: encoder)
           }

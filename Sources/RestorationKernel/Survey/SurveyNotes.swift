@@ -67,6 +67,13 @@ struct SurveyNotes {
     lines[line] = .obsolete
   }
 
+  /// Takes back the lines of elements that go after all.
+  mutating func forget(_ slots: Set<Int32>) {
+    for number in lines.indices {
+      if case .slot(let slot) = lines[number], slots.contains(slot) { lines[number] = .obsolete }
+    }
+  }
+
   mutating func add(_ note: ReportNote, _ slot: Int32) {
     if notes[slot]?.contains(note) != true { notes[slot, default: []].append(note) }
   }

@@ -203,6 +203,7 @@ final class AutosaveOtherSavesTests: AutosavePollTestCase {
 
   // MARK: Scenes
 
+  #if !RESTORATION_NEXT
   func testASceneThatTheAppCouldNotSaveIsSavedAllTheSame() async throws {
     let app = SceneLaunch()
     let host = SceneHost(
@@ -230,6 +231,7 @@ final class AutosaveOtherSavesTests: AutosavePollTestCase {
     try await told(3)
     await host.close()
   }
+  #endif
 }
 
 @MainActor

@@ -7,8 +7,12 @@ import XCTest
 /// What reports say of the errors that an app throws: never what is in them.
 @MainActor
 final class ErrorWordsTests: XCTestCase {
+  #if RESTORATION_NEXT
+  private let launch = Launch()
+  #else
   private let scenes = SceneLaunch()
   private var launch: Launch { scenes.launch }
+  #endif
 
   private static let secret = "what the user typed"
 
@@ -121,6 +125,7 @@ final class ErrorWordsTests: XCTestCase {
     }
   }
 
+  #if !RESTORATION_NEXT
   func testASceneSaysNoMore() async throws {
     for (error, words) in errors {
       let host = SceneHost(try launch.keeper())
@@ -168,6 +173,7 @@ final class ErrorWordsTests: XCTestCase {
     let scene = try await host.connect(session)
     XCTAssertEqual(scene.session.failure?.archive?.code, .malformed)
   }
+  #endif
 
   func testWordsOfFoundationHoldNoValues() async throws {
     let errors: [any Error] = [
@@ -232,6 +238,7 @@ private struct Key: CodingKey {
   init?(intValue: Int) { nil }
 }
 
+#if !RESTORATION_NEXT
 @MainActor
 private final class ChoiceModel: @MainActor SceneMember {
   enum Choice: String, Codable, Sendable {
@@ -242,3 +249,4 @@ private final class ChoiceModel: @MainActor SceneMember {
   @SceneStorage("draft") var draft = Choice.first
   init(_ scene: RestorableScene) { self.scene = scene }
 }
+#endif

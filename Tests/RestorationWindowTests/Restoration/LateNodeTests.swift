@@ -357,6 +357,7 @@ final class LateNodeTests: XCTestCase {
     }
   }
 
+  #if !RESTORATION_NEXT
   func testANodeOfASceneComesLate() async throws {
     let app = SceneLaunch()
     let host = try await app.host()
@@ -374,6 +375,7 @@ final class LateNodeTests: XCTestCase {
     XCTAssertEqual(report.outcome(of: "root/pane"), .restored(by: .existing))
     XCTAssertEqual(pane.value, "typed")
   }
+  #endif
 
   /// A state in which the second tab was selected, and a launch that has the first tab alone.
   private func restoreSelectedTabs() async throws -> (keeper: StateKeeper, tabs: TestTabs) {
@@ -390,7 +392,8 @@ final class LateNodeTests: XCTestCase {
     tabs.restorationChildren.append(second)
     _ = try await keeper.save([tabs])
     let report = try await keeper.restore(late: second, below: tabs)
-    XCTAssertEqual(report.outcome, .nothingKept, "A save has replaced it before.")
+    // A save has replaced it before; in the new core it lies beside what that has stored.
+    XCTAssertEqual(report.outcome, Launch.isNext ? .restored : .nothingKept)
     let (again, others) = try await restoreSelectedTabs()
     let late = TestNode("second")
     others.restorationChildren.append(late)
