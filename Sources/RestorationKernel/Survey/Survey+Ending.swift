@@ -75,13 +75,7 @@ extension Survey {
   ///
   /// An entry is one of these, or an element that only references reach: who has an entry has all below it.
   private func reachedEntries(besides referred: [Int32]) -> Set<Int32> {
-    var slots = document.slotsByIdentifier
-    for (number, element) in places.added.enumerated() {
-      slots.set(element.id, Int32(document.elements.count + number))
-    }
-    let references = references.all.filter { !places.isHomeless($0.key) }.mapValues { ids in
-      ids.compactMap { slots[$0] }.filter { !places.isHomeless($0) }
-    }
+    let references = referredSlots
     let targets = Set(references.values.joined())
     var entries: [Int32: Int32] = [:]
     func entry(at slot: Int32) -> Int32 {
@@ -116,6 +110,17 @@ extension Survey {
       for other in leads[next] ?? [] where reached.insert(other).inserted { left.append(other) }
     }
     return reached
+  }
+
+  /// The elements to which others refer, of those that are in the tree.
+  private var referredSlots: [Int32: [Int32]] {
+    var slots = document.slotsByIdentifier
+    for (number, element) in places.added.enumerated() {
+      slots.set(element.id, Int32(document.elements.count + number))
+    }
+    return references.all.filter { !places.isHomeless($0.key) }.mapValues { ids in
+      ids.compactMap { slots[$0] }.filter { !places.isHomeless($0) }
+    }
   }
 
   private func elementsToRemove() -> Set<Int32> {
