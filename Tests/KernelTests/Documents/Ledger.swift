@@ -88,7 +88,7 @@ struct Ledger {
     releaseRemoved(tree)
     releaseMoved(tree)
     let owned = (Array(tree.values) + others).reduce(into: Set<String>()) { $0.formUnion($1.owned) }
-    release(aged.subtracting(owned).subtracting(file))
+    release(aged.subtracting(owned.subtracting(ownedByUnread)).subtracting(file))
     let missing = required.subtracting(file)
     var lost: [String] = []
     let history = missing.isEmpty ? [] : try historyTexts()
@@ -108,6 +108,19 @@ struct Ledger {
     required = file.subtracting(released)
     (before, nodes, hasSaved) = (after, tree, true)
     return lost
+  }
+
+  /// The texts of elements to which only unread bodies refer: each is as old as any that nobody has, also if its
+  /// object is there.
+  private var ownedByUnread: Set<String> {
+    let elements = before?.elements ?? []
+    let referred = elements.reduce(into: Set<UInt64>()) { referred, element in
+      referred.formUnion((try? element.state?.references(forKey: "friends")) ?? [])
+    }
+    return elements.reduce(into: []) { texts, element in
+      guard element.isReferred, !referred.contains(element.record) else { return }
+      texts.formUnion(self.texts(of: element))
+    }
   }
 
   /// What a node had that is not in the tree any more may go, with all below it that is not elsewhere.
