@@ -179,9 +179,15 @@ available_traits() {
   [ ${#found[@]} -eq 0 ] || joined , "${found[@]}"
 }
 
-# Builds this package without warnings, or runs what was built so: with all traits whose libraries are on this machine,
-# and no import that its target does not declare. A build folder of its own, because traits and flags would rebuild
-# everything in the usual one. The first argument is what swift is to do.
+# Builds a package without warnings, its tests too, and refuses an import that its target does not declare. Its manifest
+# makes warnings errors: for another package, which it depends on, the compiler is told to give none, and it does not
+# take both. So this is the usual build, and what runs its tests need not build again.
+build_strictly() {
+  swift build --package-path "$1" --build-tests --explicit-target-dependency-import-check error
+}
+
+# The same for this package, with all traits whose libraries are on this machine. A build folder of its own, because
+# traits and flags would rebuild everything in the usual one. The first argument is what swift is to do.
 in_strict_folder() {
   local command=$1 traits
   shift

@@ -4,6 +4,7 @@ import PackageDescription
 
 // A binding to a library in C is made of pointers, so it does without the memory safety warnings.
 let settings: [SwiftSetting] = [
+  .treatAllWarnings(as: .error),
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InferIsolatedConformances"),
   .enableUpcomingFeature("InternalImportsByDefault"),

@@ -3,6 +3,7 @@
 import PackageDescription
 
 let settings: [SwiftSetting] = [
+  .treatAllWarnings(as: .error),
   .strictMemorySafety(),
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InferIsolatedConformances"),
