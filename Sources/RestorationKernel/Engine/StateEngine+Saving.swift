@@ -92,13 +92,8 @@ extension StateEngine {
     do {
       result = try surveyed(participants)
     } catch is Declined {
-      // What is locked was not read, so it stays.
-      report.setAside = try await inFile(calls) { (file) throws(ArchiveError) in
-        try file.checkIsUnlocked()
-        return try file.keepUnread()?.id
-      }
+      (report.outcome, report.setAside) = (.declined, try await keepUnread(calls))
       try await discardNow(calls)
-      report.outcome = .declined
       return report
     }
     report.walkDuration = start.duration(to: .now)
@@ -113,18 +108,28 @@ extension StateEngine {
     } else {
       apply(result.change)
       KnownObjects.shared.askAgain(result.askAgain, of: owner)
-      if !findings.isOnDisk {
-        take(
-          try await inFile(calls) { (file) throws(ArchiveError) -> FileQueue.Prepared in
-            try file.synchronize()
-            return (file.writer, file.numbering)
-          })
-      }
+      if !findings.isOnDisk { try await synchronize(calls) }
     }
     findings.isOnDisk = true
     describe(result.notes, unread, in: &report)
     packDocument()
     return report
+  }
+
+  /// Keeps what nobody has read; what is locked was not read, so it stays where it is.
+  private func keepUnread(_ calls: FileCalls) async throws -> String? {
+    try await inFile(calls) { (file) throws(ArchiveError) in
+      try file.checkIsUnlocked()
+      return try file.keepUnread()?.id
+    }
+  }
+
+  private func synchronize(_ calls: FileCalls) async throws {
+    take(
+      try await inFile(calls) { (file) throws(ArchiveError) -> FileQueue.Prepared in
+        try file.synchronize()
+        return (file.writer, file.numbering)
+      })
   }
 
   /// Writes a change; false if another call has taken what became of it.

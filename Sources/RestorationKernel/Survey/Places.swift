@@ -12,12 +12,7 @@ final class Places {
   @safe @exclusivity(unchecked) private(set) var nextID: UInt64
   /// The objects that this survey has met, by their addresses: the survey keeps them alive.
   @safe @exclusivity(unchecked) private var visited = KeyTable()
-  /// The targets of the references of the hook that runs.
-  @safe @exclusivity(unchecked) private(set) var mentions: [Mention] = []
-  /// The new elements of objects to which a reference has led, and which have no place yet.
-  @safe @exclusivity(unchecked) private var mentioned: [ObjectIdentifier: Int32] = [:]
-  /// The objects of the elements that references have made.
-  private var targets: [Int32: any StateRestoring] = [:]
+  @safe @exclusivity(unchecked) private var references = References()
   /// The elements that no object above has any more; who refers to one takes it over.
   @safe @exclusivity(unchecked) var orphans: Set<Int32> = [] {
     didSet { if !homeless.isEmpty { homeless = [:] } }
@@ -32,6 +27,18 @@ final class Places {
 
   /// The kept elements to which only references lead.
   var keptReferred: [Int32] { keptByName.values.joined().sorted() }
+
+  private struct References {
+    /// The targets of the references of the hook that runs.
+    var mentions: [Mention] = []
+    /// The new elements of objects to which a reference has led, and which have no place yet.
+    var slots: [ObjectIdentifier: Int32] = [:]
+    /// The objects of the elements that references have made.
+    var objects: [Int32: any StateRestoring] = [:]
+  }
+
+  /// The targets of the references of the hook that runs.
+  var mentions: [Mention] { references.mentions }
 
   /// A reference, as a hook has made it.
   struct Mention {
@@ -158,7 +165,7 @@ final class Places {
   /// Notes that an object has been met.
   func visit(_ object: AnyObject, at slot: Int32) {
     visited.set(UInt64(addressOf: object), slot)
-    if !mentioned.isEmpty { mentioned[ObjectIdentifier(object)] = nil }
+    if !references.slots.isEmpty { references.slots[ObjectIdentifier(object)] = nil }
   }
 
   func visitedSlot(of object: AnyObject) -> Int32? { visited[UInt64(addressOf: object)] }
@@ -175,29 +182,30 @@ final class Places {
 
   /// The element of an object that has no place yet, and to which a reference has led.
   func mentionedSlot(of object: AnyObject) -> Int32? {
-    mentioned.isEmpty ? nil : mentioned[ObjectIdentifier(object)]
+    references.slots.isEmpty ? nil : references.slots[ObjectIdentifier(object)]
   }
 
   /// The living object of an element, if it is found by itself.
   func object(at slot: Int32) -> (any StateRestoring)? {
-    targets[slot] ?? KnownObjects.shared.object(at: slot, of: owner) as? any StateRestoring
+    references.objects[slot] ?? KnownObjects.shared.object(at: slot, of: owner)
+      as? any StateRestoring
   }
 
   // MARK: References
 
   /// Begins the hook of an object; returns the mark to go back to if it throws.
   func beginMentions() -> Int {
-    if !mentions.isEmpty { mentions = [] }
+    if !references.mentions.isEmpty { references.mentions = [] }
     return added.count
   }
 
   /// Forgets the objects that were met in a hook that threw.
   func undoMentions(to mark: Int) {
-    mentions = []
+    references.mentions = []
     guard added.count > mark else { return }
     let first = Int32(document.elements.count + mark)
-    mentioned = mentioned.filter { $0.value < first }
-    targets = targets.filter { $0.key < first }
+    references.slots = references.slots.filter { $0.value < first }
+    references.objects = references.objects.filter { $0.key < first }
     nextID -= UInt64(added.count - mark)
     added.removeSubrange(mark...)
   }
@@ -209,7 +217,7 @@ extension Places: StateEncoding {
       visitedSlot(of: object) ?? mentionedSlot(of: object) ?? known(object)?.slot
       ?? keptSlot(of: object, from: referrer)
     if let slot = known {
-      mentions.append(Mention(object: object, slot: slot, key: key))
+      references.mentions.append(Mention(object: object, slot: slot, key: key))
       return id(of: slot)
     }
     guard objects.canBeReferred(object) else {
@@ -220,9 +228,9 @@ extension Places: StateEncoding {
     let slot = add(
       Place(parent: -1, role: .referred),
       asksBelow: objects.types.info(of: object).tracking == .always)
-    mentioned[ObjectIdentifier(object)] = slot
-    targets[slot] = object
-    mentions.append(Mention(object: object, slot: slot, key: key))
+    references.slots[ObjectIdentifier(object)] = slot
+    references.objects[slot] = object
+    references.mentions.append(Mention(object: object, slot: slot, key: key))
     return id(of: slot)
   }
 

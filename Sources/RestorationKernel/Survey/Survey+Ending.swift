@@ -155,18 +155,18 @@ extension Survey {
   }
 
   private mutating func remove(_ gone: Set<Int32>) {
-    removedRecords.formUnion(document.leftovers ?? [])
+    leaving.stored.formUnion(document.leftovers ?? [])
     change.placeless = placelessTargets(gone)
     change.removed = gone.sorted()
     for slot in gone {
       contents[slot] = nil
       let element = places[slot]
       // The object may have been asked before it came out that the element goes.
-      droppedRecords.insert(element.bodyRecord)
+      leaving.written.insert(element.bodyRecord)
       for body in change.unread[slot] ?? document.unread[slot] ?? [] { remove(body) }
       guard !places.isNew(slot) else { continue }
-      if element.body != .none { removedRecords.insert(element.bodyRecord) }
-      if !element.children.isEmpty { removedRecords.insert(element.contentsRecord) }
+      if element.body != .none { leaving.stored.insert(element.bodyRecord) }
+      if !element.children.isEmpty { leaving.stored.insert(element.contentsRecord) }
     }
   }
 
@@ -209,7 +209,7 @@ extension Survey {
         }
         try builder.writeContents(children, of: places[slot])
       } else if !stored.isEmpty {
-        removedRecords.insert(places[slot].contentsRecord)
+        leaving.stored.insert(places[slot].contentsRecord)
       }
       if places.isNew(slot) {
         places.change(new: slot) { $0.children = slots }
@@ -275,6 +275,6 @@ extension Survey {
       rows += bodies.map { (places.id(of: slot), $0.id, $0.form, $0.reason, $0.since) }
     }
     try builder.writeKept(rows)
-    if rows.isEmpty, document.storesKept { removedRecords.insert(TreeRecord.kept) }
+    if rows.isEmpty, document.storesKept { leaving.stored.insert(TreeRecord.kept) }
   }
 }

@@ -137,7 +137,7 @@ extension Survey {
     try builder.end()
     var bodies = unreadBodies(of: slot)
     if let given, let place = bodies.firstIndex(where: { $0.id == given }) {
-      removedRecords.insert(bodies.remove(at: place).record)
+      leaving.stored.insert(bodies.remove(at: place).record)
     }
     bodies.append(unread)
     // The first one stays, and so does the last.
@@ -148,9 +148,9 @@ extension Survey {
   /// Removes an unread body, which this save may have written.
   mutating func remove(_ body: UnreadBody) {
     if body.id < document.nextID {
-      removedRecords.insert(body.record)
+      leaving.stored.insert(body.record)
     } else {
-      droppedRecords.insert(body.record)
+      leaving.written.insert(body.record)
     }
   }
 

@@ -77,6 +77,12 @@ struct Survey {
     let parent: Int32
   }
 
+  /// The records that go: stored ones, and those of this save that do not get into the file after all.
+  struct Leaving {
+    var stored: Set<UInt64> = []
+    var written: Set<UInt64> = []
+  }
+
   /// The order of visits.
   struct Agenda {
     var met: [Met] = []
@@ -108,9 +114,7 @@ struct Survey {
   var references: ReferenceChanges
   /// The bodies that the objects of elements have not read, and the elements that were kept until now.
   var keeping: Keeping
-  var removedRecords: Set<UInt64> = []
-  /// The records of this save that do not get into the file after all.
-  var droppedRecords: Set<UInt64> = []
+  var leaving = Leaving()
   private var coder: StateEncoder?
   private let encoder: KeyedEncoder
 
@@ -157,8 +161,8 @@ struct Survey {
     noteKept()
     noteUnsaid()
     return Result(
-      change: change, records: try builder.finish(without: droppedRecords),
-      removed: removedRecords.sorted(), notes: places.notes,
+      change: change, records: try builder.finish(without: leaving.written),
+      removed: leaving.stored.sorted(), notes: places.notes,
       taken: taken, askAgain: askAgain)
   }
 
@@ -389,7 +393,7 @@ struct Survey {
     var body = RecordFingerprint.none
     if isEmpty {
       builder.abandon()
-      if stored != .none { removedRecords.insert(places[slot].bodyRecord) }
+      if stored != .none { leaving.stored.insert(places[slot].bodyRecord) }
     } else if places.isNew(slot) {
       // The fingerprints of new records are found when the objects may change again.
       try builder.end()
