@@ -16,9 +16,9 @@ extension StateEngine {
   ) async throws(RestorationError) -> RestorationReport {
     let report = try await turns.run { () async throws(RestorationError) in
       guard let delegate = delegate() else { return RestorationReport(.delegateGone) }
-      defer { coming = nil }
+      defer { asking.coming = nil }
       while let late = late(node, below: parent) {
-        coming = late.isBack ? nil : ObjectIdentifier(node)
+        asking.coming = late.isBack ? nil : ObjectIdentifier(node)
         let count = turns.overtakingCount
         let bodies = try await bodies(of: late)
         // A save that blocked the actor meanwhile has changed the document.
@@ -98,8 +98,8 @@ extension StateEngine {
     _ late: Late, _ delegate: (any StateDelegate)?, _ bodies: [UInt64: KeyedDecoder]
   ) -> RestorationReport {
     guard let document else { return RestorationReport(.nothingKept) }
-    isAsking = true
-    defer { isAsking = false }
+    asking.isUnderWay = true
+    defer { asking.isUnderWay = false }
     let start = ContinuousClock.now
     let slot = late.slot
     var given = [slot: late.node]

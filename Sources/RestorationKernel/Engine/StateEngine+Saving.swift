@@ -177,7 +177,8 @@ extension StateEngine {
   ///
   /// No survey begins then, and no file is called (benchmark: none changed).
   private func idleReport(_ participants: Participants) -> PreservationReport? {
-    guard let document, writer != nil, findings.isOnDisk, coming == nil, settings.heard == nil,
+    guard let document, writer != nil, findings.isOnDisk, asking.coming == nil,
+      settings.heard == nil,
       participants.delegate == nil, findings.registrationCount == registrationCount,
       KnownObjects.shared.isUnchanged(owner), document.isSettled(facts),
       document.hasStored(participants.roots, of: owner), isStored
@@ -196,8 +197,8 @@ extension StateEngine {
   private var registrationCount: Int { types.changeCount + objects.changeCount }
 
   func surveyed(_ participants: Participants) throws -> Survey.Result {
-    isAsking = true
-    defer { isAsking = false }
+    asking.isUnderWay = true
+    defer { asking.isUnderWay = false }
     if findings.registrationCount != registrationCount {
       KnownObjects.shared.askAll(of: owner)
       findings.registrationCount = registrationCount
@@ -206,7 +207,7 @@ extension StateEngine {
     let unsaid = settings.heard == nil ? [] : KnownObjects.shared.askAll(of: owner)
     let conditions = Survey.Conditions(
       now: settings.now(), keptBound: settings.policy.keptBound,
-      nodeLimit: settings.policy.nodeLimit, facts: facts, coming: coming, unsaid: unsaid,
+      nodeLimit: settings.policy.nodeLimit, facts: facts, coming: asking.coming, unsaid: unsaid,
       storedRecord: { [writer] (record) throws(ArchiveError) in
         try writer?.archive?.record(record)
       })

@@ -7,7 +7,6 @@ package final class StateEngine {
   var settings: EngineSettings
   let objects: ObjectTable
   let turns = TurnQueue()
-  let signal = ChangeSignal()
   let owner: KnownObjects.Owner
   let forms: FormTable
   let file: FileQueue
@@ -20,10 +19,15 @@ package final class StateEngine {
   var launch: LaunchMark?
   /// The change that is written now, or of which nobody knows the outcome.
   var underWay: Write?
-  /// A node that comes late, and whose element stays as it is stored until its bodies are read.
-  var coming: ObjectIdentifier?
-  /// Whether a hook of the app is under way.
-  var isAsking = false
+  var asking = Asking()
+
+  /// What hooks of the app are asked for now.
+  struct Asking {
+    /// Whether one is under way.
+    var isUnderWay = false
+    /// A node that comes late, and whose element stays as it is stored until its bodies are read.
+    var coming: ObjectIdentifier?
+  }
 
   /// What the calls so far have found out.
   struct Findings {
@@ -53,7 +57,7 @@ package final class StateEngine {
   init(_ settings: EngineSettings) {
     self.settings = settings
     objects = ObjectTable(TypeTable())
-    owner = KnownObjects.Owner(telling: signal)
+    owner = KnownObjects.Owner()
     forms = FormTable(objects)
     file = FileQueue(settings.source)
   }
@@ -61,6 +65,7 @@ package final class StateEngine {
   deinit { KnownObjects.shared.close(owner) }
 
   var types: TypeTable { objects.types }
+  var signal: ChangeSignal { owner.signal }
 
   /// Makes the next change; nil if the file is asked for it.
   var writer: ArchiveWriter? {

@@ -5,7 +5,9 @@ extension StateEngine {
   ///
   /// - Returns: Whether all is stored; false without a save before a restore has ended, and in a hook.
   func end(_ calls: FileCalls, _ participants: (() -> Participants?)?) async -> Bool {
-    guard let participants, findings.hasTriedToRestore, turns.running != .restore, !isAsking else {
+    guard let participants, findings.hasTriedToRestore, turns.running != .restore,
+      !asking.isUnderWay
+    else {
       try? await inFile(calls) { _ in }
       return false
     }

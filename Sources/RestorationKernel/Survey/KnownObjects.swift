@@ -10,7 +10,7 @@ final class KnownObjects: @unchecked Sendable {
 
   /// A keeper, as the table knows it.
   final class Owner: @unchecked Sendable {
-    fileprivate let signal: ChangeSignal?
+    let signal = ChangeSignal()
     /// The place among the owners; -1 without any entry.
     @safe @exclusivity(unchecked) fileprivate var number: Int32 = -1
     /// The entries that have changed since they were taken.
@@ -18,8 +18,6 @@ final class KnownObjects: @unchecked Sendable {
     /// The entries of elements by their slots, some of which may have gone since; -1 for none.
     @safe @exclusivity(unchecked) fileprivate var entries: [Int32] = []
     fileprivate var isClosed = false
-
-    init(telling signal: ChangeSignal? = nil) { self.signal = signal }
 
     fileprivate func entry(at slot: Int32) -> Int? {
       guard entries.indices ~= Int(slot), entries[Int(slot)] >= 0 else { return nil }
@@ -69,7 +67,7 @@ final class KnownObjects: @unchecked Sendable {
         return owners[Int(entries[number].owner)].signal
       }
     }
-    for signal in signals { signal?.tell() }
+    for signal in signals { signal.tell() }
   }
 
   func known(_ object: AnyObject, to owner: Owner) -> Known? {
