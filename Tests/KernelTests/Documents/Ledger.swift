@@ -131,7 +131,13 @@ struct Ledger {
     for element in before?.elements ?? [] where !element.isReferred {
       let above = element.path.prefixes.compactMap { path -> LedgerNode? in
         // An element may have a number where its node has none.
-        nodes[path] ?? (paths.contains(path.withoutNumbers) ? nil : nodes[path.withoutNumbers])
+        let node =
+          nodes[path] ?? (paths.contains(path.withoutNumbers) ? nil : nodes[path.withoutNumbers])
+        // What a node could not read goes with the one above that place, if the node is known by it and has moved.
+        guard let node, present.contains(ObjectIdentifier(node)), isKnownByPlace(node),
+          tree[path.withoutNumbers] !== node
+        else { return node }
+        return nil
       }.first
       if let above, !present.contains(ObjectIdentifier(above)) { release(texts(of: element)) }
     }
@@ -142,10 +148,14 @@ struct Ledger {
   private mutating func releaseMoved(_ tree: [String: LedgerNode]) {
     for element in before?.elements ?? [] {
       guard let node = nodes[element.path.withoutNumbers], tree[element.path] !== node,
-        node.throwsInEncode, !hasSaved || type(of: node).stateTracking == .always
+        node.throwsInEncode, isKnownByPlace(node)
       else { continue }
       release(texts(of: element))
     }
+  }
+
+  private func isKnownByPlace(_ node: LedgerNode) -> Bool {
+    !hasSaved || type(of: node).stateTracking == .always
   }
 
   /// Whether only references reached an element, and none of what is stored does any more.
