@@ -8,6 +8,14 @@ import XCTest
 final class ReferredTests: ChangeTestCase {
   private let root = TrackedNode("root")
 
+  private func keeper(
+    registering objects: KeyValuePairs<String, any RestorableObject>
+  ) throws -> StateKeeper {
+    let keeper = try launch.keeper()
+    for (name, object) in objects { keeper.registerObject(object, restorationIdentifier: name) }
+    return keeper
+  }
+
   private func assertASaveWritesNothing(_ keeper: StateKeeper, line: UInt = #line) async throws {
     let report = try await keeper.save([root])
     XCTAssertEqual(report.writtenByteCount, 0, line: line)
@@ -18,8 +26,7 @@ final class ReferredTests: ChangeTestCase {
     let object = TestObject("before")
     root.references = [object]
     for value in ["first", "second"] {
-      let keeper = try launch.keeper()
-      keeper.registerObject(object, restorationIdentifier: "object")
+      let keeper = try self.keeper(registering: ["object": object])
       _ = try await keeper.restore(into: [root])
       _ = try await keeper.save([root])
       object.value = value
@@ -160,9 +167,7 @@ final class ReferredTests: ChangeTestCase {
     let (scope, object) = (TrackedObject("scope"), TrackedObject("object"))
     object.restorationParent = scope
     root.references = [object]
-    let keeper = try launch.keeper()
-    keeper.registerObject(scope, restorationIdentifier: "scope")
-    keeper.registerObject(object, restorationIdentifier: "object")
+    let keeper = try self.keeper(registering: ["scope": scope, "object": object])
     _ = try await keeper.save([root])
     XCTAssertEqual(try launch.storedPaths(), ["root", "scope", "scope/object"])
     object.restorationParent = nil
@@ -176,9 +181,7 @@ final class ReferredTests: ChangeTestCase {
     let (a, b) = (TrackedNode("a"), TrackedNode("b"))
     root.below = [a, b]
     a.references = [one]
-    let keeper = try launch.keeper()
-    keeper.registerObject(one, restorationIdentifier: "one")
-    keeper.registerObject(new, restorationIdentifier: "new")
+    let keeper = try self.keeper(registering: ["one": one, "new": new])
     _ = try await keeper.save([root])
     one.references = [new]
     a.references = []
@@ -192,9 +195,7 @@ final class ReferredTests: ChangeTestCase {
     let friend = TrackedNode("friend")
     one.references = [friend]
     root.references = [one, other]
-    let keeper = try launch.keeper()
-    keeper.registerObject(one, restorationIdentifier: "one")
-    keeper.registerObject(other, restorationIdentifier: "other")
+    let keeper = try self.keeper(registering: ["one": one, "other": other])
     _ = try await keeper.save([root])
     one.restorationParent = friend
     other.restorationParent = one
@@ -228,8 +229,7 @@ final class ReferredTests: ChangeTestCase {
     let (first, last) = (TrackedNode("first"), TrackedNode("last"))
     root.below = [first, last]
     first.references = [object]
-    let keeper = try launch.keeper()
-    keeper.registerObject(object, restorationIdentifier: "object")
+    let keeper = try self.keeper(registering: ["object": object])
     _ = try await keeper.save([root])
     object.restorationParent = scope
     last.references = [scope]
@@ -263,8 +263,7 @@ final class ReferredTests: ChangeTestCase {
     root.below = [other]
     root.references = [object]
     other.references = [object]
-    let keeper = try launch.keeper()
-    keeper.registerObject(object, restorationIdentifier: "object")
+    let keeper = try self.keeper(registering: ["object": object])
     _ = try await keeper.save([root])
     let older = launch.storedBytes
     object.value = "second"
@@ -285,9 +284,7 @@ final class ReferredTests: ChangeTestCase {
     root.below = [other]
     root.references = [scope]
     other.references = [object]
-    let keeper = try launch.keeper()
-    keeper.registerObject(scope, restorationIdentifier: "scope")
-    keeper.registerObject(object, restorationIdentifier: "object")
+    let keeper = try self.keeper(registering: ["scope": scope, "object": object])
     _ = try await keeper.save([root])
     root.references = []
     for value in ["first", "second"] {
