@@ -86,7 +86,7 @@ final class KnownObjects: @unchecked Sendable {
         if entries.count >= countToSweep { sweep() }
         return append(object, Object(object: object), owner, slot, hasChanged)
       }
-      owner.setEntry(number, at: slot)
+      setEntry(number, at: slot, of: owner)
       entries[number].slot = slot
       entries[number].hasChanged = hasChanged
       if hasChanged { owner.changed.append(number) }
@@ -105,8 +105,14 @@ final class KnownObjects: @unchecked Sendable {
     entries.append(Entry(owner: owner.number, slot: slot, hasChanged: hasChanged, next: next))
     objects.append(new)
     table.set(UInt64(addressOf: object), Int32(number))
-    owner.setEntry(number, at: slot)
+    setEntry(number, at: slot, of: owner)
     if hasChanged { owner.changed.append(number) }
+  }
+
+  /// Gives an element to an entry; one that had it has none any more, as that of a node that was made anew.
+  private func setEntry(_ number: Int, at slot: Int32, of owner: Owner) {
+    if let other = self.number(at: slot, of: owner), other != number { entries[other].slot = -1 }
+    owner.setEntry(number, at: slot)
   }
 
   /// Forgets the elements of all objects of a keeper.
