@@ -24,7 +24,7 @@ let next = (
     + [
       "Interface",
       "Types/ObjectObservation.swift", "Types/RegisteredObjects.swift",
-      "Types/StoredProperties.swift", "Types/ViewTree.swift",
+      "Types/ViewTree.swift",
       "Tree/ApplicationEnvironment.swift", "Tree/BootSession.swift", "Tree/ChangeSignal.swift",
       "Tree/Date+Number.swift", "Tree/KeptBound.swift", "Tree/MigratingState.swift",
       "Tree/StateMigration.swift",

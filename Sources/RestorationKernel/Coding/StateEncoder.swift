@@ -14,7 +14,6 @@ public final class StateEncoder {
   @usableFromInline let writer: ValueWriter
   // Set for each object and read for each value, as the properties of the decoder.
   @safe @exclusivity(unchecked) private var isOpen = false
-  @safe @exclusivity(unchecked) private(set) var isUsed = false
   /// Whether somebody wanted to write under the key of what the library stores.
   @safe @exclusivity(unchecked) private(set) var hasMetTakenKey = false
   private var slot: Int32 = 0
@@ -29,8 +28,7 @@ public final class StateEncoder {
   /// Begins the call for an element, by its place in the document.
   func open(_ slot: Int32) {
     self.slot = slot
-    (isUsed, hasMetTakenKey) = (false, false)
-    isOpen = true
+    (isOpen, hasMetTakenKey) = (true, false)
   }
 
   func close() { isOpen = false }
@@ -149,7 +147,6 @@ public final class StateEncoder {
 
   @usableFromInline
   func isWritable(_ key: String) -> Bool {
-    if isOpen { isUsed = true }
     // Of most keys only the length is compared.
     if key.utf8.count == BuiltInKey.container.utf8.count, key == BuiltInKey.container {
       hasMetTakenKey = true

@@ -48,7 +48,7 @@ extension Document {
     case (_, .leftOut): return .skipped
     case (.failed, .newerVersion), (_, .migrationFailed):
       return .migrationFailed(by: .existing, from: form.version, StateReading.noMigration)
-    default: return .laterStateRestored
+    default: return .restored(by: .existing)
     }
   }
 }

@@ -123,7 +123,7 @@ extension StateEngine {
     if let parent = late.parent { KnownObjects.shared.askAgain([parent], of: owner) }
     self.document = after
     report.lines = run.entries(after)
-    if let tabs = late.parent as? any RestorableTabs { select(late, in: tabs, &report) }
+    if let tabs = late.parent as? any RestorableTabs { select(late, in: tabs) }
     run.elements.forget()
     report.walkDuration = start.duration(to: .now)
     return report
@@ -158,22 +158,13 @@ extension StateEngine {
   }
 
   /// Selects a tab that came late, unless another one has been selected since the restore.
-  private func select(
-    _ late: Late, in tabs: any RestorableTabs, _ report: inout RestorationReport
-  ) {
+  private func select(_ late: Late, in tabs: any RestorableTabs) {
     guard let id = document?[late.slot].id,
       let place = findings.tabsToCome.firstIndex(where: { $0.tabs === tabs && $0.id == id })
     else { return }
     let selected = findings.tabsToCome.remove(at: place)
     if tabs.selectedTab.map({ ObjectIdentifier($0) }) == selected.instead {
       tabs.selectedTab = late.node
-      return
-    }
-    let lines = report.lines
-    report.lines = ReportEntries {
-      var entries = lines.made
-      if !entries.isEmpty { entries[0].notes.append(.tabNotSelected) }
-      return entries
     }
   }
 

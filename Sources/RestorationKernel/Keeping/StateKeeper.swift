@@ -138,8 +138,8 @@ public final class StateKeeper {
   /// always; the node itself exists, so no factory is asked for it. The gates and
   /// `didDecodeRestorableState` are about the whole state and are not called. The
   /// parent is not told, but for ``RestorableTabs``: a tab that was selected when the state
-  /// was saved is selected, unless another one has been selected since the restore
-  /// (``ReportNote/tabNotSelected``). Nodes that are still not back stay kept.
+  /// was saved is selected, unless another one has been selected since the
+  /// restore. Nodes that are still not back stay kept.
   ///
   /// The call waits for the calls before it, as for a save that is written. An element in which the
   /// call crashes is counted, and left out as in a restore; see ``StatePolicy/crashThreshold``.

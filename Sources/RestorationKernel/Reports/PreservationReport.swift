@@ -35,8 +35,8 @@ public struct PreservationReport: Hashable, Sendable {
     case savedWithoutState
 
     /// The element is in the archive as it was stored before, because this version of
-    /// the app cannot read its state or it was not back after the restore; see
-    /// ``ReportNote/keptBecause(_:)``.
+    /// the app cannot read its state or it was not back after the restore; ``kept`` says
+    /// why.
     case keptAsStored
 
     /// The element was not back, and was kept since the date. That is longer than the

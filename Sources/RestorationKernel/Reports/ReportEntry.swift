@@ -60,7 +60,8 @@ public struct KeptElement: Hashable, Sendable {
   /// The name of the element's class, as it was saved.
   public let className: String
 
-  /// The outcome of the element in the restore.
+  /// The outcome of the element in the restore; `restored` if it has a later state, and this one is
+  /// kept beside that.
   public let reason: RestorationReport.NodeOutcome
 
   /// Whether only the state is kept: the element itself is back, but its state could not be read.

@@ -40,24 +40,12 @@ public enum ReportNote: Hashable, Sendable {
   /// or none with ``InstancePolicy/single``. The note is also in reports of restores.
   case otherKeeper(stateName: String)
 
-  /// In a stack, the node lies above a node that is not saved; the restored stack will
-  /// have it without that node.
-  case aboveGap(RestorationPath)
-
   /// The restoration class is not registered, so a restore will not find it.
   case restorationClassNotRegistered(String)
 
   /// The object has changed without saying so. Only a save of a test, as this one, asks every object and
   /// stores a change like that. Call ``StateRestoring/invalidateRestorableState()`` after each change.
   case notInvalidated
-
-  /// The node declares an identifier that is not used, so the node is saved under the
-  /// name of its class.
-  ///
-  /// The class that conforms to ``StatefulNode`` declares no identifier, so its nodes
-  /// have the names of their classes; a `restorationIdentifier` that a subclass
-  /// declares is another property. The library finds only stored properties.
-  case identifierShadowed
 
   // MARK: Problems of a restore
 
@@ -93,10 +81,6 @@ public enum ReportNote: Hashable, Sendable {
 
   // MARK: No problems
 
-  /// The tab was selected when the state was saved, and is not selected now: another one was
-  /// selected after the restore and before this tab came.
-  case tabNotSelected
-
   /// The fields of `restorableState` that are not stored, and so keep their values from
   /// before the restore; a field in another has the name of that one and a dot before it.
   ///
@@ -104,19 +88,6 @@ public enum ReportNote: Hashable, Sendable {
   /// is stored in the same place that the state does not have any more, the missing one may
   /// be that field under a new name: then the next save sets the stored state aside.
   case missingFields([String])
-
-  /// The node was saved as a root of its own, because a node above that contains it was left out.
-  case detached
-
-  /// The outcome of the element in the restore, if the element is saved as it was stored.
-  case keptBecause(RestorationReport.NodeOutcome)
-
-  /// The class of the object has inherited its conformance, and nobody used the coder.
-  ///
-  /// Hooks that only a subclass implements, without `override`, are never called: the
-  /// base class must implement them, too. The note is no problem, since the class may
-  /// have nothing to save.
-  case unusedInheritedHooks
 
   /// The state was migrated from the version that it was stored with.
   case migrated(from: Int)
@@ -179,9 +150,6 @@ extension ReportNote: CustomStringConvertible {
     case .otherKeeper(let name):
       "Another keeper of this process has the state \(name). Make one keeper for it and pass that on,"
         + " or call close() of the other one first."
-    case .aboveGap(let path):
-      "It lies on “\(path.phrase)”, which is not preserved, so it will lie on what is below that. Give"
-        + " that node an identifier of its own."
     case .restorationClassNotRegistered(let name):
       "The restoration class \(name) is not registered."
         + " Call keeper.register(restorationClass: \(name).self)."
@@ -206,9 +174,6 @@ extension ReportNote: CustomStringConvertible {
     case .unreadKeys(let keys):
       "Nobody read what is stored under \(Self.list(keys)). Compare how the key and the hook are"
         + " spelled."
-    case .identifierShadowed:
-      "Its restorationIdentifier is not used, so it is saved under the name of its class. Let the"
-        + " class that conforms to StatefulNode declare it as a String, and its class override it."
     case .fieldReplaced(let key, let error):
       "The stored “\(key)” does not fit, so it is as it was before. Migrate it to its new type; the"
         + " next save sets the stored state aside. (\(error))"
@@ -219,12 +184,6 @@ extension ReportNote: CustomStringConvertible {
   private var fact: String {
     switch self {
     case .missingFields(let keys): "not stored, so as they were before: \(Self.list(keys))"
-    case .tabNotSelected: "it was selected, and another one has been selected since the restore"
-    case .detached: "detached, since a node above it is left out"
-    case .keptBecause(let outcome): "at the restore: \(outcome)"
-    case .unusedInheritedHooks:
-      "nothing was encoded: if its class has something to save, let the class that conforms"
-        + " implement encodeRestorableState, and its class override it"
     case .migrated(let version): "migrated from version \(version)"
     case .kept: "saves keep it as it is stored, until a node is saved in its place"
     case .keptBeside(let version, let since):

@@ -119,10 +119,6 @@ public struct RestorationReport: Hashable, Sendable {
 
     /// Restoring the node, or a node below it, crashed too often, so no step was asked for it.
     case skipped
-
-    /// The record of the element has a later state, which counts; this state is kept
-    /// beside it. The outcome stands only in lists of kept elements.
-    case laterStateRestored
   }
 
   /// The line of the report about one element, or about the application.
@@ -289,9 +285,7 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
   /// Whether the developer should look at the node; a veto is meant, and a tab may be built later.
   public var isProblem: Bool {
     switch self {
-    case .restored, .vetoed, .parentMissing, .stackCut, .tabNotFound, .restoredWithoutState,
-      .laterStateRestored:
-      false
+    case .restored, .vetoed, .parentMissing, .stackCut, .tabNotFound, .restoredWithoutState: false
     default: true
     }
   }
@@ -339,7 +333,6 @@ extension RestorationReport.NodeOutcome: CustomStringConvertible {
     case .classMismatch(let step, let found):
       "\(step.description), but as a \(found), so nothing was decoded, and the next save replaces its"
         + " state; if \(found) is its new name, register it with the old one as an alias"
-    case .laterStateRestored: "a state of it counts that was saved later; this one is kept"
     default: whyMissing
     }
   }

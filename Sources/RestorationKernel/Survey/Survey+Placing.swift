@@ -51,53 +51,32 @@ extension Survey {
       below: visit.slot, of: stored, expecting: below.count + views.count)
     let first = agenda.met.count
     for (name, view) in views { try place(view, name, &siblings) }
-    try placeChildren(below, traits, &siblings)
+    let mayShare = !traits.isDisjoint(with: .tellsEqualChildrenApart)
+    for child in below { try place(child, .child, maySharing: mayShare, &siblings) }
     if let presented { try place(presented, .presented, maySharing: false, &siblings) }
     // The first of them comes to lie on top: views are asked before the nodes.
     agenda.met.reverse(from: first)
     try end(&siblings)
   }
 
-  private mutating func placeChildren(
-    _ below: [any RestorableNode], _ traits: TypeTraits, _ siblings: inout Siblings
-  ) throws {
-    let mayShare = !traits.isDisjoint(with: .tellsEqualChildrenApart)
-    var gap: RestorationPath?
-    for child in below {
-      let path = try place(child, .child, maySharing: mayShare, &siblings)
-      guard traits.contains(.stack) else { continue }
-      if let path {
-        gap = path
-      } else if let gap, let slot = places.visitedSlot(of: child) {
-        // The node comes back with all that the user had in it, but lower in the stack.
-        places.notes.add(.aboveGap(gap), slot)
-      }
-    }
-  }
-
-  /// Gives a node its place; returns its path if it is left out.
-  @discardableResult
+  /// Gives a node its place, unless it is left out.
   private mutating func place(
     _ node: any RestorableNode, _ role: Role, maySharing: Bool, _ siblings: inout Siblings
-  ) throws -> RestorationPath? {
+  ) throws {
     guard conditions.coming != ObjectIdentifier(node) else {
-      noteAsking(at: siblings.parent)
-      return nil
+      return noteAsking(at: siblings.parent)
     }
     guard let name = usableName(of: node) else { return exclude(node, "", siblings.parent) }
     let (info, met) = (types.info(of: node), places.visitedSlot(of: node))
     let known = met == nil ? known(node, info) : nil
     let other = info.tracking == .always ? nil : slotBelowAnother(known, than: siblings.parent)
     guard isFree(node, name, met, storedAs: other, maySharing: maySharing, &siblings) else {
-      noteAsking(at: siblings.parent)
-      return places.path(of: siblings.parent).appending(name)
+      return noteAsking(at: siblings.parent)
     }
-    guard
-      try settle(
-        node, info, name, role, met, known, maySharing: maySharing,
-        restorationClass: node.restorationClass, &siblings)
-    else { return exclude(node, name, siblings.parent) }
-    return nil
+    let isPlaced = try settle(
+      node, info, name, role, met, known, maySharing: maySharing,
+      restorationClass: node.restorationClass, &siblings)
+    if !isPlaced { exclude(node, name, siblings.parent) }
   }
 
   /// Whether a node may lie below an element: of two that contain it, it stays below the one where it is
@@ -358,7 +337,6 @@ extension Survey {
   /// Adds lines for an element that nobody has claimed, and for all below it.
   mutating func addKept(_ slot: Int32) {
     for below in document.walk(from: slot) { places.notes.add(below, .keptAsStored) }
-    if let outcome = document.kept[slot]?.outcome { places.notes.add(.keptBecause(outcome), slot) }
   }
 
   // MARK: - Leaving out
@@ -381,14 +359,11 @@ extension Survey {
         className: types.className(of: object), outcome: outcome, notes: notes))
   }
 
-  private mutating func exclude(
-    _ node: any RestorableNode, _ name: String, _ parent: Int32
-  ) -> RestorationPath {
+  private mutating func exclude(_ node: any RestorableNode, _ name: String, _ parent: Int32) {
     let path = places.path(of: parent).appending(name)
     agenda.met.append(.excluded(node, path, below: nil))
     // The next save looks whether it has a place by then.
     noteAsking(at: parent)
-    return path
   }
 
   /// Reports a node that is left out, and goes on to the nodes below it.

@@ -75,7 +75,6 @@ extension Survey {
     guard
       try take(node, slot, name, .referred, node.restorationClass, below: parent)
     else { return wait(node, slot, referrer) }
-    if isDetached { places.notes.add(.detached, slot) }
   }
 
   /// Gives a registered object its place anew, if another object scopes it now.

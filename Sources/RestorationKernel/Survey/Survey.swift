@@ -307,20 +307,16 @@ struct Survey {
     }
     let mark = places.beginMentions()
     do {
-      let isUsed = try KnownObjects.shared.observing(.state, object, info, of: owner) {
+      try KnownObjects.shared.observing(.state, object, info, of: owner) {
         // Code that does not observe the object asks for its scope elsewhere.
         if info.tracking == .observed { _ = (object as? any RestorableObject)?.restorationParent }
-        return try writeBody(of: slot) { [places, encoder] coder in
+        try writeBody(of: slot) { [places, encoder] coder in
           if !info.traits.isDisjoint(with: .hasBuiltInState) {
             places.encodeBuiltIn(of: object, slot, with: encoder)
           }
           try coder.encodeAll(of: object, info.traits)
         }
       }
-      if !isUsed, info.traits.contains(.inheritsConformance) {
-        places.notes.add(.unusedInheritedHooks, slot)
-      }
-      if info.traits.contains(.shadowsIdentifier) { places.notes.add(.identifierShadowed, slot) }
     } catch {
       places.undoMentions(to: mark)
       places.notes.add(.encodeFailed(error.reason), slot)
@@ -355,7 +351,7 @@ struct Survey {
   ) throws -> [Places.Mention] {
     let mark = places.beginMentions()
     do {
-      _ = try writeBody(of: Document.tree, body)
+      try writeBody(of: Document.tree, body)
       if keeping.hasReplaced { try copyReplaced() }
       return places.mentions
     } catch {
@@ -367,7 +363,7 @@ struct Survey {
   /// Writes a body if it is another than the stored one; returns whether the coder was used.
   private mutating func writeBody(
     of slot: Int32, _ body: (StateEncoder) throws -> Void
-  ) throws -> Bool {
+  ) throws {
     if !isKnownUniquelyReferenced(&coder) { coder = nil }
     let coder = self.coder ?? StateEncoder(places, encoder)
     self.coder = coder
@@ -382,7 +378,6 @@ struct Survey {
       throw error
     }
     try endBody(of: slot, isEmpty: encoder.byteCount == start)
-    return coder.isUsed
   }
 
   private mutating func endBody(of slot: Int32, isEmpty: Bool) throws {

@@ -12,10 +12,6 @@ struct TypeTraits: OptionSet, Sendable {
   /// The library writes something of its own for the objects.
   static let hasBuiltInState = TypeTraits(rawValue: 1 << 4)
   static let stateful = TypeTraits(rawValue: 1 << 5)
-  /// The superclass of the type conforms, too.
-  static let inheritsConformance = TypeTraits(rawValue: 1 << 6)
-  /// The class stores a property with the name of an identifier, but its conformance declares none.
-  static let shadowsIdentifier = TypeTraits(rawValue: 1 << 7)
 
   /// Children of containers with these traits may have equal identifiers.
   static let tellsEqualChildrenApart: TypeTraits = [.stack, .split]
@@ -30,13 +26,6 @@ extension TypeTraits {
     // The first question whether a class conforms to a protocol lets the Swift runtime go through all
     // conformances of the program, of which there are thousands. So a class is asked once whether it has any.
     if let object = object as? any RestorationAbility { insertAbilities(of: object) }
-    let type = Swift.type(of: object)
-    if let superclass = _getSuperclass(type), superclass is any StateRestoring.Type {
-      insert(.inheritsConformance)
-    }
-    if type.nodeType?.isNamedByClass == true, Self.hasStoredIdentifier(type) {
-      insert(.shadowsIdentifier)
-    }
   }
 
   private mutating func insertAbilities(of object: any RestorationAbility) {
@@ -51,21 +40,6 @@ extension TypeTraits {
     }
     if object is any StatefulRestoring { insert(.stateful) }
   }
-
-  /// Whether objects of a class store an identifier; one that is computed cannot be seen.
-  private static func hasStoredIdentifier(_ type: AnyClass) -> Bool {
-    var isFound = false
-    StoredProperties.forEach(of: type) { name, _, _ in
-      if identifierNames.contains(name) { isFound = true }
-    }
-    return isFound
-  }
-
-  /// The names of the property if it is as declared, observed, or lazy.
-  private static let identifierNames: Set = [
-    "restorationIdentifier", "_restorationIdentifier",
-    "$__lazy_storage_$_restorationIdentifier",
-  ]
 }
 
 extension RestorableNode {
