@@ -5,9 +5,7 @@ package struct Change: Sendable {
   package var added: [Element] = []
   package var edits = Edits()
   package var references: [(slot: Int32, ids: [UInt64])] = []
-  package var kept: [(slot: Int32, kept: Kept?)] = []
-  package var unread: [Int32: [UnreadBody]] = [:]
-  package var withheld: [Int32: Withheld] = [:]
+  package var kept = KeptParts()
   package var asksAlone: Set<Int32> = []
   package var removed: [Int32] = []
   /// Those of the removed elements that keep their identifiers.
@@ -57,23 +55,17 @@ extension Document {
     for slot in change.edits.asksBelow { self[slot].asksBelow = true }
     for slot in change.edits.heard { self[slot].isUnheard = false }
     for (slot, ids) in change.references { links.all[slot] = ids.isEmpty ? nil : ids }
-    for (slot, kept) in change.kept { self.kept[slot] = kept }
-    for (slot, bodies) in change.unread { unread[slot] = bodies.isEmpty ? nil : bodies }
-    withheld = change.withheld
+    kept = change.kept
     links.asksAlone = change.asksAlone.filter { self[$0].place.role.livesByReferences }
-    pending = [:]
     for slot in change.removed {
       let id = change.placeless.contains(slot) ? self[slot].id : 0
       self[slot] = Element(id: id, place: Place(parent: -1, role: .referred))
       links.all[slot] = nil
-      kept[slot] = nil
-      unread[slot] = nil
-      withheld[slot] = nil
       links.asksAlone.remove(slot)
     }
     removedCount += change.removed.count
     leftovers = []
-    (hasUnstoredKept, storesKept) = (false, !kept.isEmpty || !unread.isEmpty)
+    hasUnstoredKept = false
     if let head = change.head { self.head = head }
     nextID = change.nextID
   }
@@ -101,8 +93,9 @@ extension Document {
     func moved<Value>(_ values: [Int32: Value]) -> [Int32: Value] {
       .init(uniqueKeysWithValues: values.map { (slots[Int($0.key)], $0.value) })
     }
-    (kept, links.all) = (moved(kept), moved(links.all))
-    (unread, withheld) = (moved(unread), moved(withheld))
+    links.all = moved(links.all)
+    (kept.elements, kept.bodies) = (moved(kept.elements), moved(kept.bodies))
+    (kept.withheld, kept.pending) = (moved(kept.withheld), moved(kept.pending))
     links.asksAlone = Set(links.asksAlone.map { slots[Int($0)] })
     removedCount = 0
     return slots

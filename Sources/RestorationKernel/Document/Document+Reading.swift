@@ -36,7 +36,7 @@ extension Document {
     do throws(ArchiveError) {
       try readKept(records, slots)
     } catch {
-      (kept, unread, leftovers) = ([:], [:], nil)
+      (kept, leftovers) = (KeptParts(), nil)
     }
     if leftovers != nil { findLeftovers(records) }
   }
@@ -46,14 +46,15 @@ extension Document {
     // No element is copied (benchmark: restore nodes).
     let bodyCount = elements.indices.count { elements[$0].body != .none }
     let contentsCount = elements.indices.count { !elements[$0].children.isEmpty }
-    let reached = unread.values.reduce(bodyCount + contentsCount) { $0 + $1.count }
-    guard reached + (storesKept ? 2 : 1) < records.count else { return }
+    let keptCount = records.fingerprint(of: TreeRecord.kept) == .none ? 0 : 1
+    let reached = kept.bodies.values.reduce(bodyCount + contentsCount) { $0 + $1.count }
+    guard reached + keptCount + 1 < records.count else { return }
     var known: Set<UInt64> = [TreeRecord.forms, TreeRecord.kept, FileRecord.compactionDue]
     for element in elements {
       known.insert(element.bodyRecord)
       if !element.children.isEmpty { known.insert(element.contentsRecord) }
     }
-    for bodies in unread.values { for body in bodies { known.insert(body.record) } }
+    for bodies in kept.bodies.values { for body in bodies { known.insert(body.record) } }
     leftovers = records.identifiers.filter { !known.contains($0) }
   }
 
@@ -101,7 +102,6 @@ extension Document {
     _ records: StoredRecords, _ slots: KeyTable
   ) throws(ArchiveError) {
     guard let record = try records.decoder(of: TreeRecord.kept) else { return }
-    storesKept = true
     let owners: [UInt64] = try record.decode(forKey: DocumentKey.owners)
     let ids: [UInt64] = try record.column(DocumentKey.ids, owners.count)
     let forms: [Int] = try record.column(DocumentKey.forms, owners.count)
@@ -110,21 +110,21 @@ extension Document {
     var taken = slots
     for number in owners.indices {
       guard let slot = owners[number] == 0 ? Self.tree : slots[owners[number]] else { continue }
-      let (id, reason) = (ids[number], Kept.Reason(rawValue: reasons[number]) ?? .notFound)
-      if id == 0 {
-        if slot > Self.tree { kept[slot] = Kept(reason: reason, since: since[number].ifNumber) }
+      var part = Kept(
+        id: ids[number], reason: Kept.Reason(rawValue: reasons[number]) ?? .notFound,
+        since: since[number].ifNumber)
+      if part.id == 0 {
+        if slot > Self.tree { kept.elements[slot] = part }
         continue
       }
       // The state of the application has no form.
-      guard id < head.idLimit, slot == Self.tree || head.forms.indices ~= forms[number],
-        taken.set(id, slot)
-      else { throw malformed("unread \(id)") }
-      guard records.fingerprint(of: id * 2) != .none else { continue }
-      unread[slot, default: []].append(
-        UnreadBody(
-          id: id, form: slot == Self.tree ? 0 : Int32(forms[number]), reason: reason,
-          since: since[number].ifNumber ?? .distantFuture, byteCount: records.byteCount(of: id * 2))
-      )
+      guard part.id < head.idLimit, slot == Self.tree || head.forms.indices ~= forms[number],
+        taken.set(part.id, slot)
+      else { throw malformed("unread \(part.id)") }
+      guard records.fingerprint(of: part.record) != .none else { continue }
+      part.form = slot == Self.tree ? 0 : Int32(forms[number])
+      part.byteCount = records.byteCount(of: part.record)
+      kept.bodies[slot, default: []].append(part)
     }
   }
 }

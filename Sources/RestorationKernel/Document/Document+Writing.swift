@@ -12,10 +12,6 @@ struct Child {
   let place: Place
 }
 
-/// An element that is kept, or with the identifier of a body one that nobody has read, as the record of both
-/// has them.
-typealias KeptRow = (owner: UInt64, id: UInt64, form: Int32, reason: Kept.Reason, since: Date)
-
 /// The numbers of the records that belong to no element.
 enum TreeRecord {
   /// The forms, the next identifier, and what the app said of itself.
@@ -79,15 +75,14 @@ extension RecordBuilder {
     try end()
   }
 
-  /// Writes what is kept and what was not read, if there is any, each with the identifier of its element.
-  func writeKept(_ rows: [KeptRow]) throws {
-    guard !rows.isEmpty else { return }
+  /// Writes the elements and bodies that are kept since a date, each with the identifier of its element.
+  func writeKept(_ rows: [(owner: UInt64, part: Kept)], since now: Date) throws {
     let coder = try begin(record: TreeRecord.kept)
     coder.encode(rows.map(\.owner), forKey: DocumentKey.owners)
-    coder.encode(rows.map(\.id), forKey: DocumentKey.ids)
-    coder.encode(rows.map { Int($0.form) }, forKey: DocumentKey.forms)
-    coder.encode(rows.map(\.reason.rawValue), forKey: DocumentKey.reasons)
-    coder.encode(rows.map(\.since), forKey: DocumentKey.since)
+    coder.encode(rows.map(\.part.id), forKey: DocumentKey.ids)
+    coder.encode(rows.map { Int($0.part.form) }, forKey: DocumentKey.forms)
+    coder.encode(rows.map(\.part.reason.rawValue), forKey: DocumentKey.reasons)
+    coder.encode(rows.map { $0.part.since ?? now }, forKey: DocumentKey.since)
     try end()
   }
 }

@@ -1,9 +1,4 @@
 package import ArchiveCodec
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
 
 /// What is stored: the elements of a tree, and how each is found again.
 ///
@@ -16,14 +11,7 @@ package struct Document: Sendable {
   /// later ones come as they are met.
   package var elements: [Element]
   package var head = DocumentHead()
-  /// The elements that stay stored though nobody has claimed them, by the uppermost ones.
-  package var kept: [Int32: Kept] = [:]
-  /// The bodies that an object of an element could not read, oldest first.
-  package var unread: [Int32: [UnreadBody]] = [:]
-  /// The elements whose objects are back and have not read their own body, until they are stored anew.
-  package var withheld: [Int32: Withheld] = [:]
-  /// What objects said before they were given a body late, until it is stored as an unread one.
-  var pending: [Int32: Pending] = [:]
+  package var kept = KeptParts()
   package var links = Links()
   package var nextID: UInt64 = 1
   /// Records of no element, and of bodies that were given up, which the next save removes.
@@ -33,8 +21,6 @@ package struct Document: Sendable {
   package var leftovers: [UInt64]? = []
   /// Whether what is kept is another than what is stored of it.
   package var hasUnstoredKept = false
-  /// Whether there is a record of what is kept.
-  package var storesKept = false
   /// How many of the elements have no place, or none any more.
   package var removedCount = 0
 
@@ -76,7 +62,7 @@ package struct Document: Sendable {
 
   /// The kept elements and all below them.
   var keptAndBelow: Set<Int32> {
-    var (all, left): (Set<Int32>, [Int32]) = ([], Array(kept.keys))
+    var (all, left): (Set<Int32>, [Int32]) = ([], Array(kept.elements.keys))
     while let slot = left.popLast() {
       if all.insert(slot).inserted { left += self[slot].children }
     }
@@ -86,8 +72,7 @@ package struct Document: Sendable {
   /// Whether objects of any class may have to be found by themselves, and not by parent and name.
   var findsAllByObject: Bool {
     // The application refers to objects before they have their places.
-    links.hasReferred || links.all[Self.tree] != nil || !kept.isEmpty || !unread.isEmpty
-      || !withheld.isEmpty || !pending.isEmpty
+    links.hasReferred || links.all[Self.tree] != nil || !kept.isEmpty
   }
 
   /// The places of all elements, by their identifiers.
@@ -202,80 +187,4 @@ package struct Form: Hashable, Sendable {
   package var restorationClassName: String?
   var storyboard: StoryboardReference?
   package var version = 1
-}
-
-/// Why an element stays stored that the app does not have, and since when.
-package struct Kept: Sendable {
-  package var reason: Reason
-  /// Nil until the first save that keeps it.
-  package var since: Date?
-  /// The outcome at the restore of this launch, for reports.
-  package var outcome: RestorationReport.NodeOutcome?
-  /// The stored bytes of the bodies in it, as far as they are known.
-  package var byteCount = 0
-
-  /// Why nobody has an element, or has read a body.
-  package enum Reason: UInt8, Sendable {
-    case notFound, unknownClass, factoryThrew, newerVersion, migrationFailed, leftOut
-    /// Only references led to the element, and nothing leads to it now.
-    case unreferred
-    case decodeThrew, otherClass, fieldReplaced, replaced
-
-    /// Why an element is kept, or why an object that is back has not read its body.
-    init(_ outcome: RestorationReport.NodeOutcome?) {
-      self =
-        switch outcome {
-        case .newerVersion: .newerVersion
-        case .migrationFailed: .migrationFailed
-        case .unknownRestorationClass, .notARestorationClass: .unknownClass
-        case .factoryFailed: .factoryThrew
-        case .skipped: .leftOut
-        case .classMismatch: .otherClass
-        case .decodeFailed: .decodeThrew
-        default: .notFound
-        }
-    }
-
-    /// Whether the app could not read anything of the body, so that what it says is stored beside it.
-    var staysBeside: Bool { self == .newerVersion || self == .migrationFailed || self == .leftOut }
-  }
-}
-
-/// A body that no object of an element could read, in a record of its own.
-package struct UnreadBody: Sendable {
-  /// The record has twice this number.
-  package let id: UInt64
-  package var form: Int32
-  package var reason: Reason
-  package var since: Date
-  package var byteCount = 0
-
-  package var record: UInt64 { id * 2 }
-
-  package typealias Reason = Kept.Reason
-
-  /// How many one element has at most: the first one and the one before the last.
-  package static let largestCount = 2
-}
-
-extension Document {
-  /// A body that is to be stored beside the own one of an element.
-  struct Pending: Sendable {
-    let body: KeyedDecoder
-    let form: Int32
-  }
-}
-
-/// Why an object that is back has not read its own body, and what it said after that.
-package struct Withheld: Sendable {
-  package var reason: UnreadBody.Reason
-  package var form: Int32
-  package var since: Date
-  package var byteCount = 0
-  /// The unread body that the object has decoded in place of its own.
-  package var given: UInt64?
-  /// What the object said at the end of the restore; nil if it could not say anything.
-  ///
-  /// Nothing is stored as long as it says that.
-  package var said: RecordFingerprint?
 }

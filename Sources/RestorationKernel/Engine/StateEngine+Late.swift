@@ -48,7 +48,9 @@ extension StateEngine {
   private func late(_ node: any RestorableNode, below parent: (any RestorableNode)?) -> Late? {
     guard let document else { return nil }
     if let slot = KnownObjects.shared.known(node, to: owner)?.slot {
-      guard document.withheld[slot] != nil || document.unread[slot] != nil else { return nil }
+      guard document.kept.withheld[slot] != nil || document.kept.bodies[slot] != nil else {
+        return nil
+      }
       return Late(node: node, slot: slot, parent: nil, isBack: true, part: [slot])
     }
     let above =
@@ -57,7 +59,7 @@ extension StateEngine {
     let index = parent.flatMap { position(of: node, named: name, in: $0) }
     let kept = document[above].children.first { child in
       let place = document[child].place
-      return document.kept[child] != nil && place.name == name && place.role.kind == .node
+      return document.kept.elements[child] != nil && place.name == name && place.role.kind == .node
         && place.siblingIndex == index ?? place.siblingIndex
     }
     guard let slot = kept else { return nil }
@@ -80,7 +82,7 @@ extension StateEngine {
   ) async throws(RestorationError) -> [UInt64: KeyedDecoder] {
     guard let document else { return [:] }
     let numbers = late.part.flatMap { slot in
-      [document[slot].bodyRecord] + (document.unread[slot] ?? []).map(\.record)
+      [document[slot].bodyRecord] + (document.kept.bodies[slot] ?? []).map(\.record)
     }
     do throws(ArchiveError) {
       return try await inFile(.waiting) { (file) throws(ArchiveError) in
@@ -117,7 +119,7 @@ extension StateEngine {
     }
     let before = late.isBack ? said(by: late.node, document) : nil
     _ = run.run(isLate: true, isBack: late.isBack)
-    var after = run.settled(at: settings.now()) { bodies[$0]?.byteCount ?? 0 }
+    var after = run.settled { bodies[$0]?.byteCount ?? 0 }
     if late.isBack { settle(late, run, before, &after) }
     know(run)
     if let parent = late.parent { KnownObjects.shared.askAgain([parent], of: owner) }
@@ -135,13 +137,13 @@ extension StateEngine {
   ) {
     guard case .restored? = run.elements.outcomes[Int(late.slot)] else {
       // The object goes on with what it had.
-      after.withheld[late.slot] = document?.withheld[late.slot]
+      after.kept.withheld[late.slot] = document?.kept.withheld[late.slot]
       return
     }
     // An own body that has been read counts as any other.
-    if after.withheld[late.slot]?.reason != .replaced { after.withheld[late.slot] = nil }
+    if after.kept.withheld[late.slot]?.reason != .replaced { after.kept.withheld[late.slot] = nil }
     guard let before, let form = document?[late.slot].place.form else { return }
-    after.pending[late.slot] = Document.Pending(body: before, form: form)
+    after.kept.pending[late.slot] = (before, form)
   }
 
   /// What a node says now that is not stored; nil if that is nothing.
@@ -150,7 +152,7 @@ extension StateEngine {
     let traits = types.info(of: node).traits
     do {
       let said = try StateProbe.fingerprint(of: node, traits)
-      if document.withheld[known.slot]?.said == said { return nil }
+      if document.kept.withheld[known.slot]?.said == said { return nil }
       return try StateProbe.body(of: node, traits, document, owner)
     } catch {
       return nil
@@ -174,8 +176,9 @@ extension StateEngine {
       guard let slot = KnownObjects.shared.known(node, to: owner)?.slot, var document else {
         return
       }
-      document.leftovers = (document.leftovers ?? []) + (document.unread[slot] ?? []).map(\.record)
-      (document.unread[slot], document.withheld[slot]) = (nil, nil)
+      document.leftovers =
+        (document.leftovers ?? []) + (document.kept.bodies[slot] ?? []).map(\.record)
+      (document.kept.bodies[slot], document.kept.withheld[slot]) = (nil, nil)
       document.hasUnstoredKept = true
       self.document = document
       KnownObjects.shared.askAgain([node], of: owner)

@@ -106,7 +106,7 @@ extension StateEngine {
     ) { (record) throws(ArchiveError) in try records.decoder(of: record) }
     report.outcome = run.run()
     guard report.outcome == .restored else { return report.source = nil }
-    let document = run.settled(at: settings.now()) { records.byteCount(of: $0) }
+    let document = run.settled { records.byteCount(of: $0) }
     report.lines = run.entries(document)
     report.kept = document.keptElements(types)
     // What is kept may refer to any object, or lie below any; the next save asks them.

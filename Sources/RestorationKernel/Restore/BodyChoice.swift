@@ -3,10 +3,10 @@ package enum BodyChoice {
   /// A stored body, as this version of the app can read it.
   package struct Candidate: Hashable {
     /// Nil for the element's own body.
-    package var unread: UnreadBody.Reason?
+    package var unread: Kept.Reason?
     package var isReadable: Bool
 
-    package init(unread: UnreadBody.Reason?, isReadable: Bool) {
+    package init(unread: Kept.Reason?, isReadable: Bool) {
       (self.unread, self.isReadable) = (unread, isReadable)
     }
   }

@@ -11,7 +11,7 @@ extension RestorationRun {
   /// have not read are withheld.
   ///
   /// `byteCount` gives the bytes of a stored record.
-  func settled(at now: Date, byteCount: (UInt64) -> Int) -> Document {
+  func settled(byteCount: (UInt64) -> Int) -> Document {
     var after = document
     keepUntaken()
     keep(in: &after, byteCount)
@@ -19,8 +19,8 @@ extension RestorationRun {
     for slot in [Document.tree] + order {
       guard let reason = withheldReason(slot) else { continue }
       let element = document[slot]
-      after.withheld[slot] = Withheld(
-        reason: reason, form: element.place.form, since: now,
+      after.kept.withheld[slot] = Kept(
+        reason: reason, form: element.place.form,
         byteCount: byteCount(element.bodyRecord),
         given: reason == .replaced ? elements.choice(at: slot)?.unread?.id : nil,
         // One that has read nothing of it is asked what it says without it.
@@ -54,7 +54,7 @@ extension RestorationRun {
 
   /// Keeps elements in a document, each with all below it.
   private func keep(in after: inout Document, _ byteCount: (UInt64) -> Int) {
-    guard !document.kept.isEmpty || order.contains(where: elements.isKept) else { return }
+    guard !document.kept.elements.isEmpty || order.contains(where: elements.isKept) else { return }
     var byteCounts: [Int32: Int] = [:]
     for slot in order.reversed() {
       let element = document[slot]
@@ -68,15 +68,15 @@ extension RestorationRun {
     /// Since when stored elements are kept, be it below others.
     var since: [Int32: Date?] = [:]
     for slot in order {
-      let stored = document.kept[slot]
+      let stored = document.kept.elements[slot]
       since[slot] = stored.map(\.since) ?? since[document[slot].place.parent]
       let outcome = elements.outcomes[Int(slot)]
       let kept =
         elements.isKept(slot)
         ? Kept(
-          reason: Kept.Reason(outcome), since: since[slot] ?? nil, outcome: outcome,
-          byteCount: byteCounts[slot] ?? 0) : nil
-      after.kept[slot] = kept
+          reason: Kept.Reason(outcome), since: since[slot] ?? nil,
+          byteCount: byteCounts[slot] ?? 0, outcome: outcome) : nil
+      after.kept.elements[slot] = kept
       if kept?.reason != stored?.reason { after.hasUnstoredKept = true }
     }
   }
@@ -100,7 +100,7 @@ extension RestorationRun {
   }
 
   /// Why the object of an element has not read its own body, or not whole; nil if it has, or is not there.
-  private func withheldReason(_ slot: Int32) -> UnreadBody.Reason? {
+  private func withheldReason(_ slot: Int32) -> Kept.Reason? {
     guard slot == Document.tree || elements.object(at: slot) != nil else { return nil }
     switch elements.outcomes[Int(slot)] {
     case .restored:
@@ -108,7 +108,7 @@ extension RestorationRun {
       return elements.isReplaced(slot) ? .fieldReplaced : nil
     case .restoredWithoutState, nil: return nil
     case .parentMissing: return .leftOut
-    case let outcome: return UnreadBody.Reason(outcome)
+    case let outcome: return Kept.Reason(outcome)
     }
   }
 
@@ -153,14 +153,14 @@ extension RestorationRun {
     if !ofApplication.isEmpty { all[Document.tree] = ofApplication }
     for slot in order {
       var notes = elements.notes(of: slot)
-      if !after.kept.isEmpty,
-        after.kept[slot] != nil || kept.contains(document[slot].place.parent)
+      if !after.kept.elements.isEmpty,
+        after.kept.elements[slot] != nil || kept.contains(document[slot].place.parent)
       {
         kept.insert(slot)
         notes.append(.kept)
       }
-      if !after.unread.isEmpty {
-        notes += (after.unread[slot] ?? []).map {
+      if !after.kept.bodies.isEmpty {
+        notes += (after.kept.bodies[slot] ?? []).map {
           .keptBeside(version: document.head.forms[Int($0.form)].version, since: $0.since)
         }
       }

@@ -97,7 +97,7 @@ final class RestorationRun {
 
   /// Decides which bodies an object is offered, and migrates the older ones.
   private func chooseBodies(_ slot: Int32) {
-    let unread = document.unread.isEmpty ? nil : document.unread[slot]
+    let unread = document.kept.bodies.isEmpty ? nil : document.kept.bodies[slot]
     if unread == nil, forms[document[slot].place.form].isCurrent { return }
     let element = document[slot]
     // What wrote nothing is migrated as well.
@@ -111,7 +111,7 @@ final class RestorationRun {
   }
 
   private func choice(
-    _ unread: UnreadBody?, _ body: KeyedDecoder?, _ form: Int32
+    _ unread: Kept?, _ body: KeyedDecoder?, _ form: Int32
   ) -> RestoredElements.Choice {
     let (migrated, reading) = body.map { forms.migrate($0, form) } ?? (nil, .current)
     return RestoredElements.Choice(unread: unread, body: migrated, reading: reading)

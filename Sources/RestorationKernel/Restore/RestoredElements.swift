@@ -7,7 +7,7 @@ final class RestoredElements {
   /// A body that an object may be given.
   struct Choice {
     /// Nil for the element's own body.
-    let unread: UnreadBody?
+    let unread: Kept?
     /// Nil if nobody gets to see the body.
     let body: KeyedDecoder?
     let reading: StateReading

@@ -50,7 +50,7 @@ final class Places {
   init(_ document: Document, _ owner: KnownObjects.Owner, _ objects: ObjectTable) {
     (self.document, self.owner, self.objects) = (document, owner, objects)
     nextID = document.nextID
-    let kept = document.kept.keys.filter { document[$0].place.role.livesByReferences }
+    let kept = document.kept.elements.keys.filter { document[$0].place.role.livesByReferences }
     keptByName = kept.isEmpty ? [:] : Dictionary(grouping: kept) { document[$0].place.name }
   }
 

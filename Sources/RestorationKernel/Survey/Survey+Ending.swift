@@ -53,17 +53,14 @@ extension Survey {
     let all = 0..<Int32(document.elements.count + places.added.count)
     let referred = all.filter { slot in
       places.role(of: slot).livesByReferences && !places.isHomeless(slot)
-        && document.kept[slot] == nil
+        && document.kept.elements[slot] == nil
     }
     guard !referred.isEmpty else { return }
     let reached = reachedEntries(besides: referred)
-    let isAnythingKept =
-      !document.kept.isEmpty || !document.unread.isEmpty || !document.withheld.isEmpty
-      || !document.pending.isEmpty || !change.unread.isEmpty
+    let isAnythingKept = !document.kept.isEmpty || !keeping.parts.bodies.isEmpty
     for slot in referred where !reached.contains(slot) {
       if isAnythingKept, !places.isNew(slot) {
-        let kept = Kept(reason: .unreferred, since: conditions.now)
-        change.kept.append((slot, kept))
+        keeping.parts.elements[slot] = Kept(reason: .unreferred, since: conditions.now)
         continue
       }
       places.orphans.insert(slot)
@@ -163,7 +160,7 @@ extension Survey {
       let element = places[slot]
       // The object may have been asked before it came out that the element goes.
       leaving.written.insert(element.bodyRecord)
-      for body in change.unread[slot] ?? document.unread[slot] ?? [] { remove(body) }
+      for body in unreadBodies(of: slot) { remove(body) }
       guard !places.isNew(slot) else { continue }
       if element.body != .none { leaving.stored.insert(element.bodyRecord) }
       if !element.children.isEmpty { leaving.stored.insert(element.contentsRecord) }
@@ -239,7 +236,7 @@ extension Survey {
   /// What an element contains by what its object says alone.
   private func own(_ slots: [Int32]) -> [Int32] {
     slots.filter {
-      !places.role(of: $0).livesByReferences && document.kept[$0] == nil
+      !places.role(of: $0).livesByReferences && document.kept.elements[$0] == nil
         && keeping.claims[$0] == nil
     }
   }
@@ -247,7 +244,7 @@ extension Survey {
   /// Writes what belongs to no element, if it has changed.
   mutating func writeFacts() throws {
     change.added = places.added
-    (change.nextID, change.withheld) = (places.nextID, keeping.withheld)
+    change.nextID = places.nextID
     var head = document.head
     if !forms.newForms.isEmpty { head.forms += forms.newForms }
     (head.formerNames, head.facts.words) = (forms.formerNames, conditions.facts.words)
@@ -256,25 +253,31 @@ extension Survey {
       change.head = head
       try builder.writeHead(head)
     }
-    let removes = change.removed.contains { document.kept[$0] != nil || document.unread[$0] != nil }
-    guard !change.kept.isEmpty || !change.unread.isEmpty || removes || document.hasUnstoredKept
+    try writeKept()
+  }
+
+  /// Writes what is kept, if it is another than before.
+  private mutating func writeKept() throws {
+    keeping.parts.pending = [:]
+    if !keeping.parts.isEmpty { change.removed.forEach { keeping.parts.remove($0) } }
+    defer { change.kept = keeping.parts }
+    let (parts, before) = (keeping.parts, document.kept)
+    guard
+      parts.elements != before.elements || parts.bodies != before.bodies || document.hasUnstoredKept
     else { return }
-    var (kept, unread) = (document.kept, document.unread)
-    for (slot, reason) in change.kept { kept[slot] = reason }
-    for (slot, bodies) in change.unread { unread[slot] = bodies }
-    for slot in change.removed { (kept[slot], unread[slot]) = (nil, nil) }
-    for (slot, var first) in kept where first.since == nil {
-      first.since = conditions.now
-      kept[slot] = first
-      change.kept.append((slot, first))
+    for slot in parts.elements.keys where parts.elements[slot]?.since == nil {
+      keeping.parts.elements[slot]?.since = conditions.now
     }
-    var rows: [KeptRow] = kept.sorted { $0.key < $1.key }.map { slot, kept in
-      (places.id(of: slot), 0, 0, kept.reason, kept.since ?? conditions.now)
+    let elements = parts.elements.mapValues { [$0] }
+    let rows = [elements, parts.bodies].flatMap { parts in
+      parts.sorted { $0.key < $1.key }.flatMap { slot, parts in
+        parts.map { (owner: places.id(of: slot), part: $0) }
+      }
     }
-    for (slot, bodies) in unread.sorted(by: { $0.key < $1.key }) {
-      rows += bodies.map { (places.id(of: slot), $0.id, $0.form, $0.reason, $0.since) }
+    if !rows.isEmpty {
+      try builder.writeKept(rows, since: conditions.now)
+    } else if try conditions.storedRecord(TreeRecord.kept) != nil {
+      leaving.stored.insert(TreeRecord.kept)
     }
-    try builder.writeKept(rows)
-    if rows.isEmpty, document.storesKept { leaving.stored.insert(TreeRecord.kept) }
   }
 }

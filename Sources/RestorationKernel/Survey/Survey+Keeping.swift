@@ -7,20 +7,20 @@ package import Foundation
 
 /// What stays stored though nobody has claimed or read it.
 struct Keeping {
-  /// The bodies that the objects of elements have not read, by the elements.
-  var withheld: [Int32: Withheld]
+  /// The next document's.
+  var parts: KeptParts
   /// Why elements were kept that objects have just claimed.
   var claims: [Int32: Kept] = [:]
   /// The stored bodies that are about to be replaced, and must be copied before.
-  var replaced: [(slot: Int32, withheld: Withheld)] = []
+  var replaced: [(slot: Int32, withheld: Kept)] = []
 
   /// The lines of what is kept no more.
   var expired: [SurveyNotes.Entry] = []
 
-  var hasWithheld: Bool { !withheld.isEmpty }
+  var hasWithheld: Bool { !parts.withheld.isEmpty }
   var hasReplaced: Bool { !replaced.isEmpty }
 
-  init(_ document: Document) { withheld = document.withheld }
+  init(_ document: Document) { parts = document.kept }
 }
 
 extension Survey {
@@ -28,26 +28,25 @@ extension Survey {
 
   /// Lets an object have an element that was kept; it has not read the body.
   mutating func claim(_ slot: Int32, by object: any StateRestoring) {
-    guard !document.kept.isEmpty else { return }
+    guard !document.kept.elements.isEmpty else { return }
     // What lies below a kept element was not read, either.
     let above = keeping.claims.isEmpty ? nil : keeping.claims[document[slot].place.parent]
-    guard let kept = document.kept[slot] ?? above else { return }
+    guard let kept = document.kept.elements[slot] ?? above else { return }
     keeping.claims[slot] = kept
     // An element that was left out is kept until its object says something else than at the restore.
-    if document.withheld[slot] != nil { return }
-    change.kept.append((slot, nil))
+    if document.kept.withheld[slot] != nil { return }
+    keeping.parts.elements[slot] = nil
     let form = document[slot].place.form
     let isOwn = types.isObject(object, ofClassNamed: document.head.forms[Int(form)].className)
-    let withheld = Withheld(
-      reason: isOwn ? .replaced : .otherClass, form: form, since: kept.since ?? conditions.now,
+    keeping.parts.withheld[slot] = Kept(
+      reason: isOwn ? .replaced : .otherClass, form: form, since: kept.since,
       byteCount: kept.byteCount)
-    keeping.withheld[slot] = withheld
   }
 
   /// The form with which an element is stored: that of its body, as long as nobody has read that.
   func storedForm(of slot: Int32?, now form: Int32) -> Int32 {
-    guard keeping.hasWithheld, let slot, let withheld = keeping.withheld[slot] else { return form }
-    return withheld.form
+    guard keeping.hasWithheld, let slot else { return form }
+    return keeping.parts.withheld[slot]?.form ?? form
   }
 
   // MARK: Forms
@@ -55,11 +54,11 @@ extension Survey {
   /// Goes on after a hook threw: the stored body stays, and with it its form, which says how it is read.
   mutating func loseState(of slot: Int32) {
     let hasBody = places.body(of: slot) != .none
-    let isWithheld = keeping.hasWithheld && keeping.withheld[slot]?.reason.staysBeside == true
+    let isWithheld = keeping.hasWithheld && keeping.parts.withheld[slot]?.reason.staysBeside == true
     places.notes.set(
       isWithheld ? .keptAsStored : hasBody ? .savedWithLastState : .savedWithoutState, slot)
     // What could not be encoded claims nothing.
-    if let kept = keeping.claims[slot] { change.kept.append((slot, kept)) }
+    if let kept = keeping.claims[slot] { keeping.parts.elements[slot] = kept }
     let form = places.isNew(slot) ? nil : document[slot].place.form
     setPlace(of: slot) { place in
       if hasBody { place.form = form ?? place.form } else { place.lacksState = true }
@@ -94,18 +93,18 @@ extension Survey {
     while let (slot, withheld) = keeping.replaced.popLast() { try copyUnread(of: slot, withheld) }
   }
 
-  private mutating func copyUnread(of slot: Int32, _ withheld: Withheld) throws {
+  private mutating func copyUnread(of slot: Int32, _ withheld: Kept) throws {
     let bodies = unreadBodies(of: slot)
+    let since = withheld.since ?? conditions.now
     // A launch that leaves the element out again adds none.
     if withheld.reason == .leftOut, bodies.contains(where: { $0.reason == .leftOut }) { return }
     if let most = conditions.keptBound?.byteCount, withheld.byteCount > most {
       return places.notes.add(
-        .keptStateDropped(since: withheld.since, byteCount: withheld.byteCount), slot)
+        .keptStateDropped(since: since, byteCount: withheld.byteCount), slot)
     }
     guard let body = try conditions.storedRecord(places[slot].bodyRecord) else { return }
-    let unread = UnreadBody(
-      id: places.takeID(), form: withheld.form, reason: withheld.reason, since: withheld.since,
-      byteCount: withheld.byteCount)
+    var unread = withheld
+    (unread.id, unread.since) = (places.takeID(), since)
     if let kept = keeping.claims[slot], !kept.reason.staysBeside {
       places.notes.addOther(slot, .replaced)
     }
@@ -115,17 +114,17 @@ extension Survey {
 
   /// Stores what objects said before they were given other bodies late.
   mutating func writePending() throws {
-    for (slot, pending) in document.pending.sorted(by: { $0.key < $1.key })
+    for (slot, pending) in document.kept.pending.sorted(by: { $0.key < $1.key })
     where !change.removed.contains(slot) {
-      let unread = UnreadBody(
-        id: places.takeID(), form: pending.form, reason: .replaced, since: conditions.now,
+      let unread = Kept(
+        id: places.takeID(), reason: .replaced, form: pending.form, since: conditions.now,
         byteCount: pending.body.byteCount)
       try add(unread, pending.body, to: slot, insteadOf: nil)
     }
   }
 
   private mutating func add(
-    _ unread: UnreadBody, _ body: KeyedDecoder, to slot: Int32, insteadOf given: UInt64?
+    _ unread: Kept, _ body: KeyedDecoder, to slot: Int32, insteadOf given: UInt64?
   ) throws {
     let encoder = try builder.begin(record: unread.record)
     do {
@@ -141,12 +140,12 @@ extension Survey {
     }
     bodies.append(unread)
     // The first one stays, and so does the last.
-    while bodies.count > UnreadBody.largestCount { remove(bodies.remove(at: bodies.count - 2)) }
-    change.unread[slot] = bodies
+    while bodies.count > Kept.largestBodyCount { remove(bodies.remove(at: bodies.count - 2)) }
+    keeping.parts.bodies[slot] = bodies
   }
 
   /// Removes an unread body, which this save may have written.
-  mutating func remove(_ body: UnreadBody) {
+  mutating func remove(_ body: Kept) {
     if body.id < document.nextID {
       leaving.stored.insert(body.record)
     } else {
@@ -161,7 +160,7 @@ extension Survey {
       addKept(slot)
     }
     for entry in keeping.expired { places.notes.add(entry) }
-    guard hasUnread else { return }
+    guard !keeping.parts.bodies.isEmpty else { return }
     let forms = (change.head ?? document.head).forms
     // The application has no form.
     for slot in places.notes.slots where slot != Document.tree {
@@ -176,7 +175,7 @@ extension Survey {
 
   /// Lets go what was kept for longer than may be, or is more than may be.
   mutating func expireKept() {
-    guard let bound = conditions.keptBound, !document.kept.isEmpty || hasUnread else { return }
+    guard let bound = conditions.keptBound, !keeping.parts.isEmpty else { return }
     let all = boundedParts()
     let excess = bound.excess(all.map { ($0.since, $0.byteCount) }, at: conditions.now)
     var gone: [Int32: Set<UInt64>] = [:]
@@ -195,13 +194,14 @@ extension Survey {
         continue
       }
       // The object goes on with the one that it was given, which is not too old.
-      if isExpired, document.withheld[slot]?.given == body { continue }
+      if isExpired, document.kept.withheld[slot]?.given == body { continue }
       gone[slot, default: []].insert(body)
       places.notes.add(.keptStateDropped(since: since, byteCount: byteCount), slot)
     }
     for (slot, ids) in gone {
       for body in unreadBodies(of: slot) where ids.contains(body.id) { remove(body) }
-      change.unread[slot] = unreadBodies(of: slot).filter { !ids.contains($0.id) }
+      let rest = unreadBodies(of: slot).filter { !ids.contains($0.id) }
+      keeping.parts.bodies[slot] = rest.isEmpty ? nil : rest
     }
   }
 
@@ -213,11 +213,11 @@ extension Survey {
   private func boundedParts() -> [BoundedPart] {
     // An element that was left out, and whose object is there, is not over any bound; nor is one that has
     // just been claimed.
-    let elements: [BoundedPart] = document.kept.filter {
-      document.withheld[$0.key] == nil && keeping.claims[$0.key] == nil
+    let elements: [BoundedPart] = document.kept.elements.filter {
+      document.kept.withheld[$0.key] == nil && keeping.claims[$0.key] == nil
     }.map { ($0.key, nil, $0.value.since ?? conditions.now, $0.value.byteCount) }
-    let bodies: [BoundedPart] = Set(document.unread.keys).union(change.unread.keys).flatMap {
-      slot in unreadBodies(of: slot).map { (slot, $0.id, $0.since, $0.byteCount) }
+    let bodies: [BoundedPart] = keeping.parts.bodies.flatMap { slot, bodies in
+      bodies.map { (slot, $0.id, $0.since ?? conditions.now, $0.byteCount) }
     }
     // Of the bodies of one element the first goes last.
     func order(_ part: BoundedPart) -> (Date, Int, Int, Int32, Int) {
@@ -226,16 +226,14 @@ extension Survey {
         let isReferred = part.body == nil && places.role(of: part.slot).livesByReferences
         return (part.since, isReferred ? 0 : 1, -part.byteCount, part.slot, 0)
       }
-      return (last.since, 1, -last.byteCount, part.slot, 1)
+      return (last.since ?? conditions.now, 1, -last.byteCount, part.slot, 1)
     }
     return (elements + bodies).sorted { order($0) < order($1) }
   }
 
-  private var hasUnread: Bool { !document.unread.isEmpty || !change.unread.isEmpty }
-
   /// The unread bodies of an element as this save leaves them.
-  private func unreadBodies(of slot: Int32) -> [UnreadBody] {
-    change.unread[slot] ?? document.unread[slot] ?? []
+  func unreadBodies(of slot: Int32) -> [Kept] {
+    keeping.parts.bodies[slot] ?? []
   }
 
   /// The bytes of the bodies of an element and of all below it.

@@ -303,12 +303,12 @@ extension Survey {
       let child = Child(slot: slot, id: stored.id, place: stored.place)
       if stored.place.role.livesByReferences {
         referred.append(child)
-      } else if document.kept[slot] != nil {
+      } else if document.kept.elements[slot] != nil {
         if !places.orphans.contains(slot) { kept.append(child) }
       } else if var claimed = keeping.claims.isEmpty ? nil : keeping.claims[parent] {
         // What was kept below a kept element goes on being kept below the object that has claimed it.
         claimed.byteCount = try storedByteCount(of: slot)
-        change.kept.append((slot, claimed))
+        keeping.parts.elements[slot] = claimed
         kept.append(child)
       } else {
         places.orphans.insert(slot)

@@ -43,7 +43,7 @@ extension Survey {
     let isVisited = places.isVisited(mention.object)
     guard !places.isHomeless(referrer) else { return }
     guard
-      places.isHomeless(mention.slot) || !isVisited && document.kept[mention.slot] != nil
+      places.isHomeless(mention.slot) || !isVisited && document.kept.elements[mention.slot] != nil
     else {
       if !isVisited, places.role(of: mention.slot) == .object {
         try moveToScope(mention.object, mention.slot)

@@ -242,9 +242,9 @@ struct Survey {
 
   /// Visits what references reach and each save asks, itself or below it; false if there is none.
   mutating func visitAlone() throws -> Bool {
-    let kept = Set(change.kept.map(\.slot))
     var isVisiting = false
-    for slot in document.links.asksAlone.sorted() where !kept.contains(slot) {
+    for slot in document.links.asksAlone.sorted()
+    where keeping.parts.elements[slot]?.reason != .unreferred {
       guard let object = KnownObjects.shared.object(at: slot, of: owner) as? any StateRestoring,
         !places.isVisited(object), !places.isHomeless(slot)
       else { continue }
@@ -336,7 +336,7 @@ struct Survey {
   private func saysWhatItSaid(
     _ object: any StateRestoring, _ info: TypeInfo, _ slot: Int32
   ) -> Bool {
-    guard let said = keeping.withheld[slot]?.said else { return false }
+    guard let said = keeping.parts.withheld[slot]?.said else { return false }
     do {
       return try StateProbe.fingerprint(of: object, info.traits) == said
     } catch {
@@ -382,7 +382,7 @@ struct Survey {
 
   private mutating func endBody(of slot: Int32, isEmpty: Bool) throws {
     let stored = places.body(of: slot)
-    if keeping.hasWithheld, let withheld = keeping.withheld[slot] {
+    if keeping.hasWithheld, let withheld = keeping.parts.withheld[slot] {
       return try endBody(of: slot, stored, isEmpty: isEmpty, besides: withheld)
     }
     var body = RecordFingerprint.none
@@ -412,12 +412,12 @@ struct Survey {
 
   /// Ends the body of an object that has not read the stored one, which becomes an unread one.
   private mutating func endBody(
-    of slot: Int32, _ stored: RecordFingerprint, isEmpty: Bool, besides withheld: Withheld
+    of slot: Int32, _ stored: RecordFingerprint, isEmpty: Bool, besides withheld: Kept
   ) throws {
     guard !isEmpty else { return builder.abandon() }
     let (body, isWritten) = try builder.end(ifOtherThan: stored)
-    keeping.withheld[slot] = nil
-    if keeping.claims[slot] != nil { change.kept.append((slot, nil)) }
+    keeping.parts.withheld[slot] = nil
+    if keeping.claims[slot] != nil { keeping.parts.elements[slot] = nil }
     adoptForm(of: slot)
     guard isWritten else { return }
     keeping.replaced.append((slot, withheld))

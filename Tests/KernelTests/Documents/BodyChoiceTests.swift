@@ -6,7 +6,7 @@ import XCTest
 final class BodyChoiceTests: XCTestCase {
   private typealias Candidate = BodyChoice.Candidate
 
-  private static let reasons: [UnreadBody.Reason] = [
+  private static let reasons: [Kept.Reason] = [
     .newerVersion, .migrationFailed, .decodeThrew, .otherClass, .leftOut, .fieldReplaced, .replaced,
   ]
 
