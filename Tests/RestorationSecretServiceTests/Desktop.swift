@@ -57,6 +57,7 @@ final class Desktop {
     let line = try XCTUnwrap(try address.fileHandleForReading.firstLine())
     setenv("DBUS_SESSION_BUS_ADDRESS", line, 1)
     setenv("HOME", home.path, 1)
+    setenv("XDG_STATE_HOME", home.child("state"), 1)
     setenv("XDG_DATA_HOME", home.child("data"), 1)
     setenv("XDG_RUNTIME_DIR", home.child("run"), 1)
     unsetenv("DISPLAY")

@@ -129,19 +129,8 @@ package final class StateFile {
 
   /// The key of the claimed state.
   func key(of claim: Claim, creating: Bool) throws(ArchiveError) -> ArchiveKey {
-    let files = source.keys as? FileKeyProvider
-    try files?.chooseFile(for: source.directory) { (key) throws(ArchiveError) in
-      do throws(ArchiveError) {
-        return try claim.open(claim.storage, key).map { _ in true }
-      } catch {
-        guard error.isAboutContent else { throw error }
-        return false
-      }
-    }
     let key = try claim.key(creating: creating)
     if writer == nil { writerKey = key }
-    // The key is there, and without the note it is found where it is looked for first.
-    if creating { try? files?.noteFile(for: source.directory) }
     return key
   }
 }

@@ -7,37 +7,27 @@ internal import Synchronization
 /// directory does not contain the key.
 public struct FileKeyProvider: KeyProvider {
   /// The file that holds the key.
-  public var file: KeyFile { last.content.withLock(\.file) ?? first }
-  /// The file that is made if there is no key.
-  private let first: KeyFile
-  /// The file of the user's data directory, which is looked at, too; nil for a provider with a path.
-  private let usual: KeyFile?
+  public let file: KeyFile
   private let last = LastKey()
 
   /// Creates a provider for a file, which need not exist.
   ///
   /// - Parameter path: The path of the file.
   public init(path: String) {
-    first = KeyFile(path: path)
-    usual = nil
+    file = KeyFile(path: path)
   }
 
   /// Creates a provider for the application's file in the user's data directory.
   ///
   /// The file is `restoration-keys/APPLICATION.key` in `$XDG_DATA_HOME`, or in
-  /// `~/.local/share` if the variable is not set or not absolute, and on Apple systems
-  /// in Application Support. The home directory is as for ``FileStateDirectory``.
-  ///
-  /// A key stays where it is. Before one is made, a keeper also looks for it in
-  /// `~/.local/share`, and where its directory of states says that the last key was made:
-  /// the terminal of a snap sets another `XDG_DATA_HOME`, and finds the same state. Of
-  /// several keys the first that opens the state is used.
+  /// `~/.local/share` if that variable or `$XDG_STATE_HOME` is not set or not absolute, and
+  /// on Apple systems in Application Support. The home directory is as for
+  /// ``FileStateDirectory``. So the terminal of a snap, which sets `XDG_DATA_HOME` alone, has
+  /// the same key and the same state as any other.
   ///
   /// - Parameter application: The identifier of the application.
   public init(application: String) {
-    let directories = BaseDirectories.current
-    first = KeyFile(path: directories.keyFile(of: application))
-    usual = KeyFile(path: directories.usualKeyFile(of: application))
+    self.init(path: BaseDirectories.current.keyFile(of: application))
   }
 
   /// The path of the file.
@@ -58,98 +48,14 @@ public struct FileKeyProvider: KeyProvider {
   }
 }
 
-// MARK: - Places
-
-extension FileKeyProvider {
-  /// Chooses the file of the key, unless it is chosen already.
-  ///
-  /// - Parameters:
-  ///   - directory: The directory of the states.
-  ///   - opens: Whether a key opens the stored state; nil if nothing is stored.
-  /// - Throws: The failure of a read that may pass: another key must not be chosen for that.
-  func chooseFile(
-    for directory: any StateDirectory, _ opens: (ArchiveKey) throws(ArchiveError) -> Bool?
-  ) throws(ArchiveError) {
-    guard let usual, !last.content.withLock(\.isChosen) else { return }
-    var found: [KeyFile] = []
-    for file in [first, usual, notedFile(for: directory)].compactMap(\.self)
-    where file.isThere && !found.contains(file) {
-      found.append(file)
-    }
-    guard found.count > 1 else { return last.choose(found.first ?? first, isLast: true) }
-    var isStored = true
-    for file in found {
-      guard let key = try usableKey(in: file) else { continue }
-      let isKey = try opens(key)
-      if isKey == true { return last.choose(file, isLast: true) }
-      if isKey == nil { isStored = false }
-    }
-    // Another state of the app may be stored.
-    last.choose(found[0], isLast: isStored)
-  }
-
-  /// The key of a file; nil if the file cannot be used here: if it is chosen, it is read again, and says
-  /// why.
-  private func usableKey(in file: KeyFile) throws(ArchiveError) -> ArchiveKey? {
-    do throws(ArchiveError) {
-      return try file.load()
-    } catch {
-      guard error.code != .inputOutput else { throw error }
-      return nil
-    }
-  }
-
-  /// Notes in the directory of the states where the key is, unless every process looks there.
-  func noteFile(for directory: any StateDirectory) throws(ArchiveError) {
-    guard let usual, file != usual, notedFile(for: directory) != file,
-      let note = note(for: directory)
-    else { return }
-    try SystemCall.replaceLink(at: note, by: file.path)
-  }
-
-  /// The file that an earlier launch has noted.
-  ///
-  /// The note has no seal, since only the key could open it. So it names a file of the name that keys
-  /// have, and none beside the states: whoever can write there has not written the key.
-  private func notedFile(for directory: any StateDirectory) -> KeyFile? {
-    guard let note = note(for: directory), let path = SystemCall.target(ofLink: note),
-      path.hasPrefix("/"), path.hasSuffix(Self.ending(of: first.path)),
-      let states = (directory as? FileStateDirectory)?.path, !path.hasPrefix("\(states)/")
-    else { return nil }
-    return KeyFile(path: path)
-  }
-
-  private func note(for directory: any StateDirectory) -> String? {
-    (directory as? FileStateDirectory).map {
-      "\($0.path)/." + (first.path.split(separator: "/").last ?? "")
-    }
-  }
-
-  /// The last two names of a path.
-  private static func ending(of path: String) -> String {
-    path.split(separator: "/").suffix(2).map { "/\($0)" }.joined()
-  }
-}
-
-/// The file that is chosen, and the key that was read last from it, if anybody still has it.
+/// The key that was read last, if anybody still has it.
 private final class LastKey: Sendable {
   struct Content {
-    var file: KeyFile?
-    /// Whether the file stays the one of this process.
-    var isChosen = false
     weak var key: ArchiveKey?
     var stamp: KeyFile.Stamp?
   }
 
   let content = Mutex(Content())
-
-  func choose(_ file: KeyFile, isLast: Bool) {
-    content.withLock { content in
-      guard !content.isChosen else { return }
-      if content.file != file { (content.key, content.stamp) = (nil, nil) }
-      (content.file, content.isChosen) = (file, isLast)
-    }
-  }
 }
 
 /// A key that the application has from elsewhere: a keyring, a server, a test.

@@ -5,8 +5,6 @@ internal import RestorationLibc
 package struct BaseDirectories: Sendable {
   private let stateHome: String
   private let keyHome: String
-  /// Where keys are without the variable that says so, which some programs set for all that they start.
-  private let usualKeyHome: String
 
   /// - Parameters:
   ///   - environment: The variables of the process. A path that is not absolute is ignored.
@@ -19,12 +17,13 @@ package struct BaseDirectories: Sendable {
     #if canImport(Darwin)
     stateHome = below("Library/Application Support")
     keyHome = below("Library/Application Support/Restoration Keys")
-    usualKeyHome = keyHome
     #else
-    stateHome = absolute(environment["XDG_STATE_HOME"]) ?? below(".local/state")
-    usualKeyHome = below(".local/share") + "/restoration-keys"
-    let dataHome = absolute(environment["XDG_DATA_HOME"])
-    keyHome = dataHome.map { "\($0)/restoration-keys" } ?? usualKeyHome
+    let states = absolute(environment["XDG_STATE_HOME"])
+    stateHome = states ?? below(".local/state")
+    // A snap sets the second variable alone for all that it starts, and its terminal has the state of
+    // any other, so the key must be the same.
+    let data = states.flatMap { _ in absolute(environment["XDG_DATA_HOME"]) }
+    keyHome = (data ?? below(".local/share")) + "/restoration-keys"
     #endif
   }
 
@@ -77,11 +76,6 @@ package struct BaseDirectories: Sendable {
 
   package func keyFile(of application: String) -> String {
     "\(keyHome)/\(application).key"
-  }
-
-  /// The file of the key of a process without `XDG_DATA_HOME`.
-  func usualKeyFile(of application: String) -> String {
-    "\(usualKeyHome)/\(application).key"
   }
 
   package func keyringNote(of application: String) -> String {

@@ -25,19 +25,16 @@ public struct FileKeyProvider: KeyProvider {
   /// Creates a provider for the application's file in the user's data directory.
   ///
   /// The file is `restoration-keys/APPLICATION.key` in `$XDG_DATA_HOME`, or in
-  /// `~/.local/share` if the variable is not set or not absolute, and on Apple systems
-  /// in Application Support. The home directory is as for ``FileStateDirectory``.
-  ///
-  /// A key stays where it is. Before one is made, a keeper also looks for it in
-  /// `~/.local/share`, and where its directory of states says that the last key was made:
-  /// the terminal of a snap sets another `XDG_DATA_HOME`, and finds the same state. Of
-  /// several keys the first that opens the state is used.
+  /// `~/.local/share` if that variable or `$XDG_STATE_HOME` is not set or not absolute, and
+  /// on Apple systems in Application Support. The home directory is as for
+  /// ``FileStateDirectory``. So the terminal of a snap, which sets `XDG_DATA_HOME` alone, has
+  /// the same key and the same state as any other.
   ///
   /// - Parameter application: The identifier of the application.
   public init(application: String) {
     let directories = BaseDirectories.current
     first = KeyFile(path: directories.keyFile(of: application))
-    usual = KeyFile(path: directories.usualKeyFile(of: application))
+    usual = nil
   }
 
   /// The path of the file.

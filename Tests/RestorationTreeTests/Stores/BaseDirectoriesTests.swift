@@ -15,7 +15,15 @@ final class BaseDirectoriesTests: XCTestCase {
 
   func testTheStateIsUnderTheStateHome() {
     XCTAssertEqual(state(["XDG_STATE_HOME": "/s"]), "/s/org.example")
-    XCTAssertEqual(key(["XDG_DATA_HOME": "/d"]), "/d/restoration-keys/org.example.key")
+  }
+
+  func testTheKeyIsUnderTheDataHomeIfTheStateHasAHomeToo() {
+    let both = ["XDG_STATE_HOME": "/s", "XDG_DATA_HOME": "/d"]
+    XCTAssertEqual(key(both), "/d/restoration-keys/org.example.key")
+    for one in ["XDG_STATE_HOME", "XDG_DATA_HOME"] {
+      XCTAssertEqual(
+        key([one: "/x"]), "/home/u/.local/share/restoration-keys/org.example.key", one)
+    }
   }
 
   func testWithoutVariablesTheSpecificationsDefaultsHold() {
@@ -27,7 +35,8 @@ final class BaseDirectoriesTests: XCTestCase {
     for path in ["", "state", "./state", "~/state"] {
       XCTAssertEqual(state(["XDG_STATE_HOME": path]), "/home/u/.local/state/org.example")
       XCTAssertEqual(
-        key(["XDG_DATA_HOME": path]), "/home/u/.local/share/restoration-keys/org.example.key")
+        key(["XDG_STATE_HOME": "/s", "XDG_DATA_HOME": path]),
+        "/home/u/.local/share/restoration-keys/org.example.key")
     }
   }
 

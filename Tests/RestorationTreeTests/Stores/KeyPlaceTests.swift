@@ -69,47 +69,19 @@ final class KeyPlaceTests: XCTestCase {
         XCTAssertEqual(found, count == 0 ? nil : "\(count)", "snap first: \(isSnapFirst)")
       }
       XCTAssertEqual(try setAsideCount(), 0)
-      XCTAssertEqual(try hasKey(inSnap: true), isSnapFirst)
-      XCTAssertEqual(try hasKey(inSnap: false), !isSnapFirst)
-    }
-  }
-
-  func testOfTwoKeysTheOneThatOpensTheStateIsUsed() async throws {
-    for isSnap in [false, true] {
-      try FileManager.default.removeItem(atPath: try home.get().path)
-      try FileManager.default.createDirectory(
-        atPath: try home.get().path, withIntermediateDirectories: false)
-      try await launch(inSnap: isSnap)
-      _ = try KeyFile(path: try keyFile(inSnap: !isSnap)).loadOrCreate()
-      for (count, inSnap) in [false, true, true, false].enumerated() {
-        let found = try await launch(inSnap: inSnap)
-        XCTAssertEqual(found, "\(count + 1)", "key in the snap: \(isSnap)")
-      }
-      XCTAssertEqual(try setAsideCount(), 0)
+      XCTAssertFalse(try hasKey(inSnap: true))
+      XCTAssertTrue(try hasKey(inSnap: false))
     }
   }
 
   func testWithoutTheKeyOneLaunchSetsTheStateAsideAndLaterOnesGoOn() async throws {
     try await launch(inSnap: true)
-    try FileManager.default.removeItem(atPath: try keyFile(inSnap: true))
+    try FileManager.default.removeItem(atPath: try keyFile(inSnap: false))
     for (count, inSnap) in [true, false, true, false].enumerated() {
       let found = try await launch(inSnap: inSnap)
       XCTAssertEqual(found, count == 0 ? nil : "\(count)")
     }
     XCTAssertEqual(try setAsideCount(), 1)
-  }
-
-  func testAKeyBesideTheStatesIsNotLookedFor() async throws {
-    try await launch(inSnap: true)
-    let states = try home.get().child(".local/state/\(Self.application)")
-    let other = "\(states)/restoration-keys/\(Self.application).key"
-    _ = try KeyFile(path: other).loadOrCreate()
-    let note = "\(states)/.\(Self.application).key"
-    try FileManager.default.removeItem(atPath: note)
-    try FileManager.default.createSymbolicLink(atPath: note, withDestinationPath: other)
-    let found = try await launch(inSnap: false)
-    XCTAssertNil(found)
-    XCTAssertTrue(try hasKey(inSnap: false), "A key of its own was made.")
   }
 }
 #endif
