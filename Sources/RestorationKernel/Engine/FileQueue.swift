@@ -29,11 +29,13 @@ actor FileQueue {
   }
 
   /// What is stored, as a restore takes it.
-  struct StoredState: LaunchedTree, Sendable {
+  struct StoredState: LaunchedTree {
     let document: Document
     let records: StoredRecords
     /// The places of the elements, by their identifiers.
     private var slots: KeyTable
+
+    var rootCount: Int { document[Document.tree].children.count }
 
     func contains(element id: UInt64) -> Bool { id > 0 && slots[id] != nil }
 
@@ -73,11 +75,11 @@ actor FileQueue {
     (file.conditions, closedVersion) = (conditions, nil)
     let found: OpenedState<StoredState>
     do throws(ArchiveError) {
-      found = try file.open(StoredState.init)
+      found = try file.open(StoredState.self)
     } catch {
       // A failure that may pass is often over at once.
       guard error.mayPass else { throw error }
-      found = try file.open(StoredState.init)
+      found = try file.open(StoredState.self)
     }
     var opened = Opened(
       report: RestorationReport(.noArchive), mark: found.mark, numbering: file.numbering)
@@ -118,7 +120,7 @@ actor FileQueue {
     report.source = RestorationReport.Source(
       location: moment?.id ?? location, generation: moment.map { _ in .previous },
       savedAt: SaveFacts.time(archive.schema),
-      passedOver: moment == nil ? [] : found.passedOver.map { .init($0.location, $0.finding) })
+      passedOver: moment == nil ? [] : found.passedOver)
   }
 
   /// The writer whose builder makes the next change, nil if all is new; and how often its names have got
@@ -214,17 +216,5 @@ actor FileQueue {
     closedVersion = file.writer?.version
     do throws(ArchiveError) { try file.close() } catch {}
     return closedVersion != nil
-  }
-}
-
-extension RestorationReport.PassedOver {
-  fileprivate init(_ location: String, _ finding: StateFinding) {
-    let reason: Reason =
-      switch finding {
-      case .unreadable(let code): .unreadable(ArchiveError(code).finding)
-      case .crashed: .crashed
-      default: .missing
-      }
-    self.init(location: location, reason: reason)
   }
 }

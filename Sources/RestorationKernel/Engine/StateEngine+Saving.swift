@@ -118,10 +118,7 @@ extension StateEngine {
 
   /// Keeps what nobody has read; what is locked was not read, so it stays where it is.
   private func keepUnread(_ calls: FileCalls) async throws -> String? {
-    try await inFile(calls) { (file) throws(ArchiveError) in
-      try file.checkIsUnlocked()
-      return try file.keepUnread()?.id
-    }
+    try await inFile(calls) { (file) throws(ArchiveError) in try file.keepUnread()?.id }
   }
 
   private func synchronize(_ calls: FileCalls) async throws {

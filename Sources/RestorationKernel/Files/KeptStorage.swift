@@ -10,8 +10,6 @@ final class KeptStorage: ArchiveStorage {
   private struct State {
     var reason: Moment.Reason? = .replaced
     var isHeld = false
-    /// Whether there may be more moments than the bound leaves.
-    var hasKept = false
     /// The last moment that another archive has replaced, if not one that is shorter.
     var kept: Moment?
     var conditions: StateFile.Conditions
@@ -21,10 +19,8 @@ final class KeptStorage: ArchiveStorage {
   private let moments: any MomentStore
   private let state: Mutex<State>
 
-  init(
-    _ base: any ArchiveStorage, _ moments: any MomentStore, _ conditions: StateFile.Conditions
-  ) {
-    (self.base, self.moments) = (base, moments)
+  init(_ moments: any MomentStore, _ conditions: StateFile.Conditions) {
+    (base, self.moments) = (moments.main, moments)
     state = Mutex(State(conditions: conditions))
   }
 
@@ -33,32 +29,29 @@ final class KeptStorage: ArchiveStorage {
     set { state.withLock { $0.conditions = newValue } }
   }
 
+  /// Whether nothing may replace the archive by itself: a compaction would keep it.
+  var isHeld: Bool {
+    get { state.withLock(\.isHeld) }
+    set { state.withLock { $0.isHeld = newValue } }
+  }
+
   /// Keeps the stored archive as it is now.
   func keep(_ reason: Moment.Reason) throws(ArchiveError) -> Moment? {
-    let moment = try moments.keep(reason, at: conditions.now)
-    state.withLock { $0.hasKept = $0.hasKept || moment != nil }
-    return moment
+    defer { removeExcess() }
+    return try moments.keep(reason, at: conditions.now)
   }
 
   /// The last moment that another archive has replaced since the last call, if not one that is shorter.
   func takeKept() -> Moment? { state.withLock { $0.kept.take() } }
 
-  /// Removes the moments that are over the bound, if any was kept.
+  /// Removes the moments that are over the bound.
   ///
   /// A failure is no reason to fail a save: the next moment brings another try.
-  func removeExcess() {
-    guard state.withLock(\.hasKept) else { return }
+  private func removeExcess() {
     let (policy, now) = conditions
     do throws(ArchiveError) {
       try moments.remove(policy.historyBound.excess(of: try moments.all(), at: now))
-      state.withLock { $0.hasKept = false }
     } catch {}
-  }
-
-  /// Whether nothing may replace the archive by itself: a compaction would keep it.
-  var isHeld: Bool {
-    get { state.withLock(\.isHeld) }
-    set { state.withLock { $0.isHeld = newValue } }
   }
 
   /// Lets a body replace the archive, also one that is held.
@@ -81,11 +74,13 @@ final class KeptStorage: ArchiveStorage {
   func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
     let (reason, isHeld) = state.withLock { ($0.reason, $0.isHeld) }
     if isHeld { throw ArchiveError(.inputOutput) }
+    var kept: Moment?
     try base.replace { sink throws(ArchiveError) in
       try body(sink)
-      guard let reason, let moment = try keep(reason), reason != .replaced else { return }
-      state.withLock { $0.kept = moment }
+      if let reason { kept = try moments.keep(reason, at: conditions.now) }
+      if reason != .replaced, let kept { state.withLock { $0.kept = kept } }
     }
+    if kept != nil { removeExcess() }
   }
 
   // MARK: Calls that are passed on

@@ -1,4 +1,4 @@
-package import ArchiveCodec
+internal import ArchiveCodec
 internal import RestorationLibc
 internal import Synchronization
 
@@ -9,35 +9,31 @@ internal import Synchronization
 /// The mark is written in place and waits for no disk, since a crash of the app leaves what was
 /// written. It may be called on any thread.
 package final class LaunchMark: Sendable {
+  /// What is made or decoded now, and the second in which it has begun.
+  private typealias Reached = (subject: LaunchSubject, since: Int)
+
   private struct State {
     var stage = LaunchNote.Stage.restoring
-    var window: LaunchSubject?
-    /// The element and the values that are made or decoded now; the last of them has begun last.
-    var reached: [(subject: LaunchSubject, since: ContinuousClock.Instant)] = []
+    var element: Reached?
+    /// The values, the last of which has begun last; most are read by the element.
+    var values: [Reached] = []
     /// Nil when the state is not this launch's any more.
     var place: (any LaunchPlace)?
 
-    mutating func leaveElement() {
-      // There is one at most.
-      _ = reached.lastIndex { $0.subject.element != nil }.map { reached.remove(at: $0) }
-      window = nil
-    }
+    var subject: LaunchSubject? { (values.last ?? element)?.subject }
   }
 
   /// Whether elements are noted: a launch before has crashed.
   package let isNear: Bool
-  private let noteTag: NumberTag
-  private let valueTag: NumberTag
+  private let tag: NumberTag
   private let leftOut: Set<LaunchSubject>
   private let state: Mutex<State>
 
   init(
-    _ place: (any LaunchPlace)?, _ noteTag: NumberTag, _ valueTag: NumberTag,
-    leftOut: Set<LaunchSubject>, isNear: Bool
+    _ place: (any LaunchPlace)?, _ tag: NumberTag, leftOut: Set<LaunchSubject>, isNear: Bool
   ) {
     state = Mutex(State(place: place))
-    (self.noteTag, self.valueTag) = (noteTag, valueTag)
-    (self.leftOut, self.isNear) = (leftOut, isNear)
+    (self.tag, self.leftOut, self.isNear) = (tag, leftOut, isNear)
     Self.remember(self)
   }
 
@@ -46,17 +42,15 @@ package final class LaunchMark: Sendable {
 
   /// The name of a value in notes.
   package func subject(ofValue key: String) -> LaunchSubject {
-    LaunchSubject(valueTag: valueTag.tag(of: key))
+    LaunchSubject(valueTag: tag.tag(of: "value \(key)"))
   }
 
-  /// Says which element is made or decoded now, and in which window; nil outside of all.
+  /// Says which element is made or decoded now, a window among them; nil outside of all.
   ///
   /// The launch after a crash is told if a launch before has crashed, and of all late elements.
-  package func reach(_ subject: LaunchSubject?, in window: LaunchSubject? = nil) {
+  package func reach(_ subject: LaunchSubject?) {
     write { state in
-      state.leaveElement()
-      if let subject { state.reached.append((subject, .now)) }
-      state.window = window
+      state.element = subject.map { ($0, Self.second) }
       return isNear || state.stage == .restored
     }
   }
@@ -65,31 +59,36 @@ package final class LaunchMark: Sendable {
   package func reach<Result>(valueOf key: String, _ body: () throws -> Result) rethrows -> Result {
     let subject = subject(ofValue: key)
     write { state in
-      state.reached.append((subject, .now))
+      state.values.append((subject, Self.second))
       return true
     }
     defer {
       write { state in
         // Other values may have begun on other threads.
-        let place = state.reached.lastIndex { $0.subject == subject }
-        if let place { state.reached.remove(at: place) }
+        let place = state.values.lastIndex { $0.subject == subject }
+        if let place { state.values.remove(at: place) }
         return true
       }
     }
     return try body()
   }
 
-  /// Whether the restore has not ended.
-  var isRestoring: Bool { state.withLock { $0.stage == .restoring && $0.place != nil } }
+  /// The second of a clock that nobody can set, and that is cheap enough for each element.
+  package static var second: Int {
+    #if canImport(Darwin)
+    let clock = CLOCK_MONOTONIC_RAW_APPROX
+    #else
+    let clock = CLOCK_MONOTONIC_COARSE
+    #endif
+    var time = timespec()
+    unsafe clock_gettime(clock, &time)
+    return time.tv_sec
+  }
 
   /// Says that the restore has ended, and only values and late elements may still be decoded.
-  ///
-  /// - Returns: Why the mark could not be taken away; the next launch may count a crash that was none.
-  @discardableResult
-  package func endRestore() -> ArchiveError? {
+  package func endRestore() {
     write { state in
-      state.stage = .restored
-      state.leaveElement()
+      (state.stage, state.element) = (.restored, nil)
       return true
     }
   }
@@ -98,10 +97,10 @@ package final class LaunchMark: Sendable {
   package func end() {
     // The thread that ends the process may have the lock.
     state.withLockIfAvailable { state in
-      guard state.stage != .restored || !state.reached.isEmpty else { return }
-      if state.stage != .restored { (state.stage, state.window) = (.ended, nil) }
-      state.reached = []
-      _ = put(state)
+      guard state.stage != .restored || state.subject != nil else { return }
+      if state.stage != .restored { state.stage = .ended }
+      (state.element, state.values) = (nil, [])
+      put(state)
     }
   }
 
@@ -109,20 +108,15 @@ package final class LaunchMark: Sendable {
   func letGo() { state.withLock { $0.place = nil } }
 
   /// Changes the note; the change says whether it is written.
-  @discardableResult
-  private func write(_ change: (inout State) -> Bool) -> ArchiveError? {
-    state.withLock { state in change(&state) ? put(state) : nil }
+  private func write(_ change: (inout State) -> Bool) {
+    state.withLock { state in
+      if change(&state) { put(state) }
+    }
   }
 
-  private func put(_ state: State) -> ArchiveError? {
-    do throws(ArchiveError) {
-      var note = LaunchNote(state.stage)
-      (note.subject, note.window) = (state.reached.last?.subject, state.window)
-      try state.place?.write(note: note.bytes(noteTag))
-      return nil
-    } catch {
-      return error
-    }
+  /// A note that cannot be written stops nothing: the next launch may count a crash that was none.
+  private func put(_ state: State) {
+    try? state.place?.write(note: LaunchNote(state.stage, state.subject).bytes(tag))
   }
 
   // MARK: The end of the process
@@ -155,16 +149,17 @@ package final class LaunchMark: Sendable {
     open.withLockIfAvailable { $0.compactMap { mark in mark() }.forEach(body) }
   }
 
-  /// The time after which a user may end the process because of an element that hangs.
-  private static let longestTime = Duration.seconds(5)
+  /// The seconds after which a user may end the process because of an element that hangs.
+  private static let longestTime = 5
 
   /// Notes that a signal ends the process, which is no crash unless something hangs: a user who ends
   /// such an app starts it again, and it must start one day.
   ///
   /// - Returns: What hangs; nil if nothing does.
-  package func noteSignal(at now: ContinuousClock.Instant = .now) -> LaunchSubject? {
+  package func noteSignal(at now: Int = LaunchMark.second) -> LaunchSubject? {
     let hanging = state.withLockIfAvailable { state in
-      state.reached.last { $0.since.duration(to: now) > Self.longestTime }?.subject
+      ([state.element].compactMap(\.self) + state.values)
+        .last { now - $0.since > Self.longestTime }?.subject
     }.flatMap(\.self)
     if hanging == nil { end() }
     return hanging

@@ -1,109 +1,231 @@
 package import ArchiveCodec
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
+
+/// A stored tree, and what has to be known of it to leave out a part.
+package protocol LaunchedTree: Sendable {
+  /// Reads the tree of an archive; an error of the content passes the archive over.
+  init(_ archive: Archive) throws(ArchiveError)
+
+  /// How many elements have none above them; each window is one.
+  var rootCount: Int { get }
+
+  /// Whether the element is in the tree.
+  func contains(element id: UInt64) -> Bool
+
+  /// The element above an element; nil for a root, and for one that is not there.
+  func element(above id: UInt64) -> UInt64?
+}
 
 /// The record of restores that began and did not end, which launches leave behind beside the state.
 ///
 /// The record is sealed as the state is, so that nobody without the key can say that a restore has
 /// crashed, or what is left out.
+///
+/// An element is left out whatever state it has by now, as long as the version of the app runs that
+/// crashed: another version may have mended the crash. One at a time is tried again, after 1, 2, 4,
+/// 8 and more launches that left it out; each new crash doubles the wait.
 package struct LaunchRecord: Sendable {
   /// The restores in a row that began and did not end, with the one under way.
   package var crashes = 0
   /// The version of the state that these restores brought back: an old record says nothing about
   /// another state.
   package var version: ArchiveVersion?
-  /// The version of the app that began the restores, and the start of the machine then.
+  /// The version of the app that began the last restore, and the start of the machine then.
   package var applicationVersion: String?
   package var bootSession: String?
   /// Whether the restored state stands in for a newer state that crashed.
   package var gaveWay = false
-  /// Whether the restore was the first one of its launch.
-  package var isFirst = false
   /// Whether the state was put back, so that its age does not count.
   package var isPutBack = false
-  package var leftOut = LeftOut()
-  /// How many launches in a row crashed after the restore in a value or a late element.
-  package var laterCrashes: [LaunchSubject: Int] = [:]
   package var seenOld: SeenOld?
-  private var valueKey: [UInt8]?
+  /// The place where the last restore was; nil if no note says so.
+  package var note: LaunchNote?
+  /// Makes the tags of notes and of values.
+  package private(set) var tag = NumberTag()
+  private var blamed: [Blame] = []
+
+  /// What launches have crashed in.
+  private struct Blame: Codable {
+    let subject: LaunchSubject
+    /// The launches in a row that crashed in it after their restore, while it was not left out.
+    var crashes = 0
+    /// How many launches leave it out before it is tried again; 0 if it is not left out.
+    var wait = 0
+    /// How many of these launches are still to come.
+    var launchesLeft = 0
+    /// Whether the launch under way tries it again.
+    var isTried = false
+
+    mutating func leaveOut() { if wait == 0 { (wait, launchesLeft) = (1, 1) } }
+
+    mutating func endLaunch() { launchesLeft = max(1, launchesLeft) - 1 }
+
+    mutating func failTrial() {
+      wait = min(max(1, wait), LaunchRecord.longestWait / 2) * 2
+      (launchesLeft, isTried) = (wait, false)
+    }
+  }
+
+  /// An app that is started so often has crashed 20 times in one element.
+  private static let longestWait = 1 << 20
+  /// As many as the record of a launch has room for, and more than any app leaves out.
+  private static let largestCount = 64
 
   package init() {}
 
-  /// Makes the tags of values, as long as there is a record that has some; nil before the first restore.
-  package var valueTag: NumberTag? { valueKey.flatMap { NumberTag(key: $0) } }
+  /// All that is left out, with what is tried again.
+  package var leftOut: [LaunchSubject] { blamed.filter { $0.wait > 0 }.map(\.subject) }
 
-  /// Takes what a launch leaves behind whose restore had ended.
-  ///
-  /// A crash after the restore counts against its element or value alone, which is left out after
-  /// too many in a row.
-  package mutating func endRestore(
-    _ note: LaunchNote, threshold: Int, in environment: ApplicationEnvironment
-  ) {
-    let isCrash =
-      applicationVersion == environment.applicationVersion && !hasRestarted(in: environment)
-    let subject = isCrash ? note.subject : nil
-    if isFirst { leftOut.endLaunch(crashedIn: subject) }
-    (crashes, version, applicationVersion, bootSession) = (0, nil, nil, nil)
-    (gaveWay, isFirst, isPutBack) = (false, false, false)
-    guard let subject else { return laterCrashes = [:] }
-    let count = min(max(0, laterCrashes[subject] ?? 0), .max - 1) + 1
-    laterCrashes[subject] = count < max(1, threshold) ? count : nil
-    if count >= max(1, threshold) { leftOut.add([subject], by: environment.applicationVersion) }
-  }
-
-  fileprivate func hasRestarted(in environment: ApplicationEnvironment) -> Bool {
+  private func hasRestarted(in environment: ApplicationEnvironment) -> Bool {
     bootSession != nil && environment.bootSession != nil && bootSession != environment.bootSession
   }
 
-  /// Begins a restore of a state.
+  private mutating func blame(_ subject: LaunchSubject, _ change: (inout Blame) -> Void) {
+    let known = blamed.firstIndex { $0.subject == subject }
+    if known == nil {
+      blamed.append(Blame(subject: subject))
+      blamed.removeFirst(max(0, blamed.count - Self.largestCount))
+    }
+    change(&blamed[known ?? blamed.endIndex - 1])
+  }
+
+  /// Takes what a launch leaves behind whose restore had ended.
+  ///
+  /// What it tried again is restored from now on. A crash after the restore counts against its element
+  /// or value alone, which is left out after too many in a row.
+  package mutating func endRestore(threshold: Int, in environment: ApplicationEnvironment) {
+    let isCrash =
+      applicationVersion == environment.applicationVersion && !hasRestarted(in: environment)
+    let subject = isCrash ? note?.subject : nil
+    (crashes, gaveWay, isPutBack) = (0, false, false)
+    blamed.removeAll { $0.subject != subject && ($0.isTried || $0.wait == 0 && subject == nil) }
+    for place in blamed.indices {
+      if blamed[place].isTried { blamed[place].failTrial() } else { blamed[place].endLaunch() }
+    }
+    guard let subject else { return }
+    blame(subject) { blame in
+      blame.crashes = min(max(0, blame.crashes), .max - 1) + 1
+      if blame.crashes >= max(1, threshold) { blame.leaveOut() }
+    }
+  }
+
+  /// Decides in the first restore of a launch whether a state is restored, and what is left out: what
+  /// crashed, then what is above all that is left out, then the root that it is below.
+  ///
+  /// A missing note may be one that somebody has written over. So without a note a launch gives up
+  /// nothing until there are as many crashes as leaving out could have answered. Another version of
+  /// the app may have mended the crash. Something is tried again where no other crash is near, for which
+  /// its own could be taken.
   ///
   /// - Parameters:
   ///   - version: The version of the state.
-  ///   - isFirst: Whether no restore has begun in this launch.
-  ///   - isCounted: Whether the restore counts as one more that has begun; one of this launch that
-  ///     has not ended is not counted twice.
+  ///   - tree: The state.
+  ///   - threshold: How many crashes in a row are answered; less than 1 is as 1.
   ///   - environment: The facts about this launch.
-  package mutating func begin(
-    _ version: ArchiveVersion, isFirst: Bool, isCounted: Bool,
+  /// - Returns: Whether the state is restored; false if it gives way to an older one.
+  package mutating func take(
+    _ version: ArchiveVersion, _ tree: some LaunchedTree, threshold: Int,
     in environment: ApplicationEnvironment
-  ) {
-    if isCounted { crashes = min(max(0, crashes), .max - 1) + 1 }
-    if valueTag == nil { valueKey = NumberTag().key }
-    (self.version, self.isFirst) = (version, isFirst)
+  ) -> Bool {
+    let isOfApplication = applicationVersion == environment.applicationVersion
+    let isOfState = isOfApplication && self.version == version
+    let isCrash = crashes > 0 && note?.stage != .ended && !hasRestarted(in: environment)
+    let hasTrialFailed = tried != nil && isOfApplication && isCrash
+    for place in blamed.indices where blamed[place].isTried {
+      if hasTrialFailed { blamed[place].failTrial() }
+      blamed[place].isTried = false
+    }
+    if !isOfApplication { blamed = [] }
+    blamed.removeAll { $0.subject.element.map { !tree.contains(element: $0) } ?? false }
+    // What was tried again is to blame for the last crash.
+    guard isOfState, isCrash, !hasTrialFailed else {
+      crashes = isOfState ? max(1, crashes) - 1 : 0
+      if crashes == 0, !hasTrialFailed, let due = due(in: tree) { blamed[due].isTried = true }
+      return true
+    }
+    let answered = crashes - max(1, threshold)
+    guard answered >= 0 else { return true }
+    guard let note else { return answered < 2 }
+    let left = note.subject.map { parts(of: tree, around: $0, answered) } ?? []
+    for part in left { blame(part) { $0.leaveOut() } }
+    return !left.isEmpty
+  }
+
+  /// What is left out after a crash, if as many were answered; empty if nothing but the whole state is
+  /// left.
+  private func parts(
+    of tree: some LaunchedTree, around subject: LaunchSubject, _ answered: Int
+  ) -> [LaunchSubject] {
+    guard subject.element.map(tree.contains) ?? true else { return [] }
+    switch answered {
+    case 0: return [subject]
+    case 1:
+      // The restore crashed without what was left out, too, so what is above it goes.
+      let known = leftOut.compactMap(\.element).filter(tree.contains)
+      let above = known.compactMap(tree.element(above:)).map(LaunchSubject.init(element:))
+      let isWhole = above.count < known.count || known.isEmpty && subject.element != nil
+      return isWhole ? [] : [subject] + above
+    default:
+      guard var root = subject.element, tree.rootCount > 1 else { return [] }
+      while let above = tree.element(above: root) { root = above }
+      let part = LaunchSubject(element: root)
+      return leftOut.contains(part) ? [] : [part]
+    }
+  }
+
+  /// What the launch tries again; nil if that is nothing.
+  package var tried: LaunchSubject? { blamed.first { $0.isTried }?.subject }
+
+  /// What may be tried again: what is below another one could not be restored.
+  private func due(in tree: some LaunchedTree) -> Int? {
+    let all = Set(leftOut)
+    func isBelowOther(_ id: UInt64) -> Bool {
+      sequence(first: id, next: tree.element(above:)).dropFirst()
+        .contains { all.contains(LaunchSubject(element: $0)) }
+    }
+    return blamed.firstIndex { blame in
+      blame.wait > 0 && blame.launchesLeft <= 0
+        && !(blame.subject.element.map(isBelowOther) ?? false)
+    }
+  }
+
+  /// Begins a restore of a state.
+  package mutating func begin(_ version: ArchiveVersion, in environment: ApplicationEnvironment) {
+    crashes = min(max(0, crashes), .max - 1) + 1
+    // Somebody uses the state, so nobody has seen that it is old.
+    (self.version, seenOld) = (version, nil)
     (applicationVersion, bootSession) = (environment.applicationVersion, environment.bootSession)
-    // Somebody uses the state.
-    seenOld = nil
+  }
+
+  /// Lets the next restores try everything again, one at a time.
+  package mutating func retry() {
+    for place in blamed.indices { blamed[place].launchesLeft = 0 }
   }
 }
 
 extension LaunchRecord {
   // A type that is coded as a whole takes the first launch half a millisecond (benchmark: launch of a
   // process), so only what most launches do not have is.
-  private enum Key {
-    static let (crashes, generation, mac) = ("crashes", "generation", "mac")
-    static let (application, boot, valueKey, noteKey) = ("application", "boot", "value", "note")
-    static let (gaveWay, isFirst, isPutBack) = ("gaveWay", "isFirst", "isPutBack")
-    static let (leftOut, laterCrashes, seenOld) = ("leftOut", "laterCrashes", "seenOld")
-  }
-
-  /// Seals the record with the key of its note.
   package func sealed(
-    noteTag: NumberTag, _ key: ArchiveKey, _ context: ArchiveContext
+    _ key: ArchiveKey, _ context: ArchiveContext
   ) throws(ArchiveError) -> [UInt8] {
     let builder = RecordBuilder()
     do {
       try builder.append(record: 1) { encoder in
-        encoder.encode(crashes, forKey: Key.crashes)
-        encoder.encode(version?.generation, forKey: Key.generation)
-        encoder.encode(version?.mac, forKey: Key.mac)
-        encoder.encode(applicationVersion, forKey: Key.application)
-        encoder.encode(bootSession, forKey: Key.boot)
-        encoder.encode(gaveWay, forKey: Key.gaveWay)
-        encoder.encode(isFirst, forKey: Key.isFirst)
-        encoder.encode(isPutBack, forKey: Key.isPutBack)
-        if !leftOut.subjects.isEmpty { try encoder.encode(leftOut, forKey: Key.leftOut) }
-        if !laterCrashes.isEmpty { try encoder.encode(laterCrashes, forKey: Key.laterCrashes) }
-        if let seenOld { try encoder.encode(seenOld, forKey: Key.seenOld) }
-        encoder.encode(valueKey, forKey: Key.valueKey)
-        encoder.encode(noteTag.key, forKey: Key.noteKey)
+        encoder.encode(crashes, forKey: "crashes")
+        encoder.encode(version?.generation, forKey: "generation")
+        encoder.encode(version?.mac, forKey: "mac")
+        encoder.encode(applicationVersion, forKey: "application")
+        encoder.encode(bootSession, forKey: "boot")
+        encoder.encode(gaveWay, forKey: "gaveWay")
+        encoder.encode(isPutBack, forKey: "isPutBack")
+        encoder.encode(tag.key, forKey: "tag")
+        if !blamed.isEmpty { try encoder.encode(blamed, forKey: "blamed") }
+        if let seenOld { try encoder.encode(seenOld, forKey: "seenOld") }
       }
       return try SealedRecord.seal(try builder.finish(), key: key, context: context)
     } catch {
@@ -111,32 +233,31 @@ extension LaunchRecord {
     }
   }
 
-  /// Opens a record, with the key of its note.
+  /// Opens a record, with the note behind it.
   ///
   /// - Returns: Nil for bytes that are no record: damage must not stop a restore, and anybody who
   ///   can damage the record could remove it as well.
   /// - Throws: `cryptographyUnavailable`.
   package static func open(
     _ bytes: [UInt8], _ key: ArchiveKey, _ context: ArchiveContext
-  ) throws(ArchiveError) -> (record: LaunchRecord, noteTag: NumberTag)? {
+  ) throws(ArchiveError) -> LaunchRecord? {
     do {
       let values = try SealedRecord.open(bytes, key: key, context: context).values
       var record = LaunchRecord()
-      record.crashes = try values.decode(forKey: Key.crashes)
-      if let generation: UInt64 = try values.decodeIfPresent(forKey: Key.generation) {
+      guard let tag = NumberTag(key: try values.decode(forKey: "tag")) else { return nil }
+      (record.tag, record.note) = (tag, LaunchNote(endOf: bytes, tag))
+      record.crashes = try values.decode(forKey: "crashes")
+      if let generation: UInt64 = try values.decodeIfPresent(forKey: "generation") {
         record.version = ArchiveVersion(
-          generation: generation, mac: try values.decode(forKey: Key.mac))
+          generation: generation, mac: try values.decode(forKey: "mac"))
       }
-      record.applicationVersion = try values.decodeIfPresent(forKey: Key.application)
-      record.bootSession = try values.decodeIfPresent(forKey: Key.boot)
-      record.gaveWay = try values.decode(forKey: Key.gaveWay)
-      record.isFirst = try values.decode(forKey: Key.isFirst)
-      record.isPutBack = try values.decode(forKey: Key.isPutBack)
-      record.leftOut = try values.decodeIfPresent(forKey: Key.leftOut) ?? LeftOut()
-      record.laterCrashes = try values.decodeIfPresent(forKey: Key.laterCrashes) ?? [:]
-      record.seenOld = try values.decodeIfPresent(forKey: Key.seenOld)
-      record.valueKey = try values.decodeIfPresent(forKey: Key.valueKey)
-      return NumberTag(key: try values.decode(forKey: Key.noteKey)).map { (record, $0) }
+      record.applicationVersion = try values.decodeIfPresent(forKey: "application")
+      record.bootSession = try values.decodeIfPresent(forKey: "boot")
+      record.gaveWay = try values.decode(forKey: "gaveWay")
+      record.isPutBack = try values.decode(forKey: "isPutBack")
+      record.blamed = try values.decodeIfPresent(forKey: "blamed") ?? []
+      record.seenOld = try values.decodeIfPresent(forKey: "seenOld")
+      return record
     } catch {
       let error = ArchiveError.content(error)
       guard error.isAboutContent else { throw error }
@@ -145,73 +266,22 @@ extension LaunchRecord {
   }
 }
 
-// MARK: - The decision of a launch
+/// How a launch has seen a state that was too old.
+package struct SeenOld: Hashable, Codable, Sendable {
+  /// When the state was saved, by its own clock.
+  package var savedAt: Date
+  /// The start of the machine, and how long it had run then, in seconds.
+  package var bootSession: String?
+  package var uptime: Double
 
-/// The decision of a launch on the restores before it.
-package struct LaunchVerdict: Hashable, Sendable {
-  package enum Action: Hashable, Sendable {
-    /// The launch restores the state without what is left out already.
-    case restore
-    /// The launch leaves out one more, and, if that did not help before, what is above all that
-    /// is left out.
-    case leaveOut(LaunchSubject, withThoseAbove: Bool)
-    /// The launch restores an older state, or none.
-    case giveWay
+  package init(savedAt: Date, bootSession: String?, uptime: Double) {
+    (self.savedAt, self.bootSession, self.uptime) = (savedAt, bootSession, uptime)
   }
 
-  package var action = Action.restore
-  /// How many restores in a row count from now on as begun and not ended.
-  package var crashes = 0
-  /// Whether what was tried again has crashed again, and is left out for longer.
-  package var hasTrialFailed = false
-  /// Whether something that is left out may be tried again: no other crash is near for which its
-  /// own could be taken.
-  package var mayTry = false
-
-  /// An element is left out, then those above it; after that only the window or the state is left.
-  private static let largestAnswer = 2
-
-  /// Decides by what is given and nothing else.
-  ///
-  /// A missing note may be one that somebody has written over. So without a note a launch gives up
-  /// nothing until there are as many crashes as leaving out could have answered. Another version of
-  /// the app may have mended the crash.
-  ///
-  /// - Parameters:
-  ///   - record: The record of the launches before.
-  ///   - note: The place where the last one was; nil if no note says so.
-  ///   - version: The version of the state that is there now.
-  ///   - environment: The facts about this launch.
-  ///   - threshold: How many crashes in a row are answered; less than 1 is as 1.
-  package init(
-    _ record: LaunchRecord, _ note: LaunchNote?, of version: ArchiveVersion,
-    in environment: ApplicationEnvironment, threshold: Int
-  ) {
-    let isOfApplication = record.applicationVersion == environment.applicationVersion
-    let isCrash =
-      record.crashes > 0 && note?.stage != .ended && !record.hasRestarted(in: environment)
-    hasTrialFailed = record.leftOut.isTrial && isOfApplication && isCrash
-    guard record.version == version, isOfApplication else {
-      mayTry = !hasTrialFailed
-      return
-    }
-    // What was tried again is to blame for the last crash.
-    guard isCrash, !hasTrialFailed else {
-      crashes = max(1, record.crashes) - 1
-      mayTry = crashes == 0 && !hasTrialFailed
-      return
-    }
-    crashes = record.crashes
-    let answered = crashes - max(1, threshold)
-    guard answered >= 0 else { return }
-    if answered < Self.largestAnswer {
-      guard let note else { return }
-      if let subject = note.subject {
-        action = .leaveOut(subject, withThoseAbove: answered > 0)
-        return
-      }
-    }
-    let window = note?.window.flatMap { record.leftOut.subjects.contains($0) ? nil : $0 }
-    action = window.map { .leaveOut($0, withThoseAbove: false) } ?? .giveWay
+  /// Whether an earlier launch has seen the same, and both cannot have had one wrong clock.
+  package func confirms(_ before: SeenOld?) -> Bool {
+    guard let before, before.savedAt == savedAt else { return false }
+    let passed = uptime - before.uptime
+    return before.bootSession != bootSession || passed < 0 || passed >= 24 * 60 * 60
   }
 }

@@ -3,7 +3,7 @@ package import ArchiveCodec
 extension StateFile {
   /// The moments of the state, the oldest first.
   package func history() throws(ArchiveError) -> [Moment] {
-    try source.directory.moments(of: name).all()
+    try source.directory.places(besideState: name).moments.all()
   }
 
   /// Keeps the state as it is stored now.
@@ -17,14 +17,20 @@ extension StateFile {
   package func keepMoment(_ reason: Moment.Reason) throws(ArchiveError) -> Moment? {
     let claim = try claim()
     guard standIn == nil else { return nil }
-    defer { claim.storage.removeExcess() }
     return try claim.storage.keep(reason)
   }
 
   /// Keeps what is stored, if nobody could read it, before the app lets its state go.
+  ///
+  /// - Throws: `keyLocked` if there is a key that cannot be used now.
   package func keepUnread() throws(ArchiveError) -> Moment? {
-    guard let reason = finding.keeps else { return nil }
-    return try claim().storage.keep(reason)
+    let claim = try claim()
+    do throws(ArchiveError) {
+      _ = try key()
+    } catch {
+      guard error.code != .keyLocked else { throw error }
+    }
+    return try keeps.flatMap(claim.storage.keep)
   }
 
   /// Makes a moment the stored state again; the one that is stored becomes a moment.
@@ -35,36 +41,33 @@ extension StateFile {
   /// - Throws: `truncated` if a part of the moment is gone; as ``append(_:removing:schema:isCompactionDue:)``.
   package func putBack(_ moment: Moment) throws(ArchiveError) {
     let claim = try claim()
-    let file = try claim.moments.file(of: moment)
+    let file = try claim.places.moments.file(of: moment)
     guard let file, file.byteCount == moment.byteCount else {
       throw ArchiveError(
         .truncated, offset: file?.byteCount ?? 0, location: claim.storage.location)
     }
     try claim.put(file, keeping: .putBack)
-    mark?.letGo()
-    (mark, writer, standIn, finding) = (nil, nil, nil, .unread)
+    letMarkGo()
+    forgetStored()
     _ = claim.storage.takeKept()
     var record = LaunchRecord()
     record.isPutBack = true
     // Neither crashes nor the age of the state count then; without the note they do.
-    _ = try? claim.write(record, LaunchNote(.ended), key(of: claim, creating: false))
-    claim.storage.removeExcess()
+    _ = try? claim.write(record, LaunchNote(.ended), key())
   }
 
   /// Removes moments.
   package func remove(_ moments: [Moment]) throws(ArchiveError) {
-    try claim().moments.remove(moments)
+    try claim().places.moments.remove(moments)
   }
 
   /// Lets the next restores try again what they leave out, one at a time.
   package func retryLeftOut() throws(ArchiveError) {
     let claim = try claim()
-    let key = try key(of: claim, creating: false)
-    guard let stored = try claim.launchRecord(key) else { return }
-    var record = stored.record
-    record.leftOut.retry()
-    mark?.letGo()
-    (mark, hasBegun) = (nil, false)
-    try claim.write(record, stored.note ?? LaunchNote(.ended), key)
+    let key = try key()
+    guard var record = try claim.launchRecord(key) else { return }
+    record.retry()
+    letMarkGo()
+    try claim.write(record, record.note ?? LaunchNote(.ended), key)
   }
 }

@@ -28,19 +28,16 @@ extension StateFile {
   package func openWriter() throws(ArchiveError) -> ArchiveWriter? {
     if let writer { return writer }
     guard let standIn else { return nil }
-    let claim = try claim()
-    let key = try key(of: claim, creating: false)
-    try claim.put(standIn, keeping: finding.keeps)
+    let (claim, key) = (try claim(), try key())
+    try claim.put(standIn, keeping: keeps)
     numbering += 1
-    let writer = try claim.writer(key)
-    (self.writer, self.standIn, finding) = (writer, nil, .whole)
-    return writer
+    return try goOn(claim, key)
   }
 
   /// Lets a state be that was restored, since nobody goes on from it: the next change keeps it as a moment.
   package func letBe() {
     standIn = nil
-    if writer?.archive?.hasRecords == true { (writer, finding) = (nil, .unread) }
+    if writer?.archive?.hasRecords == true { forgetStored() }
   }
 
   /// Appends changed and removed records as one commit, which is there for good when the call returns.
@@ -69,28 +66,12 @@ extension StateFile {
         try append(
           records, removed.filter { $0 != FileRecord.compactionDue }, schema, writer, claim)
       } else {
-        try beginAnew(records, schema, claim)
+        try begin(
+          records, claim, try key(creating: true), schema: schema, keeping: keeps)
       }
-    finding = .whole
+    keeps = nil
     try? compactWithoutTrace()
-    claim.storage.removeExcess()
     return Appended(byteCount: byteCount, kept: claim.storage.takeKept())
-  }
-
-  private func beginAnew(
-    _ records: RecordBatch, _ schema: UInt32, _ claim: Claim
-  ) throws(ArchiveError) -> Int {
-    let key = try key(of: claim, creating: true)
-    do throws(ArchiveError) {
-      let summary = try claim.write(
-        records, key, keeping: finding.keeps, schema: schema)
-      writer = try claim.writer(key)
-      return summary.byteCount
-    } catch {
-      // The file is in its place.
-      if error.code == .notDurable { (writer, finding) = (try claim.writer(key), .whole) }
-      throw error
-    }
   }
 
   private func append(
@@ -98,11 +79,11 @@ extension StateFile {
     _ claim: Claim
   ) throws(ArchiveError) -> Int {
     do throws(ArchiveError) {
-      if finding == .damagedEnd {
-        try claim.storage.replacing(keeping: finding.keeps, writer.compact)
-        finding = .whole
+      if let reason = keeps {
+        try claim.storage.replacing(keeping: reason, writer.compact)
+        keeps = nil
       }
-      let key = try claim.key(creating: true)
+      let key = try key(creating: true)
       if writerKey?.isSame(as: key) == false {
         try claim.storage.replacing(keeping: isCompactionDue ? nil : .replaced) {
           () throws(ArchiveError) in
@@ -141,15 +122,15 @@ extension StateFile {
     } catch {
       guard error.code == .outdated else { return }
     }
-    (self.writer, finding) = (nil, .unread)
+    forgetStored()
     // After a failure the next save begins anew, and keeps what is stored.
     guard let archive = writer.archive, let claim = try? self.claim(),
-      let key = try? key(of: claim, creating: false)
+      let key = try? key()
     else { return }
-    if let stored = try? claim.open(claim.storage, key), stored.version == archive.version {
-      self.writer = try? claim.writer(key)
+    if let stored = try? open(claim, key), stored.version == archive.version {
+      _ = try? goOn(claim, key)
     } else if let copy = try? copy(of: archive, key, claim) {
-      (standIn, finding) = (copy, .replacedByOthers)
+      (standIn, keeps) = (copy, .conflict)
     }
   }
 
@@ -164,8 +145,8 @@ extension StateFile {
     guard isCompactionDue, let writer, let claim = claimed, let archive = writer.archive else {
       return
     }
-    try claim.moments.remove(
-      try claim.moments.all().filter { $0.isOfMain && $0.reason.isRestorable })
+    let moments = claim.places.moments
+    try moments.remove(try moments.all().filter { $0.isOfMain && $0.reason.isRestorable })
     let records = try records(of: archive)
     numbering += 1
     try claim.storage.replacing(keeping: nil) { () throws(ArchiveError) in
@@ -210,17 +191,18 @@ extension StateFile {
     var isEmpty = false
     if try claim.storage.open() != nil {
       do throws(ArchiveError) {
-        try beginEmpty(claim, try key(of: claim, creating: true))
+        try beginEmpty(claim, try key(creating: true))
         isEmpty = true
       } catch {
         guard error.code == .keyLocked else { throw error }
       }
     }
-    try claim.moments.remove(try claim.moments.all().filter(\.reason.isRestorable))
+    let moments = claim.places.moments
+    try moments.remove(try moments.all().filter(\.reason.isRestorable))
     if !isEmpty {
       // A key that is locked seals no empty state, so the state itself goes last.
       try claim.storage.remove()
-      (writer, standIn, finding) = (nil, nil, .absent)
+      forgetStored()
     }
     if let problem = forgetLaunch(claim) { throw problem }
   }
@@ -231,8 +213,9 @@ extension StateFile {
   package func close() throws(ArchiveError) {
     try compactWithoutTrace()
     mark?.end()
-    mark?.letGo()
-    (mark, writer, standIn, claimed, finding) = (nil, nil, nil, nil, .unread)
+    letMarkGo()
+    forgetStored()
+    claimed = nil
   }
 }
 

@@ -40,12 +40,10 @@ package final class StateFile {
   struct Claim {
     let name: String
     let storage: KeptStorage
-    let moments: any MomentStore
-    let launch: any LaunchPlace
+    let places: PlacesBesideState
     let lock: any ArchiveLock
     let others: [OtherInstance]
     let context: ArchiveContext
-    let source: Source
   }
 
   /// What a keeper keeps and leaves out, and the time of its clock, as of the call that is under way.
@@ -60,8 +58,8 @@ package final class StateFile {
   private var lastName: String?
   /// Whether a wait for the instance that has the state was in vain.
   private var hasWaited = false
-  /// What was found in the place of the state, until something is written there.
-  var finding = StateFinding.unread
+  /// Why what is stored becomes a moment before the next write; nil if it was read whole.
+  var keeps: Moment.Reason? = .unread
   var writer: ArchiveWriter?
   /// The key with which the writer was made.
   var writerKey: ArchiveKey?
@@ -69,9 +67,8 @@ package final class StateFile {
   var standIn: (any ArchiveFile)?
   /// How often the names may have got other numbers, and with them the fingerprints of all records.
   package internal(set) var numbering = 0
+  /// The mark of the last restore of this launch; nil before the first one.
   var mark: LaunchMark?
-  /// Whether a restore has begun in this launch.
-  var hasBegun = false
 
   package init(_ source: Source) { self.source = source }
 
@@ -100,98 +97,100 @@ package final class StateFile {
     if let claimed, try claimed.lock.isHeld() { return claimed }
     var others: [OtherInstance] = []
     var refusal = ArchiveError(.locked)
+    for name in InstanceName.all(source.name, last: lastName, conditions.policy.instances) {
+      do throws(ArchiveError) {
+        let lock = try lock(name, isFirst: others.isEmpty && lastName == nil)
+        let places = source.directory.places(besideState: name)
+        let taken = Claim(
+          name: name, storage: KeptStorage(places.moments, conditions), places: places, lock: lock,
+          others: others, context: ArchiveContext([source.application, name]))
+        taken.storage.isHeld = isCompactionDue
+        (claimed, lastName) = (taken, name)
+        return taken
+      } catch {
+        guard error.code == .locked else { throw error }
+        refusal = error
+        others.append(OtherInstance(stateName: name, process: error.subject))
+      }
+    }
+    throw refusal
+  }
+
+  /// Takes the lock of a name; only the first one is waited for, and once.
+  private func lock(_ name: String, isFirst: Bool) throws(ArchiveError) -> any ArchiveLock {
     var tries = 1
-    func take(_ name: String) throws(ArchiveError) -> Claim? {
-      while true {
-        do throws(ArchiveError) {
-          let lock = try source.directory.storage(named: name).lock()
-          return Claim(name, lock, others, source, conditions)
-        } catch {
-          guard error.code == .locked else { throw error }
-          refusal = error
-        }
-        // Only the first one is waited for, and once.
-        guard others.isEmpty, lastName == nil, !hasWaited else { break }
+    while true {
+      do throws(ArchiveError) {
+        return try source.directory.storage(named: name).lock()
+      } catch {
+        guard error.code == .locked, isFirst, !hasWaited else { throw error }
         hasWaited = !source.pause(tries, conditions.policy.instances)
         tries += 1
       }
-      others.append(OtherInstance(stateName: name, process: refusal.subject))
-      return nil
-    }
-    guard
-      let taken = try InstanceName.first(
-        source.name, last: lastName, conditions.policy.instances, take)
-    else { throw refusal }
-    taken.storage.isHeld = isCompactionDue
-    (claimed, lastName) = (taken, taken.name)
-    return taken
-  }
-
-  /// The key of the claimed state.
-  func key(of claim: Claim, creating: Bool) throws(ArchiveError) -> ArchiveKey {
-    let key = try claim.key(creating: creating)
-    if writer == nil { writerKey = key }
-    return key
-  }
-}
-
-extension StateFile {
-  /// Throws `keyLocked` if there is a key that cannot be used now.
-  package func checkIsUnlocked() throws(ArchiveError) {
-    do throws(ArchiveError) {
-      _ = try key(of: try claim(), creating: false)
-    } catch {
-      guard error.code != .keyLocked else { throw error }
     }
   }
-}
 
-extension StateFile.Claim {
-  fileprivate init(
-    _ name: String, _ lock: any ArchiveLock, _ others: [OtherInstance], _ source: StateFile.Source,
-    _ conditions: StateFile.Conditions
-  ) {
-    (self.name, self.lock, self.others) = (name, lock, others)
-    moments = source.directory.moments(of: name)
-    launch = source.directory.launchPlace(of: name)
-    storage = KeptStorage(source.directory.storage(named: name), moments, conditions)
-    (context, self.source) = (ArchiveContext([source.application, name]), source)
+  /// Forgets what was read of the stored state.
+  func forgetStored(keeping reason: Moment.Reason? = .unread) {
+    (writer, standIn, keeps) = (nil, nil, reason)
+  }
+
+  func letMarkGo() {
+    mark?.letGo()
+    mark = nil
   }
 
   /// - Throws: Why there is no key.
-  func key(creating: Bool) throws(ArchiveError) -> ArchiveKey {
+  func key(creating: Bool = false) throws(ArchiveError) -> ArchiveKey {
     guard let key = try source.keys.key(creating: creating) else {
       throw ArchiveError(.keyMissing, location: source.keys.location)
     }
     return key
   }
 
-  /// Opens an archive of the state as far as it can be read; nil if the storage is empty.
+  /// Opens the stored archive, or that of a file, as far as it can be read; nil if there is none.
   func open(
-    _ storage: any ArchiveStorage, _ key: ArchiveKey
+    _ claim: Claim, _ key: ArchiveKey, _ file: (any ArchiveFile)? = nil,
+    in place: (any ArchiveStorage)? = nil
   ) throws(ArchiveError) -> Archive? {
     try Archive.open(
-      storage, key: key, context: context, limits: source.limits, recovery: .recover)
+      place ?? claim.storage, file, with: .key(key), context: claim.context,
+      limits: source.limits, recovery: .recover)
   }
 
-  func writer(
-    _ key: ArchiveKey, _ file: (any AppendableArchiveFile)? = nil
+  /// Lets saves go on from what is stored.
+  @discardableResult
+  func goOn(
+    _ claim: Claim, _ key: ArchiveKey, _ file: (any AppendableArchiveFile)? = nil
   ) throws(ArchiveError) -> ArchiveWriter {
-    try ArchiveWriter(
-      storage, with: .key(key), context: context, lock: lock, file: file,
+    let writer = try ArchiveWriter(
+      claim.storage, with: .key(key), context: claim.context, lock: claim.lock, file: file,
       limits: source.limits)
+    (self.writer, writerKey, standIn, keeps) = (writer, key, nil, nil)
+    return writer
   }
 
-  /// Writes an archive in the place of the stored one.
-  func write(
-    _ records: RecordBatch, _ key: ArchiveKey, keeping reason: Moment.Reason?, schema: UInt32 = 0
-  ) throws(ArchiveError) -> Archive.Summary {
-    try storage.replacing(keeping: reason) { () throws(ArchiveError) in
-      try Archive.write(
-        records, to: storage, key: key, context: context, schema: schema)
+  /// Writes a state of its own in the place of the stored one.
+  func begin(
+    _ records: RecordBatch, _ claim: Claim, _ key: ArchiveKey, schema: UInt32 = 0,
+    keeping reason: Moment.Reason?
+  ) throws(ArchiveError) -> Int {
+    do throws(ArchiveError) {
+      let summary = try claim.storage.replacing(keeping: reason) { () throws(ArchiveError) in
+        try Archive.write(
+          records, to: claim.storage, key: key, context: claim.context, schema: schema)
+      }
+      try goOn(claim, key)
+      return summary.byteCount
+    } catch {
+      // The file is in its place.
+      if error.code == .notDurable { try goOn(claim, key) }
+      throw error
     }
   }
+}
 
+extension StateFile.Claim {
   /// Puts the bytes of another file in the place of the stored ones.
   func put(_ file: any ArchiveFile, keeping reason: Moment.Reason?) throws(ArchiveError) {
     try storage.replacing(keeping: reason) { () throws(ArchiveError) in

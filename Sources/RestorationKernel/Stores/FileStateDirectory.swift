@@ -40,9 +40,6 @@ public struct FileStateDirectory: StateDirectory {
   /// The path of the file of a state.
   private func file(of name: String) -> String { "\(path)/\(name)\(Self.fileExtension)" }
 
-  /// The path of the directory with the history of a state.
-  private func history(of name: String) -> String { "\(path)/\(name).history" }
-
   /// The names of the `.rka` files in the directory, without `.rka`.
   public func names() throws(ArchiveError) -> [String] {
     var found: [String] = []
@@ -58,36 +55,29 @@ public struct FileStateDirectory: StateDirectory {
   }
 }
 
-/// A directory that has places of its own for the moments of a state and the record of its launches.
-///
-/// Any other directory has storages for these, with names of their own.
-package protocol PlacingDirectory: StateDirectory {
-  func ownMoments(of name: String) -> any MomentStore
+/// The moments of a state, and the record of its launches.
+package typealias PlacesBesideState = (moments: any MomentStore, launch: any LaunchPlace)
 
-  func ownLaunchPlace(of name: String) -> any LaunchPlace
+/// A directory that has places of its own beside its states.
+///
+/// Any other directory has storages there, with names of their own.
+package protocol PlacingDirectory: StateDirectory {
+  func ownPlaces(besideState name: String) -> PlacesBesideState
 }
 
 extension StateDirectory {
-  /// The place of the moments of a state.
-  func moments(of name: String) -> any MomentStore {
-    (self as? any PlacingDirectory)?.ownMoments(of: name) ?? CopiedMoments(of: name, in: self)
-  }
-
-  /// The place of the record of launches of a state.
-  func launchPlace(of name: String) -> any LaunchPlace {
-    (self as? any PlacingDirectory)?.ownLaunchPlace(of: name)
-      ?? StoredLaunch(storage(named: "\(name).launch"))
+  func places(besideState name: String) -> PlacesBesideState {
+    (self as? any PlacingDirectory)?.ownPlaces(besideState: name)
+      ?? (CopiedMoments(of: name, in: self), StoredLaunch(storage(named: "\(name).launch")))
   }
 }
 
 extension FileStateDirectory: PlacingDirectory {
-  /// The directory of moments beside the file.
-  package func ownMoments(of name: String) -> any MomentStore {
-    LinkedMoments(of: file(of: name), in: history(of: name))
-  }
-
-  /// The file of the lock.
-  package func ownLaunchPlace(of name: String) -> any LaunchPlace {
-    LockedLaunch(besideState: file(of: name))
+  /// The directory of moments beside the file, and the file of the lock.
+  package func ownPlaces(besideState name: String) -> PlacesBesideState {
+    (
+      LinkedMoments(of: file(of: name), in: "\(path)/\(name).history"),
+      LockedLaunch(besideState: file(of: name))
+    )
   }
 }

@@ -19,6 +19,32 @@ public enum InstancePolicy: Hashable, Sendable {
   case single
 }
 
+/// The order in which an instance tries the names of a state; who has a name is who has its lock.
+package enum InstanceName {
+  /// More instances than anybody runs; beyond that all states count as in use.
+  package static let largestNumber = 1000
+
+  /// All names that an instance tries, the first one first.
+  ///
+  /// - Parameters:
+  ///   - name: The name that was asked for.
+  ///   - last: The name that the instance had last: an instance never goes on under the name of
+  ///     another one, as long as its own is free.
+  ///   - policy: Whether names with numbers are tried.
+  /// - Returns: The names, each made when it is asked for.
+  package static func all(
+    _ name: String, last: String?, _ policy: InstancePolicy
+  ) -> some Sequence<String> {
+    (0...(policy == .numbered ? largestNumber : 1)).lazy.compactMap { number in
+      switch number {
+      case 0: policy == .numbered ? last : nil
+      case 1: name
+      default: "\(name)~\(number)"
+      }
+    }
+  }
+}
+
 /// An instance of the app that has a state, in this process or in another one.
 public struct OtherInstance: Hashable, Sendable {
   /// The name of the state that the instance has.

@@ -1,5 +1,70 @@
 package import ArchiveCodec
 
+/// An element or a value that a launch makes or decodes.
+package struct LaunchSubject: Hashable, Codable, Sendable {
+  package let number: UInt64
+
+  package init(number: UInt64) { self.number = number }
+
+  /// Names an element of the state by its identifier.
+  package init(element id: UInt64) { number = id &+ 1 }
+
+  /// Names a value by the tag of its key.
+  package init(valueTag tag: UInt32) { number = Self.valueMark | UInt64(tag) }
+
+  private static let valueMark: UInt64 = 1 << 63
+
+  /// The identifier of the element; nil for a value.
+  package var element: UInt64? { number & Self.valueMark == 0 ? number &- 1 : nil }
+}
+
+/// Where a launch is, in 16 bytes beside its record, which are written in place again and again.
+///
+/// ```text
+/// 0   1   the stage
+/// 1   8   the element or value, little-endian; 0 for none
+/// 9   4   the tag, whose key is sealed in the record
+/// 13  3   zeros
+/// ```
+///
+/// A note that somebody without the key writes counts as none: its author can neither choose what
+/// is left out nor make a keeper give up a state as soon as noted crashes would. An attacker can
+/// still put back a note or a record that stood there before, or remove all files.
+package struct LaunchNote: Hashable, Sendable {
+  package enum Stage: UInt8, Sendable {
+    case restoring = 1
+    /// Only values and late elements may still be decoded.
+    case restored
+    /// The app has ended by itself.
+    case ended
+  }
+
+  package let stage: Stage
+  package let subject: LaunchSubject?
+
+  package static let byteCount = 16
+
+  package init(_ stage: Stage, _ subject: LaunchSubject? = nil) {
+    (self.stage, self.subject) = (stage, subject)
+  }
+
+  package func bytes(_ tag: NumberTag) -> [UInt8] {
+    let number = subject?.number ?? 0
+    let proof = tag.tag(of: "note \(stage) \(number)")
+    return [stage.rawValue] + (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+      + (0..<4).map { UInt8(truncatingIfNeeded: proof >> (8 * $0)) } + [0, 0, 0]
+  }
+
+  /// Reads the note at the end of a record; nil if it is none of the record with this key.
+  package init?(endOf record: [UInt8], _ tag: NumberTag) {
+    let bytes = Array(record.suffix(Self.byteCount))
+    guard bytes.count == Self.byteCount, let stage = Stage(rawValue: bytes[0]) else { return nil }
+    let number = bytes[1..<9].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    self.init(stage, number == 0 ? nil : LaunchSubject(number: number))
+    guard self.bytes(tag) == bytes else { return nil }
+  }
+}
+
 /// The place of the record of a launch, which need not survive a power cut.
 package protocol LaunchPlace: Sendable {
   /// The bytes of the record and of what follows, which end with the note; nil if there are none.

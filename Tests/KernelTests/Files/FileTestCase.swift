@@ -4,7 +4,7 @@ import RestorationKit
 import XCTest
 
 /// What is stored in these tests: texts by numbers, and which number is above another one.
-struct TextTree: LaunchedTree, Equatable, Sendable {
+struct TextTree: LaunchedTree, Equatable {
   var texts: [UInt64: String] = [:]
   var parents: [UInt64: UInt64] = [:]
 
@@ -17,6 +17,8 @@ struct TextTree: LaunchedTree, Equatable, Sendable {
       parents[record] = try values.decodeIfPresent(forKey: "above")
     }
   }
+
+  var rootCount: Int { texts.keys.count { parents[$0] == nil } }
 
   func contains(element id: UInt64) -> Bool { texts[id] != nil }
 
@@ -63,7 +65,7 @@ class FileTestCase: XCTestCase {
   /// Opens a file, and says what tree is restored; nil if none is.
   @discardableResult
   func open(_ file: StateFile) throws -> (tree: TextTree?, opened: OpenedState<TextTree>) {
-    let opened = try file.open { archive throws(ArchiveError) in try TextTree(archive) }
+    let opened = try file.open(TextTree.self)
     guard case .restored(let tree, _, _) = opened.outcome else { return (nil, opened) }
     return (tree, opened)
   }

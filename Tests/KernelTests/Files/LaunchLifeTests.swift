@@ -24,8 +24,7 @@ final class LaunchLifeTests: FileTestCase {
   /// A launch that makes all elements that it may, and crashes in one of them: 0 stands for outside of
   /// all elements, nil for no crash.
   private func launch(
-    crashingIn crash: UInt64?, window: UInt64? = nil,
-    ending: (LaunchMark?) throws -> Void = { _ in }
+    crashingIn crash: UInt64?, ending: (LaunchMark?) throws -> Void = { _ in }
   ) throws -> Met {
     let file = file()
     let opened = try open(file).opened
@@ -34,15 +33,13 @@ final class LaunchLifeTests: FileTestCase {
       directory = try directory.afterKill()
       return Met(outcome: String(outcome))
     }
-    let windowSubject = window.map { LaunchSubject(element: $0) }
     var met = Met(outcome: "restored")
     if crash == 0 {
-      opened.mark?.reach(nil, in: windowSubject)
+      opened.mark?.reach(nil)
       directory = try directory.afterKill()
       return met
     }
-    let isWindowLeftOut = windowSubject.map { opened.mark?.isLeftOut($0) == true } ?? false
-    for element in tree.texts.keys.sorted() where !isWindowLeftOut {
+    for element in tree.texts.keys.sorted() {
       var above: UInt64? = element
       var isLeftOut = false
       while let id = above {
@@ -50,7 +47,7 @@ final class LaunchLifeTests: FileTestCase {
         above = tree.element(above: id)
       }
       guard !isLeftOut else { continue }
-      opened.mark?.reach(LaunchSubject(element: element), in: windowSubject)
+      opened.mark?.reach(LaunchSubject(element: element))
       if element == crash {
         directory = try directory.afterKill()
         return met
@@ -83,15 +80,13 @@ final class LaunchLifeTests: FileTestCase {
     XCTAssertEqual(try launch(crashingIn: nil).made, [1])
   }
 
-  func testAWindowIsLeftOutBeforeTheState() throws {
+  func testARootIsLeftOutBeforeTheStateIfThereAreOthers() throws {
     try saveTree()
-    for _ in 1...3 { _ = try launch(crashingIn: 4, window: 2) }
-    _ = try launch(crashingIn: 1, window: 2)
-    XCTAssertEqual(try launch(crashingIn: nil, window: 2).outcome, "restored")
-    try saveAnew()
-    // A crash of a window in none of its elements.
-    for _ in 1...2 { _ = try launch(crashingIn: 0, window: 2) }
-    XCTAssertEqual(try launch(crashingIn: nil, window: 2), Met(outcome: "restored"))
+    try launch(saving: [5: "e"])
+    for element in [4, 4, 3, 1] as [UInt64] { _ = try launch(crashingIn: element) }
+    XCTAssertEqual(try launch(crashingIn: 5).made, [])
+    XCTAssertEqual(try launch(crashingIn: 0), Met(outcome: "restored"))
+    XCTAssertEqual(try launch(crashingIn: nil).outcome, "crashed")
   }
 
   private func saveAnew() throws {
@@ -318,14 +313,6 @@ final class LaunchLifeTests: FileTestCase {
     XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3, 4])
   }
 
-  func testAWindowThatIsLeftOutAndDoesNotHelpLetsTheStateGiveWay() throws {
-    try saveTree()
-    for _ in 1...3 {
-      XCTAssertEqual(try launch(crashingIn: 0, window: 2).outcome, "restored")
-    }
-    XCTAssertEqual(try launch(crashingIn: nil).outcome, "crashed")
-  }
-
   func testARestoreThatBeginsAgainInOneLaunchIsNotCountedTwice() throws {
     try saveTree()
     let file = file()
@@ -462,13 +449,13 @@ final class LaunchLifeTests: FileTestCase {
 
   func testWhatHangsIsACrashOfItsOwnAndASignalElsewhereIsNone() throws {
     try saveTree()
-    let (first, now) = (file(), ContinuousClock.now)
+    let (first, now) = (file(), LaunchMark.second)
     let mark = try XCTUnwrap(try open(first).opened.mark)
     mark.reach(LaunchSubject(element: 4))
-    XCTAssertEqual(mark.noteSignal(at: now + .seconds(60)), LaunchSubject(element: 4))
+    XCTAssertEqual(mark.noteSignal(at: now + 60), LaunchSubject(element: 4))
     mark.reach(valueOf: "value") {
       XCTAssertEqual(
-        mark.noteSignal(at: now + .seconds(60)), mark.subject(ofValue: "value"))
+        mark.noteSignal(at: now + 60), mark.subject(ofValue: "value"))
     }
     directory = try directory.afterKill()
     XCTAssertEqual(try launch(crashingIn: 4).made, [1, 2, 3])
@@ -479,7 +466,7 @@ final class LaunchLifeTests: FileTestCase {
       let file = file()
       let mark = try XCTUnwrap(try open(file).opened.mark)
       mark.reach(LaunchSubject(element: 4))
-      XCTAssertNil(mark.noteSignal(at: now + .seconds(4)))
+      XCTAssertNil(mark.noteSignal(at: now + 4))
       directory = try directory.afterKill()
     }
     XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3, 4])
@@ -487,18 +474,16 @@ final class LaunchLifeTests: FileTestCase {
 
   func testNoMoreIsLeftOutThanTheRecordHasRoomFor() throws {
     var record = LaunchRecord()
-    for number in 0..<200 {
-      record.begin(
-        ArchiveVersion(generation: 1, mac: []), isFirst: true, isCounted: true, in: environment)
-      var note = LaunchNote(.restored)
-      note.subject = LaunchSubject(element: UInt64(number) << 50)
-      record.endRestore(note, threshold: 1, in: environment)
+    for number in 0..<200 as Range<UInt64> {
+      record.begin(ArchiveVersion(generation: 1, mac: []), in: environment)
+      record.note = LaunchNote(.restored, LaunchSubject(element: number << 50))
+      record.endRestore(threshold: 1, in: environment)
     }
-    XCTAssertEqual(record.leftOut.subjects.count, 64)
-    XCTAssertEqual(record.leftOut.subjects.last, LaunchSubject(element: 199 << 50))
+    XCTAssertEqual(record.leftOut.count, 64)
+    XCTAssertEqual(record.leftOut.last, LaunchSubject(element: 199 << 50))
     record.applicationVersion = String(repeating: "1", count: 200)
     let key = try XCTUnwrap(try keys.key(creating: false))
-    let sealed = try record.sealed(noteTag: NumberTag(), key, ArchiveContext(["test"]))
+    let sealed = try record.sealed(key, ArchiveContext(["test"]))
     XCTAssertLessThan(sealed.count, 3900)
   }
 

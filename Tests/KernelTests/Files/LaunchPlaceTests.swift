@@ -18,13 +18,12 @@ final class LaunchPlaceTests: FileTestCase {
     let place = FileStateDirectory(path: files.path)
     let (key, context) = (try ArchiveKey(), ArchiveContext(["launch"]))
     let owner = try place.storage(named: "main").lock()
-    let launch = place.ownLaunchPlace(of: "main")
+    let launch = place.ownPlaces(besideState: "main").launch
     var written: [[UInt8]] = []
     for (version, crashes) in [("1", 1), ("a longer one", 2)] {
-      let tag = NumberTag()
+      let record = record(version, crashes: crashes)
       try launch.write(
-        try record(version, crashes: crashes).sealed(noteTag: tag, key, context),
-        note: LaunchNote().bytes(tag))
+        try record.sealed(key, context), note: LaunchNote(.restoring).bytes(record.tag))
       written.append(try files.bytes(of: lock))
     }
     for (before, after) in [(written[0], written[1]), (written[1], written[0])] {
@@ -32,12 +31,9 @@ final class LaunchPlaceTests: FileTestCase {
         try files.write(Array(after.prefix(count) + before.dropFirst(count)), to: lock)
         let bytes = try XCTUnwrap(try launch.read())
         guard let found = try LaunchRecord.open(bytes, key, context) else { continue }
-        XCTAssertTrue(["1", "a longer one"].contains(found.record.applicationVersion), "\(count)")
-        XCTAssertEqual(
-          found.record.crashes, found.record.applicationVersion == "1" ? 1 : 2, "\(count)")
-        if let note = LaunchNote(endOf: bytes, found.noteTag) {
-          XCTAssertEqual(note, LaunchNote(), "\(count)")
-        }
+        XCTAssertTrue(["1", "a longer one"].contains(found.applicationVersion), "\(count)")
+        XCTAssertEqual(found.crashes, found.applicationVersion == "1" ? 1 : 2, "\(count)")
+        if let note = found.note { XCTAssertEqual(note, LaunchNote(.restoring), "\(count)") }
       }
     }
     withExtendedLifetime(owner) {}
@@ -78,7 +74,7 @@ final class LaunchPlaceTests: FileTestCase {
     }
     XCTAssertEqual(try files.bytes(of: lock), before)
     mark.reach(LaunchSubject(element: 1))
-    XCTAssertNil(mark.endRestore())
+    mark.endRestore()
     XCTAssertNotEqual(try files.bytes(of: lock), before)
   }
 
@@ -92,11 +88,12 @@ final class LaunchPlaceTests: FileTestCase {
     try file.close()
     let names = try files.names()
     let bytes = try names.map { try files.bytes(of: $0) }
-    let launch = place.ownLaunchPlace(of: "main")
-    XCTAssertThrowsError(try launch.write(note: LaunchNote().bytes(NumberTag()))) { error in
+    let launch = place.ownPlaces(besideState: "main").launch
+    XCTAssertThrowsError(try launch.write(note: LaunchNote(.restoring).bytes(NumberTag()))) {
+      error in
       XCTAssertEqual((error as? ArchiveError)?.code, .outdated)
     }
-    XCTAssertThrowsError(try launch.write([1], note: LaunchNote().bytes(NumberTag())))
+    XCTAssertThrowsError(try launch.write([1], note: LaunchNote(.restoring).bytes(NumberTag())))
     mark.reach(LaunchSubject(element: 1))
     mark.end()
     XCTAssertEqual(try files.names(), names)

@@ -5,7 +5,6 @@ import XCTest
 /// The decision of a launch on the restores before it, for all evidence that there is.
 final class LaunchVerdictTests: XCTestCase {
   private let element = LaunchSubject(element: 7)
-  private let window = LaunchSubject(element: 2)
 
   /// What a launch finds of the restores before it.
   private struct Found {
@@ -16,53 +15,62 @@ final class LaunchVerdictTests: XCTestCase {
     var isTrial = false
     var hasRestarted = false
     var note: LaunchNote?
-    var isWindowLeftOut = false
     var threshold = 2
 
     /// Whether the last restore was ended by a crash of its own.
     var isCrash: Bool { crashes > 0 && !hasRestarted && note?.stage != .ended }
 
-    var verdict: LaunchVerdict {
+    /// What a launch decides, and leaves behind.
+    func decided(rootCount: Int = 1) -> (isTaken: Bool, record: LaunchRecord) {
       let version = ArchiveVersion(generation: 1, mac: [1])
-      let environment = FileTestCase.environment(of: "1")
-      var record = LaunchRecord()
-      record.crashes = crashes
+      var record = isTrial ? LaunchVerdictTests.trial : LaunchRecord()
+      (record.crashes, record.note) = (crashes, note)
       record.version = isOfState ? version : ArchiveVersion(generation: 1, mac: [2])
       record.applicationVersion = isOfApplication ? "1" : "2"
+      let environment = FileTestCase.environment(of: "1")
       record.bootSession = hasRestarted ? "other" : environment.bootSession
-      if isTrial {
-        record.leftOut.add([LaunchSubject(element: 9)], by: "1")
-        record.leftOut.retry()
-        let tree = TextTree([9: "tried"])
-        XCTAssertNotNil(record.leftOut.begin(in: tree, by: "1", mayTry: true))
-      }
-      if isWindowLeftOut { record.leftOut.add([note?.window].compactMap(\.self), by: "1") }
-      return LaunchVerdict(record, note, of: version, in: environment, threshold: threshold)
+      var tree = LaunchVerdictTests.tree
+      if rootCount > 1 { tree.texts[20] = "another root" }
+      let isTaken = record.take(version, tree, threshold: threshold, in: environment)
+      return (isTaken, record)
     }
   }
 
+  /// 1 is above 2, that one above the element that crashes, and 9 is another one below 1.
+  private static let tree: TextTree = {
+    var tree = TextTree([1: "root", 2: "above", 7: "crashing", 9: "tried"])
+    tree.parents = [2: 1, 7: 2, 9: 1]
+    return tree
+  }()
+
+  /// The record of a launch that tries again what crashed once after a restore.
+  fileprivate static let trial: LaunchRecord = {
+    let version = ArchiveVersion(generation: 1, mac: [1])
+    let environment = FileTestCase.environment(of: "1")
+    var record = LaunchRecord()
+    record.begin(version, in: environment)
+    record.note = LaunchNote(.restored, LaunchSubject(element: 9))
+    record.endRestore(threshold: 1, in: environment)
+    record.retry()
+    XCTAssertTrue(record.take(version, tree, threshold: 1, in: environment))
+    XCTAssertEqual(record.tried, LaunchSubject(element: 9))
+    return record
+  }()
+
   /// All notes that a restore leaves behind: none, outside of all elements, in one, and after its end.
   private var notes: [LaunchNote?] {
-    [nil]
-      + [window, nil].flatMap { window in
-        [(.restoring, nil), (.restoring, element), (.ended, nil)].map {
-          (stage: LaunchNote.Stage, subject: LaunchSubject?) in
-          var note = LaunchNote(stage)
-          (note.subject, note.window) = (subject, window)
-          return note
-        }
-      }
+    [nil, LaunchNote(.restoring), LaunchNote(.restoring, element), LaunchNote(.ended)]
   }
 
   private func forAll(_ body: (Found, String) -> Void) {
     for crashes in 0...7 {
-      for flags in 0..<32 {
+      for flags in 0..<16 {
         for note in notes {
           for threshold in 0...3 {
             let found = Found(
               crashes: crashes, isOfState: flags & 1 != 0, isOfApplication: flags & 2 != 0,
               isTrial: flags & 4 != 0, hasRestarted: flags & 8 != 0, note: note,
-              isWindowLeftOut: flags & 16 != 0, threshold: threshold)
+              threshold: threshold)
             body(found, "\(found)")
           }
         }
@@ -70,33 +78,40 @@ final class LaunchVerdictTests: XCTestCase {
     }
   }
 
+  /// Whether the launch answers the crashes: there are enough, and they are of this state and app.
+  private func step(_ found: Found) -> Int? {
+    let step = found.crashes - max(1, found.threshold)
+    return found.isCrash && found.isOfState && found.isOfApplication && !found.isTrial && step >= 0
+      ? step : nil
+  }
+
   func testBelowTheThresholdAndForAnotherStateOrVersionOfTheAppEverythingIsRestored() {
     forAll { found, text in
-      guard
-        !found.isCrash || !found.isOfState || !found.isOfApplication
-          || found.crashes < max(1, found.threshold) || found.isTrial
-      else { return }
-      XCTAssertEqual(found.verdict.action, .restore, text)
+      guard step(found) == nil else { return }
+      let (isTaken, record) = found.decided()
+      XCTAssertTrue(isTaken, text)
+      XCTAssertFalse(record.leftOut.contains(element), text)
     }
   }
 
-  func testAfterThatAnElementIsLeftOutThenThoseAboveThenTheWindowThenTheState() {
+  func testAfterThatAnElementIsLeftOutThenWithThoseAboveItsRootAndElseTheStateGivesWay() {
     forAll { found, text in
-      let step = found.crashes - max(1, found.threshold)
-      guard found.isCrash, found.isOfState, found.isOfApplication, !found.isTrial, step >= 0
-      else { return }
-      let last: LaunchVerdict.Action =
-        found.note?.window.flatMap { found.isWindowLeftOut ? nil : $0 }
-        .map { .leaveOut($0, withThoseAbove: false) } ?? .giveWay
-      let expected: LaunchVerdict.Action =
-        switch (found.note, found.note?.subject, step) {
-        case (_, let subject?, 0): .leaveOut(subject, withThoseAbove: false)
-        case (_, let subject?, 1): .leaveOut(subject, withThoseAbove: true)
-        // A note that is missing may be one that somebody has written over.
-        case (nil, _, 0...1): .restore
-        default: last
-        }
-      XCTAssertEqual(found.verdict.action, expected, text)
+      guard let step = step(found) else { return }
+      for rootCount in 1...2 {
+        let (isTaken, record) = found.decided(rootCount: rootCount)
+        let expected: [UInt64]? =
+          switch (found.note, found.note?.subject, step) {
+          case (_, _?, 0): [7]
+          // Nothing is left out yet whose parent could go.
+          case (_, _?, 1): nil
+          case (_, _?, _): rootCount > 1 ? [1] : nil
+          // A note that is missing may be one that somebody has written over.
+          case (nil, _, 0...1): []
+          default: nil
+          }
+        XCTAssertEqual(isTaken, expected != nil, text)
+        XCTAssertEqual(record.leftOut.map(\.element), expected ?? [], text)
+      }
     }
   }
 
@@ -105,33 +120,25 @@ final class LaunchVerdictTests: XCTestCase {
       let isOther = !found.isOfState || !found.isOfApplication
       let isOwn = found.isCrash && !found.isTrial
       let expected = isOther ? 0 : isOwn ? found.crashes : max(1, found.crashes) - 1
-      XCTAssertEqual(found.verdict.crashes, expected, text)
+      XCTAssertEqual(found.decided().record.crashes, expected, text)
     }
   }
 
-  func testATrialFailsByACrashOfTheSameVersionOfTheApp() {
+  func testATrialFailsByACrashOfTheSameVersionOfTheAppAndElseIsTriedAgainWhereNoCrashIsNear() {
     forAll { found, text in
-      XCTAssertEqual(
-        found.verdict.hasTrialFailed, found.isTrial && found.isOfApplication && found.isCrash, text)
-    }
-  }
-
-  func testSomethingIsTriedAgainOnlyWhereNoOtherCrashIsNear() {
-    forAll { found, text in
-      let verdict = found.verdict
-      XCTAssertEqual(
-        verdict.mayTry,
-        !verdict.hasTrialFailed && verdict.crashes == 0
-          && (!found.isOfState || !found.isOfApplication || !found.isCrash), text)
+      guard found.isTrial else { return }
+      let record = found.decided().record
+      guard found.isOfApplication else { return XCTAssertEqual(record.leftOut, [], text) }
+      XCTAssertEqual(record.leftOut, [LaunchSubject(element: 9)], text)
+      XCTAssertEqual(record.tried != nil, !found.isCrash && record.crashes == 0, text)
     }
   }
 
   func testACountThatNoLaunchCanReachIsNoTrap() {
     for crashes in [Int.min, -1, .max] {
       for threshold in [Int.min, 0, 1, .max] {
-        var note = LaunchNote()
-        note.subject = element
-        _ = Found(crashes: crashes, note: note, threshold: threshold).verdict
+        let note = LaunchNote(.restoring, element)
+        _ = Found(crashes: crashes, note: note, threshold: threshold).decided()
       }
     }
   }
@@ -147,9 +154,8 @@ final class LaunchVerdictTests: XCTestCase {
   func testNoBitOfANoteCanBeChanged() throws {
     let tag = NumberTag()
     for stage in [LaunchNote.Stage.restoring, .restored, .ended] {
-      for (subject, window) in [(nil, nil), (element, nil), (element, window), (nil, window)] {
-        var note = LaunchNote(stage)
-        (note.subject, note.window) = (subject, window)
+      for subject in [nil, element] {
+        let note = LaunchNote(stage, subject)
         let bytes = note.bytes(tag)
         XCTAssertEqual(bytes.count, LaunchNote.byteCount)
         XCTAssertEqual(LaunchNote(endOf: [1, 2, 3] + bytes, tag), note)

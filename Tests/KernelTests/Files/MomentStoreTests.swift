@@ -86,7 +86,6 @@ final class MomentStoreTests: XCTestCase {
 
   func testTheSameBytesAreKeptOnceForOneReason() throws {
     try forAll { kind, storage, moments in
-      guard kind != .noLinks else { return }
       try put("one", into: storage)
       let first = try moments.keep(.session, at: date)
       XCTAssertEqual(try moments.keep(.session, at: date.addingTimeInterval(1)), first, "\(kind)")

@@ -17,29 +17,19 @@ final class StateChoicesTests: XCTestCase {
     (.locked, .unread),
   ]
 
-  func testNothingThatIsThereIsReplacedWithoutBeingKeptUnlessItWasReadWhole() {
-    let table: [(StateFinding, Moment.Reason?)] = [
-      (.absent, .unread), (.whole, nil), (.torn, nil), (.damagedEnd, .damaged),
-      (.readOnly, .unread), (.replacedByOthers, .conflict), (.crashed, .crashed),
-      (.unread, .unread),
-    ]
-    for (finding, keeps) in table { XCTAssertEqual(finding.keeps, keeps, "\(finding)") }
-    for (code, keeps) in codes {
-      XCTAssertEqual(StateFinding.unreadable(code).keeps, keeps, "\(code)")
-    }
+  func testWhatCannotBeReadIsKeptAsDamagedOrAsUnread() {
+    for (code, keeps) in codes { XCTAssertEqual(ArchiveError(code).keeps, keeps, "\(code)") }
   }
 
   // MARK: Instances
 
-  func testAnInstanceTakesTheFirstFreeNameAndItsOwnBeforeThat() throws {
+  func testAnInstanceTakesTheFirstFreeNameAndItsOwnBeforeThat() {
     let names = ["main", "main~2", "main~3"]
     for policy in [InstancePolicy.numbered, .single] {
       for last in [nil] + names.map(Optional.some) {
         for busy in 0..<(1 << names.count) {
           let taken = Set(names.indices.filter { busy & 1 << $0 != 0 }.map { names[$0] })
-          let found = try InstanceName.first("main", last: last, policy) {
-            (name) throws(ArchiveError) in taken.contains(name) ? nil : name
-          }
+          let found = InstanceName.all("main", last: last, policy).first { !taken.contains($0) }
           let isSingle = policy == .single
           let expected =
             isSingle
@@ -51,50 +41,30 @@ final class StateChoicesTests: XCTestCase {
     }
   }
 
-  func testWhereAllNamesAreTakenThereIsAnEnd() throws {
-    var count = 0
-    let found = try InstanceName.first("main", last: nil, .numbered) {
-      _ throws(ArchiveError) in
-      count += 1
-      return nil as String?
-    }
-    XCTAssertNil(found)
-    XCTAssertEqual(count, InstanceName.largestNumber)
-  }
-
-  func testAFailureOfALockIsNoReasonToTakeAnotherName() {
-    XCTAssertThrowsError(
-      try InstanceName.first("main", last: nil, .numbered) { (_) throws(ArchiveError) -> String? in
-        throw ArchiveError(.permissionDenied)
-      })
+  func testWhereAllNamesAreTakenThereIsAnEnd() {
+    let names = Array(InstanceName.all("main", last: nil, .numbered))
+    XCTAssertEqual(names.count, InstanceName.largestNumber)
+    XCTAssertEqual(Set(names).count, names.count)
   }
 
   // MARK: Age
 
-  func testAStateIsGivenUpForItsAgeByTheSecondLaunchThatCanSayIt() {
+  func testALaunchConfirmsTheAgeThatOneBeforeItHasSeenUnlessBothMayHaveOneWrongClock() {
     let saved = Date(timeIntervalSinceReferenceDate: 1000)
     let day = 86_400.0
-    for age in [99.0, 100, 101] {
-      for maximumAge in [nil, 100.0] {
-        for isOfState in [nil, false, true] {
-          for boot in ["same", "other"] {
-            for passed in [-1, 0, day - 1, day] {
-              let seen = SeenOld(savedAt: saved, bootSession: "same", uptime: 5 * day)
-              let before = isOfState.map {
-                SeenOld(
-                  savedAt: $0 ? saved : saved.addingTimeInterval(1), bootSession: boot,
-                  uptime: 5 * day - passed)
-              }
-              let verdict = AgeVerdict(
-                seen, before: before, now: saved.addingTimeInterval(age), maximumAge: maximumAge)
-              let isOld = maximumAge != nil && age > 100
-              let isAgain =
-                isOfState == true && (boot == "other" || passed < 0 || passed >= day)
-              XCTAssertEqual(
-                verdict, isOld ? (isAgain ? .giveUp : .leave) : .restore,
-                "\(age) \(String(describing: isOfState)) \(boot) \(passed)")
-            }
+    for isOfState in [nil, false, true] {
+      for boot in ["same", "other"] {
+        for passed in [-1, 0, day - 1, day] {
+          let seen = SeenOld(savedAt: saved, bootSession: "same", uptime: 5 * day)
+          let before = isOfState.map {
+            SeenOld(
+              savedAt: $0 ? saved : saved.addingTimeInterval(1), bootSession: boot,
+              uptime: 5 * day - passed)
           }
+          XCTAssertEqual(
+            seen.confirms(before),
+            isOfState == true && (boot == "other" || passed < 0 || passed >= day),
+            "\(String(describing: isOfState)) \(boot) \(passed)")
         }
       }
     }

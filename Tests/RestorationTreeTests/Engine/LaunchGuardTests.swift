@@ -170,9 +170,8 @@ final class LaunchGuardTests: XCTestCase {
     var record = LaunchRecord()
     (record.crashes, record.version) = (count, version)
     record.applicationVersion = launch.environment.applicationVersion
-    let noteTag = NumberTag()
     launch.markerBytes =
-      try record.sealed(noteTag: noteTag, key, context) + LaunchNote().bytes(noteTag)
+      try record.sealed(key, context) + LaunchNote(.restoring).bytes(record.tag)
     #else
     let builder = RecordBuilder()
     try builder.append(record: 1) {
