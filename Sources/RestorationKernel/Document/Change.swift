@@ -5,11 +5,10 @@ package struct Change: Sendable {
   package var added: [Element] = []
   package var edits = Edits()
   package var references: [(slot: Int32, ids: [UInt64])] = []
+  /// Whether the references of all stored bodies are known from now on.
+  package var isWhole = false
   package var kept = KeptParts()
-  package var asksAlone: Set<Int32> = []
   package var removed: [Int32] = []
-  /// Those of the removed elements that keep their identifiers.
-  package var placeless: Set<Int32> = []
   /// Nil if it is as before.
   package var head: DocumentHead?
   package var nextID: UInt64 = 1
@@ -19,8 +18,6 @@ package struct Change: Sendable {
     package var bodies: [(slot: Int32, body: RecordFingerprint)] = []
     package var places: [(slot: Int32, place: Place)] = []
     package var children: [(slot: Int32, slots: [Int32])] = []
-    /// The elements whose objects have said for the first time to whom they refer.
-    package var heard: [Int32] = []
     package var asksBelow: Set<Int32> = []
   }
 }
@@ -53,15 +50,12 @@ extension Document {
     }
     for (slot, slots) in change.edits.children { self[slot].children = slots }
     for slot in change.edits.asksBelow { self[slot].asksBelow = true }
-    for slot in change.edits.heard { self[slot].isUnheard = false }
     for (slot, ids) in change.references { links.all[slot] = ids.isEmpty ? nil : ids }
     kept = change.kept
-    links.asksAlone = change.asksAlone.filter { self[$0].place.role.livesByReferences }
+    if change.isWhole { links.isWhole = true }
     for slot in change.removed {
-      let id = change.placeless.contains(slot) ? self[slot].id : 0
-      self[slot] = Element(id: id, place: Place(parent: -1, role: .referred))
+      self[slot] = Element(id: 0, place: Place(parent: -1, role: .referred))
       links.all[slot] = nil
-      links.asksAlone.remove(slot)
     }
     removedCount += change.removed.count
     leftovers = []
@@ -96,7 +90,6 @@ extension Document {
     links.all = moved(links.all)
     (kept.elements, kept.bodies) = (moved(kept.elements), moved(kept.bodies))
     (kept.withheld, kept.pending) = (moved(kept.withheld), moved(kept.pending))
-    links.asksAlone = Set(links.asksAlone.map { slots[Int($0)] })
     removedCount = 0
     return slots
   }

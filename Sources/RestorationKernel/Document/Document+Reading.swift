@@ -23,6 +23,7 @@ extension Document {
     head = try DocumentHead(record)
     head.facts.savedAt = SaveFacts.time(number)
     nextID = head.idLimit
+    links.isWhole = false
     self[Self.tree].body = records.fingerprint(of: self[Self.tree].bodyRecord)
     var next = 0
     while next < elements.count {
@@ -82,9 +83,7 @@ extension Document {
         parent: parent, role: role, name: names[number], siblingIndex: sibling,
         form: Int32(forms[number]),
         lacksState: roles[number] & Place.lacksStateMark != 0)
-      var element = Element(id: id, place: place, body: records.fingerprint(of: id * 2))
-      element.isUnheard = true
-      below.append(element)
+      below.append(Element(id: id, place: place, body: records.fingerprint(of: id * 2)))
     }
     // Identifiers that grow differ, as those that a save has written mostly do.
     if steps.dropFirst().contains(where: { $0 <= 0 }) {

@@ -87,12 +87,12 @@ package struct Document: Sendable {
 
 /// To whom bodies refer, and what follows from that.
 package struct Links: Sendable {
-  /// The identifiers to which bodies refer, as far as hooks have said so in this launch.
+  /// The identifiers to which bodies refer, as far as they are known.
   package var all: [Int32: [UInt64]] = [:]
   /// Whether there may be an element to which only references lead.
   package var hasReferred = false
-  /// The elements to which references lead and whose objects each save asks.
-  package var asksAlone: Set<Int32> = []
+  /// Whether all of them are known.
+  package var isWhole = true
 }
 
 /// What is stored of all elements together.
@@ -119,8 +119,6 @@ package struct Element: Sendable {
   package var children: [Int32] = []
   /// Whether each save has to look for objects below this one that it must ask.
   package var asksBelow = false
-  /// Whether nobody has said in this launch to whom the stored body refers.
-  var isUnheard = false
 
   package var bodyRecord: UInt64 { id == 0 ? TreeRecord.application : id * 2 }
   package var contentsRecord: UInt64 { id * 2 + 1 }

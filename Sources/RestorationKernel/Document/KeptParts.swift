@@ -53,8 +53,6 @@ package struct Kept: Hashable, Sendable {
   /// Why nobody has an element, or has read a body.
   package enum Reason: UInt8, Sendable {
     case notFound, unknownClass, factoryThrew, newerVersion, migrationFailed, leftOut
-    /// Only references led to the element, and nothing leads to it now.
-    case unreferred
     case decodeThrew, otherClass, fieldReplaced, replaced
 
     /// Why an element is kept, or why an object that is back has not read its body.
@@ -91,13 +89,11 @@ extension Document {
         reason: isStateAlone ? part.outcome(of: form, types) : part.outcome ?? .notFound,
         isStateAlone: isStateAlone, since: part.since, byteCount: part.byteCount)
     }
-    // What only a kept body may refer to is there.
-    let elements = kept.elements.filter { $0.value.reason != .unreferred }
     let own = kept.withheld.filter { $0.value.reason.staysBeside && kept.elements[$0.key] == nil }
     // The application has no class, and no element of a report.
     let slots = Set(kept.bodies.keys).union(own.keys).subtracting([Self.tree])
-    return elements.keys.sorted().compactMap { slot in
-      elements[slot].map { line(slot, $0, isStateAlone: false) }
+    return kept.elements.keys.sorted().compactMap { slot in
+      kept.elements[slot].map { line(slot, $0, isStateAlone: false) }
     }
       + slots.sorted().flatMap { slot in
         ((kept.bodies[slot] ?? []).reversed() + [own[slot]].compactMap(\.self)).map {

@@ -236,8 +236,7 @@ extension StateEngine {
 
   func apply(_ change: Change) {
     document?.apply(change)
-    KnownObjects.shared.leave(
-      change.removed.filter { !change.placeless.contains($0) }, of: owner)
+    KnownObjects.shared.leave(change.removed, of: owner)
   }
 
   private func packDocument() {

@@ -57,13 +57,13 @@ public struct PreservationReport: Hashable, Sendable {
     case savedWithLastState
 
     /// The element has no identifier, or one that is too long; then a note says so.
+    ///
+    /// What lies below it is not stored, either, but for that to which references lead.
     case noIdentifier
 
-    /// A node above the element has no identifier or is a duplicate; the path
-    /// of that node is given.
-    case excluded(by: RestorationPath)
-
-    /// Another node had its path before.
+    /// Another node had its path before; what lies below it is not stored, either, as with ``noIdentifier``.
+    ///
+    /// A registered object is stored, but a restore does not find it.
     case duplicate
 
     /// The element is in the tree twice; only the first place counts.
@@ -184,7 +184,6 @@ extension PreservationReport.NodeOutcome: CustomStringConvertible {
     case .crowdedOut(let since, let byteCount):
       "left out with its \(byteCount) bytes, which were kept since \(since): more is kept than may be"
     case .noIdentifier: "left out, it has no usable restoration identifier"
-    case .excluded(let path): "left out, \(path.phrase) above it is left out"
     case .duplicate:
       "left out, another one has this path; give each of the two an identifier of its own"
     case .containedTwice:

@@ -40,11 +40,13 @@ final class Places {
   /// The targets of the references of the hook that runs.
   var mentions: [Mention] { references.mentions }
 
+  /// Whether a reference of this save has led to what nobody contains.
+  var hasReferred: Bool { !references.objects.isEmpty }
+
   /// A reference, as a hook has made it.
   struct Mention {
     let object: any StateRestoring
     let slot: Int32
-    let key: String
   }
 
   init(_ document: Document, _ owner: KnownObjects.Owner, _ objects: ObjectTable) {
@@ -213,25 +215,52 @@ final class Places {
 
 extension Places: StateEncoding {
   func reference(to object: any StateRestoring, from referrer: Int32, key: String) -> UInt64? {
-    let known =
-      visitedSlot(of: object) ?? mentionedSlot(of: object) ?? known(object)?.slot
-      ?? keptSlot(of: object, from: referrer)
-    if let slot = known {
-      references.mentions.append(Mention(object: object, slot: slot, key: key))
-      return id(of: slot)
+    var slot = slot(of: object) ?? keptSlot(of: object, from: referrer)
+    // A view belongs to a node.
+    if object is any RestorableView, !(object is any RestorableNode) {
+      if slot.map(isHomeless) ?? true {
+        notes.add(.referenceToUnpreservedView(key: key), referrer)
+        return nil
+      }
+    } else if slot == nil, objects.canBeReferred(object) {
+      slot = addReferred(object)
     }
-    guard objects.canBeReferred(object) else {
+    guard let slot else {
       let className = objects.types.className(of: object)
       notes.add(.referenceWithoutIdentifier(key: key, className: className), referrer)
       return nil
     }
+    references.mentions.append(Mention(object: object, slot: slot))
+    return id(of: slot)
+  }
+
+  /// The element of an object that has been met, to which a reference has led, or that is found by itself.
+  private func slot(of object: any StateRestoring) -> Int32? {
+    visitedSlot(of: object) ?? mentionedSlot(of: object) ?? known(object)?.slot
+  }
+
+  /// Makes an element that has no place yet.
+  private func addReferred(_ object: any StateRestoring) -> Int32 {
     let slot = add(
       Place(parent: -1, role: .referred),
       asksBelow: objects.types.info(of: object).tracking == .always)
     references.slots[ObjectIdentifier(object)] = slot
     references.objects[slot] = object
-    references.mentions.append(Mention(object: object, slot: slot, key: key))
-    return id(of: slot)
+    return slot
+  }
+
+  /// The target of a reference, and before a registered object those that scope it and have no place.
+  func withScopes(_ mention: Mention) -> [(object: any StateRestoring, slot: Int32)] {
+    var chain = [(object: mention.object, slot: mention.slot)]
+    var inChain: Set = [ObjectIdentifier(mention.object)]
+    while let object = chain[chain.count - 1].object as? any RestorableObject,
+      let scope = object.restorationParent as? any RestorableObject,
+      objects.identifier(ofRegistered: scope) != nil, slot(of: scope).map(isHomeless) ?? true,
+      inChain.insert(ObjectIdentifier(scope)).inserted
+    {
+      chain.append((scope, slot(of: scope) ?? addReferred(scope)))
+    }
+    return chain.reversed()
   }
 
   /// The kept element of an object to which only references lead; one below the same element has its name.

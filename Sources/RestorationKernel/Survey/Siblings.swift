@@ -97,11 +97,6 @@ struct Siblings {
     children.append(child)
   }
 
-  /// Whether an object has a name; as long as all came in their order, none has that of another one.
-  func hasNamed(_ place: Place) -> Bool {
-    names?.find(place.name, place.role.sort, place.siblingIndex) != nil
-  }
-
   /// The stored children that no object was matched with.
   func unmatched() -> [Int32] {
     if names == nil { return Array(old[next...]) }

@@ -114,8 +114,7 @@ extension Survey {
 
   /// Stores what objects said before they were given other bodies late.
   mutating func writePending() throws {
-    for (slot, pending) in document.kept.pending.sorted(by: { $0.key < $1.key })
-    where !change.removed.contains(slot) {
+    for (slot, pending) in document.kept.pending.sorted(by: { $0.key < $1.key }) {
       let unread = Kept(
         id: places.takeID(), reason: .replaced, form: pending.form, since: conditions.now,
         byteCount: pending.body.byteCount)
@@ -128,7 +127,12 @@ extension Survey {
   ) throws {
     let encoder = try builder.begin(record: unread.record)
     do {
-      try encoder.copyAll(from: body)
+      var ids: [UInt64] = []
+      try encoder.copyAll(from: body) { id in
+        ids.append(id)
+        return id
+      }
+      references.unread[unread.id] = ids
     } catch {
       builder.abandon()
       throw error

@@ -7,13 +7,16 @@ extension Survey {
   mutating func placeRoots(_ roots: [any RestorableNode]) throws {
     let stored = document[Document.tree].children
     if document.hasStored(roots, of: owner) {
-      return zip(roots, stored).forEach { places.visit($0, at: $1) }
+      zip(roots, stored).forEach { places.visit($0, at: $1) }
+      try visitReferred(below: Document.tree)
+      return try placeAll()
     }
     var siblings = Siblings(below: Document.tree, of: stored, expecting: roots.count)
     let first = agenda.met.count
     for root in roots { try place(root, .child, maySharing: false, &siblings) }
     agenda.met.reverse(from: first)
     try end(&siblings)
+    try visitReferred(below: Document.tree)
     try placeAll()
   }
 
@@ -22,12 +25,9 @@ extension Survey {
     agenda.order.append(number)
     let visit = agenda.visits[number]
     if visit.asksBody { places.notes.add(asked: visit.slot) }
-    guard visit.placesBelow, let node = visit.info.node(visit.object) else { return }
-    if places.role(of: visit.slot).livesByReferences
-      || agenda.alone.contains(places.parent(of: visit.slot))
-    {
-      agenda.alone.insert(visit.slot)
-    }
+    guard visit.placesBelow else { return }
+    try visitReferred(below: visit.slot)
+    guard let node = visit.info.node(visit.object) else { return }
     let traits = visit.info.traits
     let (below, presented, views) = try KnownObjects.shared.observing(
       .contents, visit.object, visit.info, of: owner
@@ -66,85 +66,26 @@ extension Survey {
     guard conditions.coming != ObjectIdentifier(node) else {
       return noteAsking(at: siblings.parent)
     }
-    guard let name = usableName(of: node) else { return exclude(node, "", siblings.parent) }
+    guard let name = usableName(of: node) else { return leaveOut(node, below: siblings.parent) }
     let (info, met) = (types.info(of: node), places.visitedSlot(of: node))
-    let known = met == nil ? known(node, info) : nil
-    let other = info.tracking == .always ? nil : slotBelowAnother(known, than: siblings.parent)
-    guard isFree(node, name, met, storedAs: other, maySharing: maySharing, &siblings) else {
-      return noteAsking(at: siblings.parent)
+    if let met, !isFree(met, &siblings) {
+      // The next saves look which of the two contains it then.
+      noteAsking(at: siblings.parent)
+      noteAsking(at: places.parent(of: met))
+      let index = maySharing ? siblings.takeIndex(of: name) : 0
+      return addEntry(.node, node, name, siblings.parent, .containedTwice, siblingIndex: index)
     }
     let isPlaced = try settle(
-      node, info, name, role, met, known, maySharing: maySharing,
+      node, info, name, role, met, met == nil ? known(node, info) : nil, maySharing: maySharing,
       restorationClass: node.restorationClass, &siblings)
-    if !isPlaced { exclude(node, name, siblings.parent) }
+    if !isPlaced { leaveOut(node, below: siblings.parent) }
   }
 
-  /// Whether a node may lie below an element: of two that contain it, it stays below the one where it is
-  /// stored, as long as that one contains it still.
-  private mutating func isFree(
-    _ node: any RestorableNode, _ name: String, _ met: Int32?, storedAs elsewhere: Int32?,
-    maySharing: Bool, _ siblings: inout Siblings
-  ) -> Bool {
-    let parent = siblings.parent
-    guard let met else {
-      guard let slot = elsewhere else { return true }
-      let index = maySharing ? siblings.takeIndex(of: name) : 0
-      agenda.contested.append(
-        Contested(node: node, name: name, siblingIndex: index, slot: slot, parent: parent))
-      return false
-    }
-    let other = places.parent(of: met)
+  /// Whether a node may lie below an element: of two that contain it, the first that says so has it.
+  private func isFree(_ met: Int32, _ siblings: inout Siblings) -> Bool {
     // One that says when it changes may have been met before the one that contains it.
-    if other == parent ? !siblings.contains(met) : places.mayBeContained(met, in: parent) {
-      return true
-    }
-    let goesBack = other != parent && isStored(met, below: parent) && !places.isAbove(met, parent)
-    guard goesBack else {
-      let index = maySharing ? siblings.takeIndex(of: name) : 0
-      addEntry(.node, node, name, parent, .containedTwice, siblingIndex: index)
-      return false
-    }
-    addEntry(.node, node, name, other, .containedTwice)
-    noteAsking(at: other)
-    return true
-  }
-
-  private func isStored(_ slot: Int32, below parent: Int32) -> Bool {
-    guard !places.isNew(slot) else { return false }
-    let place = document[slot].place
-    return place.parent == parent && !place.role.livesByReferences
-  }
-
-  /// The element of a node that is stored below another one, which this save does not ask and so contains it still.
-  private func slotBelowAnother(_ known: KnownObjects.Known?, than parent: Int32) -> Int32? {
-    guard let slot = known?.slot, !places.isNew(slot), !places.role(of: slot).livesByReferences
-    else { return nil }
-    let above = document[slot].place.parent
-    guard above > Document.tree, above != parent, !agenda.changedSlots.contains(above),
-      !places.asksBelow(above), !places.isHomeless(slot),
-      let other = KnownObjects.shared.object(at: above, of: owner) as? any StateRestoring,
-      types.info(of: other).tracking != .always
-    else { return nil }
-    return slot
-  }
-
-  /// Places the nodes that were left to others, which are not there any more; false if there are none.
-  mutating func placeContested() throws -> Bool {
-    let free = agenda.contested.filter { places.isHomeless($0.slot) && !places.isVisited($0.node) }
-    guard !free.isEmpty else { return false }
-    agenda.contested.removeAll { places.isHomeless($0.slot) }
-    let parents = Set(free.map(\.parent))
-    for visit in agenda.visits where visit.placesBelow && parents.contains(visit.slot) {
-      try self.visit(visit.object, visit.info, at: visit.slot, asksBody: false)
-    }
-    return true
-  }
-
-  mutating func noteContested() {
-    for node in agenda.contested {
-      addEntry(
-        .node, node.node, node.name, node.parent, .containedTwice, siblingIndex: node.siblingIndex)
-    }
+    places.parent(of: met) == siblings.parent
+      ? !siblings.contains(met) : places.mayBeContained(met, in: siblings.parent)
   }
 
   private mutating func place(
@@ -219,9 +160,12 @@ extension Survey {
     return form(of: object, info, named) { places.notes.add($0, slot) }
   }
 
+  /// Whether objects of any class may have to be found by themselves, and not by parent and name.
+  var findsAllByObject: Bool { document.findsAllByObject || places.hasReferred }
+
   /// The element of an object that is found by the object itself.
   private func known(_ object: any StateRestoring, _ info: TypeInfo) -> KnownObjects.Known? {
-    guard info.tracking != .always || document.findsAllByObject else { return nil }
+    guard info.tracking != .always || findsAllByObject else { return nil }
     return places.known(object)
   }
 
@@ -255,15 +199,11 @@ extension Survey {
   func mayBeAbove(_ slot: Int32) -> Bool { contents[slot] != nil || !places[slot].children.isEmpty }
 
   /// Visits an object that may have something to say.
-  private mutating func visit(
+  mutating func visit(
     _ object: any StateRestoring, _ info: TypeInfo, at slot: Int32, _ known: KnownObjects.Known?
   ) throws {
     if info.tracking == .always {
-      // References to what lies below others that only references reach may be made before names are met there.
-      if known == nil,
-        document.findsAllByObject || places.mentionedSlot(of: object) != nil
-          || agenda.alone.contains(places.parent(of: slot))
-      {
+      if known == nil, findsAllByObject {
         KnownObjects.shared.note(object, at: slot, of: owner)
         agenda.asked.append(object)
       }
@@ -279,8 +219,7 @@ extension Survey {
     }
   }
 
-  /// Notes that saves have to look at an element or below it, and so below all above it: as far as one to
-  /// which only references lead, where each save looks by itself.
+  /// Notes that saves have to look at an element or below it, and so below all above it.
   mutating func noteAsking(at slot: Int32) {
     var slot = slot
     while slot >= Document.tree, !places.asksBelow(slot) {
@@ -289,7 +228,6 @@ extension Survey {
       } else if !change.edits.asksBelow.insert(slot).inserted {
         return
       }
-      if places.role(of: slot).livesByReferences { change.asksAlone.insert(slot) }
       slot = places.parent(of: slot)
     }
   }
@@ -314,24 +252,12 @@ extension Survey {
         places.orphans.insert(slot)
       }
     }
-    siblings.keep(kept.map { free($0, among: siblings) })
+    siblings.keep(kept)
     for child in kept { addKept(child.slot) }
     let isChanged = siblings.end(besides: referred.count)
     guard isChanged || !referred.isEmpty else { return }
-    let earlier = contents[parent]?.referred ?? []
-    contents[parent] = Contents(
-      children: siblings.children.map(\.slot),
-      referred: referred.map(\.slot) + earlier)
-  }
-
-  /// A kept element under a number of its own, if an object that is no other element has its name.
-  private mutating func free(_ child: Child, among siblings: Siblings) -> Child {
-    guard siblings.hasNamed(child.place) else { return child }
-    var place = child.place
-    place.siblingIndex = 0
-    while siblings.hasNamed(place) { place.siblingIndex += 1 }
-    setPlace(of: child.slot) { $0 = place }
-    return Child(slot: child.slot, id: child.id, place: place)
+    contents[parent] =
+      siblings.children.map(\.slot) + referred.map(\.slot) + (contents[parent] ?? [])
   }
 
   /// Adds lines for an element that nobody has claimed, and for all below it.
@@ -359,46 +285,28 @@ extension Survey {
         className: types.className(of: object), outcome: outcome, notes: notes))
   }
 
-  private mutating func exclude(_ node: any RestorableNode, _ name: String, _ parent: Int32) {
-    let path = places.path(of: parent).appending(name)
-    agenda.met.append(.excluded(node, path, below: nil))
-    // The next save looks whether it has a place by then.
+  /// Leaves out a node that has no usable name, or that of another one, and all below it.
+  mutating func leaveOut(_ node: any RestorableNode, below parent: Int32) {
+    let name = places.objects.identifier(of: node) ?? ""
+    let isUsable = usableName(of: node) != nil
+    let path = places.path(of: parent).appending(isUsable ? name : "")
+    let isNamelessRoot = name.isEmpty && path.count == 1 && node.restorationName == nil
+    agenda.met.append(
+      .leftOut(
+        node,
+        PreservationReport.Entry(
+          kind: .node, path: path, className: types.className(of: node),
+          outcome: isUsable ? .duplicate : .noIdentifier,
+          notes: isNamelessRoot
+            ? [.rootWithoutIdentifier]
+            : name.isEmpty || isUsable ? [] : [.identifierTooLong(byteCount: name.utf8.count)])))
+    // The next save looks whether it has a place by then, and it may say so when it gets a name.
     noteAsking(at: parent)
-  }
-
-  /// Reports a node that is left out, and goes on to the nodes below it.
-  mutating func leaveOut(
-    _ node: any RestorableNode, _ path: RestorationPath, below gap: RestorationPath?
-  ) {
-    guard !places.isVisited(node) else { return }
-    let isNameless = path.identifier == ""
-    guard !places.notes.isExcluded(node) else {
-      if gap == nil, !isNameless { places.notes.setDuplicate(node) }
-      return
-    }
-    let isNamelessRoot = isNameless && path.count == 1 && node.restorationName == nil
-    let byteCount = isNameless ? places.objects.identifier(of: node)?.utf8.count ?? 0 : 0
-    places.notes.add(
-      PreservationReport.Entry(
-        kind: .node, path: path, className: types.className(of: node),
-        outcome: gap.map { .excluded(by: $0) } ?? (isNameless ? .noIdentifier : .duplicate),
-        notes: isNamelessRoot
-          ? [.rootWithoutIdentifier]
-          : byteCount > 0 ? [.identifierTooLong(byteCount: byteCount)] : []),
-      ofExcluded: node)
     let info = types.info(of: node)
     if info.tracking != .always, places.known(node) == nil {
-      // It says so when it gets a name.
       KnownObjects.shared.note(node, at: -1, of: owner)
     }
-    let below = KnownObjects.shared.observing(.contents, node, info, of: owner) {
-      if info.tracking == .observed { _ = node.restorationName }
-      return node.restorationChildren + [node.restorationPresented].compactMap(\.self)
-    }
-    for child in below.reversed() {
-      let name = places.objects.identifier(of: child) ?? ""
-      agenda.met.append(.excluded(child, path.appending(name), below: gap ?? path))
-    }
+    KnownObjects.shared.observing(.contents, node, info, of: owner) { _ = node.restorationName }
   }
 }
 

@@ -4,268 +4,264 @@ internal import ArchiveCodec
 struct ReferenceChanges {
   /// The elements that bodies refer to, as of the hooks that were asked so far.
   var all: [Int32: [UInt64]]
-  /// The elements to which an object that was asked refers no more.
-  var dropped: Set<UInt64> = []
-  /// The names of those that only references reach, by the elements above.
-  var names: [Int32: NameTable] = [:]
-  /// The objects whose names other elements have that may go in this save.
-  var waiting: [(mention: Places.Mention, referrer: Int32)] = []
-  /// The referrers that were to take over what they refer to, each with that.
-  var tried: Set<[Int32]> = []
-  /// The registered objects whose scopes had no place when they got theirs.
-  var unscoped: [Int32: any RestorableObject] = [:]
+  /// Those of the unread bodies that this save writes, by the bodies.
+  var unread: [UInt64: [UInt64]] = [:]
+  /// Whether an object that was asked refers to something no more.
+  var hasDropped = false
+  /// Whether it is known of each stored body to whom it refers.
+  var isWhole: Bool
+  /// The elements whose objects have said in this save to whom they refer.
+  var heard: Set<Int32> = []
 
-  init(_ document: Document) { all = document.links.all }
+  init(_ links: Links) { (all, isWhole) = (links.all, links.isWhole) }
 }
 
 /// What references reach.
 extension Survey {
   /// Notes whom an object refers to; those that nobody contains are stored below it.
   mutating func setReferred(_ mentions: [Places.Mention], below slot: Int32) throws {
+    if !references.isWhole {
+      references.heard.insert(slot)
+      // The stored body may have referred to others.
+      if change.edits.bodies.last?.slot == slot { references.hasDropped = true }
+    }
     let before = references.all.isEmpty ? [] : references.all[slot] ?? []
     guard !mentions.isEmpty || !before.isEmpty else { return }
     var ids: [UInt64] = []
     var seen: Set<Int32> = []
     for mention in mentions where seen.insert(mention.slot).inserted {
       ids.append(places.id(of: mention.slot))
-      try take(mention, below: slot)
+      let isKept = document.kept.elements[mention.slot] != nil && !places.isVisited(mention.object)
+      // What nobody has takes nothing over before it is taken over itself.
+      if isKept || places.isHomeless(mention.slot), !places.isHomeless(slot) {
+        for (object, scoped) in places.withScopes(mention) {
+          try take(object, at: scoped, below: slot)
+        }
+      }
     }
     guard ids != before else { return }
-    references.dropped.formUnion(Set(before).subtracting(ids))
+    if !Set(before).isSubset(of: ids) { references.hasDropped = true }
     references.all[slot] = ids.isEmpty ? nil : ids
     change.references.append((slot, ids))
   }
 
-  /// Gives the target of a reference its place, if it has none.
-  ///
-  /// What nobody has takes nothing over before it is taken over itself.
-  private mutating func take(_ mention: Places.Mention, below referrer: Int32) throws {
-    let isVisited = places.isVisited(mention.object)
-    guard !places.isHomeless(referrer) else { return }
-    guard
-      places.isHomeless(mention.slot) || !isVisited && document.kept.elements[mention.slot] != nil
-    else {
-      if !isVisited, places.role(of: mention.slot) == .object {
-        try moveToScope(mention.object, mention.slot)
-      }
-      return
-    }
-    switch mention.object {
-    case let node as any RestorableNode: try take(node, mention.slot, below: referrer)
-    case is any RestorableView:
-      places.notes.add(.referenceToUnpreservedView(key: mention.key), referrer)
-    case let object as any RestorableObject: try take(object, at: mention.slot)
-    // Nothing else can be referred to.
-    default: break
-    }
-  }
-
+  /// Gives an object that nobody contains its place: a node below the element that refers to it, a registered
+  /// object below the one that scopes it.
   private mutating func take(
-    _ node: any RestorableNode, _ slot: Int32, below referrer: Int32
+    _ object: any StateRestoring, at slot: Int32, below referrer: Int32
   ) throws {
-    guard let name = places.objects.identifier(of: node), !name.isEmpty,
-      !places.notes.isDuplicate(node)
-    else { return }
-    let isDetached = places.notes.isExcluded(node)
-    let parent = isDetached ? Document.tree : referrer
-    guard name.utf8.count <= Element.longestName else {
-      if !isDetached { wait(node, slot, referrer) }
-      return
+    var place: Place
+    let restorationClass: Any.Type?
+    switch object {
+    case let node as any RestorableNode:
+      guard let name = usableName(of: node) else { return leaveOut(node, below: referrer) }
+      place = Place(parent: referrer, role: .referred, name: name)
+      restorationClass = node.restorationClass
+    case let object as any RestorableObject:
+      guard let name = places.objects.identifier(ofRegistered: object) else { return }
+      place = Place(parent: scope(of: object, at: slot), role: .object, name: name)
+      restorationClass = object.objectRestorationClass
+    // Nothing else is taken over.
+    default: return
     }
-    guard
-      try take(node, slot, name, .referred, node.restorationClass, below: parent)
-    else { return wait(node, slot, referrer) }
+    let info = types.info(of: object)
+    let stored = places.isNew(slot) ? nil : document[slot].place
+    if stored != nil { claim(slot, by: object) }
+    let form = form(of: object, info, restorationClass) { places.notes.add($0, slot) }
+    place.form = storedForm(of: stored.map { _ in slot }, now: form)
+    place.siblingIndex = stored?.parent == place.parent ? stored?.siblingIndex ?? 0 : 0
+    // Where the element was, its place says that it is not there any more.
+    if let before = stored?.parent, before >= 0 { touchContents(of: before) }
+    move(slot, to: place, from: stored)
+    touchContents(of: place.parent)
+    contents[place.parent]?.append(slot)
+    if !places.isVisited(object) { try visit(changed: object, at: slot) }
+    try placeAll()
   }
 
-  /// Gives a registered object its place anew, if another object scopes it now.
-  mutating func moveToScope(_ object: any StateRestoring, _ slot: Int32) throws {
-    guard let object = object as? any RestorableObject,
-      scope(of: object, at: slot) != places.parent(of: slot) || unplacedScope(of: object) != nil
-    else { return }
-    try take(object, at: slot)
-  }
-
-  /// The registered object that scopes another one, and has no place yet.
-  private func unplacedScope(of object: any RestorableObject) -> (any RestorableObject)? {
-    guard let parent = object.restorationParent as? any RestorableObject,
-      placedSlot(of: parent) == nil, places.objects.identifier(ofRegistered: parent) != nil
-    else { return nil }
-    return parent
-  }
-
-  /// Moves the objects whose scopes have got a place since; false if there are none.
-  mutating func moveToScopes() throws -> Bool {
-    let ready = references.unscoped.filter { slot, object in
-      !places.isHomeless(slot) && object.restorationParent.flatMap { placedSlot(of: $0) } != nil
-    }
-    for (slot, object) in ready.sorted(by: { $0.key < $1.key }) {
-      references.unscoped[slot] = nil
-      try moveToScope(object, slot)
-    }
-    return !ready.isEmpty
-  }
-
-  private func placedSlot(of object: any StateRestoring) -> Int32? {
-    let slot = places.visitedSlot(of: object) ?? places.known(object)?.slot
-    return slot.flatMap { places.isHomeless($0) ? nil : $0 }
-  }
+  // MARK: Scopes
 
   /// The element that scopes an object.
   ///
   /// A parent that is not stored itself scopes nothing, and neither does one below the object, nor
   /// a view: it is not back when a restore looks for the objects.
-  private mutating func scope(of object: any RestorableObject, at own: Int32) -> Int32 {
-    guard let parent = object.restorationParent, parent !== object else { return Document.tree }
-    guard let slot = placedSlot(of: parent) else {
-      references.unscoped[own] = object
-      return Document.tree
-    }
-    guard places.role(of: slot) != .view else { return Document.tree }
-    guard mayBeAbove(own), slot != places.parent(of: own) else { return slot }
-    return places.isAbove(own, slot) ? Document.tree : slot
+  private func scope(of object: any RestorableObject, at own: Int32) -> Int32 {
+    guard let parent = object.restorationParent, parent !== object,
+      let slot = places.visitedSlot(of: parent) ?? places.known(parent)?.slot,
+      !places.isHomeless(slot), places.role(of: slot) != .view
+    else { return Document.tree }
+    let isNew = slot != places.parent(of: own)
+    return isNew && mayBeAbove(own) && places.isAbove(own, slot) ? Document.tree : slot
   }
 
-  /// Stores a registered object, and before it the objects that scope it.
-  private mutating func take(_ object: any RestorableObject, at slot: Int32) throws {
-    var chain = [object]
-    var inChain: Set = [ObjectIdentifier(object)]
-    while let parent = unplacedScope(of: chain[chain.count - 1]),
-      inChain.insert(ObjectIdentifier(parent)).inserted
-    {
-      chain.append(parent)
-    }
-    while let next = chain.popLast() {
-      guard let name = places.objects.identifier(ofRegistered: next) else { continue }
-      let known = next === object ? slot : places.mentionedSlot(of: next)
-      let slot = known ?? places.known(next)?.slot ?? places.add(Place(parent: -1, role: .object))
-      let parent = scope(of: next, at: slot)
-      guard try take(next, slot, name, .object, next.objectRestorationClass, below: parent) else {
-        wait(next, slot, parent)
+  /// Moves the objects that others scope now; false if there are none.
+  mutating func moveToScopes() throws -> Bool {
+    guard findsAllByObject else { return false }
+    var isMoving = false
+    for visit in agenda.visits where visit.asksBody && places.role(of: visit.slot) == .object {
+      guard let object = visit.object as? any RestorableObject, !places.isHomeless(visit.slot)
+      else {
         continue
       }
+      let chain = places.withScopes(Places.Mention(object: object, slot: visit.slot))
+      guard chain.count > 1 || scope(of: object, at: visit.slot) != places.parent(of: visit.slot)
+      else { continue }
+      for (object, slot) in chain { try take(object, at: slot, below: Document.tree) }
+      (isMoving, references.hasDropped) = (true, true)
+    }
+    return isMoving
+  }
+
+  // MARK: Who is reached
+
+  /// Visits what only references reach from an element, if saves have to look there.
+  mutating func visitReferred(below slot: Int32) throws {
+    guard document.links.hasReferred, !places.isNew(slot) else { return }
+    for slot in document[slot].children
+    where places.role(of: slot).livesByReferences && places.asksBelow(slot)
+      && !places.isHomeless(slot) && document.kept.elements[slot] == nil
+    {
+      guard let object = KnownObjects.shared.object(at: slot, of: owner) as? any StateRestoring,
+        !places.isVisited(object)
+      else { continue }
+      try visit(object, types.info(of: object), at: slot, places.known(object))
     }
   }
 
-  /// Lets an object wait whose name another element has, until it is clear whether that one goes.
-  private mutating func wait(_ object: any StateRestoring, _ slot: Int32, _ referrer: Int32) {
-    references.waiting.append((Places.Mention(object: object, slot: slot, key: ""), referrer))
-  }
-
-  /// Leaves out an object that has waited in vain, with a line below the first element that refers to it.
-  private mutating func leaveOut(_ object: any StateRestoring, below referrer: Int32) {
-    let path = places.path(of: referrer)
-    if let node = object as? any RestorableNode {
-      leaveOut(node, path.appending(usableName(of: node) ?? ""), below: nil)
-    } else if let object = object as? any RestorableObject, !places.notes.isExcluded(object) {
-      let name = places.objects.identifier(ofRegistered: object) ?? ""
-      places.notes.add(
-        PreservationReport.Entry(
-          kind: .object, path: path.appending(name), className: types.className(of: object),
-          outcome: .duplicate, notes: []),
-        ofExcluded: object)
+  /// Lets go to what no reference from the tree leads any more, and gives what has lost its place, and is
+  /// referred to, one below the first that does; false if there is none.
+  ///
+  /// As long as a reference leads to an element, it stays where it is.
+  ///
+  /// - Complexity: O(*n*) in the elements.
+  mutating func settleReferred() throws -> Bool {
+    guard document.links.hasReferred || !references.all.isEmpty,
+      references.hasDropped || !places.orphans.isEmpty
+        || places.added.contains { $0.place.parent < 0 },
+      !document.links.hasReferred || hearAll()
+    else { return false }
+    let found = reachedElements()
+    let reached = Set(found.map(\.slot))
+    for slot in allSlots
+    where places.role(of: slot).livesByReferences && !places.isHomeless(slot)
+      && document.kept.elements[slot] == nil && !reached.contains(slot)
+    {
+      places.orphans.insert(slot)
+      touchContents(of: places.parent(of: slot))
     }
-  }
-
-  /// Lets each save ask an element that only references reach, if its object or one below it wants that.
-  mutating func noteAlone(_ info: TypeInfo, _ slot: Int32) {
-    guard info.tracking == .always || places.asksBelow(slot),
-      places.role(of: slot).livesByReferences
-    else { return }
-    change.asksAlone.insert(slot)
-  }
-
-  /// Takes over what nobody has any more, below those that were asked and refer to it.
-  mutating func takeOver(_ gone: Set<Int32>) throws -> Bool {
-    let slots = Dictionary(uniqueKeysWithValues: gone.map { (places.id(of: $0), $0) })
     var isTaking = false
-    for (referrer, ids) in references.all.sorted(by: { $0.key < $1.key })
-    where !gone.contains(referrer) {
-      for slot in ids.compactMap({ slots[$0] }) where places.isHomeless(slot) {
-        guard let object = places.object(at: slot), !(object is any RestorableView),
-          references.tried.insert([referrer, slot]).inserted
-        else { continue }
-        try take(Places.Mention(object: object, slot: slot, key: ""), below: referrer)
-        isTaking = true
-      }
+    for (slot, referrer) in found where places.isHomeless(slot) && !places.isHomeless(referrer) {
+      guard let object = places.object(at: slot), !(object is any RestorableView) else { continue }
+      try take(object, at: slot, below: referrer)
+      if !places.isHomeless(slot) { isTaking = true }
     }
     return isTaking
   }
 
-  /// Stores the objects that have waited, or leaves them out; false if there are none.
-  mutating func takeWaiting() throws -> Bool {
-    guard !references.waiting.isEmpty else { return false }
-    let waiting = references.waiting
-    (references.waiting, references.names) = ([], [:])
-    for (mention, referrer) in waiting { try take(mention, below: referrer) }
-    for (mention, referrer) in references.waiting where places.isHomeless(mention.slot) {
-      leaveOut(mention.object, below: referrer)
+  /// Reads to whom those bodies refer whose objects have not said it in this launch; false if one cannot be read.
+  private mutating func hearAll() -> Bool {
+    guard !references.isWhole else { return true }
+    for slot in document.elements.indices.map(Int32.init)
+    where document[slot].body != .none && !references.heard.contains(slot) {
+      guard let ids = references(in: document[slot].bodyRecord) else { return false }
+      references.all[slot] = ids.isEmpty ? nil : ids
+      change.references.append((slot, ids))
     }
-    references.waiting = []
+    references.isWhole = true
     return true
   }
 
-  /// Stores what only references reach below an element; false if a sibling has the name.
-  private mutating func take(
-    _ object: any StateRestoring, _ slot: Int32, _ name: String, _ role: Role,
-    _ restorationClass: Any.Type?, below parent: Int32
-  ) throws -> Bool {
-    guard takeName(name, role, slot, below: parent) else { return false }
-    let info = types.info(of: object)
-    if !places.isNew(slot) { claim(slot, by: object) }
-    let form = form(of: object, info, restorationClass) { places.notes.add($0, slot) }
-    let place = Place(
-      parent: parent, role: role, name: name,
-      form: storedForm(of: places.isNew(slot) ? nil : slot, now: form))
-    let before = places.isNew(slot) ? -1 : places.parent(of: slot)
-    move(slot, to: place, from: places.isNew(slot) ? nil : document[slot].place)
-    // Where the element was, its place says that it is not there any more.
-    if before >= 0, before != parent { touchContents(of: before) }
-    touchContents(of: parent)
-    // An element that is there already counts once.
-    contents[parent]?.referred.append(slot)
-    if places.isVisited(object) {
-      noteAlone(info, slot)
-    } else {
-      try visit(changed: object, at: slot)
-    }
-    try placeAll()
-    return true
-  }
-
-  /// Whether no sibling has the name.
-  private mutating func takeName(
-    _ name: String, _ role: Role, _ slot: Int32, below parent: Int32
-  ) -> Bool {
-    var names =
-      references.names.removeValue(forKey: parent)
-      ?? (contents[parent] ?? storedContents(of: parent)).all.reduce(into: NameTable()) {
-        if !places.isHomeless($1) { $0.insert(places.place(of: $1), $1) }
+  /// The identifiers to which a stored record refers; nil if it cannot be read.
+  private func references(in record: UInt64) -> [UInt64]? {
+    do {
+      var ids: [UInt64] = []
+      try conditions.storedRecord(record)?.forEachToken { token in
+        if case .record(let id) = token { ids.append(id) }
       }
-    defer { references.names[parent] = names }
-    if let other = names.find(name, role.sort, 0), other != slot { return false }
-    names.insert(Place(parent: parent, role: role, name: name), slot)
-    return true
+      return ids
+    } catch {
+      return nil
+    }
   }
+
+  /// To whom the bodies of elements refer, be they read or not.
+  private func allReferences() -> [Int32: [UInt64]] {
+    var all = references.all
+    for slot in keeping.parts.bodies.keys {
+      for body in unreadBodies(of: slot) {
+        all[slot, default: []] += references.unread[body.id] ?? references(in: body.record) ?? []
+      }
+    }
+    return all
+  }
+
+  private typealias Lead = (slot: Int32, referrer: Int32)
+
+  /// The elements to which references lead from the tree, each with the first that refers to it, or else
+  /// contains it.
+  private func reachedElements() -> [Lead] {
+    let leads = leads()
+    // What is kept stays, and so does that to which it refers.
+    var (found, next) = (places.keptReferred.map { Lead($0, Document.tree) }, 0)
+    var reached = Set(found.map(\.slot) + [Document.tree])
+    var entry = Document.tree
+    while true {
+      for lead in leads[entry] ?? [] where reached.insert(lead.slot).inserted { found.append(lead) }
+      guard next < found.count else { return found }
+      entry = found[next].slot
+      next += 1
+    }
+  }
+
+  /// Where one gets from each entry: the tree, and what references reach, or nobody has.
+  ///
+  /// Who has an entry has all below it, but for other entries.
+  private func leads() -> [Int32: [Lead]] {
+    var slots = document.slotsByIdentifier
+    for (number, element) in places.added.enumerated() {
+      slots.set(element.id, Int32(document.elements.count + number))
+    }
+    let all = allReferences().sorted { $0.key < $1.key }.flatMap { slot, ids in
+      ids.compactMap { slots[$0] }.map { Lead($0, slot) }
+    }
+    let targets = Set(all.map(\.slot))
+    var entries: [Int32: Int32] = [:]
+    func entry(at slot: Int32) -> Int32 {
+      var (above, passed): (Int32, [Int32]) = (slot, [])
+      while above > Document.tree, entries[above] == nil, !targets.contains(above),
+        isContained(above)
+      {
+        passed.append(above)
+        above = places.parent(of: above)
+      }
+      let entry = entries[above] ?? above
+      for slot in passed { entries[slot] = entry }
+      return entry
+    }
+    var leads: [Int32: [Lead]] = [:]
+    for lead in all { leads[entry(at: lead.referrer), default: []].append(lead) }
+    for slot in targets where slot > Document.tree && isContained(slot) {
+      let parent = places.parent(of: slot)
+      leads[entry(at: parent), default: []].append((slot, parent))
+    }
+    // An object that scopes another one stays with it.
+    for slot in allSlots where places.role(of: slot) == .object {
+      let scope = places.parent(of: slot)
+      if scope > Document.tree, places.role(of: scope) == .object {
+        leads[slot, default: []].append((scope, slot))
+      }
+    }
+    return leads
+  }
+
+  private func isContained(_ slot: Int32) -> Bool {
+    !places.role(of: slot).livesByReferences && !places.orphans.contains(slot)
+  }
+
+  private var allSlots: Range<Int32> { 0..<Int32(document.elements.count + places.added.count) }
 
   /// Lets the end of the survey look whether something is another below an element.
   mutating func touchContents(of slot: Int32) {
-    if contents[slot] == nil { contents[slot] = storedContents(of: slot) }
+    if contents[slot] == nil { contents[slot] = places.isNew(slot) ? [] : document[slot].children }
   }
-
-  private func storedContents(of slot: Int32) -> Contents {
-    var below = Contents()
-    guard !places.isNew(slot) else { return below }
-    for slot in document[slot].children {
-      if document[slot].place.role.livesByReferences {
-        below.referred.append(slot)
-      } else {
-        below.children.append(slot)
-      }
-    }
-    return below
-  }
-}
-
-extension Survey.Contents {
-  fileprivate var all: [Int32] { children + referred }
 }

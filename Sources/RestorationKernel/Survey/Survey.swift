@@ -52,29 +52,12 @@ struct Survey {
     let placesBelow: Bool
   }
 
-  /// An object on its way to its visit.
+  /// What a walk has met.
   enum Met {
-    /// The number of the visit: a copy would count references.
+    /// An object, by the number of its visit: a copy would count references.
     case placed(Int)
-    /// A node that is left out, and why: a node above it is, at a path, or it has no usable name.
-    indirect case excluded(any RestorableNode, RestorationPath, below: RestorationPath?)
-  }
-
-  /// What is below an element, if that may be something else than before.
-  struct Contents {
-    var children: [Int32] = []
-    /// Those that only references reach; some may lie below another element by now.
-    var referred: [Int32] = []
-  }
-
-  /// A node that another one contains, too.
-  struct Contested {
-    let node: any RestorableNode
-    let name: String
-    let siblingIndex: Int32
-    let slot: Int32
-    /// Who contains the node besides the one below which it is stored.
-    let parent: Int32
+    /// The line of a node that is left out.
+    indirect case leftOut(any RestorableNode, PreservationReport.Entry)
   }
 
   /// The records that go: stored ones, and those of this save that do not get into the file after all.
@@ -86,6 +69,7 @@ struct Survey {
   /// The order of visits.
   struct Agenda {
     var met: [Met] = []
+    var leftOut: Set<ObjectIdentifier> = []
     /// All visits, as objects were met.
     var visits: [Visit] = []
     /// The numbers of visits, in the order of the walk.
@@ -96,12 +80,8 @@ struct Survey {
     var asked: [AnyObject] = []
     /// The objects that have said that they have changed.
     var changed: [(object: AnyObject, slot: Int32)] = []
-    var changedSlots: Set<Int32> = []
     /// Those of them that wait until they are part of the tree, the higher ones first.
     var waiting: [(object: AnyObject, slot: Int32)] = []
-    var contested: [Contested] = []
-    /// The elements that only references reach, and those below them.
-    var alone: Set<Int32> = []
   }
 
   let places: Places
@@ -110,7 +90,8 @@ struct Survey {
   let builder: RecordBuilder
   var agenda = Agenda()
   var change = Change()
-  var contents: [Int32: Contents] = [:]
+  /// What may be below elements, where that may be something else than before; some may lie elsewhere by now.
+  var contents: [Int32: [Int32]] = [:]
   var references: ReferenceChanges
   /// The bodies that the objects of elements have not read, and the elements that were kept until now.
   var keeping: Keeping
@@ -132,9 +113,8 @@ struct Survey {
     self.forms = forms
     places = Places(document, owner, objects)
     encoder = builder.makeEncoder()
-    references = ReferenceChanges(document)
+    references = ReferenceChanges(document.links)
     keeping = Keeping(document)
-    change.asksAlone = document.links.asksAlone
     forms.begin(with: document)
   }
 
@@ -145,7 +125,6 @@ struct Survey {
     defer { coder = nil }
     let mentions = try askApplication(application)
     agenda.changed = KnownObjects.shared.takeChanged(of: owner)
-    agenda.changedSlots = Set(agenda.changed.map(\.slot))
     var depths: [Int32: Int] = [:]
     agenda.waiting = agenda.changed.filter { document[$0.slot].id != 0 }
       .map { (depth(of: $0.slot, &depths), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
@@ -154,8 +133,8 @@ struct Survey {
     try setReferred(mentions, below: Document.tree)
     try askAll()
     expireKept()
-    try settleReferences()
     try writePending()
+    try settleReferences()
     try writeContents()
     try writeFacts()
     noteKept()
@@ -179,7 +158,11 @@ struct Survey {
     while let met = agenda.met.popLast() {
       switch met {
       case .placed(let number): try place(belowOf: number)
-      case .excluded(let node, let path, let gap): leaveOut(node, path, below: gap)
+      case .leftOut(let node, let entry):
+        // One line says it, and none if the node has its place elsewhere.
+        guard !places.isVisited(node), agenda.leftOut.insert(ObjectIdentifier(node)).inserted
+        else { continue }
+        places.notes.add(entry)
       }
     }
   }
@@ -196,7 +179,6 @@ struct Survey {
           agenda.waiting.append(item)
           continue
         }
-        if places.role(of: item.slot) == .object { try moveToScope(object, item.slot) }
         try renew(object, at: item.slot)
         if !places.isVisited(object) { try visit(changed: object, at: item.slot) }
         try placeAll()
@@ -240,21 +222,6 @@ struct Survey {
     }
   }
 
-  /// Visits what references reach and each save asks, itself or below it; false if there is none.
-  mutating func visitAlone() throws -> Bool {
-    var isVisiting = false
-    for slot in document.links.asksAlone.sorted()
-    where keeping.parts.elements[slot]?.reason != .unreferred {
-      guard let object = KnownObjects.shared.object(at: slot, of: owner) as? any StateRestoring,
-        !places.isVisited(object), !places.isHomeless(slot)
-      else { continue }
-      let info = types.info(of: object)
-      try visit(object, info, at: slot, asksBody: info.tracking == .always)
-      isVisiting = true
-    }
-    return isVisiting
-  }
-
   mutating func visit(
     _ object: any StateRestoring, _ info: TypeInfo, at slot: Int32, asksBody: Bool,
     placesBelow: Bool = true
@@ -264,7 +231,6 @@ struct Survey {
       throw RestorationError.tooManyNodes(places.path(of: slot), conditions.nodeLimit)
     }
     places.visit(object, at: slot)
-    if asksBody { places.notes.forgetExcluded(object) }
     agenda.met.append(.placed(agenda.visits.count))
     agenda.visits.append(
       Visit(object: object, info: info, slot: slot, asksBody: asksBody, placesBelow: placesBelow))
@@ -277,7 +243,9 @@ struct Survey {
     let info = types.info(of: object)
     KnownObjects.shared.note(object, at: slot, of: owner)
     agenda.asked.append(object)
-    noteAlone(info, slot)
+    if info.tracking == .always {
+      noteAsking(at: places.isNew(slot) ? places.parent(of: slot) : slot)
+    }
     try visit(object, info, at: slot, asksBody: true, placesBelow: placesBelow)
   }
 
@@ -325,10 +293,8 @@ struct Survey {
     }
     if places.lacksState(slot) { setPlace(of: slot) { $0.lacksState = false } }
     if keeping.hasReplaced { try copyReplaced() }
-    if !places.isNew(slot), document[slot].isUnheard {
-      change.edits.heard.append(slot)
-    }
-    return places.mentions
+    // As long as the stored body stays, that says to whom the element refers.
+    return keeping.hasWithheld && keeping.parts.withheld[slot] != nil ? nil : places.mentions
   }
 
   /// Whether an object that has not read its stored body says what it said then, so that nothing is

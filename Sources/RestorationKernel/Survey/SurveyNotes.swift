@@ -8,15 +8,13 @@ struct SurveyNotes {
     /// Of another object that had the element, or could have had it.
     case other(Int32, Outcome)
     indirect case entry(Entry)
-    /// The object has found its place after all, and has a line there.
+    /// The element goes after all.
     case obsolete
   }
 
   private var lines: [Line] = []
   private var notes: [Int32: [ReportNote]] = [:]
   private var outcomes: [Int32: Outcome] = [:]
-  /// The lines of objects that are left out and may find a place after all.
-  private var excluded: [ObjectIdentifier: Int] = [:]
   private(set) var askedCount = 0
 
   mutating func add(asked slot: Int32) {
@@ -34,38 +32,6 @@ struct SurveyNotes {
   mutating func addOther(_ slot: Int32, _ outcome: Outcome) { lines.append(.other(slot, outcome)) }
 
   mutating func add(_ entry: Entry) { lines.append(.entry(entry)) }
-
-  mutating func add(_ entry: Entry, ofExcluded object: AnyObject) {
-    excluded[ObjectIdentifier(object)] = lines.count
-    add(entry)
-  }
-
-  func isExcluded(_ object: AnyObject) -> Bool {
-    !excluded.isEmpty && excluded[ObjectIdentifier(object)] != nil
-  }
-
-  /// Whether an object is left out because another one has its name.
-  func isDuplicate(_ object: AnyObject) -> Bool {
-    guard !excluded.isEmpty, let line = excluded[ObjectIdentifier(object)],
-      case .entry(let entry) = lines[line]
-    else { return false }
-    return entry.outcome == .duplicate
-  }
-
-  /// Says of an object that is left out that another one has the name under which it could be stored.
-  mutating func setDuplicate(_ object: AnyObject) {
-    guard let line = excluded[ObjectIdentifier(object)], case .entry(var entry) = lines[line] else {
-      return
-    }
-    entry.outcome = .duplicate
-    lines[line] = .entry(entry)
-  }
-
-  mutating func forgetExcluded(_ object: AnyObject) {
-    guard !excluded.isEmpty, let line = excluded.removeValue(forKey: ObjectIdentifier(object))
-    else { return }
-    lines[line] = .obsolete
-  }
 
   /// Takes back the lines of elements that go after all.
   mutating func forget(_ slots: Set<Int32>) {

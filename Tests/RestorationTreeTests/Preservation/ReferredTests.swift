@@ -97,7 +97,9 @@ final class ReferredTests: ChangeTestCase {
     let keeper = try launch.keeper()
     for object in objects { keeper.registerObject(object, restorationIdentifier: "object") }
     _ = try await keeper.save([root])
-    XCTAssertEqual(try launch.storedPaths(), ["root", "root/plain", "object"])
+    // The new core stores the second one, too, and says that a restore does not find it.
+    let second = Launch.isNext ? ["object[1]"] : []
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/plain", "object"] + second)
     for _ in 0..<2 { try await assertASaveWritesNothing(keeper) }
     root.views = [view]
     _ = try await keeper.save([root])

@@ -92,6 +92,9 @@ final class SavingTests: XCTestCase {
     let root = TestNode("root", children: [TestNode(nil, children: [TestNode("deep")])])
     root.onEncode = { $0.encode(TestObject(), forKey: "object") }
     let saved = try await launch.keeper().save([root])
+    // The old core has a line for each node below one that is left out.
+    let below =
+      Launch.isNext ? "" : "\n  root/∅/deep (TestNode): left out, root/∅ above it is left out"
     XCTAssertEqual(
       saved.description,
       """
@@ -100,8 +103,7 @@ final class SavingTests: XCTestCase {
           problem: The key “object” refers to a TestObject without restoration identifier.\
        Give it one, or register it with keeper.registerObject.
         root/∅ (TestNode): left out, it has no usable restoration identifier
-        root/∅/deep (TestNode): left out, root/∅ above it is left out
-      """)
+      """ + below)
     let restored = try await launch.keeper().restore()
     XCTAssertEqual(
       restored.description,
