@@ -7,38 +7,28 @@ internal import Synchronization
 /// one replaces nothing if the old one cannot be kept, whoever has asked for it: a compaction runs
 /// by itself.
 final class KeptStorage: ArchiveStorage {
-  private struct State {
-    var reason: Moment.Reason? = .replaced
+  struct State {
+    fileprivate var reason: Moment.Reason? = .replaced
+    /// Whether nothing may replace the archive by itself: a compaction would keep it.
     var isHeld = false
     /// The last moment that another archive has replaced, if not one that is shorter.
-    var kept: Moment?
+    fileprivate var kept: Moment?
     var conditions: StateFile.Conditions
   }
 
   let base: any ArchiveStorage
   private let moments: any MomentStore
-  private let state: Mutex<State>
+  let state: Mutex<State>
 
   init(_ moments: any MomentStore, _ conditions: StateFile.Conditions) {
     (base, self.moments) = (moments.main, moments)
     state = Mutex(State(conditions: conditions))
   }
 
-  var conditions: StateFile.Conditions {
-    get { state.withLock(\.conditions) }
-    set { state.withLock { $0.conditions = newValue } }
-  }
-
-  /// Whether nothing may replace the archive by itself: a compaction would keep it.
-  var isHeld: Bool {
-    get { state.withLock(\.isHeld) }
-    set { state.withLock { $0.isHeld = newValue } }
-  }
-
   /// Keeps the stored archive as it is now.
   func keep(_ reason: Moment.Reason) throws(ArchiveError) -> Moment? {
     defer { removeExcess() }
-    return try moments.keep(reason, at: conditions.now)
+    return try moments.keep(reason, at: state.withLock(\.conditions.now))
   }
 
   /// The last moment that another archive has replaced since the last call, if not one that is shorter.
@@ -48,7 +38,7 @@ final class KeptStorage: ArchiveStorage {
   ///
   /// A failure is no reason to fail a save: the next moment brings another try.
   private func removeExcess() {
-    let (policy, now) = conditions
+    let (policy, now) = state.withLock(\.conditions)
     do throws(ArchiveError) {
       try moments.remove(policy.historyBound.excess(of: try moments.all(), at: now))
     } catch {}
@@ -64,7 +54,7 @@ final class KeptStorage: ArchiveStorage {
   func replacing<Result>(
     keeping reason: Moment.Reason?, _ body: () throws(ArchiveError) -> Result
   ) throws(ArchiveError) -> Result {
-    let isHeld = isHeld
+    let isHeld = state.withLock(\.isHeld)
     state.withLock { ($0.reason, $0.isHeld) = (reason, false) }
     defer { state.withLock { ($0.reason, $0.isHeld) = (.replaced, isHeld) } }
     return try body()
@@ -77,10 +67,17 @@ final class KeptStorage: ArchiveStorage {
     var kept: Moment?
     try base.replace { sink throws(ArchiveError) in
       try body(sink)
-      if let reason { kept = try moments.keep(reason, at: conditions.now) }
+      if let reason { kept = try moments.keep(reason, at: state.withLock(\.conditions.now)) }
       if reason != .replaced, let kept { state.withLock { $0.kept = kept } }
     }
     if kept != nil { removeExcess() }
+  }
+
+  /// Puts the bytes of another file in the place of the archive.
+  func put(_ file: any ArchiveFile, keeping reason: Moment.Reason?) throws(ArchiveError) {
+    try replacing(keeping: reason) { () throws(ArchiveError) in
+      try replace { sink throws(ArchiveError) in try sink.write(file) }
+    }
   }
 
   // MARK: Calls that are passed on

@@ -30,10 +30,10 @@ package final class LaunchMark: Sendable {
   private let state: Mutex<State>
 
   init(
-    _ place: (any LaunchPlace)?, _ tag: NumberTag, leftOut: Set<LaunchSubject>, isNear: Bool
+    _ place: (any LaunchPlace)?, _ tag: NumberTag, leftOut: [LaunchSubject], isNear: Bool
   ) {
     state = Mutex(State(place: place))
-    (self.tag, self.leftOut, self.isNear) = (tag, leftOut, isNear)
+    (self.tag, self.leftOut, self.isNear) = (tag, Set(leftOut), isNear)
     Self.remember(self)
   }
 
@@ -49,25 +49,18 @@ package final class LaunchMark: Sendable {
   ///
   /// The launch after a crash is told if a launch before has crashed, and of all late elements.
   package func reach(_ subject: LaunchSubject?) {
-    write { state in
-      state.element = subject.map { ($0, Self.second) }
-      return isNear || state.stage == .restored
-    }
+    change(writing: isNear) { $0.element = subject.map { ($0, Self.second) } }
   }
 
   /// Says which value is decoded while the body runs.
   package func reach<Result>(valueOf key: String, _ body: () throws -> Result) rethrows -> Result {
     let subject = subject(ofValue: key)
-    write { state in
-      state.values.append((subject, Self.second))
-      return true
-    }
+    change { $0.values.append((subject, Self.second)) }
     defer {
-      write { state in
+      change { state in
         // Other values may have begun on other threads.
         let place = state.values.lastIndex { $0.subject == subject }
         if let place { state.values.remove(at: place) }
-        return true
       }
     }
     return try body()
@@ -86,12 +79,7 @@ package final class LaunchMark: Sendable {
   }
 
   /// Says that the restore has ended, and only values and late elements may still be decoded.
-  package func endRestore() {
-    write { state in
-      (state.stage, state.element) = (.restored, nil)
-      return true
-    }
-  }
+  package func endRestore() { change { ($0.stage, $0.element) = (.restored, nil) } }
 
   /// Says that no crash has ended the launch.
   package func end() {
@@ -107,10 +95,11 @@ package final class LaunchMark: Sendable {
   /// Writes nothing any more: the state is not this launch's.
   func letGo() { state.withLock { $0.place = nil } }
 
-  /// Changes the note; the change says whether it is written.
-  private func write(_ change: (inout State) -> Bool) {
+  /// Changes the note, and writes it; after the restore in any case.
+  private func change(writing isWritten: Bool = true, _ change: (inout State) -> Void) {
     state.withLock { state in
-      if change(&state) { put(state) }
+      change(&state)
+      if isWritten || state.stage == .restored { put(state) }
     }
   }
 

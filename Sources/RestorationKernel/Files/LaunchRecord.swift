@@ -210,9 +210,8 @@ package struct LaunchRecord: Sendable {
 extension LaunchRecord {
   // A type that is coded as a whole takes the first launch half a millisecond (benchmark: launch of a
   // process), so only what most launches do not have is.
-  package func sealed(
-    _ key: ArchiveKey, _ context: ArchiveContext
-  ) throws(ArchiveError) -> [UInt8] {
+  package func sealed(_ key: ArchiveKey, _ context: ArchiveContext) throws(ArchiveError) -> [UInt8]
+  {
     let builder = RecordBuilder()
     do {
       try builder.append(record: 1) { encoder in
@@ -274,8 +273,9 @@ package struct SeenOld: Hashable, Codable, Sendable {
   package var bootSession: String?
   package var uptime: Double
 
-  package init(savedAt: Date, bootSession: String?, uptime: Double) {
-    (self.savedAt, self.bootSession, self.uptime) = (savedAt, bootSession, uptime)
+  package init(savedAt: Date, in environment: ApplicationEnvironment) {
+    (self.savedAt, bootSession) = (savedAt, environment.bootSession)
+    uptime = environment.uptime ?? BootSession.uptime
   }
 
   /// Whether an earlier launch has seen the same, and both cannot have had one wrong clock.

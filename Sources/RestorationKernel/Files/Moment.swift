@@ -46,9 +46,8 @@ extension Moment {
   // NUMBER-SECONDS-REASON-BYTES: the number keeps the order, also where a clock was set back.
   private init(_ number: UInt64, seconds: Int64, _ reason: Reason, byteCount: Int) {
     // After the last number there is none: a name that is planted stays the last one.
-    let digits = String(min(number, 999_999_999))
-    let zeros = String(repeating: "0", count: 9 - digits.count)
-    id = "\(zeros)\(digits)-\(seconds)-\(reason.rawValue)-\(byteCount)"
+    let digits = String(1_000_000_000 + min(number, 999_999_999)).dropFirst()
+    id = "\(digits)-\(seconds)-\(reason.rawValue)-\(byteCount)"
     self.reason = reason
     self.byteCount = byteCount
     date = Date(timeIntervalSince1970: TimeInterval(seconds))

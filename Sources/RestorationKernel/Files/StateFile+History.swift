@@ -46,14 +46,14 @@ extension StateFile {
       throw ArchiveError(
         .truncated, offset: file?.byteCount ?? 0, location: claim.storage.location)
     }
-    try claim.put(file, keeping: .putBack)
+    try claim.storage.put(file, keeping: .putBack)
     letMarkGo()
     forgetStored()
     _ = claim.storage.takeKept()
     var record = LaunchRecord()
     record.isPutBack = true
     // Neither crashes nor the age of the state count then; without the note they do.
-    _ = try? claim.write(record, LaunchNote(.ended), key())
+    if let key = try? key() { _ = claim.write(record, LaunchNote(.ended), key) }
   }
 
   /// Removes moments.
@@ -68,6 +68,6 @@ extension StateFile {
     guard var record = try claim.launchRecord(key) else { return }
     record.retry()
     letMarkGo()
-    try claim.write(record, record.note ?? LaunchNote(.ended), key)
+    if let problem = claim.write(record, record.note ?? LaunchNote(.ended), key) { throw problem }
   }
 }

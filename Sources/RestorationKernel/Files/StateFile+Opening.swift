@@ -37,30 +37,15 @@ private struct StateSearch<Tree: LaunchedTree> {
   var crashed: ArchiveVersion?
   var opened = OpenedState<Tree>()
 
-  init(_ claim: StateFile.Claim, _ key: ArchiveKey) {
-    (self.claim, self.key) = (claim, key)
-    do throws(ArchiveError) {
-      record = try claim.launchRecord(key) ?? record
-    } catch {
-      // A record that cannot be read stops no restore.
-      opened.markProblem = error
-    }
-  }
-
   mutating func passOver(_ moment: Moment?, _ reason: RestorationReport.PassedOver.Reason) {
-    let location = moment?.id ?? claim.storage.location
-    opened.passedOver.append(RestorationReport.PassedOver(location: location, reason: reason))
+    opened.passedOver.append(.init(location: moment?.id ?? claim.storage.location, reason: reason))
   }
 
   /// Writes the record; false if that failed, which stops no restore, either.
   mutating func write(_ note: LaunchNote) -> Bool {
-    do throws(ArchiveError) {
-      try claim.write(record, note, key)
-      return true
-    } catch {
-      opened.markProblem = error
-      return false
-    }
+    let problem = claim.write(record, note, key)
+    opened.markProblem = problem ?? opened.markProblem
+    return problem == nil
   }
 }
 
@@ -73,9 +58,7 @@ extension StateFile {
   /// - Throws: `ArchiveError` with `locked` if another instance has the state; why the newest archive
   ///   cannot be read, if none can be; a failure on the way to the bytes or to the key, which may pass.
   ///   Then what is stored stays, and the next save keeps it as a moment.
-  package func open<Tree>(
-    _ type: Tree.Type
-  ) throws(ArchiveError) -> OpenedState<Tree> {
+  package func open<Tree>(_ type: Tree.Type) throws(ArchiveError) -> OpenedState<Tree> {
     let claim = try claim()
     forgetStored()
     var (file, isAbsent) = (nil as (any AppendableArchiveFile)?, false)
@@ -87,11 +70,15 @@ extension StateFile {
       guard error.code == .permissionDenied else { throw error }
     }
     if isAbsent, try restorable(claim).isEmpty {
-      var nothing = OpenedState<Tree>()
-      nothing.markProblem = forgetLaunch(claim)
-      return nothing
+      return OpenedState(markProblem: forgetLaunch(claim))
     }
-    var search = StateSearch<Tree>(claim, try key())
+    var search = StateSearch<Tree>(claim: claim, key: try key())
+    do throws(ArchiveError) {
+      search.record = try claim.launchRecord(search.key) ?? search.record
+    } catch {
+      // A record that cannot be read stops no restore.
+      search.opened.markProblem = error
+    }
     if mark != nil {
       // The restore before was one of this launch, which goes on.
       search.record.crashes = 0
@@ -114,12 +101,11 @@ extension StateFile {
     search.record.begin(version, in: source.environment)
     let isMarked = search.write(LaunchNote(.restoring))
     let record = search.record
-    var leftOut = Set(record.leftOut)
-    // Without a mark, what crashes again would crash in every launch, so it is not tried.
-    if isMarked, let tried = record.tried { leftOut.remove(tried) }
     letMarkGo()
+    // Without a mark, what crashes again would crash in every launch, so it is not tried.
     mark = LaunchMark(
-      isMarked ? search.claim.places.launch : nil, record.tag, leftOut: leftOut,
+      isMarked ? search.claim.places.launch : nil, record.tag,
+      leftOut: record.leftOut.filter { !isMarked || $0 != record.tried },
       isNear: record.crashes >= max(1, conditions.policy.crashThreshold))
     search.opened.mark = mark
   }
@@ -134,7 +120,7 @@ extension StateFile {
   }
 
   /// The moments that a restore may take, the oldest first.
-  private func restorable(_ claim: Claim) throws(ArchiveError) -> [Moment] {
+  func restorable(_ claim: Claim) throws(ArchiveError) -> [Moment] {
     try claim.places.moments.all().filter(\.reason.isRestorable)
   }
 
@@ -148,17 +134,15 @@ extension StateFile {
     var candidates = [nil] as [Moment?]
     while let moment = candidates.popLast() {
       do throws(ArchiveError) {
-        var kept: (any ArchiveFile)?
-        var archive: Archive?
-        if let moment {
-          kept = try moments.file(of: moment)
-          let place = moments.storage(of: moment)
-          if kept != nil { archive = try open(search.claim, search.key, kept, in: place) }
-        } else if !isAbsent {
-          archive = try openStored(file, search.claim, search.key)
-        }
+        let archive =
+          if let moment {
+            try open(
+              search.claim, search.key, moments.file(of: moment), in: moments.storage(of: moment))
+          } else {
+            isAbsent ? nil : try openStored(file, search.claim, search.key)
+          }
         if let archive, archive.version != search.crashed {
-          if try isLast(archive, moment, kept, &search) { return }
+          if try isLast(archive, moment, &search) { break }
         } else if moment == nil {
           search.passOver(moment, .missing)
         }
@@ -170,20 +154,20 @@ extension StateFile {
       }
       if moment == nil { candidates = try restorable(search.claim) }
     }
-    if search.crashed != nil {
-      try beginEmpty(search.claim, search.key)
-    } else if let failure {
-      throw failure
+    switch search.opened.outcome {
+    case .crashed: try beginEmpty(search.claim, search.key)
+    case .nothing: if let failure { throw failure }
+    case .restored, .tooOld: break
     }
   }
 
   /// Looks at one state; true if no other one is looked at.
   private func isLast<Tree>(
-    _ archive: Archive, _ moment: Moment?, _ kept: (any ArchiveFile)?,
-    _ search: inout StateSearch<Tree>
+    _ archive: Archive, _ moment: Moment?, _ search: inout StateSearch<Tree>
   ) throws(ArchiveError) -> Bool {
     if moment == nil, try isLeft(archive, &search) { return true }
     let (claim, version, tree) = (search.claim, archive.version, try Tree(archive))
+    let kept = try moment.flatMap(claim.places.moments.file)
     let isTaken =
       mark != nil
       || search.record.take(
@@ -193,7 +177,7 @@ extension StateFile {
       standIn = kept ?? standIn
     } else if let kept {
       // At once: the next launch must not restore the state that has given way.
-      try claim.put(kept, keeping: search.crashed == nil ? keeps : nil)
+      try claim.storage.put(kept, keeping: search.crashed == nil ? keeps : nil)
       try goOn(claim, search.key)
     }
     if isTaken {
@@ -205,13 +189,10 @@ extension StateFile {
     search.passOver(moment, .crashed)
     forgetStored(keeping: .crashed)
     // One that stood in for another one has none that stands in for it.
-    guard !search.record.gaveWay else {
-      try beginEmpty(claim, search.key)
-      return true
-    }
+    let isOver = search.record.gaveWay
     (search.crashed, search.record) = (version, LaunchRecord())
     search.record.gaveWay = true
-    return false
+    return isOver
   }
 
   /// Opens the stored archive for the saves that follow.
@@ -249,10 +230,7 @@ extension StateFile {
     guard let savedAt = SaveFacts.time(archive.schema), !search.record.isPutBack,
       let maximumAge = policy.maximumAge, now.timeIntervalSince(savedAt) > maximumAge
     else { return false }
-    let environment = source.environment
-    let seen = SeenOld(
-      savedAt: savedAt, bootSession: environment.bootSession,
-      uptime: environment.uptime ?? BootSession.uptime)
+    let seen = SeenOld(savedAt: savedAt, in: source.environment)
     if seen.confirms(search.record.seenOld) {
       search.opened.outcome = .tooOld(try search.claim.storage.keep(.unread))
       try beginEmpty(search.claim, search.key)
@@ -297,11 +275,14 @@ extension StateFile.Claim {
     }
   }
 
-  /// Writes the record of launches, with its note.
-  func write(
-    _ record: LaunchRecord, _ note: LaunchNote, _ key: ArchiveKey
-  ) throws(ArchiveError) {
-    try places.launch.write(
-      try record.sealed(key, launchContext), note: note.bytes(record.tag))
+  /// Writes the record of launches, with its note; returns why that failed.
+  func write(_ record: LaunchRecord, _ note: LaunchNote, _ key: ArchiveKey) -> ArchiveError? {
+    do throws(ArchiveError) {
+      let sealed = try record.sealed(key, launchContext)
+      try places.launch.write(sealed, note: note.bytes(record.tag))
+      return nil
+    } catch {
+      return error
+    }
   }
 }

@@ -4,19 +4,12 @@ package import ArchiveCodec
 package enum FileRecord {
   /// Stands in a file whose next compaction has to leave no trace of what was removed.
   package static let compactionDue = UInt64.max - 3
-
-  /// Writes the record into the change that removes something which must leave no trace.
-  package static func markCompactionDue(in builder: RecordBuilder) throws {
-    try builder.append(record: compactionDue) { _ in }
-  }
 }
 
 extension StateFile {
-  package struct Appended: Sendable {
-    package let byteCount: Int
-    /// The moment that another state has become which this one has replaced since the last change.
-    package let kept: Moment?
-  }
+  /// How many bytes were written, and the moment that another state has become which this one has
+  /// replaced since the last change.
+  package typealias Appended = (byteCount: Int, kept: Moment?)
 
   /// The writer of the state, whose builder the records of the next change come from.
   ///
@@ -29,7 +22,7 @@ extension StateFile {
     if let writer { return writer }
     guard let standIn else { return nil }
     let (claim, key) = (try claim(), try key())
-    try claim.put(standIn, keeping: keeps)
+    try claim.storage.put(standIn, keeping: keeps)
     numbering += 1
     return try goOn(claim, key)
   }
@@ -58,7 +51,8 @@ extension StateFile {
     _ records: RecordBatch, removing removed: [UInt64] = [], schema: UInt32 = 0,
     isCompactionDue isDue: Bool = false
   ) throws(ArchiveError) -> Appended {
-    let claim = try claim()
+    // A writer looks at the lock itself.
+    let claim = if writer != nil, let claimed { claimed } else { try self.claim() }
     // Before the change: it may be there though the call fails.
     isCompactionDue = isCompactionDue || isDue
     let byteCount =
@@ -71,7 +65,7 @@ extension StateFile {
       }
     keeps = nil
     try? compactWithoutTrace()
-    return Appended(byteCount: byteCount, kept: claim.storage.takeKept())
+    return (byteCount, claim.storage.takeKept())
   }
 
   private func append(
@@ -116,12 +110,8 @@ extension StateFile {
   /// The records are read from the file that this instance has open; what lies in its place now
   /// becomes a moment.
   private func recover(_ writer: ArchiveWriter, _ claim: Claim) {
-    do throws(ArchiveError) {
-      // The records may have been built before a change that brought new names.
-      return try writer.checkIsCurrent()
-    } catch {
-      guard error.code == .outdated else { return }
-    }
+    // The records may have been built before a change that brought new names.
+    if (try? writer.checkIsCurrent()) != nil { return }
     forgetStored()
     // After a failure the next save begins anew, and keeps what is stored.
     guard let archive = writer.archive, let claim = try? self.claim(),
@@ -145,8 +135,7 @@ extension StateFile {
     guard isCompactionDue, let writer, let claim = claimed, let archive = writer.archive else {
       return
     }
-    let moments = claim.places.moments
-    try moments.remove(try moments.all().filter { $0.isOfMain && $0.reason.isRestorable })
+    try claim.places.moments.remove(try restorable(claim).filter(\.isOfMain))
     let records = try records(of: archive)
     numbering += 1
     try claim.storage.replacing(keeping: nil) { () throws(ArchiveError) in
@@ -197,8 +186,7 @@ extension StateFile {
         guard error.code == .keyLocked else { throw error }
       }
     }
-    let moments = claim.places.moments
-    try moments.remove(try moments.all().filter(\.reason.isRestorable))
+    try claim.places.moments.remove(try restorable(claim))
     if !isEmpty {
       // A key that is locked seals no empty state, so the state itself goes last.
       try claim.storage.remove()

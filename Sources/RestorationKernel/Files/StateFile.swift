@@ -1,5 +1,6 @@
 package import ArchiveCodec
 internal import RestorationLibc
+internal import Synchronization
 #if canImport(FoundationEssentials)
 package import FoundationEssentials
 #else
@@ -51,7 +52,7 @@ package final class StateFile {
 
   let source: Source
   package var conditions: Conditions = (StatePolicy(), Date()) {
-    didSet { claimed?.storage.conditions = conditions }
+    didSet { claimed?.storage.state.withLock { $0.conditions = conditions } }
   }
   var claimed: Claim?
   /// The name that was taken last: an instance never goes on under the name of another one.
@@ -82,8 +83,8 @@ package final class StateFile {
 
   /// Whether something is to leave no trace, and its records are still in the file.
   var isCompactionDue: Bool {
-    get { claimed?.storage.isHeld ?? false }
-    set { claimed?.storage.isHeld = newValue }
+    get { claimed?.storage.state.withLock(\.isHeld) ?? false }
+    set { claimed?.storage.state.withLock { $0.isHeld = newValue } }
   }
 
   /// The instances that have the states with the lower numbers.
@@ -104,8 +105,9 @@ package final class StateFile {
         let taken = Claim(
           name: name, storage: KeptStorage(places.moments, conditions), places: places, lock: lock,
           others: others, context: ArchiveContext([source.application, name]))
-        taken.storage.isHeld = isCompactionDue
+        let isCompactionDue = isCompactionDue
         (claimed, lastName) = (taken, name)
+        self.isCompactionDue = isCompactionDue
         return taken
       } catch {
         guard error.code == .locked else { throw error }
@@ -186,15 +188,6 @@ package final class StateFile {
       // The file is in its place.
       if error.code == .notDurable { try goOn(claim, key) }
       throw error
-    }
-  }
-}
-
-extension StateFile.Claim {
-  /// Puts the bytes of another file in the place of the stored ones.
-  func put(_ file: any ArchiveFile, keeping reason: Moment.Reason?) throws(ArchiveError) {
-    try storage.replacing(keeping: reason) { () throws(ArchiveError) in
-      try storage.replace { sink throws(ArchiveError) in try sink.write(file) }
     }
   }
 }

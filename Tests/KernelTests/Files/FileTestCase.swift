@@ -87,7 +87,7 @@ class FileTestCase: XCTestCase {
         encoder.encode(above[record], forKey: "above")
       }
     }
-    if leavingNoTrace { try FileRecord.markCompactionDue(in: builder) }
+    if leavingNoTrace { try builder.append(record: FileRecord.compactionDue) { _ in } }
     return try file.append(
       try builder.finish(), removing: removing,
       schema: UInt32(now.timeIntervalSinceReferenceDate), isCompactionDue: leavingNoTrace)

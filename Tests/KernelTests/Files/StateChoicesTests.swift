@@ -55,11 +55,12 @@ final class StateChoicesTests: XCTestCase {
     for isOfState in [nil, false, true] {
       for boot in ["same", "other"] {
         for passed in [-1, 0, day - 1, day] {
-          let seen = SeenOld(savedAt: saved, bootSession: "same", uptime: 5 * day)
-          let before = isOfState.map {
-            SeenOld(
-              savedAt: $0 ? saved : saved.addingTimeInterval(1), bootSession: boot,
-              uptime: 5 * day - passed)
+          var environment = FileTestCase.environment(of: "1")
+          (environment.bootSession, environment.uptime) = ("same", 5 * day)
+          let seen = SeenOld(savedAt: saved, in: environment)
+          (environment.bootSession, environment.uptime) = (boot, 5 * day - passed)
+          let before = isOfState.map { isOfState in
+            SeenOld(savedAt: isOfState ? saved : saved.addingTimeInterval(1), in: environment)
           }
           XCTAssertEqual(
             seen.confirms(before),
