@@ -25,7 +25,6 @@ extension Survey {
     agenda.order.append(number)
     let visit = agenda.visits[number]
     if visit.asksBody { places.notes.add(asked: visit.slot) }
-    guard visit.placesBelow else { return }
     try visitReferred(below: visit.slot)
     guard let node = visit.info.node(visit.object) else { return }
     let traits = visit.info.traits

@@ -49,7 +49,6 @@ struct Survey {
     let slot: Int32
     /// Whether the hook is asked, and not only who is below the object.
     let asksBody: Bool
-    let placesBelow: Bool
   }
 
   /// What a walk has met.
@@ -80,7 +79,7 @@ struct Survey {
     var asked: [AnyObject] = []
     /// The objects that have said that they have changed.
     var changed: [(object: AnyObject, slot: Int32)] = []
-    /// Those of them that wait until they are part of the tree, the higher ones first.
+    /// Those of them that wait until they are part of the tree.
     var waiting: [(object: AnyObject, slot: Int32)] = []
   }
 
@@ -125,9 +124,9 @@ struct Survey {
     defer { coder = nil }
     let mentions = try askApplication(application)
     agenda.changed = KnownObjects.shared.takeChanged(of: owner)
-    var depths: [Int32: Int] = [:]
+    // The higher ones mostly come first: what is below an element was stored after it.
     agenda.waiting = agenda.changed.filter { document[$0.slot].id != 0 }
-      .map { (depth(of: $0.slot, &depths), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+      .sorted { $0.slot < $1.slot }
     try placeRoots(roots)
     _ = try placeChanged()
     try setReferred(mentions, below: Document.tree)
@@ -169,22 +168,18 @@ struct Survey {
 
   /// Visits the objects that have said that they have changed, and are part of the tree by now; false if there are none.
   mutating func placeChanged() throws -> Bool {
-    let waitingCount = agenda.waiting.count
-    var count = waitingCount + 1
-    while agenda.waiting.count < count {
-      let waiting = agenda.waiting
-      (count, agenda.waiting) = (waiting.count, [])
-      for item in waiting where !places.isVisited(item.object) {
-        guard !places.isHomeless(item.slot), let object = item.object as? any StateRestoring else {
-          agenda.waiting.append(item)
-          continue
-        }
-        try renew(object, at: item.slot)
-        if !places.isVisited(object) { try visit(changed: object, at: item.slot) }
-        try placeAll()
+    let waiting = agenda.waiting
+    agenda.waiting = []
+    for item in waiting where !places.isVisited(item.object) {
+      guard !places.isHomeless(item.slot), let object = item.object as? any StateRestoring else {
+        agenda.waiting.append(item)
+        continue
       }
+      try renew(object, at: item.slot)
+      if !places.isVisited(object) { try visit(changed: object, at: item.slot) }
+      try placeAll()
     }
-    return agenda.waiting.count < waitingCount
+    return agenda.waiting.count < waiting.count
   }
 
   /// Looks whether an object that says that it has changed has another name or form: the one above says both.
@@ -223,8 +218,7 @@ struct Survey {
   }
 
   mutating func visit(
-    _ object: any StateRestoring, _ info: TypeInfo, at slot: Int32, asksBody: Bool,
-    placesBelow: Bool = true
+    _ object: any StateRestoring, _ info: TypeInfo, at slot: Int32, asksBody: Bool
   ) throws {
     // The views of a node count with the next node.
     guard agenda.visits.count < conditions.nodeLimit || places.role(of: slot) == .view else {
@@ -233,12 +227,12 @@ struct Survey {
     places.visit(object, at: slot)
     agenda.met.append(.placed(agenda.visits.count))
     agenda.visits.append(
-      Visit(object: object, info: info, slot: slot, asksBody: asksBody, placesBelow: placesBelow))
+      Visit(object: object, info: info, slot: slot, asksBody: asksBody))
   }
 
   /// Visits an object that is found by itself.
   mutating func visit(
-    changed object: any StateRestoring, at slot: Int32, placesBelow: Bool = true
+    changed object: any StateRestoring, at slot: Int32
   ) throws {
     let info = types.info(of: object)
     KnownObjects.shared.note(object, at: slot, of: owner)
@@ -246,19 +240,7 @@ struct Survey {
     if info.tracking == .always {
       noteAsking(at: places.isNew(slot) ? places.parent(of: slot) : slot)
     }
-    try visit(object, info, at: slot, asksBody: true, placesBelow: placesBelow)
-  }
-
-  /// How many elements lie above an element; each of them is passed once for all that lie below it.
-  private func depth(of slot: Int32, _ known: inout [Int32: Int]) -> Int {
-    var (above, passed): (Int32, [Int32]) = (slot, [])
-    while above > Document.tree, known[above] == nil {
-      passed.append(above)
-      above = document[above].place.parent
-    }
-    let depth = known[above] ?? 0
-    for (steps, slot) in passed.reversed().enumerated() { known[slot] = depth + steps + 1 }
-    return depth + passed.count
+    try visit(object, info, at: slot, asksBody: true)
   }
 
   /// What the next save has to ask again if this one is not stored.
