@@ -62,8 +62,6 @@ package final class StateEngine {
     file = FileQueue(settings.source)
   }
 
-  deinit { KnownObjects.shared.close(owner) }
-
   var types: TypeTable { objects.types }
   var signal: ChangeSignal { owner.signal }
 
