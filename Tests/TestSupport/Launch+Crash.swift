@@ -33,9 +33,9 @@ extension Launch {
   package var isInRestore: Bool { store.memory(named: "main.launch").isInRestore }
 
   #if RESTORATION_NEXT
-  package static let isNext = true
+  nonisolated package static let isNext = true
   #else
-  package static let isNext = false
+  nonisolated package static let isNext = false
   #endif
 
   #if RESTORATION_NEXT
@@ -102,20 +102,22 @@ extension Launch {
     #endif
   }
 
-  #if RESTORATION_NEXT
-  /// The moments beside the state, the oldest first.
-  package var setAside: [[UInt8]] {
+  /// The states that were set aside, or the moments beside the state, the oldest first.
+  package var setAside: [[UInt8]] { setAside(of: "main") }
+
+  /// The same of a state of a name.
+  package func setAside(of name: String) -> [[UInt8]] {
+    #if RESTORATION_NEXT
     do {
-      return try store.names().filter { $0.hasPrefix("main.history") }.sorted()
+      return try store.names().filter { $0.hasPrefix("\(name).history") }.sorted()
         .compactMap { store.memory(named: $0).bytes }
     } catch {
       return []
     }
+    #else
+    store.memory(named: name).setAsideBytes
+    #endif
   }
-  #else
-  /// The states that were set aside.
-  package var setAside: [[UInt8]] { store.memory(named: "main").setAsideBytes }
-  #endif
 
   /// A launch that crashes when all nodes are decoded.
   ///

@@ -60,11 +60,6 @@ actor FileQueue {
     var numbering = 0
   }
 
-  /// The name of the state, nil before it is claimed, and the instances that have the ones before.
-  typealias Instances = (name: String?, others: [OtherInstance])
-
-  private var instances: Instances { (file.isClaimed ? file.name : nil, file.otherInstances) }
-
   /// Where the state is, or where it will be.
   private var location: String {
     file.source.directory.storage(named: file.name).location
@@ -83,11 +78,14 @@ actor FileQueue {
     }
     var opened = Opened(
       report: RestorationReport(.noArchive), mark: found.mark, numbering: file.numbering)
-    (opened.report.stateName, opened.report.otherInstances) = instances
     opened.report.launchProblem = found.markProblem.map { "The launch could not be marked: \($0)" }
     switch found.outcome {
     case .nothing: break
-    case .tooOld(let moment): opened.report.outcome = .tooOld(setAsideAt: moment?.id)
+    case .tooOld(let archive, let moment):
+      opened.report.outcome = .tooOld(setAsideAt: moment?.id)
+      opened.report.source = RestorationReport.Source(
+        location: moment?.id ?? location, generation: nil,
+        savedAt: SaveFacts.time(archive.schema), passedOver: [])
     case .crashed(let moment): opened.report.outcome = .crashed(setAsideAt: moment?.id)
     case .restored(let state, let archive, let moment):
       opened.stored = state
@@ -163,7 +161,6 @@ actor FileQueue {
     /// Nil while nobody has asked: a writer has the lock.
     var writer: ArchiveWriter?
     let numbering: Int
-    let instances: Instances
 
     /// Whether the change is there; a power cut may undo one that is not durable.
     var isThere: Bool {
@@ -194,8 +191,7 @@ actor FileQueue {
         throw error.located(at: location)
       }
     }
-    var written = Written(
-      number: change, appended: appended, numbering: file.numbering, instances: instances)
+    var written = Written(number: change, appended: appended, numbering: file.numbering)
     if hasNew, written.isThere { written.fingerprints = records.fingerprints }
     lastWritten = written
     written.writer = file.writer

@@ -67,7 +67,7 @@ extension StateEngine {
     }
     (findings.isLocked, known) = (false, (nil, opened.numbering))
     var report = opened.report
-    findings.instances = (report.stateName, report.otherInstances)
+    (report.stateName, report.otherInstances) = settings.source.holding.now
     if let stored = opened.stored {
       restore(stored, opened.mark, participants, &report)
       opened.mark?.endRestore()

@@ -254,7 +254,7 @@ extension StateEngine {
     if report.setAside != nil, let unread { notes.add(unread, Document.tree) }
     report.version = writer?.version
     report.byteCount = writer?.storedByteCount ?? 0
-    (report.stateName, report.otherInstances) = findings.instances
+    (report.stateName, report.otherInstances) = settings.source.holding.now
     let kept = document.keptAndBelow.count
     let stored = document.elements.count - 1 - document.removedCount - kept
     report.unaskedCount = max(0, stored - notes.askedCount)

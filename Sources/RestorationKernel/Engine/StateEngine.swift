@@ -49,7 +49,6 @@ package final class StateEngine {
     var lateReport: RestorationReport?
     /// The tabs that were selected and are not back.
     var tabsToCome: [TabToCome] = []
-    var instances: FileQueue.Instances = (nil, [])
     /// How much was registered when objects were asked last: under other names all are asked anew.
     var registrationCount = 0
   }
@@ -73,6 +72,9 @@ package final class StateEngine {
 
   var status: RestorationStatus {
     if turns.running == .restore { return .restoring }
+    if case .inUse = findings.lastStatus, settings.source.holding.now.name != nil {
+      return .notRestoredYet
+    }
     guard findings.lastStatus == .active, let failure = findings.saveFailure else {
       return findings.lastStatus
     }

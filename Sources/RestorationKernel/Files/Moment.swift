@@ -40,6 +40,8 @@ public struct Moment: Hashable, Sendable, Identifiable {
   public let byteCount: Int
   /// Whether the bytes are those of the stored archive itself, as far as they go.
   package var isOfMain = false
+  /// The name of the state in whose history it was found.
+  package var stateName: String?
 }
 
 extension Moment {

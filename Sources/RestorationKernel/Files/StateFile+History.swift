@@ -3,7 +3,9 @@ package import ArchiveCodec
 extension StateFile {
   /// The moments of the state, the oldest first.
   package func history() throws(ArchiveError) -> [Moment] {
-    try source.directory.places(besideState: name).moments.all()
+    var moments = try source.directory.places(besideState: name).moments.all()
+    for place in moments.indices { moments[place].stateName = name }
+    return moments
   }
 
   /// Keeps the state as it is stored now.
@@ -40,7 +42,7 @@ extension StateFile {
   ///
   /// - Throws: `truncated` if a part of the moment is gone; as ``append(_:removing:schema:isCompactionDue:)``.
   package func putBack(_ moment: Moment) throws(ArchiveError) {
-    let claim = try claim()
+    let claim = try claim(of: [moment])
     let file = try claim.places.moments.file(of: moment)
     guard let file, file.byteCount == moment.byteCount else {
       throw ArchiveError(
@@ -58,7 +60,17 @@ extension StateFile {
 
   /// Removes moments.
   package func remove(_ moments: [Moment]) throws(ArchiveError) {
-    try claim().places.moments.remove(moments)
+    try claim(of: moments).places.moments.remove(moments)
+  }
+
+  /// Takes the state that has moments, and no other: that of another instance may have equal ones.
+  private func claim(of moments: [Moment]) throws(ArchiveError) -> Claim {
+    // Those of the first instance were listed before.
+    let claim = try claim(claimed == nil ? .single : nil)
+    guard moments.allSatisfy({ $0.stateName ?? claim.name == claim.name }) else {
+      throw ArchiveError(.locked, subject: claim.others.first?.process)
+    }
+    return claim
   }
 
   /// Lets the next restores try again what they leave out, one at a time.

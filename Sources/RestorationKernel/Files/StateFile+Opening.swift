@@ -13,7 +13,7 @@ package struct OpenedState<Tree: LaunchedTree>: Sendable {
     /// The tree of the archive, which comes from a moment if no newer one could be read.
     case restored(Tree, Archive, from: Moment?)
     /// The state is too old; it stays where it is, or is a moment now.
-    case tooOld(Moment?)
+    case tooOld(Archive, Moment?)
     /// Restores of the state crashed too often; it is a moment now.
     case crashed(Moment?)
   }
@@ -59,7 +59,7 @@ extension StateFile {
   ///   cannot be read, if none can be; a failure on the way to the bytes or to the key, which may pass.
   ///   Then what is stored stays, and the next save keeps it as a moment.
   package func open<Tree>(_ type: Tree.Type) throws(ArchiveError) -> OpenedState<Tree> {
-    let claim = try claim()
+    let claim = try claimToRead()
     forgetStored()
     var (file, isAbsent) = (nil as (any AppendableArchiveFile)?, false)
     do throws(ArchiveError) {
@@ -89,7 +89,7 @@ extension StateFile {
     try find(file, isAbsent: isAbsent, &search)
     switch search.opened.outcome {
     case .restored(_, let archive, _): begin(archive.version, &search)
-    case .tooOld(nil): break
+    case .tooOld(_, nil): break
     case .nothing, .tooOld, .crashed:
       search.opened.markProblem = forgetLaunch(claim) ?? search.opened.markProblem
     }
@@ -232,10 +232,10 @@ extension StateFile {
     else { return false }
     let seen = SeenOld(savedAt: savedAt, in: source.environment)
     if seen.confirms(search.record.seenOld) {
-      search.opened.outcome = .tooOld(try search.claim.storage.keep(.unread))
+      search.opened.outcome = .tooOld(archive, try search.claim.storage.keep(.unread))
       try beginEmpty(search.claim, search.key)
     } else {
-      search.opened.outcome = .tooOld(nil)
+      search.opened.outcome = .tooOld(archive, nil)
       if search.record.seenOld?.savedAt != savedAt {
         search.record.seenOld = seen
         _ = search.write(LaunchNote(.ended))

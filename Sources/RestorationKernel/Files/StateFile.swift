@@ -20,6 +20,7 @@ package final class StateFile {
     package let keys: any KeyProvider
     package let environment: ApplicationEnvironment
     package let limits: ArchiveLimits
+    package let holding = Holding()
     /// Waits for another instance that has the state, and may be about to end; false ends the waiting.
     package var pause: @Sendable (_ tries: Int, _ policy: InstancePolicy) -> Bool = {
       tries, policy in
@@ -50,11 +51,13 @@ package final class StateFile {
   /// What a keeper keeps and leaves out, and the time of its clock, as of the call that is under way.
   package typealias Conditions = (policy: StatePolicy, now: Date)
 
-  let source: Source
+  package let source: Source
   package var conditions: Conditions = (StatePolicy(), Date()) {
     didSet { claimed?.storage.state.withLock { $0.conditions = conditions } }
   }
-  var claimed: Claim?
+  var claimed: Claim? {
+    didSet { source.holding.now = (claimed?.name, claimed?.others ?? []) }
+  }
   /// The name that was taken last: an instance never goes on under the name of another one.
   private var lastName: String?
   /// Whether a wait for the instance that has the state was in vain.
@@ -79,32 +82,28 @@ package final class StateFile {
   /// The name of the state that this instance has, or else of the one that was asked for.
   package var name: String { claimed?.name ?? source.name }
 
-  package var isClaimed: Bool { claimed != nil }
-
   /// Whether something is to leave no trace, and its records are still in the file.
   var isCompactionDue: Bool {
     get { claimed?.storage.state.withLock(\.isHeld) ?? false }
     set { claimed?.storage.state.withLock { $0.isHeld = newValue } }
   }
 
-  /// The instances that have the states with the lower numbers.
-  package var otherInstances: [OtherInstance] { claimed?.others ?? [] }
-
   /// Takes the state, or the one that is taken already.
   ///
+  /// - Parameter policy: What becomes of a second instance; the policy of the keeper if nil.
+  /// - Returns: The state that this instance has.
   /// - Throws: `locked` with the other instance as its subject if the state is in use.
-  func claim() throws(ArchiveError) -> Claim {
+  func claim(_ policy: InstancePolicy? = nil) throws(ArchiveError) -> Claim {
     // Without its file a lock keeps nobody out any more.
     if let claimed, try claimed.lock.isHeld() { return claimed }
+    source.holding.now = (nil, [])
     var others: [OtherInstance] = []
     var refusal = ArchiveError(.locked)
-    for name in InstanceName.all(source.name, last: lastName, conditions.policy.instances) {
+    let policy = policy ?? conditions.policy.instances
+    for name in InstanceName.all(source.name, last: lastName, policy) {
       do throws(ArchiveError) {
         let lock = try lock(name, isFirst: others.isEmpty && lastName == nil)
-        let places = source.directory.places(besideState: name)
-        let taken = Claim(
-          name: name, storage: KeptStorage(places.moments, conditions), places: places, lock: lock,
-          others: others, context: ArchiveContext([source.application, name]))
+        let taken = claim(name, lock, others)
         let isCompactionDue = isCompactionDue
         (claimed, lastName) = (taken, name)
         self.isCompactionDue = isCompactionDue
@@ -116,6 +115,26 @@ package final class StateFile {
       }
     }
     throw refusal
+  }
+
+  /// The state, or one that can only be read where nothing can be locked.
+  func claimToRead() throws(ArchiveError) -> Claim {
+    do throws(ArchiveError) { return try claim() } catch {
+      guard error.code != .locked else { throw error }
+      let nowhere = Nowhere(error)
+      return claim(source.name, nowhere, [], launch: nowhere)
+    }
+  }
+
+  private func claim(
+    _ name: String, _ lock: any ArchiveLock, _ others: [OtherInstance],
+    launch: (any LaunchPlace)? = nil
+  ) -> Claim {
+    var places = source.directory.places(besideState: name)
+    places.launch = launch ?? places.launch
+    return Claim(
+      name: name, storage: KeptStorage(places.moments, conditions), places: places, lock: lock,
+      others: others, context: ArchiveContext([source.application, name]))
   }
 
   /// Takes the lock of a name; only the first one is waited for, and once.
@@ -190,4 +209,28 @@ package final class StateFile {
       throw error
     }
   }
+}
+
+/// The state that an instance has, for those who do not wait for its file.
+package final class Holding: Sendable {
+  private let state = Mutex<(name: String?, others: [OtherInstance])>((nil, []))
+
+  /// The name of the state, nil while the instance has none, and those who have the ones before.
+  package internal(set) var now: (name: String?, others: [OtherInstance]) {
+    get { state.withLock(\.self) }
+    set { state.withLock { $0 = newValue } }
+  }
+}
+
+/// The lock and the record of launches of a state where neither can be.
+private final class Nowhere: ArchiveLock, LaunchPlace {
+  private let reason: ArchiveError
+
+  init(_ reason: ArchiveError) { self.reason = reason }
+
+  func isHeld() throws(ArchiveError) -> Bool { false }
+  func read() throws(ArchiveError) -> [UInt8]? { throw reason }
+  func write(_ record: [UInt8], note: [UInt8]) throws(ArchiveError) { throw reason }
+  func write(note: [UInt8]) throws(ArchiveError) { throw reason }
+  func clear() throws(ArchiveError) { throw reason }
 }

@@ -55,7 +55,6 @@ extension StateEngine {
     apply(result.change)
     document?.setFingerprints(written.fingerprints, from: count)
     take((written.writer, written.numbering))
-    findings.instances = written.instances
     let appended = try written.appended.get()
     KnownObjects.shared.askAgain(result.askAgain, of: owner)
     return appended

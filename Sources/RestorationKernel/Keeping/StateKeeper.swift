@@ -49,6 +49,16 @@ public final class StateKeeper {
   /// What the keeper is doing, or why it does nothing.
   public var status: RestorationStatus { isDelegateGone ? .delegateGone : engine.status }
 
+  /// The name of the state that the keeper has; nil before its first restore or save and after
+  /// ``close()``.
+  ///
+  /// The name is the one that the keeper was made with, or with ``InstancePolicy/numbered`` the first
+  /// free name with a number.
+  public var stateName: String? { engine.settings.source.holding.now.name }
+
+  /// The instances that had the states with lower numbers when the keeper took its own.
+  public var otherInstances: [OtherInstance] { engine.settings.source.holding.now.others }
+
   /// Creates a keeper of one state of an application.
   ///
   /// - Parameters:

@@ -418,12 +418,12 @@ final class DamagedStateTests: FileTestCase {
     now.addTimeInterval(1000)
     for round in 1...2 {
       let file = file()
-      guard case .tooOld(nil) = try open(file).opened.outcome else { return XCTFail("\(round)") }
+      guard case .tooOld(_, nil) = try open(file).opened.outcome else { return XCTFail("\(round)") }
       try file.close()
     }
     environment.bootSession = "other"
     let file = file()
-    guard case .tooOld(let moment?) = try open(file).opened.outcome else { return XCTFail() }
+    guard case .tooOld(_, let moment?) = try open(file).opened.outcome else { return XCTFail() }
     XCTAssertEqual(moment.reason, .unread)
     try save([2: "b"], to: file)
     try file.close()
@@ -450,7 +450,7 @@ final class DamagedStateTests: FileTestCase {
     for (uptime, isOver) in [(1000.0, false), (50_000, false), (87_500, true)] {
       environment.uptime = uptime
       let file = file()
-      guard case .tooOld(let moment) = try open(file).opened.outcome else { return XCTFail() }
+      guard case .tooOld(_, let moment) = try open(file).opened.outcome else { return XCTFail() }
       XCTAssertEqual(moment != nil, isOver)
       try file.close()
     }
@@ -467,7 +467,7 @@ final class DamagedStateTests: FileTestCase {
       if maximumAge == nil {
         XCTAssertEqual(tree?.texts, [1: "a"])
       } else {
-        guard case .tooOld(nil) = opened.outcome else { return XCTFail() }
+        guard case .tooOld(_, nil) = opened.outcome else { return XCTFail() }
       }
       try file.close()
     }

@@ -15,7 +15,7 @@ final class StateFileTests: FileTestCase {
   func testALaunchThatNeitherRestoresNorSavesClaimsNothing() throws {
     let (first, second) = (file(), file())
     XCTAssertEqual(try first.history(), [])
-    XCTAssertFalse(first.isClaimed)
+    XCTAssertNil(first.source.holding.now.name)
     try open(second)
     XCTAssertEqual(second.name, "main")
   }

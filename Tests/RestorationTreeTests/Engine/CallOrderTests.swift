@@ -15,19 +15,13 @@ final class CallOrderTests: XCTestCase {
     case save, restore, restoreLate, discard, putBack, removeSetAside
   }
 
-  #if RESTORATION_NEXT
-  private typealias Older = Moment
-  #else
-  private typealias Older = SetAsideState
-  #endif
-
   /// One app, whose stored state has a node that is not back, and an older state that is set aside.
   @MainActor
   private final class App {
     private let launch = Launch()
     private let root = TestNode("root")
     private let keeper: StateKeeper
-    private let older: Older
+    private let older: SetAsideState
     private(set) var results: [String] = []
 
     init() async throws {
@@ -35,7 +29,7 @@ final class CallOrderTests: XCTestCase {
       let stored = TestNode("root", value: "stored", children: [TestNode("late", value: "kept")])
       _ = try await launch.keeper().save([stored])
       keeper = try launch.keeper()
-      let setAside = try await keeper.olderStates()
+      let setAside = try await keeper.setAsideStates()
       older = try XCTUnwrap(setAside.first)
       _ = try await keeper.restore(into: [root])
     }
@@ -75,7 +69,7 @@ final class CallOrderTests: XCTestCase {
           return "\(report.outcome), \(node.value ?? "nothing")"
         case .discard: try await keeper.discardState()
         case .putBack: try await keeper.putBack(older)
-        case .removeSetAside: try await keeper.removeOlder(older)
+        case .removeSetAside: try await keeper.removeSetAside(older)
         }
         return "done"
       } catch {
@@ -88,7 +82,7 @@ final class CallOrderTests: XCTestCase {
       let stored = try launch.storedRecords()?.elements.map { element in
         "\(element.path): \(try element.value ?? "nothing")"
       }
-      let setAside = try await keeper.olderStates().map { "set aside: \($0)" }
+      let setAside = try await keeper.setAsideStates().map { "set aside: \($0)" }
       return (stored ?? ["none"]) + setAside
     }
   }
@@ -116,22 +110,4 @@ final class CallOrderTests: XCTestCase {
       XCTAssertEqual(stored, expectedToBeStored, name)
     }
   }
-}
-
-extension StateKeeper {
-  #if RESTORATION_NEXT
-  fileprivate func olderStates() async throws(RestorationError) -> [Moment] { try await history() }
-
-  fileprivate func removeOlder(_ moment: Moment) async throws(RestorationError) {
-    try await remove(moment)
-  }
-  #else
-  fileprivate func olderStates() async throws(RestorationError) -> [SetAsideState] {
-    try await setAsideStates()
-  }
-
-  fileprivate func removeOlder(_ state: SetAsideState) async throws(RestorationError) {
-    try await removeSetAside(state)
-  }
-  #endif
 }

@@ -7,8 +7,12 @@ import XCTest
 /// Instances of one app beside each other.
 @MainActor
 class InstanceTestCase: XCTestCase {
+  #if RESTORATION_NEXT
+  let launch = Launch()
+  #else
   let app = SceneLaunch()
   var launch: Launch { app.launch }
+  #endif
   let day: TimeInterval = 24 * 60 * 60
 
   func second(_ name: String = "main") throws -> StateKeeper {
@@ -27,6 +31,7 @@ class InstanceTestCase: XCTestCase {
     return node.value
   }
 
+  #if !RESTORATION_NEXT
   func host(_ keeper: StateKeeper) -> SceneHost {
     let host = SceneHost(keeper)
     host.delegate = app.hostDelegate
@@ -34,4 +39,5 @@ class InstanceTestCase: XCTestCase {
     host.register(SceneConfiguration { [app] in app.makeDelegate() })
     return host
   }
+  #endif
 }

@@ -30,6 +30,7 @@ final class LetGoTests: XCTestCase {
     }
   }
 
+  #if !RESTORATION_NEXT
   func testOfASceneThatDoesNotOpenNothingStaysInMemory() async throws {
     struct Failure: Error {}
     let store = ForgetfulStore()
@@ -52,7 +53,11 @@ final class LetGoTests: XCTestCase {
     XCTAssertTrue(used.contains { $0.hasPrefix("main.scene-") })
     XCTAssertEqual(store.usedNames.filter { $0.hasPrefix("main.scene-") }, [])
   }
+  #endif
 
+  // The new core removes no state of another instance: nothing of it is lost, and there are at most as many
+  // as instances ever ran at once.
+  #if !RESTORATION_NEXT
   /// A launch that may be the first to see a state old, before the machine starts again.
   private func restoreBeforeAnotherStart(_ launch: Launch) async throws {
     let keeper = try launch.keeper()
@@ -136,6 +141,7 @@ final class LetGoTests: XCTestCase {
     XCTAssertFalse(try states.memory(named: "main~2").isLocked())
     XCTAssertEqual(try states.names().filter { $0.hasPrefix("main~2") }, [])
   }
+  #endif
 
   func testAStateThatAnotherHasTakenMeanwhileIsNobodysAndItsSetAsideStatesStay() async throws {
     for isSingle in [false, true] {
@@ -202,8 +208,8 @@ final class LetGoTests: XCTestCase {
     XCTAssertNotNil(launch.markerBytes)
     let kept = try await keeper.setAsideStates()
     try await keeper.putBack(try XCTUnwrap(kept.first))
-    XCTAssertNil(launch.markerBytes)
+    launch.assertIsNotMarked()
     _ = try await keeper.save([TestNode("a", value: "newest")])
-    XCTAssertNil(launch.markerBytes)
+    launch.assertIsNotMarked()
   }
 }
