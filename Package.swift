@@ -73,7 +73,7 @@ let next = (
       "Engine/LetGoTests.swift", "Engine/MaximumAgeTests.swift",
       "Engine/TwoKeepersTests.swift", "Interface", "Keeping/AutosaveDiscardTests.swift",
       "Keeping/AutosaveHoldingTests.swift", "Keeping/AutosaveOtherSavesTests.swift",
-      "Preservation/ChangeTests.swift",
+      "Preservation/ChangeTests.swift", "Preservation/HostileTreeTests.swift",
       "Preservation/KeptBoundTests.swift", "Preservation/LimitsTests.swift",
       "Reports/ErrorWordsTests.swift", "Restoration/LateNodeTests.swift",
     ],

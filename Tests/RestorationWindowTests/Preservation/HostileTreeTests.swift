@@ -8,6 +8,7 @@ import XCTest
 final class HostileTreeTests: XCTestCase {
   private let launch = Launch()
 
+  #if !RESTORATION_NEXT
   private struct Record {
     var identifier: String? = "x"
     var children: [UInt64] = []
@@ -173,6 +174,8 @@ final class HostileTreeTests: XCTestCase {
     }
   }
 
+  #endif
+
   /// A node that makes a new one whenever it is asked.
   @MainActor
   private final class Endless: @MainActor RestorableNode {
@@ -197,6 +200,12 @@ final class HostileTreeTests: XCTestCase {
       let before = launch.storedBytes
       keeper.policy.nodeLimit = 100
       Endless.count = 0
+      if Launch.isNext, identifier == nil {
+        // The new core does not ask what is below a node that is left out.
+        _ = try await keeper.save([TestNode("a", children: [Endless(identifier)])])
+        XCTAssertEqual(Endless.count, 1)
+        continue
+      }
       do {
         _ = try await keeper.save([TestNode("a", children: [Endless(identifier)])])
         XCTFail("did not throw")
@@ -217,6 +226,7 @@ final class HostileTreeTests: XCTestCase {
     }
   }
 
+  #if !RESTORATION_NEXT
   func testTheScenesOfAHostHaveTheNodeLimitOfItsKeeper() async throws {
     let app = SceneLaunch()
     app.prepare = { $0.roots = (0..<9).map { TestNode("\($0)") } }
@@ -241,6 +251,7 @@ final class HostileTreeTests: XCTestCase {
       }
     }
   }
+  #endif
 
   func testAsManyNodesAsTheLimitAreSaved() async throws {
     let keeper = try launch.keeper()
