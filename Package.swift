@@ -36,7 +36,8 @@ let next = (
     ].map { "RestorationKit/\($0)" },
   targets: [
     "CSodium", "RestorationLibc", "ArchiveCodec", "RestorationKit", "RestorationTesting",
-    "ArchiveForge", "TestSupport", "RestorationTreeTests", "RestorationWindowTests",
+    "ArchiveForge", "TestSupport", "RestorationTreeTests", "RestorationValueTests",
+    "RestorationWindowTests",
     "RestorationTestingTests", "KernelTests",
     "LaunchedApps", "LaunchTests",
   ],
@@ -66,7 +67,10 @@ let next = (
       "TestObjects.swift", "Trace.swift", "TrackedNodes.swift", "WholeError.swift",
     ],
     "LaunchedApps": ["LaunchedApps.swift", "Signals.swift", "SlowRestore.swift"],
-    "LaunchTests": ["LaunchedApp.swift", "SignalTests.swift", "SlowRestoreTests.swift"],
+    "LaunchTests": [
+      "LaunchedApp.swift", "NotedProblemsAtEndTests.swift", "SignalTests.swift",
+      "SlowRestoreTests.swift",
+    ],
     "RestorationWindowTests": [
       "Engine/CallCountTests.swift", "Engine/ClaimTests.swift", "Engine/InstanceEdgeTests.swift",
       "Engine/InstanceProcessTests.swift", "Engine/InstanceTestCase.swift",
@@ -75,8 +79,10 @@ let next = (
       "Keeping/AutosaveHoldingTests.swift", "Keeping/AutosaveOtherSavesTests.swift",
       "Preservation/ChangeTests.swift", "Preservation/HostileTreeTests.swift",
       "Preservation/KeptBoundTests.swift", "Preservation/LimitsTests.swift",
-      "Reports/ErrorWordsTests.swift", "Restoration/LateNodeTests.swift",
+      "Reports/ErrorWordsTests.swift", "Reports/NotedProblemsTests.swift",
+      "Restoration/LateNodeTests.swift",
     ],
+    "RestorationValueTests": ["Reports/ProblemTests.swift"],
     "RestorationTreeTests": [
       "Engine/CallOrderTests.swift",
       "Engine/FailedReadTests.swift", "Engine/FailedSaveTests.swift",

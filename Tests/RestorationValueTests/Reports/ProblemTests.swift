@@ -32,6 +32,7 @@ final class ProblemTests: XCTestCase {
     XCTAssertEqual(places, [.closure: 16, .stderr: 1, .stderrLater: 1, .nowhere: 14])
   }
 
+  #if !RESTORATION_NEXT
   func testTheProblemOfAValueIsSaidOnce() async throws {
     let said = Said()
     try await tester.launch {
@@ -47,6 +48,7 @@ final class ProblemTests: XCTestCase {
           + " Int is stored, String was asked for. Give each type a key of its own."
       ])
   }
+  #endif
 
   func testTheProblemsOfASaveAndARestoreAreSaidWithTheirPlace() async throws {
     let said = Said()
@@ -97,8 +99,8 @@ final class ProblemTests: XCTestCase {
       })
     tester.allowsProblems = true
     try await tester.launch {
-      try await Restoration.begin("org.example.problems", signals: [])
-      RestoredValue("count", default: 0).value = 1
+      let root = TestNode("root")
+      try await Restoration.begin("org.example.problems", signals: [], roots: { [root] })
       let isStored = await Restoration.end()
       XCTAssertFalse(isStored)
       guard case .failure(let error)? = Restoration.lastSave else {
@@ -111,15 +113,18 @@ final class ProblemTests: XCTestCase {
   func testTheReportOfTheLastSaveIsKeptAlsoAfterTheEnd() async throws {
     try await tester.launch {
       XCTAssertNil(Restoration.lastSave)
-      try await Restoration.begin("org.example.problems", signals: [])
-      RestoredValue("count", default: 0).value = 1
+      let root = TestNode("root", children: [TestNode("count")])
+      try await Restoration.begin("org.example.problems", signals: [], roots: { [root] })
       await Restoration.end()
       let report = try XCTUnwrap(Restoration.lastSave).get()
       XCTAssertEqual(report.outcome, .saved)
-      XCTAssertEqual(report.entries.map(\.path.description), ["@values", "@values/count"])
+      XCTAssertEqual(report.entries.map(\.path.description), ["root", "root/count"])
     }
   }
 
+  // In the new core only a test asks nodes that have not said that they have changed, and there are no values
+  // yet.
+  #if !RESTORATION_NEXT
   // MARK: Mistakes that a report did not have
 
   private final class Screen: @MainActor RestorableScreen {
@@ -270,6 +275,7 @@ final class ProblemTests: XCTestCase {
     XCTAssertEqual(found.first, [], "One save compares no more than sixteen nodes.")
     XCTAssertEqual(said.lines.count, 1)
   }
+  #endif
 }
 
 /// Collects what is said.
