@@ -71,11 +71,7 @@ final class RestoreOverlapTests: XCTestCase {
       let saved = try await save.value
       let restored = try await restore.value
       XCTAssertEqual(saved.outcome, .saved)
-      if Launch.isNext {
-        XCTAssertNotNil(saved.setAside)
-      } else {
-        XCTAssertEqual(saved.setAside, "memory 1")
-      }
+      XCTAssertEqual(saved.setAside, launch.asideLocation)
       XCTAssertEqual(saved.notes, [.notRestoredBefore])
       XCTAssertEqual(launch.setAside, [stored])
       XCTAssertEqual(restored.outcome, .restored)
