@@ -95,16 +95,17 @@ extension Survey {
 
   private mutating func copyUnread(of slot: Int32, _ withheld: Kept) throws {
     let bodies = unreadBodies(of: slot)
-    let since = withheld.since ?? conditions.now
     // A launch that leaves the element out again adds none.
     if withheld.reason == .leftOut, bodies.contains(where: { $0.reason == .leftOut }) { return }
     if let most = conditions.keptBound?.byteCount, withheld.byteCount > most {
       return places.notes.add(
-        .keptStateDropped(since: since, byteCount: withheld.byteCount), slot)
+        .keptStateDropped(
+          since: withheld.since ?? conditions.now, byteCount: withheld.byteCount), slot)
     }
     guard let body = try conditions.storedRecord(places[slot].bodyRecord) else { return }
     var unread = withheld
-    (unread.id, unread.since) = (places.takeID(), since)
+    // What lay below a kept element may have been stored long after that one was kept.
+    (unread.id, unread.since) = (places.takeID(), conditions.now)
     if let kept = keeping.claims[slot], !kept.reason.staysBeside {
       places.notes.addOther(slot, .replaced)
     }

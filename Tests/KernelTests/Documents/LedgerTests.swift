@@ -6,9 +6,12 @@ import XCTest
 /// veto, a discard or a bound, and by nothing else.
 @MainActor
 final class LedgerTests: XCTestCase {
-  /// A save dropped what a body refers to that had not said so in this launch.
+  /// A save dropped what a body refers to that had not said so in this launch, and a body that was as old as the
+  /// kept element above.
   func testLivesThatHaveLostABodyLoseNone() async throws {
-    for seed: UInt64 in [2_839_705_122_457_348_000, 11_136_480_827_641_565_819] {
+    for seed: UInt64 in [
+      2_839_705_122_457_348_000, 11_136_480_827_641_565_819, 17_723_970_666_237_500_126,
+    ] {
       let life = LedgerLife(seed: seed)
       let lost = try await life.run(steps: 40)
       XCTAssertEqual(lost, [], "\(seed)")
