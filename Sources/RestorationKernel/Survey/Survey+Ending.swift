@@ -133,7 +133,10 @@ extension Survey {
     change.nextID = places.nextID
     var head = document.head
     if !forms.newForms.isEmpty { head.forms += forms.newForms }
-    (head.formerNames, head.facts.words) = (forms.formerNames, conditions.facts.words)
+    head.facts.words = conditions.facts.words
+    for (name, former) in types.formerNames where head.formerNames[name] != former {
+      head.formerNames[name] = former
+    }
     if change.nextID > head.idLimit { head.idLimit = (change.nextID | 1023) + 1 }
     if head != document.head {
       change.head = head

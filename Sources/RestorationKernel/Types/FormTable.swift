@@ -6,8 +6,6 @@ final class FormTable {
   private var numbers: [Form: Int32] = [:]
   /// The forms that the document does not have yet.
   private(set) var newForms: [Form] = []
-  /// The names that classes had before, as far as the document does not have them yet.
-  private(set) var formerNames: [String: [String]] = [:]
 
   private var changeCount = 0
   /// Counts how often forms may have got other numbers.
@@ -18,10 +16,7 @@ final class FormTable {
   /// Goes on with the forms of a document.
   func begin(with document: Document) {
     newForms = []
-    formerNames = document.head.formerNames
-    guard forms.count != document.head.forms.count || changeCount != types.changeCount else {
-      return
-    }
+    guard forms != document.head.forms || changeCount != types.changeCount else { return }
     forms = document.head.forms
     numbers = Dictionary(
       forms.indices.map { (forms[$0], Int32($0)) }, uniquingKeysWith: { first, _ in first })
@@ -49,20 +44,9 @@ final class FormTable {
     if types.hasStoryboards, let node = info.node(object) {
       form.storyboard = types.storyboard(of: node)
     }
-    noteFormerNames(of: form)
     let number = number(of: form)
     if isPlain, maker?.isRegistered ?? true { info.form = (age, named, number) }
     return number
-  }
-
-  private func noteFormerNames(of form: Form) {
-    guard !types.formerNames.isEmpty else { return }
-    for name in [form.className, form.restorationClassName].compactMap(\.self) {
-      guard let former = types.formerNames[name], formerNames[name] != former,
-        name.utf8.count <= Element.longestName
-      else { continue }
-      formerNames[name] = former
-    }
   }
 
   private func number(of form: Form) -> Int32 {

@@ -1,15 +1,10 @@
 /// The facts about the objects of one state that the objects do not say themselves: what each was
 /// restored by, and what it was registered as.
 final class ObjectTable {
-  private struct Entry {
-    /// The names under which a node was restored, which saves use where the node names none itself.
-    var restoredAs: String?
-    var restorationClassName: String?
-    var registeredAs: String?
-  }
-
   let types: TypeTable
-  private var entries = WeakTable<Entry>()
+  /// The names under which nodes were restored, which saves use where a node names none itself.
+  private var restoredNames = WeakTable<(identifier: String, restorationClass: String?)>()
+  private var registeredNames = WeakTable<String>()
   /// Whether a node that has the name of its class was restored under another identifier.
   private var hasRestoredClassNames = false
   private var registered: [String: RegisteredObjects] = [:]
@@ -24,11 +19,11 @@ final class ObjectTable {
 
   /// The identifier to save the node under; nil leaves it out.
   func identifier(of node: any RestorableNode) -> String? {
-    guard let own = node.restorationName else { return entries[node]?.restoredAs }
+    guard let own = node.restorationName else { return restoredNames[node]?.identifier }
     // A node that was restored under another identifier keeps it: under the name of its class it
     // could be the second node of that name.
     if hasRestoredClassNames, types.info(of: node).isNamedByClass,
-      let name = entries[node]?.restoredAs
+      let name = restoredNames[node]?.identifier
     {
       return name
     }
@@ -40,21 +35,16 @@ final class ObjectTable {
     _ object: any StateRestoring, _ info: TypeInfo, _ node: (any RestorableNode)?,
     identifier: String, restorationClass: String?
   ) {
-    let saysItsName =
-      node.map { node in
-        node.restorationName.map { !info.isNamedByClass || $0 == identifier } ?? false
-      } ?? true
+    let own = node?.restorationName
+    let saysItsName = node == nil || (info.isNamedByClass ? own == identifier : own != nil)
     if !saysItsName, info.isNamedByClass { hasRestoredClassNames = true }
     let saysAll =
       saysItsName
       && (restorationClass == nil
         || self.restorationClass(
           of: object, info, naming: node?.restorationClass) != nil)
-    if saysAll, entries[object] == nil { return }
-    var entry = entries[object] ?? Entry()
-    (entry.restoredAs, entry.restorationClassName) =
-      saysAll ? (nil, nil) : (identifier, restorationClass)
-    entries[object] = entry
+    if saysAll, restoredNames[object] == nil { return }
+    restoredNames[object] = saysAll ? nil : (identifier, restorationClass)
     hasRestoredNames = true
   }
 
@@ -70,7 +60,7 @@ final class ObjectTable {
       return (name, types.registration(named: name)?.factory != nil)
     }
     if let own = info.registration, own.isNamedBySaves { return (own.name, true) }
-    return entries[object]?.restorationClassName.map {
+    return restoredNames[object]?.restorationClass.map {
       ($0, types.registration(named: $0) != nil)
     }
   }
@@ -80,18 +70,17 @@ final class ObjectTable {
   /// Registers an object; it keeps the last identifier that it was given.
   func register(_ object: any RestorableObject, identifier: String) {
     guard !identifier.isEmpty, identifier.utf8.count <= Element.longestName else { return }
-    var entry = entries[object] ?? Entry()
-    guard entry.registeredAs != identifier else { return }
+    let old = registeredNames[object]
+    guard old != identifier else { return }
     changeCount += 1
-    if let old = entry.registeredAs { registered[old]?.remove { $0.object === object } }
-    entry.registeredAs = identifier
-    entries[object] = entry
+    if let old { registered[old]?.remove { $0.object === object } }
+    registeredNames[object] = identifier
     registered[identifier, default: RegisteredObjects()].append(object)
   }
 
   /// The identifier that the object was registered under; nil if it was not.
   func identifier(ofRegistered object: any StateRestoring) -> String? {
-    entries[object]?.registeredAs
+    registeredNames[object]
   }
 
   func registeredObjects(named identifier: String) -> RegisteredObjects {

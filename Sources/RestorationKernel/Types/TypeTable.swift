@@ -24,7 +24,7 @@ final class TypeTable {
 
   // The tables are asked for every object, and changed by calls on the actor of the app alone, so
   // the check whether both happen at once would take longer than the answer.
-  /// The names that classes had before they got theirs.
+  /// The names that classes had before they got theirs, of names that can be a key.
   @safe @exclusivity(unchecked) private(set) var formerNames: [String: [String]] = [:]
   @safe @exclusivity(unchecked) private var storyboards: [String: Storyboard] = [:]
   @safe @exclusivity(unchecked) private var infos: [TypeInfo] = []
@@ -53,7 +53,7 @@ final class TypeTable {
       }
     }
     for entry in [name] + aliases { registrations[entry] = registration }
-    if !aliases.isEmpty { formerNames[name] = aliases }
+    if !aliases.isEmpty, name.utf8.count <= Element.longestName { formerNames[name] = aliases }
     names[ObjectIdentifier(type)] = name
     // The registration may change answers that were given before.
     (infos, numbers) = ([], KeyTable())
@@ -98,14 +98,11 @@ final class TypeTable {
 
   /// Whether an object is of the class that an archive names, or of a subclass.
   func isObject(_ object: any StateRestoring, ofClassNamed saved: String) -> Bool {
-    let info = info(of: object)
-    if info.name == saved, info.registration.map({ $0.name == saved }) ?? true { return true }
     let current = registrations[saved]?.name ?? saved
-    if info.name == current { return true }
-    var next: AnyClass? = _getSuperclass(type(of: object))
-    while let superclass = next {
-      if name(of: superclass) == current { return true }
-      next = _getSuperclass(superclass)
+    var next: AnyClass? = type(of: object)
+    while let type = next {
+      if name(of: type) == current { return true }
+      next = _getSuperclass(type)
     }
     return false
   }
