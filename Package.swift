@@ -31,7 +31,7 @@ let next = (
       "Engine/FileCalls.swift", "Engine/FileExecutor.swift", "Keeping/EndSignals.swift",
       "Keeping/ExitHook.swift", "Keeping/SignalWire.swift", "Reports/Error+Reason.swift",
       "Reports/Problems.swift",
-      "Restoration/Lookup.swift", "Restoration/ScopedObjects.swift",
+      "Restoration/ScopedObjects.swift",
       "Stores/BaseDirectories.swift", "Stores/MemoryStateDirectory.swift",
     ].map { "RestorationKit/\($0)" },
   targets: [
@@ -123,7 +123,7 @@ let next = (
       "Coding/UnreadKeyTests.swift", "Interface", "Preservation/ChangedStructureTests.swift",
       "Preservation/SavingTests.swift",
       "Preservation/WalkTests.swift", "Reports/ReportTests.swift",
-      "Restoration/ElementVerdictTests.swift", "Restoration/ExistingNodeTests.swift",
+      "Restoration/ExistingNodeTests.swift",
       "Restoration/GateTests.swift", "Restoration/HookOrderTests.swift",
       "Restoration/LookupTests.swift", "Restoration/NewerVersionTests.swift",
       "Restoration/OrderTests.swift", "Restoration/RegistrationTests.swift",

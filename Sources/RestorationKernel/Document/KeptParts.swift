@@ -107,13 +107,13 @@ extension Kept {
   /// Why a body is not read, as this version of the app sees it.
   fileprivate func outcome(of form: Form, _ types: TypeTable) -> RestorationReport.NodeOutcome {
     let known = types.version(ofClass: form.className, restoredBy: form.restorationClassName)
-    return switch (StateReading(form.version, by: known), reason) {
-    case (.newer(let stored, let known), _):
-      .newerVersion(by: .existing, stored: stored, known: known)
-    case (_, .leftOut): .skipped
-    case (.failed, .newerVersion), (_, .migrationFailed):
-      .migrationFailed(by: .existing, from: form.version, StateReading.noMigration)
-    default: .restored(by: .existing)
-    }
+    let isNewer = form.version > known.number
+    if reason == .leftOut, !isNewer { return .skipped }
+    let isRefused =
+      isNewer || reason == .migrationFailed
+      || reason == .newerVersion && known.steps(from: form.version) == nil
+    return RestorationReport.NodeOutcome(
+      by: .existing, otherClass: nil,
+      withheld: isRefused ? known.refusal(of: form.version) : nil, hasState: true)
   }
 }

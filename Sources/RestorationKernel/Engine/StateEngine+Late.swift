@@ -47,10 +47,9 @@ extension StateEngine {
 
   private func late(_ node: any RestorableNode, below parent: (any RestorableNode)?) -> Late? {
     guard let document else { return nil }
+    let parts = document.kept
     if let slot = KnownObjects.shared.known(node, to: owner)?.slot {
-      guard document.kept.withheld[slot] != nil || document.kept.bodies[slot] != nil else {
-        return nil
-      }
+      guard parts.withheld[slot] != nil || parts.bodies[slot] != nil else { return nil }
       return Late(node: node, slot: slot, parent: nil, isBack: true, part: [slot])
     }
     let above =
@@ -59,7 +58,7 @@ extension StateEngine {
     let index = parent.flatMap { position(of: node, named: name, in: $0) }
     let kept = document[above].children.first { child in
       let place = document[child].place
-      return document.kept.elements[child] != nil && place.name == name && place.role.kind == .node
+      return parts.elements[child] != nil && place.name == name && place.role.kind == .node
         && place.siblingIndex == index ?? place.siblingIndex
     }
     guard let slot = kept else { return nil }
@@ -103,12 +102,12 @@ extension StateEngine {
     asking.isUnderWay = true
     defer { asking.isUnderWay = false }
     let start = ContinuousClock.now
-    let slot = late.slot
-    var given = [slot: late.node]
-    if let parent = late.parent { given[document[slot].place.parent] = parent }
+    let (slot, above) = (late.slot, document[late.slot].place.parent)
     let run = RestorationRun(
-      document, objects, delegate: delegate, roots: [], part: late.part, late: given, launch
+      document, objects, delegate: delegate, roots: [], part: late.part, launch
     ) { bodies[$0] }
+    run.elements.claim(late.node, late.node, at: slot)
+    if let parent = late.parent { run.elements.claim(parent, parent, at: above) }
     run.elements.other = { [owner] slot in
       KnownObjects.shared.object(at: slot, of: owner) as? any StateRestoring
     }
@@ -142,21 +141,17 @@ extension StateEngine {
     }
     // An own body that has been read counts as any other.
     if after.kept.withheld[late.slot]?.reason != .replaced { after.kept.withheld[late.slot] = nil }
-    guard let before, let form = document?[late.slot].place.form else { return }
-    after.kept.pending[late.slot] = (before, form)
+    if let before { after.kept.pending[late.slot] = (before, after[late.slot].place.form) }
   }
 
   /// What a node says now that is not stored; nil if that is nothing.
   private func said(by node: any RestorableNode, _ document: Document) -> KeyedDecoder? {
-    guard let known = KnownObjects.shared.known(node, to: owner) else { return nil }
-    let traits = types.info(of: node).traits
-    do {
-      let said = try StateProbe.fingerprint(of: node, traits)
-      if document.kept.withheld[known.slot]?.said == said { return nil }
-      return try StateProbe.body(of: node, traits, document, owner)
-    } catch {
-      return nil
-    }
+    let traits = types.traits(of: node)
+    guard let known = KnownObjects.shared.known(node, to: owner),
+      let said = try? StateProbe.fingerprint(of: node, traits),
+      document.kept.withheld[known.slot]?.said != said
+    else { return nil }
+    return try? StateProbe.body(of: node, traits, document, owner)
   }
 
   /// Selects a tab that came late, unless another one has been selected since the restore.

@@ -122,7 +122,8 @@ extension StateEngine {
 
   /// Finds objects by themselves from now on.
   func know(_ run: RestorationRun) {
-    for (slot, object) in run.elements.known(in: run.order) {
+    for slot in run.order where run.elements.isKnown(slot) {
+      guard let object = run.elements.object(at: slot) else { continue }
       KnownObjects.shared.note(object, at: slot, of: owner, hasChanged: true)
     }
   }

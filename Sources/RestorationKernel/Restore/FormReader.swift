@@ -23,15 +23,9 @@ final class FormReader {
     }
   }
 
-  /// The class of an object that was found for an element.
-  struct Known {
-    let info: TypeInfo
-    /// Whether the class is the one that was saved, whatever its name is now.
-    let isSaved: Bool
-
-    /// The class of the object, if another one was saved.
-    var otherClass: String? { isSaved ? nil : info.name }
-  }
+  /// The class of an object that was found for an element; `otherClass` is its name if another class was
+  /// saved, whatever that is called now.
+  typealias Known = (info: TypeInfo, otherClass: String?)
 
   private let types: TypeTable
   private let formerNames: [String: [String]]
@@ -46,63 +40,97 @@ final class FormReader {
     func currentName(of stored: String) -> String {
       if let known = names[stored] { return known }
       // A later version of the app, in which the class has another name, may have saved the element.
-      let name =
-        ([stored] + (document.head.formerNames[stored] ?? [])).first(where: types.isRegistered)
-        ?? delegate?.currentClassName(forStored: stored).flatMap {
-          types.isRegistered($0) ? $0 : nil
-        } ?? stored
+      let own = ([stored] + (document.head.formerNames[stored] ?? [])).first(
+        where: types.isRegistered)
+      let other = own == nil ? delegate?.currentClassName(forStored: stored) : nil
+      let name = own ?? other.flatMap { types.isRegistered($0) ? $0 : nil } ?? stored
       names[stored] = name
       return name
     }
     readings = document.head.forms.map { Reading($0, types, currentName: currentName) }
   }
 
-  subscript(form: Int32) -> Reading { readings[Int(form)] }
-
-  /// Migrates a body; the copy is nil if nobody gets to see the body.
-  func migrate(_ body: KeyedDecoder, _ form: Int32) -> (KeyedDecoder?, StateReading) {
-    let known = self[form].version
-    let reading = StateReading(self[form].stored.version, by: known)
-    guard case .migrated(var version) = reading else {
-      return (reading.isWithheld ? nil : body, reading)
+  subscript(form: Int32) -> Reading {
+    // A hook may register a class, so that another one is found from then on.
+    if types.changeCount != changeCount {
+      for form in readings { (form.known, form.factory) = (nil, nil) }
+      changeCount = types.changeCount
     }
-    let copy = MigratingState(body)
-    do {
-      for step in known.steps(from: version) ?? [] {
-        version = step.from
-        try step.change(copy)
-      }
-      return (try copy.finish(), reading)
-    } catch {
-      return (nil, .failed(version: version, error: error.reason))
-    }
+    return readings[Int(form)]
   }
 
-  /// The class of an object that was found for an element.
   func known(_ object: any StateRestoring, _ form: Int32) -> Known {
-    forgetIfRegistered()
-    if let known = self[form].known, known.info.type == type(of: object) { return known }
-    let name = self[form].className
-    let names = [name] + (formerNames[name] ?? [])
-    let known = Known(
-      info: types.info(of: object),
-      isSaved: names.contains { types.isObject(object, ofClassNamed: $0) })
-    self[form].known = known
+    let form = self[form]
+    if let known = form.known, known.info.type == type(of: object) { return known }
+    let info = types.info(of: object)
+    let names = [form.className] + (formerNames[form.className] ?? [])
+    let isSaved = names.contains { types.isObject(object, ofClassNamed: $0) }
+    let known = (info, isSaved ? nil : info.name)
+    form.known = known
     return known
   }
 
-  /// The factory of a form's restoration class, which has this name; nil if there is none.
-  func factory(named name: String, _ form: Int32) -> TypeTable.Factory? {
-    forgetIfRegistered()
-    if let known = self[form].factory { return known }
-    self[form].factory = types.registration(named: name)?.factory
-    return self[form].factory
+  /// The factory of a form's restoration class; nil if there is none.
+  func factory(of form: Int32) -> TypeTable.Factory? {
+    let form = self[form]
+    if form.factory == nil {
+      form.factory = form.restorationClassName.flatMap { types.registration(named: $0)?.factory }
+    }
+    return form.factory
   }
 
-  /// A hook may register a class, so that another one is found from then on.
-  private func forgetIfRegistered() {
-    guard types.changeCount != changeCount else { return }
-    for form in readings { (form.known, form.factory) = (nil, nil) }
-    changeCount = types.changeCount
+  /// Reads a body of a form, an older one by its migrations.
+  func read(_ body: KeyedDecoder?, _ form: Int32, unread: Kept?) -> ReadBody {
+    var (version, known) = (self[form].stored.version, self[form].version)
+    guard let body, version != known.number else { return ReadBody(unread: unread, body: body) }
+    guard let steps = known.steps(from: version) else {
+      return ReadBody(unread: unread, withheld: known.refusal(of: version))
+    }
+    let (copy, stored) = (MigratingState(body), version)
+    do {
+      for step in steps {
+        version = step.from
+        try step.change(copy)
+      }
+      return ReadBody(unread: unread, body: try copy.finish(), migratedFrom: stored)
+    } catch {
+      return ReadBody(
+        unread: unread, withheld: .migrationFailed(by: nil, from: version, error.reason))
+    }
+  }
+}
+
+/// A body that an object may be given, as this version of the app reads it.
+package struct ReadBody {
+  /// Nil for the element's own body.
+  let unread: Kept?
+  /// Nil if nobody gets to see the body.
+  var body: KeyedDecoder?
+  var migratedFrom: Int?
+  /// The outcome of an element with a body that nobody gets to see, as long as there is no object.
+  var withheld: RestorationReport.NodeOutcome?
+
+  /// Decides in which order the bodies of an element are offered: the first that its object decodes
+  /// counts.
+  ///
+  /// A body of which the decoding threw comes before all others, so that an object that cannot take its
+  /// state now throws; of those the newest. Then comes the own body, which is the newest of all, and of the
+  /// others the newest.
+  ///
+  /// - Parameter bodies: The unread bodies, oldest first, and the own body last, if there is one.
+  /// - Returns: Places in the array; none if nobody can read any of them.
+  package static func order(_ bodies: [(unread: Kept.Reason?, isReadable: Bool)]) -> [Int] {
+    let readable = bodies.indices.reversed().filter { bodies[$0].isReadable }
+    let rest = readable.first { bodies[$0].unread != .decodeThrew }
+    return readable.filter { bodies[$0].unread == .decodeThrew } + [rest].compactMap(\.self)
+  }
+}
+
+extension StateVersion {
+  /// Why nobody gets to see a body of a version that no migration begins with.
+  func refusal(of stored: Int) -> RestorationReport.NodeOutcome {
+    stored > number
+      ? .newerVersion(by: nil, stored: stored, known: number)
+      : .migrationFailed(by: nil, from: stored, "there is no migration from this version")
   }
 }

@@ -4,11 +4,8 @@ extension RestorationRun {
   func decode(_ object: any StateRestoring, _ slot: Int32, takingContent takesContent: Bool) {
     coders.use(slot) { coder in
       if takesContent { takeContent(object, coder, slot) }
-      if attempt(slot, { try decode(object, coder, slot) }) { return }
-      while elements.offerNext(at: slot) {
+      while !attempt(slot, { try decode(object, coder, slot) }), elements.offerNext(at: slot) {
         coder.open(slot, ReadKeys())
-        guard attempt(slot, { try decode(object, coder, slot) }) else { continue }
-        return elements.endDecoding(slot, throwing: nil)
       }
     }
   }

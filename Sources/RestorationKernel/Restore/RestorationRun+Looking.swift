@@ -16,40 +16,33 @@ extension RestorationRun {
     case missing(RestorationReport.NodeOutcome)
   }
 
-  func find(_ slot: Int32) -> Found {
+  /// Nil for a view, which is there when its node has loaded it.
+  func find(_ slot: Int32) -> Found? {
     let place = document[slot].place
     // The node came late.
     if let node = elements.object(at: slot) { return .found(node, .existing) }
-    let lookup = Lookup(
-      place.role.kind, isBelowMissing: !elements.isBack(place.parent),
-      isLeftOut: isLeftOut(slot), isLate: false,
-      isOnCutStack: elements.keepsMissing(below: slot) != nil,
-      isTab: elements.container(of: slot, that: .tabs) != nil,
-      namesClass: forms[place.form].restorationClassName != nil)
-    switch lookup {
-    case .belowMissing: return .missing(.parentMissing(elements.path(at: place.parent)))
-    case .leftOut: return .missing(.skipped)
-    case .onCutStack: return .missing(.stackCut)
-    case .inLoadedNode: return .missing(.viewNotFound)
-    case .late, .amongTabs: return existing(findExisting(place)) ?? .missing(.tabNotFound)
-    case .registered: return existing(findExisting(place)) ?? .missing(.notRegistered)
-    case .restorationClass: return askRestorationClass(slot)
-    case .laterSteps:
-      return askDelegate(slot) ?? existing(findExisting(place)) ?? askStoryboard(place)
+    if !elements.isBack(place.parent) {
+      return .missing(.parentMissing(elements.path(at: place.parent)))
+    }
+    if isLeftOut(slot) { return .missing(.skipped) }
+    let namesClass = forms[place.form].restorationClassName != nil
+    switch place.role.kind {
+    case .view: return nil
+    case .object where !namesClass: return existing(place) ?? .missing(.notRegistered)
+    case .node where elements.keepsMissing(below: slot) != nil: return .missing(.stackCut)
+    // Nobody makes a tab.
+    case .node where elements.container(of: slot, that: .tabs) != nil:
+      return existing(place) ?? .missing(.tabNotFound)
+    case _ where namesClass: return askRestorationClass(slot)
+    default:
+      return askDelegate(slot) ?? existing(place) ?? askStoryboard(place)
         ?? types.factory(ofClass: forms[place.form].className).map { ask($0, slot) }
         ?? .missing(.notFound)
     }
   }
 
-  private func existing(_ object: (any StateRestoring)?) -> Found? {
-    object.map { .found($0, .existing) }
-  }
-
-  func findExisting(_ place: Place) -> (any StateRestoring)? {
-    let isRoot = place.parent == Document.tree
-    return existing.object(
-      place, below: isRoot ? nil : elements.object(at: place.parent),
-      isRoot ? nil : elements.node(at: place.parent), isScope: elements.contains)
+  private func existing(_ place: Place) -> Found? {
+    existing.object(place).map { .found($0, .existing) }
   }
 
   /// Asks the restoration class of the element, in the first step.
@@ -57,7 +50,7 @@ extension RestorationRun {
     let place = document[slot].place
     let name = forms[place.form].restorationClassName ?? ""
     if let root = givenRoot(place, madeBy: name) { return .found(root, .existing) }
-    if let make = forms.factory(named: name, place.form) { return ask(make, slot) }
+    if let make = forms.factory(of: place.form) { return ask(make, slot) }
     return .missing(
       types.isRegistered(name) ? .notARestorationClass(name) : .unknownRestorationClass(name))
   }
@@ -67,8 +60,8 @@ extension RestorationRun {
   private func givenRoot(_ place: Place, madeBy name: String) -> (any RestorableNode)? {
     guard place.parent == Document.tree, place.role.kind == .node,
       types.isMadeByClosure(forms[place.form].className, registeredAs: name),
-      let given = findExisting(place) as? any RestorableNode, given.restorationClass == nil,
-      forms.known(given, place.form).isSaved
+      let given = existing.object(place) as? any RestorableNode, given.restorationClass == nil,
+      forms.known(given, place.form).otherClass == nil
     else { return nil }
     return given
   }

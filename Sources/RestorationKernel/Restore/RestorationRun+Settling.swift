@@ -1,9 +1,4 @@
 internal import ArchiveCodec
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
 
 /// What the saves that follow have to know of a restore.
 extension RestorationRun {
@@ -14,14 +9,14 @@ extension RestorationRun {
   func settled(byteCount: (UInt64) -> Int) -> Document {
     var after = document
     keepUntaken()
+    order.forEach(noteGivenRoot)
     keep(in: &after, byteCount)
     findLeftOut()
     for slot in [Document.tree] + order {
       guard let reason = withheldReason(slot) else { continue }
-      let element = document[slot]
       after.kept.withheld[slot] = Kept(
-        reason: reason, form: element.place.form,
-        byteCount: byteCount(element.bodyRecord),
+        reason: reason, form: document[slot].place.form,
+        byteCount: byteCount(document[slot].bodyRecord),
         given: reason == .replaced ? elements.choice(at: slot)?.unread?.id : nil,
         // One that has read nothing of it is asked what it says without it.
         said: reason.staysBeside || reason == .replaced ? said(slot) : nil)
@@ -52,30 +47,40 @@ extension RestorationRun {
     }
   }
 
+  /// Notes a given root that is not used, since another root is back at its place, or none by a veto.
+  private func noteGivenRoot(_ slot: Int32) {
+    let place = document[slot].place
+    guard place.parent == Document.tree, place.role.kind == .node,
+      elements.outcomes[Int(slot)]?.isBack == true || elements.outcomes[Int(slot)] == .vetoed,
+      let given = existing.object(place), given !== elements.object(at: slot)
+    else { return }
+    elements.note(.givenRootNotUsed, slot)
+  }
+
   /// Keeps elements in a document, each with all below it.
   private func keep(in after: inout Document, _ byteCount: (UInt64) -> Int) {
     guard !document.kept.elements.isEmpty || order.contains(where: elements.isKept) else { return }
     var byteCounts: [Int32: Int] = [:]
     for slot in order.reversed() {
       let element = document[slot]
-      let own =
-        byteCount(element.bodyRecord)
-        + (element.children.isEmpty ? 0 : byteCount(element.contentsRecord))
-      let all = own + (byteCounts[slot] ?? 0)
-      byteCounts[slot] = all
-      byteCounts[element.place.parent, default: 0] += all
+      let own = byteCount(element.bodyRecord) + byteCount(element.contentsRecord)
+      byteCounts[slot, default: 0] += own
+      byteCounts[element.place.parent, default: 0] += byteCounts[slot] ?? 0
     }
-    /// Since when stored elements are kept, be it below others.
-    var since: [Int32: Date?] = [:]
+    /// The stored elements that are kept, be it below others.
+    var before: [Int32: Kept] = [:]
     for slot in order {
       let stored = document.kept.elements[slot]
-      since[slot] = stored.map(\.since) ?? since[document[slot].place.parent]
-      let outcome = elements.outcomes[Int(slot)]
-      let kept =
-        elements.isKept(slot)
-        ? Kept(
-          reason: Kept.Reason(outcome), since: since[slot] ?? nil,
-          byteCount: byteCounts[slot] ?? 0, outcome: outcome) : nil
+      // The object of one that was left out may have been there until now.
+      before[slot] =
+        stored?.reason == .leftOut ? nil : stored ?? before[document[slot].place.parent]
+      var kept: Kept?
+      if elements.isKept(slot) {
+        let outcome = elements.outcomes[Int(slot)]
+        kept = Kept(
+          reason: Kept.Reason(outcome), since: before[slot]?.since,
+          byteCount: byteCounts[slot] ?? 0, outcome: outcome)
+      }
       after.kept.elements[slot] = kept
       if kept?.reason != stored?.reason { after.hasUnstoredKept = true }
     }
@@ -87,15 +92,11 @@ extension RestorationRun {
     var found: Set<Int32> = []
     for slot in order {
       let place = document[slot].place
-      let isTop = elements.outcomes[Int(slot)] == .skipped
-      guard isTop || found.contains(place.parent) else { continue }
-      let above = place.parent == Document.tree ? nil : elements.object(at: place.parent)
-      guard
-        let object = existing.object(
-          place, below: above, above as? any RestorableNode, isScope: elements.contains)
+      guard elements.outcomes[Int(slot)] == .skipped || found.contains(place.parent),
+        let object = existing.object(place)
       else { continue }
       found.insert(slot)
-      elements.set(object, at: slot)
+      elements.set(object, object as? any RestorableNode, at: slot)
     }
   }
 
@@ -112,17 +113,13 @@ extension RestorationRun {
     }
   }
 
-  /// What an object says that has read nothing.
+  /// What an object says that has read nothing; nil if it cannot say anything, so that the first state that
+  /// it can encode counts as changed.
   private func said(_ slot: Int32) -> RecordFingerprint? {
     guard let object = elements.object(at: slot) else { return nil }
     mark(slot)
     defer { mark(nil) }
-    do {
-      return try StateProbe.fingerprint(of: object, types.traits(of: object))
-    } catch {
-      // The first state that the object can encode counts as changed.
-      return nil
-    }
+    return try? StateProbe.fingerprint(of: object, types.traits(of: object))
   }
 
   // MARK: Report
@@ -131,44 +128,37 @@ extension RestorationRun {
   ///
   /// They say of the document after the run what is kept in it.
   func entries(_ after: Document) -> ReportEntries<RestorationReport.NodeOutcome> {
-    let notes = notes(after)
+    let ofApplication = elements.notes(of: Document.tree)
+    var (notes, kept): ([Int32: [ReportNote]], Set<Int32>) = ([:], [])
+    for slot in order {
+      let isKept = elements.isKept(slot) || kept.contains(document[slot].place.parent)
+      if isKept { kept.insert(slot) }
+      let own = self.notes(of: slot, isKept: isKept, after.kept)
+      if !own.isEmpty { notes[slot] = own }
+    }
     return ReportEntries { [document, order, outcomes = elements.outcomes] in
       let paths = StoredPaths(document)
-      let ofApplication = notes[Document.tree].map {
-        [RestorationReport.Entry.ofApplication(.restored(by: .delegate), $0)]
-      }
-      return (ofApplication ?? [])
-        + order.compactMap { slot in
-          outcomes[Int(slot)].map {
-            RestorationReport.Entry(slot, of: document, at: paths[slot], $0, notes[slot] ?? [])
-          }
+      let lines = order.compactMap { slot in
+        outcomes[Int(slot)].map {
+          RestorationReport.Entry(slot, of: document, at: paths[slot], $0, notes[slot] ?? [])
         }
+      }
+      return ofApplication.isEmpty
+        ? lines : [.ofApplication(.restored(by: .delegate), ofApplication)] + lines
     }
   }
 
-  private func notes(_ after: Document) -> [Int32: [ReportNote]] {
-    var all: [Int32: [ReportNote]] = [:]
-    var kept: Set<Int32> = []
-    let ofApplication = elements.notes(of: Document.tree)
-    if !ofApplication.isEmpty { all[Document.tree] = ofApplication }
-    for slot in order {
-      var notes = elements.notes(of: slot)
-      if !after.kept.elements.isEmpty,
-        after.kept.elements[slot] != nil || kept.contains(document[slot].place.parent)
-      {
-        kept.insert(slot)
-        notes.append(.kept)
+  private func notes(of slot: Int32, isKept: Bool, _ parts: KeptParts) -> [ReportNote] {
+    var notes = elements.notes(of: slot)
+    if isKept { notes.append(.kept) }
+    if !parts.bodies.isEmpty {
+      notes += (parts.bodies[slot] ?? []).map {
+        .keptBeside(version: document.head.forms[Int($0.form)].version, since: $0.since)
       }
-      if !after.kept.bodies.isEmpty {
-        notes += (after.kept.bodies[slot] ?? []).map {
-          .keptBeside(version: document.head.forms[Int($0.form)].version, since: $0.since)
-        }
-      }
-      if elements.outcomes[Int(slot)]?.wasAsked == true, let note = coders.unreadNote(slot) {
-        notes.append(note)
-      }
-      if !notes.isEmpty { all[slot] = notes }
     }
-    return all
+    if elements.outcomes[Int(slot)]?.wasAsked == true, let note = coders.unreadNote(slot) {
+      notes.append(note)
+    }
+    return notes
   }
 }

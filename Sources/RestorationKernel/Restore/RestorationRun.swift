@@ -18,12 +18,10 @@ final class RestorationRun {
 
   var types: TypeTable { objects.types }
 
-  /// Without a part, all elements are restored; late nodes are given at their elements, and with them the
-  /// nodes above.
+  /// Without a part, all elements are restored.
   init(
     _ document: Document, _ objects: ObjectTable, delegate: (any StateDelegate)?,
-    roots: [any RestorableNode], part: [Int32]? = nil, late: [Int32: any RestorableNode] = [:],
-    _ launch: LaunchMark?,
+    roots: [any RestorableNode], part: [Int32]? = nil, _ launch: LaunchMark?,
     body: @escaping (UInt64) throws(ArchiveError) -> KeyedDecoder?
   ) {
     (self.document, self.objects, self.delegate) = (document, objects, delegate)
@@ -34,8 +32,7 @@ final class RestorationRun {
     coders = ElementCoders(count: document.elements.count) {
       StateDecoder(elements)
     }
-    existing = ExistingObjects(objects, roots: roots)
-    for (slot, node) in late { elements.claim(node, node, at: slot) }
+    existing = ExistingObjects(objects, roots: roots, elements)
   }
 
   /// Runs from the first question to the last finished callback.
@@ -50,7 +47,6 @@ final class RestorationRun {
       }
       guard isMeant else { return .declined }
     }
-    order.forEach(chooseBodies)
     order.forEach(make)
     forEachBack { slot, _ in elements.node(at: slot)?.loadViewIfNeeded() }
     order.forEach(findView)
@@ -85,95 +81,71 @@ final class RestorationRun {
   func refusal(of slot: Int32) -> RestorationReport.Entry? {
     guard let node = elements.node(at: slot) else { return nil }
     let otherClass = forms.known(node, document[slot].place.form).otherClass
-    let outcome: RestorationReport.NodeOutcome? =
-      otherClass.map { .classMismatch(by: .existing, found: $0) }
-      ?? (isLeftOut(slot) ? .skipped : nil)
-    return outcome.map {
-      RestorationReport.Entry(slot, of: document, at: elements.path(at: slot), $0, [.kept])
-    }
+    guard otherClass != nil || isLeftOut(slot) else { return nil }
+    return RestorationReport.Entry(
+      slot, of: document, at: elements.path(at: slot),
+      otherClass.map { .classMismatch(by: .existing, found: $0) } ?? .skipped, [.kept])
   }
-
-  // MARK: Bodies
 
   /// Decides which bodies an object is offered, and migrates the older ones.
   private func chooseBodies(_ slot: Int32) {
     let unread = document.kept.bodies.isEmpty ? nil : document.kept.bodies[slot]
     if unread == nil, forms[document[slot].place.form].isCurrent { return }
     let element = document[slot]
+    var bodies = (unread ?? []).map {
+      forms.read(elements.body($0.record, of: slot), $0.form, unread: $0)
+    }
     // What wrote nothing is migrated as well.
     let own = element.body == .none ? .empty : elements.body(element.bodyRecord, of: slot)
-    let all =
-      (unread ?? []).map { choice($0, elements.body($0.record, of: slot), $0.form) }
-      + [choice(nil, own, element.place.form)]
-    let places = BodyChoice.order(
-      all.map { BodyChoice.Candidate(unread: $0.unread?.reason, isReadable: $0.body != nil) })
-    elements.offer(places.isEmpty ? all.suffix(1) : places.map { all[$0] }, at: slot)
-  }
-
-  private func choice(
-    _ unread: Kept?, _ body: KeyedDecoder?, _ form: Int32
-  ) -> RestoredElements.Choice {
-    let (migrated, reading) = body.map { forms.migrate($0, form) } ?? (nil, .current)
-    return RestoredElements.Choice(unread: unread, body: migrated, reading: reading)
+    bodies.append(forms.read(own, element.place.form, unread: nil))
+    let order = ReadBody.order(bodies.map { ($0.unread?.reason, $0.body != nil) })
+    elements.offer(order.isEmpty ? bodies.suffix(1) : order.map { bodies[$0] }[...], at: slot)
   }
 
   // MARK: Making
 
   private func make(_ slot: Int32) {
     mark(slot)
+    if !isLeftOut(slot) { chooseBodies(slot) }
     switch find(slot) {
-    case .found(let object, let step): take(object, by: step, as: slot)
-    case .missing(let reason): elements.settle(.missing(reason), at: slot, isAwaited: true)
+    case .found(let object, let step)?: take(object, by: step, as: slot)
+    case .missing(let reason)?: elements.settle(missing: reason, at: slot)
+    case nil: break
     }
-    if document[slot].place.parent == Document.tree { noteGivenRoot(slot) }
   }
 
   private func take(
     _ object: any StateRestoring, by step: RestorationReport.Step, as slot: Int32
   ) {
     let place = document[slot].place
-    let known = forms.known(object, place.form)
-    let node = known.info.node(object)
-    let maker = forms[place.form].restorationClassName
+    let (form, known) = (forms[place.form], forms.known(object, place.form))
+    let (node, maker) = (known.info.node(object), form.restorationClassName)
     if place.role.kind == .node, node == nil {
-      let name = maker ?? forms[place.form].className
-      return elements.settle(.missing(.notARestorationClass(name)), at: slot)
+      return elements.settle(missing: .notARestorationClass(maker ?? form.className), at: slot)
     }
     if let other = elements.claim(object, node, at: slot) {
-      return elements.settle(.missing(.providedTwice(elements.path(at: other))), at: slot)
+      return elements.settle(missing: .providedTwice(elements.path(at: other)), at: slot)
     }
-    elements.settle(
-      .found(by: step, otherClass: known.otherClass), at: slot, known.info.traits)
+    elements.settle(known, by: step, at: slot)
     objects.remember(
       object, known.info, node, identifier: place.name,
       // The closure of the saved class may have made an object of another class.
-      restorationClass: maker
-        ?? (step == .restorationClass ? forms[place.form].className : nil))
+      restorationClass: maker ?? (step == .restorationClass ? form.className : nil))
     if place.role == .object, let object = object as? any RestorableObject {
       objects.register(object, identifier: place.name)
     }
   }
 
-  /// Notes a given root that is not used, since another root is back at its place, or none by a veto.
-  private func noteGivenRoot(_ slot: Int32) {
-    let place = document[slot].place
-    guard place.role.kind == .node,
-      elements.outcomes[Int(slot)]?.isBack == true || elements.outcomes[Int(slot)] == .vetoed,
-      let given = findExisting(place), given !== elements.object(at: slot)
-    else { return }
-    elements.note(.givenRootNotUsed, slot)
-  }
-
   private func findView(_ slot: Int32) {
-    guard case .viewNotFound? = elements.outcomes[Int(slot)] else { return }
+    guard elements.outcomes[Int(slot)] == nil else { return }
     let place = document[slot].place
     mark(place.parent)
-    guard elements.decodable(at: place.parent) != nil, let view = findExisting(place) else {
-      return elements.settle(.missing(.viewNotFound), at: slot)
+    guard elements.decodable(at: place.parent) != nil, let view = existing.object(place) else {
+      return elements.settle(missing: .viewNotFound, at: slot)
     }
     let known = forms.known(view, place.form)
-    if known.isSaved { elements.set(view, at: slot) }
-    elements.settle(
-      .found(by: .existing, otherClass: known.otherClass), at: slot, known.info.traits)
+    // A view may be that of two nodes.
+    if known.otherClass == nil { elements.set(view, at: slot) }
+    elements.settle(known, by: .existing, at: slot)
   }
 }

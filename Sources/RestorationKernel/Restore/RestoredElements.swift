@@ -4,15 +4,6 @@ internal import ArchiveCodec
 final class RestoredElements {
   typealias Outcome = RestorationReport.NodeOutcome
 
-  /// A body that an object may be given.
-  struct Choice {
-    /// Nil for the element's own body.
-    let unread: Kept?
-    /// Nil if nobody gets to see the body.
-    let body: KeyedDecoder?
-    let reading: StateReading
-  }
-
   private struct Found {
     var object: (any StateRestoring)?
     var node: (any RestorableNode)?
@@ -24,10 +15,11 @@ final class RestoredElements {
   /// The facts that few elements have.
   private struct Extra {
     /// The bodies that the object is still offered, if that is not simply the own one in the current version.
-    var choices: ArraySlice<Choice> = []
+    var choices: ArraySlice<ReadBody> = []
+    /// The notes on the body that is offered, or was decoded, come first.
     var notes: [ReportNote] = []
-    /// The notes on fields that were not restored as they are stored, and whether a save would replace any.
-    var mended: (notes: [ReportNote], isReplaced: Bool) = ([], false)
+    /// Whether a save would replace fields that were not restored as they are stored.
+    var isReplaced = false
     /// Why the body could not be read when somebody asked for it.
     var error: ArchiveError?
     /// Whether saves keep the missing node of a stack; what lay on that one is left out.
@@ -79,14 +71,10 @@ final class RestoredElements {
     outcomes[Int(slot)]?.isDecodable == true ? object(at: slot) : nil
   }
 
-  /// The objects that saves have to know as those of their elements: a node may be of another class.
-  func known(in order: [Int32]) -> [(slot: Int32, object: any StateRestoring)] {
-    order.compactMap { slot in
-      guard let object = object(at: slot), let outcome = outcomes[Int(slot)], !isKept(slot),
-        outcome.isDecodable || outcome.isBack && document[slot].place.role.kind == .node
-      else { return nil }
-      return (slot, object)
-    }
+  /// Whether saves have to know the object of an element as that; a node may be of another class.
+  func isKnown(_ slot: Int32) -> Bool {
+    guard let outcome = outcomes[Int(slot)], !isKept(slot) else { return false }
+    return outcome.isDecodable || outcome.isBack && document[slot].place.role.kind == .node
   }
 
   /// Notes the object of an element; returns the element that it is already, if that is another one.
@@ -102,7 +90,9 @@ final class RestoredElements {
   }
 
   /// Notes an object that may be that of other elements, too.
-  func set(_ object: any StateRestoring, at slot: Int32) { found[Int(slot)].object = object }
+  func set(
+    _ object: any StateRestoring, _ node: (any RestorableNode)? = nil, at slot: Int32
+  ) { (found[Int(slot)].object, found[Int(slot)].node) = (object, node) }
 
   func contains(_ object: any StateRestoring) -> Bool { claimed[UInt64(addressOf: object)] != nil }
 
@@ -111,26 +101,30 @@ final class RestoredElements {
 
   // MARK: Outcomes
 
-  /// Decides what becomes of an element whose object has been looked for.
-  ///
-  /// The traits are those of the object, none if the object is not back.
-  func settle(
-    _ object: ElementVerdict.Object, at slot: Int32, _ traits: TypeTraits = [],
-    isAwaited: Bool = false
-  ) {
-    let verdict = ElementVerdict(
-      object, reading(of: slot), hasState: !document[slot].place.lacksState,
-      isOnKeptNode: keepsMissing(below: slot) ?? false, isAwaited: isAwaited)
-    outcomes[Int(slot)] = verdict.outcome
-    (found[Int(slot)].traits, found[Int(slot)].isKept) = (traits, verdict.isKept)
-    guard !verdict.outcome.isBack, let stack = container(of: slot, that: .stack) else { return }
+  /// Decides what becomes of an element whose object a step has provided.
+  func settle(_ known: FormReader.Known, by step: RestorationReport.Step, at slot: Int32) {
+    outcomes[Int(slot)] = Outcome(
+      by: step, otherClass: known.otherClass, withheld: choice(at: slot)?.withheld,
+      hasState: !document[slot].place.lacksState)
+    found[Int(slot)].traits = known.info.traits
+    if known.otherClass == nil { noteMigration(slot) }
+  }
+
+  private func noteMigration(_ slot: Int32) {
+    if let version = choice(at: slot)?.migratedFrom { note(.migrated(from: version), slot) }
+  }
+
+  /// Decides what becomes of an element that has no object.
+  func settle(missing reason: Outcome, at slot: Int32) {
+    let outcome = Outcome(missing: reason, withheld: choice(at: slot)?.withheld)
+    let isKept = outcome.isKept(onKeptNode: keepsMissing(below: slot) ?? false)
+    (outcomes[Int(slot)], found[Int(slot)].isKept) = (outcome, isKept)
+    guard let stack = container(of: slot, that: .stack) else { return }
     let isCut = extras[stack]?.keepsMissing
     // A node whose class this version does not know is as if it had not been in the stack, unless the
     // number that tells it from an equal sibling would pass to that one.
-    if case .missing(.unknownRestorationClass) = object, isCut == nil, hasOwnName(slot, in: stack) {
-      return
-    }
-    extras[stack, default: Extra()].keepsMissing = isCut == true || verdict.isKept
+    if case .unknownRestorationClass = reason, isCut == nil, hasOwnName(slot, in: stack) { return }
+    extras[stack, default: Extra()].keepsMissing = isCut == true || isKept
   }
 
   /// Whether saves keep the missing node on which an element lay in a stack; nil if no node of the
@@ -153,10 +147,10 @@ final class RestoredElements {
     return counts[document[slot].place.name] == 1
   }
 
-  /// Notes that the object of an element could not be decoded, or has decoded another body after that.
-  func endDecoding(_ slot: Int32, throwing error: (any Error)?) {
+  /// Notes that the object of an element could not be decoded.
+  func endDecoding(_ slot: Int32, throwing error: any Error) {
     guard let step = outcomes[Int(slot)]?.step else { return }
-    outcomes[Int(slot)] = error.map { .decodeFailed(by: step, $0.reason) } ?? .restored(by: step)
+    outcomes[Int(slot)] = .decodeFailed(by: step, error.reason)
   }
 
   func isKept(_ slot: Int32) -> Bool { found[Int(slot)].isKept }
@@ -165,41 +159,35 @@ final class RestoredElements {
 
   func note(_ note: ReportNote, _ slot: Int32) { extras[slot, default: Extra()].notes.append(note) }
 
-  func notes(of slot: Int32) -> [ReportNote] {
-    guard let extra = extra(slot) else { return [] }
-    let outcome = outcomes[Int(slot)]
-    let version = outcome?.isDecodable == true ? reading(of: slot).migratedFrom : nil
-    return (version.map { [.migrated(from: $0)] } ?? [])
-      + (outcome?.wasAsked == true ? extra.mended.notes : []) + extra.notes
-  }
+  func notes(of slot: Int32) -> [ReportNote] { extra(slot)?.notes ?? [] }
 
   // MARK: Bodies
 
   /// Offers an object some bodies, one after the other.
-  func offer(_ choices: [Choice], at slot: Int32) {
-    extras[slot, default: Extra()].choices = choices[...]
+  func offer(_ choices: ArraySlice<ReadBody>, at slot: Int32) {
+    extras[slot, default: Extra()].choices = choices
   }
 
   /// Goes on to the next body that is offered; false if there is none.
   func offerNext(at slot: Int32) -> Bool {
-    guard let count = extra(slot)?.choices.count, count > 1 else { return false }
-    extras[slot]?.choices.removeFirst()
-    extras[slot]?.mended = ([], false)
-    extras[slot]?.error = nil
+    guard let extra = extra(slot), extra.choices.count > 1, let step = outcomes[Int(slot)]?.step
+    else { return false }
+    (extras[slot], outcomes[Int(slot)]) = (
+      Extra(choices: extra.choices.dropFirst()), .restored(by: step)
+    )
+    noteMigration(slot)
     return true
   }
 
   /// The body that is offered now; nil if that is the own one in the current version.
-  func choice(at slot: Int32) -> Choice? { extra(slot)?.choices.first }
-
-  func reading(of slot: Int32) -> StateReading { choice(at: slot)?.reading ?? .current }
+  func choice(at slot: Int32) -> ReadBody? { extra(slot)?.choices.first }
 
   /// Whether the object of an element has something to read.
   func hasReadableState(_ slot: Int32) -> Bool {
-    !document[slot].place.lacksState && !reading(of: slot).isWithheld
+    !document[slot].place.lacksState && choice(at: slot)?.withheld == nil
   }
 
-  func isReplaced(_ slot: Int32) -> Bool { extra(slot)?.mended.isReplaced == true }
+  func isReplaced(_ slot: Int32) -> Bool { extra(slot)?.isReplaced == true }
 
   /// Throws the error of the body, if it could not be read.
   func checkBody(of slot: Int32) throws {
@@ -244,12 +232,51 @@ extension RestoredElements {
   /// Notes the fields of an element that were not restored as they are stored.
   func note<Value>(_ value: MendedValue<Value>, at slot: Int32) {
     guard !value.replaced.isEmpty || !value.added.isEmpty else { return }
-    var (notes, isReplaced) = extras[slot]?.mended ?? ([], false)
-    notes += value.replaced.map { .fieldReplaced(key: $0.field, $0.error.reason) }
-    if !value.added.isEmpty {
-      notes.append(.missingFields(value.added.map { $0.joined(separator: ".") }))
+    for field in value.replaced {
+      note(.fieldReplaced(key: field.field, field.error.reason), slot)
     }
-    isReplaced = isReplaced || !value.isWhole
-    extras[slot, default: Extra()].mended = (notes, isReplaced)
+    if !value.added.isEmpty {
+      note(.missingFields(value.added.map { $0.joined(separator: ".") }), slot)
+    }
+    if !value.isWhole { extras[slot, default: Extra()].isReplaced = true }
+  }
+}
+
+/// The decision on an element, by the arguments and nothing else.
+///
+/// `withheld` is the outcome for a body that nobody gets to see, nil for any other.
+extension RestorationReport.NodeOutcome {
+  package init(
+    by step: RestorationReport.Step, otherClass: String?, withheld: Self?, hasState: Bool
+  ) {
+    self =
+      switch (otherClass, withheld) {
+      case (let other?, _): .classMismatch(by: step, found: other)
+      case (nil, .newerVersion(_, let stored, let known)?):
+        .newerVersion(by: step, stored: stored, known: known)
+      case (nil, .migrationFailed(_, let version, let error)?):
+        .migrationFailed(by: step, from: version, error)
+      default: hasState ? .restored(by: step) : .restoredWithoutState(by: step)
+      }
+  }
+
+  package init(missing reason: Self, withheld: Self?) {
+    switch reason {
+    // Another element says why.
+    case .parentMissing, .stackCut: self = reason
+    // A factory that did not see the state cannot veto it, so a withheld state goes first.
+    default: self = withheld ?? reason
+    }
+  }
+
+  /// Whether saves keep an element that has no object for its own sake, and not because the element above is kept.
+  ///
+  /// What lay in a stack on a node that is not back stays with that one.
+  package func isKept(onKeptNode isOnKeptNode: Bool) -> Bool {
+    switch self {
+    case .vetoed, .parentMissing: false
+    case .stackCut: isOnKeptNode
+    default: true
+    }
   }
 }

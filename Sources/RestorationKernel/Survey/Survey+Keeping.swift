@@ -18,7 +18,6 @@ struct Keeping {
   var expired: [SurveyNotes.Entry] = []
 
   var hasWithheld: Bool { !parts.withheld.isEmpty }
-  var hasReplaced: Bool { !replaced.isEmpty }
 
   init(_ document: Document) { parts = document.kept }
 }
@@ -98,9 +97,9 @@ extension Survey {
     // A launch that leaves the element out again adds none.
     if withheld.reason == .leftOut, bodies.contains(where: { $0.reason == .leftOut }) { return }
     if let most = conditions.keptBound?.byteCount, withheld.byteCount > most {
+      let since = withheld.since ?? conditions.now
       return places.notes.add(
-        .keptStateDropped(
-          since: withheld.since ?? conditions.now, byteCount: withheld.byteCount), slot)
+        .keptStateDropped(since: since, byteCount: withheld.byteCount), slot)
     }
     guard let body = try conditions.storedRecord(places[slot].bodyRecord) else { return }
     var unread = withheld

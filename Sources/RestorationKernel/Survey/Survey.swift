@@ -274,7 +274,7 @@ struct Survey {
       return nil
     }
     if places.lacksState(slot) { setPlace(of: slot) { $0.lacksState = false } }
-    if keeping.hasReplaced { try copyReplaced() }
+    try copyReplaced()
     // As long as the stored body stays, that says to whom the element refers.
     return keeping.hasWithheld && keeping.parts.withheld[slot] != nil ? nil : places.mentions
   }
@@ -285,12 +285,8 @@ struct Survey {
     _ object: any StateRestoring, _ info: TypeInfo, _ slot: Int32
   ) -> Bool {
     guard let said = keeping.parts.withheld[slot]?.said else { return false }
-    do {
-      return try StateProbe.fingerprint(of: object, info.traits) == said
-    } catch {
-      // The hook says the error once more, in the save.
-      return false
-    }
+    // The hook says its error once more, in the save.
+    return (try? StateProbe.fingerprint(of: object, info.traits)) == said
   }
 
   /// Lets the application write its body; returns whom it refers to.
@@ -300,7 +296,7 @@ struct Survey {
     let mark = places.beginMentions()
     do {
       try writeBody(of: Document.tree, body)
-      if keeping.hasReplaced { try copyReplaced() }
+      try copyReplaced()
       return places.mentions
     } catch {
       places.undoMentions(to: mark)

@@ -4,7 +4,7 @@ import XCTest
 
 /// The two rules about bodies that depend on their arguments alone, on all small inputs.
 final class BodyChoiceTests: XCTestCase {
-  private typealias Candidate = BodyChoice.Candidate
+  private typealias Candidate = (unread: Kept.Reason?, isReadable: Bool)
 
   private static let reasons: [Kept.Reason] = [
     .newerVersion, .migrationFailed, .decodeThrew, .otherClass, .leftOut, .fieldReplaced, .replaced,
@@ -13,7 +13,7 @@ final class BodyChoiceTests: XCTestCase {
   /// All lists of up to three unread bodies, with and without an own one.
   private static let lists: [[Candidate]] = {
     let unread = reasons.flatMap { reason in
-      [true, false].map { Candidate(unread: reason, isReadable: $0) }
+      [true, false].map { isReadable -> Candidate in (reason, isReadable) }
     }
     var lists: [[Candidate]] = [[]]
     var last = lists
@@ -21,14 +21,14 @@ final class BodyChoiceTests: XCTestCase {
       last = last.flatMap { list in unread.map { list + [$0] } }
       lists += last
     }
-    let own = [[], [true], [false]].map { $0.map { Candidate(unread: nil, isReadable: $0) } }
+    let own = [[], [true], [false]].map { $0.map { isReadable -> Candidate in (nil, isReadable) } }
     return lists.flatMap { list in own.map { list + $0 } }
   }()
 
   func testBodiesThatThrewAreOfferedFirstAndOneOtherAfterThem() {
     XCTAssertEqual(Self.lists.count, (1 + 14 + 14 * 14 + 14 * 14 * 14) * 3)
     for list in Self.lists {
-      let order = BodyChoice.order(list)
+      let order = ReadBody.order(list)
       let thrown = order.prefix { list[$0].unread == .decodeThrew }
       let rest = order.dropFirst(thrown.count)
       for place in list.indices {
@@ -51,17 +51,17 @@ final class BodyChoiceTests: XCTestCase {
   }
 
   func testTheOwnBodyIsOfferedUnlessNobodyCanReadIt() {
-    let own = Candidate(unread: nil, isReadable: true)
-    let lost = Candidate(unread: nil, isReadable: false)
+    let own: Candidate = (nil, true)
+    let lost: Candidate = (nil, false)
     for reason in Self.reasons {
-      let other = Candidate(unread: reason, isReadable: true)
-      XCTAssertEqual(BodyChoice.order([other, own]), reason == .decodeThrew ? [0, 1] : [1])
-      XCTAssertEqual(BodyChoice.order([other, lost]), [0])
-      XCTAssertEqual(BodyChoice.order([other]), [0])
+      let other: Candidate = (reason, true)
+      XCTAssertEqual(ReadBody.order([other, own]), reason == .decodeThrew ? [0, 1] : [1])
+      XCTAssertEqual(ReadBody.order([other, lost]), [0])
+      XCTAssertEqual(ReadBody.order([other]), [0])
     }
-    XCTAssertEqual(BodyChoice.order([own]), [0])
-    XCTAssertEqual(BodyChoice.order([lost]), [])
-    XCTAssertEqual(BodyChoice.order([]), [])
+    XCTAssertEqual(ReadBody.order([own]), [0])
+    XCTAssertEqual(ReadBody.order([lost]), [])
+    XCTAssertEqual(ReadBody.order([]), [])
   }
 
   func testWhatIsTooOldGoesAndThenTheOldestUntilTheRestFits() {
