@@ -2,14 +2,14 @@ internal import ArchiveCodec
 
 /// The file of a state behind a queue: all that waits for the disk happens here, one call after the other.
 actor FileQueue {
-  private let file: StateFile
+  let file: StateFile
   /// A thread of its own where the file waits for a disk; tasks of the app go on meanwhile.
   private let thread: FileExecutor?
   private let sharedThreads = SharedThreads()
   /// Why what the launch has found becomes a moment before the first change; nil before a restore.
   private var keeps: [Moment.Reason]?
-  /// The state that was stored when the file was closed.
-  private var closedVersion: ArchiveVersion?
+  /// The state that was stored when the file was closed, and why it becomes a moment before the next change.
+  private var closed: (version: ArchiveVersion, keeps: Moment.Reason?)?
 
   nonisolated var unownedExecutor: UnownedSerialExecutor {
     unsafe thread?.asUnownedSerialExecutor() ?? sharedThreads.unownedExecutor
@@ -20,12 +20,13 @@ actor FileQueue {
     thread = source.directory is MemoryStateDirectory ? nil : FileExecutor()
   }
 
-  /// Runs a body with the file.
+  /// Runs a body in the queue.
   func callAsFunction<Value: Sendable>(
-    _ conditions: StateFile.Conditions, _ body: @Sendable (StateFile) throws(ArchiveError) -> Value
+    _ conditions: StateFile.Conditions,
+    _ body: @Sendable (isolated FileQueue) throws(ArchiveError) -> Value
   ) throws(ArchiveError) -> Value {
     file.conditions = conditions
-    return try body(file)
+    return try body(self)
   }
 
   /// What is stored, as a restore takes it.
@@ -51,13 +52,23 @@ actor FileQueue {
     }
   }
 
+  /// What the keeper knows of the file after a call.
+  struct Known: Sendable {
+    /// Makes the next change; nil if the file is asked for it, or if all is new.
+    var writer: ArchiveWriter?
+    /// How often names have got other numbers.
+    var numbering = 0
+  }
+
+  var known: Known { Known(writer: file.writer, numbering: file.numbering) }
+
   struct Opened: Sendable {
     /// The report of the restore, as far as the file knows it.
     var report: RestorationReport
     /// Nil if nothing is restored.
     var stored: StoredState?
-    var mark: LaunchMark?
-    var numbering = 0
+    let mark: LaunchMark?
+    let known: Known
   }
 
   /// Where the state is, or where it will be.
@@ -66,18 +77,10 @@ actor FileQueue {
   }
 
   /// Opens what a restore can take.
-  func open(_ conditions: StateFile.Conditions) throws(ArchiveError) -> Opened {
-    (file.conditions, closedVersion) = (conditions, nil)
-    let found: OpenedState<StoredState>
-    do throws(ArchiveError) {
-      found = try file.open(StoredState.self)
-    } catch {
-      // A failure that may pass is often over at once.
-      guard error.mayPass else { throw error }
-      found = try file.open(StoredState.self)
-    }
-    var opened = Opened(
-      report: RestorationReport(.noArchive), mark: found.mark, numbering: file.numbering)
+  func open() throws(ArchiveError) -> Opened {
+    closed = nil
+    let found = try file.open(StoredState.self)
+    var opened = Opened(report: RestorationReport(.noArchive), mark: found.mark, known: known)
     opened.report.launchProblem = found.markProblem.map { "The launch could not be marked: \($0)" }
     switch found.outcome {
     case .nothing: break
@@ -121,52 +124,21 @@ actor FileQueue {
       passedOver: moment == nil ? [] : found.passedOver)
   }
 
-  /// The writer whose builder makes the next change, nil if all is new; and how often its names have got
-  /// other numbers.
-  typealias Prepared = (writer: ArchiveWriter?, numbering: Int)
-
-  /// What the next change needs; if nobody goes on from what was restored, that is kept and all is new.
-  func prepared(
-    goingOn isGoingOn: Bool, _ conditions: StateFile.Conditions
-  ) throws(ArchiveError) -> Prepared {
-    file.conditions = conditions
-    if isGoingOn, let version = closedVersion { try goOn(with: version, conditions) }
-    closedVersion = nil
+  /// Opens what the next change needs; if nobody goes on from what was restored, that is kept and all is new.
+  func prepare(goingOn isGoingOn: Bool) throws(ArchiveError) -> Known {
+    if isGoingOn, let closed { try file.reopen(closed.version, keeping: closed.keeps) }
+    closed = nil
     if !isGoingOn { file.letBe() }
-    return (try file.openWriter(), file.numbering)
+    _ = try file.openWriter()
+    return known
   }
 
-  /// Opens the file again after it was closed; if it has another state by now, that one is let be.
-  private func goOn(
-    with version: ArchiveVersion, _ conditions: StateFile.Conditions
-  ) throws(ArchiveError) {
-    var conditions = conditions
-    // The app has had the state all the time.
-    conditions.policy.maximumAge = nil
-    do throws(ArchiveError) {
-      try open(conditions).mark?.endRestore()
-    } catch {
-      closedVersion = version
-      guard error.isAboutContent else { throw error }
-    }
-    if file.writer?.version != version { file.letBe() }
-  }
-
-  /// What has become of a change.
-  struct Written: Sendable {
-    let number: UInt64
-    let appended: Result<StateFile.Appended, ArchiveError>
-    /// The fingerprints of records, which are found while the objects may change again.
-    var fingerprints: [(record: UInt64, fingerprint: RecordFingerprint)] = []
-    /// Nil while nobody has asked: a writer has the lock.
-    var writer: ArchiveWriter?
-    let numbering: Int
-
-    /// Whether the change is there; a power cut may undo one that is not durable.
-    var isThere: Bool {
-      if case .failure(let error) = appended { error.code == .notDurable } else { true }
-    }
-  }
+  /// What has become of a change, and the fingerprints of its records, which are found while the objects may
+  /// change again.
+  typealias Written = (
+    number: UInt64, appended: Result<StateFile.Appended, ArchiveError>,
+    fingerprints: [(record: UInt64, fingerprint: RecordFingerprint)]
+  )
 
   /// The last change; nil before the first one.
   private var lastWritten: Written?
@@ -174,10 +146,8 @@ actor FileQueue {
   private var askedNumber: UInt64 = 0
 
   func append(
-    _ change: UInt64, _ records: RecordBatch, hasNew: Bool, removing removed: [UInt64],
-    _ conditions: StateFile.Conditions
+    _ change: UInt64, _ records: RecordBatch, hasNew: Bool, removing removed: [UInt64]
   ) -> Written {
-    file.conditions = conditions
     let appended = Result { () throws(ArchiveError) in
       guard change > askedNumber else { throw ArchiveError(.outdated) }
       do throws(ArchiveError) {
@@ -186,31 +156,26 @@ actor FileQueue {
           keeps?.removeFirst()
         }
         return try file.append(
-          records, removing: removed, schema: SaveFacts.number(of: conditions.now))
+          records, removing: removed, schema: SaveFacts.number(of: file.conditions.now))
       } catch {
         throw error.located(at: location)
       }
     }
-    var written = Written(number: change, appended: appended, numbering: file.numbering)
-    if hasNew, written.isThere { written.fingerprints = records.fingerprints }
+    let written: Written = (change, appended, hasNew ? records.fingerprints : [])
     lastWritten = written
-    written.writer = file.writer
     return written
   }
 
-  /// What has become of a change that nobody waits for any more; nil if the change was not begun, and
-  /// is not written any more.
-  func written(_ change: UInt64) -> Written? {
+  /// What has become of a change that nobody waits for any more; one that was not begun is outdated.
+  func written(_ change: UInt64) -> Written {
     askedNumber = change
-    guard var written = lastWritten, written.number == change else { return nil }
-    written.writer = file.writer
-    return written
+    return lastWritten.flatMap { $0.number == change ? $0 : nil }
+      ?? (change, .failure(ArchiveError(.outdated)), [])
   }
 
-  /// Lets the state go; returns whether one was stored, from which a save can go on.
-  func close() -> Bool {
-    closedVersion = file.writer?.version
+  /// Lets the state go; a save goes on from it as long as nobody else has changed it.
+  func close() {
+    closed = file.writer?.version.map { ($0, file.keeps) }
     do throws(ArchiveError) { try file.close() } catch {}
-    return closedVersion != nil
   }
 }

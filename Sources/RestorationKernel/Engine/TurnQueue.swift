@@ -11,21 +11,25 @@ package final class TurnQueue {
 
   /// The turn that runs now, or is about to begin; nil if there is none.
   package private(set) var running: Kind?
+  /// The calls that wait, the last one at the end.
   private var waiting: [WaitingCall] = []
-  /// How many of those that wait have had their turn.
-  private var startedCount = 0
+  /// Those of them that are next, the first one at the end.
+  private var next: [WaitingCall] = []
   /// Counts the bodies that came before calls which were made earlier, and have stored something.
-  package private(set) var overtakingCount = 0
-  private var lastNumber: UInt64 = 0
+  ///
+  /// Calls that were made before such a body change nothing any more.
+  var overtakingCount = 0
 
   package init() {}
 
-  /// Runs a body when all turns before it have ended.
+  /// Runs a body when all turns before it have ended, or before they have: see ``overtake(_:_:)``.
   ///
   /// - Complexity: O(1), and the body's.
   package func run<Value, Failure: Error>(
-    _ kind: Kind = .other, _ body: () async throws(Failure) -> Value
+    _ kind: Kind = .other, overtaking isOvertaking: Bool = false,
+    _ body: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
+    if isOvertaking { return try await overtake(kind, body) }
     if running != nil { await turn() }
     running = kind
     defer { end() }
@@ -52,32 +56,12 @@ package final class TurnQueue {
     return try await body()
   }
 
-  /// Notes that a body which overtakes has stored something: calls that were made before it change
-  /// nothing any more.
-  package func noteOvertaking() { overtakingCount += 1 }
-
-  /// Gives out the number of a change, so that a file which was slow while the actor was blocked
-  /// writes no older change over a newer one.
-  package func newNumber() -> UInt64 {
-    lastNumber += 1
-    return lastNumber
-  }
-
   /// Gives the next call its turn; nobody who calls meanwhile comes between.
   private func end() {
-    guard startedCount < waiting.count else {
-      (running, waiting, startedCount) = (nil, [], 0)
-      return
-    }
-    let next = waiting[startedCount]
-    startedCount += 1
-    if startedCount > 32, startedCount > waiting.count / 2 {
-      waiting.removeFirst(startedCount)
-      startedCount = 0
-    }
+    if next.isEmpty { (next, waiting) = (waiting.reversed(), []) }
     // The kind is known when the body begins; until then nothing of it is under way.
-    running = .other
-    next.continuation.resume()
+    running = next.isEmpty ? nil : .other
+    next.popLast()?.continuation.resume()
   }
 }
 

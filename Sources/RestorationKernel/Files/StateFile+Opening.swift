@@ -147,7 +147,10 @@ extension StateFile {
           search.passOver(moment, .missing)
         }
       } catch {
-        guard error.isAboutContent else { throw error }
+        guard error.isAboutContent else {
+          forgetStored()
+          throw error
+        }
         failure = failure ?? error
         if moment == nil { forgetStored(keeping: error.keeps) }
         search.passOver(moment, .unreadable(ArchiveError(error.code).finding))

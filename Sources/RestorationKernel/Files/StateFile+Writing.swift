@@ -27,6 +27,16 @@ extension StateFile {
     return try goOn(claim, key)
   }
 
+  /// Goes on with a state that this instance has let go; if there is another one by now, that is let be.
+  func reopen(_ version: ArchiveVersion, keeping reason: Moment.Reason?) throws(ArchiveError) {
+    do throws(ArchiveError) {
+      let isSame = try goOn(try claim(), try key()).version == version
+      if isSame { keeps = reason } else { forgetStored() }
+    } catch {
+      guard error.isAboutContent else { throw error }
+    }
+  }
+
   /// Lets a state be that was restored, since nobody goes on from it: the next change keeps it as a moment.
   package func letBe() {
     standIn = nil

@@ -62,17 +62,15 @@ public final class Autosave: Sendable {
     let wakes = turns.begin()
     // An app that keeps the autosave keeps the keeper through its part; the loop alone does not.
     held.keeper = keeper
-    Task { [weak keeper, weak held] in
+    Task { [weak self, weak keeper, weak held] in
       _ = isolation
       for await _ in wakes {
-        if turns.isLetGo { held?.keeper = nil }
+        if self == nil { held?.keeper = nil }
         while let changes = turns.next() {
           guard let keeper, let roots = held?.roots else { break }
           let event = await keeper.saveByItself(roots)
-          let isTold = turns.end(
-            changes, event, asksByTime: keeper.engine.types.knowsUntracked,
-            isComplete: keeper.engine.findings.isComplete)
-          if isTold { told(event) }
+          let asksByTime = keeper.types.knowsUntracked
+          if turns.end(changes, event, asksByTime: asksByTime) { told(event) }
         }
       }
       held?.keeper = nil
@@ -80,7 +78,8 @@ public final class Autosave: Sendable {
     }
   }
 
-  deinit { turns.letGo() }
+  /// Only the keeper still keeps the autosave.
+  deinit { turns.wake() }
 
   /// Whether a change that the autosave knows of is not stored yet.
   public var needsSave: Bool { turns.needsSave }
@@ -162,6 +161,69 @@ extension Autosave.Event: CustomStringConvertible {
   }
 }
 
+extension StateKeeper {
+  /// A sequence with an element for each change that the keeper hears of; changes that come
+  /// before an element is taken count as one.
+  ///
+  /// The keeper hears of changes of objects that a save has met, unless their
+  /// ``StateRestoring/stateTracking`` is ``StateTracking/always``. The end of a restore
+  /// counts as a change, too. Changes that only the timer of an autosave finds make no
+  /// element. The sequence ends with ``close()``.
+  /// ``autosave(every:polling:clock:isolation:roots:told:)`` saves whenever an element
+  /// comes.
+  public var needsSaveChanges: AsyncStream<Void> { signal.changes }
+
+  /// Saves whenever something has changed, until ``close()``; begin it after the restore.
+  ///
+  ///     keeper.autosave { [window] }
+  ///
+  /// The autosave saves once at the start, and from then on hears of changes of the
+  /// objects that say when they change. While there are others, it saves every 2 seconds, which
+  /// writes nothing where nothing has changed. Call ``Autosave/flush(within:)`` where the app ends, or the changes
+  /// since the last save are lost. Nothing is saved before the keeper has restored, or
+  /// tried to. The keeper keeps the autosave, and a second one replaces the first.
+  ///
+  /// - Parameters:
+  ///   - interval: The shortest time between the end of a save that stored something and the
+  ///     next save.
+  ///   - polling: The time after which objects with ``StateTracking/always`` are asked,
+  ///     by the clock, with a quarter of that time as its tolerance; nil for no timer.
+  ///   - clock: Measures the interval, the time between saves and the limit of a flush.
+  ///   - isolation: The actor of the keeper.
+  ///   - roots: Gives the roots of the trees, such as the windows of the app. The closure is kept until the autosave ends, so let it hold
+  ///     nothing that holds the keeper.
+  ///   - told: Called for each save that stored something, and once for a problem,
+  ///     however often the problem comes in a row. The closure is kept as long as
+  ///     `roots`.
+  /// - Returns: The autosave, to flush or to stop it.
+  @discardableResult
+  public func autosave(
+    every interval: Duration = .milliseconds(250), polling: Duration? = .seconds(2),
+    clock: any Clock<Duration> = ContinuousClock(), isolation: isolated any Actor = #isolation,
+    roots: @escaping () -> [any RestorableNode],
+    told: @escaping (Autosave.Event) -> Void = { _ in }
+  ) -> Autosave {
+    let held = HeldAutosave(
+      AutosaveTurns(signal, interval: interval, polling: polling, clock: clock), roots: roots
+    )
+    held.endSignals = autosave?.endSignals ?? []
+    autosave = held
+    return Autosave(of: self, held, isolation: isolation, told: told)
+  }
+
+  /// Saves for the autosave, but not before a restore.
+  func saveByItself(_ roots: () -> [any RestorableNode]) async -> Autosave.Event {
+    guard findings.hasTriedToRestore else { return .withheld([]) }
+    do throws(RestorationError) {
+      if findings.unread != nil { _ = try await restore(.waiting, onlyUnread: true, roots) }
+      let report = try await save(byItself: true, .waiting, roots)
+      return report.outcome == .saved ? .saved([report]) : .withheld([report])
+    } catch {
+      return .failed(error)
+    }
+  }
+}
+
 /// The part of an autosave that its keeper has; the autosave ends with it.
 ///
 /// This part belongs to the actor of the keeper. The ``Autosave`` of the app belongs to none.
@@ -169,6 +231,10 @@ final class HeldAutosave {
   let turns: AutosaveTurns
   /// Gives the roots of the trees; nil when the autosave has ended.
   var roots: (() -> [any RestorableNode])?
+  /// The signals before which this autosave saves, and one that replaces it.
+  var endSignals: Set<EndSignal> = [] {
+    didSet { if !endSignals.isEmpty { turns.flushOnSignals(endSignals) } }
+  }
   /// The keeper, as long as the app has the autosave.
   var keeper: StateKeeper?
 

@@ -10,20 +10,16 @@ final class AutosaveTurns: Sendable {
   /// Ends a flush, and tells whether all is stored.
   private typealias EndOfFlush = @Sendable (Bool) -> Void
 
-  /// Counts the changes that were announced.
-  private struct Changes {
-    /// The beginning is a change, too: only a save makes the objects known that say
-    /// when they change.
+  /// Times are counted from the beginning.
+  private struct State {
+    /// How many changes were announced.
+    ///
+    /// The beginning is one, too: only a save makes the objects known that say when they change.
     var announced: UInt64 = 1
     /// How many of the changes the last save has taken.
     var taken: UInt64 = 0
     /// How many of the changes are stored.
     var stored: UInt64 = 0
-  }
-
-  /// Times are counted from the beginning.
-  private struct State {
-    var changes = Changes()
     /// How many saves in a row have failed that are tried again.
     var failureCount = 0
     /// The last problem that was told, until a save ends without one.
@@ -39,25 +35,14 @@ final class AutosaveTurns: Sendable {
     var flushes: [UInt64: EndOfFlush] = [:]
     var isStopped = false
     var isSaving = false
-    /// The last change for which a timer looks whether it is taken in time.
-    var watched: UInt64 = 0
-    /// Whether only the keeper still keeps the autosave.
-    var isLetGo = false
     var listener: UInt64?
 
     /// Whether a save has to be tried: for a new change, or once more.
-    var isDue: Bool { changes.taken < changes.announced || failureCount > 0 }
+    var isDue: Bool { taken < announced || failureCount > 0 }
 
     mutating func endWait() {
       wait?.task.cancel()
       wait = nil
-    }
-
-    /// Takes out the flushes whose save has ended, or those whose save has not begun.
-    mutating func takeFlushes(taken isTaken: Bool) -> [EndOfFlush] {
-      let found = flushes.filter { ($0.key <= changes.taken) == isTaken }
-      for number in found.keys { flushes[number] = nil }
-      return Array(found.values)
     }
   }
 
@@ -94,9 +79,7 @@ final class AutosaveTurns: Sendable {
     return { start.duration(to: clock.now) }
   }
 
-  var needsSave: Bool { state.withLock { $0.changes.stored < $0.changes.announced } }
-
-  var isLetGo: Bool { state.withLock(\.isLetGo) }
+  var needsSave: Bool { state.withLock { $0.stored < $0.announced } }
 
   // MARK: The loop
 
@@ -111,7 +94,7 @@ final class AutosaveTurns: Sendable {
       }
     }
     state.withLock { $0.listener = listener }
-    waking.yield()
+    wake()
     return wakes
   }
 
@@ -126,13 +109,13 @@ final class AutosaveTurns: Sendable {
             return nil
           }
           // A save that fails is tried again as after a change.
-          state.changes.announced += 1
+          state.announced += 1
         }
       }
       state.endWait()
       state.notBefore = .zero
-      (state.changes.taken, state.isSaving) = (state.changes.announced, true)
-      return state.changes.taken
+      (state.taken, state.isSaving) = (state.announced, true)
+      return state.taken
     }
   }
 
@@ -152,7 +135,7 @@ final class AutosaveTurns: Sendable {
 
   private func endWait(for end: Duration) {
     state.withLock { if $0.wait?.end == end { $0.wait = nil } }
-    waking.yield()
+    wake()
   }
 
   /// Notes the result of a save.
@@ -161,30 +144,24 @@ final class AutosaveTurns: Sendable {
   ///   - turn: The number of changes that ``next()`` gave for the save.
   ///   - event: The result of the save.
   ///   - asksByTime: Whether there are objects that do not say when they change.
-  ///   - isComplete: Whether all that the app has is stored, if the save has succeeded.
   /// - Returns: Whether the app is told: of a save that stored something always, of a
   ///   problem once, and never of a save that had nothing to store.
-  func end(
-    _ turn: UInt64, _ event: Autosave.Event, asksByTime: Bool, isComplete: Bool
-  ) -> Bool {
+  func end(_ turn: UInt64, _ event: Autosave.Event, asksByTime: Bool) -> Bool {
     let problem = event.problem
-    let (isTold, ended) = state.withLock { state in
-      defer { state.problem = problem }
-      state.isSaving = false
+    let isTold = state.withLock { state in
+      defer { (state.problem, state.isSaving) = (problem, false) }
       // A discard may have counted more changes as stored meanwhile.
-      if problem == nil { state.changes.stored = max(state.changes.stored, turn) }
+      if problem == nil { state.stored = max(state.stored, turn) }
       // A discard meanwhile takes back what would be tried again.
-      state.failureCount =
-        event.isRetried && state.changes.taken == turn ? state.failureCount + 1 : 0
+      state.failureCount = event.isRetried && state.taken == turn ? state.failureCount + 1 : 0
       askByTime(asksByTime && problem == nil, &state)
       // Without a pause, nodes that change in every save would be asked again and again.
-      if problem != nil || event.hasStored || state.changes.announced > turn {
+      if problem != nil || event.hasStored || state.announced > turn {
         state.notBefore = elapsed() + pause(afterFailures: state.failureCount)
       }
-      let isTold = problem == nil ? event.hasStored : problem != state.problem
-      return (isTold, state.takeFlushes(taken: true))
+      return problem == nil ? event.hasStored : problem != state.problem
     }
-    for end in ended { end(problem == nil && isComplete) }
+    endFlushes(taken: true, event.isComplete)
     return isTold
   }
 
@@ -194,10 +171,8 @@ final class AutosaveTurns: Sendable {
 
   private func pause(afterFailures count: Int) -> Duration {
     guard count > 0 else { return interval }
-    let longest = max(interval, Self.longestRetry)
-    var duration = max(interval, Self.shortestRetry)
-    for _ in 1..<count where duration < longest { duration *= 2 }
-    return min(duration, longest)
+    let duration = max(interval, Self.shortestRetry) * (1 << min(count - 1, 7))
+    return min(duration, max(interval, Self.longestRetry))
   }
 
   // MARK: Changes and flushes
@@ -208,23 +183,24 @@ final class AutosaveTurns: Sendable {
 
   func change() {
     let watched = state.withLock { state -> UInt64? in
-      state.changes.announced += 1
-      guard state.watched <= state.changes.taken else { return nil }
-      state.watched = state.changes.announced
-      return state.watched
+      state.announced += 1
+      // The first one that no save has taken; before the first save, the first one after the beginning.
+      return state.announced == max(state.taken, 1) + 1 ? state.announced : nil
     }
-    waking.yield()
+    wake()
     guard let watched, Problems.isDebugBuild, Problems.isHeard else { return }
     Self.watching.asyncAfter(deadline: .now() + .seconds(Self.longestWait)) { [weak self] in
       self?.endWait(ofChange: watched)
     }
   }
 
+  /// Lets the loop look whether it has something to do.
+  func wake() { waking.yield() }
+
   /// Says so when nobody has taken a change: the loop runs on the actor of the nodes.
   private func endWait(ofChange number: UInt64) {
     let isWaiting = state.withLock { state in
-      state.changes.taken < number && !state.isStopped && !state.isSaving
-        && state.notBefore <= elapsed()
+      state.taken < number && !state.isStopped && !state.isSaving && state.notBefore <= elapsed()
     }
     guard isWaiting else { return }
     Problems.say([
@@ -238,33 +214,24 @@ final class AutosaveTurns: Sendable {
   /// A change that waits for another one is tried again, which also tells whether all is stored.
   private func goOn(asksByTime: Bool) {
     state.withLock { state in
-      if !state.isDue, !state.isSaving, state.changes.stored < state.changes.announced {
-        state.changes.announced += 1
+      if !state.isDue, !state.isSaving, state.stored < state.announced {
+        state.announced += 1
       }
       if asksByTime, state.askAt == nil { askByTime(true, &state) }
     }
-    waking.yield()
+    wake()
   }
 
   /// Cancels the save that is due.
   private func takeBack() {
-    let ended = state.withLock { state in
-      let ended = state.takeFlushes(taken: false)
+    endFlushes(taken: false, false)
+    state.withLock { state in
       // The save that is under way is not tried again.
-      state.changes.announced += 1
-      let announced = state.changes.announced
-      (state.changes.taken, state.changes.stored, state.failureCount) = (announced, announced, 0)
+      state.announced += 1
+      (state.taken, state.stored, state.failureCount) = (state.announced, state.announced, 0)
       if state.askAt != nil { askByTime(true, &state) }
-      return ended
     }
-    for end in ended { end(false) }
-    waking.yield()
-  }
-
-  /// Notes that only the keeper still keeps the autosave.
-  func letGo() {
-    state.withLock { $0.isLetGo = true }
-    waking.yield()
+    wake()
   }
 
   func flush(within limit: Duration) async -> Bool {
@@ -274,28 +241,32 @@ final class AutosaveTurns: Sendable {
   }
 
   /// Begins a flush, and tells once, on any thread, whether all is stored.
-  private func flush(within limit: Duration?, _ told: @escaping @Sendable (Bool) -> Void) {
+  private func flush(within limit: Duration, _ told: @escaping EndOfFlush) {
     let isStopped = state.withLock { state in
-      guard !state.isStopped else { return true }
-      state.changes.announced += 1
-      let number = state.changes.announced
-      let wait = limit.map { limit in
-        Task { [clock, weak self] in
-          try? await clock.sleep(for: limit.bounded)
-          self?.giveUp(number)
-        }
+      if state.isStopped { return true }
+      state.announced += 1
+      let number = state.announced
+      let wait = Task { [clock, weak self] in
+        try? await clock.sleep(for: limit.bounded)
+        self?.state.withLock { $0.flushes.removeValue(forKey: number) }?(false)
       }
       state.flushes[number] = { isStored in
-        wait?.cancel()
+        wait.cancel()
         told(isStored)
       }
       return false
     }
-    if isStopped { told(false) } else { waking.yield() }
+    if isStopped { told(false) } else { wake() }
   }
 
-  private func giveUp(_ number: UInt64) {
-    state.withLock { $0.flushes.removeValue(forKey: number) }?(false)
+  /// Ends the flushes whose save has ended, or those whose save has not begun.
+  private func endFlushes(taken isTaken: Bool, _ isStored: Bool) {
+    let ended = state.withLock { state in
+      let found = state.flushes.filter { ($0.key <= state.taken) == isTaken }
+      for number in found.keys { state.flushes[number] = nil }
+      return found.values
+    }
+    for end in ended { end(isStored) }
   }
 
   func flushOnSignals(_ signals: Set<EndSignal>, within limit: Duration = .seconds(5)) {
@@ -303,19 +274,19 @@ final class AutosaveTurns: Sendable {
     EndSignals.add(ObjectIdentifier(self), for: signals, within: limit.bounded) {
       [weak self] told in
       guard let self else { return told(false) }
-      self.flush(within: nil, told)
+      self.flush(within: limit, told)
     }
   }
 
   func stop() {
     EndSignals.remove(ObjectIdentifier(self))
-    let (listener, ended) = state.withLock { state in
+    let listener = state.withLock { state in
       state.isStopped = true
       state.endWait()
-      return (state.listener.take(), state.takeFlushes(taken: false))
+      return state.listener.take()
     }
     if let listener { signal.forget(listener) }
-    for end in ended { end(false) }
+    endFlushes(taken: false, false)
     waking.finish()
   }
 }
@@ -330,6 +301,11 @@ extension Autosave.Event {
   fileprivate var hasStored: Bool {
     guard case .saved(let reports) = self else { return false }
     return reports.contains { $0.writtenByteCount > 0 }
+  }
+
+  /// Whether all that the app has is stored.
+  fileprivate var isComplete: Bool {
+    if case .saved(let reports) = self { reports.allSatisfy(\.isComplete) } else { false }
   }
 
   /// What is told once, however often it comes in a row; nil if all is stored.

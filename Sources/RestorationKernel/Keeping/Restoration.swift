@@ -1,3 +1,8 @@
+#if canImport(FoundationEssentials)
+package import FoundationEssentials
+#else
+package import Foundation
+#endif
 internal import ArchiveCodec
 
 /// Restores an app at its start, and saves it by itself until its end.
@@ -20,20 +25,20 @@ internal import ArchiveCodec
 @MainActor
 public enum Restoration {
   /// The keeper between ``begin(_:version:signals:roots:prepare:)`` and ``end(within:)``; nil otherwise.
-  public static var keeper: StateKeeper? { session.begun?.keeper }
+  public static var keeper: StateKeeper? { session.keeper }
 
   /// The report of the restore, or the error that prevented it; nil before the restore.
   ///
   /// A failure says why the stored state could not be read. The app has started with its
   /// defaults then, and the first save keeps the old state.
   public static var report: Result<RestorationReport, RestorationError>? {
-    session.begun.flatMap { $0.keeper.engine.findings.lateReport.map { .success($0) } ?? $0.report }
+    keeper == nil ? nil : session.last.restore
   }
 
   /// The report of the last save, or the error that prevented the save; nil before the first one.
   ///
   /// The result stays after ``end(within:)``.
-  public static var lastSave: Result<PreservationReport, RestorationError>? { session.lastSave }
+  public static var lastSave: Result<PreservationReport, RestorationError>? { session.last.save }
 
   /// Takes each problem of a restore or of a save, in place of stderr.
   ///
@@ -85,9 +90,9 @@ public enum Restoration {
     roots: @escaping @MainActor () -> [any RestorableNode] = { [] },
     prepare: (StateKeeper) throws -> Void = { _ in }
   ) async throws -> StateKeeper {
-    let keeper = try session.begin(application, version, signals, prepare)
-    await session.restore(keeper, .waiting, roots)
-    return session.follow(keeper, signals, roots)
+    let keeper = try make(application, version, signals, prepare)
+    _ = try? await keeper.restore(.waiting, roots)
+    return follow(keeper, signals, roots)
   }
 
   /// Restores the app before it returns, and saves it from then on: for toolkits whose `main` is
@@ -120,10 +125,10 @@ public enum Restoration {
     roots: @escaping @MainActor () -> [any RestorableNode] = { [] },
     prepare: (StateKeeper) throws -> Void = { _ in }
   ) throws -> StateKeeper {
-    let keeper = try session.begin(application, version, signals, prepare)
+    let keeper = try make(application, version, signals, prepare)
     let calls = FileCalls.blocking(until: .now + limit.bounded)
-    FileCalls.run { await session.restore(keeper, calls, roots) }
-    return session.follow(keeper, signals, roots)
+    FileCalls.run { _ = try? await keeper.restore(calls, roots) }
+    return follow(keeper, signals, roots)
   }
 
   /// Stores the unsaved changes, and lets the state go.
@@ -134,7 +139,7 @@ public enum Restoration {
   public static func end(within limit: Duration = .seconds(5)) async -> Bool {
     guard let keeper else { return false }
     let isStored = await keeper.autosave?.turns.flush(within: limit) ?? false
-    session.begun = nil
+    session.keeper = nil
     await keeper.close()
     return isStored
   }
@@ -149,28 +154,28 @@ public enum Restoration {
   /// - Returns: Whether all that the app has is stored, as of ``end(within:)``.
   @discardableResult
   public static func endNow(within limit: Duration = .seconds(2)) -> Bool {
-    session.begun.take()?.keeper.endNow(within: limit) ?? false
+    let isStored = keeper?.endNow(within: limit) ?? false
+    session.keeper = nil
+    return isStored
   }
-}
 
-extension RestorationSession {
   /// Makes the keeper of an app, and holds signals until ``follow(_:_:_:)``: a signal in the midst of the
   /// restore is no crash.
-  @MainActor
-  fileprivate func begin(
+  private static func make(
     _ application: String, _ version: String?, _ signals: Set<EndSignal>,
     _ prepare: (StateKeeper) throws -> Void
   ) throws -> StateKeeper {
-    guard begun == nil else {
+    guard session.keeper == nil else {
       throw RestorationError(
         .alreadyBegun, "Restoration.begin was called before. Call it once, at the start of the app."
       )
     }
-    let keeper = try place.makeKeeper(application, version)
-    keeper.engine.settings.told = { [weak self] saved in self?.lastSave = saved }
+    let keeper = try session.place.makeKeeper(application, version)
+    session.last.restore = nil
+    keeper.settings.last = session.last
     try prepare(keeper)
-    begun = (keeper, nil)
-    if isOfProcess {
+    session.keeper = keeper
+    if session.isOfProcess {
       // What is printed last was registered first.
       Problems.printAtEnd()
       ExitHook.set()
@@ -182,30 +187,76 @@ extension RestorationSession {
     return keeper
   }
 
-  /// Restores, and keeps the report or the error.
-  @MainActor
-  fileprivate func restore(
-    _ keeper: StateKeeper, _ calls: FileCalls, _ roots: @MainActor () -> [any RestorableNode]
-  ) async {
-    let report: Result<RestorationReport, RestorationError>
-    do throws(RestorationError) {
-      report = .success(
-        try await keeper.engine.restore(calls) { keeper.participants(roots()) })
-    } catch {
-      report = .failure(error)
-    }
-    if begun?.keeper === keeper { begun?.report = report }
-  }
-
   /// Begins the autosave.
-  @MainActor
-  fileprivate func follow(
+  private static func follow(
     _ keeper: StateKeeper, _ signals: Set<EndSignal>,
     _ roots: @escaping @MainActor () -> [any RestorableNode]
   ) -> StateKeeper {
-    keeper.endSignals = signals
     keeper.autosave(roots: roots)
+    keeper.autosave?.endSignals = signals
     EndSignals.remove(ObjectIdentifier(keeper))
     return keeper
+  }
+}
+
+/// The app that ``Restoration`` has begun.
+///
+/// A process has one session. A test can have one of its own for the code that runs in its task.
+package final class RestorationSession: Sendable {
+  /// The directory of an app's states, the keys, and the facts that its saves carry.
+  package struct Place: Sendable {
+    let directory: (any StateDirectory)?
+    let keys: (any KeyProvider)?
+    let environment: ApplicationEnvironment
+    /// Is told the problems of each report.
+    let heard: (@Sendable ([String]) -> Void)?
+    let now: @Sendable () -> Date
+
+    /// By default, the directory and the keys are those of apps.
+    package init(
+      directory: (any StateDirectory)? = nil, keys: (any KeyProvider)? = nil,
+      environment: ApplicationEnvironment = ApplicationEnvironment(),
+      hearing heard: (@Sendable ([String]) -> Void)? = nil,
+      now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+      (self.directory, self.keys, self.environment) = (directory, keys, environment)
+      (self.heard, self.now) = (heard, now)
+    }
+
+    func makeKeeper(
+      _ application: String, _ version: String?
+    ) throws(RestorationError) -> StateKeeper {
+      let environment = version.map(environment.of(version:)) ?? environment
+      let keeper = try StateKeeper(
+        application: application, directory: directory, keys: keys, environment: environment,
+        now: now)
+      if let heard { keeper.settings.heard = heard }
+      return keeper
+    }
+  }
+
+  let place: Place
+  /// The keeper between the begin of the app and its end.
+  @MainActor var keeper: StateKeeper?
+  /// What the keeper has reported, also when the app has ended its restoration.
+  @MainActor let last = LastReports()
+
+  /// A launch of an app within a test.
+  package init(_ place: Place) { self.place = place }
+
+  private static let ofProcess = RestorationSession(Place())
+
+  @TaskLocal private static var ofTest: RestorationSession?
+
+  static var current: RestorationSession { ofTest ?? ofProcess }
+
+  /// Whether the session ends with the process.
+  var isOfProcess: Bool { self === Self.ofProcess }
+
+  /// Runs a part of a test in this session.
+  package func run<Result>(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+  ) async rethrows -> Result {
+    try await Self.$ofTest.withValue(self) { try await body() }
   }
 }

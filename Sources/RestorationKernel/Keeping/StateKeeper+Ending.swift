@@ -1,3 +1,5 @@
+internal import ArchiveCodec
+
 extension StateKeeper {
   /// Saves and blocks the thread until the state is stored, for toolkits that call `exit`.
   ///
@@ -35,8 +37,77 @@ extension StateKeeper {
     // The end of the autosave lets the signals go, so it comes after the save.
     defer { autosave = nil }
     let calls = FileCalls.blocking(until: .now + limit.bounded)
-    return FileCalls.run {
-      await engine.end(calls, roots.map { roots in { self.participants(roots) } })
-    } ?? false
+    return FileCalls.run { await end(calls, roots) } ?? false
   }
+
+  /// Saves while the caller blocks the actor, so that no call that was made before can end.
+  private func end(_ calls: FileCalls, _ roots: [any RestorableNode]?) async -> Bool {
+    guard let roots, findings.hasTriedToRestore, turns.running != .restore, !asking.isUnderWay
+    else {
+      try? await inFile(calls) { _ in }
+      return false
+    }
+    let report = try? await save(byItself: true, calls) { roots }
+    return report.map { $0.outcome == .saved && $0.isComplete } ?? false
+  }
+
+  // MARK: Discarding
+
+  /// Removes what is stored; the next save begins anew.
+  ///
+  /// A save that an autosave had due is not made; the next change is saved. If there is an autosave,
+  /// the nodes are asked for their present state, to recognize that change. A state that
+  /// ``endNow(saving:within:isolation:)`` has stored meanwhile stays.
+  ///
+  /// - Throws: ``RestorationError`` if something could not be removed.
+  public func discardState() async throws(RestorationError) {
+    let count = turns.overtakingCount
+    signal.tell(.discarded)
+    do throws(ArchiveError) {
+      try await turns.run { () async throws(ArchiveError) in
+        // The state of a later call stays.
+        guard count == turns.overtakingCount else { return }
+        _ = try await discardNow(.waiting)
+        // The autosave knows what the app has now, and hears of the next change.
+        guard count == turns.overtakingCount, !isDelegateGone, let autosave,
+          !autosave.turns.needsSave
+        else { return }
+        findings.discarded = autosave.roots.flatMap { digest(of: $0()) }
+      }
+    } catch {
+      signal.tell()
+      throw RestorationError(error)
+    }
+  }
+
+  /// Discards in the turn that runs; returns where the file is now that nobody could read.
+  func discardNow(
+    _ calls: FileCalls, keepsUnread: Bool = false
+  ) async throws(ArchiveError) -> String? {
+    // A save that blocks the actor may come before the end of the call, and a file that has failed to
+    // discard has forgotten what it had.
+    beginAnew()
+    findings.hasTriedToRestore = true
+    let kept = try await inFile(calls) { (queue) throws(ArchiveError) in
+      let kept = keepsUnread ? try queue.file.keepUnread() : nil
+      try queue.file.discard()
+      return kept?.id
+    }
+    // A state that nobody could read is in no save's way any more.
+    if findings.lastStatus == .locked { findings.lastStatus = .notRestoredYet }
+    return kept
+  }
+
+  /// What the app has while nothing is stored, to compare with what it has later; nil if it cannot be asked.
+  func digest(of roots: [any RestorableNode]) -> Int? {
+    document = Document()
+    guard let result = try? surveyed(roots) else { return nil }
+    giveBack(result.taken)
+    return result.digest
+  }
+}
+
+extension Survey.Result {
+  /// Tells whether two surveys of an empty document have found the same.
+  var digest: Int { records.fingerprints.map(\.fingerprint).hashValue }
 }

@@ -37,7 +37,7 @@ extension StateKeeper {
     // any other thread as well, and would let code of the main actor run off it. The first cast of a
     // class takes long, so it is made only where it counts.
     let maker = restoration == nil ? type as? any ObjectRestoration.Type : nil
-    try engine.types.register(
+    try types.register(
       type, as: name, aliases: aliases, version: version, migrations: migrations,
       factory: restoration ?? maker.map { maker in { try maker.object(at: $0, coder: $1) } },
       isNamedBySaves: restoration != nil)
@@ -55,7 +55,7 @@ extension StateKeeper {
     restorationClass type: any ObjectRestoration.Type, as name: String? = nil,
     aliases: [String] = [], version: Int = 1, migrations: [StateMigration] = []
   ) throws(RestorationError) {
-    try engine.types.register(
+    try types.register(
       type, as: name, aliases: aliases, version: version, migrations: migrations,
       factory: { try type.object(at: $0, coder: $1) },
       makesItsClass: type is any StateRestoring.Type)
@@ -66,7 +66,7 @@ extension StateKeeper {
   /// - Parameter storyboard: The storyboard; its nodes are recognized in a save.
   /// - Throws: ``RestorationError`` with `nameTaken`.
   public func register(_ storyboard: Storyboard) throws(RestorationError) {
-    try engine.types.register(storyboard)
+    try types.register(storyboard)
   }
 
   /// Makes an object known that nodes can refer to.
@@ -84,6 +84,6 @@ extension StateKeeper {
   public func registerObject(
     _ object: any RestorableObject, restorationIdentifier identifier: String
   ) {
-    engine.objects.register(object, identifier: identifier)
+    objects.register(object, identifier: identifier)
   }
 }

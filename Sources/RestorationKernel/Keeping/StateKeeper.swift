@@ -24,7 +24,7 @@ public final class StateKeeper {
       let wasGone = hadDelegate && oldValue == nil
       hadDelegate = delegate != nil
       // While the delegate was gone, nothing was saved, so all changes are still due.
-      if wasGone { engine.signal.tell() }
+      if wasGone { signal.tell() }
     }
   }
 
@@ -32,32 +32,47 @@ public final class StateKeeper {
 
   /// The autosave of the keeper, until ``close()`` or a second one.
   var autosave: HeldAutosave?
-  /// The signals before which an autosave saves.
-  var endSignals: Set<EndSignal> = []
 
-  package let engine: StateEngine
+  var settings: KeeperSettings
+  let turns = TurnQueue()
+  let owner = KnownObjects.Owner()
+  let forms = FormTable(ObjectTable(TypeTable()))
+  let file: FileQueue
+  /// What is stored; nil as long as nobody has looked.
+  var document: Document?
+  var known = FileQueue.Known()
+  var findings = Findings()
+  var asking = Asking()
 
   /// The bounds of keys and values in a state.
-  public var limits: ArchiveLimits { engine.settings.source.limits }
+  public var limits: ArchiveLimits { settings.source.limits }
 
   /// What the keeper stores, keeps, and leaves out.
   public var policy: StatePolicy {
-    get { engine.settings.policy }
-    set { engine.settings.policy = newValue }
+    get { settings.policy }
+    set { settings.policy = newValue }
   }
 
   /// What the keeper is doing, or why it does nothing.
-  public var status: RestorationStatus { isDelegateGone ? .delegateGone : engine.status }
+  public var status: RestorationStatus {
+    if isDelegateGone { return .delegateGone }
+    if turns.running == .restore { return .restoring }
+    if case .inUse = findings.lastStatus, stateName != nil { return .notRestoredYet }
+    guard findings.lastStatus == .active, let failure = findings.saveFailure else {
+      return findings.lastStatus
+    }
+    return .notSaved(failure)
+  }
 
   /// The name of the state that the keeper has; nil before its first restore or save and after
   /// ``close()``.
   ///
   /// The name is the one that the keeper was made with, or with ``InstancePolicy/numbered`` the first
   /// free name with a number.
-  public var stateName: String? { engine.settings.source.holding.now.name }
+  public var stateName: String? { settings.source.holding.now.name }
 
   /// The instances that had the states with lower numbers when the keeper took its own.
-  public var otherInstances: [OtherInstance] { engine.settings.source.holding.now.others }
+  public var otherInstances: [OtherInstance] { settings.source.holding.now.others }
 
   /// Creates a keeper of one state of an application.
   ///
@@ -85,15 +100,17 @@ public final class StateKeeper {
     limits: ArchiveLimits = .standard,
     now: @escaping () -> Date = { Date() }
   ) throws(RestorationError) {
-    try Self.check(application, name)
-    engine = StateEngine(
-      EngineSettings(
-        StateFile.Source(
-          name: name, application: application,
-          directory: directory ?? FileStateDirectory(application: application),
-          keys: keys ?? FileKeyProvider(application: application), environment: environment,
-          limits: limits),
-        now: now))
+    try Self.check(application, isOfState: false)
+    try Self.check(name, isOfState: true)
+    settings = KeeperSettings(
+      source: StateFile.Source(
+        name: name, application: application,
+        directory: directory ?? FileStateDirectory(application: application),
+        keys: keys ?? FileKeyProvider(application: application), environment: environment,
+        limits: limits),
+      // A clock that gives no number is none.
+      now: { now().ifNumber ?? Date() })
+    file = FileQueue(settings.source)
   }
 
   /// Saves what roots and all below them say, as one commit that is on stable storage at the end.
@@ -109,7 +126,7 @@ public final class StateKeeper {
   public func save(_ roots: [any RestorableNode]) async throws(RestorationError)
     -> PreservationReport
   {
-    try await engine.save { participants(roots) }
+    try await save { roots }
   }
 
   /// Brings back what is stored.
@@ -121,95 +138,20 @@ public final class StateKeeper {
   public func restore(into roots: [any RestorableNode] = []) async throws(RestorationError)
     -> RestorationReport
   {
-    try await engine.restore { participants(roots) }
-  }
-
-  /// Restores a node that came after the restore, from the state that is kept for it.
-  ///
-  /// Use the method for a tab or a window that is built when the user first looks at
-  /// it. Its stored state is kept meanwhile. Call the method when the node has its
-  /// identifier, before the user sees the node. If the node was saved before that, the
-  /// state that was kept for it lies beside the saved one; this call restores it all the
-  /// same, and what the node had until then lies beside it. The node's parent must be
-  /// back, so begin with the uppermost node.
-  ///
-  ///     let editor = EditorTab()
-  ///     tabs.restorationChildren.append(editor)
-  ///     try await keeper.restore(late: editor, below: tabs)
-  ///
-  /// Use it also for a node that is back and whose decoding threw, in this launch or an earlier one, when
-  /// the state can be applied: the newest such state is decoded again, and is kept no more unless its
-  /// decoding throws again or a field of it does not fit. What the node had until then, saved or not, stays
-  /// stored beside it, within the ``StatePolicy/keptBound``. The nodes below are left as they are.
-  ///
-  /// The calls are those of ``restore(into:)`` on the node and on the nodes that are
-  /// kept below it, in the same order, from `loadViewIfNeeded` to
-  /// `applicationFinishedRestoringState`. Nodes below the node are looked for as
-  /// always; the node itself exists, so no factory is asked for it. The gates and
-  /// `didDecodeRestorableState` are about the whole state and are not called. The
-  /// parent is not told, but for ``RestorableTabs``: a tab that was selected when the state
-  /// was saved is selected, unless another one has been selected since the
-  /// restore. Nodes that are still not back stay kept.
-  ///
-  /// The call waits for the calls before it, as for a save that is written. An element in which the
-  /// call crashes is counted, and left out as in a restore; see ``StatePolicy/crashThreshold``.
-  ///
-  /// - Parameters:
-  ///   - node: The node, with its identifier. Among equal identifiers in a
-  ///     ``RestorableStack`` or ``RestorableSplit`` its position counts; a node
-  ///     that is not in there yet counts as the next one.
-  ///   - parent: The node that contains or presents the node; nil for a root.
-  /// - Returns: What happened to the node and all below it. The outcome is
-  ///   `nothingKept` if nothing was stored for the node, or if it was restored
-  ///   already. A node of another class gets nothing, and the state stays kept.
-  /// - Throws: Nothing now; later versions may throw ``RestorationError``.
-  /// - Complexity: O(*n*) in the restored elements, and for a stack or split in its
-  ///   children.
-  @discardableResult
-  public func restore(
-    late node: any RestorableNode, below parent: (any RestorableNode)? = nil
-  ) async throws(RestorationError) -> RestorationReport {
-    try await engine.restore(late: node, below: parent) { isDelegateGone ? nil : .some(delegate) }
-  }
-
-  /// Gives up the states that are kept beside, or in place of, the state of a node that is back.
-  ///
-  /// The next save does not store them: use it when the user discards a draft that the node
-  /// could not decode. Nothing kept is not an error.
-  ///
-  /// - Parameter node: The node.
-  public func discardKeptState(of node: any RestorableNode) async {
-    await engine.discardKeptState(of: node)
-  }
-
-  func participants(_ roots: [any RestorableNode]) -> Participants? {
-    isDelegateGone ? nil : Participants(roots: roots, delegate: delegate)
-  }
-
-  /// Removes what is stored; the next save begins anew.
-  ///
-  /// A save that an autosave had due is not made; the next change is saved. If there is an autosave,
-  /// the nodes are asked for their present state, to recognize that change. A state that
-  /// ``endNow(saving:within:isolation:)`` has stored meanwhile stays.
-  ///
-  /// - Throws: ``RestorationError`` if something could not be removed.
-  public func discardState() async throws(RestorationError) {
-    try await engine.discardState {
-      guard let autosave, !autosave.turns.needsSave else { return nil }
-      return autosave.roots.flatMap { participants($0()) }
-    }
+    try await restore { roots }
   }
 
   /// Lets the state go, so that another keeper may have it.
   public func close() async {
-    engine.signal.tell(.ended)
+    signal.tell(.ended)
     autosave = nil
-    await engine.close()
+    try? await inFile { queue in queue.close() }
+    findings.lastStatus = .notRestoredYet
   }
 
   /// Hears the problems of all reports from now on.
   package func hearProblems(_ heard: @escaping ([String]) -> Void) {
-    engine.settings.heard = heard
+    settings.heard = heard
   }
 
   /// Whether the delegate is gone without having been set to nil.
@@ -217,31 +159,75 @@ public final class StateKeeper {
 }
 
 extension StateKeeper {
+  /// The older states that stay beside the state, the oldest first; see ``StatePolicy/historyBound``.
+  ///
+  /// - Returns: The moments; none if the state has none.
+  /// - Throws: ``RestorationError`` if they cannot be listed, or if another instance has the state.
+  public func history() async throws(RestorationError) -> [Moment] {
+    try await inFile { (queue) throws(ArchiveError) in try queue.file.history() }
+  }
+
+  /// Makes an older state the stored one again; the one that is stored becomes a moment.
+  ///
+  /// What the app has now is not written any more: restore again, or launch again, before you save.
+  ///
+  /// - Parameter moment: One of ``history()``.
+  /// - Throws: ``RestorationError`` if it is not there any more, or cannot be put back; then nothing has
+  ///   changed.
+  public func putBack(_ moment: Moment) async throws(RestorationError) {
+    try await inFile { (queue) throws(ArchiveError) in try queue.file.putBack(moment) }
+    beginAnew()
+  }
+
+  /// Removes an older state.
+  ///
+  /// - Parameter moment: One of ``history()``; one that is gone is no error.
+  /// - Throws: ``RestorationError`` if it cannot be removed.
+  public func remove(_ moment: Moment) async throws(RestorationError) {
+    try await inFile { (queue) throws(ArchiveError) in try queue.file.remove([moment]) }
+  }
+
+  /// Lets the next restore try again the elements that restores leave out after crashes.
+  ///
+  /// Restores try one element at a time: the next restore the first one, and a later
+  /// launch the one after it. Without this call an element is tried again after 1, 2,
+  /// 4, 8 and more launches, and by another version of the app. If nothing is left out,
+  /// nothing changes.
+  ///
+  ///     try await keeper.retrySkippedNodes()
+  ///     print(try await keeper.restore(into: [window]))
+  ///
+  /// - Throws: ``RestorationError`` with `archive` if the request cannot be noted, or
+  ///   its key is locked, and `inUse` if another instance has the state.
+  public func retrySkippedNodes() async throws(RestorationError) {
+    try await inFile { (queue) throws(ArchiveError) in try queue.file.retryLeftOut() }
+  }
+}
+
+extension StateKeeper {
   private static let longestName = 150
 
   /// Names come from outside, and become those of files.
-  private static func check(_ application: String, _ name: String) throws(RestorationError) {
-    func check(_ name: String, isRefused: Bool, _ why: String) throws(RestorationError) {
-      guard isRefused else { return }
-      throw RestorationError(.invalidName, "“\(name)” cannot name a state\(why)")
+  private static func check(_ name: String, isOfState: Bool) throws(RestorationError) {
+    guard let flaw = flaw(of: name, isOfState: isOfState) else { return }
+    throw RestorationError(.invalidName, "“\(name)” cannot name a state\(flaw)")
+  }
+
+  /// Why a name cannot be that of a state, or of an application; nil if it can.
+  private static func flaw(of name: String, isOfState: Bool) -> String? {
+    if name.isEmpty || name.hasPrefix(".") || name.utf8.count > longestName
+      || name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 < 0x20 })
+    {
+      return ". Use up to \(longestName) bytes without “/”, not beginning with “.”."
     }
-    for name in [application, name] {
-      let isRefused =
-        name.isEmpty || name.hasPrefix(".") || name.utf8.count > longestName
-        || name.utf8.contains { $0 == UInt8(ascii: "/") || $0 < 0x20 }
-      try check(
-        name, isRefused: isRefused,
-        ". Use up to \(longestName) bytes without “/”, not beginning with “.”.")
+    guard isOfState else { return nil }
+    if name.hasSuffix(".launch") || name.hasSuffix(".remote") || name.containsBytes(of: ".history")
+    {
+      return ": it must not end in “.launch” or “.remote”, or contain “.history”."
     }
-    try check(
-      name,
-      isRefused: name.hasSuffix(".launch") || name.hasSuffix(".remote")
-        || name.containsBytes(of: ".history"),
-      ": it must not end in “.launch” or “.remote”, or contain “.history”.")
     let start = name.utf8.reversed().drop { (0x30...0x39).contains($0) }
-    try check(
-      name, isRefused: start.first == UInt8(ascii: "~") && start.count < name.utf8.count,
-      ": with “~” and digits at its end it is that of another instance of the app.")
+    return start.first == UInt8(ascii: "~") && start.count < name.utf8.count
+      ? ": with “~” and digits at its end it is that of another instance of the app." : nil
   }
 }
 

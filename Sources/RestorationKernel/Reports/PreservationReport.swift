@@ -119,6 +119,9 @@ public struct PreservationReport: Hashable, Sendable {
   /// The instances that have the names before ``stateName``.
   public internal(set) var otherInstances: [OtherInstance] = []
 
+  /// Whether all that the app has is stored, if the outcome is `saved`.
+  var isComplete = true
+
   init(_ outcome: Outcome) {
     self.outcome = outcome
   }

@@ -43,7 +43,8 @@ public enum RestorationStatus: Hashable, Sendable {
     switch outcome {
     case .restored, .noArchive, .nothingKept: self = .active
     case .declined: self = .declined
-    case .delegateGone: self = .delegateGone
+    // The keeper says by itself when the delegate is gone.
+    case .delegateGone: self = .notRestoredYet
     case .locked: self = .locked
     case .crashed(let location): self = .crashed(setAsideAt: location)
     case .tooOld(let location): self = .tooOld(setAsideAt: location)

@@ -1,6 +1,6 @@
 /// The forms of a document, and those that a save meets first.
 final class FormTable {
-  private let objects: ObjectTable
+  let objects: ObjectTable
   private var types: TypeTable { objects.types }
   private var forms: [Form] = []
   private var numbers: [Form: Int32] = [:]

@@ -247,7 +247,6 @@ final class InterruptedKeeperTests: BodyTestCase {
           count += 1
           return count
         }
-        // A restore reads once more after the first failure.
         if made >= failing, isRestoring.isSet { throw ArchiveError(.inputOutput) }
       }
       let keeper = try StateKeeper(

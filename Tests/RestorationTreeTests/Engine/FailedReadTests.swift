@@ -167,18 +167,19 @@ final class FailedReadTests: XCTestCase {
   }
   #endif
 
-  /// The file is opened once to be changed, and in the old core then once to be read.
-  private static let tryCount = Launch.isNext ? 1 : 2
-
+  #if !RESTORATION_NEXT
+  // In the new core the first save of the autosave tries again.
   func testANodeIsReadAgainInTheSameRestore() async throws {
     _ = try await launch.keeper().save([TestNode("a", value: "typed")])
     launch.endProcess()
-    reads.fail(Self.tryCount)
+    // The file is opened once to be changed, and if that fails once to be read.
+    reads.fail(2)
     let node = TestNode("a")
     try await inLaunch { try await begin([node]) }
     XCTAssertEqual(node.value, "typed")
     XCTAssertEqual(setAside, [])
   }
+  #endif
 
   func testALaunchThatDoesNothingHasItsNodesAsSoonAsTheyCanBeRead() async throws {
     _ = try await launch.keeper().save([TestNode("a", value: "typed")])

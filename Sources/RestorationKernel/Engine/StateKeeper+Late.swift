@@ -7,26 +7,72 @@ struct TabToCome {
   let instead: ObjectIdentifier?
 }
 
-extension StateEngine {
-  /// Restores a node that the app has made after the restore, with what is kept below it; or gives a node
-  /// that is back a body that it has not read.
-  func restore(
-    late node: any RestorableNode, below parent: (any RestorableNode)?,
-    _ delegate: () -> (any StateDelegate)??
+extension StateKeeper {
+  /// Restores a node that came after the restore, from the state that is kept for it.
+  ///
+  /// Use the method for a tab or a window that is built when the user first looks at
+  /// it. Its stored state is kept meanwhile. Call the method when the node has its
+  /// identifier, before the user sees the node. If the node was saved before that, the
+  /// state that was kept for it lies beside the saved one; this call restores it all the
+  /// same, and what the node had until then lies beside it. The node's parent must be
+  /// back, so begin with the uppermost node.
+  ///
+  ///     let editor = EditorTab()
+  ///     tabs.restorationChildren.append(editor)
+  ///     try await keeper.restore(late: editor, below: tabs)
+  ///
+  /// Use it also for a node that is back and whose decoding threw, in this launch or an earlier one, when
+  /// the state can be applied: the newest such state is decoded again, and is kept no more unless its
+  /// decoding throws again or a field of it does not fit. What the node had until then, saved or not, stays
+  /// stored beside it, within the ``StatePolicy/keptBound``. The nodes below are left as they are.
+  ///
+  /// The calls are those of ``restore(into:)`` on the node and on the nodes that are
+  /// kept below it, in the same order, from `loadViewIfNeeded` to
+  /// `applicationFinishedRestoringState`. Nodes below the node are looked for as
+  /// always; the node itself exists, so no factory is asked for it. The gates and
+  /// `didDecodeRestorableState` are about the whole state and are not called. The
+  /// parent is not told, but for ``RestorableTabs``: a tab that was selected when the state
+  /// was saved is selected, unless another one has been selected since the
+  /// restore. Nodes that are still not back stay kept.
+  ///
+  /// The call waits for the calls before it, as for a save that is written. An element in which the
+  /// call crashes is counted, and left out as in a restore; see ``StatePolicy/crashThreshold``.
+  ///
+  /// - Parameters:
+  ///   - node: The node, with its identifier. Among equal identifiers in a
+  ///     ``RestorableStack`` or ``RestorableSplit`` its position counts; a node
+  ///     that is not in there yet counts as the next one.
+  ///   - parent: The node that contains or presents the node; nil for a root.
+  /// - Returns: What happened to the node and all below it. The outcome is
+  ///   `nothingKept` if nothing was stored for the node, or if it was restored
+  ///   already. A node of another class gets nothing, and the state stays kept.
+  /// - Throws: Nothing now; later versions may throw ``RestorationError``.
+  /// - Complexity: O(*n*) in the restored elements, and for a stack or split in its
+  ///   children.
+  @discardableResult
+  public func restore(
+    late node: any RestorableNode, below parent: (any RestorableNode)? = nil
   ) async throws(RestorationError) -> RestorationReport {
-    let report = try await turns.run { () async throws(RestorationError) in
-      guard let delegate = delegate() else { return RestorationReport(.delegateGone) }
-      defer { asking.coming = nil }
-      while let late = late(node, below: parent) {
-        asking.coming = late.isBack ? nil : ObjectIdentifier(node)
-        let count = turns.overtakingCount
-        let bodies = try await bodies(of: late)
-        // A save that blocked the actor meanwhile has changed the document.
-        guard count == turns.overtakingCount else { continue }
-        defer { signal.tell() }
-        return restore(late, delegate, bodies)
+    let report: RestorationReport
+    do throws(ArchiveError) {
+      report = try await turns.run { () async throws(ArchiveError) in
+        if isDelegateGone { return RestorationReport(.delegateGone) }
+        let delegate = delegate
+        defer { withExtendedLifetime(delegate) {} }
+        defer { asking.coming = nil }
+        while let late = late(node, below: parent) {
+          asking.coming = late.isBack ? nil : ObjectIdentifier(node)
+          let count = turns.overtakingCount
+          let bodies = try await bodies(of: late)
+          // A save that blocked the actor meanwhile has changed the document.
+          guard count == turns.overtakingCount else { continue }
+          defer { signal.tell() }
+          return restore(late, bodies)
+        }
+        return RestorationReport(.nothingKept)
       }
-      return RestorationReport(.nothingKept)
+    } catch {
+      throw RestorationError(error)
     }
     Problems.say(report.said)
     settings.heard?(report.problems.map(\.description))
@@ -76,35 +122,27 @@ extension StateEngine {
     return Int32(clamping: equal.firstIndex { $0 === node } ?? equal.count)
   }
 
-  private func bodies(
-    of late: Late
-  ) async throws(RestorationError) -> [UInt64: KeyedDecoder] {
+  private func bodies(of late: Late) async throws(ArchiveError) -> [UInt64: KeyedDecoder] {
     guard let document else { return [:] }
     let numbers = late.part.flatMap { slot in
       [document[slot].bodyRecord] + (document.kept.bodies[slot] ?? []).map(\.record)
     }
-    do throws(ArchiveError) {
-      return try await inFile(.waiting) { (file) throws(ArchiveError) in
-        guard let archive = try file.openWriter()?.archive else { return [:] }
-        var records: [UInt64: KeyedDecoder] = [:]
-        for number in numbers { records[number] = try archive.record(number) }
-        return records
-      }
-    } catch {
-      throw RestorationError(error)
+    return try await inFile(.waiting) { (queue) throws(ArchiveError) in
+      let archive = try queue.file.openWriter()?.archive
+      var records: [UInt64: KeyedDecoder] = [:]
+      for number in numbers { records[number] = try archive?.record(number) }
+      return records
     }
   }
 
-  private func restore(
-    _ late: Late, _ delegate: (any StateDelegate)?, _ bodies: [UInt64: KeyedDecoder]
-  ) -> RestorationReport {
+  private func restore(_ late: Late, _ bodies: [UInt64: KeyedDecoder]) -> RestorationReport {
     guard let document else { return RestorationReport(.nothingKept) }
     asking.isUnderWay = true
     defer { asking.isUnderWay = false }
     let start = ContinuousClock.now
     let (slot, above) = (late.slot, document[late.slot].place.parent)
     let run = RestorationRun(
-      document, objects, delegate: delegate, roots: [], part: late.part, launch
+      document, objects, delegate: delegate, roots: [], part: late.part, findings.launch
     ) { bodies[$0] }
     run.elements.claim(late.node, late.node, at: slot)
     if let parent = late.parent { run.elements.claim(parent, parent, at: above) }
@@ -120,13 +158,9 @@ extension StateEngine {
     _ = run.run(isLate: true, isBack: late.isBack)
     var after = run.settled { bodies[$0]?.byteCount ?? 0 }
     if late.isBack { settle(late, run, before, &after) }
-    know(run)
     if let parent = late.parent { KnownObjects.shared.askAgain([parent], of: owner) }
-    self.document = after
-    report.lines = run.entries(after)
+    end(run, with: after, since: start, in: &report)
     if let tabs = late.parent as? any RestorableTabs { select(late, in: tabs) }
-    run.elements.forget()
-    report.walkDuration = start.duration(to: .now)
     return report
   }
 
@@ -159,14 +193,17 @@ extension StateEngine {
     guard let id = document?[late.slot].id,
       let place = findings.tabsToCome.firstIndex(where: { $0.tabs === tabs && $0.id == id })
     else { return }
-    let selected = findings.tabsToCome.remove(at: place)
-    if tabs.selectedTab.map({ ObjectIdentifier($0) }) == selected.instead {
-      tabs.selectedTab = late.node
-    }
+    let instead = findings.tabsToCome.remove(at: place).instead
+    if tabs.selectedTab.map({ ObjectIdentifier($0) }) == instead { tabs.selectedTab = late.node }
   }
 
-  /// Gives up the bodies that a node has not read.
-  func discardKeptState(of node: any RestorableNode) async {
+  /// Gives up the states that are kept beside, or in place of, the state of a node that is back.
+  ///
+  /// The next save does not store them: use it when the user discards a draft that the node
+  /// could not decode. Nothing kept is not an error.
+  ///
+  /// - Parameter node: The node.
+  public func discardKeptState(of node: any RestorableNode) async {
     await turns.run {
       guard let slot = KnownObjects.shared.known(node, to: owner)?.slot, var document else {
         return

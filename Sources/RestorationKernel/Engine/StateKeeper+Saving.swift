@@ -1,30 +1,35 @@
 internal import ArchiveCodec
 
-extension StateEngine {
+extension StateKeeper {
   /// Saves what the roots and all below them say.
   ///
   /// - Parameters:
   ///   - isByItself: Whether the autosave saves, which is told of all other saves.
   ///   - calls: How the file is called; a save that blocks the actor comes before all others.
-  ///   - participants: Called in the turn of the save; nil if the delegate is gone.
+  ///   - roots: Called in the turn of the save.
   /// - Returns: What the save did.
   /// - Throws: Why nothing could be stored.
   func save(
     byItself isByItself: Bool = false, _ calls: FileCalls = .waiting,
-    _ participants: () -> Participants?
+    _ roots: () -> [any RestorableNode]
   ) async throws(RestorationError) -> PreservationReport {
     let count = turns.overtakingCount
     do throws(RestorationError) {
-      var report = try await inTurn(calls) { () async throws(RestorationError) in
+      var report = try await turns.run(overtaking: calls.isBlocking) {
+        () async throws(RestorationError) in
         // A later call has stored the state.
         guard count == turns.overtakingCount else { return PreservationReport(.saved) }
-        guard let participants = participants() else { return PreservationReport(.delegateGone) }
-        return try await saveNow(participants, byItself: isByItself, calls)
+        if isDelegateGone { return PreservationReport(.delegateGone) }
+        // A delegate that the app lets go meanwhile takes part all the same.
+        let delegate = delegate
+        defer { withExtendedLifetime(delegate) {} }
+        return try await saveNow(roots(), byItself: isByItself, calls)
       }
       report.noteOtherKeeper(of: settings.source.name)
       Problems.say(report.said)
       settings.heard?(report.problems.map(\.description))
-      settings.told?(.success(report))
+      findings.saveFailure = nil
+      settings.last?.save = .success(report)
       if !isByItself {
         signal.tell(
           report.outcome == .saved ? .stored(isPolled: types.knowsUntracked) : .notStored)
@@ -32,72 +37,58 @@ extension StateEngine {
       return report
     } catch {
       Problems.say(["The save has failed: \(error)"])
-      settings.told?(.failure(error))
+      findings.saveFailure = error.description
+      settings.last?.save = .failure(error)
       if !isByItself { signal.tell(.notStored) }
       throw error
     }
   }
 
-  private func inTurn(
-    _ calls: FileCalls, _ body: () async throws(RestorationError) -> PreservationReport
-  ) async throws(RestorationError) -> PreservationReport {
-    calls.isBlocking ? try await turns.overtake(.other, body) : try await turns.run(.other, body)
-  }
-
   private func saveNow(
-    _ participants: Participants, byItself isByItself: Bool, _ calls: FileCalls
+    _ roots: [any RestorableNode], byItself isByItself: Bool, _ calls: FileCalls
   ) async throws(RestorationError) -> PreservationReport {
-    if findings.isLocked { return PreservationReport(.locked) }
-    if let report = idleReport(participants) { return report }
+    if findings.lastStatus == .locked { return PreservationReport(.locked) }
+    if let report = idleReport(roots) { return report }
     do {
-      let report: PreservationReport
       do {
-        report = try await survey(participants, byItself: isByItself, calls)
+        return try await survey(roots, byItself: isByItself, calls)
       } catch let error as ArchiveError where error.code == .outdated {
         // Somebody has changed the stored state; what the file has kept of it decides what is written.
-        writer = nil
-        report = try await survey(participants, byItself: isByItself, writesAnyway: true, calls)
+        known.writer = nil
+        return try await survey(roots, byItself: isByItself, writesAnyway: true, calls)
       }
-      findings.saveFailure = nil
-      return report
     } catch let error as RestorationError {
       throw error
     } catch {
-      writer = nil
+      known.writer = nil
       let error = error as? ArchiveError ?? .content(error)
       if error.code == .keyLocked { return PreservationReport(.locked) }
       if error.code == .locked { return PreservationReport(.inUse(by: error.subject)) }
-      let failure = RestorationError(error)
-      findings.saveFailure = failure.description
-      throw failure
+      throw RestorationError(error)
     }
   }
 
   private func survey(
-    _ participants: Participants, byItself isByItself: Bool, writesAnyway: Bool = false,
+    _ roots: [any RestorableNode], byItself isByItself: Bool, writesAnyway: Bool = false,
     _ calls: FileCalls
   ) async throws -> PreservationReport {
-    let count = turns.overtakingCount
     let unread: ReportNote? =
       findings.hasTriedToRestore
       ? findings.unread.map { .unreadable($0.description) } : .notRestoredBefore
     var report = PreservationReport(.saved)
-    try await takeWrite(calls)
-    let prepared = try await prepared(calls)
     // A save that blocked the actor meanwhile has stored a later state.
-    guard count == turns.overtakingCount else { return report }
-    take(prepared)
+    guard try await prepare(calls) else { return report }
     let start = ContinuousClock.now
     let result: Survey.Result
     do {
-      result = try surveyed(participants)
+      result = try surveyed(roots)
     } catch is Declined {
-      (report.outcome, report.setAside) = (.declined, try await keepUnread(calls))
-      try await discardNow(calls)
+      report.outcome = .declined
+      report.setAside = try await discardNow(calls, keepsUnread: true)
       return report
     }
     report.walkDuration = start.duration(to: .now)
-    findings.isComplete = !result.notes.hasLosses
+    report.isComplete = !result.notes.hasLosses
     // Nothing has changed since the app has discarded it.
     if isByItself, let discarded = findings.discarded, result.digest == discarded {
       giveBack(result.taken)
@@ -106,9 +97,13 @@ extension StateEngine {
     if writesAnyway || !result.isEmpty || !isStored {
       guard try await isWritten(result, calls, &report) else { return report }
     } else {
-      apply(result.change)
-      KnownObjects.shared.askAgain(result.askAgain, of: owner)
-      if !findings.isOnDisk { try await synchronize(calls) }
+      apply(result)
+      if !findings.isOnDisk {
+        known = try await inFile(calls) { (queue) throws(ArchiveError) in
+          try queue.file.synchronize()
+          return queue.known
+        }
+      }
     }
     findings.isOnDisk = true
     describe(result.notes, unread, in: &report)
@@ -116,71 +111,87 @@ extension StateEngine {
     return report
   }
 
-  /// Keeps what nobody has read; what is locked was not read, so it stays where it is.
-  private func keepUnread(_ calls: FileCalls) async throws -> String? {
-    try await inFile(calls) { (file) throws(ArchiveError) in try file.keepUnread()?.id }
-  }
-
-  private func synchronize(_ calls: FileCalls) async throws {
-    take(
-      try await inFile(calls) { (file) throws(ArchiveError) -> FileQueue.Prepared in
-        try file.synchronize()
-        return (file.writer, file.numbering)
-      })
-  }
-
   /// Writes a change; false if another call has taken what became of it.
   private func isWritten(
     _ result: Survey.Result, _ calls: FileCalls, _ report: inout PreservationReport
   ) async throws(ArchiveError) -> Bool {
-    let write = Write(number: turns.newNumber(), result: result)
-    // Who asks for it meanwhile has to ask the file.
-    (underWay, writer) = (write, nil)
-    let (hasNew, conditions) = (!result.change.added.isEmpty, settings.ofCall)
-    let written = await calls.first {
-      [file, number = write.number, records = result.records, removed = result.removed] in
-      await file.append(number, records, hasNew: hasNew, removing: removed, conditions)
+    findings.lastWrite += 1
+    let write = Write(number: findings.lastWrite, result: result)
+    findings.underWay = write
+    let (hasNew, records, removed) = (!result.change.added.isEmpty, result.records, result.removed)
+    let appended = try await settle(write, calls) { [number = write.number] queue in
+      (queue.append(number, records, hasNew: hasNew, removing: removed), queue.known)
     }
-    guard let written else { throw ArchiveError(.inputOutput) }
-    guard underWay?.number == write.number else { return false }
-    let appended = try take(write, written)
+    guard let appended = try appended?.get() else { return false }
     (report.writtenByteCount, report.setAside) = (appended.byteCount, appended.kept?.id)
-    if calls.isBlocking { turns.noteOvertaking() }
+    if calls.isBlocking { turns.overtakingCount += 1 }
     return true
   }
 
-  /// What the next change needs; the file is asked only if nothing is known since the last call.
-  func prepared(
-    _ calls: FileCalls
-  ) async throws(ArchiveError) -> FileQueue.Prepared {
-    if known.writer != nil { return known }
-    return try await calls {
-      [file, isGoingOn = document != nil, conditions = settings.ofCall]
-      () async throws(ArchiveError) in
-      try await file.prepared(goingOn: isGoingOn, conditions)
+  /// Lets the document have what has become of a change; nil if another call has done so.
+  ///
+  /// A save does not go on while the actor is blocked, or nobody may have waited for it.
+  private func settle(
+    _ write: Write, _ calls: FileCalls,
+    _ call: @escaping @Sendable (isolated FileQueue) -> (FileQueue.Written, FileQueue.Known)
+  ) async throws(ArchiveError) -> Result<StateFile.Appended, ArchiveError>? {
+    let (written, known) = try await inFile(calls, call)
+    guard findings.underWay?.number == write.number else { return nil }
+    findings.underWay = nil
+    let result = write.result
+    // A power cut may undo a change that is not durable.
+    if case .failure(let error) = written.appended, error.code != .notDurable {
+      giveBack(result.taken)
+      return written.appended
     }
+    (findings.discarded, findings.unread) = (nil, nil)
+    let count = document?.elements.count ?? 0
+    apply(result)
+    document?.setFingerprints(written.fingerprints, from: count)
+    take(known)
+    return written.appended
+  }
+
+  /// Opens what the next change needs; false if another save has come between.
+  ///
+  /// The file is asked only if nothing is known since the last call.
+  private func prepare(_ calls: FileCalls) async throws(ArchiveError) -> Bool {
+    let count = turns.overtakingCount
+    // Nobody may know yet whether the last change is stored; the survey finds what is not.
+    if let write = findings.underWay {
+      _ = try await settle(write, calls) { [number = write.number] queue in
+        (queue.written(number), queue.known)
+      }
+    }
+    if known.writer == nil || document == nil {
+      let isGoingOn = document != nil
+      let prepared = try await inFile(calls) { (queue) throws(ArchiveError) in
+        try queue.prepare(goingOn: isGoingOn)
+      }
+      if count == turns.overtakingCount { take(prepared) }
+    }
+    return count == turns.overtakingCount
   }
 
   /// Lets the document be the one that the next change goes on from.
-  func take(_ prepared: FileQueue.Prepared) {
+  private func take(_ known: FileQueue.Known) {
     // Without a writer nothing is stored of what the document has, after a failure between two calls.
-    if prepared.writer == nil, document?.isEmpty == false { beginAnew() }
-    if prepared.numbering != known.numbering { document?.forgetFingerprints() }
-    known = prepared
+    if known.writer == nil, document?.isEmpty == false { beginAnew() }
+    if known.numbering != self.known.numbering { document?.forgetFingerprints() }
+    self.known = known
     if document == nil { document = Document() }
   }
 
   /// The report of a save that has nobody to ask, and nothing to write; nil if there may be something.
   ///
   /// No survey begins then, and no file is called (benchmark: none changed).
-  private func idleReport(_ participants: Participants) -> PreservationReport? {
-    guard let document, writer != nil, findings.isOnDisk, asking.coming == nil,
+  private func idleReport(_ roots: [any RestorableNode]) -> PreservationReport? {
+    guard let document, known.writer != nil, findings.isOnDisk, asking.coming == nil,
       settings.heard == nil,
-      participants.delegate == nil, findings.registrationCount == registrationCount,
+      delegate == nil, findings.registrationCount == registrationCount,
       KnownObjects.shared.isUnchanged(owner), document.isSettled(facts),
-      document.hasStored(participants.roots, of: owner), isStored
+      document.hasStored(roots, of: owner), isStored
     else { return nil }
-    (findings.saveFailure, findings.isComplete) = (nil, true)
     var report = PreservationReport(.saved)
     describe(SurveyNotes(), nil, in: &report)
     return report
@@ -188,12 +199,12 @@ extension StateEngine {
 
   /// Whether what was stored last is still there; where nobody can see that, a write says why.
   private var isStored: Bool {
-    writer.map { (try? $0.checkIsCurrent()) != nil } ?? true
+    known.writer.map { (try? $0.checkIsCurrent()) != nil } ?? true
   }
 
   private var registrationCount: Int { types.changeCount + objects.changeCount }
 
-  func surveyed(_ participants: Participants) throws -> Survey.Result {
+  func surveyed(_ roots: [any RestorableNode]) throws -> Survey.Result {
     asking.isUnderWay = true
     defer { asking.isUnderWay = false }
     if findings.registrationCount != registrationCount {
@@ -205,14 +216,14 @@ extension StateEngine {
     let conditions = Survey.Conditions(
       now: settings.now(), keptBound: settings.policy.keptBound,
       nodeLimit: settings.policy.nodeLimit, facts: facts, coming: asking.coming, unsaid: unsaid,
-      storedRecord: { [writer] (record) throws(ArchiveError) in
+      storedRecord: { [writer = known.writer] (record) throws(ArchiveError) in
         try writer?.archive?.record(record)
       })
-    let builder = writer?.builder() ?? RecordBuilder(limits: settings.source.limits)
+    let builder = known.writer?.builder() ?? RecordBuilder(limits: settings.source.limits)
     var survey = Survey(document ?? Document(), objects, forms, owner, builder, conditions)
     do {
-      return try survey.run(participants.roots) { coder in
-        guard let delegate = participants.delegate else { return }
+      return try survey.run(roots) { coder in
+        guard let delegate = delegate else { return }
         var isSaving = true
         coder.ask(ReportNote.encodeFailed) {
           isSaving = delegate.shouldSaveApplicationState(with: coder)
@@ -234,9 +245,10 @@ extension StateEngine {
     forms.forgetNew()
   }
 
-  func apply(_ change: Change) {
-    document?.apply(change)
-    KnownObjects.shared.leave(change.removed, of: owner)
+  private func apply(_ result: Survey.Result) {
+    document?.apply(result.change)
+    KnownObjects.shared.leave(result.change.removed, of: owner)
+    KnownObjects.shared.askAgain(result.askAgain, of: owner)
   }
 
   private func packDocument() {
@@ -252,8 +264,8 @@ extension StateEngine {
     guard let document else { return }
     var notes = survey
     if report.setAside != nil, let unread { notes.add(unread, Document.tree) }
-    report.version = writer?.version
-    report.byteCount = writer?.storedByteCount ?? 0
+    report.version = known.writer?.version
+    report.byteCount = known.writer?.storedByteCount ?? 0
     (report.stateName, report.otherInstances) = settings.source.holding.now
     let kept = document.keptAndBelow.count
     let stored = document.elements.count - 1 - document.removedCount - kept

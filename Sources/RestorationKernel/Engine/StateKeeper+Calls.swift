@@ -1,0 +1,107 @@
+internal import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// What a keeper was made with, and what its app may change.
+struct KeeperSettings {
+  let source: StateFile.Source
+  let now: () -> Date
+  var policy = StatePolicy()
+  /// Hears the problems of all reports, and what is asked then is all there is.
+  var heard: (([String]) -> Void)?
+  var last: LastReports?
+
+  /// What the file has to know of a call.
+  var ofCall: StateFile.Conditions { (policy, now()) }
+}
+
+/// The last results of a keeper, for an app that has asked to have them kept.
+///
+/// A long report holds the document of its call, so the keeper itself keeps none: the next save would have to
+/// copy the document.
+final class LastReports {
+  var restore: Result<RestorationReport, RestorationError>?
+  var save: Result<PreservationReport, RestorationError>?
+}
+
+extension StateKeeper {
+  /// What hooks of the app are asked for now.
+  struct Asking {
+    /// Whether one is under way.
+    var isUnderWay = false
+    /// A node that comes late, and whose element stays as it is stored until its bodies are read.
+    var coming: ObjectIdentifier?
+  }
+
+  /// What the calls so far have found out.
+  struct Findings {
+    var hasTriedToRestore = false
+    /// What the last restore has left behind.
+    var lastStatus = RestorationStatus.notRestoredYet
+    /// Why the last save failed; nil if it did not.
+    var saveFailure: String?
+    /// Whether this launch has made sure that what is stored outlasts a power cut.
+    var isOnDisk = false
+    /// What the app had when it discarded its state, or when that could not be read, which is not
+    /// stored until something changes.
+    var discarded: Int?
+    /// Why the stored state could not be read, if it may be read later, and nothing was stored since.
+    var unread: ArchiveError?
+    /// The tabs that were selected and are not back.
+    var tabsToCome: [TabToCome] = []
+    /// The mark of the launch; nil before a restore.
+    var launch: LaunchMark?
+    /// The change that is written now, or of which nobody knows the outcome.
+    var underWay: Write?
+    /// The number of the last change: a file that was slow while the actor was blocked writes no older change
+    /// over a newer one.
+    var lastWrite: UInt64 = 0
+    /// How much was registered when objects were asked last: under other names all are asked anew.
+    var registrationCount = 0
+  }
+
+  /// A change of which nobody knows yet whether it is stored.
+  struct Write {
+    let number: UInt64
+    let result: Survey.Result
+  }
+
+  var objects: ObjectTable { forms.objects }
+  var types: TypeTable { objects.types }
+  var signal: ChangeSignal { owner.signal }
+  var facts: SaveFacts { SaveFacts(settings.source.environment) }
+
+  /// Calls the file in a turn of its own.
+  func inFile<Value: Sendable>(
+    _ body: @escaping @Sendable (isolated FileQueue) throws(ArchiveError) -> Value
+  ) async throws(RestorationError) -> Value {
+    do throws(ArchiveError) {
+      return try await turns.run { () async throws(ArchiveError) in
+        try await inFile(.waiting, body)
+      }
+    } catch {
+      throw RestorationError(error)
+    }
+  }
+
+  /// Calls the file in the turn that runs; a save that blocks the actor meanwhile asks the file, too.
+  func inFile<Value: Sendable>(
+    _ calls: FileCalls,
+    _ body: @escaping @Sendable (isolated FileQueue) throws(ArchiveError) -> Value
+  ) async throws(ArchiveError) -> Value {
+    known.writer = nil
+    return try await calls { [file, conditions = settings.ofCall] () async throws(ArchiveError) in
+      try await file(conditions, body)
+    }
+  }
+
+  /// Forgets what is stored; the next save asks all objects.
+  func beginAnew() {
+    (document, known.writer, findings.underWay) = (nil, nil, nil)
+    (findings.discarded, findings.unread) = (nil, nil)
+    KnownObjects.shared.forgetAll(of: owner)
+  }
+}

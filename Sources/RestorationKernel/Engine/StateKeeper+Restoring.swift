@@ -1,0 +1,117 @@
+internal import ArchiveCodec
+
+extension StateKeeper {
+  /// Restores what is stored.
+  ///
+  /// The roots are asked for in the turn of the restore.
+  ///
+  /// With `onlyUnread` the restore makes up for one that could not read the state, and declines if the app has
+  /// something else by now.
+  func restore(
+    _ calls: FileCalls = .waiting, onlyUnread: Bool = false, _ roots: () -> [any RestorableNode]
+  ) async throws(RestorationError) -> RestorationReport {
+    do throws(RestorationError) {
+      var report = try await turns.run(.restore) { () async throws(RestorationError) in
+        if isDelegateGone { return RestorationReport(.delegateGone) }
+        let delegate = delegate
+        defer { withExtendedLifetime(delegate) {} }
+        let had = onlyUnread && findings.unread != nil ? findings.discarded : nil
+        if onlyUnread, had == nil { return RestorationReport(.declined) }
+        return try await restoreNow(roots(), calls, ifItHas: had)
+      }
+      report.noteOtherKeeper(of: settings.source.name)
+      Problems.say(report.said)
+      settings.heard?(report.problems.map(\.description))
+      if onlyUnread, report.outcome == .declined { return report }
+      findings.lastStatus = RestorationStatus(after: report.outcome)
+      settings.last?.restore = .success(report)
+      return report
+    } catch {
+      Problems.say(["The restore has failed: \(error)"])
+      findings.lastStatus = .failed(error.description)
+      settings.last?.restore = .failure(error)
+      throw error
+    }
+  }
+
+  private func restoreNow(
+    _ roots: [any RestorableNode], _ calls: FileCalls, ifItHas had: Int? = nil
+  ) async throws(RestorationError) -> RestorationReport {
+    let unread = findings.unread
+    findings.hasTriedToRestore = true
+    // An autosave may have found that there is nothing to save yet.
+    defer { signal.tell() }
+    // Whatever was saved so far is stored.
+    beginAnew()
+    findings.isOnDisk = false
+    let opened: FileQueue.Opened
+    do throws(ArchiveError) {
+      opened = try await inFile(calls) { (queue) throws(ArchiveError) in try queue.open() }
+    } catch {
+      if error.mayPass {
+        let has = digest(of: roots)
+        (findings.unread, findings.discarded) = (error, had ?? has)
+        if has != findings.discarded { return RestorationReport(.declined) }
+      }
+      switch error.code {
+      case .keyLocked: return RestorationReport(.locked)
+      case .locked: return RestorationReport(.inUse(by: error.subject))
+      default: throw .notRestored(error, makesKey: settings.source.keys.makesKey)
+      }
+    }
+    if let had, digest(of: roots) != had {
+      // The app has gone on, so the state stays one that nobody has read.
+      try? await inFile(calls) { queue in queue.file.forgetOpened() }
+      findings.unread = unread
+      return RestorationReport(.declined)
+    }
+    known = opened.known
+    var report = opened.report
+    (report.stateName, report.otherInstances) = settings.source.holding.now
+    if let stored = opened.stored {
+      restore(stored, opened.mark, roots, &report)
+      opened.mark?.endRestore()
+    } else if report.outcome == .noArchive {
+      document = Document()
+    }
+    return report
+  }
+
+  private func restore(
+    _ stored: FileQueue.StoredState, _ launch: LaunchMark?, _ roots: [any RestorableNode],
+    _ report: inout RestorationReport
+  ) {
+    let start = ContinuousClock.now
+    let records = stored.records
+    let run = RestorationRun(
+      stored.document, objects, delegate: delegate, roots: roots, launch
+    ) { (record) throws(ArchiveError) in try records.decoder(of: record) }
+    report.outcome = run.run()
+    guard report.outcome == .restored else { return report.source = nil }
+    let document = run.settled { records.byteCount(of: $0) }
+    report.kept = document.keptElements(types)
+    findings.launch = launch
+    findings.tabsToCome = run.elements.tabsToCome.map { tabs, id in
+      TabToCome(tabs: tabs, id: id, instead: tabs.selectedTab.map { ObjectIdentifier($0) })
+    }
+    end(run, with: document, since: start, in: &report)
+  }
+
+  /// Goes on with the document that a run has left.
+  func end(
+    _ run: RestorationRun, with document: Document, since start: ContinuousClock.Instant,
+    in report: inout RestorationReport
+  ) {
+    // What is kept may refer to any object, or lie below any; the next save asks them.
+    if document.findsAllByObject {
+      for slot in run.order where run.elements.isKnown(slot) {
+        guard let object = run.elements.object(at: slot) else { continue }
+        KnownObjects.shared.note(object, at: slot, of: owner, hasChanged: true)
+      }
+    }
+    report.lines = run.entries(document)
+    run.elements.forget()
+    self.document = document
+    report.walkDuration = start.duration(to: .now)
+  }
+}
