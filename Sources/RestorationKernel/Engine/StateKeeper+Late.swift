@@ -173,8 +173,10 @@ extension StateKeeper {
       after.kept.withheld[late.slot] = document?.kept.withheld[late.slot]
       return
     }
-    // An own body that has been read counts as any other.
-    if after.kept.withheld[late.slot]?.reason != .replaced { after.kept.withheld[late.slot] = nil }
+    // An own body that has been read whole counts as any other.
+    if after.kept.withheld[late.slot]?.reason != .replaced, !run.elements.isReplaced(late.slot) {
+      after.kept.withheld[late.slot] = nil
+    }
     if let before { after.kept.pending[late.slot] = (before, after[late.slot].place.form) }
   }
 

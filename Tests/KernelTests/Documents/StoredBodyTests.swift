@@ -235,6 +235,26 @@ final class StoredBodyTests: BodyTestCase {
 
   // MARK: Late nodes
 
+  func testAFieldThatDoesNotFitInABodyThatIsReadLateStaysStored() async throws {
+    let first = try launch.keeper()
+    try first.register(Noted<TitleAndCount>.self, as: "Note")
+    _ = try await first.save([Noted(TitleAndCount(title: "stored", count: 7))])
+    await first.close()
+    let keeper = try launch.keeper()
+    try keeper.register(RefusingNote.self, as: "Note")
+    let note = RefusingNote()
+    _ = try await keeper.restore(into: [note])
+    note.refuses = false
+    _ = try await keeper.restore(late: note)
+    XCTAssertEqual(note.restorableState, TitleAndWord(title: "stored", count: "own"))
+    note.restorableState.title = "edited"
+    _ = try await keeper.save([note])
+    let counts = try launch.storedRecords()?["note"]?.kept.map { kept -> Int? in
+      try? kept.state?.container(forKey: StateEncoder.stateKey)?.decode(forKey: "count")
+    }
+    XCTAssertTrue(counts?.contains(7) == true, "\(String(describing: counts))")
+  }
+
   func testABodyStaysIfASaveComesBeforeItsLateNodeIsRestored() async throws {
     try await save([Page("root", "r", below: [Page("late", "old")])])
     let root = Page("root")
@@ -504,5 +524,17 @@ final class StoredBodyTests: BodyTestCase {
     let byteCounts = report.kept.sorted { $0.path.count < $1.path.count }.map(\.byteCount)
     XCTAssert(zip(byteCounts, byteCounts.dropFirst()).allSatisfy { $0 > $1 })
     XCTAssertGreaterThan(byteCounts.last ?? 0, 0)
+  }
+}
+
+/// A note with a later form of its state, which it cannot read as long as it refuses.
+@MainActor
+private final class RefusingNote: @MainActor StatefulNode {
+  let restorationIdentifier: String? = "note"
+  var restorableState = TitleAndWord(title: "own", count: "own")
+  var refuses = true
+
+  func decodeRestorableState(with coder: StateDecoder) throws {
+    if refuses { throw Page.Failure() }
   }
 }
