@@ -1,4 +1,3 @@
-package import ArchiveCodec
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else
@@ -71,15 +70,6 @@ extension Moment {
     else { return nil }
     self.init(number, seconds: seconds, reason, byteCount: byteCount)
     guard self.id == id else { return nil }
-  }
-}
-
-extension ArchiveError {
-  /// Why a state that cannot be read stays as a moment before the first write.
-  package var keeps: Moment.Reason {
-    let isOfOthers = [.unsupportedVersion, .unsupportedFeature, .wrongKey, .wrongContext]
-      .contains(code)
-    return isAboutContent && !isOfOthers ? .damaged : .unread
   }
 }
 

@@ -104,9 +104,8 @@ package final class StateFile {
       do throws(ArchiveError) {
         let lock = try lock(name, isFirst: others.isEmpty && lastName == nil)
         let taken = claim(name, lock, others)
-        let isCompactionDue = isCompactionDue
+        taken.storage.state.withLock { $0.isHeld = isCompactionDue }
         (claimed, lastName) = (taken, name)
-        self.isCompactionDue = isCompactionDue
         return taken
       } catch {
         guard error.code == .locked else { throw error }

@@ -1,4 +1,4 @@
-internal import ArchiveCodec
+package import ArchiveCodec
 
 extension ArchiveError {
   /// Whether the same call may succeed later: nothing is known of what is stored.
@@ -14,6 +14,13 @@ extension ArchiveError {
       true
     default: false
     }
+  }
+
+  /// Why a state that cannot be read stays as a moment before the first write.
+  package var keeps: Moment.Reason {
+    let isOfOthers = [.unsupportedVersion, .unsupportedFeature, .wrongKey, .wrongContext]
+      .contains(code)
+    return isAboutContent && !isOfOthers ? .damaged : .unread
   }
 
   /// An error of a value in an archive, as an error of the archive.
