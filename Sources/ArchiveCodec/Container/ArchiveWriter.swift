@@ -268,6 +268,14 @@ public final class ArchiveWriter: Sendable {
     try changing { _ throws(ArchiveError) in }
   }
 
+  /// Whether what this writer has stored is still there, which takes one call of the system: nothing is
+  /// said of the lock.
+  package var isStored: Bool {
+    state.withLock { state in
+      state.open.map { (try? check($0.file, hasByteCount: $0.byteCount)) != nil } ?? true
+    }
+  }
+
   /// Whether a sync has failed, or a write that could not be taken back: only a new file helps.
   package var isPoisoned: Bool { state.withLock { $0.poison != nil } }
 

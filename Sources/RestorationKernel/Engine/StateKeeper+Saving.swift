@@ -198,9 +198,7 @@ extension StateKeeper {
   }
 
   /// Whether what was stored last is still there; where nobody can see that, a write says why.
-  private var isStored: Bool {
-    known.writer.map { (try? $0.checkIsCurrent()) != nil } ?? true
-  }
+  private var isStored: Bool { known.writer?.isStored ?? true }
 
   private var registrationCount: Int { types.changeCount + objects.changeCount }
 

@@ -38,6 +38,17 @@ final class StateFileTests: FileTestCase {
     XCTAssertLessThan(after.count - before.count, 400)
   }
 
+  func testAWriterSeesWhetherWhatItHasStoredIsStillThere() throws {
+    let file = file()
+    try save([1: "a"], to: file)
+    let writer = try XCTUnwrap(try file.openWriter())
+    XCTAssertTrue(writer.isStored)
+    let stored = try XCTUnwrap(bytes())
+    // The same bytes are another file now.
+    directory.base.memory(named: "main").bytes = stored
+    XCTAssertFalse(writer.isStored)
+  }
+
   func testAStateInFilesLeavesItsFileAndItsLockAlone() throws {
     let files = try FilesOfTest()
     let file = file(in: FileStateDirectory(path: files.path))
