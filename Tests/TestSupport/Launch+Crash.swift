@@ -119,6 +119,18 @@ extension Launch {
     #endif
   }
 
+  /// Takes the older states away.
+  package func removeSetAside() throws {
+    #if RESTORATION_NEXT
+    for name in try store.names() where name.hasPrefix("main.history") {
+      store.memory(named: name).bytes = nil
+    }
+    #else
+    let main = store.memory(named: "main")
+    try main.removeSetAside(main.setAsideArchives())
+    #endif
+  }
+
   /// A launch that crashes when all nodes are decoded.
   ///
   /// - Returns: What its restore had reported, had it ended.

@@ -41,6 +41,8 @@ package struct StoredRecords {
   package private(set) var strays: [UInt64] = []
   /// What the application wrote.
   package let application: KeyedDecoder?
+  /// The bodies of the application that it could not read, newest first.
+  package private(set) var keptOfApplication: [Kept] = []
   private let forms: [String]
 
   package init(_ archive: Archive) throws {
@@ -62,6 +64,7 @@ package struct StoredRecords {
           Kept(state: records.removeValue(forKey: id * 2)), at: 0)
       }
     }
+    keptOfApplication = unread[0] ?? []
     // In the order of the walk.
     var left: [(parent: UInt64, path: String, freePath: String, element: Element?)] = [
       (0, "", "", nil)
@@ -134,35 +137,45 @@ extension StoredRecords {
     words(withoutThoseOf: names, by: \.freePath)
   }
 
+  /// What a body says, in words.
+  package func words(of body: KeyedDecoder?) -> String { words(of: body, paths(by: \.path)) }
+
+  private func paths(by path: KeyPath<Element, String>) -> [UInt64: String] {
+    Dictionary(
+      elements.map { ($0.record, $0[keyPath: path]) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  private func words(of values: KeyedDecoder?, _ paths: [UInt64: String]) -> String {
+    (values?.keys ?? []).sorted().map { "\($0): \(word($0, values, paths))" }
+      .joined(separator: ", ")
+  }
+
+  private func word(_ key: String, _ values: KeyedDecoder?, _ paths: [UInt64: String]) -> String {
+    guard let values else { return "" }
+    if let inner = try? values.container(forKey: key) { return "{\(words(of: inner, paths))}" }
+    if let record = try? values.reference(forKey: key) { return paths[record] ?? "nowhere" }
+    if let records = try? values.references(forKey: key) {
+      return "\(records.map { paths[$0] ?? "nowhere" })"
+    }
+    if let text = try? values.decode(String.self, forKey: key) { return text }
+    if let number = try? values.decode(Int.self, forKey: key) { return "\(number)" }
+    if let isSo = try? values.decode(Bool.self, forKey: key) { return "\(isSo)" }
+    if let numbers = try? values.decode([Double].self, forKey: key) { return "\(numbers)" }
+    if let texts = try? values.decode([String].self, forKey: key) { return "\(texts)" }
+    return "something else"
+  }
+
   private func words(
     withoutThoseOf names: Set<String>, by path: KeyPath<Element, String>
   ) -> [String] {
-    let paths = Dictionary(
-      elements.map { ($0.record, $0[keyPath: path]) }, uniquingKeysWith: { first, _ in first })
-    func words(_ values: KeyedDecoder?) -> String {
-      (values?.keys ?? []).sorted().map { "\($0): \(word($0, values))" }.joined(separator: ", ")
-    }
-    func word(_ key: String, _ values: KeyedDecoder?) -> String {
-      guard let values else { return "" }
-      if let inner = try? values.container(forKey: key) { return "{\(words(inner))}" }
-      if let record = try? values.reference(forKey: key) { return paths[record] ?? "nowhere" }
-      if let records = try? values.references(forKey: key) {
-        return "\(records.map { paths[$0] ?? "nowhere" })"
-      }
-      if let text = try? values.decode(String.self, forKey: key) { return text }
-      if let number = try? values.decode(Int.self, forKey: key) { return "\(number)" }
-      if let isSo = try? values.decode(Bool.self, forKey: key) { return "\(isSo)" }
-      if let numbers = try? values.decode([Double].self, forKey: key) { return "\(numbers)" }
-      if let texts = try? values.decode([String].self, forKey: key) { return "\(texts)" }
-      return "something else"
-    }
+    let paths = paths(by: path)
     return elements.map { element in
       let name = element.path.split(separator: "/").last?.split(separator: "[").first
       let isLeftOut = name.map { names.contains(String($0)) } ?? false
       return "\(element.kind) \(element[keyPath: path]) \(element.form) "
-        + (isLeftOut ? "" : words(element.state))
+        + (isLeftOut ? "" : words(of: element.state, paths))
     }.sorted() + [
-      "application: \(words(application))", "strays: \(strays.count)",
+      "application: \(words(of: application, paths))", "strays: \(strays.count)",
     ]
   }
 }
@@ -170,13 +183,18 @@ extension StoredRecords {
 extension Launch {
   /// The records of a stored state.
   ///
-  /// - Parameter name: Its name, as of a file.
+  /// - Parameters:
+  ///   - name: Its name, as of a file.
+  ///   - state: The name that it was saved under, if that is another one.
   /// - Returns: What its bytes say; nil if nothing is stored.
   /// - Throws: What opening and reading it throws.
-  package func storedRecords(named name: String = "main") throws -> StoredRecords? {
+  package func storedRecords(
+    named name: String = "main", as state: String? = nil
+  ) throws -> StoredRecords? {
     guard let key = try keys.key(creating: false) else { return nil }
     return try Archive.open(
-      store.memory(named: name), key: key, context: ArchiveContext([Self.application, name])
+      store.memory(named: name), key: key,
+      context: ArchiveContext([Self.application, state ?? name])
     ).map { try StoredRecords($0) }
   }
 

@@ -14,10 +14,20 @@ package struct KeptParts: Sendable {
   /// The own bodies of elements whose objects are back and have not read them, until others are stored.
   var withheld: [Int32: Kept] = [:]
   /// What objects said before they were given a body late, until it is stored as an unread one.
-  var pending: [Int32: (body: KeyedDecoder, form: Int32)] = [:]
+  var pending: [Int32: [(body: KeyedDecoder, form: Int32)]] = [:]
 
   var isEmpty: Bool {
     elements.isEmpty && bodies.isEmpty && withheld.isEmpty && pending.isEmpty
+  }
+
+  /// The bodies that a late restore may give an object which is back; nil stands for its own one.
+  func untaken(_ slot: Int32) -> [UInt64?] {
+    let withheld = withheld[slot]
+    let hasDecoded = [nil, .replaced, .fieldReplaced].contains(withheld?.reason)
+    let others = (bodies[slot] ?? []).filter {
+      [.decodeThrew, .fieldReplaced, .notFound].contains($0.reason) && $0.id != withheld?.given
+    }
+    return others.map(\.id) + (hasDecoded ? [] : [nil])
   }
 
   mutating func remove(_ slot: Int32) {
@@ -40,6 +50,8 @@ package struct Kept: Hashable, Sendable {
   var outcome: RestorationReport.NodeOutcome?
   /// The unread body that the object has decoded in place of its own.
   var given: UInt64?
+  /// Whether the object had its own body before: the next save writes what the object goes on with.
+  var replacesOwn = false
   /// What the object said at the end of the restore; nil if it could not say anything.
   ///
   /// Nothing is stored as long as it says that.

@@ -21,10 +21,11 @@ extension StateKeeper {
   ///     tabs.restorationChildren.append(editor)
   ///     try await keeper.restore(late: editor, below: tabs)
   ///
-  /// Use it also for a node that is back and whose decoding threw, in this launch or an earlier one, when
-  /// the state can be applied: the newest such state is decoded again, and is kept no more unless its
-  /// decoding throws again or a field of it does not fit. What the node had until then, saved or not, stays
-  /// stored beside it, within the ``StatePolicy/keptBound``. The nodes below are left as they are.
+  /// Use it also for a node that is back and whose decoding threw, or of whose state a field did not fit, in
+  /// this launch or an earlier one, when the state can be applied: the newest such state is decoded again, and
+  /// is kept no more unless its decoding throws again or a field of it does not fit. What the node had until
+  /// then, saved or not, stays stored beside it, within the ``StatePolicy/keptBound``. A node that cannot say
+  /// what it has gets no other state. The nodes below are left as they are.
   ///
   /// The calls are those of ``restore(into:)`` on the node and on the nodes that are
   /// kept below it, in the same order, from `loadViewIfNeeded` to
@@ -95,7 +96,7 @@ extension StateKeeper {
     guard let document else { return nil }
     let parts = document.kept
     if let slot = KnownObjects.shared.known(node, to: owner)?.slot {
-      guard parts.withheld[slot] != nil || parts.bodies[slot] != nil else { return nil }
+      guard !parts.untaken(slot).isEmpty else { return nil }
       return Late(node: node, slot: slot, parent: nil, isBack: true, part: [slot])
     }
     let above =
@@ -150,11 +151,12 @@ extension StateKeeper {
       KnownObjects.shared.object(at: slot, of: owner) as? any StateRestoring
     }
     var report = RestorationReport(.restored)
-    if let refusal = run.refusal(of: slot) {
+    var failure: (any Error)?
+    let before = late.isBack ? said(by: late.node, document, &failure) : nil
+    if let refusal = run.refusal(of: slot, failure) {
       report.lines = ReportEntries { [refusal] }
       return report
     }
-    let before = late.isBack ? said(by: late.node, document) : nil
     _ = run.run(isLate: true, isBack: late.isBack)
     var after = run.settled { bodies[$0]?.byteCount ?? 0 }
     if late.isBack { settle(late, run, before, &after) }
@@ -166,28 +168,39 @@ extension StateKeeper {
 
   /// Ends the restore of a body that a node which is back has read now.
   private func settle(
-    _ late: Late, _ run: RestorationRun, _ before: KeyedDecoder?, _ after: inout Document
+    _ late: Late, _ run: RestorationRun, _ before: Said?, _ after: inout Document
   ) {
-    guard case .restored? = run.elements.outcomes[Int(late.slot)] else {
+    let (slot, own) = (late.slot, document?.kept.withheld[late.slot])
+    if case .restored? = run.elements.outcomes[Int(slot)] {
+      after.kept.withheld[slot]?.replacesOwn = own?.replacesOwn ?? true
+    } else {
       // The object goes on with what it had.
-      after.kept.withheld[late.slot] = document?.kept.withheld[late.slot]
+      after.kept.withheld[slot] = own
+    }
+    let now = try? StateProbe.fingerprint(of: late.node, types.traits(of: late.node))
+    guard let before, now != before.fingerprint, let form = document?[slot].place.form else {
       return
     }
-    // An own body that has been read whole counts as any other.
-    if after.kept.withheld[late.slot]?.reason != .replaced, !run.elements.isReplaced(late.slot) {
-      after.kept.withheld[late.slot] = nil
-    }
-    if let before { after.kept.pending[late.slot] = (before, after[late.slot].place.form) }
+    after.kept.pending[slot, default: []].append((before.body, form))
   }
 
-  /// What a node says now that is not stored; nil if that is nothing.
-  private func said(by node: any RestorableNode, _ document: Document) -> KeyedDecoder? {
-    let traits = types.traits(of: node)
-    guard let known = KnownObjects.shared.known(node, to: owner),
-      let said = try? StateProbe.fingerprint(of: node, traits),
-      document.kept.withheld[known.slot]?.said != said
-    else { return nil }
-    return try? StateProbe.body(of: node, traits, document, owner)
+  /// What a node says.
+  private typealias Said = (fingerprint: RecordFingerprint, body: KeyedDecoder)
+
+  /// What a node says now that is not stored; nil if that is nothing, or why the node cannot say it.
+  private func said(
+    by node: any RestorableNode, _ document: Document, _ failure: inout (any Error)?
+  ) -> Said? {
+    guard let known = KnownObjects.shared.known(node, to: owner) else { return nil }
+    let traits = types.info(of: node).traits
+    do {
+      let said = try StateProbe.fingerprint(of: node, traits)
+      if document.kept.withheld[known.slot]?.said == said { return nil }
+      return (said, try StateProbe.body(of: node, traits, document, owner))
+    } catch {
+      failure = error
+      return nil
+    }
   }
 
   /// Selects a tab that came late, unless another one has been selected since the restore.

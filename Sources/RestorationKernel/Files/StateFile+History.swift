@@ -22,17 +22,17 @@ extension StateFile {
     return try claim.storage.keep(reason)
   }
 
-  /// Keeps what is stored, if nobody could read it, before the app lets its state go.
+  /// Keeps what is stored, if nobody could read it or not all of it, before the app lets its state go.
   ///
   /// - Throws: `keyLocked` if there is a key that cannot be used now.
-  package func keepUnread() throws(ArchiveError) -> Moment? {
+  package func keepUnread(_ isPartlyRead: Bool) throws(ArchiveError) -> Moment? {
     let claim = try claim()
     do throws(ArchiveError) {
       _ = try key()
     } catch {
       guard error.code != .keyLocked else { throw error }
     }
-    return try keeps.flatMap(claim.storage.keep)
+    return try (keeps ?? (isPartlyRead ? .unread : nil)).flatMap(claim.storage.keep)
   }
 
   /// Makes a moment the stored state again; the one that is stored becomes a moment.

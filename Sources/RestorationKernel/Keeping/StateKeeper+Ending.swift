@@ -80,16 +80,17 @@ extension StateKeeper {
     }
   }
 
-  /// Discards in the turn that runs; returns where the file is now that nobody could read.
+  /// Discards in the turn that runs; returns where the file is now that nobody could read, or not all of it.
   func discardNow(
     _ calls: FileCalls, keepsUnread: Bool = false
   ) async throws(ArchiveError) -> String? {
+    let isPartlyRead = document?.kept.withheld.isEmpty == false
     // A save that blocks the actor may come before the end of the call, and a file that has failed to
     // discard has forgotten what it had.
     beginAnew()
     findings.hasTriedToRestore = true
     let kept = try await inFile(calls) { (queue) throws(ArchiveError) in
-      let kept = keepsUnread ? try queue.file.keepUnread() : nil
+      let kept = keepsUnread ? try queue.file.keepUnread(isPartlyRead) : nil
       try queue.file.discard()
       return kept?.id
     }

@@ -117,10 +117,15 @@ package struct ReadBody {
   /// state now throws; of those the newest. Then comes the own body, which is the newest of all, and of the
   /// others the newest.
   ///
-  /// - Parameter bodies: The unread bodies, oldest first, and the own body last, if there is one.
+  /// - Parameters:
+  ///   - bodies: The unread bodies, oldest first, and the own body last, if there is one.
+  ///   - isLate: Whether the object asks for what it has not taken: then the newest comes first.
   /// - Returns: Places in the array; none if nobody can read any of them.
-  package static func order(_ bodies: [(unread: Kept.Reason?, isReadable: Bool)]) -> [Int] {
+  package static func order(
+    _ bodies: [(unread: Kept.Reason?, isReadable: Bool)], isLate: Bool = false
+  ) -> [Int] {
     let readable = bodies.indices.reversed().filter { bodies[$0].isReadable }
+    if isLate { return readable }
     let rest = readable.first { bodies[$0].unread != .decodeThrew }
     return readable.filter { bodies[$0].unread == .decodeThrew } + [rest].compactMap(\.self)
   }

@@ -12,14 +12,16 @@ extension RestorationRun {
     order.forEach(noteGivenRoot)
     keep(in: &after, byteCount)
     findLeftOut()
+    for slot in order { after.kept.withheld[slot] = nil }
     for slot in [Document.tree] + order {
       guard let reason = withheldReason(slot) else { continue }
       after.kept.withheld[slot] = Kept(
         reason: reason, form: document[slot].place.form,
         byteCount: byteCount(document[slot].bodyRecord),
-        given: reason == .replaced ? elements.choice(at: slot)?.unread?.id : nil,
+        given: reason == .replaced && !elements.isReplaced(slot)
+          ? elements.choice(at: slot)?.unread?.id : nil,
         // One that has read nothing of it is asked what it says without it.
-        said: reason.staysBeside || reason == .replaced ? said(slot) : nil)
+        said: [.otherClass, .fieldReplaced].contains(reason) ? nil : said(slot))
     }
     return after
   }

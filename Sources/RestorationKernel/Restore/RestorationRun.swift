@@ -47,12 +47,14 @@ final class RestorationRun {
       }
       guard isMeant else { return .declined }
     }
-    order.forEach(make)
+    for slot in order { make(slot, isBack: isBack) }
     forEachBack { slot, _ in elements.node(at: slot)?.loadViewIfNeeded() }
     order.forEach(findView)
     forEachBack { slot, object in decode(object, slot, takingContent: !isBack) }
     delegate?.layOutRestoredInterface()
-    forEachBack { slot, object in layOut(object, slot) }
+    forEachBack { slot, object in
+      if !isBack || elements.outcomes[Int(slot)]?.isRead == true { layOut(object, slot) }
+    }
     if let application { decode(application) }
     forEachBack { _, object in object.applicationFinishedRestoringState() }
     return .restored
@@ -77,18 +79,21 @@ final class RestorationRun {
     launch?.isLeftOut(LaunchSubject(element: document[slot].id)) ?? false
   }
 
-  /// The line of a late node that gets nothing: it is of another class, or is left out.
-  func refusal(of slot: Int32) -> RestorationReport.Entry? {
+  /// The line of a late node that gets nothing: it is of another class, is left out, or cannot say what it has.
+  func refusal(of slot: Int32, _ error: (any Error)?) -> RestorationReport.Entry? {
     guard let node = elements.node(at: slot) else { return nil }
     let otherClass = forms.known(node, document[slot].place.form).otherClass
-    guard otherClass != nil || isLeftOut(slot) else { return nil }
-    return RestorationReport.Entry(
-      slot, of: document, at: elements.path(at: slot),
-      otherClass.map { .classMismatch(by: .existing, found: $0) } ?? .skipped, [.kept])
+    let outcome: RestorationReport.NodeOutcome? =
+      otherClass.map { .classMismatch(by: .existing, found: $0) }
+      ?? (isLeftOut(slot) ? .skipped : nil)
+      ?? error.map { .decodeFailed(by: .existing, $0.reason) }
+    return outcome.map {
+      RestorationReport.Entry(slot, of: document, at: elements.path(at: slot), $0, [.kept])
+    }
   }
 
   /// Decides which bodies an object is offered, and migrates the older ones.
-  private func chooseBodies(_ slot: Int32) {
+  private func chooseBodies(_ slot: Int32, isBack: Bool) {
     let unread = document.kept.bodies.isEmpty ? nil : document.kept.bodies[slot]
     if unread == nil, forms[document[slot].place.form].isCurrent { return }
     let element = document[slot]
@@ -98,15 +103,17 @@ final class RestorationRun {
     // What wrote nothing is migrated as well.
     let own = element.body == .none ? .empty : elements.body(element.bodyRecord, of: slot)
     bodies.append(forms.read(own, element.place.form, unread: nil))
-    let order = ReadBody.order(bodies.map { ($0.unread?.reason, $0.body != nil) })
+    let untaken = isBack ? document.kept.untaken(slot) : nil
+    if let untaken { bodies.removeAll { !untaken.contains($0.unread?.id) } }
+    let order = ReadBody.order(bodies.map { ($0.unread?.reason, $0.body != nil) }, isLate: isBack)
     elements.offer(order.isEmpty ? bodies.suffix(1) : order.map { bodies[$0] }[...], at: slot)
   }
 
   // MARK: Making
 
-  private func make(_ slot: Int32) {
+  private func make(_ slot: Int32, isBack: Bool) {
     mark(slot)
-    if !isLeftOut(slot) { chooseBodies(slot) }
+    if !isLeftOut(slot) { chooseBodies(slot, isBack: isBack) }
     switch find(slot) {
     case .found(let object, let step)?: take(object, by: step, as: slot)
     case .missing(let reason)?: elements.settle(missing: reason, at: slot)

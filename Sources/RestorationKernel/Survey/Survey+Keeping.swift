@@ -38,7 +38,7 @@ extension Survey {
     let form = document[slot].place.form
     let isOwn = types.isObject(object, ofClassNamed: document.head.forms[Int(form)].className)
     keeping.parts.withheld[slot] = Kept(
-      reason: isOwn ? .replaced : .otherClass, form: form, since: kept.since,
+      reason: isOwn ? .notFound : .otherClass, form: form, since: kept.since,
       byteCount: kept.byteCount)
   }
 
@@ -93,6 +93,10 @@ extension Survey {
   }
 
   private mutating func copyUnread(of slot: Int32, _ withheld: Kept) throws {
+    // The object has decoded the one that it was given, and has written what that has become.
+    if let given = withheld.given { drop([given], of: slot) }
+    // What the object had is pending, or is what it says now.
+    if withheld.replacesOwn { return }
     let bodies = unreadBodies(of: slot)
     // A launch that leaves the element out again adds none.
     if withheld.reason == .leftOut, bodies.contains(where: { $0.reason == .leftOut }) { return }
@@ -108,23 +112,21 @@ extension Survey {
     if let kept = keeping.claims[slot], !kept.reason.staysBeside {
       places.notes.addOther(slot, .replaced)
     }
-    // The object has decoded the one that it was given, and has written what that has become.
-    try add(unread, body, to: slot, insteadOf: withheld.given)
+    try add(unread, body, to: slot)
   }
 
   /// Stores what objects said before they were given other bodies late.
   mutating func writePending() throws {
-    for (slot, pending) in document.kept.pending.sorted(by: { $0.key < $1.key }) {
+    let all = document.kept.pending.sorted { $0.key < $1.key }
+    for (slot, pending) in all.flatMap({ slot, bodies in bodies.map { (slot, $0) } }) {
       let unread = Kept(
         id: places.takeID(), reason: .replaced, form: pending.form, since: conditions.now,
         byteCount: pending.body.byteCount)
-      try add(unread, pending.body, to: slot, insteadOf: nil)
+      try add(unread, pending.body, to: slot)
     }
   }
 
-  private mutating func add(
-    _ unread: Kept, _ body: KeyedDecoder, to slot: Int32, insteadOf given: UInt64?
-  ) throws {
+  private mutating func add(_ unread: Kept, _ body: KeyedDecoder, to slot: Int32) throws {
     let encoder = try builder.begin(record: unread.record)
     do {
       var ids: [UInt64] = []
@@ -138,14 +140,17 @@ extension Survey {
       throw error
     }
     try builder.end()
-    var bodies = unreadBodies(of: slot)
-    if let given, let place = bodies.firstIndex(where: { $0.id == given }) {
-      leaving.stored.insert(bodies.remove(at: place).record)
-    }
-    bodies.append(unread)
+    var bodies = unreadBodies(of: slot) + [unread]
     // The first one stays, and so does the last.
     while bodies.count > Kept.largestBodyCount { remove(bodies.remove(at: bodies.count - 2)) }
     keeping.parts.bodies[slot] = bodies
+  }
+
+  /// Lets unread bodies of an element go.
+  private mutating func drop(_ ids: Set<UInt64>, of slot: Int32) {
+    for body in unreadBodies(of: slot) where ids.contains(body.id) { remove(body) }
+    let rest = unreadBodies(of: slot).filter { !ids.contains($0.id) }
+    keeping.parts.bodies[slot] = rest.isEmpty ? nil : rest
   }
 
   /// Removes an unread body, which this save may have written.
@@ -202,11 +207,7 @@ extension Survey {
       gone[slot, default: []].insert(body)
       places.notes.add(.keptStateDropped(since: since, byteCount: byteCount), slot)
     }
-    for (slot, ids) in gone {
-      for body in unreadBodies(of: slot) where ids.contains(body.id) { remove(body) }
-      let rest = unreadBodies(of: slot).filter { !ids.contains($0.id) }
-      keeping.parts.bodies[slot] = rest.isEmpty ? nil : rest
-    }
+    for (slot, ids) in gone { drop(ids, of: slot) }
   }
 
   /// A kept element, or an unread body of an element.

@@ -284,7 +284,9 @@ struct Survey {
   private func saysWhatItSaid(
     _ object: any StateRestoring, _ info: TypeInfo, _ slot: Int32
   ) -> Bool {
-    guard let said = keeping.parts.withheld[slot]?.said else { return false }
+    guard let withheld = keeping.parts.withheld[slot], !withheld.replacesOwn,
+      let said = withheld.said
+    else { return false }
     // The hook says its error once more, in the save.
     return (try? StateProbe.fingerprint(of: object, info.traits)) == said
   }

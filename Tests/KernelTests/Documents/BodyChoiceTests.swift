@@ -50,6 +50,13 @@ final class BodyChoiceTests: XCTestCase {
     }
   }
 
+  func testALateRestoreIsOfferedAllThatItCanReadAndTheNewestFirst() {
+    for list in Self.lists {
+      let order = ReadBody.order(list, isLate: true)
+      XCTAssertEqual(order, list.indices.reversed().filter { list[$0].isReadable }, "\(list)")
+    }
+  }
+
   func testTheOwnBodyIsOfferedUnlessNobodyCanReadIt() {
     let own: Candidate = (nil, true)
     let lost: Candidate = (nil, false)
@@ -65,7 +72,7 @@ final class BodyChoiceTests: XCTestCase {
   }
 
   func testWhatIsTooOldGoesAndThenTheOldestUntilTheRestFits() {
-    let now = Date(timeIntervalSinceReferenceDate: 1000)
+    let now = Date(timeIntervalSinceReferenceDate: 800_000_000)
     var lists: [[(age: Int, byteCount: Int)]] = [[]]
     var last = lists
     for _ in 0..<4 {

@@ -18,6 +18,8 @@ class Page: @MainActor RestorableNode {
   /// Called before the text is read.
   var onDecode: (() throws -> Void)?
   private(set) var wasDecoded = false
+  /// The text that a launch types into the page after its restore; nil if that types nothing.
+  var typed: String?
 
   var restorationIdentifier: String? { name }
   var restorationChildren: [any RestorableNode] { below }
@@ -96,10 +98,11 @@ class BodyTestCase: XCTestCase {
     await keeper.close()
   }
 
-  /// Restores and saves nodes in a launch of its own.
+  /// Restores nodes, types into them, and saves them in a launch of its own.
   func relaunch(_ roots: [any RestorableNode], version: Int = 1) async throws {
     let keeper = try keeper(version: version)
     _ = try await keeper.restore(into: roots)
+    for case let page as Page in roots { page.text = page.typed ?? page.text }
     _ = try await keeper.save(roots)
     await keeper.close()
   }

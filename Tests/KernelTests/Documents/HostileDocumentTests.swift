@@ -254,12 +254,14 @@ final class HostileDocumentTests: BodyTestCase {
 
   func testAnElementWithoutItsRecordsComesBackWithoutState() async throws {
     try store([0: Contents([1, 1], ["a", "b"]), 2: Contents([3], ["c"])], texts: [1: "a"])
-    let (first, second) = (Page("a"), Page("b", below: [Page("c")]))
+    let third = Page("c")
+    let (first, second) = (Page("a"), Page("b", below: [third]))
     let keeper = try keeper()
     _ = try await keeper.restore(into: [first, second])
     XCTAssertEqual(first.text, "a")
+    (second.text, third.text) = ("typed", "typed")
     _ = try await keeper.save([first, second])
-    XCTAssertEqual(try allTexts(), ["a", "default", "default"])
+    XCTAssertEqual(try allTexts(), ["a", "typed", "typed"])
   }
 
   func testADocumentEightThousandDeepComesBackAndIsSaved() async throws {

@@ -48,7 +48,8 @@ struct Ledger {
   /// What is kept may go from now on: the time of the bound has passed.
   mutating func age() { aged.formUnion(required) }
 
-  private mutating func release(_ texts: some Sequence<String>) {
+  /// What a node has replaced may go.
+  mutating func release(_ texts: some Sequence<String>) {
     released.formUnion(texts)
     required.subtract(texts)
   }

@@ -326,7 +326,10 @@ final class LedgerLife {
       // A node that is back may take a body that it has not read.
       guard hasRestored, let (path, node) = any() else { return }
       node.throwsInDecode = chance(20)
+      let (owned, said) = (node.owned, node.text)
       let report = try await keeper?.restore(late: node)
+      // What the node has said before it was given another body has taken the place of what it had.
+      if node.owned != owned { ledger.release(owned.subtracting([said])) }
       return log.append("late again \(path): \(report.map { "\($0.outcome)" } ?? "") \(node.text)")
     }
     let path = late.above.isEmpty ? late.plan.name : "\(late.above)/\(late.plan.name)"

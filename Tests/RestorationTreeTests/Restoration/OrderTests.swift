@@ -219,8 +219,11 @@ final class OrderTests: XCTestCase {
     let (a, b) = (TestNode("a", trace: trace), TestNode("b", trace: trace))
     a.onDecode = { _ in throw Failure() }
     let report = try await launch.keeper().restore(into: [a, b])
+    // What it says now is stored only when it says something else.
     XCTAssertEqual(
-      trace.events, ["load a", "load b", "decode a", "decode b", "finished a", "finished b"])
+      trace.events,
+      ["load a", "load b", "decode a", "decode b", "finished a", "finished b"]
+        + (Launch.isNext ? ["encode a"] : []))
     XCTAssertEqual(report.outcome(of: "a"), .decodeFailed(by: .existing, "Failure"))
     XCTAssertEqual(report.outcome(of: "b"), .restored(by: .existing))
     XCTAssertEqual(b.value, "2")

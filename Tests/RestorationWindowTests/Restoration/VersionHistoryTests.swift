@@ -63,10 +63,18 @@ final class VersionHistoryTests: XCTestCase {
 
   /// Where the state is: that of a keeper, or that of a scene.
   private enum Place: CaseIterable {
-    case keeper, scene
+    case keeper
+    #if !RESTORATION_NEXT
+    case scene
+    #endif
   }
 
+  #if RESTORATION_NEXT
+  private var launch = Launch()
+  #else
   private var app = SceneLaunch()
+  private var launch: Launch { app.launch }
+  #endif
   private var random = SeededGenerator()
 
   private func register(_ version: [Int?], in keeper: StateKeeper) throws {
@@ -86,13 +94,14 @@ final class VersionHistoryTests: XCTestCase {
     _ version: [Int?], _ place: Place, change: (PlainRoot) -> Void
   ) async throws -> PlainRoot {
     let root = PlainRoot("root")
-    let keeper = try app.launch.keeper()
+    let keeper = try launch.keeper()
     try register(version, in: keeper)
     switch place {
     case .keeper:
       _ = try await keeper.restore(into: [root])
       change(root)
       _ = try await keeper.save([root])
+    #if !RESTORATION_NEXT
     case .scene:
       app.prepare = { $0.roots = [root] }
       let host = SceneHost(keeper)
@@ -107,6 +116,7 @@ final class VersionHistoryTests: XCTestCase {
       }
       change(root)
       try await host.save(scene)
+    #endif
     }
     return root
   }
@@ -146,7 +156,11 @@ final class VersionHistoryTests: XCTestCase {
   private func assertHistory(_ place: Place) async throws {
     let seed = random.seed
     let versions = App(&random)
+    #if RESTORATION_NEXT
+    launch = Launch()
+    #else
     app = SceneLaunch()
+    #endif
     var expected: [String: String] = [:]
     var count = 0
     var story: [String] = []
@@ -172,7 +186,7 @@ final class VersionHistoryTests: XCTestCase {
     }
 
     for step in 0..<8 {
-      app.launch.now += 24 * 60 * 60
+      launch.now += 24 * 60 * 60
       let number = step == 0 ? versions.newest : Int.random(in: 0...versions.newest, using: &random)
       let version = versions.classes[number]
       story.append("version \(number): \(version.map { $0.map(String.init) ?? "-" })")

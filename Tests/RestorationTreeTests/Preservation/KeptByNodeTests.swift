@@ -3,10 +3,38 @@ import RestorationKit
 import TestSupport
 import XCTest
 
-/// Nodes that cannot apply their state now, and keep it for later.
+/// Nodes that cannot apply their state now, and keep it for later: in the new core such a node throws.
 @MainActor
 final class KeptByNodeTests: XCTestCase {
   private struct Failure: Error {}
+
+  /// Lets a node keep its state, which its decoding calls last.
+  nonisolated static func keep(_ coder: StateDecoder, because reason: String) throws {
+    #if RESTORATION_NEXT
+    throw Kept(description: reason)
+    #else
+    coder.keep(because: reason)
+    #endif
+  }
+
+  private struct Kept: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// The outcome of a node that is there and keeps its state.
+  private func kept(_ reason: String) -> RestorationReport.NodeOutcome {
+    #if RESTORATION_NEXT
+    .decodeFailed(by: .existing, reason)
+    #else
+    .kept(by: .existing, reason)
+    #endif
+  }
+
+  /// The value that is stored of the editor, then those that are kept beside it.
+  func values() throws -> [String?] {
+    let element = try XCTUnwrap(try launch.storedRecords()?["editor"])
+    return try [element.value] + element.kept.map { try $0.state?.decodeIfPresent(forKey: "value") }
+  }
 
   let launch = Launch()
   let away = "The volume is not mounted."
@@ -25,7 +53,7 @@ final class KeptByNodeTests: XCTestCase {
     let node = TestNode("editor")
     node.onDecode = { [weak node, away] coder in
       node?.value = nil
-      coder.keep(because: reason ?? away)
+      try Self.keep(coder, because: reason ?? away)
     }
     return node
   }
@@ -46,19 +74,20 @@ final class KeptByNodeTests: XCTestCase {
 
   func testAStateThatItsNodeKeepsStaysStoredAsItWas() async throws {
     try await saveDraft()
-    let before = try XCTUnwrap(try launch.archive()?.record(3))
     let (keeper, node, report) = try await launchKeeping()
-    XCTAssertEqual(report.outcome(of: "editor"), .kept(by: .existing, away))
-    XCTAssertEqual(report.problems, [])
-    XCTAssertEqual(report.kept.map(\.reason), [.kept(by: .existing, away)])
+    XCTAssertEqual(report.outcome(of: "editor"), kept(away))
     XCTAssertTrue("\(report)".contains(away), "\(report)")
+    #if RESTORATION_NEXT
+    XCTAssertEqual(report.problems.map(\.path.description), ["editor"])
+    #else
+    XCTAssertEqual(report.problems, [])
+    XCTAssertEqual(report.kept.map(\.reason), [kept(away)])
+    #endif
+    XCTAssertEqual(try values(), ["draft"])
 
     let save = try await keeper.save([node])
     XCTAssertEqual(save.setAside, nil)
-    let after = try XCTUnwrap(try launch.archive()?.record(3))
-    XCTAssertEqual(
-      try before.container(forKey: "state")?.decode(String.self, forKey: "value"),
-      try after.container(forKey: "state")?.decode(String.self, forKey: "value"))
+    XCTAssertEqual(try values(), ["draft"])
     let (value, next) = try await stored()
     XCTAssertEqual(value, "draft")
     XCTAssertEqual(next.outcome(of: "editor"), .restored(by: .existing))
@@ -83,6 +112,38 @@ final class KeptByNodeTests: XCTestCase {
     XCTAssertEqual(next.kept, [])
   }
 
+  #if RESTORATION_NEXT
+  func testWhatTheNodeSaysMeanwhileIsSavedBesideAndTheDraftIsOfferedFirstInLaterLaunches()
+    async throws
+  {
+    try await saveDraft()
+    let (keeper, node, _) = try await launchKeeping()
+    node.value = "typed meanwhile"
+    _ = try await keeper.save([node])
+
+    let second = try launch.keeper()
+    let refusing = TestNode("editor")
+    refusing.onDecode = { [weak refusing, away] in
+      if refusing?.value == "draft" { try Self.keep($0, because: away) }
+    }
+    let report = try await second.restore(into: [refusing])
+    XCTAssertEqual(refusing.value, "typed meanwhile")
+    XCTAssertEqual(report.kept.map(\.path.description), ["editor"])
+    _ = try await second.save([refusing])
+    XCTAssertEqual(try values(), ["typed meanwhile", "draft"])
+
+    let third = try launch.keeper()
+    let last = TestNode("editor")
+    _ = try await third.restore(into: [last])
+    XCTAssertEqual(last.value, "draft")
+    last.value = "draft and more"
+    _ = try await third.save([last])
+    XCTAssertEqual(try values(), ["draft and more", "typed meanwhile"])
+    let (value, next) = try await stored()
+    XCTAssertEqual(value, "draft and more")
+    XCTAssertEqual(next.kept.map(\.path.description), ["editor"], "what the draft has replaced")
+  }
+  #else
   func testWhatTheNodeSaysMeanwhileIsSavedBesideAndTheDraftIsOfferedInLaterLaunches() async throws {
     try await saveDraft()
     let (keeper, node, _) = try await launchKeeping()
@@ -107,6 +168,7 @@ final class KeptByNodeTests: XCTestCase {
     XCTAssertEqual(value, "draft")
     XCTAssertEqual(next.kept.map(\.reason), [.laterStateRestored], "what the draft has replaced")
   }
+  #endif
 
   func testAStateIsKeptOnWithItsNewReasonUntilItCanBeApplied() async throws {
     for saysMore in [false, true] {
@@ -114,9 +176,9 @@ final class KeptByNodeTests: XCTestCase {
       let (keeper, node, _) = try await launchKeeping()
       if saysMore { node.value = "typed meanwhile" }
       _ = try await keeper.save([node])
-      node.onDecode = { $0.keep(because: "It is locked.") }
+      node.onDecode = { try Self.keep($0, because: "It is locked.") }
       let late = try await keeper.restore(late: node)
-      XCTAssertEqual(late.outcome(of: "editor"), .kept(by: .existing, "It is locked."))
+      XCTAssertEqual(late.outcome(of: "editor"), kept("It is locked."))
       node.onDecode = { _ in throw Failure() }
       let failed = try await keeper.restore(late: node)
       XCTAssertEqual(failed.problems.count, 1)
@@ -137,11 +199,11 @@ final class KeptByNodeTests: XCTestCase {
     let keeper = try launch.keeper()
     let node = TestNode("editor")
     node.onDecode = { [away] in
-      $0.keep(because: away)
+      try Self.keep($0, because: away)
       throw Failure()
     }
     let report = try await keeper.restore(into: [node])
-    XCTAssertEqual(report.outcome(of: "editor"), .kept(by: .existing, away))
+    XCTAssertEqual(report.outcome(of: "editor"), kept(away))
     node.onDecode = nil
     node.value = nil
     let save = try await keeper.save([node])
@@ -160,13 +222,18 @@ final class KeptByNodeTests: XCTestCase {
     for _ in 0..<2 {
       let keeper = try launch.keeper()
       TestFactory.make = { [away] _, coder in
-        coder.keep(because: away)
+        try Self.keep(coder, because: away)
         return nil
       }
+      #if RESTORATION_NEXT
+      let kept = RestorationReport.NodeOutcome.factoryFailed(.restorationClass, away)
+      #else
+      let kept = RestorationReport.NodeOutcome.kept(by: nil, away)
+      #endif
       let root = TestNode("root")
       let report = try await keeper.restore(into: [root])
-      XCTAssertEqual(report.outcome(of: "root/editor"), .kept(by: nil, away))
-      XCTAssertEqual(report.kept.map(\.reason), [.kept(by: nil, away)])
+      XCTAssertEqual(report.outcome(of: "root/editor"), kept)
+      XCTAssertEqual(report.kept.map(\.reason), [kept])
       _ = try await keeper.save([root])
     }
     let keeper = try launch.keeper()
@@ -179,6 +246,7 @@ final class KeptByNodeTests: XCTestCase {
     XCTAssertEqual([back.value, below.value], ["draft", "below"])
   }
 
+  #if !RESTORATION_NEXT
   func testACoderOfAContainerKeepsTheStateOfItsNode() async throws {
     let saved = TestNode("editor", value: "draft")
     saved.onEncode = {
@@ -195,6 +263,7 @@ final class KeptByNodeTests: XCTestCase {
     let report = try await keeper.restore(into: [node])
     XCTAssertEqual(report.outcome(of: "editor"), .kept(by: .existing, away))
   }
+  #endif
 
   func testAViewKeepsItsState() async throws {
     let saved = TestNode("editor")
@@ -204,11 +273,11 @@ final class KeptByNodeTests: XCTestCase {
     let (node, field) = (TestNode("editor"), TestView("field"))
     field.onDecode = { [weak field, away] in
       field?.value = nil
-      $0.keep(because: away)
+      try Self.keep($0, because: away)
     }
     node.restorationViews = [field]
     let report = try await keeper.restore(into: [node])
-    XCTAssertEqual(report.outcome(of: "editor/field"), .kept(by: .existing, away))
+    XCTAssertEqual(report.outcome(of: "editor/field"), kept(away))
     field.onDecode = nil
     _ = try await keeper.save([node])
     let (again, next) = (TestNode("editor"), TestView("field"))
@@ -217,6 +286,7 @@ final class KeptByNodeTests: XCTestCase {
     XCTAssertEqual(next.value, "typed")
   }
 
+  #if !RESTORATION_NEXT
   func testACoderThatIsUsedAfterItsCallKeepsNothing() async throws {
     try await saveDraft()
     let keeper = try launch.keeper()
@@ -232,6 +302,7 @@ final class KeptByNodeTests: XCTestCase {
     XCTAssertEqual(value, "new")
     XCTAssertEqual(report.kept, [])
   }
+  #endif
 
   func testAStateThatIsGivenUpIsGoneFromTheNextSave() async throws {
     for saysMore in [false, true] {
@@ -267,7 +338,14 @@ final class KeptByNodeTests: XCTestCase {
         }
       ])
     let node = TestNode("editor")
+    #if RESTORATION_NEXT
+    // A state that was kept is offered first.
+    node.onDecode = { [weak node, away] in
+      if node?.value == "migrated draft" { try Self.keep($0, because: away) }
+    }
+    #endif
     _ = try await keeper.restore(into: [node])
+    node.onDecode = nil
     XCTAssertEqual(node.value, "migrated typed meanwhile")
     _ = try await keeper.restore(late: node)
     XCTAssertEqual(node.value, "migrated draft")
@@ -278,13 +356,21 @@ final class KeptByNodeTests: XCTestCase {
     delegate.onWillEncode = { $0.encode("app", forKey: "value") }
     _ = try await launch.keeper(delegate: delegate).save([TestNode("editor")])
     let next = TestDelegate()
-    next.onDidDecode = { [away] in $0.keep(because: away) }
+    next.onWillEncode = { $0.encode("another", forKey: "value") }
+    next.onDidDecode = { [away] in try Self.keep($0, because: away) }
     let keeper = try launch.keeper(delegate: next)
     let node = TestNode("editor")
     let report = try await keeper.restore(into: [node])
+    #if RESTORATION_NEXT
+    XCTAssertTrue(report.notes.contains(.didDecodeFailed(away)))
+    _ = try await keeper.save([node])
+    let kept = try XCTUnwrap(try launch.storedRecords()).keptOfApplication
+    XCTAssertEqual(try kept.map { try $0.state?.decode(forKey: "value") }, ["app"])
+    #else
     XCTAssertTrue(report.notes.contains(.applicationKept(away)))
     let save = try await keeper.save([node])
     XCTAssertNotNil(save.setAside)
+    #endif
   }
 }
 
@@ -304,7 +390,7 @@ extension KeptByNodeTests {
     func encodeRestorableState(with coder: StateEncoder) { coder.encode(value, forKey: "value") }
 
     func decodeRestorableState(with coder: StateDecoder) throws {
-      if keeps { return coder.keep(because: "later") }
+      if keeps { return try KeptByNodeTests.keep(coder, because: "later") }
       value = try coder.decodeIfPresent(forKey: "value")
     }
   }
@@ -353,45 +439,6 @@ extension KeptByNodeTests {
     XCTAssertEqual(report.kept, [])
   }
 
-  private final class Old: RestorableScreen {
-    @Restored var number = "none"
-    let restorationIdentifier: String? = "editor"
-  }
-
-  private final class New: RestorableScreen {
-    @Restored var number = 0
-    let restorationIdentifier: String? = "editor"
-    var keeps = true
-    func decodeRestorableState(with coder: StateDecoder) throws {
-      if keeps { coder.keep(because: "later") }
-    }
-  }
-
-  func testAStateOfWhichAFieldWasReplacedIsKeptOn() async throws {
-    let old = try launch.keeper()
-    try old.register(Old.self, as: "Editor")
-    let saved = Old()
-    saved.number = "one"
-    _ = try await old.save([saved])
-    let keeper = try launch.keeper()
-    try keeper.register(New.self, as: "Editor")
-    let node = New()
-    _ = try await keeper.restore(into: [node])
-    node.keeps = false
-    let late = try await keeper.restore(late: node)
-    XCTAssertFalse(late.problems.isEmpty)
-    for number in 1...2 {
-      node.number = number
-      _ = try await keeper.save([node])
-    }
-    let last = try launch.keeper()
-    try last.register(Old.self, as: "Editor")
-    let back = Old()
-    _ = try await last.restore(into: [back])
-    _ = try await last.restore(late: back)
-    XCTAssertEqual(back.number, "one")
-  }
-
   func testAFieldThatDoesNotFitKeepsTheState() async throws {
     final class Old: StatefulNode {
       struct State: Codable { var number: String }
@@ -404,7 +451,7 @@ extension KeptByNodeTests {
       var restorableState = State(number: 0)
       var keeps = true
       func decodeRestorableState(with coder: StateDecoder) throws {
-        if keeps { return coder.keep(because: "later") }
+        if keeps { return try KeptByNodeTests.keep(coder, because: "later") }
         restorableState = try coder.decodeState(of: New.self)
       }
     }
