@@ -254,6 +254,9 @@ extension Survey {
 }
 
 extension KeptBound {
+  /// The first day of 2026.
+  private static let earliest = Date(timeIntervalSince1970: 1_767_225_600)
+
   /// What goes of what is kept: first what was kept for longer than may be, then the oldest as long as
   /// all together has more bytes than may be.
   ///
@@ -267,7 +270,9 @@ extension KeptBound {
     var byteCount = kept.reduce(0) { $0 + $1.byteCount }
     var gone: [(place: Int, isExpired: Bool)] = []
     for (place, item) in kept.enumerated() {
-      let isExpired = age.map { now.timeIntervalSince(item.since) > $0 } ?? false
+      // The date of a clock that was not set is older than any.
+      let isDated = item.since > Self.earliest
+      let isExpired = isDated && age.map { now.timeIntervalSince(item.since) > $0 } ?? false
       let isTooMuch = self.byteCount.map { byteCount > $0 } ?? false
       guard isExpired || isTooMuch else { continue }
       byteCount -= item.byteCount

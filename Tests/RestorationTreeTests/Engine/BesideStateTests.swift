@@ -153,7 +153,6 @@ final class BesideStateTests: XCTestCase {
     XCTAssertEqual(try values("a"), ["one''", "two", "three"])
   }
 
-  #if !RESTORATION_NEXT
   func testANodeThatTakesTheNameOfAnotherKeepsTheStatesOfBoth() async throws {
     let saved = TestNode("root", children: [Screen("a", "first"), Screen("b", "second")])
     _ = try await keeper(version: 2).save([saved])
@@ -166,11 +165,19 @@ final class BesideStateTests: XCTestCase {
       node.value = value
       for _ in 0..<2 {
         _ = try await older.save([root])
+        #if RESTORATION_NEXT
+        // The other one is an element of its own, which the name does not claim.
+        let elements = try XCTUnwrap(try launch.storedRecords()).elements
+        XCTAssertEqual(
+          try elements.filter { $0.path.hasPrefix("root/b") }.flatMap { element in
+            try [element.value] + element.kept.map { try $0.state?.decode(forKey: "value") }
+          }, all)
+        #else
         XCTAssertEqual(try values("root/b"), all)
+        #endif
       }
     }
   }
-  #endif
 
   // MARK: What is inside of it
 
@@ -286,6 +293,7 @@ final class BesideStateTests: XCTestCase {
     XCTAssertEqual(report.kept, [])
   }
 
+  // In the new core what is kept stands in a list of its own: see HostileDocumentTests.
   #if !RESTORATION_NEXT
   func testAStateWhoseKeptPartCannotBeReadIsSetAsideAndNotLost() async throws {
     try await run(1, Screen("a", "saved"))

@@ -86,7 +86,6 @@ final class NodeGuardLateTests: NodeGuardTestCase {
     }
   }
 
-  #if !RESTORATION_NEXT
   func testAStateThatANodeHasKeptIsLeftOutAfterItCrashedLateInTwoLaunches() async throws {
     try await save()
     /// A launch in which the node keeps its state, and then takes it late.
@@ -95,7 +94,7 @@ final class NodeGuardLateTests: NodeGuardTestCase {
     ) {
       let screens = Screens()
       let keeper = try launch.keeper()
-      screens.bad.onDecode = { $0.keep(because: "later") }
+      screens.bad.onDecode = { try KeptByNodeTests.keep($0, because: "later") }
       let restored = try await keeper.restore(into: [screens.root])
       screens.bad.onDecode = onLate
       let late = try await keeper.restore(late: screens.bad, below: screens.group)
@@ -115,5 +114,4 @@ final class NodeGuardLateTests: NodeGuardTestCase {
     XCTAssertEqual(fourth.late.problems, [])
     XCTAssertEqual(fourth.value, "saved")
   }
-  #endif
 }

@@ -128,7 +128,6 @@ final class KeptTimeTests: XCTestCase {
     XCTAssertEqual(values, ["typed", "too"])
   }
 
-  #if !RESTORATION_NEXT
   func testAFirstSaveWithAClockThatWasSetBackDropsNothing() async throws {
     go(to: 100)
     try await saveAll()
@@ -139,9 +138,11 @@ final class KeptTimeTests: XCTestCase {
     }
     go(to: 131)
     let outcomes = try await launchWithoutIt()
-    XCTAssertEqual(outcomes, [[.saved, expired]])
+    // In the new core only the bound in bytes is left for what was kept by such a clock.
+    XCTAssertEqual(
+      outcomes,
+      [Launch.isNext ? [.saved, .keptAsStored, .keptAsStored] : [.saved, expired]])
   }
-  #endif
 
   func testTheSaveThatDropsItSaysSo() async throws {
     try await saveAll()
@@ -186,6 +187,7 @@ final class KeptTimeTests: XCTestCase {
     XCTAssertEqual(report.outcome(of: "root/a"), .keptAsStored)
   }
 
+  // A record of the old core; the new one has others, see HostileDocumentTests.
   #if !RESTORATION_NEXT
   func testKeysThatANewerLibraryAddsToANodeAreIgnored() async throws {
     let key = try XCTUnwrap(try launch.keys.key(creating: true))
@@ -209,7 +211,6 @@ final class KeptTimeTests: XCTestCase {
   }
   #endif
 
-  #if !RESTORATION_NEXT
   func testAFirstSaveByAClockThatWasNotSetYetDoesNotCount() async throws {
     let earliest = Date(timeIntervalSince1970: 1_767_225_600)
     for (seconds, isExpired) in [(-1, false), (0, false), (1, true)] as [(Double, Bool)] {
@@ -224,5 +225,4 @@ final class KeptTimeTests: XCTestCase {
         "\(seconds)")
     }
   }
-  #endif
 }

@@ -86,6 +86,7 @@ final class ManyRecordsTests: XCTestCase {
       ])
   }
 
+  // In the new core the library's keys stand in one record for all that is below a node.
   #if !RESTORATION_NEXT
   func testTheKeysOfTheLibraryAreShortHoweverManyTheAppHas() async throws {
     let delegate = TestDelegate()
