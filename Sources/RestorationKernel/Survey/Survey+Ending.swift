@@ -10,7 +10,7 @@ extension Survey {
     remove(elementsToRemove())
   }
 
-  private func elementsToRemove() -> Set<Int32> {
+  func elementsToRemove() -> Set<Int32> {
     let new = places.added.indices.map { Int32(document.elements.count + $0) }
     var gone = Set(new.filter(places.isHomeless))
     var left = places.orphans + places.moves.filter(places.isHomeless)

@@ -137,8 +137,8 @@ extension Survey {
   mutating func settleReferred() throws -> Bool {
     guard document.links.hasReferred || !references.all.isEmpty,
       references.hasDropped || !places.orphans.isEmpty
-        || places.added.contains { $0.place.parent < 0 },
-      !document.links.hasReferred || hearAll()
+        || places.added.contains(where: { $0.place.parent < 0 }),
+      document.links.hasReferred ? hearAll() : isReferred(elementsToRemove())
     else { return false }
     let found = reachedElements()
     let reached = Set(found.map(\.slot))
@@ -156,6 +156,12 @@ extension Survey {
       if !places.isHomeless(slot) { isTaking = true }
     }
     return isTaking
+  }
+
+  /// Whether a body refers to one of some elements.
+  private func isReferred(_ slots: Set<Int32>) -> Bool {
+    let ids = Set(slots.map { places.id(of: $0) })
+    return references.all.values.contains { !ids.isDisjoint(with: $0) }
   }
 
   /// Reads to whom those bodies refer whose objects have not said it in this launch; false if one cannot be read.
