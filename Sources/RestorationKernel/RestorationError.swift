@@ -52,22 +52,16 @@ public struct RestorationError: Error, Hashable, Sendable {
     public static let alreadyBegun = Code("alreadyBegun")
   }
 
-  private struct Parts: Hashable {
-    let code: Code
-    let archive: ArchiveError?
-    let reason: String
-  }
-
   /// One pointer, because each of the many calls that can throw has code that moves the error on.
   private indirect enum Boxed: Hashable {
-    case parts(Parts)
+    case parts(code: Code, archive: ArchiveError?, reason: String)
   }
 
   private let boxed: Boxed
 
-  private var parts: Parts {
+  private var parts: (code: Code, archive: ArchiveError?, reason: String) {
     switch boxed {
-    case .parts(let parts): parts
+    case .parts(let code, let archive, let reason): (code, archive, reason)
     }
   }
 
@@ -78,7 +72,7 @@ public struct RestorationError: Error, Hashable, Sendable {
   public var archive: ArchiveError? { parts.archive }
 
   package init(_ code: Code, _ reason: String, archive: ArchiveError? = nil) {
-    boxed = .parts(Parts(code: code, archive: archive, reason: reason))
+    boxed = .parts(code: code, archive: archive, reason: reason)
   }
 
   /// Wraps a failure of the archive, or says who has the state.

@@ -98,6 +98,59 @@ extension RestorationReport {
   }
 }
 
+/// What both cores say under names of their own.
+#if RESTORATION_NEXT
+extension PreservationReport {
+  package typealias NodeOutcome = ElementOutcome
+}
+
+extension RestorationReport {
+  package typealias NodeOutcome = ElementOutcome
+}
+
+extension ReportNote {
+  package static func applicationNotEncoded(_ error: String) -> ReportNote { .encodeFailed(error) }
+
+  package static func unstored(
+    _ key: String, _ className: String, isView: Bool = false
+  ) -> ReportNote {
+    .referenceNotStored(key: key, className: className)
+  }
+}
+
+extension ElementOutcome {
+  package static func crowdedOut(since: Date, byteCount: Int) -> ElementOutcome {
+    .expired(since: since, byteCount: byteCount)
+  }
+}
+
+extension RestorationStatus {
+  package static let locked = RestorationStatus.notRestored(.locked)
+
+  package static func tooOld(setAsideAt location: String?) -> RestorationStatus {
+    .notRestored(.tooOld(setAsideAt: location))
+  }
+
+  package static func inUse(by process: String?) -> RestorationStatus {
+    .notRestored(.inUse(by: process))
+  }
+}
+#else
+extension ReportNote {
+  package static func applicationNotEncoded(_ error: String) -> ReportNote {
+    .willEncodeFailed(error)
+  }
+
+  package static func unstored(
+    _ key: String, _ className: String, isView: Bool = false
+  ) -> ReportNote {
+    isView
+      ? .referenceToUnpreservedView(key: key)
+      : .referenceWithoutIdentifier(key: key, className: className)
+  }
+}
+#endif
+
 /// A key that is made when it is first needed, and can be locked and lost.
 package final class MemoryKeyProvider: KeyProvider {
   private let stored = Mutex<ArchiveKey?>(nil)

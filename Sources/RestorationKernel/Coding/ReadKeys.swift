@@ -5,7 +5,6 @@ struct ReadKeys {
   /// A bit for each of the first 64 keys of the record, in stored order.
   private var places: UInt64 = 0
   private var others: Set<String> = []
-  private var containers: [String: ReadContainer] = [:]
   /// The number of keys of the record; 0 as long as nobody has opened it.
   var keyCount = 0
 
@@ -16,47 +15,17 @@ struct ReadKeys {
   }
 
   /// Whether every key was asked for, as is usual.
-  var isWhole: Bool {
-    others.isEmpty && containers.isEmpty && keyCount > 0 && places.nonzeroBitCount == keyCount
-  }
+  var isWhole: Bool { keyCount > 0 && places.nonzeroBitCount == keyCount }
 
-  /// The keys that are asked for in a container; every coder that opens it notes its own there.
-  mutating func container(forKey key: String, _ values: KeyedDecoder) -> ReadContainer {
-    if let known = containers[key] { return known }
-    let container = ReadContainer(values)
-    containers[key] = container
-    return container
-  }
-
-  /// The stored keys that were not asked for, in stored order; then those of the opened
-  /// containers, each after the key of its container and a dot.
+  /// The stored keys that were not asked for, in stored order; a container that was opened counts as read.
   ///
-  /// - Complexity: O(1) if all of up to 64 keys were read, as is usual; otherwise O(*n*
-  ///   log *n*) in the keys.
+  /// - Complexity: O(1) if all of up to 64 keys were read, as is usual; otherwise O(*n*).
   func missing(in values: KeyedDecoder) -> [String] {
-    var missing: [String] = []
-    if places.nonzeroBitCount < values.keyCount {
-      missing = values.keys.enumerated().compactMap { place, key in
-        let isRead = place < UInt64.bitWidth && places & 1 << place != 0 || others.contains(key)
-        return isRead ? nil : key
-      }
+    guard places.nonzeroBitCount < values.keyCount else { return [] }
+    return values.keys.enumerated().compactMap { place, key in
+      let isRead = place < UInt64.bitWidth && places & 1 << place != 0 || others.contains(key)
+      return isRead ? nil : key
     }
-    guard !containers.isEmpty else { return missing }
-    // The recursion is only as deep as the app's own calls were.
-    for (key, container) in containers.sorted(by: { $0.key < $1.key }) {
-      missing += container.keys.missing(in: container.values).map { "\(key).\($0)" }
-    }
-    return missing
-  }
-}
-
-/// The keys of a container that were asked for.
-final class ReadContainer {
-  let values: KeyedDecoder
-  var keys = ReadKeys()
-
-  init(_ values: KeyedDecoder) {
-    self.values = values
   }
 }
 

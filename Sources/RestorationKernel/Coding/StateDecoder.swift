@@ -24,13 +24,11 @@ public final class StateDecoder {
   @safe @exclusivity(unchecked) private(set) var read = ReadKeys()
   @safe @exclusivity(unchecked) private var slot = Document.tree
   private let restored: RestoredElements
-  /// Notes the keys that are asked for, if this is a coder of a container.
-  private let container: ReadContainer?
 
   /// Creates a coder that serves one element after the other, or the values of one of its containers.
-  init(_ restored: RestoredElements, in container: ReadContainer? = nil) {
-    (self.restored, self.container) = (restored, container)
-    cursor = container.map { FieldCursor($0.values) } ?? FieldCursor()
+  init(_ restored: RestoredElements, _ values: KeyedDecoder? = nil) {
+    self.restored = restored
+    cursor = values.map { FieldCursor($0) } ?? FieldCursor()
     isOpen = true
   }
 
@@ -130,7 +128,7 @@ public final class StateDecoder {
     if !isOpen { open() }
     var place = 0
     guard let offset = try cursor.offset(of: key, place: &place) else { return nil }
-    if let container { container.keys.insert(key, at: place) } else { read.insert(key, at: place) }
+    read.insert(key, at: place)
     return offset
   }
 
@@ -217,11 +215,9 @@ public final class StateDecoder {
     _ type: Object.Type = Object.self, forKey key: String
   ) throws -> [String: Object] {
     guard let names = try state(with: key).container(forKey: key) else { return [:] }
-    var objects: [String: Object] = [:]
-    for name in try names.dictionaryKeys {
+    return try names.dictionaryKeys.reduce(into: [:]) { objects, name in
       objects[name] = try names.reference(forKey: name).flatMap { try object($0, type, key) }
     }
-    return objects
   }
 
   /// Opens the values that were written under one key, nil if there are none.
@@ -232,21 +228,14 @@ public final class StateDecoder {
   ///   holds something else.
   public func container(forKey key: String) throws(ArchiveError) -> StateDecoder? {
     guard let inner = try state(with: key).container(forKey: key) else { return nil }
-    let coder = StateDecoder(restored, in: readKeys.container(forKey: key, inner))
+    let coder = StateDecoder(restored, inner)
     coder.slot = slot
     return coder
   }
 
-  private var readKeys: ReadKeys {
-    get { container?.keys ?? read }
-    _modify {
-      if let container { yield &container.keys } else { yield &read }
-    }
-  }
-
   /// The keys that were stored and not asked for; nil if there are none.
   var unreadNote: ReportNote? {
-    let keys = readKeys.missing(in: values).filter { $0 != BuiltInKey.container }
+    let keys = read.missing(in: values).filter { $0 != BuiltInKey.container }
     return keys.isEmpty ? nil : .unreadKeys(keys)
   }
 

@@ -101,20 +101,15 @@ public final class StateEncoder {
     encoder.encodeReferences(to: objects.compactMap { reference(to: $0, key) }, forKey: key)
   }
 
-  /// Writes references by name, without the objects that have no identifier.
+  /// Writes references by name, as a container of them; objects that have no identifier are left out.
   ///
   /// - Parameters:
   ///   - objects: Nodes, views and registered objects.
   ///   - key: Any name of up to 1 KiB.
   /// - Complexity: O(*n* log *n*) in their number.
   public func encode(_ objects: [String: any StateRestoring], forKey key: String) {
-    guard isWritable(key) else { return }
-    encoder.encodeContainer(forKey: key) { encoder in
-      for (name, object) in objects.sorted(by: { $0.key < $1.key }) {
-        if let target = reference(to: object, key) {
-          encoder.encodeReference(to: target, forKey: name)
-        }
-      }
+    encodeContainer(forKey: key) { coder in
+      for name in objects.keys.sorted() { coder.encode(objects[name], forKey: name) }
     }
   }
 
@@ -157,6 +152,38 @@ public final class StateEncoder {
 
   /// Runs the body; if the body throws, nothing that it encoded remains.
   func attempt(_ body: () throws -> Void) throws { try encoder.attempt(body) }
+}
+
+/// The state of an object that the library writes and reads for it, beside its hooks.
+extension StateEncoder {
+  func encodeAll(of object: any StateRestoring, _ traits: TypeTraits) throws {
+    try using {
+      if traits.contains(.stateful), let object = object as? any StatefulRestoring {
+        try encodeState(of: object)
+      }
+      try object.encodeRestorableState(with: self)
+    }
+  }
+
+  /// Runs code of the app that writes with the coder.
+  ///
+  /// - Throws: The error of the body; `keyTaken` if it has used the key of what the library stores.
+  func using(_ body: () throws -> Void) throws {
+    try body()
+    guard hasMetTakenKey else { return }
+    throw RestorationError.taken(BuiltInKey.container)
+  }
+}
+
+/// The questions of a ``StateEncoder`` to the walk that it belongs to.
+protocol StateEncoding: AnyObject {
+  /// The path of an element; empty for the application.
+  func path(of slot: Int32) -> RestorationPath
+
+  /// The record of a referenced object; nil, with a note, if it cannot be referred to.
+  func reference(to object: any StateRestoring, from referrer: Int32, key: String) -> UInt64?
+
+  func note(_ note: ReportNote, _ slot: Int32)
 }
 
 @available(*, unavailable, message: "a coder is valid only during the call it was made for")

@@ -47,7 +47,7 @@ package struct Kept: Hashable, Sendable {
   /// The stored bytes, as far as they are known; of an element those of all bodies in it.
   var byteCount = 0
   /// The outcome of an element at the restore of this launch, for reports.
-  var outcome: RestorationReport.NodeOutcome?
+  var outcome: ElementOutcome?
   /// The unread body that the object has decoded in place of its own.
   var given: UInt64?
   /// Whether the object had its own body before: the next save writes what the object goes on with.
@@ -68,12 +68,12 @@ package struct Kept: Hashable, Sendable {
     case decodeThrew, otherClass, fieldReplaced, replaced
 
     /// Why an element is kept, or why an object that is back has not read its body.
-    init(_ outcome: RestorationReport.NodeOutcome?) {
+    init(_ outcome: ElementOutcome?) {
       self =
         switch outcome {
         case .newerVersion: .newerVersion
         case .migrationFailed: .migrationFailed
-        case .unknownRestorationClass, .notARestorationClass: .unknownClass
+        case .unknownRestorationClass: .unknownClass
         case .factoryFailed: .factoryThrew
         case .skipped: .leftOut
         case .classMismatch: .otherClass
@@ -117,14 +117,14 @@ extension Document {
 
 extension Kept {
   /// Why a body is not read, as this version of the app sees it.
-  fileprivate func outcome(of form: Form, _ types: TypeTable) -> RestorationReport.NodeOutcome {
+  fileprivate func outcome(of form: Form, _ types: TypeTable) -> ElementOutcome {
     let known = types.version(ofClass: form.className, restoredBy: form.restorationClassName)
     let isNewer = form.version > known.number
     if reason == .leftOut, !isNewer { return .skipped }
     let isRefused =
       isNewer || reason == .migrationFailed
       || reason == .newerVersion && known.steps(from: form.version) == nil
-    return RestorationReport.NodeOutcome(
+    return ElementOutcome(
       by: .existing, otherClass: nil,
       withheld: isRefused ? known.refusal(of: form.version) : nil, hasState: true)
   }

@@ -87,8 +87,7 @@ actor FileQueue {
     case .tooOld(let archive, let moment):
       opened.report.outcome = .tooOld(setAsideAt: moment?.id)
       opened.report.source = RestorationReport.Source(
-        location: moment?.id ?? location, generation: nil,
-        savedAt: SaveFacts.time(archive.schema), passedOver: [])
+        location: moment?.id ?? location, savedAt: SaveFacts.time(archive.schema), passedOver: [])
     case .crashed(let moment): opened.report.outcome = .crashed(setAsideAt: moment?.id)
     case .restored(let state, let archive, let moment):
       opened.stored = state
@@ -119,8 +118,7 @@ actor FileQueue {
     }
     report.outcome = .restored
     report.source = RestorationReport.Source(
-      location: moment?.id ?? location, generation: moment.map { _ in .previous },
-      savedAt: SaveFacts.time(archive.schema),
+      location: moment?.id ?? location, savedAt: SaveFacts.time(archive.schema),
       passedOver: moment == nil ? [] : found.passedOver)
   }
 

@@ -19,7 +19,7 @@ extension StateKeeper {
         if onlyUnread, had == nil { return RestorationReport(.declined) }
         return try await restoreNow(roots(), calls, ifItHas: had)
       }
-      report.noteOtherKeeper(of: settings.source.name)
+      report.lines = report.lines.noting(report.otherInstances, .restored(by: .delegate))
       Problems.say(report.said)
       settings.heard?(report.problems.map(\.description))
       if onlyUnread, report.outcome == .declined { return report }
@@ -55,7 +55,7 @@ extension StateKeeper {
       }
       switch error.code {
       case .keyLocked: return RestorationReport(.locked)
-      case .locked: return RestorationReport(.inUse(by: error.subject))
+      case .locked: return RestorationReport(.inUse(by: error.subject), holders(error))
       default: throw .notRestored(error, makesKey: settings.source.keys.makesKey)
       }
     }
@@ -109,7 +109,7 @@ extension StateKeeper {
         KnownObjects.shared.note(object, at: slot, of: owner, hasChanged: true)
       }
     }
-    report.lines = run.entries(document)
+    report.lines = run.entries()
     run.elements.forget()
     self.document = document
     report.walkDuration = start.duration(to: .now)

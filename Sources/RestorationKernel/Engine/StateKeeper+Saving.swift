@@ -25,7 +25,7 @@ extension StateKeeper {
         defer { withExtendedLifetime(delegate) {} }
         return try await saveNow(roots(), byItself: isByItself, calls)
       }
-      report.noteOtherKeeper(of: settings.source.name)
+      report.lines = report.lines.noting(report.otherInstances, .saved)
       Problems.say(report.said)
       settings.heard?(report.problems.map(\.description))
       findings.saveFailure = nil
@@ -42,6 +42,11 @@ extension StateKeeper {
       if !isByItself { signal.tell(.notStored) }
       throw error
     }
+  }
+
+  /// The instance that has the state, as a refusal names it.
+  func holders(_ error: ArchiveError) -> [OtherInstance] {
+    [OtherInstance(stateName: settings.source.name, process: error.subject)]
   }
 
   private func saveNow(
@@ -63,7 +68,9 @@ extension StateKeeper {
       known.writer = nil
       let error = error as? ArchiveError ?? .content(error)
       if error.code == .keyLocked { return PreservationReport(.locked) }
-      if error.code == .locked { return PreservationReport(.inUse(by: error.subject)) }
+      if error.code == .locked {
+        return PreservationReport(.inUse(by: error.subject), holders(error))
+      }
       throw RestorationError(error)
     }
   }
@@ -223,13 +230,9 @@ extension StateKeeper {
       return try survey.run(roots) { coder in
         guard let delegate = delegate else { return }
         var isSaving = true
-        coder.ask(ReportNote.encodeFailed) {
-          isSaving = delegate.shouldSaveApplicationState(with: coder)
-        }
+        coder.ask { isSaving = delegate.shouldSaveApplicationState(with: coder) }
         guard isSaving else { throw Declined() }
-        coder.ask(ReportNote.willEncodeFailed) {
-          try delegate.willEncodeRestorableState(with: coder)
-        }
+        coder.ask { try delegate.willEncodeRestorableState(with: coder) }
       }
     } catch {
       giveBack(survey.taken)
@@ -280,8 +283,8 @@ extension StateKeeper {
 
 extension StateEncoder {
   /// Calls a hook; what it encoded goes if it throws, and a note says why.
-  fileprivate func ask(_ note: (String) -> ReportNote, _ hook: () throws -> Void) {
-    do { try attempt { try using(hook) } } catch { self.note(note(error.reason)) }
+  fileprivate func ask(_ hook: () throws -> Void) {
+    do { try attempt { try using(hook) } } catch { note(.encodeFailed(error.reason)) }
   }
 }
 

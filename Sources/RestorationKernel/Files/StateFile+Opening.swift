@@ -19,8 +19,8 @@ package struct OpenedState<Tree: LaunchedTree>: Sendable {
   }
 
   package internal(set) var outcome = Outcome.nothing
-  /// The archives that a restore could not take, the newest first.
-  package internal(set) var passedOver: [RestorationReport.PassedOver] = []
+  /// Why a restore could not take archives, each in a sentence with its place, the newest first.
+  package internal(set) var passedOver: [String] = []
   /// The mark of the restore that has begun; nil if none has.
   package internal(set) var mark: LaunchMark?
   /// Why the launch could not be marked, or its record not be read.
@@ -37,8 +37,8 @@ private struct StateSearch<Tree: LaunchedTree> {
   var crashed: ArchiveVersion?
   var opened = OpenedState<Tree>()
 
-  mutating func passOver(_ moment: Moment?, _ reason: RestorationReport.PassedOver.Reason) {
-    opened.passedOver.append(.init(location: moment?.id ?? claim.storage.location, reason: reason))
+  mutating func passOver(_ moment: Moment?, _ reason: String) {
+    opened.passedOver.append("\(moment?.id ?? claim.storage.location) \(reason).")
   }
 
   /// Writes the record; false if that failed, which stops no restore, either.
@@ -144,7 +144,7 @@ extension StateFile {
         if let archive, archive.version != search.crashed {
           if try isLast(archive, moment, &search) { break }
         } else if moment == nil {
-          search.passOver(moment, .missing)
+          search.passOver(moment, "is missing, or was set aside before")
         }
       } catch {
         guard error.isAboutContent else {
@@ -153,7 +153,8 @@ extension StateFile {
         }
         failure = failure ?? error
         if moment == nil { forgetStored(keeping: error.keeps) }
-        search.passOver(moment, .unreadable(ArchiveError(error.code).finding))
+        // Without the advice of the error, since an older archive can be read.
+        search.passOver(moment, "cannot be read (\(ArchiveError(error.code).finding))")
       }
       if moment == nil { candidates = try restorable(search.claim) }
     }
@@ -189,7 +190,7 @@ extension StateFile {
     }
     search.opened.outcome = .crashed(try claim.storage.keep(.crashed))
     if let moment { try claim.places.moments.remove([moment]) }
-    search.passOver(moment, .crashed)
+    search.passOver(moment, "was set aside, since restoring it crashed")
     forgetStored(keeping: .crashed)
     // One that stood in for another one has none that stands in for it.
     let isOver = search.record.gaveWay

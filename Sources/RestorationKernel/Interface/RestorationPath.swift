@@ -49,6 +49,8 @@ public struct RestorationPath: Hashable, Sendable {
   /// - Complexity: O(*n*) in their number.
   public var components: [String] { fromRoot(\.identifier) }
 
+  private var siblingIndices: [Int] { fromRoot(\.siblingIndex) }
+
   private func fromRoot<Value>(
     last count: Int = .max, _ value: (PathComponent) -> Value
   ) -> [Value] {
@@ -63,17 +65,10 @@ public struct RestorationPath: Hashable, Sendable {
 
   /// Compares the identifiers and sibling indices.
   ///
-  /// - Complexity: O(*n*) in their number, less where paths share a beginning.
+  /// - Complexity: O(*n*) in their number.
   public static func == (left: RestorationPath, right: RestorationPath) -> Bool {
-    guard left.count == right.count else { return false }
-    var pair = (left.last, right.last)
-    while let first = pair.0, let second = pair.1 {
-      if first === second { return true }
-      guard first.identifier == second.identifier, first.siblingIndex == second.siblingIndex
-      else { return false }
-      pair = (first.above, second.above)
-    }
-    return true
+    left.count == right.count && left.components == right.components
+      && left.siblingIndices == right.siblingIndices
   }
 
   /// Hashes the identifiers.
@@ -123,9 +118,8 @@ extension RestorationPath: Codable {
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(components, forKey: .identifiers)
-    let indices = fromRoot(\.siblingIndex)
-    if indices.contains(where: { $0 > 0 }) {
-      try container.encode(indices, forKey: .siblingIndices)
+    if siblingIndices.contains(where: { $0 > 0 }) {
+      try container.encode(siblingIndices, forKey: .siblingIndices)
     }
   }
 

@@ -57,7 +57,7 @@ public final class StateKeeper {
   public var status: RestorationStatus {
     if isDelegateGone { return .delegateGone }
     if turns.running == .restore { return .restoring }
-    if case .inUse = findings.lastStatus, stateName != nil { return .notRestoredYet }
+    if case .notRestored(.inUse) = findings.lastStatus, stateName != nil { return .notRestoredYet }
     guard findings.lastStatus == .active, let failure = findings.saveFailure else {
       return findings.lastStatus
     }

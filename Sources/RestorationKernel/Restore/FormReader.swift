@@ -108,7 +108,7 @@ package struct ReadBody {
   var body: KeyedDecoder?
   var migratedFrom: Int?
   /// The outcome of an element with a body that nobody gets to see, as long as there is no object.
-  var withheld: RestorationReport.NodeOutcome?
+  var withheld: ElementOutcome?
 
   /// Decides in which order the bodies of an element are offered: the first that its object decodes
   /// counts.
@@ -133,7 +133,7 @@ package struct ReadBody {
 
 extension StateVersion {
   /// Why nobody gets to see a body of a version that no migration begins with.
-  func refusal(of stored: Int) -> RestorationReport.NodeOutcome {
+  func refusal(of stored: Int) -> ElementOutcome {
     stored > number
       ? .newerVersion(by: nil, stored: stored, known: number)
       : .migrationFailed(by: nil, from: stored, "there is no migration from this version")

@@ -39,7 +39,6 @@ extension RestorationRun {
       do {
         try delegate.didDecodeRestorableState(with: coder)
       } catch {
-        elements.note(.didDecodeFailed(error.reason), Document.tree)
         elements.endDecoding(Document.tree, throwing: error)
       }
     }

@@ -13,7 +13,7 @@
 extension RestorationRun {
   enum Found {
     case found(any StateRestoring, RestorationReport.Step)
-    case missing(RestorationReport.NodeOutcome)
+    case missing(ElementOutcome)
   }
 
   /// Nil for a view, which is there when its node has loaded it.
@@ -51,8 +51,7 @@ extension RestorationRun {
     let name = forms[place.form].restorationClassName ?? ""
     if let root = givenRoot(place, madeBy: name) { return .found(root, .existing) }
     if let make = forms.factory(of: place.form) { return ask(make, slot) }
-    return .missing(
-      types.isRegistered(name) ? .notARestorationClass(name) : .unknownRestorationClass(name))
+    return .missing(.unknownRestorationClass(name))
   }
 
   /// The root that was given for a place, if the element names its class because that is registered

@@ -127,37 +127,31 @@ extension RestorationRun {
   // MARK: Report
 
   /// The lines of the report, made when somebody asks for them.
-  ///
-  /// They say of the document after the run what is kept in it.
-  func entries(_ after: Document) -> ReportEntries<RestorationReport.NodeOutcome> {
+  func entries() -> ReportEntries {
     let ofApplication = elements.notes(of: Document.tree)
     var (notes, kept): ([Int32: [ReportNote]], Set<Int32>) = ([:], [])
     for slot in order {
       let isKept = elements.isKept(slot) || kept.contains(document[slot].place.parent)
       if isKept { kept.insert(slot) }
-      let own = self.notes(of: slot, isKept: isKept, after.kept)
+      let own = self.notes(of: slot, isKept: isKept)
       if !own.isEmpty { notes[slot] = own }
     }
     return ReportEntries { [document, order, outcomes = elements.outcomes] in
       let paths = StoredPaths(document)
       let lines = order.compactMap { slot in
         outcomes[Int(slot)].map {
-          RestorationReport.Entry(slot, of: document, at: paths[slot], $0, notes[slot] ?? [])
+          ReportEntry(slot, of: document, at: paths[slot], $0, notes[slot] ?? [])
         }
       }
-      return ofApplication.isEmpty
-        ? lines : [.ofApplication(.restored(by: .delegate), ofApplication)] + lines
+      let outcome = outcomes[Int(Document.tree)] ?? .restored(by: .delegate)
+      let application = ReportEntry.ofApplication(outcome, ofApplication)
+      return application.isProblem ? [application] + lines : lines
     }
   }
 
-  private func notes(of slot: Int32, isKept: Bool, _ parts: KeptParts) -> [ReportNote] {
+  private func notes(of slot: Int32, isKept: Bool) -> [ReportNote] {
     var notes = elements.notes(of: slot)
     if isKept { notes.append(.kept) }
-    if !parts.bodies.isEmpty {
-      notes += (parts.bodies[slot] ?? []).map {
-        .keptBeside(version: document.head.forms[Int($0.form)].version, since: $0.since)
-      }
-    }
     if elements.outcomes[Int(slot)]?.wasAsked == true, let note = coders.unreadNote(slot) {
       notes.append(note)
     }

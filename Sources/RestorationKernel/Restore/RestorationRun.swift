@@ -80,15 +80,15 @@ final class RestorationRun {
   }
 
   /// The line of a late node that gets nothing: it is of another class, is left out, or cannot say what it has.
-  func refusal(of slot: Int32, _ error: (any Error)?) -> RestorationReport.Entry? {
+  func refusal(of slot: Int32, _ error: (any Error)?) -> ReportEntry? {
     guard let node = elements.node(at: slot) else { return nil }
     let otherClass = forms.known(node, document[slot].place.form).otherClass
-    let outcome: RestorationReport.NodeOutcome? =
+    let outcome: ElementOutcome? =
       otherClass.map { .classMismatch(by: .existing, found: $0) }
       ?? (isLeftOut(slot) ? .skipped : nil)
       ?? error.map { .decodeFailed(by: .existing, $0.reason) }
     return outcome.map {
-      RestorationReport.Entry(slot, of: document, at: elements.path(at: slot), $0, [.kept])
+      ReportEntry(slot, of: document, at: elements.path(at: slot), $0, [.kept])
     }
   }
 
@@ -128,7 +128,7 @@ final class RestorationRun {
     let (form, known) = (forms[place.form], forms.known(object, place.form))
     let (node, maker) = (known.info.node(object), form.restorationClassName)
     if place.role.kind == .node, node == nil {
-      return elements.settle(missing: .notARestorationClass(maker ?? form.className), at: slot)
+      return elements.settle(missing: .unknownRestorationClass(maker ?? form.className), at: slot)
     }
     if let other = elements.claim(object, node, at: slot) {
       return elements.settle(missing: .providedTwice(elements.path(at: other)), at: slot)

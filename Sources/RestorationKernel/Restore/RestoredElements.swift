@@ -2,8 +2,6 @@ internal import ArchiveCodec
 
 /// The elements of a restore: the object of each, what has become of it, and the bodies that it is offered.
 final class RestoredElements {
-  typealias Outcome = RestorationReport.NodeOutcome
-
   private struct Found {
     var object: (any StateRestoring)?
     var node: (any RestorableNode)?
@@ -33,7 +31,7 @@ final class RestoredElements {
   private let readBody: (UInt64) throws(ArchiveError) -> KeyedDecoder?
   private lazy var slots = document.slotsByIdentifier
   // The tables belong to one run, which is at one element at a time.
-  @safe @exclusivity(unchecked) private(set) var outcomes: [Outcome?]
+  @safe @exclusivity(unchecked) private(set) var outcomes: [ElementOutcome?]
   @safe @exclusivity(unchecked) private var found: [Found]
   @safe @exclusivity(unchecked) private var extras: [Int32: Extra] = [:]
   private var claimed: KeyTable
@@ -103,7 +101,7 @@ final class RestoredElements {
 
   /// Decides what becomes of an element whose object a step has provided.
   func settle(_ known: FormReader.Known, by step: RestorationReport.Step, at slot: Int32) {
-    outcomes[Int(slot)] = Outcome(
+    outcomes[Int(slot)] = ElementOutcome(
       by: step, otherClass: known.otherClass, withheld: choice(at: slot)?.withheld,
       hasState: !document[slot].place.lacksState)
     found[Int(slot)].traits = known.info.traits
@@ -115,8 +113,8 @@ final class RestoredElements {
   }
 
   /// Decides what becomes of an element that has no object.
-  func settle(missing reason: Outcome, at slot: Int32) {
-    let outcome = Outcome(missing: reason, withheld: choice(at: slot)?.withheld)
+  func settle(missing reason: ElementOutcome, at slot: Int32) {
+    let outcome = ElementOutcome(missing: reason, withheld: choice(at: slot)?.withheld)
     let isKept = outcome.isKept(onKeptNode: keepsMissing(below: slot) ?? false)
     (outcomes[Int(slot)], found[Int(slot)].isKept) = (outcome, isKept)
     guard let stack = container(of: slot, that: .stack) else { return }
@@ -245,7 +243,7 @@ extension RestoredElements {
 /// The decision on an element, by the arguments and nothing else.
 ///
 /// `withheld` is the outcome for a body that nobody gets to see, nil for any other.
-extension RestorationReport.NodeOutcome {
+extension ElementOutcome {
   package init(
     by step: RestorationReport.Step, otherClass: String?, withheld: Self?, hasState: Bool
   ) {

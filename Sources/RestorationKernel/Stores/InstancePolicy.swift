@@ -68,8 +68,7 @@ extension [OtherInstance] {
   /// Tells a person where data that is missing in this state may be; empty without
   /// other instances.
   func sentence(_ stateName: String?) -> String {
-    guard !isEmpty else { return "" }
-    let held = map(\.description).joined(separator: ", ")
-    return " The state is \(stateName ?? "another"), since \(held)."
+    guard let stateName, !isEmpty else { return "" }
+    return " The state is \(stateName), since \(map(\.description).joined(separator: ", "))."
   }
 }

@@ -218,16 +218,13 @@ extension Places: StateEncoding {
     var slot = slot(of: object) ?? keptSlot(of: object, from: referrer)
     // A view belongs to a node.
     if object is any RestorableView, !(object is any RestorableNode) {
-      if slot.map(isHomeless) ?? true {
-        notes.add(.referenceToUnpreservedView(key: key), referrer)
-        return nil
-      }
+      if slot.map(isHomeless) == true { slot = nil }
     } else if slot == nil, objects.canBeReferred(object) {
       slot = addReferred(object)
     }
     guard let slot else {
       let className = objects.types.className(of: object)
-      notes.add(.referenceWithoutIdentifier(key: key, className: className), referrer)
+      notes.add(.referenceNotStored(key: key, className: className), referrer)
       return nil
     }
     references.mentions.append(Mention(object: object, slot: slot))

@@ -15,7 +15,7 @@ struct Keeping {
   var replaced: [(slot: Int32, withheld: Kept)] = []
 
   /// The lines of what is kept no more.
-  var expired: [SurveyNotes.Entry] = []
+  var expired: [ReportEntry] = []
 
   var hasWithheld: Bool { !parts.withheld.isEmpty }
 
@@ -162,22 +162,13 @@ extension Survey {
     }
   }
 
-  /// Says what is kept no more, and of the elements that were asked which bodies are kept beside theirs.
+  /// Says what is kept below the tree, and what is kept no more.
   mutating func noteKept() {
     for slot in places.keptReferred
     where keeping.claims[slot] == nil && !change.removed.contains(slot) {
       addKept(slot)
     }
     for entry in keeping.expired { places.notes.add(entry) }
-    guard !keeping.parts.bodies.isEmpty else { return }
-    let forms = (change.head ?? document.head).forms
-    // The application has no form.
-    for slot in places.notes.slots where slot != Document.tree {
-      for body in unreadBodies(of: slot) {
-        places.notes.add(
-          .keptBeside(version: forms[Int(body.form)].version, since: body.since), slot)
-      }
-    }
   }
 
   // MARK: Bounds
@@ -193,12 +184,7 @@ extension Survey {
       guard let body = all[place].body else {
         places.orphans.insert(slot)
         touchContents(of: places.parent(of: slot))
-        keeping.expired.append(
-          entry(
-            slot,
-            isExpired
-              ? .expired(since: since, byteCount: byteCount)
-              : .crowdedOut(since: since, byteCount: byteCount)))
+        keeping.expired.append(entry(slot, .expired(since: since, byteCount: byteCount)))
         places.notes.forget(Set(document.walk(from: slot)))
         continue
       }
@@ -248,8 +234,8 @@ extension Survey {
     }
   }
 
-  func entry(_ slot: Int32, _ outcome: PreservationReport.NodeOutcome) -> SurveyNotes.Entry {
-    SurveyNotes.Entry(slot, of: document, at: places.path(of: slot), outcome)
+  func entry(_ slot: Int32, _ outcome: ElementOutcome) -> ReportEntry {
+    ReportEntry(slot, of: document, at: places.path(of: slot), outcome)
   }
 }
 

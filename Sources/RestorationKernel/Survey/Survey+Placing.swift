@@ -275,10 +275,10 @@ extension Survey {
 
   private mutating func addEntry(
     _ kind: ElementKind, _ object: any StateRestoring, _ name: String, _ parent: Int32,
-    _ outcome: PreservationReport.NodeOutcome, _ notes: [ReportNote] = [], siblingIndex: Int32 = 0
+    _ outcome: ElementOutcome, _ notes: [ReportNote] = [], siblingIndex: Int32 = 0
   ) {
     places.notes.add(
-      PreservationReport.Entry(
+      ReportEntry(
         kind: kind,
         path: places.path(of: parent).appending(name, siblingIndex: Int(siblingIndex)),
         className: types.className(of: object), outcome: outcome, notes: notes))
@@ -293,7 +293,7 @@ extension Survey {
     agenda.met.append(
       .leftOut(
         node,
-        PreservationReport.Entry(
+        ReportEntry(
           kind: .node, path: path, className: types.className(of: node),
           outcome: isUsable ? .duplicate : .noIdentifier,
           notes: isNamelessRoot

@@ -56,7 +56,7 @@ struct Survey {
     /// An object, by the number of its visit: a copy would count references.
     case placed(Int)
     /// The line of a node that is left out.
-    indirect case leftOut(any RestorableNode, PreservationReport.Entry)
+    indirect case leftOut(any RestorableNode, ReportEntry)
   }
 
   /// The records that go: stored ones, and those of this save that do not get into the file after all.

@@ -1,20 +1,17 @@
 /// What a survey says of the objects that it has met, in the order of the walk.
 struct SurveyNotes {
-  typealias Entry = PreservationReport.Entry
-  typealias Outcome = PreservationReport.NodeOutcome
-
   private enum Line {
     case slot(Int32)
     /// Of another object that had the element, or could have had it.
-    case other(Int32, Outcome)
-    indirect case entry(Entry)
+    case other(Int32, ElementOutcome)
+    indirect case entry(ReportEntry)
     /// The element goes after all.
     case obsolete
   }
 
   private var lines: [Line] = []
   private var notes: [Int32: [ReportNote]] = [:]
-  private var outcomes: [Int32: Outcome] = [:]
+  private var outcomes: [Int32: ElementOutcome] = [:]
   private(set) var askedCount = 0
 
   mutating func add(asked slot: Int32) {
@@ -23,15 +20,17 @@ struct SurveyNotes {
   }
 
   /// Adds a line of an element whose object is not asked.
-  mutating func add(_ slot: Int32, _ outcome: Outcome) {
+  mutating func add(_ slot: Int32, _ outcome: ElementOutcome) {
     lines.append(.slot(slot))
     outcomes[slot] = outcome
   }
 
   /// Adds a line of another object that had the element before.
-  mutating func addOther(_ slot: Int32, _ outcome: Outcome) { lines.append(.other(slot, outcome)) }
+  mutating func addOther(_ slot: Int32, _ outcome: ElementOutcome) {
+    lines.append(.other(slot, outcome))
+  }
 
-  mutating func add(_ entry: Entry) { lines.append(.entry(entry)) }
+  mutating func add(_ entry: ReportEntry) { lines.append(.entry(entry)) }
 
   /// Takes back the lines of elements that go after all.
   mutating func forget(_ slots: Set<Int32>) {
@@ -44,14 +43,7 @@ struct SurveyNotes {
     if notes[slot]?.contains(note) != true { notes[slot, default: []].append(note) }
   }
 
-  /// The elements with a line.
-  var slots: [Int32] {
-    lines.compactMap { line in
-      if case .slot(let slot) = line { slot } else { nil }
-    }
-  }
-
-  mutating func set(_ outcome: Outcome, _ slot: Int32) { outcomes[slot] = outcome }
+  mutating func set(_ outcome: ElementOutcome, _ slot: Int32) { outcomes[slot] = outcome }
 
   /// Whether there are so few lines that they are made at once: a report that holds a document lets the
   /// next save copy it.
@@ -60,12 +52,12 @@ struct SurveyNotes {
   /// The lines; that of the application comes first, if there is something to say of it.
   ///
   /// - Complexity: O(*n*) in the lines.
-  func entries(_ document: Document) -> [Entry] {
+  func entries(_ document: Document) -> [ReportEntry] {
     let paths = StoredPaths(document)
-    func entry(_ slot: Int32, _ outcome: Outcome, _ notes: [ReportNote]) -> Entry {
-      Entry(slot, of: document, at: paths[slot], outcome, notes)
+    func entry(_ slot: Int32, _ outcome: ElementOutcome, _ notes: [ReportNote]) -> ReportEntry {
+      ReportEntry(slot, of: document, at: paths[slot], outcome, notes)
     }
-    let application = notes[Document.tree].map { [Entry.ofApplication(.saved, $0)] } ?? []
+    let application = notes[Document.tree].map { [ReportEntry.ofApplication(.saved, $0)] } ?? []
     return application
       + lines.compactMap { line in
         switch line {
@@ -81,7 +73,7 @@ struct SurveyNotes {
   func asksAgain(_ slot: Int32) -> Bool {
     notes[slot]?.contains { note in
       switch note {
-      case .referenceWithoutIdentifier, .referenceToUnpreservedView: true
+      case .referenceNotStored: true
       default: note.isLoss
       }
     } ?? false

@@ -1,4 +1,5 @@
 import RestorationKit
+import TestSupport
 import XCTest
 
 /// What a restore decides of one stored element, for all that it can find of it.
@@ -10,7 +11,7 @@ final class OutcomeTests: XCTestCase {
   private var reasons: [Outcome] {
     [
       .vetoed, .factoryFailed(.delegate, "error"), .unknownRestorationClass("A"),
-      .notARestorationClass("A"), .notFound, .notInStoryboard("Main", identifier: "a"),
+      .notFound, .notInStoryboard("Main", identifier: "a"),
       .notRegistered, .viewNotFound, .stackCut, .tabNotFound, .providedTwice(path),
       .parentMissing(path), .skipped,
     ]

@@ -23,19 +23,15 @@ final class DamagedStateTests: FileTestCase {
     directory.base.memory(named: "main").bytes = bytes
   }
 
-  private typealias Reason = RestorationReport.PassedOver.Reason
+  private let missing = "main is missing, or was set aside before."
 
-  private func passedOver(_ opened: OpenedState<TextTree>) -> [Reason] {
-    opened.passedOver.map(\.reason)
-  }
-
-  private func unreadable(_ code: ArchiveError.Code) -> Reason {
-    .unreadable(ArchiveError(code).finding)
+  private func unreadable(_ code: ArchiveError.Code) -> String {
+    "main cannot be read (\(ArchiveError(code).finding))."
   }
 
   func testOfADamagedStateTheOneBeforeComesBackAndBothStay() throws {
-    let damages: [(String, Moment.Reason?, Reason, (inout [UInt8]) -> Void)] = [
-      ("no bytes", nil, .missing, { $0 = [] }),
+    let damages: [(String, Moment.Reason?, String, (inout [UInt8]) -> Void)] = [
+      ("no bytes", nil, missing, { $0 = [] }),
       ("the head", .damaged, unreadable(.notAnArchive), { $0[0] ^= 1 }),
       ("the header", .damaged, unreadable(.damaged), { $0[40] ^= 1 }),
       ("the snapshot", .damaged, unreadable(.damaged), { $0[400] ^= 1 }),
@@ -51,7 +47,7 @@ final class DamagedStateTests: FileTestCase {
       let file = file()
       let (tree, opened) = try open(file)
       XCTAssertEqual(tree?.texts, [1: "first"], name)
-      XCTAssertEqual(passedOver(opened), [finding], name)
+      XCTAssertEqual(opened.passedOver, [finding], name)
       guard case .restored(_, _, let moment?) = opened.outcome else { return XCTFail(name) }
       XCTAssertEqual(moment.reason, .version)
       opened.mark?.endRestore()
@@ -72,7 +68,7 @@ final class DamagedStateTests: FileTestCase {
     directory.base.memory(named: "main").bytes = nil
     let (tree, opened) = try open(file())
     XCTAssertEqual(tree?.texts, [1: "first"])
-    XCTAssertEqual(passedOver(opened), [.missing])
+    XCTAssertEqual(opened.passedOver, [missing])
   }
 
   func testAMomentThatSaysItHasATebibyteTakesNoMemory() throws {
@@ -234,7 +230,7 @@ final class DamagedStateTests: FileTestCase {
     let file = file()
     let (tree, opened) = try open(file)
     XCTAssertEqual(tree?.texts, [1: "first"])
-    XCTAssertEqual(passedOver(opened), [unreadable(.keyNotFound)])
+    XCTAssertEqual(opened.passedOver, [unreadable(.keyNotFound)])
     try save([3: "c"], to: file)
     XCTAssertEqual(try reasons(), [.version, .damaged])
   }

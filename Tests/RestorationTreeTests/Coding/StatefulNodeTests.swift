@@ -117,7 +117,7 @@ final class StatefulNodeTests: XCTestCase {
     XCTAssertEqual(list.restorableState, InList(title: "stored"))
     XCTAssertEqual(map.restorableState, InMap(title: "stored"))
     for report in [first, second] {
-      XCTAssertTrue("\(report.tree)".contains("depth"), "\(report.tree)")
+      XCTAssertTrue("\(report)".contains("depth"), "\(report)")
     }
   }
 
@@ -141,7 +141,7 @@ final class StatefulNodeTests: XCTestCase {
     let report = try await restart(Noted(["title": 5]), into: again)
     XCTAssertEqual(again.restorableState, NoteState(title: "own"))
     XCTAssertEqual(report.problems.map(\.path.description), ["note"])
-    XCTAssertTrue("\(report.tree)".contains("title"), "\(report.tree)")
+    XCTAssertTrue("\(report)".contains("title"), "\(report)")
   }
 
   func testAMigrationChangesTheFields() async throws {

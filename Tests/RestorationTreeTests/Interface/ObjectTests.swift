@@ -323,7 +323,7 @@ final class ObjectTests: XCTestCase {
   func testAReferenceToAnObjectThatIsNotRegisteredIsReported() async throws {
     let report = try await launch.keeper().save([node("a", refersTo: TestObject())])
     XCTAssertEqual(
-      report.notes, [.referenceWithoutIdentifier(key: "object", className: "TestObject")])
+      report.notes, [.unstored("object", "TestObject")])
     XCTAssertEqual(report.savedPaths, ["a"])
   }
 

@@ -135,7 +135,7 @@ final class ViewTests: XCTestCase {
     saved.restorationChildren = [TestNode("b")]
     (saved.restorationChildren[0] as? TestNode)?.onEncode = { $0.encode(stray, forKey: "focus") }
     let report = try await launch.keeper().save([saved])
-    XCTAssertEqual(report.notes, [.referenceToUnpreservedView(key: "focus")])
+    XCTAssertEqual(report.notes, [.unstored("focus", "TestView", isView: true)])
     let (back, view) = tree()
     var focus: TestView?
     back.onDecode = { focus = try $0.decodeObject(forKey: "focus") }

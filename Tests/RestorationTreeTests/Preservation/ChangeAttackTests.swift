@@ -15,9 +15,7 @@ final class ChangeAttackTests: ChangeTestCase {
     referring.references = [TestObject("stray")]
     root.below = nodes + [new, referring]
     let report = try await keeper.save([root])
-    XCTAssertEqual(
-      report.notes,
-      [.referenceWithoutIdentifier(key: "references", className: "TestObject")])
+    XCTAssertEqual(report.notes, [.unstored("references", "TestObject")])
   }
 
   func testANodeDidNotForgetToSayThatAnotherOneLetsItHaveItsChild() async throws {

@@ -64,7 +64,7 @@ final class ChangeInterruptionTests: ChangeTestCase {
     delegate.onWillEncode = { $0.encode(stray, forKey: "focus") }
     nodes[0].value = "changed"
     let report = try await keeper.save([root])
-    XCTAssertEqual(report.notes, [.referenceToUnpreservedView(key: "focus")])
+    XCTAssertEqual(report.notes, [.unstored("focus", "TestView", isView: true)])
   }
 
   func testTabsThatSelectThemselvesEndASaveOfChanges() async throws {

@@ -362,7 +362,7 @@ final class KeptByNodeTests: XCTestCase {
     let node = TestNode("editor")
     let report = try await keeper.restore(into: [node])
     #if RESTORATION_NEXT
-    XCTAssertTrue(report.notes.contains(.didDecodeFailed(away)))
+    XCTAssertEqual(report.entries.first?.outcome, .decodeFailed(by: .delegate, away))
     _ = try await keeper.save([node])
     let kept = try XCTUnwrap(try launch.storedRecords()).keptOfApplication
     XCTAssertEqual(try kept.map { try $0.state?.decode(forKey: "value") }, ["app"])

@@ -95,13 +95,17 @@ final class SavingTests: XCTestCase {
     // The old core has a line for each node below one that is left out.
     let below =
       Launch.isNext ? "" : "\n  root/∅/deep (TestNode): left out, root/∅ above it is left out"
+    let problem =
+      Launch.isNext
+      ? "that is not stored. Give it a restoration identifier, register it with"
+        + " keeper.registerObject, or let a node have it among its restorationViews."
+      : "without restoration identifier. Give it one, or register it with keeper.registerObject."
     XCTAssertEqual(
       saved.description,
       """
       Saved \(saved.byteCount) bytes.
         root (TestNode): saved
-          problem: The key “object” refers to a TestObject without restoration identifier.\
-       Give it one, or register it with keeper.registerObject.
+          problem: The key “object” refers to a TestObject \(problem)
         root/∅ (TestNode): left out, it has no usable restoration identifier
       """ + below)
     let restored = try await launch.keeper().restore()

@@ -387,7 +387,7 @@ final class WalkTests: XCTestCase {
     root.onEncode = { $0.encode(TestNode(nil), forKey: "other") }
     let report = try await launch.keeper().save([root])
     XCTAssertEqual(
-      report.notes, [.referenceWithoutIdentifier(key: "other", className: "TestNode")])
+      report.notes, [.unstored("other", "TestNode")])
   }
 
   func testACoderThatIsKeptWritesNothing() async throws {

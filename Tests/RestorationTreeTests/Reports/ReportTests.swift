@@ -27,6 +27,26 @@ final class ReportTests: XCTestCase {
       ])
   }
 
+  func testThereIsALineForEachElement() async throws {
+    let (saved, restored) = try await savedAndRestored()
+    XCTAssertEqual(
+      saved.description,
+      """
+      Saved \(saved.byteCount) bytes.
+        window (TestNode): saved
+        window/list (TestNode): saved
+        window/list/detail (TestNode): saved
+        window/list/∅ (TestNode): left out, it has no usable restoration identifier
+      """)
+    XCTAssertEqual(
+      restored.description.split(separator: "\n").prefix(3),
+      [
+        "Restored 2 of 3 nodes, 1 with problems.", "  window (TestNode): restored, already there",
+        "  window/list (TestNode): restored, already there",
+      ])
+  }
+
+  #if !RESTORATION_NEXT
   func testTheTreeIndentsWhatIsBelow() async throws {
     let (saved, restored) = try await savedAndRestored()
     XCTAssertEqual(
@@ -71,16 +91,14 @@ final class ReportTests: XCTestCase {
     XCTAssertLessThan(report.tree.utf8.count, 5_001 * 100)
     XCTAssertTrue(report.tree.hasSuffix("[5000] n (TestNode): saved"))
   }
+  #endif
 
   #if RESTORATION_NEXT
-  // What was not restored becomes a moment as a whole, and gives no node its last state.
-  private static let isNext = true
   // There are no values and no windows yet.
   private static let otherProblems: [ReportNote] = []
   private static let otherNotes: [ReportNote] = []
   private static let otherOutcomes: [RestorationReport.NodeOutcome] = []
   #else
-  private static let isNext = false
   private static let otherProblems: [ReportNote] = [
     .undeclaredActivityType("t"), .invalidActivity("t"),
     .activityEncodingFailed("t", "e"), .userInfoEncodingFailed(key: "k", "e"),
@@ -88,13 +106,15 @@ final class ReportTests: XCTestCase {
     .storageTypeMismatch(key: "k", "e"), .storageEncodingFailed(key: "k", "e"),
     .unreadable("e"), .hostDelegateGone, .lastState, .fieldsNotFound(className: "C"),
     .fieldKeyTwice(key: "k"), .aboveGap(RestorationPath(["a"])), .identifierShadowed,
+    .willEncodeFailed("e"), .referenceToUnpreservedView(key: "k"), .didDecodeFailed("e"),
   ]
   private static let otherNotes: [ReportNote] = [
     .applicationKept("r"), .detached, .keptBecause(.notFound), .unusedInheritedHooks,
-    .tabNotSelected,
+    .tabNotSelected, .keptBeside(version: 2, since: nil),
+    .keptBeside(version: 2, since: Date(timeIntervalSinceReferenceDate: 1)),
   ]
   private static let otherOutcomes: [RestorationReport.NodeOutcome] = [
-    .unreadable("e"), .laterStateRestored,
+    .unreadable("e"), .laterStateRestored, .notARestorationClass("C"),
   ]
   #endif
 
@@ -114,19 +134,42 @@ final class ReportTests: XCTestCase {
     XCTAssertEqual(restored.problems, restored.entries)
     XCTAssertEqual(restored.entries.map(\.kind), [.application, .node])
     XCTAssertEqual(restored.entries.map(\.path.description), ["", "a"])
+    #if RESTORATION_NEXT
+    XCTAssertEqual(
+      restored.entries.map(\.outcome),
+      [.decodeFailed(by: .delegate, "Failure"), .decodeFailed(by: .existing, "Failure")])
+    XCTAssertEqual(restored.entries.map(\.notes), [[.unreadKeys(["unread"])], []])
+    let applicationFailed = "provided by the delegate, but its decoding threw: Failure."
+    #else
     XCTAssertEqual(
       restored.entries.map(\.notes),
       [[.didDecodeFailed("Failure"), .unreadKeys(["unread"])], []])
+    let applicationFailed = "didDecodeRestorableState threw: Failure."
+    #endif
     XCTAssertEqual(
       restored.entries.map(\.reason),
       [
-        "didDecodeRestorableState threw: Failure. Nobody read what is stored under “unread”. Compare"
-          + " how the key and the hook are spelled.",
+        applicationFailed
+          + " Nobody read what is stored under “unread”. Compare how the key and the hook are spelled.",
         "already there, but its decoding threw: Failure",
       ])
     delegate.onWillEncode = { _ in throw Failure() }
     let saved = try await launch.keeper(delegate: delegate).save([second])
     XCTAssertEqual(saved.problems, saved.entries)
+    #if RESTORATION_NEXT
+    XCTAssertEqual(
+      saved.description,
+      """
+      Saved \(saved.byteCount) bytes. What was stored is set aside at \
+      \(try XCTUnwrap(saved.setAside)).
+        application:
+          problem: Encoding threw, so nothing new is stored of it: Failure
+          problem: The save came before any restore, so what was stored is set aside. Call \
+      restore(into:) at launch, before the first save.
+        a (TestNode): saved without its state
+          problem: Encoding threw, so nothing new is stored of it: Failure
+      """)
+    #else
     XCTAssertEqual(
       saved.tree,
       """
@@ -136,26 +179,24 @@ final class ReportTests: XCTestCase {
           problem: willEncodeRestorableState threw, so what it encoded is missing: Failure
           problem: The save came before any restore, so what was stored is set aside. Call \
       restore(into:) at launch, before the first save.
-      a (TestNode): \(Self.isNext ? "saved without its state" : "saved with the state of the save before")
+      a (TestNode): saved with the state of the save before
           problem: Encoding threw, so the node has no new state: Failure
       """)
+    #endif
   }
 
   func testEveryNoteSaysWhetherItIsAProblem() throws {
     let path = RestorationPath(["a", "b"])
     let problems: [ReportNote] =
       [
-        .encodeFailed("e"), .willEncodeFailed("e"), .rootWithoutIdentifier,
-        .identifierTooLong(byteCount: 2000), .referenceWithoutIdentifier(key: "k", className: "C"),
-        .referenceToUnpreservedView(key: "k"),
-        .notRestoredBefore, .givenRootNotUsed,
-        .restorationClassNotRegistered("C"), .didDecodeFailed("e"), .notContained,
-        .unreadKeys(["k", "l"]), .fieldReplaced(key: "k", "e"),
+        .encodeFailed("e"), .rootWithoutIdentifier, .identifierTooLong(byteCount: 2000),
+        .unstored("k", "C"), .notRestoredBefore, .givenRootNotUsed,
+        .restorationClassNotRegistered("C"), .notContained, .unreadKeys(["k", "l"]),
+        .fieldReplaced(key: "k", "e"),
       ] + Self.otherProblems
     let others: [ReportNote] =
       [
-        .migrated(from: 1), .kept, .keptBeside(version: 2, since: nil), .missingFields(["k"]),
-        .keptBeside(version: 2, since: Date(timeIntervalSinceReferenceDate: 1)),
+        .migrated(from: 1), .kept, .missingFields(["k"]),
         .keptStateDropped(since: Date(timeIntervalSinceReferenceDate: 1), byteCount: 3),
       ] + Self.otherNotes
     XCTAssertEqual(problems.filter { !$0.isProblem }, [])
@@ -170,8 +211,7 @@ final class ReportTests: XCTestCase {
     let date = Date(timeIntervalSinceReferenceDate: 1)
     var saved: [PreservationReport.NodeOutcome] = [
       .saved, .savedWithoutState, .savedWithLastState, .keptAsStored, .replaced,
-      .expired(since: date, byteCount: 3), .crowdedOut(since: date, byteCount: 3), .noIdentifier,
-      .duplicate, .containedTwice,
+      .expired(since: date, byteCount: 3), .noIdentifier, .duplicate, .containedTwice,
     ]
     #if !RESTORATION_NEXT
     saved.append(.excluded(by: path))
@@ -183,17 +223,17 @@ final class ReportTests: XCTestCase {
     let restored: [RestorationReport.NodeOutcome] =
       [
         .vetoed, .factoryFailed(.delegate, "e"), .unknownRestorationClass("C"),
-        .notARestorationClass("C"), .notFound, .notInStoryboard("Main", identifier: "a"),
+        .notFound, .notInStoryboard("Main", identifier: "a"),
         .notRegistered, .viewNotFound, .stackCut, .tabNotFound, .providedTwice(path),
         .parentMissing(path), .skipped,
       ] + Self.otherOutcomes
     XCTAssertEqual(Set(restored.map(\.description)).count, restored.count)
+    let unknown = Launch.isNext ? "is not registered, or makes no nodes" : "is not registered"
     XCTAssertEqual(
       [RestorationReport.NodeOutcome.unknownRestorationClass("C"), .providedTwice(path)]
         .map(\.description),
       [
-        "not back, the restoration class C is not registered; register it, or its new name with C"
-          + " as an alias",
+        "not back, the restoration class C \(unknown); register it, or its new name with C as an alias",
         "not back, what was provided for it is already back as a/b",
       ])
   }

@@ -1,4 +1,5 @@
 import RestorationKit
+import TestSupport
 import XCTest
 
 /// What a restore decides of one stored element, for all that it can find of it.
@@ -56,13 +57,18 @@ final class ElementVerdictTests: XCTestCase {
 
   private let path = RestorationPath(["above"])
 
+  #if RESTORATION_NEXT
+  private let otherReasons: [Outcome] = []
+  #else
+  private let otherReasons: [Outcome] = [.notARestorationClass("A")]
+  #endif
+
   private var reasons: [Outcome] {
     [
-      .vetoed, .factoryFailed(.delegate, "error"), .unknownRestorationClass("A"),
-      .notARestorationClass("A"), .notFound, .notInStoryboard("Main", identifier: "a"),
-      .notRegistered, .viewNotFound, .stackCut, .tabNotFound, .providedTwice(path),
-      .parentMissing(path), .skipped,
-    ]
+      .vetoed, .factoryFailed(.delegate, "error"), .unknownRestorationClass("A"), .notFound,
+      .notInStoryboard("Main", identifier: "a"), .notRegistered, .viewNotFound, .stackCut,
+      .tabNotFound, .providedTwice(path), .parentMissing(path), .skipped,
+    ] + otherReasons
   }
 
   private var steps: [RestorationReport.Step] {

@@ -75,13 +75,14 @@ final class GateTests: XCTestCase {
     XCTAssertEqual(gone.outcome, .delegateGone)
     XCTAssertEqual(
       gone.description,
-      "Nothing saved: the delegate is gone. Keep it alive, or set it to nil to save without one.")
+      "Nothing saved: the delegate is gone. Keep it alive, or set it to nil to"
+        + (Launch.isNext ? " go on without one." : " save without one."))
     let restored = try await keeper.restore()
     XCTAssertEqual(restored.outcome, .delegateGone)
     XCTAssertEqual(
       restored.description,
-      "Nothing restored: the delegate is gone. Keep it alive, or set it to nil to restore without"
-        + " one.")
+      "Nothing restored: the delegate is gone. Keep it alive, or set it to nil to"
+        + (Launch.isNext ? " go on without one." : " restore without one."))
     keeper.delegate = nil
     let without = try await keeper.save([TestNode("a")])
     XCTAssertEqual(without.outcome, .saved)
@@ -295,7 +296,7 @@ final class GateTests: XCTestCase {
       throw Failure()
     }
     let report = try await launch.keeper(delegate: delegate).save([TestNode("a")])
-    XCTAssertEqual(report.notes, [.willEncodeFailed("Failure")])
+    XCTAssertEqual(report.notes, [.applicationNotEncoded("Failure")])
     XCTAssertEqual(report.savedPaths, ["a"])
     XCTAssertEqual(try launch.storedPaths(), ["a"])
 

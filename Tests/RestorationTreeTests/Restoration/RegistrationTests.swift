@@ -154,7 +154,8 @@ final class RegistrationTests: XCTestCase {
     XCTAssertEqual(
       report.problems.flatMap(\.notes).map(\.description),
       [
-        "The restoration class SelfMade is not registered."
+        (Launch.isNext
+          ? "SelfMade is not registered." : "The restoration class SelfMade is not registered.")
           + " Call keeper.register(restorationClass: SelfMade.self)."
       ])
   }

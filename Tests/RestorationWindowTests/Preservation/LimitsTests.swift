@@ -219,7 +219,7 @@ final class LimitsTests: XCTestCase {
     XCTAssertEqual(
       report.notes,
       [
-        .willEncodeFailed(
+        .applicationNotEncoded(
           "A limit was exceeded. Store less in one piece, or raise the limit."
             + " (limitExceeded: bytes of a string, at account)")
       ])

@@ -1,0 +1,222 @@
+internal import ArchiveCodec
+internal import Synchronization
+
+extension ReportEntry: CustomStringConvertible {
+  /// An entry about an element of a document.
+  init(
+    _ slot: Int32, of document: Document, at path: RestorationPath, _ outcome: ElementOutcome,
+    _ notes: [ReportNote] = []
+  ) {
+    self.init(
+      kind: document[slot].place.role.kind, path: path,
+      className: document.form(of: slot).className, outcome: outcome, notes: notes)
+  }
+
+  /// An entry about the application.
+  static func ofApplication(_ outcome: ElementOutcome, _ notes: [ReportNote]) -> Self {
+    let kind = ElementKind.application
+    return Self(
+      kind: kind, path: RestorationPath(), className: kind.rawValue, outcome: outcome, notes: notes)
+  }
+
+  /// Whether the developer should look at the element, because of its outcome or of a note.
+  public var isProblem: Bool { outcome.isProblem || notes.contains(where: \.isProblem) }
+
+  /// The path, the class and the outcome; then a line for every problem.
+  ///
+  /// A path of more than 24 identifiers is cut to its last ones, after “…” and the
+  /// number of identifiers before them.
+  public var description: String {
+    let name = path.count == 0 ? className : "\(path.phrase) (\(className))"
+    return
+      ([facts.isEmpty ? "\(name):" : "\(name): \(facts)"]
+      + problems.map { "    problem: \($0)" }).joined(separator: "\n")
+  }
+
+  /// The outcome of the element and its problems, in sentences.
+  public var reason: String {
+    problems.reduce(facts) { text, problem in
+      text.isEmpty ? problem : text + (text.hasSuffix(".") ? " " : ". ") + problem
+    }
+  }
+
+  /// The problems of the element, each in a sentence with its place.
+  var said: [String] {
+    let place = kind == .application ? "" : "“\(path.phrase)” (\(className)): "
+    return ((outcome.isProblem ? [outcome.description] : []) + problems).map { place + $0 }
+  }
+
+  private var problems: [String] { notes.filter(\.isProblem).map(\.description) }
+
+  /// The outcome and the notes that follow it; that the application is there needs no words.
+  private var facts: String {
+    let isSilent = kind == .application && !outcome.isProblem
+    return
+      ((isSilent ? [] : [outcome.description])
+      + notes.filter { !$0.isProblem }.map(\.description)).joined(separator: "; ")
+  }
+}
+
+extension ElementOutcome: CustomStringConvertible {
+  /// Whether the developer should look at the element; a veto is meant, a tab may be built later, and other
+  /// things to mend in a save are notes.
+  public var isProblem: Bool {
+    switch self {
+    case .saved, .savedWithoutState, .savedWithLastState, .keptAsStored, .expired, .replaced: false
+    case .noIdentifier, .restored, .restoredWithoutState, .vetoed, .parentMissing: false
+    case .stackCut, .tabNotFound: false
+    default: true
+    }
+  }
+
+  /// The step that provided the node; nil if it is not there, or is of another class.
+  var step: RestorationReport.Step? {
+    switch self {
+    case .restored(let step), .restoredWithoutState(let step), .decodeFailed(let step, _): step
+    case .newerVersion(let step, _, _), .migrationFailed(let step, _, _): step
+    default: nil
+    }
+  }
+
+  /// Whether the node is there and of the saved class.
+  var isDecodable: Bool { step != nil }
+
+  var isBack: Bool {
+    if case .classMismatch = self { true } else { isDecodable }
+  }
+
+  /// Whether the node is back with all that was stored of it.
+  var isRead: Bool {
+    step.map { self == .restored(by: $0) || self == .restoredWithoutState(by: $0) } ?? false
+  }
+
+  /// Whether the node was asked to decode its state.
+  var wasAsked: Bool {
+    if case .restored = self { true } else if case .decodeFailed = self { true } else { false }
+  }
+
+  /// The outcome in a sentence.
+  public var description: String {
+    switch self {
+    case .saved: "saved"
+    case .savedWithoutState: "saved without its state"
+    case .savedWithLastState: "saved with the state of the save before"
+    case .keptAsStored: "kept as it is stored"
+    case .replaced:
+      "gone, another node is saved in its place; it could have come back by restore(late:below:)"
+    case .expired(let since, let byteCount):
+      "left out with its \(byteCount) bytes, which were kept since \(since): longer than"
+        + " policy.keptBound says, or more is kept than it allows"
+    case .noIdentifier: "left out, it has no usable restoration identifier"
+    case .duplicate:
+      "left out, another one has this path; give each of the two an identifier of its own"
+    case .containedTwice:
+      "left out here, it is in the tree twice; let one node contain it and others refer to it"
+    default: restored ?? missing
+    }
+  }
+
+  /// The sentence of an element that is back; nil if it is not.
+  private var restored: String? {
+    let unread = "; nothing was decoded, and saves keep the state as it is stored"
+    return switch self {
+    case .restored(let step): "restored, \(step)"
+    case .restoredWithoutState(let step): "restored without state, as it was saved, \(step)"
+    case .decodeFailed(let step, let error): "\(step), but its decoding threw: \(error)"
+    case .newerVersion(let step, let stored, let known):
+      "\(step.words), but its state has version \(stored), newer than \(known)" + unread
+    case .migrationFailed(let step, let version, let error):
+      "\(step.words), but its migration from version \(version) failed: \(error)" + unread
+    case .classMismatch(let step, let found):
+      "\(step), but as a \(found)" + unread
+        + "; if \(found) is its new name, register it with the old one as an alias"
+    default: nil
+    }
+  }
+
+  private var missing: String {
+    switch self {
+    case .vetoed: "left out, its restoration class returned nil"
+    case .factoryFailed(let step, let error): "not back, \(step) threw: \(error)"
+    case .skipped: "left out by this version of the app, since restoring it crashed"
+    case .unknownRestorationClass(let name):
+      "not back, the restoration class \(name) is not registered, or makes no nodes; register it, or"
+        + " its new name with \(name) as an alias"
+    case .notFound:
+      "not found; register its class with a closure that makes it, answer in the delegate, or let"
+        + " the node above it contain it before you restore; if it is built later, call"
+        + " restore(late:below:)"
+    case .notInStoryboard(let name, let identifier):
+      "not found, the storyboard \(name) is not registered or has no “\(identifier)”"
+    case .notRegistered:
+      "not found; register it with keeper.registerObject before you restore,"
+        + " or give it an object restoration class"
+    case .viewNotFound:
+      "not found; let its node have it among its restorationViews when they are loaded"
+    case .stackCut: "not back, what it lay on in its stack is not back"
+    case .tabNotFound:
+      "not back, there is no such tab yet; if one is built later, call restore(late:below:)"
+    case .providedTwice(let path):
+      "not back, what was provided for it is already back as \(path.phrase)"
+    case .parentMissing(let path): "not back, \(path.phrase) above it is not back"
+    default: ""
+    }
+  }
+}
+
+extension RestorationReport.Step? {
+  fileprivate var words: String { self?.description ?? "not back" }
+}
+
+// MARK: - All entries
+
+/// The entries of a report, made once when somebody asks for them.
+///
+/// Most reports are not looked at, and the paths of all nodes take a tenth of a save
+/// (benchmark: save nodes).
+//
+// Sendable although the closure may hold values that are not: nobody changes those
+// values any more, and under the lock one caller at a time calls the closure, once.
+final class ReportEntries: @unchecked Sendable {
+  private let lock = Mutex<Void>(())
+  private var make: (() -> [ReportEntry])?
+  private var entries: [ReportEntry] = []
+
+  init(_ make: @escaping () -> [ReportEntry]) { self.make = make }
+
+  var made: [ReportEntry] {
+    lock.withLock { _ in
+      if let make { (entries, self.make) = (make(), nil) }
+      return entries
+    }
+  }
+
+  /// The same with a note of the application if another keeper of this process is among the instances, which
+  /// is a mistake: a second instance of an app is another process.
+  func noting(_ others: [OtherInstance], _ outcome: ElementOutcome) -> ReportEntries {
+    guard let other = others.first(where: { $0.process == ArchiveError.thisProcess }) else {
+      return self
+    }
+    return ReportEntries { [self] in
+      var entries = made
+      if entries.first?.kind != .application {
+        entries.insert(.ofApplication(outcome, []), at: 0)
+      }
+      entries[0].notes.append(.otherKeeper(stateName: other.stateName))
+      return entries
+    }
+  }
+
+  /// A headline, and a line for each entry.
+  ///
+  /// - Complexity: O(*n*) in the number of entries.
+  func text(_ headline: String) -> String {
+    ([headline] + made.map { "  \($0.description)" }).joined(separator: "\n")
+  }
+}
+
+extension ReportEntries: Hashable {
+  static func == (left: ReportEntries, right: ReportEntries) -> Bool { left.made == right.made }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(made) }
+}
