@@ -44,9 +44,10 @@ extension StateKeeper {
     }
   }
 
-  /// The instance that has the state, as a refusal names it.
+  /// The other keeper of this process that has the state; none if another process has it.
   func holders(_ error: ArchiveError) -> [OtherInstance] {
-    [OtherInstance(stateName: settings.source.name, process: error.subject)]
+    guard error.subject == ArchiveError.thisProcess else { return [] }
+    return [OtherInstance(stateName: settings.source.name, process: error.subject)]
   }
 
   private func saveNow(
