@@ -38,20 +38,20 @@ final class ElementCoders {
   /// Nil while an element uses the coder, so that a second reference shows that a hook has kept it.
   @safe @exclusivity(unchecked) private var common: StateDecoder?
   /// The keys that each element asked its coders for.
-  @safe @exclusivity(unchecked) private var read: [ReadKeys]
+  @safe @exclusivity(unchecked) private var read: SlotTable<ReadKeys>
 
-  init(count: Int, _ make: @escaping () -> StateDecoder) {
+  init(placeCount: Int, _ make: @escaping () -> StateDecoder) {
     self.make = make
-    read = Array(repeating: ReadKeys(), count: count)
+    read = SlotTable(ReadKeys(), placeCount: placeCount)
   }
 
   /// Gives the coder of an element to a call.
   @inline(__always)
   func use<Value>(_ slot: Int32, _ body: (StateDecoder) -> Value) -> Value {
     let coder = common.take() ?? make()
-    coder.open(slot, read[Int(slot)])
+    coder.open(slot, read[slot])
     let value = body(coder)
-    read[Int(slot)] = coder.read
+    read[slot] = coder.read
     common = consume coder
     if !isKnownUniquelyReferenced(&common) { common = nil }
     return value
@@ -60,6 +60,6 @@ final class ElementCoders {
   /// The keys of an element that nobody asked for; nil if there are none.
   func unreadNote(_ slot: Int32) -> ReportNote? {
     // An element that is read whole needs no coder again.
-    read[Int(slot)].isWhole ? nil : use(slot, \.unreadNote)
+    read[slot].isWhole ? nil : use(slot, \.unreadNote)
   }
 }

@@ -171,7 +171,7 @@ extension StateKeeper {
     _ late: Late, _ run: RestorationRun, _ before: Said?, _ after: inout Document
   ) {
     let (slot, own) = (late.slot, document?.kept.withheld[late.slot])
-    if case .restored? = run.elements.outcomes[Int(slot)] {
+    if case .restored? = run.elements.outcomes[slot] {
       after.kept.withheld[slot]?.replacesOwn = own?.replacesOwn ?? true
     } else {
       // The object goes on with what it had.

@@ -9,7 +9,7 @@ extension RestorationRun {
   func settled(byteCount: (UInt64) -> Int) -> Document {
     var after = document
     keepUntaken()
-    order.forEach(noteGivenRoot)
+    for slot in order where document[slot].place.parent == Document.tree { noteGivenRoot(slot) }
     keep(in: &after, byteCount)
     findLeftOut()
     for slot in order { after.kept.withheld[slot] = nil }
@@ -44,7 +44,7 @@ extension RestorationRun {
           continue
         }
         elements.note(.notContained, child)
-        if elements.outcomes[Int(slot)]?.isRead != true { elements.keep(child) }
+        if elements.outcomes[slot]?.isRead != true { elements.keep(child) }
       }
     }
   }
@@ -52,8 +52,8 @@ extension RestorationRun {
   /// Notes a given root that is not used, since another root is back at its place, or none by a veto.
   private func noteGivenRoot(_ slot: Int32) {
     let place = document[slot].place
-    guard place.parent == Document.tree, place.role.kind == .node,
-      elements.outcomes[Int(slot)]?.isBack == true || elements.outcomes[Int(slot)] == .vetoed,
+    guard place.role.kind == .node,
+      elements.outcomes[slot]?.isBack == true || elements.outcomes[slot] == .vetoed,
       let given = existing.object(place), given !== elements.object(at: slot)
     else { return }
     elements.note(.givenRootNotUsed, slot)
@@ -78,7 +78,7 @@ extension RestorationRun {
         stored?.reason == .leftOut ? nil : stored ?? before[document[slot].place.parent]
       var kept: Kept?
       if elements.isKept(slot) {
-        let outcome = elements.outcomes[Int(slot)]
+        let outcome = elements.outcomes[slot]
         kept = Kept(
           reason: Kept.Reason(outcome), since: before[slot]?.since,
           byteCount: byteCounts[slot] ?? 0, outcome: outcome)
@@ -94,7 +94,7 @@ extension RestorationRun {
     var found: Set<Int32> = []
     for slot in order {
       let place = document[slot].place
-      guard elements.outcomes[Int(slot)] == .skipped || found.contains(place.parent),
+      guard elements.outcomes[slot] == .skipped || found.contains(place.parent),
         let object = existing.object(place)
       else { continue }
       found.insert(slot)
@@ -105,7 +105,7 @@ extension RestorationRun {
   /// Why the object of an element has not read its own body, or not whole; nil if it has, or is not there.
   private func withheldReason(_ slot: Int32) -> Kept.Reason? {
     guard slot == Document.tree || elements.object(at: slot) != nil else { return nil }
-    switch elements.outcomes[Int(slot)] {
+    switch elements.outcomes[slot] {
     case .restored:
       if elements.choice(at: slot)?.unread != nil { return .replaced }
       return elements.isReplaced(slot) ? .fieldReplaced : nil
@@ -139,11 +139,11 @@ extension RestorationRun {
     return ReportEntries { [document, order, outcomes = elements.outcomes] in
       let paths = StoredPaths(document)
       let lines = order.compactMap { slot in
-        outcomes[Int(slot)].map {
+        outcomes[slot].map {
           ReportEntry(slot, of: document, at: paths[slot], $0, notes[slot] ?? [])
         }
       }
-      let outcome = outcomes[Int(Document.tree)] ?? .restored(by: .delegate)
+      let outcome = outcomes[Document.tree] ?? .restored(by: .delegate)
       let application = ReportEntry.ofApplication(outcome, ofApplication)
       return application.isProblem ? [application] + lines : lines
     }
@@ -152,7 +152,7 @@ extension RestorationRun {
   private func notes(of slot: Int32, isKept: Bool) -> [ReportNote] {
     var notes = elements.notes(of: slot)
     if isKept { notes.append(.kept) }
-    if elements.outcomes[Int(slot)]?.wasAsked == true, let note = coders.unreadNote(slot) {
+    if elements.outcomes[slot]?.wasAsked == true, let note = coders.unreadNote(slot) {
       notes.append(note)
     }
     return notes

@@ -27,11 +27,10 @@ final class RestorationRun {
     (self.document, self.objects, self.delegate) = (document, objects, delegate)
     self.launch = launch
     order = part ?? Array(document.walk(from: Document.tree).dropFirst())
-    let elements = RestoredElements(document, body)
+    let placeCount = part == nil ? document.elements.count : 0
+    let elements = RestoredElements(document, placeCount: placeCount, body)
     self.elements = elements
-    coders = ElementCoders(count: document.elements.count) {
-      StateDecoder(elements)
-    }
+    coders = ElementCoders(placeCount: placeCount) { StateDecoder(elements) }
     existing = ExistingObjects(objects, roots: roots, elements)
   }
 
@@ -53,7 +52,7 @@ final class RestorationRun {
     forEachBack { slot, object in decode(object, slot, takingContent: !isBack) }
     delegate?.layOutRestoredInterface()
     forEachBack { slot, object in
-      if !isBack || elements.outcomes[Int(slot)]?.isRead == true { layOut(object, slot) }
+      if !isBack || elements.outcomes[slot]?.isRead == true { layOut(object, slot) }
     }
     if let application { decode(application) }
     forEachBack { _, object in object.applicationFinishedRestoringState() }
@@ -144,7 +143,7 @@ final class RestorationRun {
   }
 
   private func findView(_ slot: Int32) {
-    guard elements.outcomes[Int(slot)] == nil else { return }
+    guard elements.outcomes[slot] == nil else { return }
     let place = document[slot].place
     mark(place.parent)
     guard elements.decodable(at: place.parent) != nil, let view = existing.object(place) else {

@@ -31,8 +31,8 @@ final class RestoredElements {
   private let readBody: (UInt64) throws(ArchiveError) -> KeyedDecoder?
   private lazy var slots = document.slotsByIdentifier
   // The tables belong to one run, which is at one element at a time.
-  @safe @exclusivity(unchecked) private(set) var outcomes: [ElementOutcome?]
-  @safe @exclusivity(unchecked) private var found: [Found]
+  @safe @exclusivity(unchecked) private(set) var outcomes: SlotTable<ElementOutcome?>
+  @safe @exclusivity(unchecked) private var found: SlotTable<Found>
   @safe @exclusivity(unchecked) private var extras: [Int32: Extra] = [:]
   private var claimed: KeyTable
   /// Finds the objects of elements that this restore does not restore.
@@ -40,15 +40,16 @@ final class RestoredElements {
   /// The tabs that were selected, and are not back.
   var tabsToCome: [(tabs: any RestorableTabs, id: UInt64)] = []
 
+  /// With a count of places of 0, the tables have what they are given, as for a part of the document.
   init(
-    _ document: Document,
+    _ document: Document, placeCount: Int,
     _ readBody: @escaping (UInt64) throws(ArchiveError) -> KeyedDecoder?
   ) {
     (self.document, self.readBody, paths) = (document, readBody, StoredPaths(document))
-    outcomes = Array(repeating: nil, count: document.elements.count)
-    found = Array(repeating: Found(), count: document.elements.count)
-    claimed = KeyTable(expecting: document.elements.count)
-    outcomes[Int(Document.tree)] = .restored(by: .delegate)
+    outcomes = SlotTable(nil, placeCount: placeCount)
+    found = SlotTable(Found(), placeCount: placeCount)
+    claimed = KeyTable(expecting: placeCount)
+    outcomes[Document.tree] = .restored(by: .delegate)
   }
 
   @inline(__always)
@@ -56,22 +57,22 @@ final class RestoredElements {
 
   // MARK: Objects
 
-  func object(at slot: Int32) -> (any StateRestoring)? { found[Int(slot)].object }
+  func object(at slot: Int32) -> (any StateRestoring)? { found[slot].object }
 
-  func node(at slot: Int32) -> (any RestorableNode)? { found[Int(slot)].node }
+  func node(at slot: Int32) -> (any RestorableNode)? { found[slot].node }
 
-  func traits(of slot: Int32) -> TypeTraits { found[Int(slot)].traits }
+  func traits(of slot: Int32) -> TypeTraits { found[slot].traits }
 
   func isBack(_ slot: Int32) -> Bool { slot == Document.tree || object(at: slot) != nil }
 
   /// The object of an element, if it is of the class that was saved.
   func decodable(at slot: Int32) -> (any StateRestoring)? {
-    outcomes[Int(slot)]?.isDecodable == true ? object(at: slot) : nil
+    outcomes[slot]?.isDecodable == true ? object(at: slot) : nil
   }
 
   /// Whether saves have to know the object of an element as that; a node may be of another class.
   func isKnown(_ slot: Int32) -> Bool {
-    guard let outcome = outcomes[Int(slot)], !isKept(slot) else { return false }
+    guard let outcome = outcomes[slot], !isKept(slot) else { return false }
     return outcome.isDecodable || outcome.isBack && document[slot].place.role.kind == .node
   }
 
@@ -83,28 +84,30 @@ final class RestoredElements {
     let key = UInt64(addressOf: object)
     if let other = claimed[key] { return other == slot ? nil : other }
     claimed.set(key, slot)
-    (found[Int(slot)].object, found[Int(slot)].node) = (object, node)
+    (found[slot].object, found[slot].node) = (object, node)
     return nil
   }
 
   /// Notes an object that may be that of other elements, too.
   func set(
     _ object: any StateRestoring, _ node: (any RestorableNode)? = nil, at slot: Int32
-  ) { (found[Int(slot)].object, found[Int(slot)].node) = (object, node) }
+  ) { (found[slot].object, found[slot].node) = (object, node) }
 
   func contains(_ object: any StateRestoring) -> Bool { claimed[UInt64(addressOf: object)] != nil }
 
   /// Lets all objects go; coders that hooks have kept find nothing any more.
-  func forget() { (found, tabsToCome) = ([], []) }
+  func forget() {
+    (found, other, tabsToCome) = (SlotTable(Found(), placeCount: 0), { _ in nil }, [])
+  }
 
   // MARK: Outcomes
 
   /// Decides what becomes of an element whose object a step has provided.
   func settle(_ known: FormReader.Known, by step: RestorationReport.Step, at slot: Int32) {
-    outcomes[Int(slot)] = ElementOutcome(
+    outcomes[slot] = ElementOutcome(
       by: step, otherClass: known.otherClass, withheld: choice(at: slot)?.withheld,
       hasState: !document[slot].place.lacksState)
-    found[Int(slot)].traits = known.info.traits
+    found[slot].traits = known.info.traits
     if known.otherClass == nil { noteMigration(slot) }
   }
 
@@ -116,7 +119,7 @@ final class RestoredElements {
   func settle(missing reason: ElementOutcome, at slot: Int32) {
     let outcome = ElementOutcome(missing: reason, withheld: choice(at: slot)?.withheld)
     let isKept = outcome.isKept(onKeptNode: keepsMissing(below: slot) ?? false)
-    (outcomes[Int(slot)], found[Int(slot)].isKept) = (outcome, isKept)
+    (outcomes[slot], found[slot].isKept) = (outcome, isKept)
     guard let stack = container(of: slot, that: .stack) else { return }
     let isCut = extras[stack]?.keepsMissing
     // A node whose class this version does not know is as if it had not been in the stack, unless the
@@ -147,13 +150,13 @@ final class RestoredElements {
 
   /// Notes that the object of an element could not be decoded.
   func endDecoding(_ slot: Int32, throwing error: any Error) {
-    guard let step = outcomes[Int(slot)]?.step else { return }
-    outcomes[Int(slot)] = .decodeFailed(by: step, error.reason)
+    guard let step = outcomes[slot]?.step else { return }
+    outcomes[slot] = .decodeFailed(by: step, error.reason)
   }
 
-  func isKept(_ slot: Int32) -> Bool { found[Int(slot)].isKept }
+  func isKept(_ slot: Int32) -> Bool { found[slot].isKept }
 
-  func keep(_ slot: Int32) { found[Int(slot)].isKept = true }
+  func keep(_ slot: Int32) { found[slot].isKept = true }
 
   func note(_ note: ReportNote, _ slot: Int32) { extras[slot, default: Extra()].notes.append(note) }
 
@@ -168,9 +171,9 @@ final class RestoredElements {
 
   /// Goes on to the next body that is offered; false if there is none.
   func offerNext(at slot: Int32) -> Bool {
-    guard let extra = extra(slot), extra.choices.count > 1, let step = outcomes[Int(slot)]?.step
+    guard let extra = extra(slot), extra.choices.count > 1, let step = outcomes[slot]?.step
     else { return false }
-    (extras[slot], outcomes[Int(slot)]) = (
+    (extras[slot], outcomes[slot]) = (
       Extra(choices: extra.choices.dropFirst()), .restored(by: step)
     )
     noteMigration(slot)
@@ -206,7 +209,7 @@ final class RestoredElements {
 extension RestoredElements {
   /// The restored object of a record; nil if it is not back.
   func object(ofRecord id: UInt64) -> (any StateRestoring)? {
-    guard !found.isEmpty, id > 0, let slot = slots[id] else { return nil }
+    guard id > 0, let slot = slots[id] else { return nil }
     return object(at: slot) ?? other(slot)
   }
 
@@ -220,7 +223,7 @@ extension RestoredElements {
 
   /// The nodes that an element contained or presented and that are back, in saved order.
   func nodes(below slot: Int32, _ role: Role) -> [any RestorableNode] {
-    guard !found.isEmpty, slot > Document.tree else { return [] }
+    guard slot > Document.tree else { return [] }
     return document[slot].children.compactMap { child in
       guard document[child].place.role == role else { return nil }
       return node(at: child) ?? other(child) as? any RestorableNode
