@@ -1,9 +1,4 @@
 public import ArchiveCodec
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
 
 /// What a save did, with a line for every node.
 public struct PreservationReport: Hashable, Sendable {

@@ -1,4 +1,3 @@
-public import ArchiveCodec
 #if canImport(FoundationEssentials)
 public import FoundationEssentials
 #else

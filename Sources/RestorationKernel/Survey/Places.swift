@@ -33,6 +33,8 @@ final class Places {
     var mentions: [Mention] = []
     /// The new elements of objects to which a reference has led, and which have no place yet.
     var slots: [ObjectIdentifier: Int32] = [:]
+    /// Whether a document or a reference of this save makes it necessary.
+    var findsAllByObject = false
     /// The objects of the elements that references have made.
     var objects: [Int32: any StateRestoring] = [:]
   }
@@ -40,8 +42,8 @@ final class Places {
   /// The targets of the references of the hook that runs.
   var mentions: [Mention] { references.mentions }
 
-  /// Whether a reference of this save has led to what nobody contains.
-  var hasReferred: Bool { !references.objects.isEmpty }
+  /// Whether objects of any class may have to be found by themselves, and not by parent and name.
+  var findsAllByObject: Bool { references.findsAllByObject }
 
   /// A reference, as a hook has made it.
   struct Mention {
@@ -52,6 +54,7 @@ final class Places {
   init(_ document: Document, _ owner: KnownObjects.Owner, _ objects: ObjectTable) {
     (self.document, self.owner, self.objects) = (document, owner, objects)
     nextID = document.nextID
+    references.findsAllByObject = document.findsAllByObject
     let kept = document.kept.elements.keys.filter { document[$0].place.role.livesByReferences }
     keptByName = kept.isEmpty ? [:] : Dictionary(grouping: kept) { document[$0].place.name }
   }
@@ -243,6 +246,7 @@ extension Places: StateEncoding {
       asksBelow: objects.types.info(of: object).tracking == .always)
     references.slots[ObjectIdentifier(object)] = slot
     references.objects[slot] = object
+    references.findsAllByObject = true
     return slot
   }
 

@@ -43,13 +43,16 @@ extension Survey {
     let gone = Set(change.removed)
     for (slot, below) in contents.sorted(by: { $0.key < $1.key }) {
       var met: Set<Int32> = []
-      let here = below.filter {
-        places.parent(of: $0) == slot && !gone.contains($0) && met.insert($0).inserted
+      var (children, referred): ([Int32], [Int32]) = ([], [])
+      for child in below where places.parent(of: child) == slot && !gone.contains(child) {
+        if !places.role(of: child).livesByReferences {
+          children.append(child)
+        } else if met.insert(child).inserted {
+          referred.append(child)
+        }
       }
-      let slots =
-        here.filter { !places.role(of: $0).livesByReferences }
-        + here.filter { places.role(of: $0).livesByReferences }
-      separateNames(of: slots)
+      let slots = children + referred
+      if !referred.isEmpty || !document.kept.isEmpty { separateNames(of: slots) }
       let stored = places.isNew(slot) ? [] : document[slot].children
       guard slots != stored || slots.contains(where: { places.place(of: $0) != document[$0].place })
       else { continue }
@@ -68,6 +71,7 @@ extension Survey {
       }
     }
     // Who says nothing of what lies elsewhere now may contain it still, once that is free again.
+    guard !places.moves.isEmpty else { return }
     let asked = Set(agenda.visits.map(\.slot))
     for slot in places.moves {
       let before = document[slot].place
@@ -86,7 +90,6 @@ extension Survey {
     let isFree = { [document, places] (slot: Int32) in
       places.role(of: slot).livesByReferences || document.kept.elements[slot] != nil
     }
-    guard slots.contains(where: isFree) else { return }
     var (names, next) = (NameTable(), [String: Int32]())
     for slot in slots where !isFree(slot) { names.insert(places.place(of: slot), slot) }
     for slot in slots where isFree(slot) {

@@ -159,12 +159,9 @@ extension Survey {
     return form(of: object, info, named) { places.notes.add($0, slot) }
   }
 
-  /// Whether objects of any class may have to be found by themselves, and not by parent and name.
-  var findsAllByObject: Bool { document.findsAllByObject || places.hasReferred }
-
   /// The element of an object that is found by the object itself.
   private func known(_ object: any StateRestoring, _ info: TypeInfo) -> KnownObjects.Known? {
-    guard info.tracking != .always || findsAllByObject else { return nil }
+    guard info.tracking != .always || places.findsAllByObject else { return nil }
     return places.known(object)
   }
 
@@ -202,7 +199,7 @@ extension Survey {
     _ object: any StateRestoring, _ info: TypeInfo, at slot: Int32, _ known: KnownObjects.Known?
   ) throws {
     if info.tracking == .always {
-      if known == nil, findsAllByObject {
+      if known == nil, places.findsAllByObject {
         KnownObjects.shared.note(object, at: slot, of: owner)
         agenda.asked.append(object)
       }
@@ -256,7 +253,8 @@ extension Survey {
     let isChanged = siblings.end(besides: referred.count)
     guard isChanged || !referred.isEmpty else { return }
     contents[parent] =
-      siblings.children.map(\.slot) + referred.map(\.slot) + (contents[parent] ?? [])
+      siblings.children.map(\.slot) + referred.map(\.slot)
+      + (contents[parent] ?? []).filter { places.role(of: $0).livesByReferences }
   }
 
   /// Adds lines for an element that nobody has claimed, and for all below it.

@@ -96,7 +96,7 @@ extension Survey {
 
   /// Moves the objects that others scope now; false if there are none.
   mutating func moveToScopes() throws -> Bool {
-    guard findsAllByObject else { return false }
+    guard places.findsAllByObject else { return false }
     var isMoving = false
     for visit in agenda.visits where visit.asksBody && places.role(of: visit.slot) == .object {
       guard let object = visit.object as? any RestorableObject, !places.isHomeless(visit.slot)

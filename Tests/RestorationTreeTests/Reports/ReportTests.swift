@@ -186,7 +186,6 @@ final class ReportTests: XCTestCase {
   }
 
   func testEveryNoteSaysWhetherItIsAProblem() throws {
-    let path = RestorationPath(["a", "b"])
     let problems: [ReportNote] =
       [
         .encodeFailed("e"), .rootWithoutIdentifier, .identifierTooLong(byteCount: 2000),
