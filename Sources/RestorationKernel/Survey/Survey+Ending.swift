@@ -70,7 +70,12 @@ extension Survey {
         change.edits.children.append((slot, slots))
       }
     }
-    // Who says nothing of what lies elsewhere now may contain it still, once that is free again.
+    askFormerParents(but: gone)
+  }
+
+  /// Lets the saves that follow ask who contains what has moved: an element that says nothing of that now may
+  /// contain it still, once it is free again.
+  private mutating func askFormerParents(but gone: Set<Int32>) {
     guard !places.moves.isEmpty else { return }
     let asked = Set(agenda.visits.map(\.slot))
     for slot in places.moves {
@@ -84,8 +89,7 @@ extension Survey {
     }
   }
 
-  /// Gives those of siblings whose names are not those of their objects' order, kept ones and those that references
-  /// reach, numbers under which no other one has their names.
+  /// Gives siblings that are kept, or that references reach, numbers under which no other one has their names.
   private mutating func separateNames(of slots: [Int32]) {
     let isFree = { [document, places] (slot: Int32) in
       places.role(of: slot).livesByReferences || document.kept.elements[slot] != nil
