@@ -19,6 +19,8 @@ package struct Change: Sendable {
     package var places: [(slot: Int32, place: Place)] = []
     package var children: [(slot: Int32, slots: [Int32])] = []
     package var asksBelow: Set<Int32> = []
+    /// The elements whose references are known from now on.
+    package var heard: Set<Int32> = []
   }
 }
 
@@ -44,12 +46,12 @@ extension Document {
     }
     for (slot, body) in change.edits.bodies { self[slot].body = body }
     for (slot, place) in change.edits.places {
-      if self[slot].place.parent < 0 { removedCount -= 1 }
       self[slot].place = place
       if place.role.livesByReferences { links.hasReferred = true }
     }
     for (slot, slots) in change.edits.children { self[slot].children = slots }
     for slot in change.edits.asksBelow { self[slot].asksBelow = true }
+    for slot in change.edits.heard { self[slot].isUnheard = false }
     for (slot, ids) in change.references { links.all[slot] = ids.isEmpty ? nil : ids }
     kept = change.kept
     if change.isWhole { links.isWhole = true }

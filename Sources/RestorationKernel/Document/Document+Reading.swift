@@ -23,7 +23,7 @@ extension Document {
     head = try DocumentHead(record)
     head.facts.savedAt = SaveFacts.time(number)
     nextID = head.idLimit
-    links.isWhole = false
+    (links.isWhole, self[Self.tree].isUnheard) = (false, true)
     self[Self.tree].body = records.fingerprint(of: self[Self.tree].bodyRecord)
     var next = 0
     while next < elements.count {
@@ -83,7 +83,8 @@ extension Document {
         parent: parent, role: role, name: names[number], siblingIndex: sibling,
         form: Int32(forms[number]),
         lacksState: roles[number] & Place.lacksStateMark != 0)
-      below.append(Element(id: id, place: place, body: records.fingerprint(of: id * 2)))
+      let body = records.fingerprint(of: id * 2)
+      below.append(Element(id: id, place: place, body: body, isUnheard: body != .none))
     }
     // Identifiers that grow differ, as those that a save has written mostly do.
     if steps.dropFirst().contains(where: { $0 <= 0 }) {

@@ -62,11 +62,7 @@ package struct Document: Sendable {
 
   /// The kept elements and all below them.
   var keptAndBelow: Set<Int32> {
-    var (all, left): (Set<Int32>, [Int32]) = ([], Array(kept.elements.keys))
-    while let slot = left.popLast() {
-      if all.insert(slot).inserted { left += self[slot].children }
-    }
-    return all
+    Set(kept.elements.keys.flatMap { walk(from: $0) })
   }
 
   /// Whether objects of any class may have to be found by themselves, and not by parent and name.
@@ -119,6 +115,9 @@ package struct Element: Sendable {
   package var children: [Int32] = []
   /// Whether each save has to look for objects below this one that it must ask.
   package var asksBelow = false
+
+  /// Whether nobody has said in this launch to whom the stored body refers.
+  var isUnheard = false
 
   package var bodyRecord: UInt64 { id == 0 ? TreeRecord.application : id * 2 }
   package var contentsRecord: UInt64 { id * 2 + 1 }

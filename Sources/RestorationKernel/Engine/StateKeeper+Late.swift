@@ -101,7 +101,10 @@ extension StateKeeper {
     }
     let above =
       parent.map { KnownObjects.shared.known($0, to: owner)?.slot } ?? .some(Document.tree)
-    guard let above, let name = objects.identifier(of: node) else { return nil }
+    // A node that a save under way has met has no element yet.
+    guard let above, document.elements.indices ~= Int(above),
+      let name = objects.identifier(of: node)
+    else { return nil }
     let index = parent.flatMap { position(of: node, named: name, in: $0) }
     let kept = document[above].children.first { child in
       let place = document[child].place

@@ -256,7 +256,8 @@ extension Places: StateEncoding {
     var inChain: Set = [ObjectIdentifier(mention.object)]
     while let object = chain[chain.count - 1].object as? any RestorableObject,
       let scope = object.restorationParent as? any RestorableObject,
-      objects.identifier(ofRegistered: scope) != nil, slot(of: scope).map(isHomeless) ?? true,
+      !(scope is any RestorableNode), objects.identifier(ofRegistered: scope) != nil,
+      slot(of: scope).map(isHomeless) ?? true,
       inChain.insert(ObjectIdentifier(scope)).inserted
     {
       chain.append((scope, slot(of: scope) ?? addReferred(scope)))
@@ -264,19 +265,26 @@ extension Places: StateEncoding {
     return chain.reversed()
   }
 
-  /// The kept element of an object to which only references lead; one below the same element has its name.
+  /// The kept element that an object to which only references lead takes: the first below the same element
+  /// that has its name and sort, and that no other object has taken.
   private func keptSlot(of object: any StateRestoring, from referrer: Int32) -> Int32? {
     guard !keptByName.isEmpty else { return nil }
-    var (name, parent): (String?, Int32) = (nil, referrer)
+    var (name, parent, role): (String?, Int32, Role) = (nil, referrer, .referred)
     switch object {
     case let node as any RestorableNode: name = objects.identifier(of: node)
     case let object as any RestorableObject:
-      name = objects.identifier(ofRegistered: object)
+      (name, role) = (objects.identifier(ofRegistered: object), .object)
       let scope = object.restorationParent
       parent = scope.flatMap { visitedSlot(of: $0) ?? known($0)?.slot } ?? Document.tree
     default: return nil
     }
-    return name.flatMap { keptByName[$0] }?.first { document[$0].place.parent == parent }
+    let free = name.flatMap { keptByName[$0] }?.filter {
+      let place = document[$0].place
+      return place.parent == parent && place.role == role && references.objects[$0] == nil
+    }
+    guard let slot = free?.min() else { return nil }
+    (references.slots[ObjectIdentifier(object)], references.objects[slot]) = (slot, object)
+    return slot
   }
 
   func note(_ note: ReportNote, _ slot: Int32) { notes.add(note, slot) }

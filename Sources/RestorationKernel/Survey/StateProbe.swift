@@ -28,7 +28,9 @@ enum StateProbe {
   ) throws -> KeyedDecoder {
     try KeyedDecoder.encoding { encoder in
       let references = ProbedReferences { target in
-        KnownObjects.shared.known(target, to: owner).map { document[$0.slot].id }
+        KnownObjects.shared.known(target, to: owner).flatMap { known in
+          document.elements.indices ~= Int(known.slot) ? document[known.slot].id : nil
+        }
       }
       try encode(object, traits, references, encoder)
     }

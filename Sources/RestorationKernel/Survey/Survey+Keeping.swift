@@ -127,19 +127,14 @@ extension Survey {
   }
 
   private mutating func add(_ unread: Kept, _ body: KeyedDecoder, to slot: Int32) throws {
-    let encoder = try builder.begin(record: unread.record)
-    do {
-      var ids: [UInt64] = []
+    var ids: [UInt64] = []
+    try builder.append(record: unread.record) { encoder in
       try encoder.copyAll(from: body) { id in
         ids.append(id)
         return id
       }
-      references.unread[unread.id] = ids
-    } catch {
-      builder.abandon()
-      throw error
     }
-    try builder.end()
+    references.unread[unread.id] = ids
     var bodies = unreadBodies(of: slot) + [unread]
     // The first one stays, and so does the last.
     while bodies.count > Kept.largestBodyCount { remove(bodies.remove(at: bodies.count - 2)) }
@@ -178,14 +173,14 @@ extension Survey {
     guard let bound = conditions.keptBound, !keeping.parts.isEmpty else { return }
     let all = boundedParts()
     let excess = bound.excess(all.map { ($0.since, $0.byteCount) }, at: conditions.now)
-    var gone: [Int32: Set<UInt64>] = [:]
+    var (gone, forgotten): ([Int32: Set<UInt64>], Set<Int32>) = ([:], [])
     for (place, isExpired) in excess {
       let (slot, since, byteCount) = (all[place].slot, all[place].since, all[place].byteCount)
       guard let body = all[place].body else {
         places.orphans.insert(slot)
         touchContents(of: places.parent(of: slot))
         keeping.expired.append(entry(slot, .expired(since: since, byteCount: byteCount)))
-        places.notes.forget(Set(document.walk(from: slot)))
+        forgotten.formUnion(document.walk(from: slot))
         continue
       }
       // The object goes on with the one that it was given, which is not too old.
@@ -194,6 +189,7 @@ extension Survey {
       places.notes.add(.keptStateDropped(since: since, byteCount: byteCount), slot)
     }
     for (slot, ids) in gone { drop(ids, of: slot) }
+    if !forgotten.isEmpty { places.notes.forget(forgotten) }
   }
 
   /// A kept element, or an unread body of an element.

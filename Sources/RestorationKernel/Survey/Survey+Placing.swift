@@ -127,7 +127,9 @@ extension Survey {
       parent: siblings.parent, role: role, name: name, siblingIndex: match.siblingIndex)
     place.lacksState = found.map { places.lacksState($0) } ?? false
     var notes: [ReportNote] = []
-    let form = form(of: object, info, restorationClass) { notes.append($0) }
+    let form = forms.form(of: object, info, restorationClass: restorationClass) {
+      notes.append($0)
+    }
     place.form = storedForm(of: found, now: form)
     let slot = found ?? places.add(place, asksBelow: info.tracking == .always)
     let stored = found == nil || places.isNew(slot) ? nil : document[slot].place
@@ -142,13 +144,6 @@ extension Survey {
     return true
   }
 
-  func form(
-    of object: any StateRestoring, _ info: TypeInfo, _ restorationClass: Any.Type?,
-    note: (ReportNote) -> Void
-  ) -> Int32 {
-    forms.form(of: object, info, restorationClass: restorationClass, note: note)
-  }
-
   func form(of object: any StateRestoring, _ info: TypeInfo, at slot: Int32) -> Int32 {
     let named: Any.Type? =
       switch object {
@@ -156,7 +151,7 @@ extension Survey {
       case let object as any RestorableObject: object.objectRestorationClass
       default: nil
       }
-    return form(of: object, info, named) { places.notes.add($0, slot) }
+    return forms.form(of: object, info, restorationClass: named) { places.notes.add($0, slot) }
   }
 
   /// The element of an object that is found by the object itself.
@@ -180,10 +175,10 @@ extension Survey {
       places.move(slot, to: place)
     }
     let stays = stored.map { $0.parent == place.parent && !$0.role.livesByReferences } ?? false
-    if let stored, stored.parent >= 0, stored.parent != place.parent {
-      touchContents(of: stored.parent)
+    if let stored, stored.parent != place.parent { touchContents(of: stored.parent) }
+    if !stays, places.asksBelow(slot) || change.edits.asksBelow.contains(slot) {
+      noteAsking(at: place.parent)
     }
-    if !stays, places.asksBelow(slot) { noteAsking(at: place.parent) }
     if !places.orphans.isEmpty { places.orphans.remove(slot) }
     // Those that contain each other lie below nobody else.
     if hasOtherParent, mayBeAbove(slot), places.isAbove(slot, place.parent) {
@@ -198,11 +193,7 @@ extension Survey {
   mutating func visit(
     _ object: any StateRestoring, _ info: TypeInfo, at slot: Int32, _ known: KnownObjects.Known?
   ) throws {
-    if info.tracking == .always {
-      if known == nil, places.findsAllByObject {
-        KnownObjects.shared.note(object, at: slot, of: owner)
-        agenda.asked.append(object)
-      }
+    if info.tracking == .always, known != nil || !places.findsAllByObject {
       // A new element says it itself.
       noteAsking(at: places.isNew(slot) ? places.parent(of: slot) : slot)
       try visit(object, info, at: slot, asksBody: true)

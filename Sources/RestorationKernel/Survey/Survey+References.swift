@@ -10,8 +10,6 @@ struct ReferenceChanges {
   var hasDropped = false
   /// Whether it is known of each stored body to whom it refers.
   var isWhole: Bool
-  /// The elements whose objects have said in this save to whom they refer.
-  var heard: Set<Int32> = []
 
   init(_ links: Links) { (all, isWhole) = (links.all, links.isWhole) }
 }
@@ -20,8 +18,8 @@ struct ReferenceChanges {
 extension Survey {
   /// Notes whom an object refers to; those that nobody contains are stored below it.
   mutating func setReferred(_ mentions: [Places.Mention], below slot: Int32) throws {
-    if !references.isWhole {
-      references.heard.insert(slot)
+    if !references.isWhole, !places.isNew(slot), document[slot].isUnheard {
+      change.edits.heard.insert(slot)
       // The stored body may have referred to others.
       if change.edits.bodies.last?.slot == slot { references.hasDropped = true }
     }
@@ -51,27 +49,21 @@ extension Survey {
     _ object: any StateRestoring, at slot: Int32, below referrer: Int32
   ) throws {
     var place: Place
-    let restorationClass: Any.Type?
     switch object {
     case let node as any RestorableNode:
       guard let name = usableName(of: node) else { return leaveOut(node, below: referrer) }
       place = Place(parent: referrer, role: .referred, name: name)
-      restorationClass = node.restorationClass
     case let object as any RestorableObject:
       guard let name = places.objects.identifier(ofRegistered: object) else { return }
       place = Place(parent: scope(of: object, at: slot), role: .object, name: name)
-      restorationClass = object.objectRestorationClass
-    // Nothing else is taken over.
+    // Views belong to their nodes.
     default: return
     }
-    let info = types.info(of: object)
     let stored = places.isNew(slot) ? nil : document[slot].place
     if stored != nil { claim(slot, by: object) }
-    let form = form(of: object, info, restorationClass) { places.notes.add($0, slot) }
-    place.form = storedForm(of: stored.map { _ in slot }, now: form)
+    place.form = storedForm(of: slot, now: form(of: object, types.info(of: object), at: slot))
     place.siblingIndex = stored?.parent == place.parent ? stored?.siblingIndex ?? 0 : 0
-    // Where the element was, its place says that it is not there any more.
-    if let before = stored?.parent, before >= 0 { touchContents(of: before) }
+    place.lacksState = places.lacksState(slot)
     move(slot, to: place, from: stored)
     touchContents(of: place.parent)
     contents[place.parent]?.append(slot)
@@ -135,10 +127,10 @@ extension Survey {
   ///
   /// - Complexity: O(*n*) in the elements.
   mutating func settleReferred() throws -> Bool {
-    guard document.links.hasReferred || !references.all.isEmpty,
+    guard !document.links.isWhole || document.links.hasReferred || !references.all.isEmpty,
       references.hasDropped || !places.orphans.isEmpty
         || places.added.contains(where: { $0.place.parent < 0 }),
-      document.links.hasReferred ? hearAll() : isReferred(elementsToRemove())
+      hearAll(), document.links.hasReferred || isReferred(elementsToRemove())
     else { return false }
     let found = reachedElements()
     let reached = Set(found.map(\.slot))
@@ -161,15 +153,16 @@ extension Survey {
   /// Whether a body refers to one of some elements.
   private func isReferred(_ slots: Set<Int32>) -> Bool {
     let ids = Set(slots.map { places.id(of: $0) })
-    return references.all.values.contains { !ids.isDisjoint(with: $0) }
+    return allReferences().values.contains { !ids.isDisjoint(with: $0) }
   }
 
   /// Reads to whom those bodies refer whose objects have not said it in this launch; false if one cannot be read.
   private mutating func hearAll() -> Bool {
     guard !references.isWhole else { return true }
     for slot in document.elements.indices.map(Int32.init)
-    where document[slot].body != .none && !references.heard.contains(slot) {
+    where document[slot].isUnheard && !change.edits.heard.contains(slot) {
       guard let ids = references(in: document[slot].bodyRecord) else { return false }
+      change.edits.heard.insert(slot)
       references.all[slot] = ids.isEmpty ? nil : ids
       change.references.append((slot, ids))
     }

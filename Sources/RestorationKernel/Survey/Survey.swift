@@ -7,10 +7,11 @@ internal import Foundation
 
 /// Asks the objects of an app what there is to store.
 ///
-/// First all objects that may have something to say get their places, so that each has its identifier
-/// before any hook refers to it. Then they are asked, in the order of the walk; what only references
-/// reach gets its place then. At the end it is clear who is below whom, and what goes. An object that
-/// says when it changes, and has not, is left out with all below it.
+/// The application is asked first. Then all objects that may have something to say get their places, so that
+/// each has its identifier before any hook refers to it; then they are asked, in the order of the walk. What
+/// only references reach gets its place when a hook has referred to it. At the end it is clear who is below
+/// whom, and what goes. An object that says when it changes, and has not, is passed over, and so is all below
+/// it, unless something there must be asked.
 struct Survey {
   /// What decides how a survey goes, besides the objects.
   struct Conditions {
@@ -248,7 +249,7 @@ struct Survey {
 
   // MARK: - Asking
 
-  /// Writes what an object says; returns whom it refers to, or nil if its hook has thrown.
+  /// Writes what an object says; returns whom it refers to, or nil if the stored body stays.
   private mutating func ask(_ visit: Visit) throws -> [Places.Mention]? {
     let (object, info, slot) = (visit.object, visit.info, visit.slot)
     if keeping.hasWithheld, saysWhatItSaid(object, info, slot) {
@@ -288,7 +289,9 @@ struct Survey {
       let said = withheld.said
     else { return false }
     // The hook says its error once more, in the save.
-    return (try? StateProbe.fingerprint(of: object, info.traits)) == said
+    return KnownObjects.shared.observing(.state, object, info, of: owner) {
+      (try? StateProbe.fingerprint(of: object, info.traits)) == said
+    }
   }
 
   /// Lets the application write its body; returns whom it refers to.
@@ -306,7 +309,7 @@ struct Survey {
     }
   }
 
-  /// Writes a body if it is another than the stored one; returns whether the coder was used.
+  /// Writes a body if it is another than the stored one.
   private mutating func writeBody(
     of slot: Int32, _ body: (StateEncoder) throws -> Void
   ) throws {

@@ -1,4 +1,5 @@
 import ArchiveCodec
+import Observation
 import RestorationKit
 import TestSupport
 import XCTest
@@ -23,6 +24,19 @@ final class ChangeInterruptionTests: ChangeTestCase {
     XCTAssertLessThan(report.writtenByteCount, 600)
     XCTAssertEqual(try value(of: "root/n3"), "new")
     XCTAssertEqual(try value(of: "root/n4"), "4")
+  }
+
+  func testWhatIsTypedIntoAnObservedNodeWhoseDecodingThrewIsStored() async throws {
+    let saving = try launch.keeper()
+    _ = try await saving.save([ObservedDraft("stored")])
+    await saving.close()
+    let keeper = try launch.keeper()
+    let draft = ObservedDraft("")
+    _ = try await keeper.restore(into: [draft])
+    _ = try await keeper.save([draft])
+    draft.text = "typed"
+    _ = try await keeper.save([draft])
+    XCTAssertEqual(try value(of: "draft"), "typed")
   }
 
   func testAViewThatCameBackAtTwoPlacesIsStoredOnce() async throws {
@@ -335,4 +349,21 @@ private final class RegisteringNode: @MainActor RestorableNode {
   func encodeRestorableState(with coder: StateEncoder) throws {
     try keeper?.register(TrackedNode.self, as: "Named")
   }
+}
+
+/// A node whose changes the system observes, and that cannot take its state yet.
+@MainActor @Observable
+private final class ObservedDraft: @MainActor RestorableNode {
+  static var stateTracking: StateTracking { .observed }
+
+  var text: String
+  var restorationIdentifier: String? { "draft" }
+
+  init(_ text: String) { self.text = text }
+
+  func encodeRestorableState(with coder: StateEncoder) throws {
+    coder.encode(text, forKey: "value")
+  }
+
+  func decodeRestorableState(with coder: StateDecoder) throws { throw CancellationError() }
 }

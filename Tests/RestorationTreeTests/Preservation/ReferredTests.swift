@@ -243,6 +243,27 @@ final class ReferredTests: ChangeTestCase {
     try await assertASaveWritesNothing(keeper)
   }
 
+  func testAnObjectThatCouldSayNothingAndMovesInTheSameSaveGetsNothingBack() async throws {
+    let (first, last, scope) = (TrackedNode("first"), TrackedNode("last"), TrackedNode("scope"))
+    root.below = [first, last]
+    let object = TestObject("object", parent: scope)
+    object.onEncode = { _ in throw CancellationError() }
+    first.references = [object]
+    last.references = [scope]
+    let saving = try keeper(registering: ["object": object])
+    _ = try await saving.save([root])
+    await saving.close()
+    let delegate = TestDelegate()
+    let back = TrackedNode("scope")
+    delegate.onNode = { path, _ in path.identifier == "scope" ? back : nil }
+    let keeper = try launch.keeper(delegate: delegate)
+    let other = TestObject("own", parent: back)
+    keeper.registerObject(other, restorationIdentifier: "object")
+    _ = try await keeper.restore(into: [root])
+    XCTAssertFalse(other.wasDecoded)
+    XCTAssertEqual(other.value, "own")
+  }
+
   func testANodeBelowOneThatOnlyReferencesReachStaysItsElementWhoeverRefersToIt() async throws {
     let (friend, between, below) = (PlainNode("friend"), TrackedNode("between"), PlainNode("below"))
     between.below = [below]
@@ -313,4 +334,75 @@ final class ReferredTests: ChangeTestCase {
     XCTAssertEqual(try launch.storedPaths(), ["root"])
     try await assertASaveWritesNothing(keeper)
   }
+
+  func testANodeThatSaysNothingIsAskedBelowOneThatMovesInTheSaveInWhichItGetsIt() async throws {
+    let (a, b, moving) = (TrackedNode("a"), TrackedNode("b"), TrackedNode("moving"))
+    root.below = [a]
+    a.references = [moving]
+    let keeper = try launch.keeper()
+    _ = try await keeper.save([root])
+    root.below = [a, b]
+    _ = try await keeper.save([root])
+    let plain = PlainNode("plain")
+    moving.below = [plain]
+    b.below = [moving]
+    _ = try await keeper.save([root])
+    plain.value = "now"
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try value(of: "root/b/moving/plain"), "now")
+  }
+
+  #if RESTORATION_NEXT
+  func testWhatIsTakenOutOfTheTreeStaysBelowAKeptNodeThatRefersToIt() async throws {
+    let (away, other, friend) = (TrackedNode("away"), TrackedNode("other"), TrackedNode("friend"))
+    root.below = [away, other]
+    other.below = [friend]
+    away.references = [friend]
+    let saving = try launch.keeper()
+    _ = try await saving.save([root])
+    await saving.close()
+    root.below = [other]
+    let keeper = try launch.keeper()
+    _ = try await keeper.restore(into: [root])
+    _ = try await keeper.save([root])
+    other.below = []
+    friend.value = "now"
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try value(of: "root/away/friend"), "now")
+  }
+
+  func testNodesOfOneNameClaimAKeptElementEach() async throws {
+    let a = TrackedNode("a")
+    root.below = [a]
+    a.references = (0..<3).map { _ in PlainNode("friend") }
+    let saving = try launch.keeper()
+    _ = try await saving.save([root])
+    await saving.close()
+    let keeper = try launch.keeper()
+    _ = try await keeper.restore(into: [root])
+    let friends = (0..<3).map { _ in PlainNode("friend") }
+    for (number, friend) in friends.enumerated() { friend.value = "new \(number)" }
+    a.references = friends
+    _ = try await keeper.save([root])
+    let values = try launch.storedRecords()?.elements.map { try $0.value }.filter {
+      $0?.hasPrefix("new") == true
+    }
+    XCTAssertEqual(values, ["new 0", "new 1", "new 2"])
+  }
+  #endif
+
+  func testANamelessNodeThatScopesAnObjectEndsNoSave() async throws {
+    let (object, scope) = (TrackedObject("object"), NamelessScope())
+    object.restorationParent = scope
+    root.references = [object]
+    let keeper = try self.keeper(registering: ["object": object, "scope": scope])
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try launch.storedPaths(), ["root", "object"])
+  }
+}
+
+/// A registered object that is a node without a name, too.
+@MainActor
+private final class NamelessScope: @MainActor RestorableNode, @MainActor RestorableObject {
+  var restorationIdentifier: String? { nil }
 }
