@@ -35,31 +35,30 @@ struct ReadKeys {
 /// made for the next call.
 final class ElementCoders {
   private let make: () -> StateDecoder
-  /// Nil while an element uses the coder, so that a second reference shows that a hook has kept it.
-  @safe @exclusivity(unchecked) private var common: StateDecoder?
-  /// The keys that each element asked its coders for.
-  @safe @exclusivity(unchecked) private var read: SlotTable<ReadKeys>
+  /// The coder, which is nil while an element uses it, so that a second reference shows that a hook has kept
+  /// it; and the keys that each element asked its coders for.
+  @safe @exclusivity(unchecked) private var now: (coder: StateDecoder?, read: SlotTable<ReadKeys>)
 
   init(placeCount: Int, _ make: @escaping () -> StateDecoder) {
     self.make = make
-    read = SlotTable(ReadKeys(), placeCount: placeCount)
+    now = (nil, SlotTable(ReadKeys(), placeCount: placeCount))
   }
 
   /// Gives the coder of an element to a call.
   @inline(__always)
   func use<Value>(_ slot: Int32, _ body: (StateDecoder) -> Value) -> Value {
-    let coder = common.take() ?? make()
-    coder.open(slot, read[slot])
+    let coder = now.coder.take() ?? make()
+    coder.open(slot, now.read[slot])
     let value = body(coder)
-    read[slot] = coder.read
-    common = consume coder
-    if !isKnownUniquelyReferenced(&common) { common = nil }
+    now.read[slot] = coder.read
+    now.coder = consume coder
+    if !isKnownUniquelyReferenced(&now.coder) { now.coder = nil }
     return value
   }
 
   /// The keys of an element that nobody asked for; nil if there are none.
   func unreadNote(_ slot: Int32) -> ReportNote? {
     // An element that is read whole needs no coder again.
-    read[slot].isWhole ? nil : use(slot, \.unreadNote)
+    now.read[slot].isWhole ? nil : use(slot, \.unreadNote)
   }
 }

@@ -17,37 +17,38 @@ public final class StateDecoder {
   // The check for exclusive access would take longer than the access (benchmark:
   // restore nodes). A decoder stays on the actor that restores, so nobody else has
   // access meanwhile.
-  @safe @exclusivity(unchecked) private var isOpen: Bool
+  @safe @exclusivity(unchecked) private var now = (
+    isOpen: true, slot: Document.tree, read: ReadKeys()
+  )
   /// Over no values if the element has none.
   @usableFromInline @safe @exclusivity(unchecked) var cursor: FieldCursor
-  /// The keys that were asked for so far.
-  @safe @exclusivity(unchecked) private(set) var read = ReadKeys()
-  @safe @exclusivity(unchecked) private var slot = Document.tree
   private let restored: RestoredElements
 
   /// Creates a coder that serves one element after the other, or the values of one of its containers.
   init(_ restored: RestoredElements, _ values: KeyedDecoder? = nil) {
     self.restored = restored
     cursor = values.map { FieldCursor($0) } ?? FieldCursor()
-    isOpen = true
   }
 
+  /// The keys that were asked for so far.
+  var read: ReadKeys { now.read }
+
   /// The path of the node; empty for the application.
-  public var path: RestorationPath { restored.path(at: slot) }
+  public var path: RestorationPath { restored.path(at: now.slot) }
 
   /// The nodes that this node contained and that are back, in saved order.
   ///
   /// - Complexity: O(*n*) in their number.
-  public var restoredChildren: [any RestorableNode] { restored.nodes(below: slot, .child) }
+  public var restoredChildren: [any RestorableNode] { restored.nodes(below: now.slot, .child) }
 
   /// The node that this node presented, if it is back.
   public var restoredPresented: (any RestorableNode)? {
-    restored.nodes(below: slot, .presented).first
+    restored.nodes(below: now.slot, .presented).first
   }
 
   var builtIn: BuiltInState? {
     do throws(ArchiveError) {
-      return try restored.state(at: slot)?.container(forKey: BuiltInKey.container)
+      return try restored.state(at: now.slot)?.container(forKey: BuiltInKey.container)
         .map(BuiltInState.init(values:))
     } catch {
       // The app has a value of its own under the key.
@@ -57,14 +58,14 @@ public final class StateDecoder {
 
   /// The values of the element, opened at the first question: many elements are never asked.
   private var values: KeyedDecoder {
-    if !isOpen { open() }
+    if !now.isOpen { open() }
     return cursor.values
   }
 
   private func open() {
-    isOpen = true
-    cursor = FieldCursor(restored.state(at: slot) ?? .empty)
-    read.keyCount = cursor.values.keyCount
+    now.isOpen = true
+    cursor = FieldCursor(restored.state(at: now.slot) ?? .empty)
+    now.read.keyCount = cursor.values.keyCount
   }
 
   /// Whether a ``RestorableList`` was saved by the positions of its rows, and not by
@@ -125,10 +126,10 @@ public final class StateDecoder {
   /// The key counts as asked for.
   @usableFromInline
   func offset(of key: String) throws(ArchiveError) -> Int? {
-    if !isOpen { open() }
+    if !now.isOpen { open() }
     var place = 0
     guard let offset = try cursor.offset(of: key, place: &place) else { return nil }
-    read.insert(key, at: place)
+    now.read.insert(key, at: place)
     return offset
   }
 
@@ -168,7 +169,7 @@ public final class StateDecoder {
     forKey key: String, standIn other: @autoclosure () -> Value
   ) throws -> Value? {
     let mended = try state(with: key).decodeIfPresent(forKey: key, standIn: other())
-    if let mended { restored.note(mended, at: slot) }
+    if let mended { restored.note(mended, at: now.slot) }
     return mended?.value
   }
 
@@ -229,13 +230,13 @@ public final class StateDecoder {
   public func container(forKey key: String) throws(ArchiveError) -> StateDecoder? {
     guard let inner = try state(with: key).container(forKey: key) else { return nil }
     let coder = StateDecoder(restored, inner)
-    coder.slot = slot
+    coder.now.slot = now.slot
     return coder
   }
 
   /// The keys that were stored and not asked for; nil if there are none.
   var unreadNote: ReportNote? {
-    let keys = read.missing(in: values).filter { $0 != BuiltInKey.container }
+    let keys = now.read.missing(in: values).filter { $0 != BuiltInKey.container }
     return keys.isEmpty ? nil : .unreadKeys(keys)
   }
 
@@ -270,7 +271,7 @@ extension StateDecoder {
   ///
   /// The factory may have read some of its keys before.
   func open(_ slot: Int32, _ read: ReadKeys) {
-    (self.slot, self.read, isOpen) = (slot, read, false)
+    now = (false, slot, read)
   }
 }
 

@@ -15,7 +15,7 @@ public final class StateEncoder {
   // Set for each object and read for each value, as the properties of the decoder.
   @safe @exclusivity(unchecked) private var isOpen = false
   /// Whether somebody wanted to write under the key of what the library stores.
-  @safe @exclusivity(unchecked) private(set) var hasMetTakenKey = false
+  private(set) var hasMetTakenKey = false
   private var slot: Int32 = 0
 
   /// Creates a coder that writes into the records of an encoder.

@@ -9,8 +9,8 @@ final class FormReader {
     let className: String
     let restorationClassName: String?
     fileprivate let version: StateVersion
-    @safe @exclusivity(unchecked) fileprivate var known: Known?
-    @safe @exclusivity(unchecked) fileprivate var factory: TypeTable.Factory?
+    @safe @exclusivity(unchecked) fileprivate var found:
+      (known: Known?, factory: TypeTable.Factory?)
 
     /// Whether bodies have the version of this version of the app.
     var isCurrent: Bool { stored.version == version.number }
@@ -53,7 +53,7 @@ final class FormReader {
   subscript(form: Int32) -> Reading {
     // A hook may register a class, so that another one is found from then on.
     if types.changeCount != changeCount {
-      for form in readings { (form.known, form.factory) = (nil, nil) }
+      for form in readings { form.found = (nil, nil) }
       changeCount = types.changeCount
     }
     return readings[Int(form)]
@@ -61,22 +61,24 @@ final class FormReader {
 
   func known(_ object: any StateRestoring, _ form: Int32) -> Known {
     let form = self[form]
-    if let known = form.known, known.info.type == type(of: object) { return known }
+    if let known = form.found.known, known.info.type == type(of: object) { return known }
     let info = types.info(of: object)
     let names = [form.className] + (formerNames[form.className] ?? [])
     let isSaved = names.contains { types.isObject(object, ofClassNamed: $0) }
     let known = (info, isSaved ? nil : info.name)
-    form.known = known
+    form.found.known = known
     return known
   }
 
   /// The factory of a form's restoration class; nil if there is none.
   func factory(of form: Int32) -> TypeTable.Factory? {
     let form = self[form]
-    if form.factory == nil {
-      form.factory = form.restorationClassName.flatMap { types.registration(named: $0)?.factory }
+    if form.found.factory == nil {
+      form.found.factory = form.restorationClassName.flatMap {
+        types.registration(named: $0)?.factory
+      }
     }
-    return form.factory
+    return form.found.factory
   }
 
   /// Reads a body of a form, an older one by its migrations.

@@ -8,25 +8,39 @@ final class Places {
   let document: Document
   let owner: KnownObjects.Owner
   let objects: ObjectTable
-  @safe @exclusivity(unchecked) private(set) var added: [Element] = []
-  @safe @exclusivity(unchecked) private(set) var nextID: UInt64
-  /// The objects that this survey has met, by their addresses: the survey keeps them alive.
-  @safe @exclusivity(unchecked) private var visited = KeyTable()
-  @safe @exclusivity(unchecked) private var references = References()
-  /// The elements that no object above has any more; who refers to one takes it over.
-  @safe @exclusivity(unchecked) var orphans: Set<Int32> = [] {
-    didSet { if !homeless.isEmpty { homeless = [:] } }
-  }
-  /// The new parents and roles of elements that have moved.
-  @safe @exclusivity(unchecked) private var moved: [Int32: Place] = [:]
-  /// The answers to whether elements are homeless, as long as they hold.
-  @safe @exclusivity(unchecked) private var homeless: [Int32: Bool] = [:]
+  @safe @exclusivity(unchecked) private var now: State
   @safe @exclusivity(unchecked) var notes = SurveyNotes()
   /// The kept elements to which only references lead, by their names.
   private let keptByName: [String: [Int32]]
 
   /// The kept elements to which only references lead.
   var keptReferred: [Int32] { keptByName.values.joined().sorted() }
+
+  private struct State {
+    var added: [Element] = []
+    var nextID: UInt64
+    /// The objects that this survey has met, by their addresses: the survey keeps them alive.
+    var visited = KeyTable()
+    var references = References()
+    /// The new places of elements that have moved.
+    var moved: [Int32: Place] = [:]
+    var orphans: Set<Int32> = []
+    /// The answers to whether elements are homeless, as long as they hold.
+    var homeless: [Int32: Bool] = [:]
+  }
+
+  /// The new elements.
+  var added: [Element] { now.added }
+  var nextID: UInt64 { now.nextID }
+
+  /// The elements that no object above has any more; who refers to one takes it over.
+  var orphans: Set<Int32> {
+    get { now.orphans }
+    _modify {
+      defer { if !now.homeless.isEmpty { now.homeless = [:] } }
+      yield &now.orphans
+    }
+  }
 
   private struct References {
     /// The targets of the references of the hook that runs.
@@ -40,10 +54,10 @@ final class Places {
   }
 
   /// The targets of the references of the hook that runs.
-  var mentions: [Mention] { references.mentions }
+  var mentions: [Mention] { now.references.mentions }
 
   /// Whether objects of any class may have to be found by themselves, and not by parent and name.
-  var findsAllByObject: Bool { references.findsAllByObject }
+  var findsAllByObject: Bool { now.references.findsAllByObject }
 
   /// A reference, as a hook has made it.
   struct Mention {
@@ -53,14 +67,14 @@ final class Places {
 
   init(_ document: Document, _ owner: KnownObjects.Owner, _ objects: ObjectTable) {
     (self.document, self.owner, self.objects) = (document, owner, objects)
-    nextID = document.nextID
-    references.findsAllByObject = document.findsAllByObject
+    now = State(nextID: document.nextID)
+    now.references.findsAllByObject = document.findsAllByObject
     let kept = document.kept.elements.keys.filter { document[$0].place.role.livesByReferences }
     keptByName = kept.isEmpty ? [:] : Dictionary(grouping: kept) { document[$0].place.name }
   }
 
   subscript(slot: Int32) -> Element {
-    isNew(slot) ? added[Int(slot) - document.elements.count] : document.elements[Int(slot)]
+    isNew(slot) ? now.added[Int(slot) - document.elements.count] : document.elements[Int(slot)]
   }
 
   // One value each: a copy of an element counts references of its name and its children.
@@ -73,7 +87,7 @@ final class Places {
   @inline(__always)
   private func value<Value>(of slot: Int32, _ path: (Element) -> Value) -> Value {
     isNew(slot)
-      ? path(added[Int(slot) - document.elements.count]) : path(document.elements[Int(slot)])
+      ? path(now.added[Int(slot) - document.elements.count]) : path(document.elements[Int(slot)])
   }
 
   func isNew(_ slot: Int32) -> Bool { Int(slot) >= document.elements.count }
@@ -82,58 +96,58 @@ final class Places {
 
   /// Makes an element, and returns where it will be.
   func add(_ place: Place, asksBelow: Bool = false) -> Int32 {
-    added.append(Element(id: takeID(), place: place, asksBelow: asksBelow))
-    return Int32(document.elements.count + added.count - 1)
+    now.added.append(Element(id: takeID(), place: place, asksBelow: asksBelow))
+    return Int32(document.elements.count + now.added.count - 1)
   }
 
   func takeID() -> UInt64 {
-    nextID += 1
-    return nextID - 1
+    now.nextID += 1
+    return now.nextID - 1
   }
 
   func change(new slot: Int32, _ body: (inout Element) -> Void) {
-    body(&added[Int(slot) - document.elements.count])
+    body(&now.added[Int(slot) - document.elements.count])
   }
 
   func move(_ slot: Int32, to place: Place) {
     if isNew(slot) {
       change(new: slot) { $0.place = place }
     } else {
-      moved[slot] = place
+      now.moved[slot] = place
     }
-    if !homeless.isEmpty { homeless = [:] }
+    if !now.homeless.isEmpty { now.homeless = [:] }
   }
 
   /// Whether a stored element has got another place, be it below the same parent.
-  func hasMoved(_ slot: Int32) -> Bool { !moved.isEmpty && moved[slot] != nil }
+  func hasMoved(_ slot: Int32) -> Bool { !now.moved.isEmpty && now.moved[slot] != nil }
 
   /// The stored elements that have got another place.
-  var moves: [Int32] { Array(moved.keys) }
+  var moves: [Int32] { Array(now.moved.keys) }
 
   /// The place that an element has now.
   func place(of slot: Int32) -> Place {
-    (moved.isEmpty ? nil : moved[slot]) ?? value(of: slot) { $0.place }
+    (now.moved.isEmpty ? nil : now.moved[slot]) ?? value(of: slot) { $0.place }
   }
 
   func parent(of slot: Int32) -> Int32 {
-    (moved.isEmpty ? nil : moved[slot]?.parent) ?? value(of: slot) { $0.place.parent }
+    (now.moved.isEmpty ? nil : now.moved[slot]?.parent) ?? value(of: slot) { $0.place.parent }
   }
 
   func role(of slot: Int32) -> Role {
-    (moved.isEmpty ? nil : moved[slot]?.role) ?? value(of: slot) { $0.place.role }
+    (now.moved.isEmpty ? nil : now.moved[slot]?.role) ?? value(of: slot) { $0.place.role }
   }
 
   /// Whether the element or one above it is not below anybody, or not any more.
   func isHomeless(_ slot: Int32) -> Bool {
     // What has a place has it below what has one.
-    guard !orphans.isEmpty else { return slot != Document.tree && parent(of: slot) < 0 }
+    guard !now.orphans.isEmpty else { return slot != Document.tree && parent(of: slot) < 0 }
     var (above, passed): (Int32, [Int32]) = (slot, [])
-    while above > Document.tree, homeless[above] == nil, !orphans.contains(above) {
+    while above > Document.tree, now.homeless[above] == nil, !now.orphans.contains(above) {
       passed.append(above)
       above = parent(of: above)
     }
-    let isHomeless = homeless[above] ?? (above != Document.tree)
-    for slot in passed { homeless[slot] = isHomeless }
+    let isHomeless = now.homeless[above] ?? (above != Document.tree)
+    for slot in passed { now.homeless[slot] = isHomeless }
     return isHomeless
   }
 
@@ -146,7 +160,7 @@ final class Places {
   /// Whether an element is another one, or above it.
   func isAbove(_ slot: Int32, _ below: Int32) -> Bool {
     var above = below
-    while above > Document.tree, above != slot, !orphans.contains(above) {
+    while above > Document.tree, above != slot, !now.orphans.contains(above) {
       above = parent(of: above)
     }
     return above == slot
@@ -156,7 +170,7 @@ final class Places {
     var places: [Place] = []
     var (slot, passed): (Int32, Set<Int32>) = (slot, [])
     // Those that nobody has may lie below each other.
-    while slot > Document.tree, !orphans.contains(slot) || passed.insert(slot).inserted {
+    while slot > Document.tree, !now.orphans.contains(slot) || passed.insert(slot).inserted {
       places.append(place(of: slot))
       slot = places[places.count - 1].parent
     }
@@ -169,11 +183,11 @@ final class Places {
 
   /// Notes that an object has been met.
   func visit(_ object: AnyObject, at slot: Int32) {
-    visited.set(UInt64(addressOf: object), slot)
-    if !references.slots.isEmpty { references.slots[ObjectIdentifier(object)] = nil }
+    now.visited.set(UInt64(addressOf: object), slot)
+    if !now.references.slots.isEmpty { now.references.slots[ObjectIdentifier(object)] = nil }
   }
 
-  func visitedSlot(of object: AnyObject) -> Int32? { visited[UInt64(addressOf: object)] }
+  func visitedSlot(of object: AnyObject) -> Int32? { now.visited[UInt64(addressOf: object)] }
 
   func isVisited(_ object: AnyObject) -> Bool { visitedSlot(of: object) != nil }
 
@@ -187,12 +201,12 @@ final class Places {
 
   /// The element of an object that has no place yet, and to which a reference has led.
   func mentionedSlot(of object: AnyObject) -> Int32? {
-    references.slots.isEmpty ? nil : references.slots[ObjectIdentifier(object)]
+    now.references.slots.isEmpty ? nil : now.references.slots[ObjectIdentifier(object)]
   }
 
   /// The living object of an element, if it is found by itself.
   func object(at slot: Int32) -> (any StateRestoring)? {
-    references.objects[slot] ?? KnownObjects.shared.object(at: slot, of: owner)
+    now.references.objects[slot] ?? KnownObjects.shared.object(at: slot, of: owner)
       as? any StateRestoring
   }
 
@@ -200,19 +214,19 @@ final class Places {
 
   /// Begins the hook of an object; returns the mark to go back to if it throws.
   func beginMentions() -> Int {
-    if !references.mentions.isEmpty { references.mentions = [] }
-    return added.count
+    if !now.references.mentions.isEmpty { now.references.mentions = [] }
+    return now.added.count
   }
 
   /// Forgets the objects that were met in a hook that threw.
   func undoMentions(to mark: Int) {
-    references.mentions = []
-    guard added.count > mark else { return }
+    now.references.mentions = []
+    guard now.added.count > mark else { return }
     let first = Int32(document.elements.count + mark)
-    references.slots = references.slots.filter { $0.value < first }
-    references.objects = references.objects.filter { $0.key < first }
-    nextID -= UInt64(added.count - mark)
-    added.removeSubrange(mark...)
+    now.references.slots = now.references.slots.filter { $0.value < first }
+    now.references.objects = now.references.objects.filter { $0.key < first }
+    now.nextID -= UInt64(now.added.count - mark)
+    now.added.removeSubrange(mark...)
   }
 }
 
@@ -230,7 +244,7 @@ extension Places: StateEncoding {
       notes.add(.referenceNotStored(key: key, className: className), referrer)
       return nil
     }
-    references.mentions.append(Mention(object: object, slot: slot))
+    now.references.mentions.append(Mention(object: object, slot: slot))
     return id(of: slot)
   }
 
@@ -244,9 +258,9 @@ extension Places: StateEncoding {
     let slot = add(
       Place(parent: -1, role: .referred),
       asksBelow: objects.types.info(of: object).tracking == .always)
-    references.slots[ObjectIdentifier(object)] = slot
-    references.objects[slot] = object
-    references.findsAllByObject = true
+    now.references.slots[ObjectIdentifier(object)] = slot
+    now.references.objects[slot] = object
+    now.references.findsAllByObject = true
     return slot
   }
 
@@ -280,10 +294,10 @@ extension Places: StateEncoding {
     }
     let free = name.flatMap { keptByName[$0] }?.filter {
       let place = document[$0].place
-      return place.parent == parent && place.role == role && references.objects[$0] == nil
+      return place.parent == parent && place.role == role && now.references.objects[$0] == nil
     }
     guard let slot = free?.min() else { return nil }
-    (references.slots[ObjectIdentifier(object)], references.objects[slot]) = (slot, object)
+    (now.references.slots[ObjectIdentifier(object)], now.references.objects[slot]) = (slot, object)
     return slot
   }
 

@@ -22,16 +22,17 @@ final class TypeTable {
   /// The registrations by names and aliases.
   private var registrations: [String: Registration] = [:]
 
-  // The tables are asked for every object, and changed by calls on the actor of the app alone, so
-  // the check whether both happen at once would take longer than the answer.
   /// The names that classes had before they got theirs, of names that can be a key.
-  @safe @exclusivity(unchecked) private(set) var formerNames: [String: [String]] = [:]
-  @safe @exclusivity(unchecked) private var storyboards: [String: Storyboard] = [:]
-  @safe @exclusivity(unchecked) private var infos: [TypeInfo] = []
-  @safe @exclusivity(unchecked) private var numbers = KeyTable()
+  private(set) var formerNames: [String: [String]] = [:]
+  private var storyboards: [String: Storyboard] = [:]
+  // Asked for every object, and changed by calls on the actor of the app alone, so the check whether both
+  // happen at once would take longer than the answer (benchmark: save 10,000 nodes).
+  @safe @exclusivity(unchecked) private var known = (
+    infos: [TypeInfo](), numbers: KeyTable(), changeCount: 0
+  )
 
   /// Counts the registrations.
-  @safe @exclusivity(unchecked) private(set) var changeCount = 0
+  var changeCount: Int { known.changeCount }
 
   // MARK: Registering
 
@@ -56,8 +57,7 @@ final class TypeTable {
     if !aliases.isEmpty, name.utf8.count <= Element.longestName { formerNames[name] = aliases }
     names[ObjectIdentifier(type)] = name
     // The registration may change answers that were given before.
-    (infos, numbers) = ([], KeyTable())
-    changeCount += 1
+    known = ([], KeyTable(), changeCount + 1)
   }
 
   /// The names in archives; of types that were registered twice, the last.
@@ -69,12 +69,12 @@ final class TypeTable {
   func info(of object: any StateRestoring) -> TypeInfo {
     let type = type(of: object)
     let key = UInt64(identifierOf: ObjectIdentifier(type))
-    if let number = numbers[key] { return infos[Int(number)] }
+    if let number = known.numbers[key] { return known.infos[Int(number)] }
     let name = name(of: type)
     let info = TypeInfo(type, name, TypeTraits(of: object), registration: registrations[name])
     if info.tracking == .always { knowsUntracked = true }
-    numbers.set(key, Int32(infos.count))
-    infos.append(info)
+    known.numbers.set(key, Int32(known.infos.count))
+    known.infos.append(info)
     return info
   }
 
@@ -135,7 +135,7 @@ final class TypeTable {
         .nameTaken, "The name “\(storyboard.name)” is registered for another storyboard.")
     }
     storyboards[storyboard.name] = storyboard
-    changeCount += 1
+    known.changeCount += 1
   }
 
   var hasStoryboards: Bool { !storyboards.isEmpty }
