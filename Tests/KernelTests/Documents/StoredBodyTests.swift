@@ -46,12 +46,7 @@ final class StoredBodyTests: BodyTestCase {
     try await save([Page("a", "old")])
     try await relaunch([throwing("a", typing: "new")])
     for number in 1...4 {
-      let page = Page("a")
-      var isFirst = true
-      page.onDecode = {
-        defer { isFirst = false }
-        if isFirst { throw Page.Failure() }
-      }
+      let page = throwingOnce("a")
       let keeper = try keeper()
       _ = try await keeper.restore(into: [page])
       XCTAssertEqual(page.text, number == 1 ? "new" : "edited \(number - 1)")
@@ -303,12 +298,7 @@ final class StoredBodyTests: BodyTestCase {
   func testABodyThatWasGivenLateStaysUntilItsNodeHasSaidIt() async throws {
     try await save([Page("a", "old")])
     try await relaunch([throwing("a", typing: "new")])
-    let page = Page("a")
-    var isFirst = true
-    page.onDecode = {
-      defer { isFirst = false }
-      if isFirst { throw Page.Failure() }
-    }
+    let page = throwingOnce("a")
     let keeper = try keeper()
     _ = try await keeper.restore(into: [page])
     XCTAssertEqual(page.text, "new")
@@ -411,6 +401,17 @@ final class StoredBodyTests: BodyTestCase {
     late.name = "renamed"
     _ = try await keeper.save([root])
     XCTAssertEqual(try texts("root/renamed"), ["new", "old"])
+  }
+
+  /// A page whose first decoding throws.
+  private func throwingOnce(_ name: String) -> Page {
+    let page = Page(name)
+    var isFirst = true
+    page.onDecode = {
+      defer { isFirst = false }
+      if isFirst { throw Page.Failure() }
+    }
+    return page
   }
 
   // MARK: What is above
