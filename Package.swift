@@ -171,7 +171,8 @@ let package = Package(
       name: "ArchiveCodec", dependencies: ["RestorationLibc", "CSodium"], swiftSettings: settings),
     .target(
       name: "RestorationKit", dependencies: ["ArchiveCodec", "RestorationLibc"],
-      path: isNext ? "Sources" : nil, sources: isNext ? next.sources : nil,
+      path: isNext ? "Sources" : nil, exclude: isNext ? ["RestorationKernel/README.md"] : [],
+      sources: isNext ? next.sources : nil,
       swiftSettings: settings),
     .target(
       name: "RestorationDrafts", dependencies: ["ArchiveCodec", "RestorationLibc"],

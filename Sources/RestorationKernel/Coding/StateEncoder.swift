@@ -157,12 +157,23 @@ public final class StateEncoder {
 /// The state of an object that the library writes and reads for it, beside its hooks.
 extension StateEncoder {
   func encodeAll(of object: any StateRestoring, _ traits: TypeTraits) throws {
+    if traits.contains(.hasBuiltInState) { encodeBuiltIn(of: object) }
     try using {
       if traits.contains(.stateful), let object = object as? any StatefulRestoring {
         try encodeState(of: object)
       }
       try object.encodeRestorableState(with: self)
     }
+  }
+
+  /// Writes the values that the library stores of an object besides those of its hook.
+  private func encodeBuiltIn(of object: any StateRestoring) {
+    let container = encoder.beginContainer(forKey: BuiltInKey.container)
+    let start = encoder.byteCount
+    BuiltInState.encode(object, with: encoder) { walk.reference(toTab: $0, of: slot) }
+    let isEmpty = encoder.byteCount == start
+    encoder.endContainer(container)
+    if isEmpty { encoder.remove(BuiltInKey.container) }
   }
 
   /// Runs code of the app that writes with the coder.
@@ -182,6 +193,9 @@ protocol StateEncoding: AnyObject {
 
   /// The record of a referenced object; nil, with a note, if it cannot be referred to.
   func reference(to object: any StateRestoring, from referrer: Int32, key: String) -> UInt64?
+
+  /// The record of a selected tab; nil if that is none of the children.
+  func reference(toTab tab: any RestorableNode, of slot: Int32) -> UInt64?
 
   func note(_ note: ReportNote, _ slot: Int32)
 }

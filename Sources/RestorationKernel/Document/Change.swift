@@ -16,7 +16,7 @@ package struct Change: Sendable {
   /// What is another of stored elements.
   package struct Edits: Sendable {
     package var bodies: [(slot: Int32, body: RecordFingerprint)] = []
-    package var places: [(slot: Int32, place: Place)] = []
+    package var places: [Int32: Place] = [:]
     package var children: [(slot: Int32, slots: [Int32])] = []
     package var asksBelow: Set<Int32> = []
     /// The elements whose references are known from now on.

@@ -5,13 +5,6 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// One element, as a contents record has it.
-struct Child {
-  let slot: Int32
-  let id: UInt64
-  let place: Place
-}
-
 /// The numbers of the records that belong to no element.
 enum TreeRecord {
   /// The forms, the next identifier, and what the app said of itself.
@@ -32,7 +25,7 @@ enum DocumentKey {
 
 extension RecordBuilder {
   /// Writes who is below an element, as arrays beside each other.
-  func writeContents(_ children: [Child], of element: Element) throws {
+  func writeContents(_ children: [(id: UInt64, place: Place)], of element: Element) throws {
     let coder = try begin(record: element.contentsRecord)
     var last: UInt64 = 0
     // The identifiers of new siblings follow each other, so that most differences take a byte.

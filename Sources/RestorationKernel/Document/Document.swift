@@ -129,6 +129,11 @@ package struct Element: Sendable {
 
   /// The longest name, in bytes.
   static let longestName = ArchiveLimits.standard.keyByteCount
+
+  /// Whether an element can be stored under a name.
+  static func canBeCalled(_ name: String) -> Bool {
+    !name.isEmpty && name.utf8.count <= longestName
+  }
 }
 
 /// What the element above says of an element.

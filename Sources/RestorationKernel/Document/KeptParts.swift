@@ -14,7 +14,7 @@ package struct KeptParts: Sendable {
   /// The own bodies of elements whose objects are back and have not read them, until others are stored.
   var withheld: [Int32: Kept] = [:]
   /// What objects said before they were given a body late, until it is stored as an unread one.
-  var pending: [Int32: [(body: KeyedDecoder, form: Int32)]] = [:]
+  var pending: [Int32: [KeyedDecoder]] = [:]
 
   var isEmpty: Bool {
     elements.isEmpty && bodies.isEmpty && withheld.isEmpty && pending.isEmpty

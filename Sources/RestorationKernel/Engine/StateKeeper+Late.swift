@@ -181,10 +181,8 @@ extension StateKeeper {
       after.kept.withheld[slot] = own
     }
     let now = try? StateProbe.fingerprint(of: late.node, types.traits(of: late.node))
-    guard let before, now != before.fingerprint, let form = document?[slot].place.form else {
-      return
-    }
-    after.kept.pending[slot, default: []].append((before.body, form))
+    guard let before, now != before.fingerprint else { return }
+    after.kept.pending[slot, default: []].append(before.body)
   }
 
   /// What a node says.
@@ -229,6 +227,7 @@ extension StateKeeper {
       document.leftovers =
         (document.leftovers ?? []) + (document.kept.bodies[slot] ?? []).map(\.record)
       (document.kept.bodies[slot], document.kept.withheld[slot]) = (nil, nil)
+      document.kept.pending[slot] = nil
       document.hasUnstoredKept = true
       self.document = document
       KnownObjects.shared.askAgain([node], of: owner)

@@ -12,6 +12,15 @@ extension RestorationRun {
     for slot in order where document[slot].place.parent == Document.tree { noteGivenRoot(slot) }
     keep(in: &after, byteCount)
     findLeftOut()
+    for (slot, bodies) in after.kept.bodies {
+      guard case .restored? = elements.outcomes[slot], elements.choice(at: slot)?.unread == nil
+      else { continue }
+      // The own body has been decoded, so that it is kept when the element is left out again.
+      for place in bodies.indices where bodies[place].reason == .leftOut {
+        after.kept.bodies[slot]?[place].reason = .replaced
+        after.hasUnstoredKept = true
+      }
+    }
     for slot in order { after.kept.withheld[slot] = nil }
     for slot in [Document.tree] + order {
       guard let reason = withheldReason(slot) else { continue }

@@ -54,23 +54,21 @@ final class KnownObjects: Sendable {
   ///
   /// With `hasChanged`, the next save asks the object all the same.
   func note(_ object: AnyObject, at slot: Int32, of owner: Owner, hasChanged: Bool = false) {
+    // The last reference to an object may go here, and the object may say then that it has changed.
+    var met: [AnyObject] = []
     table.withLock { table in
       let number =
-        table.number(of: object, owner.number) ?? table.add(object, owner.number)
+        table.number(of: object, owner.number) ?? table.add(object, owner.number, meeting: &met)
       table.set(number, at: slot)
-      table.entries[number].hasChanged = hasChanged
-      if hasChanged { table.owners[owner.number].changed.append(number) }
+      table.entries[number].hasChanged = false
+      if hasChanged { table.change(number) }
     }
+    withExtendedLifetime(met) {}
   }
 
   /// Forgets the elements of all objects of a keeper.
   func forgetAll(of owner: Owner) {
-    table.withLock { table in
-      (table.owners[owner.number].changed, table.owners[owner.number].numbers) = ([], [])
-      for number in table.entries.indices where table.entries[number].owner == owner.number {
-        table.entries[number].slot = min(table.entries[number].slot, -1)
-      }
-    }
+    table.withLock { $0.forgetAll(of: owner.number, as: -1) }
   }
 
   /// Notes that elements are gone.
@@ -83,28 +81,19 @@ final class KnownObjects: Sendable {
     }
   }
 
-  /// Gives back what a save that failed has taken: the next one asks these objects again.
+  /// Lets the next save ask objects, as those of a save that failed, be it that they have said or not that they
+  /// have changed.
   ///
   /// The elements from the count on were never stored.
-  func giveBack(_ objects: [AnyObject], of owner: Owner, storedCount count: Int) {
+  func askAgain(_ objects: [AnyObject], of owner: Owner, storedCount count: Int = .max) {
+    guard !objects.isEmpty else { return }
     table.withLock { table in
       for number in objects.compactMap({ table.number(of: $0, owner.number) }) {
         if Int(table.entries[number].slot) >= count {
           table.entries[number].slot = -1
         } else {
-          table.entries[number].hasChanged = true
-          table.owners[owner.number].changed.append(number)
+          table.change(number)
         }
-      }
-    }
-  }
-
-  /// Lets the next save ask objects that have not said that they have changed.
-  func askAgain(_ objects: [AnyObject], of owner: Owner) {
-    guard !objects.isEmpty else { return }
-    table.withLock { table in
-      for number in objects.compactMap({ table.number(of: $0, owner.number) }) {
-        table.change(number)
       }
     }
   }
@@ -114,10 +103,8 @@ final class KnownObjects: Sendable {
   @discardableResult
   func askAll(of owner: Owner) -> Set<Int32> {
     table.withLock { table in
-      let unsaid = table.entries.indices.filter {
-        table.entries[$0].owner == owner.number && !table.entries[$0].hasChanged
-      }
-      for number in unsaid { table.change(number) }
+      let unsaid = table.numbers(of: owner.number).filter { !table.entries[$0].hasChanged }
+      unsaid.forEach { table.change($0) }
       return Set(unsaid.map { table.entries[$0].slot })
     }
   }
@@ -134,6 +121,7 @@ final class KnownObjects: Sendable {
       let changed = table.owners[owner.number].changed
       table.owners[owner.number].changed = []
       return changed.compactMap { number in
+        table.entries[number].isListed = false
         let entry = table.entries[number]
         guard entry.hasChanged, entry.slot >= 0 else { return nil }
         return table.objects[number].object.map { ($0, entry.slot) }
@@ -151,10 +139,11 @@ final class KnownObjects: Sendable {
   /// Gives elements their places in a document that has been packed.
   func move(_ slots: [Int32], of owner: Owner) {
     table.withLock { table in
+      let numbers = table.numbers(of: owner.number)
       table.owners[owner.number].numbers = []
-      for number in table.entries.indices where table.entries[number].owner == owner.number {
+      for number in numbers {
         let slot = Int(table.entries[number].slot)
-        if slot >= 0 { table.set(number, at: slot < slots.count ? slots[slot] : -1) }
+        table.set(number, at: slot < slots.count ? slots[slot] : -1)
       }
     }
   }
@@ -191,6 +180,8 @@ private struct KnownTable: Sendable {
     /// The element; -1 for none, and ``gone``.
     var slot: Int32 = -1
     var hasChanged = false
+    /// Whether the entry is among those that have changed since they were taken.
+    var isListed = false
     /// The entry of the same object for another keeper; -1 for none.
     let next: Int32
   }
@@ -231,15 +222,19 @@ private struct KnownTable: Sendable {
   }
 
   mutating func removeOwner(_ owner: Int) {
-    for slot in owners[owner].numbers.indices {
-      if let number = number(at: Int32(slot), owner) { entries[number].slot = Self.gone }
-    }
+    forgetAll(of: owner, as: Self.gone)
     owners[owner] = OwnerRow(signal: ChangeSignal())
     freeOwners.append(owner)
   }
 
-  mutating func add(_ object: AnyObject, _ owner: Int) -> Int {
-    if entries.count >= countToSweep { sweep() }
+  mutating func forgetAll(of owner: Int, as slot: Int32) {
+    for number in numbers(of: owner) { entries[number].slot = slot }
+    for number in owners[owner].changed { entries[number].isListed = false }
+    (owners[owner].changed, owners[owner].numbers) = ([], [])
+  }
+
+  mutating func add(_ object: AnyObject, _ owner: Int, meeting met: inout [AnyObject]) -> Int {
+    if entries.count >= countToSweep { sweep(meeting: &met) }
     return append(object, Object(object: object), owner)
   }
 
@@ -251,7 +246,7 @@ private struct KnownTable: Sendable {
   }
 
   /// Drops the entries without a use, if they are many: moving a weak reference takes long.
-  private mutating func sweep() {
+  private mutating func sweep(meeting met: inout [AnyObject]) {
     let old = (entries: entries, objects: objects, owners: owners)
     countToSweep = max(1024, entries.count * 2)
     guard entries.count(where: { $0.slot < 0 }) > entries.count / 4 else { return }
@@ -259,6 +254,7 @@ private struct KnownTable: Sendable {
     for owner in owners.indices { (owners[owner].changed, owners[owner].numbers) = ([], []) }
     for (number, entry) in old.entries.enumerated() where entry.slot != Self.gone {
       guard let object = old.objects[number].object else { continue }
+      met.append(object)
       let new = append(object, old.objects[number], entry.owner)
       set(new, at: entry.slot)
       if entry.hasChanged { change(new) }
@@ -277,9 +273,15 @@ private struct KnownTable: Sendable {
   }
 
   mutating func change(_ number: Int) {
-    guard !entries[number].hasChanged else { return }
     entries[number].hasChanged = true
+    guard !entries[number].isListed else { return }
+    entries[number].isListed = true
     owners[entries[number].owner].changed.append(number)
+  }
+
+  /// The entries of the elements of an owner.
+  func numbers(of owner: Int) -> [Int] {
+    owners[owner].numbers.indices.compactMap { number(at: Int32($0), owner) }
   }
 
   func number(at slot: Int32, _ owner: Int) -> Int? {

@@ -94,10 +94,13 @@ final class Places {
 
   // MARK: Elements
 
+  /// Where the next new element will be.
+  var nextSlot: Int32 { Int32(document.elements.count + now.added.count) }
+
   /// Makes an element, and returns where it will be.
   func add(_ place: Place, asksBelow: Bool = false) -> Int32 {
     now.added.append(Element(id: takeID(), place: place, asksBelow: asksBelow))
-    return Int32(document.elements.count + now.added.count - 1)
+    return nextSlot - 1
   }
 
   func takeID() -> UInt64 {
@@ -122,7 +125,7 @@ final class Places {
   func hasMoved(_ slot: Int32) -> Bool { !now.moved.isEmpty && now.moved[slot] != nil }
 
   /// The stored elements that have got another place.
-  var moves: [Int32] { Array(now.moved.keys) }
+  var moved: [Int32: Place] { now.moved }
 
   /// The place that an element has now.
   func place(of slot: Int32) -> Place {
@@ -299,6 +302,12 @@ extension Places: StateEncoding {
     guard let slot = free?.min() else { return nil }
     (now.references.slots[ObjectIdentifier(object)], now.references.objects[slot]) = (slot, object)
     return slot
+  }
+
+  func reference(toTab tab: any RestorableNode, of slot: Int32) -> UInt64? {
+    visitedSlot(of: tab).flatMap { tab in
+      parent(of: tab) == slot && role(of: tab) != .referred ? id(of: tab) : nil
+    }
   }
 
   func note(_ note: ReportNote, _ slot: Int32) { notes.add(note, slot) }

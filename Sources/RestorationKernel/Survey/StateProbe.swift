@@ -59,6 +59,8 @@ private final class ProbedReferences: StateEncoding {
     id(object)
   }
 
+  func reference(toTab tab: any RestorableNode, of slot: Int32) -> UInt64? { id(tab) }
+
   // Notes are left to the save that stores the state.
   func note(_ note: ReportNote, _ slot: Int32) {}
 }

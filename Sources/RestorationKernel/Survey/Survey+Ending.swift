@@ -13,7 +13,7 @@ extension Survey {
   func elementsToRemove() -> Set<Int32> {
     let new = places.added.indices.map { Int32(document.elements.count + $0) }
     var gone = Set(new.filter(places.isHomeless))
-    var left = places.orphans + places.moves.filter(places.isHomeless)
+    var left = places.orphans + places.moved.keys.filter(places.isHomeless)
     while let slot = left.popLast() {
       guard gone.insert(slot).inserted else { continue }
       left += document[slot].children.filter { places.parent(of: $0) == slot }
@@ -22,17 +22,15 @@ extension Survey {
   }
 
   private mutating func remove(_ gone: Set<Int32>) {
-    leaving.stored.formUnion(document.leftovers ?? [])
+    leaving.formUnion(document.leftovers ?? [])
     change.removed = gone.sorted()
     for slot in gone {
       contents[slot] = nil
       let element = places[slot]
       // The object may have been asked before it came out that the element goes.
-      leaving.written.insert(element.bodyRecord)
-      for body in unreadBodies(of: slot) { remove(body) }
-      guard !places.isNew(slot) else { continue }
-      if element.body != .none { leaving.stored.insert(element.bodyRecord) }
-      if !element.children.isEmpty { leaving.stored.insert(element.contentsRecord) }
+      leaving.insert(element.bodyRecord)
+      if !element.children.isEmpty { leaving.insert(element.contentsRecord) }
+      leaving.formUnion(unreadBodies(of: slot).map(\.record))
     }
   }
 
@@ -57,12 +55,10 @@ extension Survey {
       guard slots != stored || slots.contains(where: { places.place(of: $0) != document[$0].place })
       else { continue }
       if !slots.isEmpty {
-        let children = slots.map { slot in
-          Child(slot: slot, id: places.id(of: slot), place: places.place(of: slot))
-        }
+        let children = slots.map { (places.id(of: $0), places.place(of: $0)) }
         try builder.writeContents(children, of: places[slot])
       } else if !stored.isEmpty {
-        leaving.stored.insert(places[slot].contentsRecord)
+        leaving.insert(places[slot].contentsRecord)
       }
       if places.isNew(slot) {
         places.change(new: slot) { $0.children = slots }
@@ -76,9 +72,9 @@ extension Survey {
   /// Lets the saves that follow ask who contains what has moved: an element that says nothing of that now may
   /// contain it still, once it is free again.
   private mutating func askFormerParents(but gone: Set<Int32>) {
-    guard !places.moves.isEmpty else { return }
+    guard !places.moved.isEmpty else { return }
     let asked = Set(agenda.visits.map(\.slot))
-    for slot in places.moves {
+    for slot in places.moved.keys {
       let before = document[slot].place
       guard before.parent > Document.tree, before.parent != places.parent(of: slot),
         !before.role.livesByReferences, !asked.contains(before.parent),
@@ -137,7 +133,7 @@ extension Survey {
   /// Writes what belongs to no element, if it has changed.
   mutating func writeFacts() throws {
     (change.added, change.isWhole) = (places.added, references.isWhole)
-    change.nextID = places.nextID
+    (change.edits.places, change.nextID) = (places.moved, places.nextID)
     var head = document.head
     if !forms.newForms.isEmpty { head.forms += forms.newForms }
     head.facts.words = conditions.facts.words
@@ -173,7 +169,7 @@ extension Survey {
     if !rows.isEmpty {
       try builder.writeKept(rows, since: conditions.now)
     } else if try conditions.storedRecord(TreeRecord.kept) != nil {
-      leaving.stored.insert(TreeRecord.kept)
+      leaving.insert(TreeRecord.kept)
     }
   }
 }

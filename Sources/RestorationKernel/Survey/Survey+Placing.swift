@@ -8,26 +8,19 @@ extension Survey {
     let stored = document[Document.tree].children
     if document.hasStored(roots, of: owner) {
       zip(roots, stored).forEach { places.visit($0, at: $1) }
-      try visitReferred(below: Document.tree)
-      return try placeAll()
+    } else {
+      try place(roots, besides: [], below: Document.tree, of: stored)
     }
-    var siblings = Siblings(below: Document.tree, of: stored, expecting: roots.count)
-    let first = agenda.met.count
-    for root in roots { try place(root, .child, maySharing: false, &siblings) }
-    agenda.met.reverse(from: first)
-    try end(&siblings)
     try visitReferred(below: Document.tree)
     try placeAll()
   }
 
   /// Puts an object among those that will be asked, and places what is below it.
-  mutating func place(belowOf number: Int) throws {
-    agenda.order.append(number)
-    let visit = agenda.visits[number]
+  mutating func place(belowOf visit: Visit) throws {
+    agenda.visits.append(visit)
     if visit.asksBody { places.notes.add(asked: visit.slot) }
     try visitReferred(below: visit.slot)
     guard let node = visit.info.node(visit.object) else { return }
-    let traits = visit.info.traits
     let (below, presented, views) = try KnownObjects.shared.observing(
       .contents, visit.object, visit.info, of: owner
     ) {
@@ -46,111 +39,100 @@ extension Survey {
     }
     let stored = places.isNew(visit.slot) ? [] : document[visit.slot].children
     guard !below.isEmpty || presented != nil || !views.isEmpty || !stored.isEmpty else { return }
-    var siblings = Siblings(
-      below: visit.slot, of: stored, expecting: below.count + views.count)
+    try place(
+      below, presented, besides: views, below: visit.slot, of: stored,
+      maySharing: !visit.info.traits.isDisjoint(with: .tellsEqualChildrenApart))
+  }
+
+  /// Places what an object says that it contains.
+  private mutating func place(
+    _ nodes: [any RestorableNode], _ presented: (any RestorableNode)? = nil,
+    besides views: [NamedView], below parent: Int32, of stored: [Int32], maySharing: Bool = false
+  ) throws {
+    var siblings = Siblings(below: parent, of: stored, expecting: nodes.count + views.count)
     let first = agenda.met.count
-    for (name, view) in views { try place(view, name, &siblings) }
-    let mayShare = !traits.isDisjoint(with: .tellsEqualChildrenApart)
-    for child in below { try place(child, .child, maySharing: mayShare, &siblings) }
-    if let presented { try place(presented, .presented, maySharing: false, &siblings) }
+    for (name, view) in views { try place(view, name, .view, &siblings) }
+    for node in nodes {
+      let name = places.objects.identifier(of: node)
+      try place(node, name, .child, maySharing: maySharing, &siblings)
+    }
+    if let presented {
+      try place(presented, places.objects.identifier(of: presented), .presented, &siblings)
+    }
     // The first of them comes to lie on top: views are asked before the nodes.
     agenda.met.reverse(from: first)
     try end(&siblings)
   }
 
-  /// Gives a node its place, unless it is left out.
+  /// Gives an object its place among its siblings, unless it is left out.
   private mutating func place(
-    _ node: any RestorableNode, _ role: Role, maySharing: Bool, _ siblings: inout Siblings
+    _ object: any StateRestoring, _ name: String?, _ role: Role, maySharing: Bool = false,
+    _ siblings: inout Siblings
   ) throws {
-    guard conditions.coming != ObjectIdentifier(node) else {
-      return noteAsking(at: siblings.parent)
+    let parent = siblings.parent
+    guard conditions.coming != ObjectIdentifier(object) else { return noteAsking(at: parent) }
+    guard let name, Element.canBeCalled(name) else {
+      return leaveOut(object, name, role.kind, below: parent)
     }
-    guard let name = usableName(of: node) else { return leaveOut(node, below: siblings.parent) }
-    let (info, met) = (types.info(of: node), places.visitedSlot(of: node))
+    let (info, met) = (types.info(of: object), places.visitedSlot(of: object))
     if let met, !isFree(met, &siblings) {
       // The next saves look which of the two contains it then.
-      noteAsking(at: siblings.parent)
+      noteAsking(at: parent)
       noteAsking(at: places.parent(of: met))
       let index = maySharing ? siblings.takeIndex(of: name) : 0
-      return addEntry(.node, node, name, siblings.parent, .containedTwice, siblingIndex: index)
+      let path = places.path(of: parent).appending(name, siblingIndex: Int(index))
+      return places.notes.add(
+        ReportEntry(kind: role.kind, path: path, className: info.name, outcome: .containedTwice))
     }
-    let isPlaced = try settle(
-      node, info, name, role, met, met == nil ? known(node, info) : nil, maySharing: maySharing,
-      restorationClass: node.restorationClass, &siblings)
-    if !isPlaced { leaveOut(node, below: siblings.parent) }
-  }
-
-  /// Whether a node may lie below an element: of two that contain it, the first that says so has it.
-  private func isFree(_ met: Int32, _ siblings: inout Siblings) -> Bool {
-    // One that says when it changes may have been met before the one that contains it.
-    places.parent(of: met) == siblings.parent
-      ? !siblings.contains(met) : places.mayBeContained(met, in: siblings.parent)
-  }
-
-  private mutating func place(
-    _ view: any RestorableView, _ name: String, _ siblings: inout Siblings
-  ) throws {
-    guard name.utf8.count <= Element.longestName else {
-      return addEntry(
-        .view, view, "", siblings.parent, .noIdentifier,
-        [.identifierTooLong(byteCount: name.utf8.count)])
-    }
-    guard places.visitedSlot(of: view) == nil else {
-      noteAsking(at: siblings.parent)
-      return addEntry(.view, view, name, siblings.parent, .containedTwice)
-    }
-    let info = types.info(of: view)
-    let isPlaced = try settle(
-      view, info, name, .view, nil, known(view, info), maySharing: false, restorationClass: nil,
-      &siblings)
-    if !isPlaced { addEntry(.view, view, name, siblings.parent, .duplicate) }
-  }
-
-  /// Gives an object its place among its siblings; false if another one has its name.
-  private mutating func settle(
-    _ object: any StateRestoring, _ info: TypeInfo, _ name: String, _ role: Role, _ met: Int32?,
-    _ known: KnownObjects.Known?, maySharing: Bool, restorationClass: Any.Type?,
-    _ siblings: inout Siblings
-  ) throws -> Bool {
+    let known = met == nil ? known(object, info) : nil
     let own = met ?? places.mentionedSlot(of: object) ?? known?.slot
     guard var match = siblings.match(name, role, own, maySharing: maySharing, places) else {
-      return false
+      return leaveOut(object, name, role.kind, below: parent)
     }
     if let other = match.slot, own == nil, isOfAnother(other, than: object) {
       siblings.giveBack(other, places)
       if !places.hasMoved(other) { places.orphans.insert(other) }
       match.slot = nil
     }
-    let found = match.slot
-    if let found { claim(found, by: object) }
-    var place = Place(
-      parent: siblings.parent, role: role, name: name, siblingIndex: match.siblingIndex)
-    place.lacksState = found.map { places.lacksState($0) } ?? false
-    var notes: [ReportNote] = []
-    let form = forms.form(of: object, info, restorationClass: restorationClass) {
-      notes.append($0)
+    let (slot, isOther) = put(
+      object, info, at: match.slot,
+      Place(parent: parent, role: role, name: name, siblingIndex: match.siblingIndex))
+    siblings.append(slot)
+    if met == nil { try visit(object, info, at: slot, isOther ? nil : known) }
+  }
+
+  /// Whether an object may lie below an element: of two that contain it, the first that says so has it.
+  private func isFree(_ met: Int32, _ siblings: inout Siblings) -> Bool {
+    // One that says when it changes may have been met before the one that contains it.
+    places.parent(of: met) == siblings.parent
+      ? !siblings.contains(met, places) : places.mayBeContained(met, in: siblings.parent)
+  }
+
+  /// Gives an object its place; returns its element, and whether that is new, or has another form than before.
+  mutating func put(
+    _ object: any StateRestoring, _ info: TypeInfo, at found: Int32?, _ new: Place
+  ) -> (slot: Int32, isOther: Bool) {
+    var place = new
+    let form = form(of: object, info, at: found ?? places.nextSlot)
+    place.form = form
+    guard let slot = found else {
+      return (places.add(place, asksBelow: info.tracking == .always), true)
     }
-    place.form = storedForm(of: found, now: form)
-    let slot = found ?? places.add(place, asksBelow: info.tracking == .always)
-    let stored = found == nil || places.isNew(slot) ? nil : document[slot].place
-    for note in notes { places.notes.add(note, slot) }
-    let child = Child(slot: slot, id: places.id(of: slot), place: place)
-    siblings.append(child, at: match.key, storedAs: stored)
-    if found != nil { move(slot, to: place, from: stored) }
-    if met == nil {
-      let hasOtherForm = stored.map { $0.form != form } ?? false
-      try visit(object, info, at: slot, found == nil || hasOtherForm ? nil : known)
+    let stored = places.isNew(slot) ? nil : document[slot].place
+    if stored != nil {
+      claim(slot, by: object)
+      place.form = keeping.withheld(slot)?.form ?? form
     }
-    return true
+    place.lacksState = places.lacksState(slot)
+    move(slot, to: place, from: stored)
+    return (slot, stored?.form != form)
   }
 
   func form(of object: any StateRestoring, _ info: TypeInfo, at slot: Int32) -> Int32 {
-    let named: Any.Type? =
-      switch object {
-      case let node as any RestorableNode: node.restorationClass
-      case let object as any RestorableObject: object.objectRestorationClass
-      default: nil
-      }
+    let node = info.node(object)
+    let named =
+      node == nil
+      ? (object as? any RestorableObject)?.objectRestorationClass : node?.restorationClass
     return forms.form(of: object, info, restorationClass: named) { places.notes.add($0, slot) }
   }
 
@@ -169,11 +151,8 @@ extension Survey {
   /// which only a reference has led so far.
   mutating func move(_ slot: Int32, to place: Place, from stored: Place?) {
     let hasOtherParent = places.parent(of: slot) != place.parent || places.orphans.contains(slot)
-    if places.place(of: slot) != place {
-      if stored != nil { change.edits.places.append((slot, place)) }
-      // Also within one parent: the element is not among those that nobody was matched with.
-      places.move(slot, to: place)
-    }
+    // Also within one parent: the element is not among those that nobody was matched with.
+    if places.place(of: slot) != place { places.move(slot, to: place) }
     let stays = stored.map { $0.parent == place.parent && !$0.role.livesByReferences } ?? false
     if let stored, stored.parent != place.parent { touchContents(of: stored.parent) }
     if !stays, places.asksBelow(slot) || change.edits.asksBelow.contains(slot) {
@@ -222,30 +201,28 @@ extension Survey {
   /// Decides about the stored children that no object was matched with.
   private mutating func end(_ siblings: inout Siblings) throws {
     let parent = siblings.parent
-    var (kept, referred): ([Child], [Child]) = ([], [])
+    var (kept, referred): ([Int32], [Int32]) = ([], [])
     for slot in siblings.unmatched() where !places.hasMoved(slot) {
-      let stored = document[slot]
-      let child = Child(slot: slot, id: stored.id, place: stored.place)
-      if stored.place.role.livesByReferences {
-        referred.append(child)
+      if places.role(of: slot).livesByReferences {
+        referred.append(slot)
       } else if document.kept.elements[slot] != nil {
-        if !places.orphans.contains(slot) { kept.append(child) }
+        if !places.orphans.contains(slot) { kept.append(slot) }
       } else if var claimed = keeping.claims.isEmpty ? nil : keeping.claims[parent] {
         // What was kept below a kept element goes on being kept below the object that has claimed it.
         claimed.byteCount = try storedByteCount(of: slot)
         keeping.parts.elements[slot] = claimed
-        kept.append(child)
+        kept.append(slot)
       } else {
         places.orphans.insert(slot)
       }
     }
     siblings.keep(kept)
-    for child in kept { addKept(child.slot) }
-    let isChanged = siblings.end(besides: referred.count)
-    guard isChanged || !referred.isEmpty else { return }
+    for slot in kept { addKept(slot) }
+    let slots = siblings.slots + referred
+    let isSame = !places.isNew(parent) && slots == document[parent].children
+    guard !isSame || !referred.isEmpty || slots.contains(where: places.hasMoved) else { return }
     contents[parent] =
-      siblings.children.map(\.slot) + referred.map(\.slot)
-      + (contents[parent] ?? []).filter { places.role(of: $0).livesByReferences }
+      slots + (contents[parent] ?? []).filter { places.role(of: $0).livesByReferences }
   }
 
   /// Adds lines for an element that nobody has claimed, and for all below it.
@@ -255,46 +232,27 @@ extension Survey {
 
   // MARK: - Leaving out
 
-  /// The name of a node; nil if it has none under which it can be stored.
-  func usableName(of node: any RestorableNode) -> String? {
-    places.objects.identifier(of: node).flatMap { name in
-      name.isEmpty || name.utf8.count > Element.longestName ? nil : name
-    }
-  }
-
-  private mutating func addEntry(
-    _ kind: ElementKind, _ object: any StateRestoring, _ name: String, _ parent: Int32,
-    _ outcome: ElementOutcome, _ notes: [ReportNote] = [], siblingIndex: Int32 = 0
+  /// Leaves out an object that has no usable name, or that of another one, and all below it.
+  mutating func leaveOut(
+    _ object: any StateRestoring, _ name: String?, _ kind: ElementKind, below parent: Int32
   ) {
-    places.notes.add(
-      ReportEntry(
-        kind: kind,
-        path: places.path(of: parent).appending(name, siblingIndex: Int(siblingIndex)),
-        className: types.className(of: object), outcome: outcome, notes: notes))
-  }
-
-  /// Leaves out a node that has no usable name, or that of another one, and all below it.
-  mutating func leaveOut(_ node: any RestorableNode, below parent: Int32) {
-    let name = places.objects.identifier(of: node) ?? ""
-    let isUsable = usableName(of: node) != nil
-    let path = places.path(of: parent).appending(isUsable ? name : "")
-    let isNamelessRoot = name.isEmpty && path.count == 1 && node.restorationName == nil
-    agenda.met.append(
-      .leftOut(
-        node,
-        ReportEntry(
-          kind: .node, path: path, className: types.className(of: node),
-          outcome: isUsable ? .duplicate : .noIdentifier,
-          notes: isNamelessRoot
-            ? [.rootWithoutIdentifier]
-            : name.isEmpty || isUsable ? [] : [.identifierTooLong(byteCount: name.utf8.count)])))
+    let (info, node, name) = (types.info(of: object), object as? any RestorableNode, name ?? "")
+    let isUsable = Element.canBeCalled(name)
+    let isNamelessRoot = parent == Document.tree && name.isEmpty && node?.restorationName == nil
+    let entry = ReportEntry(
+      kind: kind, path: places.path(of: parent).appending(isUsable ? name : ""),
+      className: info.name, outcome: isUsable ? .duplicate : .noIdentifier,
+      notes: isNamelessRoot
+        ? [.rootWithoutIdentifier]
+        : name.isEmpty || isUsable ? [] : [.identifierTooLong(byteCount: name.utf8.count)])
+    // What follows may contain a node.
+    if let node { agenda.met.append(.leftOut(node, entry)) } else { places.notes.add(entry) }
     // The next save looks whether it has a place by then, and it may say so when it gets a name.
     noteAsking(at: parent)
-    let info = types.info(of: node)
-    if info.tracking != .always, places.known(node) == nil {
-      KnownObjects.shared.note(node, at: -1, of: owner)
+    if info.tracking != .always, places.known(object) == nil {
+      KnownObjects.shared.note(object, at: -1, of: owner)
     }
-    KnownObjects.shared.observing(.contents, node, info, of: owner) { _ = node.restorationName }
+    KnownObjects.shared.observing(.contents, object, info, of: owner) { _ = node?.restorationName }
   }
 }
 

@@ -51,7 +51,10 @@ extension Survey {
     var place: Place
     switch object {
     case let node as any RestorableNode:
-      guard let name = usableName(of: node) else { return leaveOut(node, below: referrer) }
+      let name = places.objects.identifier(of: node)
+      guard let name, Element.canBeCalled(name) else {
+        return leaveOut(node, name, .node, below: referrer)
+      }
       place = Place(parent: referrer, role: .referred, name: name)
     case let object as any RestorableObject:
       guard let name = places.objects.identifier(ofRegistered: object) else { return }
@@ -59,14 +62,11 @@ extension Survey {
     // Views belong to their nodes.
     default: return
     }
-    let stored = places.isNew(slot) ? nil : document[slot].place
-    if stored != nil { claim(slot, by: object) }
-    place.form = storedForm(of: slot, now: form(of: object, types.info(of: object), at: slot))
-    place.siblingIndex = stored?.parent == place.parent ? stored?.siblingIndex ?? 0 : 0
-    place.lacksState = places.lacksState(slot)
-    move(slot, to: place, from: stored)
-    touchContents(of: place.parent)
-    contents[place.parent]?.append(slot)
+    if !places.isNew(slot), document[slot].place.parent == place.parent {
+      place.siblingIndex = document[slot].place.siblingIndex
+    }
+    _ = put(object, types.info(of: object), at: slot, place)
+    addContent(slot, to: place.parent)
     if !places.isVisited(object) { try visit(changed: object, at: slot) }
     try placeAll()
   }
@@ -141,13 +141,36 @@ extension Survey {
       places.orphans.insert(slot)
       touchContents(of: places.parent(of: slot))
     }
-    var isTaking = false
+    var (isTaking, lost) = (false, Set<UInt64>())
     for (slot, referrer) in found where places.isHomeless(slot) && !places.isHomeless(referrer) {
-      guard let object = places.object(at: slot), !(object is any RestorableView) else { continue }
-      try take(object, at: slot, below: referrer)
-      if !places.isHomeless(slot) { isTaking = true }
+      if let object = places.object(at: slot) {
+        if object is any RestorableView { continue }
+        try take(object, at: slot, below: referrer)
+        if !places.isHomeless(slot) { isTaking = true }
+      } else if keeping.parts.elements[slot] != nil, places.role(of: slot).livesByReferences {
+        var place = document[slot].place
+        place.parent = referrer
+        move(slot, to: place, from: document[slot].place)
+        addContent(slot, to: referrer)
+      } else {
+        lost.insert(places.id(of: slot))
+      }
     }
-    return isTaking
+    return try askReferrers(to: lost) || isTaking
+  }
+
+  /// Asks those who refer to elements that go, and may have others by now: an object that is found by its name
+  /// alone, and has another one, or is elsewhere; false if there are none.
+  private mutating func askReferrers(to lost: Set<UInt64>) throws -> Bool {
+    guard !lost.isEmpty else { return false }
+    let asked = Set(agenda.visits.lazy.filter(\.asksBody).map(\.slot))
+    let count = agenda.metCount
+    for (slot, ids) in references.all.sorted(by: { $0.key < $1.key })
+    where !lost.isDisjoint(with: ids) && !asked.contains(slot) && !places.isHomeless(slot) {
+      guard let object = places.object(at: slot) else { continue }
+      try visit(changed: object, at: slot)
+    }
+    return agenda.metCount > count
   }
 
   /// Whether a body refers to one of some elements.
@@ -194,70 +217,52 @@ extension Survey {
     return all
   }
 
-  private typealias Lead = (slot: Int32, referrer: Int32)
-
-  /// The elements to which references lead from the tree, each with the first that refers to it, or else
-  /// contains it.
-  private func reachedElements() -> [Lead] {
-    let leads = leads()
-    // What is kept stays, and so does that to which it refers.
-    var (found, next) = (places.keptReferred.map { Lead($0, Document.tree) }, 0)
-    var reached = Set(found.map(\.slot) + [Document.tree])
-    var entry = Document.tree
-    while true {
-      for lead in leads[entry] ?? [] where reached.insert(lead.slot).inserted { found.append(lead) }
-      guard next < found.count else { return found }
-      entry = found[next].slot
-      next += 1
-    }
-  }
-
-  /// Where one gets from each entry: the tree, and what references reach, or nobody has.
+  /// The elements to which references lead from the tree, each with the first in the walk that refers to it.
   ///
-  /// Who has an entry has all below it, but for other entries.
-  private func leads() -> [Int32: [Lead]] {
+  /// Who is reached has all that it contains.
+  private func reachedElements() -> [(slot: Int32, referrer: Int32)] {
     var slots = document.slotsByIdentifier
     for (number, element) in places.added.enumerated() {
       slots.set(element.id, Int32(document.elements.count + number))
     }
-    let all = allReferences().sorted { $0.key < $1.key }.flatMap { slot, ids in
-      ids.compactMap { slots[$0] }.map { Lead($0, slot) }
+    var below = Array(repeating: [Int32](), count: allSlots.count)
+    for slot in allSlots where isContained(slot) {
+      below[Int(places.parent(of: slot))].append(slot)
     }
-    let targets = Set(all.map(\.slot))
-    var entries: [Int32: Int32] = [:]
-    func entry(at slot: Int32) -> Int32 {
-      var (above, passed): (Int32, [Int32]) = (slot, [])
-      while above > Document.tree, entries[above] == nil, !targets.contains(above),
-        isContained(above)
-      {
-        passed.append(above)
-        above = places.parent(of: above)
+    let references = allReferences()
+    var found: [(slot: Int32, referrer: Int32)] = []
+    var (stack, reached, next) = ([Document.tree], Set([Document.tree]), 0)
+    while true {
+      while let slot = stack.popLast() {
+        var targets = (references[slot] ?? []).compactMap { slots[$0] }
+        // An object that scopes another one stays with it.
+        let scope = places.parent(of: slot)
+        if scope > Document.tree, places.role(of: slot) == .object,
+          places.role(of: scope) == .object
+        {
+          targets.append(scope)
+        }
+        for target in targets where reached.insert(target).inserted { found.append((target, slot)) }
+        stack += below[Int(slot)].filter { reached.insert($0).inserted }.reversed()
       }
-      let entry = entries[above] ?? above
-      for slot in passed { entries[slot] = entry }
-      return entry
+      guard next < found.count else { return found }
+      stack.append(found[next].slot)
+      next += 1
     }
-    var leads: [Int32: [Lead]] = [:]
-    for lead in all { leads[entry(at: lead.referrer), default: []].append(lead) }
-    for slot in targets where slot > Document.tree && isContained(slot) {
-      let parent = places.parent(of: slot)
-      leads[entry(at: parent), default: []].append((slot, parent))
-    }
-    // An object that scopes another one stays with it.
-    for slot in allSlots where places.role(of: slot) == .object {
-      let scope = places.parent(of: slot)
-      if scope > Document.tree, places.role(of: scope) == .object {
-        leads[slot, default: []].append((scope, slot))
-      }
-    }
-    return leads
   }
 
   private func isContained(_ slot: Int32) -> Bool {
-    !places.role(of: slot).livesByReferences && !places.orphans.contains(slot)
+    // What is kept stays, and so does that to which it refers.
+    places.parent(of: slot) >= Document.tree && !places.orphans.contains(slot)
+      && (!places.role(of: slot).livesByReferences || document.kept.elements[slot] != nil)
   }
 
   private var allSlots: Range<Int32> { 0..<Int32(document.elements.count + places.added.count) }
+
+  private mutating func addContent(_ slot: Int32, to parent: Int32) {
+    touchContents(of: parent)
+    contents[parent]?.append(slot)
+  }
 
   /// Lets the end of the survey look whether something is another below an element.
   mutating func touchContents(of slot: Int32) {

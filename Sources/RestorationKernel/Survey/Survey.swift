@@ -54,34 +54,24 @@ struct Survey {
 
   /// What a walk has met.
   enum Met {
-    /// An object, by the number of its visit: a copy would count references.
-    case placed(Int)
+    case placed(Visit)
     /// The line of a node that is left out.
     indirect case leftOut(any RestorableNode, ReportEntry)
-  }
-
-  /// The records that go: stored ones, and those of this save that do not get into the file after all.
-  struct Leaving {
-    var stored: Set<UInt64> = []
-    var written: Set<UInt64> = []
   }
 
   /// The order of visits.
   struct Agenda {
     var met: [Met] = []
     var leftOut: Set<ObjectIdentifier> = []
-    /// All visits, as objects were met.
+    var metCount = 0
+    /// The visits in the order of the walk.
     var visits: [Visit] = []
-    /// The numbers of visits, in the order of the walk.
-    var order: [Int] = []
     /// The place behind the visit whose hook runs.
     var nextToAsk = 0
     /// The objects that were asked because they had changed, or were new.
     var asked: [AnyObject] = []
     /// The objects that have said that they have changed.
     var changed: [(object: AnyObject, slot: Int32)] = []
-    /// Those of them that wait until they are part of the tree.
-    var waiting: [(object: AnyObject, slot: Int32)] = []
   }
 
   let places: Places
@@ -95,7 +85,8 @@ struct Survey {
   var references: ReferenceChanges
   /// The bodies that the objects of elements have not read, and the elements that were kept until now.
   var keeping: Keeping
-  var leaving = Leaving()
+  /// The records that go, be it from the file or from what this save has written.
+  var leaving: Set<UInt64> = []
   private var coder: StateEncoder?
   private let encoder: KeyedEncoder
 
@@ -123,11 +114,12 @@ struct Survey {
     _ roots: [any RestorableNode], application: (StateEncoder) throws -> Void
   ) throws -> Result {
     defer { coder = nil }
-    let mentions = try askApplication(application)
-    agenda.changed = KnownObjects.shared.takeChanged(of: owner)
+    if let replaced = try writeBody(of: Document.tree, application) {
+      try copyUnread(of: Document.tree, replaced)
+    }
+    let mentions = places.mentions
     // The higher ones mostly come first: what is below an element was stored after it.
-    agenda.waiting = agenda.changed.filter { document[$0.slot].id != 0 }
-      .sorted { $0.slot < $1.slot }
+    agenda.changed = KnownObjects.shared.takeChanged(of: owner).sorted { $0.slot < $1.slot }
     try placeRoots(roots)
     _ = try placeChanged()
     try setReferred(mentions, below: Document.tree)
@@ -139,9 +131,10 @@ struct Survey {
     try writeFacts()
     noteKept()
     noteUnsaid()
+    let removed = leaving.filter { $0 < document.nextID * 2 || $0 >= TreeRecord.application }
     return Result(
-      change: change, records: try builder.finish(without: leaving.written),
-      removed: leaving.stored.sorted(), notes: places.notes,
+      change: change, records: try builder.finish(without: leaving), removed: removed.sorted(),
+      notes: places.notes,
       taken: taken, askAgain: askAgain)
   }
 
@@ -157,7 +150,7 @@ struct Survey {
   mutating func placeAll() throws {
     while let met = agenda.met.popLast() {
       switch met {
-      case .placed(let number): try place(belowOf: number)
+      case .placed(let visit): try place(belowOf: visit)
       case .leftOut(let node, let entry):
         // One line says it, and none if the node has its place elsewhere.
         guard !places.isVisited(node), agenda.leftOut.insert(ObjectIdentifier(node)).inserted
@@ -169,18 +162,15 @@ struct Survey {
 
   /// Visits the objects that have said that they have changed, and are part of the tree by now; false if there are none.
   mutating func placeChanged() throws -> Bool {
-    let waiting = agenda.waiting
-    agenda.waiting = []
-    for item in waiting where !places.isVisited(item.object) {
-      guard !places.isHomeless(item.slot), let object = item.object as? any StateRestoring else {
-        agenda.waiting.append(item)
-        continue
-      }
-      try renew(object, at: item.slot)
-      if !places.isVisited(object) { try visit(changed: object, at: item.slot) }
+    let count = agenda.metCount
+    for (object, slot) in agenda.changed
+    where !places.isVisited(object) && !places.isHomeless(slot) {
+      guard let object = object as? any StateRestoring else { continue }
+      try renew(object, at: slot)
+      if !places.isVisited(object) { try visit(changed: object, at: slot) }
       try placeAll()
     }
-    return agenda.waiting.count < waiting.count
+    return agenda.metCount > count
   }
 
   /// Looks whether an object that says that it has changed has another name or form: the one above says both.
@@ -193,9 +183,9 @@ struct Survey {
     default: name = place.name
     }
     if name == place.name || place.role == .referred {
-      let form = storedForm(of: slot, now: form(of: object, types.info(of: object), at: slot))
-      return setPlace(of: slot) { place in
-        place.form = form
+      let form = form(of: object, types.info(of: object), at: slot)
+      return setPlace(of: slot) { [withheld = keeping.withheld(slot)] place in
+        place.form = withheld?.form ?? form
         if let name, !name.isEmpty { place.name = name }
       }
     }
@@ -209,8 +199,8 @@ struct Survey {
   /// Asks the objects that have their places; what only they refer to gets its place then.
   mutating func askAll() throws {
     try placeAll()
-    while agenda.nextToAsk < agenda.order.count {
-      let visit = agenda.visits[agenda.order[agenda.nextToAsk]]
+    while agenda.nextToAsk < agenda.visits.count {
+      let visit = agenda.visits[agenda.nextToAsk]
       agenda.nextToAsk += 1
       guard visit.asksBody else { continue }
       if let mentions = try ask(visit) { try setReferred(mentions, below: visit.slot) }
@@ -222,13 +212,13 @@ struct Survey {
     _ object: any StateRestoring, _ info: TypeInfo, at slot: Int32, asksBody: Bool
   ) throws {
     // The views of a node count with the next node.
-    guard agenda.visits.count < conditions.nodeLimit || places.role(of: slot) == .view else {
+    guard agenda.metCount < conditions.nodeLimit || places.role(of: slot) == .view else {
       throw RestorationError.tooManyNodes(places.path(of: slot), conditions.nodeLimit)
     }
     places.visit(object, at: slot)
-    agenda.met.append(.placed(agenda.visits.count))
-    agenda.visits.append(
-      Visit(object: object, info: info, slot: slot, asksBody: asksBody))
+    agenda.metCount += 1
+    agenda.met.append(
+      .placed(Visit(object: object, info: info, slot: slot, asksBody: asksBody)))
   }
 
   /// Visits an object that is found by itself.
@@ -252,21 +242,18 @@ struct Survey {
   /// Writes what an object says; returns whom it refers to, or nil if the stored body stays.
   private mutating func ask(_ visit: Visit) throws -> [Places.Mention]? {
     let (object, info, slot) = (visit.object, visit.info, visit.slot)
-    if keeping.hasWithheld, saysWhatItSaid(object, info, slot) {
+    let withheld = keeping.withheld(slot)
+    if let withheld, says(withheld, object, info) {
       places.notes.set(.keptAsStored, slot)
       return nil
     }
     let mark = places.beginMentions()
+    var replaced: Kept?
     do {
       try KnownObjects.shared.observing(.state, object, info, of: owner) {
         // Code that does not observe the object asks for its scope elsewhere.
         if info.tracking == .observed { _ = (object as? any RestorableObject)?.restorationParent }
-        try writeBody(of: slot) { [places, encoder] coder in
-          if !info.traits.isDisjoint(with: .hasBuiltInState) {
-            places.encodeBuiltIn(of: object, slot, with: encoder)
-          }
-          try coder.encodeAll(of: object, info.traits)
-        }
+        replaced = try writeBody(of: slot) { try $0.encodeAll(of: object, info.traits) }
       }
     } catch {
       places.undoMentions(to: mark)
@@ -275,44 +262,31 @@ struct Survey {
       return nil
     }
     if places.lacksState(slot) { setPlace(of: slot) { $0.lacksState = false } }
-    try copyReplaced()
+    if let replaced { try copyUnread(of: slot, replaced) }
+    guard withheld != nil else { return places.mentions }
     // As long as the stored body stays, that says to whom the element refers.
-    return keeping.hasWithheld && keeping.parts.withheld[slot] != nil ? nil : places.mentions
+    guard keeping.withheld(slot) == nil else { return nil }
+    let form = form(of: object, info, at: slot)
+    setPlace(of: slot) { $0.form = form }
+    return places.mentions
   }
 
   /// Whether an object that has not read its stored body says what it said then, so that nothing is
   /// stored of it.
-  private func saysWhatItSaid(
-    _ object: any StateRestoring, _ info: TypeInfo, _ slot: Int32
+  private func says(
+    _ withheld: Kept, _ object: any StateRestoring, _ info: TypeInfo
   ) -> Bool {
-    guard let withheld = keeping.parts.withheld[slot], !withheld.replacesOwn,
-      let said = withheld.said
-    else { return false }
+    guard !withheld.replacesOwn, let said = withheld.said else { return false }
     // The hook says its error once more, in the save.
     return KnownObjects.shared.observing(.state, object, info, of: owner) {
       (try? StateProbe.fingerprint(of: object, info.traits)) == said
     }
   }
 
-  /// Lets the application write its body; returns whom it refers to.
-  private mutating func askApplication(
-    _ body: (StateEncoder) throws -> Void
-  ) throws -> [Places.Mention] {
-    let mark = places.beginMentions()
-    do {
-      try writeBody(of: Document.tree, body)
-      try copyReplaced()
-      return places.mentions
-    } catch {
-      places.undoMentions(to: mark)
-      throw error
-    }
-  }
-
-  /// Writes a body if it is another than the stored one.
+  /// Writes a body if it is another than the stored one; returns that if nobody has read it.
   private mutating func writeBody(
     of slot: Int32, _ body: (StateEncoder) throws -> Void
-  ) throws {
+  ) throws -> Kept? {
     if !isKnownUniquelyReferenced(&coder) { coder = nil }
     let coder = self.coder ?? StateEncoder(places, encoder)
     self.coder = coder
@@ -326,18 +300,17 @@ struct Survey {
       builder.abandon()
       throw error
     }
-    try endBody(of: slot, isEmpty: encoder.byteCount == start)
+    return try endBody(of: slot, isEmpty: encoder.byteCount == start)
   }
 
-  private mutating func endBody(of slot: Int32, isEmpty: Bool) throws {
-    let stored = places.body(of: slot)
-    if keeping.hasWithheld, let withheld = keeping.parts.withheld[slot] {
-      return try endBody(of: slot, stored, isEmpty: isEmpty, besides: withheld)
-    }
+  private mutating func endBody(of slot: Int32, isEmpty: Bool) throws -> Kept? {
+    let (stored, withheld) = (places.body(of: slot), keeping.withheld(slot))
     var body = RecordFingerprint.none
     if isEmpty {
       builder.abandon()
-      if stored != .none { leaving.stored.insert(places[slot].bodyRecord) }
+      // Who has not read the stored body, and could not say anything, does not remove it.
+      if let withheld, withheld.said == nil, !withheld.replacesOwn { return nil }
+      if stored != .none { leaving.insert(places.bodyRecord(of: slot)) }
     } else if places.isNew(slot) {
       // The fingerprints of new records are found when the objects may change again.
       try builder.end()
@@ -345,50 +318,16 @@ struct Survey {
     } else {
       body = try builder.end(ifOtherThan: stored == .none ? nil : stored).fingerprint
     }
-    set(body, of: slot, insteadOf: stored)
-  }
-
-  private mutating func set(
-    _ body: RecordFingerprint, of slot: Int32, insteadOf stored: RecordFingerprint
-  ) {
-    guard body != stored else { return }
+    if withheld != nil {
+      keeping.parts.withheld[slot] = nil
+      if keeping.claims[slot] != nil { keeping.parts.elements[slot] = nil }
+    }
+    if body == stored { return nil }
     if places.isNew(slot) {
       places.change(new: slot) { $0.body = body }
     } else {
       change.edits.bodies.append((slot, body))
     }
-  }
-
-  /// Ends the body of an object that has not read the stored one, which becomes an unread one.
-  private mutating func endBody(
-    of slot: Int32, _ stored: RecordFingerprint, isEmpty: Bool, besides withheld: Kept
-  ) throws {
-    guard !isEmpty else { return builder.abandon() }
-    let (body, isWritten) = try builder.end(ifOtherThan: stored)
-    keeping.parts.withheld[slot] = nil
-    if keeping.claims[slot] != nil { keeping.parts.elements[slot] = nil }
-    adoptForm(of: slot)
-    guard isWritten else { return }
-    keeping.replaced.append((slot, withheld))
-    set(body, of: slot, insteadOf: stored)
-  }
-}
-
-extension Places {
-  /// Writes the values that the library stores of an object besides those of its hook.
-  fileprivate func encodeBuiltIn(
-    of object: any StateRestoring, _ slot: Int32, with encoder: KeyedEncoder
-  ) {
-    let container = encoder.beginContainer(forKey: BuiltInKey.container)
-    let start = encoder.byteCount
-    // The selected tab is one of the children.
-    BuiltInState.encode(object, with: encoder) { tab in
-      visitedSlot(of: tab).flatMap { tab in
-        parent(of: tab) == slot && role(of: tab) != .referred ? id(of: tab) : nil
-      }
-    }
-    let isEmpty = encoder.byteCount == start
-    encoder.endContainer(container)
-    if isEmpty { encoder.remove(BuiltInKey.container) }
+    return withheld
   }
 }

@@ -2,11 +2,7 @@
 struct SurveyNotes {
   private enum Line {
     case slot(Int32)
-    /// Of another object that had the element, or could have had it.
-    case other(Int32, ElementOutcome)
     indirect case entry(ReportEntry)
-    /// The element goes after all.
-    case obsolete
   }
 
   private var lines: [Line] = []
@@ -25,17 +21,12 @@ struct SurveyNotes {
     outcomes[slot] = outcome
   }
 
-  /// Adds a line of another object that had the element before.
-  mutating func addOther(_ slot: Int32, _ outcome: ElementOutcome) {
-    lines.append(.other(slot, outcome))
-  }
-
   mutating func add(_ entry: ReportEntry) { lines.append(.entry(entry)) }
 
   /// Takes back the lines of elements that go after all.
   mutating func forget(_ slots: Set<Int32>) {
-    for number in lines.indices {
-      if case .slot(let slot) = lines[number], slots.contains(slot) { lines[number] = .obsolete }
+    lines.removeAll { line in
+      if case .slot(let slot) = line { slots.contains(slot) } else { false }
     }
   }
 
@@ -54,17 +45,14 @@ struct SurveyNotes {
   /// - Complexity: O(*n*) in the lines.
   func entries(_ document: Document) -> [ReportEntry] {
     let paths = StoredPaths(document)
-    func entry(_ slot: Int32, _ outcome: ElementOutcome, _ notes: [ReportNote]) -> ReportEntry {
-      ReportEntry(slot, of: document, at: paths[slot], outcome, notes)
-    }
     let application = notes[Document.tree].map { [ReportEntry.ofApplication(.saved, $0)] } ?? []
     return application
-      + lines.compactMap { line in
+      + lines.map { line in
         switch line {
-        case .slot(let slot): entry(slot, outcomes[slot] ?? .saved, notes[slot] ?? [])
-        case .other(let slot, let outcome): entry(slot, outcome, [])
+        case .slot(let slot):
+          ReportEntry(
+            slot, of: document, at: paths[slot], outcomes[slot] ?? .saved, notes[slot] ?? [])
         case .entry(let entry): entry
-        case .obsolete: nil
         }
       }
   }

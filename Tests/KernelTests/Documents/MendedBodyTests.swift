@@ -1,0 +1,182 @@
+import ArchiveCodec
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// Stored bodies and references that come between two states of their objects.
+@MainActor
+final class MendedBodyTests: BodyTestCase {
+  // MARK: References
+
+  func testAReferenceToANodeThatIsFoundByItsNameFollowsItToAnotherNameAndPlace() async throws {
+    let (friend, other) = (Page("friend"), Page("other"))
+    let teller = TellingPage("teller")
+    teller.friends = [friend]
+    let second = TellingPage("second")
+    second.friends = [friend]
+    let keeper = try keeper()
+    let (left, right) = (Page("left", below: [friend]), Page("right"))
+    _ = try await keeper.save([teller, second, left, right, other])
+    let steps: [(path: String, change: () -> Void)] = [
+      ("left/renamed", { friend.name = "renamed" }),
+      ("right/renamed", { (left.below, right.below) = ([], [friend]) }),
+    ]
+    for (path, change) in steps {
+      change()
+      _ = try await keeper.save([teller, second, left, right, other])
+      let stored = try XCTUnwrap(launch.storedRecords())
+      for referrer in ["teller", "second"] {
+        XCTAssertEqual(try stored.paths(referredToFrom: referrer, forKey: "friends"), [path])
+      }
+    }
+  }
+
+  func testAKeptNodeStaysThoughItsOwnerGoesAsLongAsAnotherBodyRefersToIt() async throws {
+    let friend = TellingPage("friend", "friend")
+    let (owner, other) = (TellingPage("a", "a"), TellingPage("b", "b"))
+    (owner.friends, other.friends) = ([friend], [friend])
+    try await save([owner, other])
+    XCTAssertEqual(try texts("a/friend"), ["friend"])
+    // Nobody makes the friend, and the other one cannot say anything, so that its stored body refers on.
+    let (ownerBack, otherBack) = (TellingPage("a"), TellingPage("b"))
+    let keeper = try keeper()
+    _ = try await keeper.restore(into: [ownerBack, otherBack])
+    otherBack.throwsInEncode = true
+    _ = try await keeper.save([ownerBack, otherBack])
+    _ = try await keeper.save([otherBack])
+    XCTAssertEqual(try texts("b/friend"), ["friend"])
+    // It goes with the last one who refers to it.
+    _ = try await keeper.save([])
+    XCTAssertEqual(try allTexts(), [])
+  }
+
+  // MARK: Bodies
+
+  /// Launches that crash while they decode a page, until that is left out; returns the keeper of that launch.
+  private func leavingOut(_ page: Page) async throws -> StateKeeper {
+    for _ in 0..<2 {
+      let crashing = Page("a")
+      crashing.onDecode = { [launch] in launch.endProcess() }
+      let keeper = try keeper()
+      do { _ = try await keeper.restore(into: [crashing]) } catch {}
+      launch.endProcess()
+      _ = keeper
+    }
+    let keeper = try keeper()
+    let report = try await keeper.restore(into: [page])
+    XCTAssertEqual(report.outcome(of: "a"), .skipped)
+    return keeper
+  }
+
+  func testWhatWasDecodedAndEditedBetweenTwoLaunchesThatLeaveAnElementOutStays() async throws {
+    try await save([Page("a", "old")])
+    let first = Page("a", "made")
+    let keeper = try await leavingOut(first)
+    first.text = "typed"
+    _ = try await keeper.save([first])
+    await keeper.close()
+    // It is tried again, and goes on.
+    while true {
+      let page = Page("a", "typed")
+      let keeper = try self.keeper()
+      _ = try await keeper.restore(into: [page])
+      if page.wasDecoded { page.text = "edited" }
+      _ = try await keeper.save([page])
+      await keeper.close()
+      if page.wasDecoded { break }
+    }
+    XCTAssertEqual(try texts("a"), ["edited", "old"])
+    let second = Page("a", "made")
+    let last = try await leavingOut(second)
+    second.text = "typed again"
+    _ = try await last.save([second])
+    XCTAssertEqual(try texts("a"), ["typed again", "edited", "old"])
+  }
+
+  func testAnObjectThatIsEmptiedReplacesWhatItHasNotRead() async throws {
+    let first = try launch.keeper()
+    _ = try await first.save([Silent("a", "old")])
+    await first.close()
+    let node = Silent("a", "default")
+    node.throwsInDecode = true
+    let keeper = try launch.keeper()
+    _ = try await keeper.restore(into: [node])
+    node.text = nil
+    _ = try await keeper.save([node])
+    XCTAssertEqual(try texts("a"), ["old"])
+    XCTAssertNil(try launch.storedRecords()?["a"]?.state)
+  }
+
+  func testWhatANodeSaidBeforeALateRestoreIsStoredInTheVersionOfItsClass() async throws {
+    try await save([Page("a", "old")], version: 1)
+    let page = Page("a")
+    page.onDecode = { throw Page.Failure() }
+    let keeper = try keeper(version: 2)
+    _ = try await keeper.restore(into: [page])
+    page.text = "typed"
+    page.onDecode = nil
+    _ = try await keeper.restore(late: page)
+    XCTAssertEqual(page.text, "old")
+    _ = try await keeper.save([page])
+    XCTAssertEqual(try texts("a"), ["old", "typed"])
+    await keeper.close()
+    let records = try XCTUnwrap(launch.archive())
+    let kept = try XCTUnwrap(records.record(.max - 1))
+    let forms = try XCTUnwrap(records.record(.max - 2))
+    let numbers: [Int] = try kept.decode(forKey: "forms")
+    let versions: [Int] = try forms.decode(forKey: "versions")
+    XCTAssertEqual(numbers.map { versions[$0] }, [2])
+  }
+
+  func testThePositionOfAListThatHasNotReadItsBodyIsStored() async throws {
+    let first = try launch.keeper()
+    let list = Scrolled("a")
+    list.contentOffset = ScrollOffset(x: 0, y: 10)
+    _ = try await first.save([list])
+    await first.close()
+    let back = Scrolled("a")
+    back.throwsInDecode = true
+    let keeper = try launch.keeper()
+    _ = try await keeper.restore(into: [back])
+    back.contentOffset = ScrollOffset(x: 0, y: 300)
+    _ = try await keeper.save([back])
+    await keeper.close()
+    let last = Scrolled("a")
+    _ = try await launch.keeper().restore(into: [last])
+    XCTAssertEqual(last.contentOffset.y, 10, "what was not read comes first")
+    let unread = try XCTUnwrap(launch.storedRecords()?["a"])
+    XCTAssertEqual(unread.kept.count, 1)
+  }
+}
+
+/// A node that says nothing as long as it has no text.
+@MainActor
+private final class Silent: @MainActor RestorableNode {
+  let restorationIdentifier: String?
+  var text: String?
+  var throwsInDecode = false
+
+  init(_ name: String, _ text: String?) { (restorationIdentifier, self.text) = (name, text) }
+
+  func encodeRestorableState(with coder: StateEncoder) { coder.encode(text, forKey: "value") }
+
+  func decodeRestorableState(with coder: StateDecoder) throws {
+    if throwsInDecode { throw Page.Failure() }
+    text = try coder.decodeIfPresent(forKey: "value")
+  }
+}
+
+/// A node whose position the library stores.
+@MainActor
+private final class Scrolled: @MainActor RestorableNode, @MainActor RestorableScrolling {
+  let restorationIdentifier: String?
+  var contentOffset = ScrollOffset(x: 0, y: 0)
+  let maximumContentOffset = ScrollOffset(x: 0, y: 1000)
+  var throwsInDecode = false
+
+  init(_ name: String) { restorationIdentifier = name }
+
+  func decodeRestorableState(with coder: StateDecoder) throws {
+    if throwsInDecode { throw Page.Failure() }
+  }
+}
