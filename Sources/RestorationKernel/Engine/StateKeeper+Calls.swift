@@ -33,7 +33,7 @@ extension StateKeeper {
     /// Whether one is under way.
     var isUnderWay = false
     /// A node that comes late, and whose element stays as it is stored until its bodies are read.
-    var coming: ObjectIdentifier?
+    var coming: Survey.Coming?
   }
 
   /// What the calls so far have found out.

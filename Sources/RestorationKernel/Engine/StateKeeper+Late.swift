@@ -62,7 +62,7 @@ extension StateKeeper {
         defer { withExtendedLifetime(delegate) {} }
         defer { asking.coming = nil }
         while let late = late(node, below: parent) {
-          asking.coming = late.isBack ? nil : ObjectIdentifier(node)
+          asking.coming = late.isBack ? nil : (ObjectIdentifier(node), late.slot)
           let count = turns.overtakingCount
           let bodies = try await bodies(of: late)
           // A save that blocked the actor meanwhile has changed the document.

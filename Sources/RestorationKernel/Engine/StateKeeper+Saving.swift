@@ -255,7 +255,7 @@ extension StateKeeper {
 
   private func packDocument() {
     guard let count = document?.elements.count, let removed = document?.removedCount,
-      removed > 1024, removed > count / 2, let slots = document?.pack()
+      removed > 1024, removed > count / 2, asking.coming == nil, let slots = document?.pack()
     else { return }
     KnownObjects.shared.move(slots, of: owner)
   }

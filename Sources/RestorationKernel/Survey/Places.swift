@@ -8,6 +8,7 @@ final class Places {
   let document: Document
   let owner: KnownObjects.Owner
   let objects: ObjectTable
+  let coming: Survey.Coming?
   @safe @exclusivity(unchecked) private var now: State
   @safe @exclusivity(unchecked) var notes = SurveyNotes()
   /// The kept elements to which only references lead, by their names.
@@ -65,8 +66,12 @@ final class Places {
     let slot: Int32
   }
 
-  init(_ document: Document, _ owner: KnownObjects.Owner, _ objects: ObjectTable) {
+  init(
+    _ document: Document, _ owner: KnownObjects.Owner, _ objects: ObjectTable,
+    coming: Survey.Coming?
+  ) {
     (self.document, self.owner, self.objects) = (document, owner, objects)
+    self.coming = coming
     now = State(nextID: document.nextID)
     now.references.findsAllByObject = document.findsAllByObject
     let kept = document.kept.elements.keys.filter { document[$0].place.role.livesByReferences }
@@ -254,6 +259,7 @@ extension Places: StateEncoding {
   /// The element of an object that has been met, to which a reference has led, or that is found by itself.
   private func slot(of object: any StateRestoring) -> Int32? {
     visitedSlot(of: object) ?? mentionedSlot(of: object) ?? known(object)?.slot
+      ?? (coming?.object == ObjectIdentifier(object) ? coming?.slot : nil)
   }
 
   /// Makes an element that has no place yet.

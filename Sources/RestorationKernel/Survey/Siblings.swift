@@ -9,8 +9,10 @@ struct Siblings {
   private(set) var slots: [Int32] = []
   /// The names of the children, and those of the stored ones that follow; nil as long as they come in order.
   private var names: (now: NameTable, stored: NameTable)?
-  /// The elements that have been matched, once names are looked up.
+  /// The stored elements that have been matched, once names are looked up.
   private var used: Set<Int32> = []
+  /// The elements of the children, once somebody asks.
+  private var all: Set<Int32>?
   /// How many children of each name have come, where siblings may share names.
   private var nextIndices: [String: Int32] = [:]
 
@@ -71,15 +73,15 @@ struct Siblings {
     names = (now, stored)
   }
 
-  mutating func contains(_ slot: Int32, _ places: Places) -> Bool {
-    if names == nil { lookUpFromHereOn(places) }
-    return used.contains(slot)
+  mutating func contains(_ slot: Int32) -> Bool {
+    if all == nil { all = Set(slots) }
+    return all?.contains(slot) == true
   }
 
   /// Adds a child that was matched, or is new.
   mutating func append(_ slot: Int32) {
     slots.append(slot)
-    if names != nil { used.insert(slot) }
+    all?.insert(slot)
   }
 
   /// The stored children that no object was matched with.

@@ -70,7 +70,7 @@ extension Survey {
     _ siblings: inout Siblings
   ) throws {
     let parent = siblings.parent
-    guard conditions.coming != ObjectIdentifier(object) else { return noteAsking(at: parent) }
+    guard places.coming?.object != ObjectIdentifier(object) else { return noteAsking(at: parent) }
     guard let name, Element.canBeCalled(name) else {
       return leaveOut(object, name, role.kind, below: parent)
     }
@@ -105,7 +105,7 @@ extension Survey {
   private func isFree(_ met: Int32, _ siblings: inout Siblings) -> Bool {
     // One that says when it changes may have been met before the one that contains it.
     places.parent(of: met) == siblings.parent
-      ? !siblings.contains(met, places) : places.mayBeContained(met, in: siblings.parent)
+      ? !siblings.contains(met) : places.mayBeContained(met, in: siblings.parent)
   }
 
   /// Gives an object its place; returns its element, and whether that is new, or has another form than before.

@@ -29,7 +29,9 @@ extension Survey {
     var seen: Set<Int32> = []
     for mention in mentions where seen.insert(mention.slot).inserted {
       ids.append(places.id(of: mention.slot))
-      let isKept = document.kept.elements[mention.slot] != nil && !places.isVisited(mention.object)
+      let isKept =
+        document.kept.elements[mention.slot] != nil && mention.slot != places.coming?.slot
+        && !places.isVisited(mention.object)
       // What nobody has takes nothing over before it is taken over itself.
       if isKept || places.isHomeless(mention.slot), !places.isHomeless(slot) {
         for (object, scoped) in places.withScopes(mention) {

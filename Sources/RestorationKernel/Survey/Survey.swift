@@ -21,13 +21,15 @@ struct Survey {
     /// A survey that meets more objects ends with an error.
     let nodeLimit: Int
     let facts: SaveFacts
-    /// A node whose element stays as it is stored.
-    let coming: ObjectIdentifier?
+    let coming: Coming?
     /// The elements whose objects are asked though they have not said that they have changed.
     let unsaid: Set<Int32>
     /// A stored record, to be copied before another one takes its number.
     let storedRecord: (UInt64) throws(ArchiveError) -> KeyedDecoder?
   }
+
+  /// A node that comes late, and whose element stays as it is stored until its bodies are read.
+  typealias Coming = (object: ObjectIdentifier, slot: Int32)
 
   /// What a survey has found.
   struct Result {
@@ -102,7 +104,7 @@ struct Survey {
     self.builder = builder
     self.conditions = conditions
     self.forms = forms
-    places = Places(document, owner, objects)
+    places = Places(document, owner, objects, coming: conditions.coming)
     encoder = builder.makeEncoder()
     references = ReferenceChanges(document.links)
     keeping = Keeping(document)

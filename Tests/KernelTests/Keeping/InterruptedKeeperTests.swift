@@ -151,7 +151,9 @@ final class InterruptedKeeperTests: BodyTestCase {
   }
 
   /// An end that blocks the actor comes while the bodies of a late node are read.
-  private func endInLateRestore(_ make: (String) -> Page) async throws {
+  private func endInLateRestore(
+    referring isReferring: Bool = false, _ make: (String) -> Page
+  ) async throws {
     launch = Launch()
     // More than a file keeps in memory.
     let typed = String(repeating: "typed ", count: 50_000)
@@ -173,6 +175,7 @@ final class InterruptedKeeperTests: BodyTestCase {
     let restore = Task { try await keeper.restore(late: late, below: root) }
     try await waitUntil("a read is held up") { gate.isWaitedFor }
     root.below.append(make("new"))
+    if isReferring { root.friends = [late] }
     Thread.detachNewThread {
       usleep(20_000)
       gate.goOn()
@@ -180,6 +183,9 @@ final class InterruptedKeeperTests: BodyTestCase {
     XCTAssertTrue(keeper.endNow(saving: [root], within: .seconds(60)))
     XCTAssertEqual(try texts("root/late"), [typed])
     XCTAssertEqual(try texts("root/new"), ["default"])
+    XCTAssertEqual(
+      try launch.storedRecords()?.paths(referredToFrom: "root", forKey: "friends"),
+      isReferring ? ["root/late"] : [])
     _ = try await restore.value
     XCTAssertEqual(late.text, typed)
     root.below.append(make("newer"))
@@ -192,6 +198,11 @@ final class InterruptedKeeperTests: BodyTestCase {
 
   func testAnEndThatBlocksTheActorInALateRestoreTakesNothingFromIt() async throws {
     try await endInLateRestore { Page($0) }
+  }
+
+  func testAReferenceToANodeThatComesLateNamesItsElement() async throws {
+    try await endInLateRestore(referring: true) { Page($0) }
+    try await endInLateRestore(referring: true) { TellingPage($0) }
   }
 
   func testTheStateOfAnotherInstanceIsKeptAndNotMixedWithTheOneThatIsSavedAfterIt() async throws {
