@@ -93,11 +93,11 @@ struct Siblings {
   /// Adds what stays though there is no object for it, each where it was stored among the others.
   mutating func keep(_ kept: [Int32]) {
     guard !kept.isEmpty else { return }
-    var places: [Int32: Int] = [:]
-    for (place, slot) in old.enumerated() { places[slot] = place }
+    var order: [Int32: Int] = [:]
+    for (index, slot) in old.enumerated() { order[slot] = index }
     var (merged, rest): ([Int32], ArraySlice<Int32>) = ([], kept[...])
     for slot in slots {
-      while let next = rest.first, places[next] ?? 0 <= merged.count {
+      while let next = rest.first, order[next] ?? 0 <= merged.count {
         merged.append(rest.removeFirst())
       }
       merged.append(slot)

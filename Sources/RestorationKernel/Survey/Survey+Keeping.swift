@@ -152,9 +152,9 @@ extension Survey {
     let all = boundedParts()
     let excess = bound.excess(all.map { ($0.since, $0.byteCount) }, at: conditions.now)
     var (gone, forgotten): ([Int32: Set<UInt64>], Set<Int32>) = ([:], [])
-    for (place, isExpired) in excess {
-      let (slot, since, byteCount) = (all[place].slot, all[place].since, all[place].byteCount)
-      guard let body = all[place].body else {
+    for (index, isExpired) in excess {
+      let (slot, body, since, byteCount) = all[index]
+      guard let body else {
         places.orphans.insert(slot)
         keeping.parts.elements[slot] = nil
         touchContents(of: places.parent(of: slot))
@@ -224,20 +224,20 @@ extension KeptBound {
   /// - Parameters:
   ///   - kept: Since when each is kept, and its bytes; the oldest comes first.
   ///   - now: The time of the save.
-  /// - Returns: The places of what goes, in order, and whether the age is the reason.
+  /// - Returns: The indices of what goes, in order, and whether the age is the reason.
   package func excess(
     _ kept: [(since: Date, byteCount: Int)], at now: Date
-  ) -> [(place: Int, isExpired: Bool)] {
+  ) -> [(index: Int, isExpired: Bool)] {
     var byteCount = kept.reduce(0) { $0 + $1.byteCount }
-    var gone: [(place: Int, isExpired: Bool)] = []
-    for (place, item) in kept.enumerated() {
+    var gone: [(index: Int, isExpired: Bool)] = []
+    for (index, item) in kept.enumerated() {
       // The date of a clock that was not set is older than any.
       let isDated = item.since > Self.earliest
       let isExpired = isDated && age.map { now.timeIntervalSince(item.since) > $0 } ?? false
       let isTooMuch = self.byteCount.map { byteCount > $0 } ?? false
       guard isExpired || isTooMuch else { continue }
       byteCount -= item.byteCount
-      gone.append((place, isExpired))
+      gone.append((index, isExpired))
     }
     return gone
   }
