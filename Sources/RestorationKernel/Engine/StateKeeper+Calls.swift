@@ -13,6 +13,8 @@ struct KeeperSettings {
   /// Hears the problems of all reports, and what is asked then is all there is.
   var heard: (([String]) -> Void)?
   var last: LastReports?
+  /// The signals before which the autosave saves.
+  var endSignals: Set<EndSignal> = []
 
   /// What the file has to know of a call.
   var ofCall: StateFile.Conditions { (policy, now()) }

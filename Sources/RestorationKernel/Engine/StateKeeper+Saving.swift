@@ -30,18 +30,19 @@ extension StateKeeper {
       settings.heard?(report.problems.map(\.description))
       findings.saveFailure = nil
       settings.last?.save = .success(report)
-      if !isByItself {
-        signal.tell(
-          report.outcome == .saved ? .stored(isPolled: types.knowsUntracked) : .notStored)
-      }
+      if !isByItself { tellAutosave(isStored: report.outcome == .saved) }
       return report
     } catch {
       Problems.say(["The save has failed: \(error)"])
       findings.saveFailure = error.description
       settings.last?.save = .failure(error)
-      if !isByItself { signal.tell(.notStored) }
+      if !isByItself { tellAutosave(isStored: false) }
       throw error
     }
+  }
+
+  private func tellAutosave(isStored: Bool) {
+    autosave?.turns.goOn(isStored: isStored, asksByTime: types.knowsUntracked)
   }
 
   /// The other keeper of this process that has the state; none if another process has it.

@@ -52,31 +52,7 @@ public final class Autosave: Sendable {
 
   private let turns: AutosaveTurns
 
-  /// Begins the loop of a keeper, which holds its part of the autosave.
-  init(
-    of keeper: StateKeeper, _ held: HeldAutosave, isolation: isolated any Actor,
-    told: @escaping (Event) -> Void
-  ) {
-    let turns = held.turns
-    self.turns = turns
-    let wakes = turns.begin()
-    // An app that keeps the autosave keeps the keeper through its part; the loop alone does not.
-    held.keeper = keeper
-    Task { [weak self, weak keeper, weak held] in
-      _ = isolation
-      for await _ in wakes {
-        if self == nil { held?.keeper = nil }
-        while let changes = turns.next() {
-          guard let keeper, let roots = held?.roots else { break }
-          let event = await keeper.saveByItself(roots)
-          let asksByTime = keeper.types.knowsUntracked
-          if turns.end(changes, event, asksByTime: asksByTime) { told(event) }
-        }
-      }
-      held?.keeper = nil
-      held?.roots = nil
-    }
-  }
+  fileprivate init(_ turns: AutosaveTurns) { self.turns = turns }
 
   /// Only the keeper still keeps the autosave.
   deinit { turns.wake() }
@@ -203,12 +179,24 @@ extension StateKeeper {
     roots: @escaping () -> [any RestorableNode],
     told: @escaping (Autosave.Event) -> Void = { _ in }
   ) -> Autosave {
-    let held = HeldAutosave(
-      AutosaveTurns(signal, interval: interval, polling: polling, clock: clock), roots: roots
-    )
-    held.endSignals = autosave?.endSignals ?? []
-    autosave = held
-    return Autosave(of: self, held, isolation: isolation, told: told)
+    let turns = AutosaveTurns(interval: interval, polling: polling, clock: clock)
+    let held = HeldAutosave(turns, roots, self)
+    self.autosave = held
+    turns.flushOnSignals(settings.endSignals)
+    let autosave = Autosave(turns)
+    Task { [weak self, weak autosave] in
+      _ = isolation
+      for await _ in turns.wakes {
+        if autosave == nil { held.keeper = nil }
+        while let changes = turns.next(), let keeper = self {
+          let event = await keeper.saveByItself(roots)
+          if turns.end(changes, event, asksByTime: keeper.types.knowsUntracked) { told(event) }
+        }
+      }
+      held.keeper = nil
+      if let keeper = self, keeper.autosave === held { keeper.autosave = nil }
+    }
+    return autosave
   }
 
   /// Saves for the autosave, but not before a restore.
@@ -224,23 +212,19 @@ extension StateKeeper {
   }
 }
 
-/// The part of an autosave that its keeper has; the autosave ends with it.
+/// The part of an autosave that its keeper has.
 ///
 /// This part belongs to the actor of the keeper. The ``Autosave`` of the app belongs to none.
 final class HeldAutosave {
   let turns: AutosaveTurns
-  /// Gives the roots of the trees; nil when the autosave has ended.
-  var roots: (() -> [any RestorableNode])?
-  /// The signals before which this autosave saves, and one that replaces it.
-  var endSignals: Set<EndSignal> = [] {
-    didSet { if !endSignals.isEmpty { turns.flushOnSignals(endSignals) } }
-  }
+  /// Gives the roots of the trees.
+  let roots: () -> [any RestorableNode]
   /// The keeper, as long as the app has the autosave.
-  var keeper: StateKeeper?
+  fileprivate var keeper: StateKeeper?
 
-  init(_ turns: AutosaveTurns, roots: @escaping () -> [any RestorableNode]) {
-    (self.turns, self.roots) = (turns, roots)
+  fileprivate init(
+    _ turns: AutosaveTurns, _ roots: @escaping () -> [any RestorableNode], _ keeper: StateKeeper
+  ) {
+    (self.turns, self.roots, self.keeper) = (turns, roots, keeper)
   }
-
-  deinit { turns.stop() }
 }

@@ -4,8 +4,7 @@ internal import Synchronization
 
 /// Decides when an autosave saves.
 ///
-/// The loop of the autosave, its keeper and the listeners of changes share the
-/// turns, on any threads.
+/// The loop of the autosave, its keeper and those who tell changes share the turns, on any threads.
 final class AutosaveTurns: Sendable {
   /// Ends a flush, and tells whether all is stored.
   private typealias EndOfFlush = @Sendable (Bool) -> Void
@@ -35,7 +34,6 @@ final class AutosaveTurns: Sendable {
     var flushes: [UInt64: EndOfFlush] = [:]
     var isStopped = false
     var isSaving = false
-    var listener: UInt64?
 
     /// Whether a save has to be tried: for a new change, or once more.
     var isDue: Bool { taken < announced || failureCount > 0 }
@@ -51,7 +49,6 @@ final class AutosaveTurns: Sendable {
   /// Asking more often would only take time from the app.
   private static let shortestTime = Duration.milliseconds(10)
 
-  private let signal: ChangeSignal
   private let interval: Duration
   /// The time from one save to the next one, while there are objects that do not say when they change;
   /// nil for no timer.
@@ -60,18 +57,17 @@ final class AutosaveTurns: Sendable {
   /// The time since the autosave began.
   private let elapsed: @Sendable () -> Duration
   private let state = Mutex(State())
-  private let wakes: AsyncStream<Void>
+  /// An element whenever ``next()`` may have something to do; the sequence ends with ``stop()``.
+  let wakes: AsyncStream<Void>
   private let waking: AsyncStream<Void>.Continuation
 
-  init(
-    _ signal: ChangeSignal, interval: Duration, polling: Duration?, clock: any Clock<Duration>
-  ) {
-    self.signal = signal
+  init(interval: Duration, polling: Duration?, clock: any Clock<Duration>) {
     self.interval = interval.bounded
     self.polling = polling.map { max($0, Self.shortestTime).bounded }
     self.clock = clock
     elapsed = Self.elapsed(clock)
     (wakes, waking) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    wake()
   }
 
   private static func elapsed(_ clock: some Clock<Duration>) -> @Sendable () -> Duration {
@@ -81,22 +77,10 @@ final class AutosaveTurns: Sendable {
 
   var needsSave: Bool { state.withLock { $0.stored < $0.announced } }
 
-  // MARK: The loop
+  /// Lets the loop look whether it has something to do.
+  func wake() { waking.yield() }
 
-  /// An element whenever ``next()`` may have something to do; the sequence ends with ``stop()``.
-  func begin() -> AsyncStream<Void> {
-    let listener = signal.listen { [weak self] news in
-      switch news {
-      case .changed, .notStored: self?.change()
-      case .stored(let asksByTime): self?.goOn(asksByTime: asksByTime)
-      case .discarded: self?.takeBack()
-      case .ended: self?.stop()
-      }
-    }
-    state.withLock { $0.listener = listener }
-    wake()
-    return wakes
-  }
+  // MARK: Saves
 
   /// How many changes a save takes that is due now; nil if none is due.
   func next() -> UInt64? {
@@ -127,15 +111,11 @@ final class AutosaveTurns: Sendable {
     state.endWait()
     let task = Task { [clock, weak self] in
       try? await clock.sleep(for: duration, tolerance: tolerance)
-      if !Task.isCancelled { self?.endWait(for: end) }
+      self?.state.withLock { if !Task.isCancelled { $0.wait = nil } }
+      self?.wake()
     }
     state.wait = (end, task)
     return false
-  }
-
-  private func endWait(for end: Duration) {
-    state.withLock { if $0.wait?.end == end { $0.wait = nil } }
-    wake()
   }
 
   /// Notes the result of a save.
@@ -154,7 +134,7 @@ final class AutosaveTurns: Sendable {
       if problem == nil { state.stored = max(state.stored, turn) }
       // A discard meanwhile takes back what would be tried again.
       state.failureCount = event.isRetried && state.taken == turn ? state.failureCount + 1 : 0
-      askByTime(asksByTime && problem == nil, &state)
+      state.askAt = asksByTime && problem == nil ? nextQuestion : nil
       // Without a pause, nodes that change in every save would be asked again and again.
       if problem != nil || event.hasStored || state.announced > turn {
         state.notBefore = elapsed() + pause(afterFailures: state.failureCount)
@@ -165,9 +145,7 @@ final class AutosaveTurns: Sendable {
     return isTold
   }
 
-  private func askByTime(_ isNeeded: Bool, _ state: inout State) {
-    state.askAt = isNeeded ? polling.map { elapsed() + $0 } : nil
-  }
+  private var nextQuestion: Duration? { polling.map { elapsed() + $0 } }
 
   private func pause(afterFailures count: Int) -> Duration {
     guard count > 0 else { return interval }
@@ -175,7 +153,32 @@ final class AutosaveTurns: Sendable {
     return min(duration, max(interval, Self.longestRetry))
   }
 
-  // MARK: Changes and flushes
+  /// Notes that the app itself has saved.
+  ///
+  /// What was not stored is tried at once. A change that waits for another one is tried again, too, which
+  /// also tells whether all is stored.
+  func goOn(isStored: Bool, asksByTime: Bool) {
+    state.withLock { state in
+      let waits = !state.isDue && !state.isSaving && state.stored < state.announced
+      if !isStored || waits { state.announced += 1 }
+      if isStored, asksByTime { state.askAt = state.askAt ?? nextQuestion }
+    }
+    wake()
+  }
+
+  /// Cancels the save that is due.
+  func takeBack() {
+    endFlushes(taken: false, false)
+    state.withLock { state in
+      // The save that is under way is not tried again.
+      state.announced += 1
+      (state.taken, state.stored, state.failureCount) = (state.announced, state.announced, 0)
+      if state.askAt != nil { state.askAt = nextQuestion }
+    }
+    wake()
+  }
+
+  // MARK: Changes
 
   private static let longestWait = 5
   /// A queue with a thread of its own: a busy actor may have one of the threads that tasks share.
@@ -194,9 +197,6 @@ final class AutosaveTurns: Sendable {
     }
   }
 
-  /// Lets the loop look whether it has something to do.
-  func wake() { waking.yield() }
-
   /// Says so when nobody has taken a change: the loop runs on the actor of the nodes.
   private func endWait(ofChange number: UInt64) {
     let isWaiting = state.withLock { state in
@@ -209,30 +209,7 @@ final class AutosaveTurns: Sendable {
     ])
   }
 
-  /// Notes that the app itself has saved.
-  ///
-  /// A change that waits for another one is tried again, which also tells whether all is stored.
-  private func goOn(asksByTime: Bool) {
-    state.withLock { state in
-      if !state.isDue, !state.isSaving, state.stored < state.announced {
-        state.announced += 1
-      }
-      if asksByTime, state.askAt == nil { askByTime(true, &state) }
-    }
-    wake()
-  }
-
-  /// Cancels the save that is due.
-  private func takeBack() {
-    endFlushes(taken: false, false)
-    state.withLock { state in
-      // The save that is under way is not tried again.
-      state.announced += 1
-      (state.taken, state.stored, state.failureCount) = (state.announced, state.announced, 0)
-      if state.askAt != nil { askByTime(true, &state) }
-    }
-    wake()
-  }
+  // MARK: Flushes and the end
 
   func flush(within limit: Duration) async -> Bool {
     await withCheckedContinuation { waiting in
@@ -280,12 +257,10 @@ final class AutosaveTurns: Sendable {
 
   func stop() {
     EndSignals.remove(ObjectIdentifier(self))
-    let listener = state.withLock { state in
+    state.withLock { state in
       state.isStopped = true
       state.endWait()
-      return state.listener.take()
     }
-    if let listener { signal.forget(listener) }
     endFlushes(taken: false, false)
     waking.finish()
   }
@@ -297,16 +272,15 @@ extension Autosave.Event {
     if case .failed(let error) = self { error.code == .archive } else { false }
   }
 
-  /// Whether the save has written anything.
-  fileprivate var hasStored: Bool {
-    guard case .saved(let reports) = self else { return false }
-    return reports.contains { $0.writtenByteCount > 0 }
+  private var saved: [PreservationReport]? {
+    if case .saved(let reports) = self { reports } else { nil }
   }
 
+  /// Whether the save has written anything.
+  fileprivate var hasStored: Bool { saved?.contains { $0.writtenByteCount > 0 } == true }
+
   /// Whether all that the app has is stored.
-  fileprivate var isComplete: Bool {
-    if case .saved(let reports) = self { reports.allSatisfy(\.isComplete) } else { false }
-  }
+  fileprivate var isComplete: Bool { saved?.allSatisfy(\.isComplete) == true }
 
   /// What is told once, however often it comes in a row; nil if all is stored.
   fileprivate var problem: [String]? {

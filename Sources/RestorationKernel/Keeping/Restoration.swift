@@ -192,8 +192,8 @@ public enum Restoration {
     _ keeper: StateKeeper, _ signals: Set<EndSignal>,
     _ roots: @escaping @MainActor () -> [any RestorableNode]
   ) -> StateKeeper {
+    keeper.settings.endSignals = signals
     keeper.autosave(roots: roots)
-    keeper.autosave?.endSignals = signals
     EndSignals.remove(ObjectIdentifier(keeper))
     return keeper
   }

@@ -33,7 +33,7 @@ extension StateKeeper {
     saving roots: [any RestorableNode]? = nil, within limit: Duration = .seconds(2),
     isolation: isolated (any Actor)? = #isolation
   ) -> Bool {
-    let roots = roots ?? autosave?.roots?()
+    let roots = roots ?? autosave?.roots()
     // The end of the autosave lets the signals go, so it comes after the save.
     defer { autosave = nil }
     let calls = FileCalls.blocking(until: .now + limit.bounded)
@@ -62,7 +62,7 @@ extension StateKeeper {
   /// - Throws: ``RestorationError`` if something could not be removed.
   public func discardState() async throws(RestorationError) {
     let count = turns.overtakingCount
-    signal.tell(.discarded)
+    autosave?.turns.takeBack()
     do throws(ArchiveError) {
       try await turns.run { () async throws(ArchiveError) in
         // The state of a later call stays.
@@ -72,7 +72,7 @@ extension StateKeeper {
         guard count == turns.overtakingCount, !isDelegateGone, let autosave,
           !autosave.turns.needsSave
         else { return }
-        findings.discarded = autosave.roots.flatMap { digest(of: $0()) }
+        findings.discarded = digest(of: autosave.roots())
       }
     } catch {
       signal.tell()

@@ -31,7 +31,12 @@ public final class StateKeeper {
   private var hadDelegate = false
 
   /// The autosave of the keeper, until ``close()`` or a second one.
-  var autosave: HeldAutosave?
+  var autosave: HeldAutosave? {
+    didSet {
+      oldValue?.turns.stop()
+      signal.listen(autosave?.turns)
+    }
+  }
 
   var settings: KeeperSettings
   let turns = TurnQueue()
@@ -113,6 +118,8 @@ public final class StateKeeper {
     file = FileQueue(settings.source)
   }
 
+  deinit { autosave?.turns.stop() }
+
   /// Saves what roots and all below them say, as one commit that is on stable storage at the end.
   ///
   /// Nodes that say when they change are asked when they are new or have said so; where nothing has
@@ -143,7 +150,7 @@ public final class StateKeeper {
 
   /// Lets the state go, so that another keeper may have it.
   public func close() async {
-    signal.tell(.ended)
+    signal.end()
     autosave = nil
     try? await inFile { queue in queue.close() }
     findings.lastStatus = .notRestoredYet
