@@ -20,13 +20,27 @@ actor FileQueue {
     thread = source.directory is MemoryStateDirectory ? nil : FileExecutor()
   }
 
-  /// Runs a body in the queue.
+  /// What the keeper knows of the file after a call.
+  struct Known: Sendable {
+    /// Makes the next change; nil if the file is asked for it, or if all is new.
+    var writer: ArchiveWriter?
+    /// How often names have got other numbers.
+    var numbering = 0
+    /// The last change; nil before the first one.
+    var written: Written?
+  }
+
+  /// Runs a body in the queue, for a caller that does not know what has become of a change.
+  ///
+  /// A change that was not begun comes too late after this call.
   func callAsFunction<Value: Sendable>(
-    _ conditions: StateFile.Conditions,
+    _ conditions: StateFile.Conditions, asking asked: UInt64?,
     _ body: @Sendable (isolated FileQueue) throws(ArchiveError) -> Value
-  ) throws(ArchiveError) -> Value {
+  ) throws(ArchiveError) -> (Value, Known) {
     file.conditions = conditions
-    return try body(self)
+    defer { askedNumber = max(askedNumber, asked ?? 0) }
+    let value = try body(self)
+    return (value, Known(writer: file.writer, numbering: file.numbering, written: lastWritten))
   }
 
   /// What is stored, as a restore takes it.
@@ -52,23 +66,12 @@ actor FileQueue {
     }
   }
 
-  /// What the keeper knows of the file after a call.
-  struct Known: Sendable {
-    /// Makes the next change; nil if the file is asked for it, or if all is new.
-    var writer: ArchiveWriter?
-    /// How often names have got other numbers.
-    var numbering = 0
-  }
-
-  var known: Known { Known(writer: file.writer, numbering: file.numbering) }
-
   struct Opened: Sendable {
     /// The report of the restore, as far as the file knows it.
     var report: RestorationReport
     /// Nil if nothing is restored.
     var stored: StoredState?
     let mark: LaunchMark?
-    let known: Known
   }
 
   /// Where the state is, or where it will be.
@@ -80,7 +83,7 @@ actor FileQueue {
   func open() throws(ArchiveError) -> Opened {
     closed = nil
     let found = try file.open(StoredState.self)
-    var opened = Opened(report: RestorationReport(.noArchive), mark: found.mark, known: known)
+    var opened = Opened(report: RestorationReport(.noArchive), mark: found.mark)
     opened.report.launchProblem = found.markProblem.map { "The launch could not be marked: \($0)" }
     switch found.outcome {
     case .nothing: break
@@ -123,29 +126,29 @@ actor FileQueue {
   }
 
   /// Opens what the next change needs; if nobody goes on from what was restored, that is kept and all is new.
-  func prepare(goingOn isGoingOn: Bool) throws(ArchiveError) -> Known {
+  func prepare(goingOn isGoingOn: Bool) throws(ArchiveError) {
     if isGoingOn, let closed { try file.reopen(closed.version, keeping: closed.keeps) }
     closed = nil
     if !isGoingOn { file.letBe() }
     _ = try file.openWriter()
-    return known
   }
 
-  /// What has become of a change, and the fingerprints of its records, which are found while the objects may
-  /// change again.
-  typealias Written = (
-    number: UInt64, appended: Result<StateFile.Appended, ArchiveError>,
-    fingerprints: [(record: UInt64, fingerprint: RecordFingerprint)]
-  )
+  /// A change that was written, or that could not be.
+  struct Written: Sendable {
+    let number: UInt64
+    /// Whether the file has the change, though a power cut may undo one that is not durable.
+    let isThere: Bool
+    /// The fingerprints of its records, which are found while the objects may change again.
+    let fingerprints: [(record: UInt64, fingerprint: RecordFingerprint)]
+  }
 
-  /// The last change; nil before the first one.
   private var lastWritten: Written?
   /// Changes up to this number come too late, since somebody has asked what has become of them.
   private var askedNumber: UInt64 = 0
 
   func append(
     _ change: UInt64, _ records: RecordBatch, hasNew: Bool, removing removed: [UInt64]
-  ) -> Written {
+  ) -> Result<StateFile.Appended, ArchiveError> {
     let appended = Result { () throws(ArchiveError) in
       guard change > askedNumber else { throw ArchiveError(.outdated) }
       do throws(ArchiveError) {
@@ -159,16 +162,11 @@ actor FileQueue {
         throw error.located(at: location)
       }
     }
-    let written: Written = (change, appended, hasNew ? records.fingerprints : [])
-    lastWritten = written
-    return written
-  }
-
-  /// What has become of a change that nobody waits for any more; one that was not begun is outdated.
-  func written(_ change: UInt64) -> Written {
-    askedNumber = change
-    return lastWritten.flatMap { $0.number == change ? $0 : nil }
-      ?? (change, .failure(ArchiveError(.outdated)), [])
+    var isThere = true
+    if case .failure(let error) = appended { isThere = error.code == .notDurable }
+    lastWritten = Written(
+      number: change, isThere: isThere, fingerprints: hasNew ? records.fingerprints : [])
+    return appended
   }
 
   /// Lets the state go; a save goes on from it as long as nobody else has changed it.

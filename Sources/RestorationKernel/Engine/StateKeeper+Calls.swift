@@ -94,9 +94,60 @@ extension StateKeeper {
     _ calls: FileCalls,
     _ body: @escaping @Sendable (isolated FileQueue) throws(ArchiveError) -> Value
   ) async throws(ArchiveError) -> Value {
+    let (count, asked) = (turns.overtakingCount, findings.underWay?.number)
     known.writer = nil
-    return try await calls { [file, conditions = settings.ofCall] () async throws(ArchiveError) in
-      try await file(conditions, body)
+    let (value, known) = try await calls {
+      [file, conditions = settings.ofCall] () async throws(ArchiveError) in
+      try await file(conditions, asking: asked, body)
+    }
+    // A save that blocked the actor meanwhile knows more.
+    guard count == turns.overtakingCount else { return value }
+    if let write = findings.underWay, write.number == asked { settle(write, known.written) }
+    if known.numbering != self.known.numbering { document?.forgetFingerprints() }
+    self.known = known
+    return value
+  }
+
+  /// Lets the document have what has become of a change; one that was not begun is not stored.
+  private func settle(_ write: Write, _ written: FileQueue.Written?) {
+    findings.underWay = nil
+    guard let written, written.number == write.number, written.isThere else {
+      return giveBack(write.result.taken)
+    }
+    (findings.discarded, findings.unread) = (nil, nil)
+    let count = document?.elements.count ?? 0
+    apply(write.result)
+    document?.setFingerprints(written.fingerprints, from: count)
+  }
+
+  /// Asks the app in a turn, and tells it the problems of the report.
+  func call<Report: CallReport, Failure: Error>(
+    _ kind: TurnQueue.Kind = .other, overtaking isOvertaking: Bool = false,
+    _ body: () async throws(Failure) -> Report
+  ) async throws(Failure) -> Report {
+    let report = try await turns.run(kind, overtaking: isOvertaking) {
+      () async throws(Failure) in
+      if isDelegateGone { return Report(.delegateGone, []) }
+      // A delegate that the app lets go meanwhile takes part all the same.
+      let delegate = delegate
+      defer { withExtendedLifetime(delegate) {} }
+      return try await body()
+    }
+    Problems.say(report.said)
+    settings.heard?(report.problems.map(\.description))
+    return report
+  }
+
+  /// The report of a call that a locked key or another instance prevents; nil after another error.
+  func refused<Report: CallReport>(_ error: ArchiveError) -> Report? {
+    switch error.code {
+    case .keyLocked: return Report(.locked, [])
+    case .locked:
+      // The other keeper has a name only if it is one of this process.
+      let isOfProcess = error.subject == ArchiveError.thisProcess
+      let other = OtherInstance(stateName: settings.source.name, process: error.subject)
+      return Report(.inUse(by: error.subject), isOfProcess ? [other] : [])
+    default: return nil
     }
   }
 
@@ -107,3 +158,15 @@ extension StateKeeper {
     KnownObjects.shared.forgetAll(of: owner)
   }
 }
+
+/// A report of a call that asks the app.
+protocol CallReport {
+  init(_ outcome: ReportOutcome, _ others: [OtherInstance])
+
+  /// The problems, each in a sentence with its place.
+  var said: [String] { get }
+  var problems: [ReportEntry] { get }
+}
+
+extension PreservationReport: CallReport {}
+extension RestorationReport: CallReport {}

@@ -54,19 +54,16 @@ extension StateKeeper {
   public func restore(
     late node: any RestorableNode, below parent: (any RestorableNode)? = nil
   ) async throws(RestorationError) -> RestorationReport {
-    let report: RestorationReport
     do throws(ArchiveError) {
-      report = try await turns.run { () async throws(ArchiveError) in
-        if isDelegateGone { return RestorationReport(.delegateGone) }
-        let delegate = delegate
-        defer { withExtendedLifetime(delegate) {} }
+      return try await call { () async throws(ArchiveError) in
         defer { asking.coming = nil }
         while let late = late(node, below: parent) {
           asking.coming = late.isBack ? nil : (ObjectIdentifier(node), late.slot)
           let count = turns.overtakingCount
+          let isSettled = findings.underWay == nil
           let bodies = try await bodies(of: late)
-          // A save that blocked the actor meanwhile has changed the document.
-          guard count == turns.overtakingCount else { continue }
+          // A save that blocked the actor has changed the document.
+          guard count == turns.overtakingCount, isSettled else { continue }
           defer { signal.tell() }
           return restore(late, bodies)
         }
@@ -75,9 +72,6 @@ extension StateKeeper {
     } catch {
       throw RestorationError(error)
     }
-    Problems.say(report.said)
-    settings.heard?(report.problems.map(\.description))
-    return report
   }
 
   /// What is stored for a node that came late.

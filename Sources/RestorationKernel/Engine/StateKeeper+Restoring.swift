@@ -11,17 +11,13 @@ extension StateKeeper {
     _ calls: FileCalls = .waiting, onlyUnread: Bool = false, _ roots: () -> [any RestorableNode]
   ) async throws(RestorationError) -> RestorationReport {
     do throws(RestorationError) {
-      var report = try await turns.run(.restore) { () async throws(RestorationError) in
-        if isDelegateGone { return RestorationReport(.delegateGone) }
-        let delegate = delegate
-        defer { withExtendedLifetime(delegate) {} }
+      let report = try await call(.restore) { () async throws(RestorationError) in
         let had = onlyUnread && findings.unread != nil ? findings.discarded : nil
         if onlyUnread, had == nil { return RestorationReport(.declined) }
-        return try await restoreNow(roots(), calls, ifItHas: had)
+        var report = try await restoreNow(roots(), calls, ifItHas: had)
+        report.lines = report.lines.noting(report.otherInstances, .restored(by: .delegate))
+        return report
       }
-      report.lines = report.lines.noting(report.otherInstances, .restored(by: .delegate))
-      Problems.say(report.said)
-      settings.heard?(report.problems.map(\.description))
       if onlyUnread, report.outcome == .declined { return report }
       findings.lastStatus = RestorationStatus(after: report.outcome)
       settings.last?.restore = .success(report)
@@ -53,11 +49,8 @@ extension StateKeeper {
         (findings.unread, findings.discarded) = (error, had ?? has)
         if has != findings.discarded { return RestorationReport(.declined) }
       }
-      switch error.code {
-      case .keyLocked: return RestorationReport(.locked)
-      case .locked: return RestorationReport(.inUse(by: error.subject), holders(error))
-      default: throw .notRestored(error, makesKey: settings.source.keys.makesKey)
-      }
+      if let report: RestorationReport = refused(error) { return report }
+      throw .notRestored(error, makesKey: settings.source.keys.makesKey)
     }
     if let had, digest(of: roots) != had {
       // The app has gone on, so the state stays one that nobody has read.
@@ -65,7 +58,6 @@ extension StateKeeper {
       findings.unread = unread
       return RestorationReport(.declined)
     }
-    known = opened.known
     var report = opened.report
     (report.stateName, report.otherInstances) = settings.source.holding.now
     if let stored = opened.stored {

@@ -15,19 +15,14 @@ extension StateKeeper {
   ) async throws(RestorationError) -> PreservationReport {
     let count = turns.overtakingCount
     do throws(RestorationError) {
-      var report = try await turns.run(overtaking: calls.isBlocking) {
+      let report = try await call(overtaking: calls.isBlocking) {
         () async throws(RestorationError) in
         // A later call has stored the state.
         guard count == turns.overtakingCount else { return PreservationReport(.saved) }
-        if isDelegateGone { return PreservationReport(.delegateGone) }
-        // A delegate that the app lets go meanwhile takes part all the same.
-        let delegate = delegate
-        defer { withExtendedLifetime(delegate) {} }
-        return try await saveNow(roots(), byItself: isByItself, calls)
+        var report = try await saveNow(roots(), byItself: isByItself, calls)
+        report.lines = report.lines.noting(report.otherInstances, .saved)
+        return report
       }
-      report.lines = report.lines.noting(report.otherInstances, .saved)
-      Problems.say(report.said)
-      settings.heard?(report.problems.map(\.description))
       findings.saveFailure = nil
       settings.last?.save = .success(report)
       if !isByItself { tellAutosave(isStored: report.outcome == .saved) }
@@ -45,40 +40,34 @@ extension StateKeeper {
     autosave?.turns.goOn(isStored: isStored, asksByTime: types.knowsUntracked)
   }
 
-  /// The other keeper of this process that has the state; none if another process has it.
-  func holders(_ error: ArchiveError) -> [OtherInstance] {
-    guard error.subject == ArchiveError.thisProcess else { return [] }
-    return [OtherInstance(stateName: settings.source.name, process: error.subject)]
-  }
-
   private func saveNow(
     _ roots: [any RestorableNode], byItself isByItself: Bool, _ calls: FileCalls
   ) async throws(RestorationError) -> PreservationReport {
     if findings.lastStatus == .locked { return PreservationReport(.locked) }
     if let report = idleReport(roots) { return report }
-    do {
+    var isOutdated = false
+    while true {
       do {
-        return try await survey(roots, byItself: isByItself, calls)
-      } catch let error as ArchiveError where error.code == .outdated {
-        // Somebody has changed the stored state; what the file has kept of it decides what is written.
+        return try await survey(roots, byItself: isByItself, writesAnyway: isOutdated, calls)
+      } catch let error as RestorationError {
+        throw error
+      } catch {
         known.writer = nil
-        return try await survey(roots, byItself: isByItself, writesAnyway: true, calls)
+        let error = error as? ArchiveError ?? .content(error)
+        if error.code == .outdated, !isOutdated {
+          // Somebody has changed the stored state; what the file has kept of it decides what is written.
+          isOutdated = true
+        } else if let report: PreservationReport = refused(error) {
+          return report
+        } else {
+          throw RestorationError(error)
+        }
       }
-    } catch let error as RestorationError {
-      throw error
-    } catch {
-      known.writer = nil
-      let error = error as? ArchiveError ?? .content(error)
-      if error.code == .keyLocked { return PreservationReport(.locked) }
-      if error.code == .locked {
-        return PreservationReport(.inUse(by: error.subject), holders(error))
-      }
-      throw RestorationError(error)
     }
   }
 
   private func survey(
-    _ roots: [any RestorableNode], byItself isByItself: Bool, writesAnyway: Bool = false,
+    _ roots: [any RestorableNode], byItself isByItself: Bool, writesAnyway: Bool,
     _ calls: FileCalls
   ) async throws -> PreservationReport {
     let unread: ReportNote? =
@@ -108,10 +97,7 @@ extension StateKeeper {
     } else {
       apply(result)
       if !findings.isOnDisk {
-        known = try await inFile(calls) { (queue) throws(ArchiveError) in
-          try queue.file.synchronize()
-          return queue.known
-        }
+        try await inFile(calls) { (queue) throws(ArchiveError) in try queue.file.synchronize() }
       }
     }
     findings.isOnDisk = true
@@ -120,75 +106,39 @@ extension StateKeeper {
     return report
   }
 
-  /// Writes a change; false if another call has taken what became of it.
+  /// Writes a change; false if a save that blocked the actor meanwhile has stored a later state.
   private func isWritten(
     _ result: Survey.Result, _ calls: FileCalls, _ report: inout PreservationReport
   ) async throws(ArchiveError) -> Bool {
+    let count = turns.overtakingCount
     findings.lastWrite += 1
-    let write = Write(number: findings.lastWrite, result: result)
-    findings.underWay = write
+    findings.underWay = Write(number: findings.lastWrite, result: result)
     let (hasNew, records, removed) = (!result.change.added.isEmpty, result.records, result.removed)
-    let appended = try await settle(write, calls) { [number = write.number] queue in
-      (queue.append(number, records, hasNew: hasNew, removing: removed), queue.known)
+    let appended = try await inFile(calls) { [number = findings.lastWrite] queue in
+      queue.append(number, records, hasNew: hasNew, removing: removed)
     }
-    guard let appended = try appended?.get() else { return false }
-    (report.writtenByteCount, report.setAside) = (appended.byteCount, appended.kept?.id)
+    guard count == turns.overtakingCount else { return false }
+    let (byteCount, kept) = try appended.get()
+    (report.writtenByteCount, report.setAside) = (byteCount, kept?.id)
     if calls.isBlocking { turns.overtakingCount += 1 }
     return true
   }
 
-  /// Lets the document have what has become of a change; nil if another call has done so.
-  ///
-  /// A save does not go on while the actor is blocked, or nobody may have waited for it.
-  private func settle(
-    _ write: Write, _ calls: FileCalls,
-    _ call: @escaping @Sendable (isolated FileQueue) -> (FileQueue.Written, FileQueue.Known)
-  ) async throws(ArchiveError) -> Result<StateFile.Appended, ArchiveError>? {
-    let (written, known) = try await inFile(calls, call)
-    guard findings.underWay?.number == write.number else { return nil }
-    findings.underWay = nil
-    let result = write.result
-    // A power cut may undo a change that is not durable.
-    if case .failure(let error) = written.appended, error.code != .notDurable {
-      giveBack(result.taken)
-      return written.appended
-    }
-    (findings.discarded, findings.unread) = (nil, nil)
-    let count = document?.elements.count ?? 0
-    apply(result)
-    document?.setFingerprints(written.fingerprints, from: count)
-    take(known)
-    return written.appended
-  }
-
   /// Opens what the next change needs; false if another save has come between.
   ///
-  /// The file is asked only if nothing is known since the last call.
+  /// The file is asked only if nothing is known since the last call, or not whether the last change is stored:
+  /// the survey finds what is not.
   private func prepare(_ calls: FileCalls) async throws(ArchiveError) -> Bool {
-    let count = turns.overtakingCount
-    // Nobody may know yet whether the last change is stored; the survey finds what is not.
-    if let write = findings.underWay {
-      _ = try await settle(write, calls) { [number = write.number] queue in
-        (queue.written(number), queue.known)
-      }
+    guard known.writer == nil || document == nil || findings.underWay != nil else { return true }
+    let (count, isGoingOn) = (turns.overtakingCount, document != nil)
+    try await inFile(calls) { (queue) throws(ArchiveError) in
+      try queue.prepare(goingOn: isGoingOn)
     }
-    if known.writer == nil || document == nil {
-      let isGoingOn = document != nil
-      let prepared = try await inFile(calls) { (queue) throws(ArchiveError) in
-        try queue.prepare(goingOn: isGoingOn)
-      }
-      if count == turns.overtakingCount { take(prepared) }
-    }
-    return count == turns.overtakingCount
-  }
-
-  /// Lets the document be the one that the next change goes on from.
-  private func take(_ known: FileQueue.Known) {
+    guard count == turns.overtakingCount else { return false }
     // Without a writer nothing is stored of what the document has, after a failure between two calls.
     if known.writer == nil, document?.isEmpty == false { beginAnew() }
-    if known.numbering != self.known.numbering { document?.forgetFingerprints() }
-    self.known = known
     if document == nil { document = Document() }
+    return true
   }
 
   /// The report of a save that has nobody to ask, and nothing to write; nil if there may be something.
@@ -248,7 +198,7 @@ extension StateKeeper {
     forms.forgetNew()
   }
 
-  private func apply(_ result: Survey.Result) {
+  func apply(_ result: Survey.Result) {
     document?.apply(result.change)
     KnownObjects.shared.leave(result.change.removed, of: owner)
     KnownObjects.shared.askAgain(result.askAgain, of: owner)

@@ -1,0 +1,113 @@
+internal import ArchiveCodec
+internal import Dispatch
+internal import Synchronization
+
+/// How a save calls files: its actor is free until they have answered, or blocked.
+enum FileCalls {
+  case waiting
+  /// The caller blocks the actor: nothing that runs there can be awaited, and no
+  /// other task runs there.
+  case blocking(until: ContinuousClock.Instant)
+
+  var isBlocking: Bool {
+    if case .blocking = self { true } else { false }
+  }
+
+  /// Calls a file.
+  ///
+  /// - Throws: The error of the call; `inputOutput` if the call has not ended in time. The
+  ///   call goes on then.
+  func callAsFunction<Value: Sendable>(
+    _ call: @escaping @Sendable () async throws(ArchiveError) -> Value
+  ) async throws(ArchiveError) -> Value {
+    guard case .blocking(let end) = self else { return try await call() }
+    let answer = Answer<Result<Value, ArchiveError>>()
+    // The blocked thread may be the only one of the threads that tasks share.
+    Task.detached(executorPreference: OwnThread(), priority: .high) {
+      do throws(ArchiveError) { answer.give(.success(try await call())) } catch {
+        answer.give(.failure(error))
+      }
+    }
+    guard let result = answer.wait(until: end) else { throw ArchiveError(.inputOutput) }
+    return try result.get()
+  }
+
+  /// Runs an asynchronous body to its end on this thread and on the caller's actor.
+  ///
+  /// No body that makes blocking calls alone suspends, so the body has ended when the call returns.
+  /// `Task.immediate` does not do here: in an app with an asynchronous `main` the main queue runs on
+  /// one of the threads that tasks share, and a task that begins in a callback there waits for the
+  /// end of the callback.
+  ///
+  /// - Parameters:
+  ///   - isolation: The actor of the caller; nil if the caller has none.
+  ///   - body: Makes blocking calls.
+  /// - Returns: The result; nil if the body has suspended all the same.
+  static func run<Value>(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async -> Value
+  ) -> Value? {
+    let caller = CallingThread()
+    var result: Value?
+    withoutActuallyEscaping(body) { body in
+      // Only this thread runs the task, within this call.
+      nonisolated(unsafe) let run = { () async -> Void in result = await body() }
+      caller.begin { await unsafe run() }
+      unsafe caller.run(on: isolation?.unownedExecutor)
+    }
+    return result
+  }
+}
+
+/// An answer that a thread waits for.
+private final class Answer<Value: Sendable>: Sendable {
+  private let value = Mutex<Value?>(nil)
+  private let isThere = DispatchSemaphore(value: 0)
+
+  func give(_ value: Value) {
+    self.value.withLock { $0 = value }
+    isThere.signal()
+  }
+
+  func wait(until end: ContinuousClock.Instant) -> Value? {
+    let rest = ContinuousClock.now.duration(to: end).components
+    let nanoseconds = Int(rest.seconds) * 1_000_000_000 + Int(rest.attoseconds / 1_000_000_000)
+    _ = isThere.wait(timeout: .now() + .nanoseconds(max(0, nanoseconds)))
+    return value.withLock { $0 }
+  }
+}
+
+/// Takes the one task that the thread of a caller runs.
+private final class CallingThread: TaskExecutor {
+  private let jobs = Mutex<[UnownedJob]>([])
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    jobs.withLock { $0.append(job) }
+  }
+
+  /// Makes a task, which does not begin yet.
+  func begin(_ body: sending @escaping () async -> Void) {
+    Task(executorPreference: self, operation: body)
+  }
+
+  /// Runs the task, as an actor if there is one, until the task ends or suspends.
+  func run(on actor: UnownedSerialExecutor?) {
+    while let job = jobs.withLock({ $0.popLast() }) {
+      if let actor = unsafe actor {
+        unsafe job.runSynchronously(isolatedTo: actor, taskExecutor: asUnownedTaskExecutor())
+      } else {
+        unsafe job.runSynchronously(on: asUnownedTaskExecutor())
+      }
+    }
+  }
+}
+
+/// A thread for tasks that must not wait for one of the threads that tasks share.
+private final class OwnThread: TaskExecutor {
+  private let queue = DispatchQueue(label: "RestorationKit.FileCalls", qos: .userInitiated)
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+}
