@@ -1,0 +1,154 @@
+internal import Dispatch
+internal import Synchronization
+
+internal import RestorationLibc
+
+/// A signal that asks a process to end.
+public enum EndSignal: CaseIterable, Hashable, Sendable {
+  /// SIGTERM: the system, a service manager or `kill` ends the process.
+  case terminate
+  /// SIGINT: the user presses Ctrl-C.
+  case interrupt
+  /// SIGHUP: the terminal is closed.
+  case hangup
+
+  fileprivate var number: Int32 {
+    switch self {
+    case .terminate: SIGTERM
+    case .interrupt: SIGINT
+    case .hangup: SIGHUP
+    }
+  }
+}
+
+/// Holds the signals that ask the process to end, until unsaved changes are stored.
+///
+/// The handlers of signals belong to the process, so all autosaves share this state. A thread of
+/// its own takes the signals and ends the process: all threads that tasks share may be blocked.
+enum EndSignals {
+  /// Begins to store changes, and tells once, on any thread, when they are stored or cannot be.
+  typealias Flush = @Sendable (_ told: @escaping @Sendable (Bool) -> Void) -> Void
+
+  private struct Asked {
+    let signals: Set<EndSignal>
+    let limit: Duration
+    let flush: Flush
+  }
+
+  private struct State {
+    var asked: [ObjectIdentifier: Asked] = [:]
+    var held: [EndSignal: HeldSignal] = [:]
+
+    /// Holds the signals that autosaves have asked for, and no others; none while signals are sent on.
+    mutating func hold() {
+      let wanted =
+        isSending.load(ordering: .acquiring) ? [] : Set(asked.values.flatMap(\.signals))
+      for (signal, held) in held where !wanted.contains(signal) {
+        held.letGo()
+        self.held[signal] = nil
+      }
+      for signal in wanted where held[signal] == nil {
+        held[signal] = HeldSignal(signal.number, handler)
+      }
+    }
+  }
+
+  private static let state = Mutex(State())
+  private static let wire = SignalWire()
+  /// Whether signals are sent on: a handler that was set later may call ours.
+  private static let isSending = Atomic<Bool>(false)
+  /// Only writes into a pipe: a signal handler may run anywhere, and must not lock or allocate.
+  private static let handler: SignalHandler = { number in
+    guard let wire else { return }
+    guard wire.isOfThisProcess else { return HeldSignal.takeInFork(number) }
+    if !isSending.load(ordering: .acquiring) { wire.tell(number) }
+  }
+
+  static func add(
+    _ owner: ObjectIdentifier, for signals: Set<EndSignal>, within limit: Duration,
+    _ flush: @escaping Flush
+  ) {
+    guard isListening else { return }
+    state.withLock { state in
+      state.asked[owner] = Asked(signals: signals, limit: limit, flush: flush)
+      state.hold()
+    }
+  }
+
+  /// Begins to listen; false if the system gives no pipe, and then signals are not held.
+  private static let isListening: Bool = {
+    guard let wire else { return false }
+    DispatchQueue(label: "RestorationKit.EndSignals").async {
+      // Dispatch blocks signals in its threads, and the main thread may be gone, so
+      // this thread takes them.
+      unblock()
+      var endCount: Int32 = 0
+      while let number = wire.next() {
+        // An answer to an end that is over is none.
+        guard number > 0 else { continue }
+        endCount += 1
+        end(with: number, wire, answer: -endCount)
+      }
+    }
+    return true
+  }()
+
+  static func remove(_ owner: ObjectIdentifier) {
+    state.withLock { state in
+      if state.asked.removeValue(forKey: owner) != nil { state.hold() }
+    }
+  }
+
+  /// Lets this thread take signals.
+  private static func unblock() {
+    var signals = sigset_t()
+    unsafe sigemptyset(&signals)
+    for signal in EndSignal.allCases { unsafe sigaddset(&signals, signal.number) }
+    unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+  }
+
+  // MARK: An end
+
+  /// After this time a signal that comes again cuts the end short.
+  private static let patience = Duration.seconds(1)
+
+  /// Flushes, and sends all signals that came meanwhile again to the handlers that the app had.
+  ///
+  /// If these handlers do not end the process, signals are held again.
+  ///
+  /// - Parameters:
+  ///   - signal: The first signal.
+  ///   - wire: Brings other signals, and an answer of each flush that has ended.
+  ///   - answer: The number of such an answer.
+  private static func end(with signal: Int32, _ wire: SignalWire, answer: Int32) {
+    let asked = state.withLock(\.asked).values.filter {
+      $0.signals.contains { $0.number == signal }
+    }
+    let start = ContinuousClock.now
+    let end = start + (asked.map(\.limit).max() ?? .zero)
+    for one in asked { one.flush { _ in wire.tell(answer) } }
+    var flushCount = asked.count
+    var came = [(number: signal, time: start)]
+    while flushCount > 0, let number = wire.next(before: end) {
+      if number == answer { flushCount -= 1 }
+      guard number > 0 else { continue }
+      guard let first = came.first(where: { $0.number == number }) else {
+        came.append((number, .now))
+        continue
+      }
+      // A user who asks again does not want to wait any longer.
+      if first.time.duration(to: .now) >= patience { break }
+    }
+    LaunchNote.noteSignal()
+    Problems.printWaiting()
+    send(true)
+    // The handlers have run when the calls return, since the thread takes signals.
+    for (number, _) in came { raise(number) }
+    send(false)
+  }
+
+  private static func send(_ sends: Bool) {
+    isSending.store(sends, ordering: .releasing)
+    state.withLock { $0.hold() }
+  }
+}
