@@ -69,9 +69,7 @@ private final class Answer<Value: Sendable>: Sendable {
   }
 
   func wait(until end: ContinuousClock.Instant) -> Value? {
-    let rest = ContinuousClock.now.duration(to: end).components
-    let nanoseconds = Int(rest.seconds) * 1_000_000_000 + Int(rest.attoseconds / 1_000_000_000)
-    _ = isThere.wait(timeout: .now() + .nanoseconds(max(0, nanoseconds)))
+    _ = isThere.wait(timeout: .now() + max(0, ContinuousClock.now.duration(to: end) / .seconds(1)))
     return value.withLock { $0 }
   }
 }

@@ -8,19 +8,16 @@ final class ChangeSignal: Sendable {
     var count: UInt64 = 0
   }
 
-  /// The only cost of a change while nobody listens.
-  private let isHeard = Atomic<Bool>(false)
   private let listeners = Mutex(Listeners())
 
   func tell() {
-    guard isHeard.load(ordering: .acquiring) else { return }
     let listeners = listeners.withLock(\.self)
     listeners.autosave?.change()
     for sequence in listeners.sequences.values { sequence.yield() }
   }
 
   /// Lets one autosave hear of changes from now on; nil for none.
-  func listen(_ autosave: AutosaveTurns?) { change { $0.autosave = autosave } }
+  func listen(_ autosave: AutosaveTurns?) { listeners.withLock { $0.autosave = autosave } }
 
   /// Ends all sequences.
   func end() {
@@ -31,23 +28,14 @@ final class ChangeSignal: Sendable {
   var changes: AsyncStream<Void> {
     let (stream, sequence) = AsyncStream.makeStream(
       of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    let number = change { listeners in
+    let number = listeners.withLock { listeners in
       listeners.count += 1
       listeners.sequences[listeners.count] = sequence
       return listeners.count
     }
-    sequence.onTermination = { [weak self] _ in self?.change { $0.sequences[number] = nil } }
-    return stream
-  }
-
-  @discardableResult
-  private func change<Value: Sendable>(_ body: (inout Listeners) -> Value) -> Value {
-    listeners.withLock { listeners in
-      defer {
-        isHeard.store(
-          listeners.autosave != nil || !listeners.sequences.isEmpty, ordering: .releasing)
-      }
-      return body(&listeners)
+    sequence.onTermination = { [weak self] _ in
+      _ = self?.listeners.withLock { $0.sequences.removeValue(forKey: number) }
     }
+    return stream
   }
 }

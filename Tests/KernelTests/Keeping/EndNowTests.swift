@@ -81,16 +81,22 @@ final class EndNowTests: AutosaveTestCase {
   }
 
   func testNothingIsStoredBeforeARestoreAndDuringOne() async throws {
-    let keeper = try newKeeper()
+    let gate = disk.gate
+    let store = HookedStore(disk.directory(launch.store)) { _, call throws(ArchiveError) in
+      if call == .lock { gate.pass() }
+    }
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: store, keys: launch.keys)
     XCTAssertFalse(keeper.endNow(saving: [node]))
     XCTAssertNil(launch.storedBytes)
-    var isStored: Bool?
+    gate.holdUp()
     let restore = Task {
       try await keeper.restore(into: [node])
     }
-    while keeper.status != .restoring { await Task.yield() }
-    isStored = keeper.endNow(saving: [node])
-    XCTAssertEqual(isStored, false)
+    try await waitUntil("the restore waits for its file") { gate.isWaitedFor }
+    XCTAssertEqual(keeper.status, .restoring)
+    goOnSoon()
+    XCTAssertFalse(keeper.endNow(saving: [node]))
     _ = try await restore.value
     XCTAssertNil(launch.storedBytes)
     XCTAssertTrue(keeper.endNow(saving: [node]))
