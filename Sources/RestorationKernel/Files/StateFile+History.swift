@@ -19,7 +19,7 @@ extension StateFile {
   package func keepMoment(_ reason: Moment.Reason) throws(ArchiveError) -> Moment? {
     let claim = try claim()
     guard standIn == nil else { return nil }
-    return try claim.storage.keep(reason)
+    return try claim.keep(reason)
   }
 
   /// Keeps what is stored, if nobody could read it or not all of it, before the app lets its state go.
@@ -32,7 +32,7 @@ extension StateFile {
     } catch {
       guard error.code != .keyLocked else { throw error }
     }
-    return try (keeps ?? (isPartlyRead ? .unread : nil)).flatMap(claim.storage.keep)
+    return try (keeps ?? (isPartlyRead ? .unread : nil)).flatMap(claim.keep)
   }
 
   /// Makes a moment the stored state again; the one that is stored becomes a moment.
@@ -43,24 +43,24 @@ extension StateFile {
   /// - Throws: `truncated` if a part of the moment is gone; as ``append(_:removing:schema:isCompactionDue:)``.
   package func putBack(_ moment: Moment) throws(ArchiveError) {
     let claim = try claim(of: [moment])
-    let file = try claim.places.moments.file(of: moment)
+    let file = try claim.moments.file(of: moment)
     guard let file, file.byteCount == moment.byteCount else {
       throw ArchiveError(
-        .truncated, offset: file?.byteCount ?? 0, location: claim.storage.location)
+        .truncated, offset: file?.byteCount ?? 0, location: claim.location)
     }
-    try claim.storage.put(file, keeping: .putBack)
+    try claim.put(file, keeping: .putBack)
     letMarkGo()
     forgetStored()
-    _ = claim.storage.takeKept()
+    _ = claim.takeKept()
     var record = LaunchRecord()
     record.isPutBack = true
     // Neither crashes nor the age of the state count then; without the note they do.
-    if let key = try? key() { _ = claim.write(record, LaunchNote(.ended), key) }
+    if let key = try? key() { try? claim.write(record, LaunchNote(.ended), key) }
   }
 
   /// Removes moments.
   package func remove(_ moments: [Moment]) throws(ArchiveError) {
-    try claim(of: moments).places.moments.remove(moments)
+    try claim(of: moments).moments.remove(moments)
   }
 
   /// Takes the state that has moments, and no other: that of another instance may have equal ones.
@@ -80,6 +80,6 @@ extension StateFile {
     guard var record = try claim.launchRecord(key) else { return }
     record.retry()
     letMarkGo()
-    if let problem = claim.write(record, record.note ?? LaunchNote(.ended), key) { throw problem }
+    try claim.write(record, record.note ?? LaunchNote(.ended), key)
   }
 }

@@ -25,11 +25,18 @@ package struct OpenedState<Tree: LaunchedTree>: Sendable {
   package internal(set) var mark: LaunchMark?
   /// Why the launch could not be marked, or its record not be read.
   package internal(set) var markProblem: ArchiveError?
+
+  /// Uses the record of launches, whose failure stops no restore.
+  @discardableResult
+  fileprivate mutating func noting<Value>(_ use: () throws(ArchiveError) -> Value) -> Value? {
+    do throws(ArchiveError) { return try use() } catch { markProblem = error }
+    return nil
+  }
 }
 
 /// A search for a state to restore.
 private struct StateSearch<Tree: LaunchedTree> {
-  let claim: StateFile.Claim
+  let claim: Claim
   let key: ArchiveKey
   /// The record of the restores before.
   var record = LaunchRecord()
@@ -38,14 +45,15 @@ private struct StateSearch<Tree: LaunchedTree> {
   var opened = OpenedState<Tree>()
 
   mutating func passOver(_ moment: Moment?, _ reason: String) {
-    opened.passedOver.append("\(moment?.id ?? claim.storage.location) \(reason).")
+    opened.passedOver.append("\(moment?.id ?? claim.location) \(reason).")
   }
 
-  /// Writes the record; false if that failed, which stops no restore, either.
-  mutating func write(_ note: LaunchNote) -> Bool {
-    let problem = claim.write(record, note, key)
-    opened.markProblem = problem ?? opened.markProblem
-    return problem == nil
+  /// Writes the record; false if that failed.
+  mutating func write(_ stage: LaunchNote.Stage) -> Bool {
+    let (claim, record, key) = (claim, record, key)
+    return opened.noting { () throws(ArchiveError) in
+      try claim.write(record, LaunchNote(stage), key)
+    } != nil
   }
 }
 
@@ -63,22 +71,21 @@ extension StateFile {
     forgetStored()
     var (file, isAbsent) = (nil as (any AppendableArchiveFile)?, false)
     do throws(ArchiveError) {
-      file = try claim.storage.openForAppending()
+      file = try claim.openForAppending()
       isAbsent = file?.byteCount ?? 0 == 0
     } catch {
       // A file that cannot be changed may still be read.
       guard error.code == .permissionDenied else { throw error }
     }
-    if isAbsent, try restorable(claim).isEmpty {
-      return OpenedState(markProblem: forgetLaunch(claim))
+    var opened = OpenedState<Tree>()
+    if isAbsent, try claim.restorable().isEmpty {
+      opened.noting { () throws(ArchiveError) in try forgetLaunch(claim) }
+      return opened
     }
-    var search = StateSearch<Tree>(claim: claim, key: try key())
-    do throws(ArchiveError) {
-      search.record = try claim.launchRecord(search.key) ?? search.record
-    } catch {
-      // A record that cannot be read stops no restore.
-      search.opened.markProblem = error
-    }
+    let key = try key()
+    let record = opened.noting { () throws(ArchiveError) in try claim.launchRecord(key) } ?? nil
+    var search = StateSearch(
+      claim: claim, key: key, record: record ?? LaunchRecord(), opened: opened)
     if mark != nil {
       // The restore before was one of this launch, which goes on.
       search.record.crashes = 0
@@ -91,7 +98,7 @@ extension StateFile {
     case .restored(_, let archive, _): begin(archive.version, &search)
     case .tooOld(_, nil): break
     case .nothing, .tooOld, .crashed:
-      search.opened.markProblem = forgetLaunch(claim) ?? search.opened.markProblem
+      search.opened.noting { () throws(ArchiveError) in try forgetLaunch(claim) }
     }
     return search.opened
   }
@@ -99,12 +106,12 @@ extension StateFile {
   /// Marks that the restore of a state begins.
   private func begin<Tree>(_ version: ArchiveVersion, _ search: inout StateSearch<Tree>) {
     search.record.begin(version, in: source.environment)
-    let isMarked = search.write(LaunchNote(.restoring))
+    let isMarked = search.write(.restoring)
     let record = search.record
     letMarkGo()
     // Without a mark, what crashes again would crash in every launch, so it is not tried.
     mark = LaunchMark(
-      isMarked ? search.claim.places.launch : nil, record.tag,
+      isMarked ? search.claim.launch : nil, record.tag,
       leftOut: record.leftOut.filter { !isMarked || $0 != record.tried },
       isNear: record.crashes >= max(1, conditions.policy.crashThreshold))
     search.opened.mark = mark
@@ -119,16 +126,11 @@ extension StateFile {
     forgetStored()
   }
 
-  /// The moments that a restore may take, the oldest first.
-  func restorable(_ claim: Claim) throws(ArchiveError) -> [Moment] {
-    try claim.places.moments.all().filter(\.reason.isRestorable)
-  }
-
   /// Looks at the stored state, and at older ones only if that one is not taken.
   private func find<Tree>(
     _ file: (any AppendableArchiveFile)?, isAbsent: Bool, _ search: inout StateSearch<Tree>
   ) throws(ArchiveError) {
-    let moments = search.claim.places.moments
+    let moments = search.claim.moments
     var failure: ArchiveError?
     // The stored state is nil.
     var candidates = [nil] as [Moment?]
@@ -156,7 +158,7 @@ extension StateFile {
         // Without the advice of the error, since an older archive can be read.
         search.passOver(moment, "cannot be read (\(ArchiveError(error.code).finding))")
       }
-      if moment == nil { candidates = try restorable(search.claim) }
+      if moment == nil { candidates = try search.claim.restorable() }
     }
     switch search.opened.outcome {
     case .crashed: try beginEmpty(search.claim, search.key)
@@ -171,7 +173,7 @@ extension StateFile {
   ) throws(ArchiveError) -> Bool {
     if moment == nil, try isLeft(archive, &search) { return true }
     let (claim, version, tree) = (search.claim, archive.version, try Tree(archive))
-    let kept = try moment.flatMap(claim.places.moments.file)
+    let kept = try moment.flatMap(claim.moments.file)
     let isTaken =
       mark != nil
       || search.record.take(
@@ -181,15 +183,15 @@ extension StateFile {
       standIn = kept ?? standIn
     } else if let kept {
       // At once: the next launch must not restore the state that has given way.
-      try claim.storage.put(kept, keeping: search.crashed == nil ? keeps : nil)
+      try claim.put(kept, keeping: search.crashed == nil ? keeps : nil)
       try goOn(claim, search.key)
     }
     if isTaken {
       search.opened.outcome = .restored(tree, archive, from: moment)
       return true
     }
-    search.opened.outcome = .crashed(try claim.storage.keep(.crashed))
-    if let moment { try claim.places.moments.remove([moment]) }
+    search.opened.outcome = .crashed(try claim.keep(.crashed))
+    if let moment { try claim.moments.remove([moment]) }
     search.passOver(moment, "was set aside, since restoring it crashed")
     forgetStored(keeping: .crashed)
     // One that stood in for another one has none that stands in for it.
@@ -236,13 +238,13 @@ extension StateFile {
     else { return false }
     let seen = SeenOld(savedAt: savedAt, in: source.environment)
     if seen.confirms(search.record.seenOld) {
-      search.opened.outcome = .tooOld(archive, try search.claim.storage.keep(.unread))
+      search.opened.outcome = .tooOld(archive, try search.claim.keep(.unread))
       try beginEmpty(search.claim, search.key)
     } else {
       search.opened.outcome = .tooOld(archive, nil)
       if search.record.seenOld?.savedAt != savedAt {
         search.record.seenOld = seen
-        _ = search.write(LaunchNote(.ended))
+        _ = search.write(.ended)
       }
       forgetStored()
     }
@@ -256,37 +258,10 @@ extension StateFile {
     _ = try begin(nothing, claim, key, keeping: nil)
     isCompactionDue = false
   }
-}
 
-// MARK: - The record of the launch
-
-extension StateFile {
-  /// Forgets crashes of a state that is gone; returns why their record is still there.
-  func forgetLaunch(_ claim: Claim) -> ArchiveError? {
+  /// Forgets crashes of a state that is gone.
+  func forgetLaunch(_ claim: Claim) throws(ArchiveError) {
     letMarkGo()
-    do throws(ArchiveError) { try claim.places.launch.clear() } catch { return error }
-    return nil
-  }
-}
-
-extension StateFile.Claim {
-  private var launchContext: ArchiveContext { ArchiveContext(context.fields + ["launch"]) }
-
-  /// Reads the record of launches, with its note.
-  func launchRecord(_ key: ArchiveKey) throws(ArchiveError) -> LaunchRecord? {
-    try places.launch.read().flatMap { (bytes) throws(ArchiveError) in
-      try LaunchRecord.open(bytes, key, launchContext)
-    }
-  }
-
-  /// Writes the record of launches, with its note; returns why that failed.
-  func write(_ record: LaunchRecord, _ note: LaunchNote, _ key: ArchiveKey) -> ArchiveError? {
-    do throws(ArchiveError) {
-      let sealed = try record.sealed(key, launchContext)
-      try places.launch.write(sealed, note: note.bytes(record.tag))
-      return nil
-    } catch {
-      return error
-    }
+    try claim.launch.clear()
   }
 }

@@ -22,7 +22,7 @@ extension StateFile {
     if let writer { return writer }
     guard let standIn else { return nil }
     let (claim, key) = (try claim(), try key())
-    try claim.storage.put(standIn, keeping: keeps)
+    try claim.put(standIn, keeping: keeps)
     numbering += 1
     return try goOn(claim, key)
   }
@@ -75,7 +75,7 @@ extension StateFile {
       }
     keeps = nil
     try? compactWithoutTrace()
-    return (byteCount, claim.storage.takeKept())
+    return (byteCount, claim.takeKept())
   }
 
   private func append(
@@ -84,12 +84,12 @@ extension StateFile {
   ) throws(ArchiveError) -> Int {
     do throws(ArchiveError) {
       if let reason = keeps {
-        try claim.storage.replacing(keeping: reason, writer.compact)
+        try claim.replacing(keeping: reason, writer.compact)
         keeps = nil
       }
       let key = try key(creating: true)
       if writerKey?.isSame(as: key) == false {
-        try claim.storage.replacing(keeping: isCompactionDue ? nil : .replaced) {
+        try claim.replacing(keeping: isCompactionDue ? nil : .replaced) {
           () throws(ArchiveError) in
           try writer.rotate(slots: [.key(key)])
         }
@@ -97,7 +97,7 @@ extension StateFile {
       }
       return try writer.append(records, removing: removed, schema: schema).byteCount
     } catch {
-      if error.code == .outdated { recover(writer, claim) }
+      if error.code == .outdated { recover(writer) }
       // After a sync that failed only a new file is sure to be on the disk.
       guard error.code == .poisoned else { throw error }
       try compact(writer)
@@ -119,17 +119,14 @@ extension StateFile {
   ///
   /// The records are read from the file that this instance has open; what lies in its place now
   /// becomes a moment.
-  private func recover(_ writer: ArchiveWriter, _ claim: Claim) {
+  private func recover(_ writer: ArchiveWriter) {
     // The records may have been built before a change that brought new names.
     if (try? writer.checkIsCurrent()) != nil { return }
     forgetStored()
+    guard let archive = writer.archive else { return }
+    try? reopen(archive.version, keeping: nil)
     // After a failure the next save begins anew, and keeps what is stored.
-    guard let archive = writer.archive, let claim = try? self.claim(),
-      let key = try? key()
-    else { return }
-    if let stored = try? open(claim, key), stored.version == archive.version {
-      _ = try? goOn(claim, key)
-    } else if let copy = try? copy(of: archive, key, claim) {
+    if self.writer == nil, let copy = try? copy(of: archive, key(), self.claim()) {
       (standIn, keeps) = (copy, .conflict)
     }
   }
@@ -145,10 +142,10 @@ extension StateFile {
     guard isCompactionDue, let writer, let claim = claimed, let archive = writer.archive else {
       return
     }
-    try claim.places.moments.remove(try restorable(claim).filter(\.isOfMain))
+    try claim.moments.remove(try claim.restorable().filter(\.isOfMain))
     let records = try records(of: archive)
     numbering += 1
-    try claim.storage.replacing(keeping: nil) { () throws(ArchiveError) in
+    try claim.replacing(keeping: nil) { () throws(ArchiveError) in
       _ = try writer.rewrite(records, schema: archive.schema)
     }
     isCompactionDue = false
@@ -188,7 +185,7 @@ extension StateFile {
   package func discard() throws(ArchiveError) {
     let claim = try claim()
     var isEmpty = false
-    if try claim.storage.open() != nil {
+    if try claim.open() != nil {
       do throws(ArchiveError) {
         try beginEmpty(claim, try key(creating: true))
         isEmpty = true
@@ -196,13 +193,13 @@ extension StateFile {
         guard error.code == .keyLocked else { throw error }
       }
     }
-    try claim.places.moments.remove(try restorable(claim))
+    try claim.moments.remove(try claim.restorable())
     if !isEmpty {
       // A key that is locked seals no empty state, so the state itself goes last.
-      try claim.storage.remove()
+      try claim.remove()
       forgetStored()
     }
-    if let problem = forgetLaunch(claim) { throw problem }
+    try forgetLaunch(claim)
   }
 
   /// Lets the state go, and notes that the launch has ended.

@@ -38,22 +38,12 @@ package final class StateFile {
     }
   }
 
-  /// A state that this instance has.
-  struct Claim {
-    let name: String
-    let storage: KeptStorage
-    let places: PlacesBesideState
-    let lock: any ArchiveLock
-    let others: [OtherInstance]
-    let context: ArchiveContext
-  }
-
   /// What a keeper keeps and leaves out, and the time of its clock, as of the call that is under way.
   package typealias Conditions = (policy: StatePolicy, now: Date)
 
   package let source: Source
   package var conditions: Conditions = (StatePolicy(), Date()) {
-    didSet { claimed?.storage.state.withLock { $0.conditions = conditions } }
+    didSet { claimed?.state.withLock { $0.conditions = conditions } }
   }
   var claimed: Claim? {
     didSet { source.holding.now = (claimed?.name, claimed?.others ?? []) }
@@ -84,8 +74,8 @@ package final class StateFile {
 
   /// Whether something is to leave no trace, and its records are still in the file.
   var isCompactionDue: Bool {
-    get { claimed?.storage.state.withLock(\.isHeld) ?? false }
-    set { claimed?.storage.state.withLock { $0.isHeld = newValue } }
+    get { claimed?.state.withLock(\.isHeld) ?? false }
+    set { claimed?.state.withLock { $0.isHeld = newValue } }
   }
 
   /// Takes the state, or the one that is taken already.
@@ -95,22 +85,31 @@ package final class StateFile {
   /// - Throws: `locked` with the other instance as its subject if the state is in use.
   func claim(_ policy: InstancePolicy? = nil) throws(ArchiveError) -> Claim {
     // Without its file a lock keeps nobody out any more.
-    if let claimed, try claimed.lock.isHeld() { return claimed }
+    if let claimed, try claimed.isHeld { return claimed }
     source.holding.now = (nil, [])
     var others: [OtherInstance] = []
-    var refusal = ArchiveError(.locked)
+    var (tries, refusal) = (1, ArchiveError(.locked))
     let policy = policy ?? conditions.policy.instances
-    for name in InstanceName.all(source.name, last: lastName, policy) {
+    var names = InstanceName.all(source.name, last: lastName, policy).makeIterator()
+    var next = names.next()
+    while let name = next {
       do throws(ArchiveError) {
-        let lock = try lock(name, isFirst: others.isEmpty && lastName == nil)
-        let taken = claim(name, lock, others)
-        taken.storage.state.withLock { $0.isHeld = isCompactionDue }
+        let lock = try source.directory.storage(named: name).lock()
+        let state = Claim.State(isHeld: isCompactionDue, conditions: conditions)
+        let taken = Claim(name, lock, source, state, besides: others)
         (claimed, lastName) = (taken, name)
         return taken
       } catch {
         guard error.code == .locked else { throw error }
         refusal = error
-        others.append(OtherInstance(stateName: name, process: error.subject))
+      }
+      // Only the first name is waited for, and once.
+      if others.isEmpty, lastName == nil, !hasWaited {
+        hasWaited = !source.pause(tries, conditions.policy.instances)
+        tries += 1
+      } else {
+        others.append(OtherInstance(stateName: name, process: refusal.subject))
+        next = names.next()
       }
     }
     throw refusal
@@ -121,32 +120,8 @@ package final class StateFile {
     do throws(ArchiveError) { return try claim() } catch {
       guard error.code != .locked else { throw error }
       let nowhere = Nowhere(error)
-      return claim(source.name, nowhere, [], launch: nowhere)
-    }
-  }
-
-  private func claim(
-    _ name: String, _ lock: any ArchiveLock, _ others: [OtherInstance],
-    launch: (any LaunchPlace)? = nil
-  ) -> Claim {
-    var places = source.directory.places(besideState: name)
-    places.launch = launch ?? places.launch
-    return Claim(
-      name: name, storage: KeptStorage(places.moments, conditions), places: places, lock: lock,
-      others: others, context: ArchiveContext([source.application, name]))
-  }
-
-  /// Takes the lock of a name; only the first one is waited for, and once.
-  private func lock(_ name: String, isFirst: Bool) throws(ArchiveError) -> any ArchiveLock {
-    var tries = 1
-    while true {
-      do throws(ArchiveError) {
-        return try source.directory.storage(named: name).lock()
-      } catch {
-        guard error.code == .locked, isFirst, !hasWaited else { throw error }
-        hasWaited = !source.pause(tries, conditions.policy.instances)
-        tries += 1
-      }
+      let state = Claim.State(conditions: conditions)
+      return Claim(source.name, nowhere, source, state, launch: nowhere)
     }
   }
 
@@ -174,7 +149,7 @@ package final class StateFile {
     in place: (any ArchiveStorage)? = nil
   ) throws(ArchiveError) -> Archive? {
     try Archive.open(
-      place ?? claim.storage, file, with: .key(key), context: claim.context,
+      place ?? claim, file, with: .key(key), context: claim.context,
       limits: source.limits, recovery: .recover)
   }
 
@@ -184,8 +159,7 @@ package final class StateFile {
     _ claim: Claim, _ key: ArchiveKey, _ file: (any AppendableArchiveFile)? = nil
   ) throws(ArchiveError) -> ArchiveWriter {
     let writer = try ArchiveWriter(
-      claim.storage, with: .key(key), context: claim.context, lock: claim.lock, file: file,
-      limits: source.limits)
+      claim, with: .key(key), context: claim.context, file: file, limits: source.limits)
     (self.writer, writerKey, standIn, keeps) = (writer, key, nil, nil)
     return writer
   }
@@ -196,9 +170,8 @@ package final class StateFile {
     keeping reason: Moment.Reason?
   ) throws(ArchiveError) -> Int {
     do throws(ArchiveError) {
-      let summary = try claim.storage.replacing(keeping: reason) { () throws(ArchiveError) in
-        try Archive.write(
-          records, to: claim.storage, key: key, context: claim.context, schema: schema)
+      let summary = try claim.replacing(keeping: reason) { () throws(ArchiveError) in
+        try Archive.write(records, to: claim, key: key, context: claim.context, schema: schema)
       }
       try goOn(claim, key)
       return summary.byteCount

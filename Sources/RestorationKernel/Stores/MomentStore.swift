@@ -17,7 +17,7 @@ package protocol MomentStore: Sendable {
   /// The storage of a moment, which need not be there.
   func storage(of moment: Moment) -> any ArchiveStorage
 
-  /// Makes the stored bytes the moment, too, for good; false where they have to be copied.
+  /// Makes the stored bytes the moment, too, for good; false where they have to be copied, as by default.
   func putLink(_ moment: Moment) throws(ArchiveError) -> Bool
 
   /// Removes moments; one that is not there is not an error.
@@ -25,25 +25,30 @@ package protocol MomentStore: Sendable {
 }
 
 extension MomentStore {
+  package func putLink(_ moment: Moment) throws(ArchiveError) -> Bool { false }
+
+  package func remove(_ moments: [Moment]) throws(ArchiveError) {
+    for moment in moments { try storage(of: moment).remove() }
+  }
+
   /// All moments, the oldest first.
   package func all() throws(ArchiveError) -> [Moment] {
     let stored = try start(of: main)
-    var found: [Moment] = []
-    for name in try names() {
-      guard var moment = Moment(id: name) else { continue }
-      let own = try start(of: storage(of: moment))
-      moment.isOfMain = stored != nil && own == stored
-      found.append(moment)
+    var all = try names().compactMap { Moment(id: $0) }.sorted { $0.id < $1.id }
+    for place in all.indices {
+      let own = try start(of: storage(of: all[place]))
+      all[place].isOfMain = stored != nil && own == stored
     }
-    return found.sorted { $0.id < $1.id }
+    return all
   }
 
   /// The beginning of an archive, which has random bytes that only its copies share; nil for a file
   /// that this user may not read, which is no copy of one that the user has written.
   private func start(of storage: any ArchiveStorage) throws(ArchiveError) -> [UInt8]? {
     do throws(ArchiveError) {
-      guard let file = try storage.open() else { return nil }
-      return try file.read(at: 0, count: min(file.byteCount, 128))
+      return try storage.open().map { (file) throws(ArchiveError) in
+        try file.read(at: 0, count: min(file.byteCount, 128))
+      }
     } catch {
       guard error.code == .permissionDenied else { throw error }
       return nil
@@ -167,12 +172,6 @@ package struct CopiedMoments: MomentStore {
 
   package func storage(of moment: Moment) -> any ArchiveStorage {
     directory.storage(named: prefix + moment.id)
-  }
-
-  package func putLink(_ moment: Moment) throws(ArchiveError) -> Bool { false }
-
-  package func remove(_ moments: [Moment]) throws(ArchiveError) {
-    for moment in moments { try storage(of: moment).remove() }
   }
 }
 

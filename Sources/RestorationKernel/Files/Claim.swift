@@ -1,28 +1,45 @@
 internal import ArchiveCodec
 internal import Synchronization
 
-/// The storage of a state that keeps what it replaces.
+/// A state that this instance has: a storage that keeps what it replaces.
 ///
 /// An archive is kept when the new one is written, and before that one takes its place. So the new
 /// one replaces nothing if the old one cannot be kept, whoever has asked for it: a compaction runs
 /// by itself.
-final class KeptStorage: ArchiveStorage {
+final class Claim: ArchiveStorage {
   struct State {
-    fileprivate var reason: Moment.Reason? = .replaced
+    var reason: Moment.Reason? = .replaced
     /// Whether nothing may replace the archive by itself: a compaction would keep it.
     var isHeld = false
     /// The last moment that another archive has replaced, if not one that is shorter.
-    fileprivate var kept: Moment?
+    var kept: Moment?
     var conditions: StateFile.Conditions
   }
 
-  let base: any ArchiveStorage
-  private let moments: any MomentStore
+  let name: String
+  /// The instances that have the names before this one.
+  let others: [OtherInstance]
+  let context: ArchiveContext
+  private let held: any ArchiveLock
+  let launch: any LaunchPlace
+  let moments: any MomentStore
+  private let base: any ArchiveStorage
   let state: Mutex<State>
 
-  init(_ moments: any MomentStore, _ conditions: StateFile.Conditions) {
-    (base, self.moments) = (moments.main, moments)
-    state = Mutex(State(conditions: conditions))
+  /// Whether no other instance can have the state.
+  var isHeld: Bool { get throws(ArchiveError) { try held.isHeld() } }
+
+  /// - Parameter launch: The record of launches; the one of the state if nil.
+  init(
+    _ name: String, _ lock: any ArchiveLock, _ source: StateFile.Source, _ state: State,
+    launch: (any LaunchPlace)? = nil, besides others: [OtherInstance] = []
+  ) {
+    (self.name, held, self.others) = (name, lock, others)
+    let places = source.directory.places(besideState: name)
+    (moments, base) = (places.moments, places.moments.main)
+    self.launch = launch ?? places.launch
+    context = ArchiveContext([source.application, name])
+    self.state = Mutex(state)
   }
 
   /// Keeps the stored archive as it is now.
@@ -33,6 +50,11 @@ final class KeptStorage: ArchiveStorage {
 
   /// The last moment that another archive has replaced since the last call, if not one that is shorter.
   func takeKept() -> Moment? { state.withLock { $0.kept.take() } }
+
+  /// The moments that a restore may take, the oldest first.
+  func restorable() throws(ArchiveError) -> [Moment] {
+    try moments.all().filter(\.reason.isRestorable)
+  }
 
   /// Removes the moments that are over the bound.
   ///
@@ -80,6 +102,24 @@ final class KeptStorage: ArchiveStorage {
     }
   }
 
+  // MARK: The record of launches
+
+  private var launchContext: ArchiveContext { ArchiveContext(context.fields + ["launch"]) }
+
+  /// Reads the record of launches, with its note.
+  func launchRecord(_ key: ArchiveKey) throws(ArchiveError) -> LaunchRecord? {
+    try launch.read().flatMap { (bytes) throws(ArchiveError) in
+      try LaunchRecord.open(bytes, key, launchContext)
+    }
+  }
+
+  /// Writes the record of launches, with its note.
+  func write(
+    _ record: LaunchRecord, _ note: LaunchNote, _ key: ArchiveKey
+  ) throws(ArchiveError) {
+    try launch.write(try record.sealed(key, launchContext), note: note.bytes(record.tag))
+  }
+
   // MARK: Calls that are passed on
 
   var location: String { base.location }
@@ -87,7 +127,7 @@ final class KeptStorage: ArchiveStorage {
   func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
     try base.openForAppending()
   }
-  func lock() throws(ArchiveError) -> any ArchiveLock { try base.lock() }
+  func lock() throws(ArchiveError) -> any ArchiveLock { held }
   func isLocked() throws(ArchiveError) -> Bool { try base.isLocked() }
   func remove() throws(ArchiveError) { try base.remove() }
   func setAside() throws(ArchiveError) -> String? { try base.setAside() }
