@@ -2,13 +2,10 @@
 internal import ArchiveCodec
 package import RestorationKit
 
-extension DiskProcess: PlacingDirectory {
-  /// Moments as links, and a file that nothing waits for.
-  package func ownPlaces(besideState name: String) -> PlacesBesideState {
-    (
-      DiskMoments(process: self, name: name + Self.suffix, directory: "\(name).history/"),
-      StoredLaunch(launchStorage(ofStateNamed: name))
-    )
+extension DiskProcess: LinkingDirectory {
+  /// Moments as links.
+  package func linkedMoments(of name: String) -> any MomentStore {
+    DiskMoments(process: self, name: name + Self.suffix, directory: "\(name).history/")
   }
 }
 

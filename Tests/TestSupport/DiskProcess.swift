@@ -102,7 +102,9 @@ package final class DiskProcess: StateDirectory {
   static let suffix = ".rka"
 
   package func storage(named name: String) -> any ArchiveStorage {
-    DiskStorage(process: self, name: name + Self.suffix, isDurable: true)
+    // Nothing waits for the record of a launch.
+    DiskStorage(
+      process: self, name: name + Self.suffix, isDurable: !name.hasSuffix(".launch"))
   }
 
   package func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {

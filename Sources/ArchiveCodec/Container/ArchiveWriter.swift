@@ -98,12 +98,13 @@ public final class ArchiveWriter: Sendable {
   /// Creates a writer.
   ///
   /// A lock that the caller has already must be that of the storage, and no other writer may have
-  /// it; a file that it has opened must be the stored one.
+  /// it; a file that it has opened must be the stored one. A writer that begins reads nothing, and its
+  /// first call is ``begin(_:schema:)``.
   package init(
     _ storage: any ArchiveStorage, with credential: ArchiveCredential, context: ArchiveContext,
     lock: (any ArchiveLock)? = nil, file opened: (any AppendableArchiveFile)? = nil,
     limits: ArchiveLimits = .standard, recovery: ArchiveRecovery = .recover,
-    random: RandomSource = .system, moment: Archive.Moment? = nil,
+    isBeginning: Bool = false, random: RandomSource = .system, moment: Archive.Moment? = nil,
     process: Int32 = SystemCall.processIdentifier
   ) throws(ArchiveError) {
     if let lock { self.lock = lock } else { self.lock = try storage.lock() }
@@ -114,6 +115,10 @@ public final class ArchiveWriter: Sendable {
     self.random = random
     self.moment = moment
     self.process = process
+    if isBeginning {
+      state = Mutex(State())
+      return
+    }
     do throws(ArchiveError) {
       let open = try Self.openFile(storage, opened, limits: limits, recovery: recovery) {
         (stored) throws(ArchiveError) in
@@ -243,6 +248,21 @@ public final class ArchiveWriter: Sendable {
   ) throws(ArchiveError) -> Archive.Summary {
     try changing { (state) throws(ArchiveError) in
       try rewrite(records, schema: schema, &state)
+    }
+  }
+
+  /// Replaces whatever is stored, which nobody need have read, by a first file.
+  ///
+  /// - Throws: As ``rewrite(_:schema:)``.
+  package func begin(
+    _ records: RecordBatch, schema: UInt32
+  ) throws(ArchiveError) -> Archive.Summary {
+    try state.withLock { (state) throws(ArchiveError) in
+      do throws(ArchiveError) {
+        return try rewrite(records, schema: schema, &state)
+      } catch {
+        throw error.located(at: storage.location)
+      }
     }
   }
 

@@ -5,7 +5,7 @@ internal import CSodium
 /// Without the key the tag of a number is guessed once in 2^32 times, also if tags of
 /// other numbers are known. The tags are for a few numbers that are checked soon, and
 /// need only as much room as the numbers.
-package struct NumberTag: Sendable {
+package struct NumberTag: Hashable, Sendable {
   package static let keyByteCount = Int(crypto_shorthash_KEYBYTES)
 
   package let key: [UInt8]

@@ -7,8 +7,8 @@ internal import Synchronization
 /// process keep each other out, and anybody can ask whether the lock is taken without
 /// taking it. However the holder ends, the system lets the lock go when the last
 /// process that has the file open ends. A fork of the holder lets go of it at once.
-final class FileLock: ArchiveLock {
-  private let file: OpenLockFile
+final class FileLock: RecordingLock {
+  let file: OpenLockFile
   private let path: String
   private let identity: FileIdentity
   private let process = SystemCall.processIdentifier
@@ -42,8 +42,8 @@ final class FileLock: ArchiveLock {
         continue
       }
       try file.openToOwnerAlone(status)
-      let byteCount = Self.write(holder: Self.ownName, to: file, ofByteCount: Int(status.st_size))
-      self.file = OpenLockFile(locked: file, byteCount: byteCount)
+      self.file = OpenLockFile(locked: file, byteCount: Int(status.st_size))
+      self.file.write(holder: Self.ownName)
       self.path = path
       self.identity = identity
       Self.held.withLock { $0[identity.number, default: []].append(identity) }
@@ -71,8 +71,8 @@ final class FileLock: ArchiveLock {
       if locked[path]?.file === file { locked[path] = nil }
     }
     // The file is removed while it is locked, so nobody else can have the lock now. A
-    // fork leaves the removal to the process that took the lock.
-    guard process == SystemCall.processIdentifier else { return }
+    // fork leaves the removal to the process that took the lock. One with a record stays.
+    guard !file.hasRecord, process == SystemCall.processIdentifier else { return }
     guard let status = try? Directory.status(of: path), FileIdentity(status) == identity,
       !LockFile.hasRecord(status)
     else { return }
@@ -140,24 +140,6 @@ final class FileLock: ArchiveLock {
   private static var ownName: String {
     let name = Directory.name(of: CommandLine.arguments.first ?? "")
     return "process \(SystemCall.processIdentifier), \(name)"
-  }
-
-  /// Errors are ignored: an app that wants to free a full disk needs the lock more than the text.
-  ///
-  /// - Returns: The size of the file then.
-  private static func write(
-    holder: String, to file: borrowing OpenFile, ofByteCount byteCount: Int
-  ) -> Int {
-    var text = Array(holder.utf8.prefix(LockFile.longestHolder))
-    if byteCount == LockFile.byteCount {
-      text += [UInt8](repeating: LockFile.padding, count: LockFile.longestHolder - text.count)
-    } else if byteCount > 0 {
-      _ = ftruncate(file.descriptor, 0)
-    }
-    unsafe text.withUnsafeBufferPointer { text in
-      try? unsafe file.write(UnsafeRawBufferPointer(text), at: 0)
-    }
-    return byteCount == LockFile.byteCount ? byteCount : text.count
   }
 
   /// The holder in the text of a lock file; nil if it was not written yet.

@@ -41,6 +41,12 @@ package enum LockFile {
   }
 }
 
+/// A lock whose file has a record, too.
+package protocol RecordingLock: ArchiveLock {
+  /// The open file that has the lock, so that whoever keeps it keeps the lock.
+  var file: OpenLockFile { get }
+}
+
 /// The open file of a lock, with the record in it.
 package final class OpenLockFile: Sendable {
   struct Weak {
@@ -121,6 +127,20 @@ package final class OpenLockFile: Sendable {
     try file.openToOwnerAlone(status)
     isLockedHere = FileLock.isHeldHere(FileIdentity(status))
     byteCount = Atomic(Int(status.st_size))
+  }
+
+  /// Writes who has the lock.
+  ///
+  /// Errors are ignored: an app that wants to free a full disk needs the lock more than the text.
+  func write(holder: String) {
+    var text = Array(holder.utf8.prefix(LockFile.longestHolder))
+    if hasRecord {
+      text += [UInt8](repeating: LockFile.padding, count: LockFile.longestHolder - text.count)
+    } else {
+      if byteCount.load(ordering: .relaxed) > 0 { _ = ftruncate(file.descriptor, 0) }
+      byteCount.store(text.count, ordering: .relaxed)
+    }
+    try? write(text, at: 0)
   }
 
   /// Whether there is a record.

@@ -21,6 +21,7 @@ final class Claim: ArchiveStorage {
   let others: [OtherInstance]
   let context: ArchiveContext
   private let held: any ArchiveLock
+  /// The record of launches.
   let launch: any LaunchPlace
   let moments: any MomentStore
   private let base: any ArchiveStorage
@@ -29,15 +30,14 @@ final class Claim: ArchiveStorage {
   /// Whether no other instance can have the state.
   var isHeld: Bool { get throws(ArchiveError) { try held.isHeld() } }
 
-  /// - Parameter launch: The record of launches; the one of the state if nil.
+  /// Takes a name; nobody else may have it.
   init(
-    _ name: String, _ lock: any ArchiveLock, _ source: StateFile.Source, _ state: State,
-    launch: (any LaunchPlace)? = nil, besides others: [OtherInstance] = []
+    _ name: String, _ moments: any MomentStore, _ lock: any ArchiveLock, _ source: StateFile.Source,
+    _ state: State, besides others: [OtherInstance] = []
   ) {
-    (self.name, held, self.others) = (name, lock, others)
-    let places = source.directory.places(besideState: name)
-    (moments, base) = (places.moments, places.moments.main)
-    self.launch = launch ?? places.launch
+    (self.name, self.moments, base, held, self.others) = (name, moments, moments.main, lock, others)
+    launch =
+      lock.launch ?? StoredLaunch(source.directory.storage(named: "\(name).launch"))
     context = ArchiveContext([source.application, name])
     self.state = Mutex(state)
   }
@@ -114,9 +114,16 @@ final class Claim: ArchiveStorage {
   }
 
   /// Writes the record of launches, with its note.
+  ///
+  /// - Parameters:
+  ///   - record: The record.
+  ///   - note: The note.
+  ///   - known: The record that is there; then the note alone is written.
+  ///   - key: The key of the state.
   func write(
-    _ record: LaunchRecord, _ note: LaunchNote, _ key: ArchiveKey
+    _ record: LaunchRecord, _ note: LaunchNote, over known: LaunchRecord? = nil, _ key: ArchiveKey
   ) throws(ArchiveError) {
+    if record == known { return try launch.write(note: note.bytes(record.tag)) }
     try launch.write(try record.sealed(key, launchContext), note: note.bytes(record.tag))
   }
 

@@ -28,12 +28,12 @@ package protocol LaunchedTree: Sendable {
 /// An element is left out whatever state it has by now, as long as the version of the app runs that
 /// crashed: another version may have mended the crash. One at a time is tried again, after 1, 2, 4,
 /// 8 and more launches that left it out; each new crash doubles the wait.
-package struct LaunchRecord: Sendable {
+package struct LaunchRecord: Hashable, Sendable {
   /// The restores in a row that began and did not end, with the one under way.
   package var crashes = 0
-  /// The version of the state that these restores brought back: an old record says nothing about
-  /// another state.
-  package var version: ArchiveVersion?
+  /// The MAC of the version of the state that these restores brought back: an old record says nothing
+  /// about another state.
+  package var stateMAC: [UInt8]?
   /// The version of the app that began the last restore, and the start of the machine then.
   package var applicationVersion: String?
   package var bootSession: String?
@@ -47,9 +47,11 @@ package struct LaunchRecord: Sendable {
   /// Makes the tags of notes and of values.
   package private(set) var tag = NumberTag()
   private var blamed: [Blame] = []
+  /// What the launch under way tries again of that; nil if that is nothing.
+  package private(set) var tried: LaunchSubject?
 
   /// What launches have crashed in.
-  private struct Blame: Codable {
+  private struct Blame: Hashable, Codable {
     let subject: LaunchSubject
     /// The launches in a row that crashed in it after their restore, while it was not left out.
     var crashes = 0
@@ -57,16 +59,11 @@ package struct LaunchRecord: Sendable {
     var wait = 0
     /// How many of these launches are still to come.
     var launchesLeft = 0
-    /// Whether the launch under way tries it again.
-    var isTried = false
 
-    mutating func leaveOut() { if wait == 0 { (wait, launchesLeft) = (1, 1) } }
-
-    mutating func endLaunch() { launchesLeft = max(1, launchesLeft) - 1 }
-
-    mutating func failTrial() {
-      wait = min(max(1, wait), LaunchRecord.longestWait / 2) * 2
-      (launchesLeft, isTried) = (wait, false)
+    /// Leaves it out, twice as long as before.
+    mutating func leaveOut() {
+      wait = wait == 0 ? 1 : min(max(1, wait), LaunchRecord.longestWait / 2) * 2
+      launchesLeft = wait
     }
   }
 
@@ -102,14 +99,19 @@ package struct LaunchRecord: Sendable {
       applicationVersion == environment.applicationVersion && !hasRestarted(in: environment)
     let subject = isCrash ? note?.subject : nil
     (crashes, gaveWay, isPutBack) = (0, false, false)
-    blamed.removeAll { $0.subject != subject && ($0.isTried || $0.wait == 0 && subject == nil) }
-    for place in blamed.indices {
-      if blamed[place].isTried { blamed[place].failTrial() } else { blamed[place].endLaunch() }
+    blamed.removeAll {
+      $0.subject != subject && ($0.subject == tried || $0.wait == 0 && subject == nil)
     }
+    for place in blamed.indices {
+      blamed[place].launchesLeft = max(1, blamed[place].launchesLeft) - 1
+    }
+    let hasTrialFailed = tried != nil && tried == subject
+    tried = nil
     guard let subject else { return }
     blame(subject) { blame in
       blame.crashes = min(max(0, blame.crashes), .max - 1) + 1
-      if blame.crashes >= max(1, threshold) { blame.leaveOut() }
+      let isOver = blame.wait == 0 && blame.crashes >= max(1, threshold)
+      if hasTrialFailed || isOver { blame.leaveOut() }
     }
   }
 
@@ -132,26 +134,24 @@ package struct LaunchRecord: Sendable {
     in environment: ApplicationEnvironment
   ) -> Bool {
     let isOfApplication = applicationVersion == environment.applicationVersion
-    let isOfState = isOfApplication && self.version == version
+    let isOfState = isOfApplication && stateMAC == version.mac
     let isCrash = crashes > 0 && note?.stage != .ended && !hasRestarted(in: environment)
     let hasTrialFailed = tried != nil && isOfApplication && isCrash
-    for place in blamed.indices where blamed[place].isTried {
-      if hasTrialFailed { blamed[place].failTrial() }
-      blamed[place].isTried = false
-    }
+    if hasTrialFailed, let tried { blame(tried) { $0.leaveOut() } }
+    tried = nil
     if !isOfApplication { blamed = [] }
     blamed.removeAll { $0.subject.element.map { !tree.contains(element: $0) } ?? false }
     // What was tried again is to blame for the last crash.
     guard isOfState, isCrash, !hasTrialFailed else {
       crashes = isOfState ? max(1, crashes) - 1 : 0
-      if crashes == 0, !hasTrialFailed, let due = due(in: tree) { blamed[due].isTried = true }
+      if crashes == 0, !hasTrialFailed { tried = due(in: tree) }
       return true
     }
     let answered = crashes - max(1, threshold)
     guard answered >= 0 else { return true }
     guard let note else { return answered < 2 }
     let left = note.subject.map { parts(of: tree, around: $0, answered) } ?? []
-    for part in left { blame(part) { $0.leaveOut() } }
+    for part in left where !leftOut.contains(part) { blame(part) { $0.leaveOut() } }
     return !left.isEmpty
   }
 
@@ -177,27 +177,24 @@ package struct LaunchRecord: Sendable {
     }
   }
 
-  /// What the launch tries again; nil if that is nothing.
-  package var tried: LaunchSubject? { blamed.first { $0.isTried }?.subject }
-
   /// What may be tried again: what is below another one could not be restored.
-  private func due(in tree: some LaunchedTree) -> Int? {
+  private func due(in tree: some LaunchedTree) -> LaunchSubject? {
     let all = Set(leftOut)
     func isBelowOther(_ id: UInt64) -> Bool {
       sequence(first: id, next: tree.element(above:)).dropFirst()
         .contains { all.contains(LaunchSubject(element: $0)) }
     }
-    return blamed.firstIndex { blame in
+    return blamed.first { blame in
       blame.wait > 0 && blame.launchesLeft <= 0
         && !(blame.subject.element.map(isBelowOther) ?? false)
-    }
+    }?.subject
   }
 
   /// Begins a restore of a state.
   package mutating func begin(_ version: ArchiveVersion, in environment: ApplicationEnvironment) {
     crashes = min(max(0, crashes), .max - 1) + 1
     // Somebody uses the state, so nobody has seen that it is old.
-    (self.version, seenOld) = (version, nil)
+    (stateMAC, seenOld) = (version.mac, nil)
     (applicationVersion, bootSession) = (environment.applicationVersion, environment.bootSession)
   }
 
@@ -216,14 +213,14 @@ extension LaunchRecord {
     do {
       try builder.append(record: 1) { encoder in
         encoder.encode(crashes, forKey: "crashes")
-        encoder.encode(version?.generation, forKey: "generation")
-        encoder.encode(version?.mac, forKey: "mac")
+        encoder.encode(stateMAC, forKey: "mac")
         encoder.encode(applicationVersion, forKey: "application")
         encoder.encode(bootSession, forKey: "boot")
         encoder.encode(gaveWay, forKey: "gaveWay")
         encoder.encode(isPutBack, forKey: "isPutBack")
         encoder.encode(tag.key, forKey: "tag")
         if !blamed.isEmpty { try encoder.encode(blamed, forKey: "blamed") }
+        if let tried { try encoder.encode(tried, forKey: "tried") }
         if let seenOld { try encoder.encode(seenOld, forKey: "seenOld") }
       }
       return try SealedRecord.seal(try builder.finish(), key: key, context: context)
@@ -246,15 +243,13 @@ extension LaunchRecord {
       guard let tag = NumberTag(key: try values.decode(forKey: "tag")) else { return nil }
       (record.tag, record.note) = (tag, LaunchNote(endOf: bytes, tag))
       record.crashes = try values.decode(forKey: "crashes")
-      if let generation: UInt64 = try values.decodeIfPresent(forKey: "generation") {
-        record.version = ArchiveVersion(
-          generation: generation, mac: try values.decode(forKey: "mac"))
-      }
+      record.stateMAC = try values.decodeIfPresent(forKey: "mac")
       record.applicationVersion = try values.decodeIfPresent(forKey: "application")
       record.bootSession = try values.decodeIfPresent(forKey: "boot")
       record.gaveWay = try values.decode(forKey: "gaveWay")
       record.isPutBack = try values.decode(forKey: "isPutBack")
       record.blamed = try values.decodeIfPresent(forKey: "blamed") ?? []
+      record.tried = try values.decodeIfPresent(forKey: "tried")
       record.seenOld = try values.decodeIfPresent(forKey: "seenOld")
       return record
     } catch {

@@ -3,7 +3,7 @@ package import ArchiveCodec
 extension StateFile {
   /// The moments of the state, the oldest first.
   package func history() throws(ArchiveError) -> [Moment] {
-    var moments = try source.directory.places(besideState: name).moments.all()
+    var moments = try source.directory.moments(of: name).all()
     for place in moments.indices { moments[place].stateName = name }
     return moments
   }

@@ -38,8 +38,9 @@ package struct OpenedState<Tree: LaunchedTree>: Sendable {
 private struct StateSearch<Tree: LaunchedTree> {
   let claim: Claim
   let key: ArchiveKey
-  /// The record of the restores before.
-  var record = LaunchRecord()
+  /// The record of the restores before, as it is stored; nil if there is none.
+  let stored: LaunchRecord?
+  var record: LaunchRecord
   /// The version that has given way to an older one.
   var crashed: ArchiveVersion?
   var opened = OpenedState<Tree>()
@@ -50,9 +51,9 @@ private struct StateSearch<Tree: LaunchedTree> {
 
   /// Writes the record; false if that failed.
   mutating func write(_ stage: LaunchNote.Stage) -> Bool {
-    let (claim, record, key) = (claim, record, key)
+    let (claim, stored, record, key) = (claim, stored, record, key)
     return opened.noting { () throws(ArchiveError) in
-      try claim.write(record, LaunchNote(stage), key)
+      try claim.write(record, LaunchNote(stage), over: stored, key)
     } != nil
   }
 }
@@ -83,9 +84,9 @@ extension StateFile {
       return opened
     }
     let key = try key()
-    let record = opened.noting { () throws(ArchiveError) in try claim.launchRecord(key) } ?? nil
+    let stored = opened.noting { () throws(ArchiveError) in try claim.launchRecord(key) } ?? nil
     var search = StateSearch(
-      claim: claim, key: key, record: record ?? LaunchRecord(), opened: opened)
+      claim: claim, key: key, stored: stored, record: stored ?? LaunchRecord(), opened: opened)
     if mark != nil {
       // The restore before was one of this launch, which goes on.
       search.record.crashes = 0

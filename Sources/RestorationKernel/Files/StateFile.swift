@@ -67,7 +67,10 @@ package final class StateFile {
   package init(_ source: Source) { self.source = source }
 
   /// The process goes on, so a restore that did not end is no crash.
-  deinit { mark?.end() }
+  deinit {
+    mark?.end()
+    letMarkGo()
+  }
 
   /// The name of the state that this instance has, or else of the one that was asked for.
   package var name: String { claimed?.name ?? source.name }
@@ -94,9 +97,9 @@ package final class StateFile {
     var next = names.next()
     while let name = next {
       do throws(ArchiveError) {
-        let lock = try source.directory.storage(named: name).lock()
+        let moments = source.directory.moments(of: name)
         let state = Claim.State(isHeld: isCompactionDue, conditions: conditions)
-        let taken = Claim(name, lock, source, state, besides: others)
+        let taken = Claim(name, moments, try moments.main.lock(), source, state, besides: others)
         (claimed, lastName) = (taken, name)
         return taken
       } catch {
@@ -119,9 +122,9 @@ package final class StateFile {
   func claimToRead() throws(ArchiveError) -> Claim {
     do throws(ArchiveError) { return try claim() } catch {
       guard error.code != .locked else { throw error }
-      let nowhere = Nowhere(error)
-      let state = Claim.State(conditions: conditions)
-      return Claim(source.name, nowhere, source, state, launch: nowhere)
+      let moments = source.directory.moments(of: source.name)
+      return Claim(
+        source.name, moments, Nowhere(error), source, Claim.State(conditions: conditions))
     }
   }
 
@@ -160,8 +163,12 @@ package final class StateFile {
   ) throws(ArchiveError) -> ArchiveWriter {
     let writer = try ArchiveWriter(
       claim, with: .key(key), context: claim.context, file: file, limits: source.limits)
-    (self.writer, writerKey, standIn, keeps) = (writer, key, nil, nil)
+    goOn(with: writer, key)
     return writer
+  }
+
+  private func goOn(with writer: ArchiveWriter, _ key: ArchiveKey) {
+    (self.writer, writerKey, standIn, keeps) = (writer, key, nil, nil)
   }
 
   /// Writes a state of its own in the place of the stored one.
@@ -169,17 +176,13 @@ package final class StateFile {
     _ records: RecordBatch, _ claim: Claim, _ key: ArchiveKey, schema: UInt32 = 0,
     keeping reason: Moment.Reason?
   ) throws(ArchiveError) -> Int {
-    do throws(ArchiveError) {
-      let summary = try claim.replacing(keeping: reason) { () throws(ArchiveError) in
-        try Archive.write(records, to: claim, key: key, context: claim.context, schema: schema)
-      }
-      try goOn(claim, key)
-      return summary.byteCount
-    } catch {
-      // The file is in its place.
-      if error.code == .notDurable { try goOn(claim, key) }
-      throw error
-    }
+    let writer = try ArchiveWriter(
+      claim, with: .key(key), context: claim.context, limits: source.limits, isBeginning: true)
+    // The file is in its place also where the error says that it is not durable.
+    defer { if writer.version != nil { goOn(with: writer, key) } }
+    return try claim.replacing(keeping: reason) { () throws(ArchiveError) in
+      try writer.begin(records, schema: schema)
+    }.byteCount
   }
 }
 

@@ -55,29 +55,22 @@ public struct FileStateDirectory: StateDirectory {
   }
 }
 
-/// The moments of a state, and the record of its launches.
-package typealias PlacesBesideState = (moments: any MomentStore, launch: any LaunchPlace)
-
-/// A directory that has places of its own beside its states.
+/// A directory that has the moments of a state in a place of its own.
 ///
-/// Any other directory has storages there, with names of their own.
-package protocol PlacingDirectory: StateDirectory {
-  func ownPlaces(besideState name: String) -> PlacesBesideState
+/// Any other directory has copies in storages, with names of their own.
+package protocol LinkingDirectory: StateDirectory {
+  func linkedMoments(of name: String) -> any MomentStore
 }
 
 extension StateDirectory {
-  func places(besideState name: String) -> PlacesBesideState {
-    (self as? any PlacingDirectory)?.ownPlaces(besideState: name)
-      ?? (CopiedMoments(of: name, in: self), StoredLaunch(storage(named: "\(name).launch")))
+  func moments(of name: String) -> any MomentStore {
+    (self as? any LinkingDirectory)?.linkedMoments(of: name) ?? CopiedMoments(of: name, in: self)
   }
 }
 
-extension FileStateDirectory: PlacingDirectory {
-  /// The directory of moments beside the file, and the file of the lock.
-  package func ownPlaces(besideState name: String) -> PlacesBesideState {
-    (
-      LinkedMoments(of: file(of: name), in: "\(path)/\(name).history"),
-      LockedLaunch(besideState: file(of: name))
-    )
+extension FileStateDirectory: LinkingDirectory {
+  /// The directory of moments beside the file.
+  package func linkedMoments(of name: String) -> any MomentStore {
+    LinkedMoments(of: file(of: name), in: "\(path)/\(name).history")
   }
 }

@@ -4,7 +4,7 @@ package import ArchiveCodec
 package struct LaunchSubject: Hashable, Codable, Sendable {
   package let number: UInt64
 
-  package init(number: UInt64) { self.number = number }
+  init(number: UInt64) { self.number = number }
 
   /// Names an element of the state by its identifier.
   package init(element id: UInt64) { number = id &+ 1 }
@@ -50,7 +50,7 @@ package struct LaunchNote: Hashable, Sendable {
 
   package func bytes(_ tag: NumberTag) -> [UInt8] {
     let number = subject?.number ?? 0
-    let proof = tag.tag(of: "note \(stage) \(number)")
+    let proof = tag.tag(of: "note \(stage.rawValue) \(number)")
     return [stage.rawValue] + (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
       + (0..<4).map { UInt8(truncatingIfNeeded: proof >> (8 * $0)) } + [0, 0, 0]
   }
@@ -83,43 +83,28 @@ package protocol LaunchPlace: Sendable {
 /// The record in the file that locks the state, so that a launch has one file to open beside it.
 ///
 /// The bytes are written in one call, and take no room on a full disk once the file is there.
-package struct LockedLaunch: LaunchPlace {
-  private let path: String
-  private static let byteCount = LockFile.byteCount - LockFile.recordOffset
-  private static let noteOffset = byteCount - LaunchNote.byteCount
+extension OpenLockFile: LaunchPlace {
+  private static let noteOffset = LockFile.byteCount - LaunchNote.byteCount
 
-  /// - Parameter state: The path of the state, which is locked.
-  package init(besideState state: String) { path = LockFile.path(of: state) }
-
-  private func file() throws(ArchiveError) -> OpenLockFile {
-    guard let file = OpenLockFile.locked(path) else { throw ArchiveError(.outdated) }
-    return file
-  }
-
-  package func read() throws(ArchiveError) -> [UInt8]? {
-    let file = try file()
-    return file.hasRecord ? try file.record() : nil
-  }
+  package func read() throws(ArchiveError) -> [UInt8]? { hasRecord ? try record() : nil }
 
   package func write(_ record: [UInt8], note: [UInt8]) throws(ArchiveError) {
-    let room = Self.noteOffset - record.count
+    let room = Self.noteOffset - LockFile.recordOffset - record.count
     guard room >= 0 else { throw ArchiveError(.limitExceeded, subject: "record of a launch") }
     let bytes = record + [UInt8](repeating: 0, count: room) + note
-    let file = try file()
-    if file.hasRecord {
-      try file.write(bytes, at: LockFile.recordOffset)
-    } else {
-      try file.makeRecord(bytes)
-    }
+    if hasRecord { try write(bytes, at: LockFile.recordOffset) } else { try makeRecord(bytes) }
   }
 
-  package func write(note: [UInt8]) throws(ArchiveError) {
-    try file().write(note, at: LockFile.recordOffset + Self.noteOffset)
-  }
+  package func write(note: [UInt8]) throws(ArchiveError) { try write(note, at: Self.noteOffset) }
 
-  package func clear() throws(ArchiveError) {
-    // Without a record the file goes with the lock.
-    try file().cutRecord()
+  // Without a record the file goes with the lock.
+  package func clear() throws(ArchiveError) { try cutRecord() }
+}
+
+extension ArchiveLock {
+  /// The place of the record of launches beside the lock; nil if there is none.
+  package var launch: (any LaunchPlace)? {
+    self as? any LaunchPlace ?? (self as? any RecordingLock)?.file
   }
 }
 

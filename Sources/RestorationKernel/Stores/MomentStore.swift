@@ -97,7 +97,7 @@ extension MomentStore {
 /// A name says how many bytes the file had, and only these are read. So a moment takes no space
 /// until the file is replaced, though saves go on appending to it.
 package struct LinkedMoments: MomentStore {
-  private let path: String
+  private let file: FileStorage
   private let directory: Directory
   private let linking: @Sendable (_ path: String, _ name: String) -> CInt
 
@@ -111,12 +111,12 @@ package struct LinkedMoments: MomentStore {
     synchronizingDirectory synchronize: @escaping Directory.Synchronize = { fsync($0) },
     linking: @escaping @Sendable (String, String) -> CInt = { unsafe link($0, $1) }
   ) {
-    path = main
+    file = FileStorage(path: main)
     self.directory = Directory(directory, synchronize: synchronize)
     self.linking = linking
   }
 
-  package var main: any ArchiveStorage { FileStorage(path: path) }
+  package var main: any ArchiveStorage { file }
 
   package func names() throws(ArchiveError) -> [String] {
     var found: [String] = []
@@ -135,7 +135,7 @@ package struct LinkedMoments: MomentStore {
   package func putLink(_ moment: Moment) throws(ArchiveError) -> Bool {
     let handle = try directory.created(directory.open)
     let name = directory.child(moment.id)
-    guard linking(path, name) == 0 else { return false }
+    guard linking(file.path, name) == 0 else { return false }
     do throws(ArchiveError) {
       try handle.synchronize()
     } catch {

@@ -25,7 +25,7 @@ final class LaunchVerdictTests: XCTestCase {
       let version = ArchiveVersion(generation: 1, mac: [1])
       var record = isTrial ? LaunchVerdictTests.trial : LaunchRecord()
       (record.crashes, record.note) = (crashes, note)
-      record.version = isOfState ? version : ArchiveVersion(generation: 1, mac: [2])
+      record.stateMAC = isOfState ? version.mac : [2]
       record.applicationVersion = isOfApplication ? "1" : "2"
       let environment = FileTestCase.environment(of: "1")
       record.bootSession = hasRestarted ? "other" : environment.bootSession

@@ -168,7 +168,7 @@ final class LaunchGuardTests: XCTestCase {
     let context = ArchiveContext([Launch.application, "main", "launch"])
     #if RESTORATION_NEXT
     var record = LaunchRecord()
-    (record.crashes, record.version) = (count, version)
+    (record.crashes, record.stateMAC) = (count, version.mac)
     record.applicationVersion = launch.environment.applicationVersion
     launch.markerBytes =
       try record.sealed(key, context) + LaunchNote(.restoring).bytes(record.tag)
