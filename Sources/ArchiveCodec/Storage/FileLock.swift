@@ -43,7 +43,7 @@ final class FileLock: RecordingLock {
       }
       try file.openToOwnerAlone(status)
       self.file = OpenLockFile(locked: file, byteCount: Int(status.st_size))
-      self.file.write(holder: Self.ownName)
+      self.file.write(holder: "process \(process), \(Self.program)")
       self.path = path
       self.identity = identity
       Self.held.withLock { $0[identity.number, default: []].append(identity) }
@@ -137,10 +137,7 @@ final class FileLock: RecordingLock {
   }
 
   /// Containers count their processes each from 1, so the name stands there, too.
-  private static var ownName: String {
-    let name = Directory.name(of: CommandLine.arguments.first ?? "")
-    return "process \(SystemCall.processIdentifier), \(name)"
-  }
+  private static let program = Directory.name(of: CommandLine.arguments.first ?? "")
 
   /// The holder in the text of a lock file; nil if it was not written yet.
   private static func holder(in file: borrowing OpenFile) throws(ArchiveError) -> String? {

@@ -30,7 +30,7 @@ final class Claim: ArchiveStorage {
   /// Whether no other instance can have the state.
   var isHeld: Bool { get throws(ArchiveError) { try held.isHeld() } }
 
-  /// Takes a name; nobody else may have it.
+  /// Takes a name whose lock is held.
   init(
     _ name: String, _ moments: any MomentStore, _ lock: any ArchiveLock, _ source: StateFile.Source,
     _ state: State, besides others: [OtherInstance] = []
@@ -113,13 +113,7 @@ final class Claim: ArchiveStorage {
     }
   }
 
-  /// Writes the record of launches, with its note.
-  ///
-  /// - Parameters:
-  ///   - record: The record.
-  ///   - note: The note.
-  ///   - known: The record that is there; then the note alone is written.
-  ///   - key: The key of the state.
+  /// Writes the record of launches, with its note; over the same record the note alone is written.
   func write(
     _ record: LaunchRecord, _ note: LaunchNote, over known: LaunchRecord? = nil, _ key: ArchiveKey
   ) throws(ArchiveError) {

@@ -29,11 +29,12 @@ package final class LaunchMark: Sendable {
   private let leftOut: Set<LaunchSubject>
   private let state: Mutex<State>
 
-  init(
-    _ place: (any LaunchPlace)?, _ tag: NumberTag, leftOut: [LaunchSubject], isNear: Bool
-  ) {
+  /// Begins the mark of a restore that is noted in a place, if it is.
+  init(_ record: LaunchRecord, at place: (any LaunchPlace)?, threshold: Int) {
     state = Mutex(State(place: place))
-    (self.tag, self.leftOut, self.isNear) = (tag, Set(leftOut), isNear)
+    // Without a place, what crashes again would crash in every launch, so it is not tried.
+    leftOut = Set(record.leftOut.filter { place == nil || $0 != record.tried })
+    (tag, isNear) = (record.tag, record.crashes >= max(1, threshold))
     Self.remember(self)
   }
 

@@ -49,7 +49,7 @@ extension StateFile {
         .truncated, offset: file?.byteCount ?? 0, location: claim.location)
     }
     try claim.put(file, keeping: .putBack)
-    letMarkGo()
+    mark = nil
     forgetStored()
     _ = claim.takeKept()
     var record = LaunchRecord()
@@ -79,7 +79,7 @@ extension StateFile {
     let key = try key()
     guard var record = try claim.launchRecord(key) else { return }
     record.retry()
-    letMarkGo()
+    mark = nil
     try claim.write(record, record.note ?? LaunchNote(.ended), key)
   }
 }

@@ -96,26 +96,18 @@ extension StateFile {
     }
     try find(file, isAbsent: isAbsent, &search)
     switch search.opened.outcome {
-    case .restored(_, let archive, _): begin(archive.version, &search)
+    case .restored(_, let archive, _):
+      search.record.begin(archive.version, in: source.environment)
+      let isMarked = search.write(.restoring)
+      mark = LaunchMark(
+        search.record, at: isMarked ? claim.launch : nil,
+        threshold: conditions.policy.crashThreshold)
+      search.opened.mark = mark
     case .tooOld(_, nil): break
     case .nothing, .tooOld, .crashed:
       search.opened.noting { () throws(ArchiveError) in try forgetLaunch(claim) }
     }
     return search.opened
-  }
-
-  /// Marks that the restore of a state begins.
-  private func begin<Tree>(_ version: ArchiveVersion, _ search: inout StateSearch<Tree>) {
-    search.record.begin(version, in: source.environment)
-    let isMarked = search.write(.restoring)
-    let record = search.record
-    letMarkGo()
-    // Without a mark, what crashes again would crash in every launch, so it is not tried.
-    mark = LaunchMark(
-      isMarked ? search.claim.launch : nil, record.tag,
-      leftOut: record.leftOut.filter { !isMarked || $0 != record.tried },
-      isNear: record.crashes >= max(1, conditions.policy.crashThreshold))
-    search.opened.mark = mark
   }
 
   /// Notes that a part of the restored tree could not be read: the first write keeps the file as it is.
@@ -131,19 +123,15 @@ extension StateFile {
   private func find<Tree>(
     _ file: (any AppendableArchiveFile)?, isAbsent: Bool, _ search: inout StateSearch<Tree>
   ) throws(ArchiveError) {
-    let moments = search.claim.moments
     var failure: ArchiveError?
     // The stored state is nil.
     var candidates = [nil] as [Moment?]
     while let moment = candidates.popLast() {
       do throws(ArchiveError) {
+        let (claim, key) = (search.claim, search.key)
         let archive =
-          if let moment {
-            try open(
-              search.claim, search.key, moments.file(of: moment), in: moments.storage(of: moment))
-          } else {
-            isAbsent ? nil : try openStored(file, search.claim, search.key)
-          }
+          moment != nil
+          ? try open(moment, claim, key) : isAbsent ? nil : try openStored(file, claim, key)
         if let archive, archive.version != search.crashed {
           if try isLast(archive, moment, &search) { break }
         } else if moment == nil {
@@ -202,6 +190,15 @@ extension StateFile {
     return isOver
   }
 
+  /// Opens a moment, or else the stored archive, as far as it can be read; nil if there is none.
+  private func open(
+    _ moment: Moment?, _ claim: Claim, _ key: ArchiveKey
+  ) throws(ArchiveError) -> Archive? {
+    try Archive.open(
+      moment.map(claim.moments.storage) ?? claim, try moment.flatMap(claim.moments.file),
+      with: .key(key), context: claim.context, limits: source.limits, recovery: .recover)
+  }
+
   /// Opens the stored archive for the saves that follow.
   private func openStored(
     _ file: (any AppendableArchiveFile)?, _ claim: Claim, _ key: ArchiveKey
@@ -222,7 +219,7 @@ extension StateFile {
     }
     // One that may not be changed, or not in its place, is written into another file by the first save.
     forgetStored()
-    let archive = try open(claim, key)
+    let archive = try open(nil, claim, key)
     if let archive { standIn = try copy(of: archive, key, claim) }
     return archive
   }
@@ -262,7 +259,7 @@ extension StateFile {
 
   /// Forgets crashes of a state that is gone.
   func forgetLaunch(_ claim: Claim) throws(ArchiveError) {
-    letMarkGo()
+    mark = nil
     try claim.launch.clear()
   }
 }

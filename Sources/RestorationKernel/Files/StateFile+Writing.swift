@@ -208,7 +208,7 @@ extension StateFile {
   package func close() throws(ArchiveError) {
     try compactWithoutTrace()
     mark?.end()
-    letMarkGo()
+    mark = nil
     forgetStored()
     claimed = nil
   }

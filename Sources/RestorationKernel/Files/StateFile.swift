@@ -62,14 +62,16 @@ package final class StateFile {
   /// How often the names may have got other numbers, and with them the fingerprints of all records.
   package internal(set) var numbering = 0
   /// The mark of the last restore of this launch; nil before the first one.
-  var mark: LaunchMark?
+  var mark: LaunchMark? {
+    didSet { oldValue?.letGo() }
+  }
 
   package init(_ source: Source) { self.source = source }
 
   /// The process goes on, so a restore that did not end is no crash.
   deinit {
     mark?.end()
-    letMarkGo()
+    mark?.letGo()
   }
 
   /// The name of the state that this instance has, or else of the one that was asked for.
@@ -133,27 +135,12 @@ package final class StateFile {
     (writer, standIn, keeps) = (nil, nil, reason)
   }
 
-  func letMarkGo() {
-    mark?.letGo()
-    mark = nil
-  }
-
   /// - Throws: Why there is no key.
   func key(creating: Bool = false) throws(ArchiveError) -> ArchiveKey {
     guard let key = try source.keys.key(creating: creating) else {
       throw ArchiveError(.keyMissing, location: source.keys.location)
     }
     return key
-  }
-
-  /// Opens the stored archive, or that of a file, as far as it can be read; nil if there is none.
-  func open(
-    _ claim: Claim, _ key: ArchiveKey, _ file: (any ArchiveFile)? = nil,
-    in place: (any ArchiveStorage)? = nil
-  ) throws(ArchiveError) -> Archive? {
-    try Archive.open(
-      place ?? claim, file, with: .key(key), context: claim.context,
-      limits: source.limits, recovery: .recover)
   }
 
   /// Lets saves go on from what is stored.

@@ -51,8 +51,11 @@ package struct LaunchNote: Hashable, Sendable {
   package func bytes(_ tag: NumberTag) -> [UInt8] {
     let number = subject?.number ?? 0
     let proof = tag.tag(of: "note \(stage.rawValue) \(number)")
-    return [stage.rawValue] + (0..<8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-      + (0..<4).map { UInt8(truncatingIfNeeded: proof >> (8 * $0)) } + [0, 0, 0]
+    let start = number << 8 | UInt64(stage.rawValue)
+    let end = UInt64(proof) << 8 | number >> 56
+    return (0..<Self.byteCount).map {
+      UInt8(truncatingIfNeeded: ($0 < 8 ? start : end) >> ($0 % 8 * 8))
+    }
   }
 
   /// Reads the note at the end of a record; nil if it is none of the record with this key.
