@@ -4,10 +4,9 @@ final class FormTable {
   private var types: TypeTable { objects.types }
   private var forms: [Form] = []
   private var numbers: [Form: Int32] = [:]
+  private var storedCount = 0
   /// The forms that the document does not have yet.
-  private(set) var newForms: [Form] = []
-
-  private var changeCount = 0
+  var newForms: ArraySlice<Form> { forms[storedCount...] }
   /// Counts how often forms may have got other numbers.
   private var age = 0
 
@@ -15,12 +14,10 @@ final class FormTable {
 
   /// Goes on with the forms of a document.
   func begin(with document: Document) {
-    newForms = []
-    guard forms != document.head.forms || changeCount != types.changeCount else { return }
-    forms = document.head.forms
-    numbers = Dictionary(
-      forms.indices.map { (forms[$0], Int32($0)) }, uniquingKeysWith: { first, _ in first })
-    (age, changeCount) = (age + 1, types.changeCount)
+    storedCount = document.head.forms.count
+    guard forms != document.head.forms else { return }
+    (forms, age) = (document.head.forms, age + 1)
+    numbers = Dictionary(zip(forms, 0...), uniquingKeysWith: { first, _ in first })
   }
 
   /// The number of the form in which an object is stored; a restoration class that is not registered
@@ -38,9 +35,7 @@ final class FormTable {
     let maker = objects.restorationClass(of: object, info, naming: restorationClass)
     if let maker, !maker.isRegistered { note(.restorationClassNotRegistered(maker.name)) }
     var form = Form(className: info.name, restorationClassName: maker?.name)
-    form.version =
-      (info.registration ?? maker.flatMap { types.registration(named: $0.name) })?.version.number
-      ?? StateVersion.first.number
+    form.version = types.version(ofClass: info.name, restoredBy: maker?.name).number
     if types.hasStoryboards, let node = info.node(object) {
       form.storyboard = types.storyboard(of: node)
     }
@@ -53,11 +48,10 @@ final class FormTable {
     if let number = numbers[form] { return number }
     let number = Int32(forms.count)
     forms.append(form)
-    newForms.append(form)
     numbers[form] = number
     return number
   }
 
   /// Forgets the forms of a save that was not stored.
-  func forgetNew() { (forms, changeCount) = ([], -1) }
+  func forgetNew() { (forms, numbers, storedCount, age) = ([], [:], 0, age + 1) }
 }
