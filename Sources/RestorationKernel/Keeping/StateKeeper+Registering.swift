@@ -57,8 +57,7 @@ extension StateKeeper {
   ) throws(RestorationError) {
     try types.register(
       type, as: name, aliases: aliases, version: version, migrations: migrations,
-      factory: { try type.object(at: $0, coder: $1) },
-      makesItsClass: type is any StateRestoring.Type)
+      factory: { try type.object(at: $0, coder: $1) })
   }
 
   /// Registers a storyboard, so that archives can name it.

@@ -15,8 +15,6 @@ final class TypeTable {
     let factory: Factory?
     /// Whether saves name the registration for objects that name no restoration class.
     let isNamedBySaves: Bool
-    /// Whether the factory makes objects of the registered class, and not of another one.
-    let makesItsClass: Bool
   }
 
   /// The registrations by names and aliases.
@@ -38,13 +36,12 @@ final class TypeTable {
 
   func register(
     _ type: Any.Type, as name: String?, aliases: [String], version: Int,
-    migrations: [StateMigration], factory: Factory?, isNamedBySaves: Bool = false,
-    makesItsClass: Bool = true
+    migrations: [StateMigration], factory: Factory?, isNamedBySaves: Bool = false
   ) throws(RestorationError) {
     let name = name ?? String(nameOf: type)
     let registration = Registration(
       name: name, type: type, version: try StateVersion(version, migrations, className: name),
-      factory: factory, isNamedBySaves: isNamedBySaves, makesItsClass: makesItsClass)
+      factory: factory, isNamedBySaves: isNamedBySaves)
     for taken in [name] + aliases {
       if let other = registrations[taken], other.type != type {
         throw RestorationError(
@@ -85,12 +82,7 @@ final class TypeTable {
 
   func className(of object: any StateRestoring) -> String { info(of: object).name }
 
-  func name(of type: Any.Type) -> String {
-    if let name = names[ObjectIdentifier(type)] { return name }
-    let name = String(nameOf: type)
-    names[ObjectIdentifier(type)] = name
-    return name
-  }
+  func name(of type: Any.Type) -> String { names[ObjectIdentifier(type)] ?? String(nameOf: type) }
 
   func registration(named name: String) -> Registration? { registrations[name] }
 
@@ -99,12 +91,9 @@ final class TypeTable {
   /// Whether an object is of the class that an archive names, or of a subclass.
   func isObject(_ object: any StateRestoring, ofClassNamed saved: String) -> Bool {
     let current = registrations[saved]?.name ?? saved
-    var next: AnyClass? = type(of: object)
-    while let type = next {
-      if name(of: type) == current { return true }
-      next = _getSuperclass(type)
+    return sequence(first: type(of: object) as AnyClass, next: _getSuperclass).contains {
+      name(of: $0) == current
     }
-    return false
   }
 
   /// The version of an object's state: the version of its class, or that of its restoration class
@@ -118,7 +107,8 @@ final class TypeTable {
   /// The factory of a class whose nodes need no restoration class, since a closure or the class
   /// itself makes them.
   func factory(ofClass name: String) -> Factory? {
-    registrations[name].flatMap { $0.makesItsClass ? $0.factory : nil }
+    // A class of another kind that has the name makes objects of other classes.
+    registrations[name].flatMap { $0.type is any StateRestoring.Type ? $0.factory : nil }
   }
 
   /// Whether a closure makes the objects of a class, and is registered under this name.
@@ -143,12 +133,9 @@ final class TypeTable {
   func storyboard(named name: String) -> Storyboard? { storyboards[name] }
 
   func storyboard(of node: any RestorableNode) -> StoryboardReference? {
-    for (name, storyboard) in storyboards {
-      if let identifier = storyboard.identifier(of: node) {
-        return StoryboardReference(name: name, identifier: identifier)
-      }
-    }
-    return nil
+    storyboards.lazy.compactMap { name, storyboard in
+      storyboard.identifier(of: node).map { StoryboardReference(name: name, identifier: $0) }
+    }.first
   }
 }
 

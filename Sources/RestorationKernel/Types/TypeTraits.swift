@@ -25,10 +25,7 @@ extension TypeTraits {
     self = []
     // The first question whether a class conforms to a protocol lets the Swift runtime go through all
     // conformances of the program, of which there are thousands. So a class is asked once whether it has any.
-    if let object = object as? any RestorationAbility { insertAbilities(of: object) }
-  }
-
-  private mutating func insertAbilities(of object: any RestorationAbility) {
+    guard let object = object as? any RestorationAbility else { return }
     if object is any RestorableStack { insert(.stack) }
     if object is any RestorableSplit { insert(.split) }
     if object is any RestorableTabs { insert([.tabs, .hasBuiltInState]) }
