@@ -5,8 +5,6 @@ final class ObjectTable {
   /// The names under which nodes were restored, which saves use where a node names none itself.
   private var restoredNames = WeakTable<(identifier: String, restorationClass: String?)>()
   private var registeredNames = WeakTable<String>()
-  /// Whether a node that has the name of its class was restored under another identifier.
-  private var hasRestoredClassNames = false
   private var registered: [String: RegisteredObjects] = [:]
   /// Whether an object may be saved under names that it was restored under.
   private(set) var hasRestoredNames = false
@@ -19,15 +17,15 @@ final class ObjectTable {
 
   /// The identifier to save the node under; nil leaves it out.
   func identifier(of node: any RestorableNode) -> String? {
-    guard let own = node.restorationName else { return restoredNames[node]?.identifier }
+    let own = node.restorationName
     // A node that was restored under another identifier keeps it: under the name of its class it
     // could be the second node of that name.
-    if hasRestoredClassNames, types.info(of: node).isNamedByClass,
-      let name = restoredNames[node]?.identifier
+    if hasRestoredNames, own == nil || types.info(of: node).isNamedByClass,
+      let restored = restoredNames[node]
     {
-      return name
+      return restored.identifier
     }
-    return own.isEmpty ? nil : own
+    return own?.isEmpty == true ? nil : own
   }
 
   /// Remembers the names under which an object was restored, unless the object says them itself.
@@ -37,7 +35,6 @@ final class ObjectTable {
   ) {
     let own = node?.restorationName
     let saysItsName = node == nil || (info.isNamedByClass ? own == identifier : own != nil)
-    if !saysItsName, info.isNamedByClass { hasRestoredClassNames = true }
     let saysAll =
       saysItsName
       && (restorationClass == nil
