@@ -47,20 +47,14 @@ public struct RestorationPath: Hashable, Sendable {
   /// The identifiers, the root's first.
   ///
   /// - Complexity: O(*n*) in their number.
-  public var components: [String] { fromRoot(\.identifier) }
+  public var components: [String] { lowest().map(\.identifier) }
 
-  private var siblingIndices: [Int] { fromRoot(\.siblingIndex) }
+  private var siblingIndices: [Int] { lowest().map(\.siblingIndex) }
 
-  private func fromRoot<Value>(
-    last count: Int = .max, _ value: (PathComponent) -> Value
-  ) -> [Value] {
-    var values: [Value] = []
-    var next = last
-    while let step = next, values.count < count {
-      values.append(value(step))
-      next = step.above
-    }
-    return values.reversed()
+  /// The last components, the highest first; all without a count.
+  private func lowest(_ count: Int = .max) -> [PathComponent] {
+    guard let last else { return [] }
+    return sequence(first: last, next: \.above).prefix(count).reversed()
   }
 
   /// Compares the identifiers and sibling indices.
@@ -81,16 +75,13 @@ public struct RestorationPath: Hashable, Sendable {
 
 extension RestorationPath: CustomStringConvertible {
   /// The identifiers with `/` between them.
-  public var description: String { Self.text(components) }
+  public var description: String { text(ofLast: count) }
 
-  private static func text(_ identifiers: [String]) -> String {
-    identifiers.map { identifier in
-      identifier.isEmpty
+  private func text(ofLast count: Int) -> String {
+    lowest(count).map { component in
+      component.identifier.isEmpty
         ? "∅"
-        : identifier.reduce(into: "") { text, character in
-          if character == "/" || character == "\\" { text += "\\" }
-          text.append(character)
-        }
+        : component.identifier.map { $0 == "/" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()
     }.joined(separator: "/")
   }
 
@@ -103,7 +94,7 @@ extension RestorationPath: CustomStringConvertible {
   var phrase: String {
     let before = count - Self.longestPhrase
     guard before > 0 else { return description }
-    return "…(\(before))/" + Self.text(fromRoot(last: Self.longestPhrase, \.identifier))
+    return "…(\(before))/" + text(ofLast: Self.longestPhrase)
   }
 
   private static let longestPhrase = 24
@@ -129,14 +120,14 @@ extension RestorationPath: Codable {
     let identifiers = try container.decode([String].self, forKey: .identifiers)
     let indices =
       try container.decodeIfPresent([Int].self, forKey: .siblingIndices)
-      ?? identifiers.map { _ in 0 }
+      ?? Array(repeating: 0, count: identifiers.count)
     guard indices.count == identifiers.count else {
       throw DecodingError.dataCorruptedError(
         forKey: .siblingIndices, in: container,
         debugDescription: "There are not as many sibling indices as identifiers.")
     }
-    self = zip(identifiers, indices).reduce(RestorationPath()) { path, next in
-      path.appending(next.0, siblingIndex: next.1)
+    self = zip(identifiers, indices).reduce(RestorationPath()) {
+      $0.appending($1.0, siblingIndex: $1.1)
     }
   }
 }
