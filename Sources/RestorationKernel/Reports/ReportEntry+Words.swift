@@ -28,9 +28,8 @@ extension ReportEntry: CustomStringConvertible {
   /// number of identifiers before them.
   public var description: String {
     let name = path.count == 0 ? className : "\(path.phrase) (\(className))"
-    return
-      ([facts.isEmpty ? "\(name):" : "\(name): \(facts)"]
-      + problems.map { "    problem: \($0)" }).joined(separator: "\n")
+    let lines = problems.map { "\n    problem: \($0)" }
+    return (facts.isEmpty ? "\(name):" : "\(name): \(facts)") + lines.joined()
   }
 
   /// The outcome of the element and its problems, in sentences.
@@ -69,31 +68,25 @@ extension ElementOutcome: CustomStringConvertible {
     }
   }
 
-  /// The step that provided the node; nil if it is not there, or is of another class.
+  /// The step that provided the node; nil if it is not there.
   var step: RestorationReport.Step? {
     switch self {
     case .restored(let step), .restoredWithoutState(let step), .decodeFailed(let step, _): step
     case .newerVersion(let step, _, _), .migrationFailed(let step, _, _): step
+    case .classMismatch(let step, _): step
     default: nil
     }
   }
 
-  /// Whether the node is there and of the saved class.
-  var isDecodable: Bool { step != nil }
+  var isBack: Bool { step != nil }
 
-  var isBack: Bool {
-    if case .classMismatch = self { true } else { isDecodable }
+  /// Whether the node is there and of the saved class.
+  var isDecodable: Bool {
+    if case .classMismatch = self { false } else { isBack }
   }
 
   /// Whether the node is back with all that was stored of it.
-  var isRead: Bool {
-    step.map { self == .restored(by: $0) || self == .restoredWithoutState(by: $0) } ?? false
-  }
-
-  /// Whether the node was asked to decode its state.
-  var wasAsked: Bool {
-    if case .restored = self { true } else if case .decodeFailed = self { true } else { false }
-  }
+  var isRead: Bool { isBack && !isProblem }
 
   /// The outcome in a sentence.
   public var description: String {
@@ -112,25 +105,26 @@ extension ElementOutcome: CustomStringConvertible {
       "left out, another one has this path; give each of the two an identifier of its own"
     case .containedTwice:
       "left out here, it is in the tree twice; let one node contain it and others refer to it"
-    default: restored ?? missing
+    default: restored
     }
   }
 
-  /// The sentence of an element that is back; nil if it is not.
-  private var restored: String? {
+  /// The sentence of an element of which a step was asked for, or of whose state nobody sees anything.
+  private var restored: String {
+    let by = step?.description ?? "not back"
     let unread = "; nothing was decoded, and saves keep the state as it is stored"
     return switch self {
-    case .restored(let step): "restored, \(step)"
-    case .restoredWithoutState(let step): "restored without state, as it was saved, \(step)"
-    case .decodeFailed(let step, let error): "\(step), but its decoding threw: \(error)"
-    case .newerVersion(let step, let stored, let known):
-      "\(step.words), but its state has version \(stored), newer than \(known)" + unread
-    case .migrationFailed(let step, let version, let error):
-      "\(step.words), but its migration from version \(version) failed: \(error)" + unread
-    case .classMismatch(let step, let found):
-      "\(step), but as a \(found)" + unread
+    case .restored: "restored, \(by)"
+    case .restoredWithoutState: "restored without state, as it was saved, \(by)"
+    case .decodeFailed(_, let error): "\(by), but its decoding threw: \(error)"
+    case .newerVersion(_, let stored, let known):
+      "\(by), but its state has version \(stored), newer than \(known)" + unread
+    case .migrationFailed(_, let version, let error):
+      "\(by), but its migration from version \(version) failed: \(error)" + unread
+    case .classMismatch(_, let found):
+      "\(by), but as a \(found)" + unread
         + "; if \(found) is its new name, register it with the old one as an alias"
-    default: nil
+    default: missing
     }
   }
 
@@ -164,10 +158,6 @@ extension ElementOutcome: CustomStringConvertible {
   }
 }
 
-extension RestorationReport.Step? {
-  fileprivate var words: String { self?.description ?? "not back" }
-}
-
 // MARK: - All entries
 
 /// The entries of a report, made once when somebody asks for them.
@@ -180,16 +170,11 @@ extension RestorationReport.Step? {
 final class ReportEntries: @unchecked Sendable {
   private let lock = Mutex<Void>(())
   private var make: (() -> [ReportEntry])?
-  private var entries: [ReportEntry] = []
+  private lazy var entries = make.take()?() ?? []
 
   init(_ make: @escaping () -> [ReportEntry]) { self.make = make }
 
-  var made: [ReportEntry] {
-    lock.withLock { _ in
-      if let make { (entries, self.make) = (make(), nil) }
-      return entries
-    }
-  }
+  var made: [ReportEntry] { lock.withLock { _ in entries } }
 
   /// The same with a note of the application if another keeper of this process is among the instances, which
   /// is a mistake: a second instance of an app is another process.

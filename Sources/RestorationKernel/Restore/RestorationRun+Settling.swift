@@ -161,7 +161,7 @@ extension RestorationRun {
   private func notes(of slot: Int32, isKept: Bool) -> [ReportNote] {
     var notes = elements.notes(of: slot)
     if isKept { notes.append(.kept) }
-    if elements.outcomes[slot]?.wasAsked == true, let note = coders.unreadNote(slot) {
+    if elements.outcomes[slot]?.isDecodable == true, let note = coders.unreadNote(slot) {
       notes.append(note)
     }
     return notes
