@@ -7,41 +7,16 @@ internal import RestorationLibc
 ///
 /// A process has one stderr, so all keepers share this state.
 package enum Problems {
-  /// The facts that decide where a problem is said.
-  package struct Facts: Hashable, Sendable {
-    /// Whether the app, or a test, has set a closure.
-    package var hasClosure: Bool
-    package var isDebugBuild: Bool
-    /// Whether stderr was open when the process began.
-    ///
-    /// Otherwise its number may be that of any file by now, also of a document of the user.
-    package var wasOpen: Bool
-    /// Whether the process runs tests.
-    package var isTesting: Bool
-    /// Whether stderr is a terminal on which a program draws the whole screen.
-    package var isRaw: Bool
-
-    package init(
-      hasClosure: Bool, isDebugBuild: Bool, wasOpen: Bool, isTesting: Bool, isRaw: Bool
-    ) {
-      (self.hasClosure, self.isDebugBuild, self.wasOpen) = (hasClosure, isDebugBuild, wasOpen)
-      (self.isTesting, self.isRaw) = (isTesting, isRaw)
-    }
-  }
-
-  /// The place where a problem is said.
-  package enum Place: Hashable, Sendable {
-    case closure
-    case stderr
-    /// On stderr, when the terminal is back in its usual mode or the process ends.
-    case stderrLater
-    case nowhere
-  }
-
-  package static func place(_ facts: Facts) -> Place {
-    if facts.hasClosure { return .closure }
-    guard facts.isDebugBuild, facts.wasOpen, !facts.isTesting else { return .nowhere }
-    return facts.isRaw ? .stderrLater : .stderr
+  /// Whether problems that no closure hears are printed.
+  ///
+  /// - Parameters:
+  ///   - isDebugBuild: Whether the library is built for debugging.
+  ///   - wasOpen: Whether stderr was open when the process began. Otherwise its number may be that of any
+  ///     file by now, also of a document of the user.
+  ///   - isTesting: Whether the process runs tests.
+  /// - Returns: Whether they are printed.
+  package static func isPrinting(isDebugBuild: Bool, wasOpen: Bool, isTesting: Bool) -> Bool {
+    isDebugBuild && wasOpen && !isTesting
   }
 
   private struct State {
@@ -50,14 +25,6 @@ package enum Problems {
     var said: Set<String> = []
     /// The lines that wait for the terminal.
     var waiting: [String] = []
-    /// The first value that was set in a process without a keeper.
-    var firstUse: String?
-
-    mutating func isNew(_ problem: String) -> Bool {
-      // A process that runs for long must not grow with problems.
-      if said.count >= 1000 { said = [] }
-      return said.insert(problem).inserted
-    }
   }
 
   private static let state = Mutex(State())
@@ -74,7 +41,7 @@ package enum Problems {
   }
 
   /// Whether anybody is told of a problem; otherwise nobody need look for one.
-  static var isHeard: Bool { place(facts(isRaw: false)) != .nowhere }
+  static var isHeard: Bool { closure != nil || isPrinting }
 
   /// Says problems that were not said yet.
   static func say(_ problems: @autoclosure () -> [String]) {
@@ -83,65 +50,30 @@ package enum Problems {
   }
 
   private static func say(_ problem: String) {
-    let facts = facts(isRaw: isDebugBuild && isRaw)
-    let (place, closure) = state.withLock { state in
-      let isNew = state.isNew(problem)
-      guard isNew else { return (Place.nowhere, state.closure) }
-      let place = Self.place(facts)
-      if place == .stderr || place == .stderrLater {
-        state.waiting.append("RestorationKit: \(problem)")
-        // The lines before it wait for a timer.
-        if place == .stderrLater, state.waiting.count > 1 { return (.nowhere, nil) }
-      }
-      return (place, state.closure)
+    let tell = state.withLock { state -> (@Sendable () -> Void)? in
+      // A process that runs for long must not grow with problems.
+      if state.said.count >= 1000 { state.said = [] }
+      guard state.said.insert(problem).inserted else { return nil }
+      if let closure = state.closure { return { closure(problem) } }
+      guard isPrinting else { return nil }
+      state.waiting.append("RestorationKit: \(problem)")
+      // The line before it waits for a timer.
+      return state.waiting.count == 1 ? printSoon : nil
     }
-    switch place {
-    case .closure: closure?(problem)
-    case .stderr: printWaiting()
-    case .stderrLater: watchTerminal()
-    case .nowhere: break
-    }
+    tell?()
   }
 
   /// A problem as it is printed: a name may hold a line break, or a command to the terminal.
   private static func oneLine(_ problem: String) -> String {
     let longest = 1000
-    let line = problem.split(whereSeparator: \.isNewline).joined(separator: " ")
+    let ends: [Unicode.GeneralCategory] = [.control, .lineSeparator, .paragraphSeparator]
     let text = String(
       String.UnicodeScalarView(
-        line.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+        problem.unicodeScalars.map { ends.contains($0.properties.generalCategory) ? " " : $0 }))
     return text.count > longest ? text.prefix(longest) + "…" : text
   }
 
-  // MARK: A restoration that never begins
-
-  private static let hasKeeper = Atomic<Bool>(false)
-
-  /// Notes that the process has a keeper, or a tester, which stores what was set.
-  package static func noteKeeper() { hasKeeper.store(true, ordering: .relaxed) }
-
-  /// Notes that a value of the app was set; its name is said if nothing stores it.
-  static func noteUse(of name: String) {
-    guard isDebugBuild, !hasKeeper.load(ordering: .relaxed) else { return }
-    state.withLock { $0.firstUse = $0.firstUse ?? name }
-    printAtEnd()
-  }
-
-  private static func sayNeverBegun() {
-    guard !hasKeeper.load(ordering: .relaxed), let name = state.withLock(\.firstUse) else { return }
-    say([
-      "The value “\(name)” was set, and Restoration.begin was never called, so nothing is stored."
-        + " Call it at the start of the app."
-    ])
-  }
-
   // MARK: stderr
-
-  private static func facts(isRaw: Bool) -> Facts {
-    Facts(
-      hasClosure: state.withLock { $0.closure != nil }, isDebugBuild: isDebugBuild,
-      wasOpen: wasOpen, isTesting: isTesting, isRaw: isRaw)
-  }
 
   #if DEBUG
   static let isDebugBuild = true
@@ -153,21 +85,18 @@ package enum Problems {
   private static let isTesting =
     ["6XCTest0A4CaseC", "7Testing4TestV"].contains { _typeByName($0) != nil }
 
-  private static let wasOpen = flagsOfStderr() >= 0
+  private static let isPrinting = isPrinting(
+    isDebugBuild: isDebugBuild, wasOpen: flagsOfStderr() >= 0, isTesting: isTesting)
 
   private static var isRaw: Bool {
     var mode = termios()
     return unsafe tcgetattr(STDERR_FILENO, &mode) == 0 && mode.c_lflag & tcflag_t(ICANON) == 0
   }
 
-  /// Prints the lines that wait, and those that come at the end of the process.
+  /// Prints the lines that wait when the process ends.
   static func printAtEnd() { _ = hasEnd }
 
-  private static let hasEnd =
-    atexit {
-      Problems.sayNeverBegun()
-      Problems.printWaiting()
-    } == 0
+  private static let hasEnd = atexit { Problems.printWaiting() } == 0
 
   /// Prints the lines that wait for the terminal.
   static func printWaiting() {
@@ -181,12 +110,13 @@ package enum Problems {
     for line in lines { printLine(line + end) }
   }
 
-  /// Looks now and then whether the terminal is back in its usual mode.
-  private static func watchTerminal() {
+  /// Prints the lines that wait, on a terminal on which a program draws the whole screen when that is back in
+  /// its usual mode, or the process ends.
+  @Sendable private static func printSoon() {
+    guard isRaw else { return printWaiting() }
     printAtEnd()
-    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .milliseconds(200)) {
-      if isRaw { watchTerminal() } else { printWaiting() }
-    }
+    DispatchQueue.global(qos: .utility).asyncAfter(
+      deadline: .now() + .milliseconds(200), execute: printSoon)
   }
 
   /// Prints a line if that is possible without waiting, and without a signal that ends the process.
