@@ -44,8 +44,9 @@ extension String {
 extension EncodingError {
   fileprivate var words: String {
     guard case .invalidValue(let value, let context) = self else { return "EncodingError" }
-    return "A \(type(of: value)) cannot be encoded\(context.codingPath.place)."
-      + context.underlyingError.cause
+    return sentence(
+      "A \(type(of: value)) cannot be encoded", context.codingPath,
+      because: context.underlyingError)
   }
 }
 
@@ -53,30 +54,25 @@ extension DecodingError {
   fileprivate var words: String {
     switch self {
     case .keyNotFound(let key, let context):
-      "There is no value\((context.codingPath + [key]).place)."
+      sentence("There is no value", context.codingPath + [key])
     case .valueNotFound(let type, let context):
-      "A \(type) is missing\(context.codingPath.place)." + context.underlyingError.cause
+      sentence("A \(type) is missing", context.codingPath, because: context.underlyingError)
     case .typeMismatch(let type, let context):
-      "There is no \(type)\(context.codingPath.place)." + context.underlyingError.cause
+      sentence("There is no \(type)", context.codingPath, because: context.underlyingError)
     case .dataCorrupted(let context):
-      "The value\(context.codingPath.place) cannot be decoded." + context.underlyingError.cause
+      sentence(
+        "The value", context.codingPath, " cannot be decoded", because: context.underlyingError)
     @unknown default: "DecodingError"
     }
   }
 }
 
-extension [any CodingKey] {
-  fileprivate var place: String {
-    isEmpty ? "" : " at \(map(\.stringValue).joined(separator: "/"))"
-  }
-}
-
-extension (any Error)? {
-  fileprivate var cause: String {
-    switch self {
-    // Stops here: a chain of causes may be of any length.
-    case nil, is EncodingError, is DecodingError: ""
-    case .some(let error): " \(error.reason)"
-    }
-  }
+/// Says what is wrong at a place, and why.
+private func sentence(
+  _ what: String, _ path: [any CodingKey], _ end: String = "", because cause: (any Error)? = nil
+) -> String {
+  let place = path.isEmpty ? "" : " at \(path.map(\.stringValue).joined(separator: "/"))"
+  // Stops at a Codable error: a chain of causes may be of any length.
+  let isCodable = cause is EncodingError || cause is DecodingError
+  return what + place + end + "." + (isCodable ? "" : cause.map { " \($0.reason)" } ?? "")
 }
