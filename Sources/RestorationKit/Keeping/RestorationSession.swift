@@ -33,7 +33,8 @@ package final class RestorationSession: Sendable {
     func makeKeeper(
       _ application: String, _ version: String?
     ) throws(RestorationError) -> StateKeeper {
-      let environment = version.map(environment.of(version:)) ?? environment
+      var environment = environment
+      if let version { environment.applicationVersion = version }
       let keeper = try StateKeeper(
         application: application, directory: directory, keys: keys, environment: environment,
         now: now)

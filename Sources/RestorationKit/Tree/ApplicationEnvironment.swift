@@ -7,7 +7,7 @@ internal import Foundation
 /// The facts about the running application that every save carries.
 public struct ApplicationEnvironment: Hashable, Sendable {
   /// The version of the application, nil if it has none.
-  public private(set) var applicationVersion: String?
+  public internal(set) var applicationVersion: String?
 
   /// The kind of interface, for example `terminal`.
   public let userInterfaceIdiom: String
@@ -58,12 +58,5 @@ public struct ApplicationEnvironment: Hashable, Sendable {
     self.applicationVersion = applicationVersion
     self.userInterfaceIdiom = userInterfaceIdiom
     system = System(given: systemVersion)
-  }
-
-  /// The environment of another version of the application.
-  func of(version: String) -> ApplicationEnvironment {
-    var copy = self
-    copy.applicationVersion = version
-    return copy
   }
 }
