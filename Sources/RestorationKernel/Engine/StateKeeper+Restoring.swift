@@ -14,9 +14,7 @@ extension StateKeeper {
       let report = try await call(.restore) { () async throws(RestorationError) in
         let had = onlyUnread && findings.unread != nil ? findings.discarded : nil
         if onlyUnread, had == nil { return RestorationReport(.declined) }
-        var report = try await restoreNow(roots(), calls, ifItHas: had)
-        report.lines = report.lines.noting(report.otherInstances, .restored(by: .delegate))
-        return report
+        return try await restoreNow(roots(), calls, ifItHas: had)
       }
       if onlyUnread, report.outcome == .declined { return report }
       findings.lastStatus = RestorationStatus(after: report.outcome)

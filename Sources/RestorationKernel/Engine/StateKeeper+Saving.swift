@@ -19,9 +19,7 @@ extension StateKeeper {
         () async throws(RestorationError) in
         // A later call has stored the state.
         guard count == turns.overtakingCount else { return PreservationReport(.saved) }
-        var report = try await saveNow(roots(), byItself: isByItself, calls)
-        report.lines = report.lines.noting(report.otherInstances, .saved)
-        return report
+        return try await saveNow(roots(), byItself: isByItself, calls)
       }
       findings.saveFailure = nil
       settings.last?.save = .success(report)

@@ -13,7 +13,7 @@ public struct PreservationReport: Hashable, Sendable {
   /// A save of changes has entries for the nodes that it asked; see ``unaskedCount``.
   ///
   /// - Complexity: O(*n*) in the number of entries when they are asked for first.
-  public var entries: [ReportEntry] { lines.made }
+  public var entries: [ReportEntry] { lines.made.noting(otherInstances, .saved) }
 
   /// Makes the entries.
   var lines = ReportEntries { [] }
@@ -64,7 +64,7 @@ public struct PreservationReport: Hashable, Sendable {
 
 extension PreservationReport: CustomStringConvertible {
   /// A headline and a line for every node.
-  public var description: String { lines.text(headline) }
+  public var description: String { entries.text(headline) }
 
   private var headline: String {
     guard outcome == .saved else {

@@ -175,28 +175,28 @@ final class ReportEntries: @unchecked Sendable {
   init(_ make: @escaping () -> [ReportEntry]) { self.make = make }
 
   var made: [ReportEntry] { lock.withLock { _ in entries } }
+}
 
+extension [ReportEntry] {
   /// The same with a note of the application if another keeper of this process is among the instances, which
   /// is a mistake: a second instance of an app is another process.
-  func noting(_ others: [OtherInstance], _ outcome: ElementOutcome) -> ReportEntries {
+  func noting(_ others: [OtherInstance], _ outcome: ElementOutcome) -> [ReportEntry] {
     guard let other = others.first(where: { $0.process == ArchiveError.thisProcess }) else {
       return self
     }
-    return ReportEntries { [self] in
-      var entries = made
-      if entries.first?.kind != .application {
-        entries.insert(.ofApplication(outcome, []), at: 0)
-      }
-      entries[0].notes.append(.otherKeeper(stateName: other.stateName))
-      return entries
+    var entries = self
+    if entries.first?.kind != .application {
+      entries.insert(.ofApplication(outcome, []), at: 0)
     }
+    entries[0].notes.append(.otherKeeper(stateName: other.stateName))
+    return entries
   }
 
   /// A headline, and a line for each entry.
   ///
   /// - Complexity: O(*n*) in the number of entries.
   func text(_ headline: String) -> String {
-    ([headline] + made.map { "  \($0.description)" }).joined(separator: "\n")
+    ([headline] + map { "  \($0.description)" }).joined(separator: "\n")
   }
 }
 

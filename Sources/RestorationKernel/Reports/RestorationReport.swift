@@ -48,7 +48,9 @@ public struct RestorationReport: Hashable, Sendable {
   /// The application if there is something to say of it, then the nodes, parents before children.
   ///
   /// - Complexity: O(*n*) in the number of entries when they are asked for first.
-  public var entries: [ReportEntry] { lines.made }
+  public var entries: [ReportEntry] {
+    lines.made.noting(otherInstances, .restored(by: .delegate))
+  }
 
   /// Makes the entries.
   var lines = ReportEntries { [] }
@@ -91,7 +93,7 @@ public struct RestorationReport: Hashable, Sendable {
 extension RestorationReport: CustomStringConvertible {
   /// A headline and a line for every node.
   public var description: String {
-    lines.text(headline + (launchProblem.map { "\n  problem of the launch: \($0)" } ?? ""))
+    entries.text(headline + (launchProblem.map { "\n  problem of the launch: \($0)" } ?? ""))
   }
 
   private var headline: String {
