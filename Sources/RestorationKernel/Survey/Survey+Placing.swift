@@ -5,12 +5,8 @@ extension Survey {
   typealias NamedView = (identifier: String, view: any RestorableView)
 
   mutating func placeRoots(_ roots: [any RestorableNode]) throws {
-    let stored = document[Document.tree].children
-    if document.hasStored(roots, of: owner) {
-      zip(roots, stored).forEach { places.visit($0, at: $1) }
-    } else {
-      try place(roots, besides: [], below: Document.tree, of: stored)
-    }
+    try place(
+      roots, besides: [], below: Document.tree, of: document[Document.tree].children)
     try visitReferred(below: Document.tree)
     try placeAll()
   }

@@ -98,7 +98,7 @@ final class BodyChoiceTests: XCTestCase {
           let rest = list.dropFirst(count).reduce(0) { $0 + $1.byteCount }
           return most.map { rest <= $0 } ?? true
         }
-        XCTAssertEqual(gone.map(\.place), Array(0..<(fitting ?? list.count)), "\(list) \(bound)")
+        XCTAssertEqual(gone.map(\.index), Array(0..<(fitting ?? list.count)), "\(list) \(bound)")
         XCTAssertEqual(
           gone.map(\.isExpired), gone.indices.map { $0 < expired }, "\(list) \(bound)")
       }
