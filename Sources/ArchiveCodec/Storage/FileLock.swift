@@ -7,7 +7,7 @@ internal import Synchronization
 /// process keep each other out, and anybody can ask whether the lock is taken without
 /// taking it. However the holder ends, the system lets the lock go when the last
 /// process that has the file open ends. A fork of the holder lets go of it at once.
-final class FileLock: RecordingLock {
+final class FileLock: ArchiveLock {
   let file: OpenLockFile
   private let path: String
   private let identity: FileIdentity
@@ -25,7 +25,7 @@ final class FileLock: RecordingLock {
       } catch {
         guard [EAGAIN, EACCES].contains(error.systemError) else { throw error }
         let holder = FileIdentity(try file.status())
-        let isOwn = Self.isHeldHere(holder)
+        let isOwn = OpenLockFile.isLockedHere(holder)
         throw ArchiveError(
           .locked, subject: isOwn ? ArchiveError.thisProcess : try Self.holder(in: file))
       }
@@ -46,8 +46,9 @@ final class FileLock: RecordingLock {
       self.file.write(holder: "process \(process), \(Self.program)")
       self.path = path
       self.identity = identity
-      Self.held.withLock { $0[identity.number, default: []].append(identity) }
-      OpenLockFile.locked.withLock { $0[path] = OpenLockFile.Weak(file: self.file) }
+      OpenLockFile.locked.withLock {
+        $0[path] = OpenLockFile.Locked(file: self.file, identity: identity)
+      }
       _ = Self.isLetGoInForks
       return
     }
@@ -63,10 +64,6 @@ final class FileLock: RecordingLock {
   private static let largestTryCount = 100
 
   deinit {
-    Self.held.withLock { held in
-      let others = held[identity.number]?.filter { $0 != identity } ?? []
-      held[identity.number] = others.isEmpty ? nil : others
-    }
     OpenLockFile.locked.withLock { locked in
       if locked[path]?.file === file { locked[path] = nil }
     }
@@ -123,18 +120,6 @@ final class FileLock: RecordingLock {
   }
 
   // MARK: The holder
-
-  /// The locks of this process.
-  ///
-  /// The text in the file does not tell: a process of another container may have the
-  /// same number and name.
-  ///
-  /// They are found by a part of their identity, which needs no table of a type of its own.
-  private static let held = Mutex<[UInt64: [FileIdentity]]>([:])
-
-  static func isHeldHere(_ identity: FileIdentity) -> Bool {
-    held.withLock { $0[identity.number]?.contains(identity) == true }
-  }
 
   /// Containers count their processes each from 1, so the name stands there, too.
   private static let program = Directory.name(of: CommandLine.arguments.first ?? "")

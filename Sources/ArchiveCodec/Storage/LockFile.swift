@@ -41,20 +41,26 @@ package enum LockFile {
   }
 }
 
-/// A lock whose file has a record, too.
-package protocol RecordingLock: ArchiveLock {
-  /// The open file that has the lock, so that whoever keeps it keeps the lock.
-  var file: OpenLockFile { get }
-}
-
 /// The open file of a lock, with the record in it.
 package final class OpenLockFile: Sendable {
-  struct Weak {
+  struct Locked {
     weak var file: OpenLockFile?
+    let identity: FileIdentity
   }
 
   /// The files that this process has locked, by their paths.
-  static let locked = Mutex<[String: Weak]>([:])
+  static let locked = Mutex<[String: Locked]>([:])
+
+  /// Whether this process has locked a file.
+  ///
+  /// The text in the file does not tell: a process of another container may have the
+  /// same number and name.
+  static func isLockedHere(_ identity: FileIdentity) -> Bool {
+    locked.withLock { $0.values.contains { $0.identity == identity } }
+  }
+
+  /// The open file that has a lock, so that whoever keeps it keeps the lock; nil if there is none.
+  package static func of(_ lock: any ArchiveLock) -> OpenLockFile? { (lock as? FileLock)?.file }
 
   private let file: OpenFile
   private let isWritable: Bool
@@ -82,8 +88,8 @@ package final class OpenLockFile: Sendable {
     let nowhere = unsafe open("/dev/null", O_RDWR | O_CLOEXEC)
     // Another thread may have had the table in the moment of the fork, and never gives it back.
     locked.withLockIfAvailable { locked in
-      for weak in locked.values {
-        guard let descriptor = weak.file?.file.descriptor else { continue }
+      for locked in locked.values {
+        guard let descriptor = locked.file?.file.descriptor else { continue }
         // The number stays taken, since its owner may close it.
         if nowhere < 0 || dup2(nowhere, descriptor) < 0 { _ = close(descriptor) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -114,7 +120,7 @@ package final class OpenLockFile: Sendable {
     self.isWritable = isWritable
     hasOtherNames = status.st_nlink > 1
     isOfLock = false
-    isLockedHere = FileLock.isHeldHere(FileIdentity(status))
+    isLockedHere = Self.isLockedHere(FileIdentity(status))
     byteCount = Atomic(Int(status.st_size))
   }
 
@@ -125,7 +131,7 @@ package final class OpenLockFile: Sendable {
     let status = try file.status()
     hasOtherNames = status.st_nlink > 1
     try file.openToOwnerAlone(status)
-    isLockedHere = FileLock.isHeldHere(FileIdentity(status))
+    isLockedHere = Self.isLockedHere(FileIdentity(status))
     byteCount = Atomic(Int(status.st_size))
   }
 

@@ -185,7 +185,7 @@ package final class Holding: Sendable {
 }
 
 /// The lock and the record of launches of a state where neither can be.
-private final class Nowhere: ArchiveLock, LaunchPlace {
+final class Nowhere: ArchiveLock, LaunchPlace {
   private let reason: ArchiveError
 
   init(_ reason: ArchiveError) { self.reason = reason }

@@ -104,13 +104,6 @@ extension OpenLockFile: LaunchPlace {
   package func clear() throws(ArchiveError) { try cutRecord() }
 }
 
-extension ArchiveLock {
-  /// The place of the record of launches beside the lock; nil if there is none.
-  package var launch: (any LaunchPlace)? {
-    self as? any LaunchPlace ?? (self as? any RecordingLock)?.file
-  }
-}
-
 /// The record in a storage of its own, for a state that is no file.
 package struct StoredLaunch: LaunchPlace {
   private let storage: any ArchiveStorage

@@ -18,7 +18,7 @@ final class LaunchPlaceTests: FileTestCase {
     let place = FileStateDirectory(path: files.path)
     let (key, context) = (try ArchiveKey(), ArchiveContext(["launch"]))
     let owner = try place.storage(named: "main").lock()
-    let launch = try XCTUnwrap(owner.launch)
+    let launch = try XCTUnwrap(OpenLockFile.of(owner))
     var written: [[UInt8]] = []
     for (version, crashes) in [("1", 1), ("a longer one", 2)] {
       let record = record(version, crashes: crashes)
