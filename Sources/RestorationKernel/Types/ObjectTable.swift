@@ -86,12 +86,9 @@ final class ObjectTable {
 
   // MARK: References
 
-  /// Whether a reference to an object can be stored.
+  /// Whether a reference to an object that is no view can be stored.
   func canBeReferred(_ object: any StateRestoring) -> Bool {
-    switch object {
-    case let node as any RestorableNode: identifier(of: node) != nil
-    case let view as any RestorableView: view.restorationName?.isEmpty == false
-    default: identifier(ofRegistered: object) != nil
-    }
+    let node = object as? any RestorableNode
+    return (node.map { identifier(of: $0) } ?? identifier(ofRegistered: object)) != nil
   }
 }
