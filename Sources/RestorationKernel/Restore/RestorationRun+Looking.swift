@@ -58,7 +58,7 @@ extension RestorationRun {
   /// with a closure, and not because the root names a restoration class.
   private func givenRoot(_ place: Place, madeBy name: String) -> (any RestorableNode)? {
     guard place.parent == Document.tree, place.role.kind == .node,
-      types.isMadeByClosure(forms[place.form].className, registeredAs: name),
+      forms[place.form].className == name, types.registration(named: name)?.isNamedBySaves == true,
       let given = existing.object(place) as? any RestorableNode, given.restorationClass == nil,
       forms.known(given, place.form).otherClass == nil
     else { return nil }

@@ -111,12 +111,6 @@ final class TypeTable {
     registrations[name].flatMap { $0.type is any StateRestoring.Type ? $0.factory : nil }
   }
 
-  /// Whether a closure makes the objects of a class, and is registered under this name.
-  func isMadeByClosure(_ className: String, registeredAs name: String) -> Bool {
-    guard let registration = registrations[name] else { return false }
-    return registration.isNamedBySaves && registrations[className]?.type == registration.type
-  }
-
   // MARK: Storyboards
 
   func register(_ storyboard: Storyboard) throws(RestorationError) {
