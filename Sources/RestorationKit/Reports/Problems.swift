@@ -86,7 +86,7 @@ package enum Problems {
     ["6XCTest0A4CaseC", "7Testing4TestV"].contains { _typeByName($0) != nil }
 
   private static let isPrinting = isPrinting(
-    isDebugBuild: isDebugBuild, wasOpen: flagsOfStderr() >= 0, isTesting: isTesting)
+    isDebugBuild: isDebugBuild, wasOpen: unsafe flagsAtStart >= 0, isTesting: isTesting)
 
   private static var isRaw: Bool {
     var mode = termios()
@@ -137,12 +137,11 @@ package enum Problems {
 @section(".data")
 @used
 nonisolated(unsafe) private var flagsAtStart: Int32 = 0
-private func flagsOfStderr() -> Int32 { unsafe flagsAtStart }
 @section(".init_array")
 @used
 private let noteFlags: @convention(c) () -> Void = {
   unsafe flagsAtStart = fcntl(STDERR_FILENO, F_GETFD)
 }
 #else
-private func flagsOfStderr() -> Int32 { fcntl(STDERR_FILENO, F_GETFD) }
+nonisolated(unsafe) private var flagsAtStart = fcntl(STDERR_FILENO, F_GETFD)
 #endif
