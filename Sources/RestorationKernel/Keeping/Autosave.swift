@@ -181,8 +181,9 @@ extension StateKeeper {
   ) -> Autosave {
     let turns = AutosaveTurns(interval: interval, polling: polling, clock: clock)
     let held = HeldAutosave(turns, roots, self)
+    // Before the end of another autosave, so that no signal is lost.
+    if !settings.endSignals.isEmpty { turns.flushOnSignals(settings.endSignals) }
     self.autosave = held
-    turns.flushOnSignals(settings.endSignals)
     let autosave = Autosave(turns)
     Task { [weak self, weak autosave] in
       _ = isolation
