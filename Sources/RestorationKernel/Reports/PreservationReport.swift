@@ -13,7 +13,7 @@ public struct PreservationReport: Hashable, Sendable {
   /// A save of changes has entries for the nodes that it asked; see ``unaskedCount``.
   ///
   /// - Complexity: O(*n*) in the number of entries when they are asked for first.
-  public var entries: [ReportEntry] { lines.made.noting(otherInstances, .saved) }
+  public var entries: [ReportEntry] { lines.made.noting(otherInstances.notes, .saved) }
 
   /// Makes the entries.
   var lines = ReportEntries { [] }

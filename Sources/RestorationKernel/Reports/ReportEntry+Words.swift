@@ -12,13 +12,6 @@ extension ReportEntry: CustomStringConvertible {
       className: document.form(of: slot).className, outcome: outcome, notes: notes)
   }
 
-  /// An entry about the application.
-  static func ofApplication(_ outcome: ElementOutcome, _ notes: [ReportNote]) -> Self {
-    let kind = ElementKind.application
-    return Self(
-      kind: kind, path: RestorationPath(), className: kind.rawValue, outcome: outcome, notes: notes)
-  }
-
   /// Whether the developer should look at the element, because of its outcome or of a note.
   public var isProblem: Bool { outcome.isProblem || notes.contains(where: \.isProblem) }
 
@@ -178,17 +171,17 @@ final class ReportEntries: @unchecked Sendable {
 }
 
 extension [ReportEntry] {
-  /// The same with a note of the application if another keeper of this process is among the instances, which
-  /// is a mistake: a second instance of an app is another process.
-  func noting(_ others: [OtherInstance], _ outcome: ElementOutcome) -> [ReportEntry] {
-    guard let other = others.first(where: { $0.process == ArchiveError.thisProcess }) else {
-      return self
-    }
+  /// The same with notes of the application, which has an entry if there is something to say of it.
+  func noting(_ notes: [ReportNote], _ outcome: ElementOutcome) -> [ReportEntry] {
+    guard !notes.isEmpty || outcome.isProblem else { return self }
     var entries = self
-    if entries.first?.kind != .application {
-      entries.insert(.ofApplication(outcome, []), at: 0)
+    if first?.kind != .application {
+      let kind = ElementKind.application
+      let path = RestorationPath()
+      entries.insert(
+        ReportEntry(kind: kind, path: path, className: kind.rawValue, outcome: outcome), at: 0)
     }
-    entries[0].notes.append(.otherKeeper(stateName: other.stateName))
+    entries[0].notes += notes
     return entries
   }
 
@@ -197,6 +190,16 @@ extension [ReportEntry] {
   /// - Complexity: O(*n*) in the number of entries.
   func text(_ headline: String) -> String {
     ([headline] + map { "  \($0.description)" }).joined(separator: "\n")
+  }
+}
+
+extension [OtherInstance] {
+  /// A note if another keeper of this process is among them, which is a mistake: a second instance of an app is
+  /// another process.
+  var notes: [ReportNote] {
+    filter { $0.process == ArchiveError.thisProcess }.prefix(1).map {
+      .otherKeeper(stateName: $0.stateName)
+    }
   }
 }
 

@@ -49,7 +49,7 @@ public struct RestorationReport: Hashable, Sendable {
   ///
   /// - Complexity: O(*n*) in the number of entries when they are asked for first.
   public var entries: [ReportEntry] {
-    lines.made.noting(otherInstances, .restored(by: .delegate))
+    lines.made.noting(otherInstances.notes, .restored(by: .delegate))
   }
 
   /// Makes the entries.

@@ -153,8 +153,7 @@ extension RestorationRun {
         }
       }
       let outcome = outcomes[Document.tree] ?? .restored(by: .delegate)
-      let application = ReportEntry.ofApplication(outcome, ofApplication)
-      return application.isProblem ? [application] + lines : lines
+      return lines.noting(ofApplication, outcome)
     }
   }
 

@@ -45,16 +45,15 @@ struct SurveyNotes {
   /// - Complexity: O(*n*) in the lines.
   func entries(_ document: Document) -> [ReportEntry] {
     let paths = StoredPaths(document)
-    let application = notes[Document.tree].map { [ReportEntry.ofApplication(.saved, $0)] } ?? []
-    return application
-      + lines.map { line in
-        switch line {
-        case .slot(let slot):
-          ReportEntry(
-            slot, of: document, at: paths[slot], outcomes[slot] ?? .saved, notes[slot] ?? [])
-        case .entry(let entry): entry
-        }
+    let entries = lines.map { line in
+      switch line {
+      case .slot(let slot):
+        ReportEntry(
+          slot, of: document, at: paths[slot], outcomes[slot] ?? .saved, notes[slot] ?? [])
+      case .entry(let entry): entry
       }
+    }
+    return entries.noting(notes[Document.tree] ?? [], .saved)
   }
 
   /// Whether an element has something that could not be stored, and may be the next time.
