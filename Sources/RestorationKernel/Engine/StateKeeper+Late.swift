@@ -220,8 +220,7 @@ extension StateKeeper {
       }
       document.leftovers =
         (document.leftovers ?? []) + (document.kept.bodies[slot] ?? []).map(\.record)
-      (document.kept.bodies[slot], document.kept.withheld[slot]) = (nil, nil)
-      document.kept.pending[slot] = nil
+      document.kept.remove(slot)
       document.hasUnstoredKept = true
       self.document = document
       KnownObjects.shared.askAgain([node], of: owner)

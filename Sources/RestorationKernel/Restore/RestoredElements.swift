@@ -79,7 +79,10 @@ final class RestoredElements {
 
   /// Whether saves have to know the object of an element as that; a node may be of another class.
   func isKnown(_ slot: Int32) -> Bool {
-    guard let outcome = tables.outcomes[slot], !isKept(slot) else { return false }
+    guard let outcome = tables.outcomes[slot] else { return false }
+    // The app itself has made the object of an element that is left out.
+    if outcome == .skipped { return true }
+    if isKept(slot) { return false }
     return outcome.isDecodable || outcome.isBack && document[slot].place.role.kind == .node
   }
 

@@ -93,6 +93,31 @@ final class MendedBodyTests: BodyTestCase {
     XCTAssertEqual(try texts("a"), ["typed again", "edited", "old"])
   }
 
+  func testADiscardedBodyOfAnElementThatIsLeftOutGoes() async throws {
+    try await save([Page("a", "old")])
+    let page = Page("a", "made")
+    let keeper = try await leavingOut(page)
+    await keeper.discardKeptState(of: page)
+    _ = try await keeper.save([page])
+    XCTAssertEqual(try allTexts(), ["made"])
+    let report = try await keeper.save([page])
+    XCTAssertEqual(report.kept, [])
+  }
+
+  func testWhatANodeSaidBeforeALateRestoreGoesWhenItsKeptStateIsDiscarded() async throws {
+    try await save([Page("a", "old")])
+    let page = Page("a")
+    page.onDecode = { throw Page.Failure() }
+    let keeper = try keeper()
+    _ = try await keeper.restore(into: [page])
+    page.text = "typed"
+    page.onDecode = nil
+    _ = try await keeper.restore(late: page)
+    await keeper.discardKeptState(of: page)
+    _ = try await keeper.save([page])
+    XCTAssertEqual(try allTexts(), ["old"])
+  }
+
   func testAnObjectThatIsEmptiedReplacesWhatItHasNotRead() async throws {
     let first = try launch.keeper()
     _ = try await first.save([Silent("a", "old")])
