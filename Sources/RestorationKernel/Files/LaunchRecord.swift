@@ -45,7 +45,7 @@ package struct LaunchRecord: Hashable, Sendable {
   /// The place where the last restore was; nil if no note says so.
   package var note: LaunchNote?
   /// Makes the tags of notes and of values.
-  package private(set) var tag = NumberTag()
+  package let tag: NumberTag
   private var blamed: [Blame] = []
   /// What the launch under way tries again of that; nil if that is nothing.
   package private(set) var tried: LaunchSubject?
@@ -72,7 +72,7 @@ package struct LaunchRecord: Hashable, Sendable {
   /// As many as the record of a launch has room for, and more than any app leaves out.
   private static let largestCount = 64
 
-  package init() {}
+  package init(_ tag: NumberTag = NumberTag()) { self.tag = tag }
 
   /// All that is left out, with what is tried again.
   package var leftOut: [LaunchSubject] { blamed.filter { $0.wait > 0 }.map(\.subject) }
@@ -239,9 +239,9 @@ extension LaunchRecord {
   ) throws(ArchiveError) -> LaunchRecord? {
     do {
       let values = try SealedRecord.open(bytes, key: key, context: context).values
-      var record = LaunchRecord()
       guard let tag = NumberTag(key: try values.decode(forKey: "tag")) else { return nil }
-      (record.tag, record.note) = (tag, LaunchNote(endOf: bytes, tag))
+      var record = LaunchRecord(tag)
+      record.note = LaunchNote(endOf: bytes, tag)
       record.crashes = try values.decode(forKey: "crashes")
       record.stateMAC = try values.decodeIfPresent(forKey: "mac")
       record.applicationVersion = try values.decodeIfPresent(forKey: "application")

@@ -33,8 +33,8 @@ extension MomentStore {
 
   /// All moments, the oldest first.
   package func all() throws(ArchiveError) -> [Moment] {
-    let stored = try start(of: main)
     var all = try names().compactMap { Moment(id: $0) }.sorted { $0.id < $1.id }
+    let stored = all.isEmpty ? nil : try start(of: main)
     for place in all.indices {
       let own = try start(of: storage(of: all[place]))
       all[place].isOfMain = stored != nil && own == stored
@@ -146,9 +146,11 @@ package struct LinkedMoments: MomentStore {
   }
 
   package func remove(_ moments: [Moment]) throws(ArchiveError) {
-    for moment in moments { try storage(of: moment).remove() }
-    // The directory goes with the last one.
-    _ = unsafe rmdir(directory.path)
+    for moment in moments {
+      try storage(of: moment).remove()
+      // The directory goes with the last one.
+      _ = unsafe rmdir(directory.path)
+    }
   }
 }
 
