@@ -53,21 +53,17 @@ package struct BaseDirectories: Sendable {
   ///
   /// Read here, since Foundation gives `/var/empty` for a process without `HOME`, for any user.
   private static var homeOfPasswordDatabase: String? {
-    for byteCount in [1 << 10, 1 << 14, 1 << 20] {
-      var strings = [CChar](repeating: 0, count: byteCount)
-      let (failure, home) = unsafe strings.withUnsafeMutableBufferPointer { strings in
-        guard let start = strings.baseAddress else { return (ERANGE, nil as String?) }
-        var entry = unsafe passwd()
-        var found: UnsafeMutablePointer<passwd>?
-        let failure = unsafe getpwuid_r(getuid(), &entry, start, strings.count, &found)
-        guard unsafe found != nil, let home = unsafe entry.pw_dir else { return (failure, nil) }
-        return unsafe (failure, path(home, of: "the home of the user"))
-      }
-      if let home { return home }
-      // The buffer was too small for the strings of the entry.
-      guard failure == ERANGE else { return nil }
+    // More than any entry has: asked for only without `HOME`.
+    var strings = [CChar](repeating: 0, count: 1 << 20)
+    return unsafe strings.withUnsafeMutableBufferPointer { strings in
+      var entry = unsafe passwd()
+      var found: UnsafeMutablePointer<passwd>?
+      guard let start = strings.baseAddress,
+        unsafe getpwuid_r(getuid(), &entry, start, strings.count, &found) == 0,
+        unsafe found != nil, let home = unsafe entry.pw_dir
+      else { return nil }
+      return unsafe path(home, of: "the home of the user")
     }
-    return nil
   }
 
   package func state(of application: String) -> String {

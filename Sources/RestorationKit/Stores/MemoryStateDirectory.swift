@@ -24,8 +24,7 @@ public final class MemoryStateDirectory: StateDirectory {
   /// - Returns: The storage; the same at every call.
   public func memory(named name: String) -> MemoryStorage {
     storages.withLock { storages in
-      if let storage = storages[name] { return storage }
-      let storage = MemoryStorage()
+      let storage = storages[name] ?? MemoryStorage()
       storages[name] = storage
       return storage
     }
