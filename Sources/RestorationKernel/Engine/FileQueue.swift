@@ -34,11 +34,11 @@ actor FileQueue {
   ///
   /// A change that was not begun comes too late after this call.
   func callAsFunction<Value: Sendable>(
-    _ conditions: StateFile.Conditions, asking asked: UInt64?,
+    _ conditions: StateFile.Conditions, asking asked: UInt64,
     _ body: @Sendable (isolated FileQueue) throws(ArchiveError) -> Value
   ) throws(ArchiveError) -> (Value, Known) {
     file.conditions = conditions
-    defer { askedNumber = max(askedNumber, asked ?? 0) }
+    defer { askedNumber = max(askedNumber, asked) }
     let value = try body(self)
     return (value, Known(writer: file.writer, numbering: file.numbering, written: lastWritten))
   }

@@ -57,18 +57,12 @@ extension StateKeeper {
     /// The mark of the launch; nil before a restore.
     var launch: LaunchMark?
     /// The change that is written now, or of which nobody knows the outcome.
-    var underWay: Write?
-    /// The number of the last change: a file that was slow while the actor was blocked writes no older change
-    /// over a newer one.
+    var underWay: Survey.Result?
+    /// The number of the last change, which is the one under way: a file that was slow while the actor was
+    /// blocked writes no older change over a newer one.
     var lastWrite: UInt64 = 0
     /// How much was registered when objects were asked last: under other names all are asked anew.
     var registrationCount = 0
-  }
-
-  /// A change of which nobody knows yet whether it is stored.
-  struct Write {
-    let number: UInt64
-    let result: Survey.Result
   }
 
   var objects: ObjectTable { forms.objects }
@@ -94,7 +88,7 @@ extension StateKeeper {
     _ calls: FileCalls,
     _ body: @escaping @Sendable (isolated FileQueue) throws(ArchiveError) -> Value
   ) async throws(ArchiveError) -> Value {
-    let (count, asked) = (turns.overtakingCount, findings.underWay?.number)
+    let (count, asked) = (turns.overtakingCount, findings.lastWrite)
     known.writer = nil
     let (value, known) = try await calls {
       [file, conditions = settings.ofCall] () async throws(ArchiveError) in
@@ -102,21 +96,21 @@ extension StateKeeper {
     }
     // A save that blocked the actor meanwhile knows more.
     guard count == turns.overtakingCount else { return value }
-    if let write = findings.underWay, write.number == asked { settle(write, known.written) }
+    if asked == findings.lastWrite { settle(known.written) }
     if known.numbering != self.known.numbering { document?.forgetFingerprints() }
     self.known = known
     return value
   }
 
-  /// Lets the document have what has become of a change; one that was not begun is not stored.
-  private func settle(_ write: Write, _ written: FileQueue.Written?) {
-    findings.underWay = nil
-    guard let written, written.number == write.number, written.isThere else {
-      return giveBack(write.result.taken)
+  /// Lets the document have what has become of the change under way; one that was not begun is not stored.
+  private func settle(_ written: FileQueue.Written?) {
+    guard let result = findings.underWay.take() else { return }
+    guard let written, written.number == findings.lastWrite, written.isThere else {
+      return giveBack(result.taken)
     }
     (findings.discarded, findings.unread) = (nil, nil)
     let count = document?.elements.count ?? 0
-    apply(write.result)
+    apply(result)
     document?.setFingerprints(written.fingerprints, from: count)
   }
 

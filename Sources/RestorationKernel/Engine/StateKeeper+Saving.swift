@@ -110,7 +110,7 @@ extension StateKeeper {
   ) async throws(ArchiveError) -> Bool {
     let count = turns.overtakingCount
     findings.lastWrite += 1
-    findings.underWay = Write(number: findings.lastWrite, result: result)
+    findings.underWay = result
     let (hasNew, records, removed) = (!result.change.added.isEmpty, result.records, result.removed)
     let appended = try await inFile(calls) { [number = findings.lastWrite] queue in
       queue.append(number, records, hasNew: hasNew, removing: removed)
@@ -128,10 +128,13 @@ extension StateKeeper {
   /// the survey finds what is not.
   private func prepare(_ calls: FileCalls) async throws(ArchiveError) -> Bool {
     guard known.writer == nil || document == nil || findings.underWay != nil else { return true }
-    let (count, isGoingOn) = (turns.overtakingCount, document != nil)
-    try await inFile(calls) { (queue) throws(ArchiveError) in
-      try queue.prepare(goingOn: isGoingOn)
-    }
+    let count = turns.overtakingCount
+    repeat {
+      try await inFile(calls) { [isGoingOn = document != nil] (queue) throws(ArchiveError) in
+        try queue.prepare(goingOn: isGoingOn)
+      }
+      // A save that blocked the actor meanwhile may have begun another change.
+    } while findings.underWay != nil
     guard count == turns.overtakingCount else { return false }
     // Without a writer nothing is stored of what the document has, after a failure between two calls.
     if known.writer == nil, document?.isEmpty == false { beginAnew() }

@@ -29,11 +29,7 @@ enum EndSignals {
   /// Begins to store changes, and tells once, on any thread, when they are stored or cannot be.
   typealias Flush = @Sendable (_ told: @escaping @Sendable (Bool) -> Void) -> Void
 
-  private struct Asked {
-    let signals: Set<EndSignal>
-    let limit: Duration
-    let flush: Flush
-  }
+  private typealias Asked = (signals: Set<EndSignal>, limit: Duration, flush: Flush)
 
   private struct State {
     var asked: [ObjectIdentifier: Asked] = [:]
@@ -70,7 +66,7 @@ enum EndSignals {
   ) {
     guard isListening else { return }
     state.withLock { state in
-      state.asked[owner] = Asked(signals: signals, limit: limit, flush: flush)
+      state.asked[owner] = (signals, limit, flush)
       state.hold()
     }
   }

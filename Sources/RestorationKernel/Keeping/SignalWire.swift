@@ -61,24 +61,19 @@ struct SignalWire: Sendable {
 }
 
 /// A signal that the library handles, until the handler that the app had is put back.
-struct HeldSignal: @unchecked Sendable {
+struct HeldSignal {
   private let number: Int32
   private let handler: SignalHandler
-  // A plain value of C: its pointers lead to code, which never changes.
-  private let before: sigaction
 
-  private static let largestNumber = 64
-  /// The actions that the app had, for a handler, which must not lock: each is written before its
-  /// signal is held.
+  /// The actions that the app had, also for a handler, which must not lock: each is written before its
+  /// signal is held, by one thread at a time.
   private nonisolated(unsafe) static let actionsBefore =
-    UnsafeMutablePointer<sigaction>.allocate(capacity: largestNumber + 1)
+    UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
 
   /// Nil if the process ignores the signal, as with `nohup`: the signal stays ignored.
   init?(_ number: Int32, _ handler: SignalHandler) {
-    guard (1...Self.largestNumber).contains(Int(number)) else { return nil }
     (self.number, self.handler) = (number, handler)
-    before = Self.action(of: number)
-    unsafe Self.actionsBefore[Int(number)] = before
+    unsafe Self.actionsBefore[Int(number)] = Self.action(of: number)
     if Self.address(signal(number, handler)) == Self.address(SIG_IGN) {
       letGo()
       return nil
@@ -88,8 +83,7 @@ struct HeldSignal: @unchecked Sendable {
   /// Puts back the handler that was there before, unless somebody has set another one since.
   func letGo() {
     guard Self.handler(in: Self.action(of: number)) == Self.address(handler) else { return }
-    var before = before
-    unsafe sigaction(number, &before, nil)
+    unsafe sigaction(number, &Self.actionsBefore[Int(number)], nil)
   }
 
   /// Does in a fork of the process what the app did for the signal, when the handler returns; a

@@ -105,8 +105,10 @@ public final class StateKeeper {
     limits: ArchiveLimits = .standard,
     now: @escaping () -> Date = { Date() }
   ) throws(RestorationError) {
-    try Self.check(application, isOfState: false)
-    try Self.check(name, isOfState: true)
+    for (name, isOfState) in [(application, false), (name, true)] {
+      guard let flaw = Self.flaw(of: name, isOfState: isOfState) else { continue }
+      throw RestorationError(.invalidName, "“\(name)” cannot name a state\(flaw)")
+    }
     settings = KeeperSettings(
       source: StateFile.Source(
         name: name, application: application,
@@ -214,13 +216,9 @@ extension StateKeeper {
 extension StateKeeper {
   private static let longestName = 150
 
-  /// Names come from outside, and become those of files.
-  private static func check(_ name: String, isOfState: Bool) throws(RestorationError) {
-    guard let flaw = flaw(of: name, isOfState: isOfState) else { return }
-    throw RestorationError(.invalidName, "“\(name)” cannot name a state\(flaw)")
-  }
-
   /// Why a name cannot be that of a state, or of an application; nil if it can.
+  ///
+  /// Names come from outside, and become those of files.
   private static func flaw(of name: String, isOfState: Bool) -> String? {
     if name.isEmpty || name.hasPrefix(".") || name.utf8.count > longestName
       || name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 < 0x20 })
