@@ -36,6 +36,8 @@ extension StateKeeper {
     var isUnderWay = false
     /// A node that comes late, and whose element stays as it is stored until its bodies are read.
     var coming: Survey.Coming?
+    /// How long a caller blocks the actor at most; nil if none does.
+    var blockedUntil: ContinuousClock.Instant?
   }
 
   /// What the calls so far have found out.
@@ -70,56 +72,13 @@ extension StateKeeper {
   var signal: ChangeSignal { owner.signal }
   var facts: SaveFacts { SaveFacts(settings.source.environment) }
 
-  /// Calls the file in a turn of its own.
-  func inFile<Value: Sendable>(
-    _ body: @escaping @Sendable (isolated FileQueue) throws(ArchiveError) -> Value
-  ) async throws(RestorationError) -> Value {
-    do throws(ArchiveError) {
-      return try await turns.run { () async throws(ArchiveError) in
-        try await inFile(.waiting, body)
-      }
-    } catch {
-      throw RestorationError(error)
-    }
-  }
-
-  /// Calls the file in the turn that runs; a save that blocks the actor meanwhile asks the file, too.
-  func inFile<Value: Sendable>(
-    _ calls: FileCalls,
-    _ body: @escaping @Sendable (isolated FileQueue) throws(ArchiveError) -> Value
-  ) async throws(ArchiveError) -> Value {
-    let (count, asked) = (turns.overtakingCount, findings.lastWrite)
-    known.writer = nil
-    let (value, known) = try await calls {
-      [file, conditions = settings.ofCall] () async throws(ArchiveError) in
-      try await file(conditions, asking: asked, body)
-    }
-    // A save that blocked the actor meanwhile knows more.
-    guard count == turns.overtakingCount else { return value }
-    if asked == findings.lastWrite { settle(known.written) }
-    if known.numbering != self.known.numbering { document?.forgetFingerprints() }
-    self.known = known
-    return value
-  }
-
-  /// Lets the document have what has become of the change under way; one that was not begun is not stored.
-  private func settle(_ written: FileQueue.Written?) {
-    guard let result = findings.underWay.take() else { return }
-    guard let written, written.number == findings.lastWrite, written.isThere else {
-      return giveBack(result.taken)
-    }
-    (findings.discarded, findings.unread) = (nil, nil)
-    let count = document?.elements.count ?? 0
-    apply(result)
-    document?.setFingerprints(written.fingerprints, from: count)
-  }
-
   /// Asks the app in a turn, and tells it the problems of the report.
+  ///
+  /// A call that blocks the actor comes before all others.
   func call<Report: CallReport, Failure: Error>(
-    _ kind: TurnQueue.Kind = .other, overtaking isOvertaking: Bool = false,
-    _ body: () async throws(Failure) -> Report
+    _ kind: TurnQueue.Kind = .other, _ body: () async throws(Failure) -> Report
   ) async throws(Failure) -> Report {
-    let report = try await turns.run(kind, overtaking: isOvertaking) {
+    let report = try await turns.run(kind, overtaking: asking.blockedUntil != nil) {
       () async throws(Failure) in
       if isDelegateGone { return Report(.delegateGone, []) }
       // A delegate that the app lets go meanwhile takes part all the same.

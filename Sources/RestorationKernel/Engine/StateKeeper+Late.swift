@@ -125,7 +125,7 @@ extension StateKeeper {
     let numbers = late.part.flatMap { slot in
       [document[slot].bodyRecord] + (document.kept.bodies[slot] ?? []).map(\.record)
     }
-    return try await inFile(.waiting) { (queue) throws(ArchiveError) in
+    return try await inFileNow { (queue) throws(ArchiveError) in
       let archive = try queue.file.openWriter()?.archive
       var records: [UInt64: KeyedDecoder] = [:]
       for number in numbers { records[number] = try archive?.record(number) }

@@ -8,13 +8,13 @@ extension StateKeeper {
   /// With `onlyUnread` the restore makes up for one that could not read the state, and declines if the app has
   /// something else by now.
   func restore(
-    _ calls: FileCalls = .waiting, onlyUnread: Bool = false, _ roots: () -> [any RestorableNode]
+    onlyUnread: Bool = false, _ roots: () -> [any RestorableNode]
   ) async throws(RestorationError) -> RestorationReport {
     do throws(RestorationError) {
       let report = try await call(.restore) { () async throws(RestorationError) in
         let had = onlyUnread && findings.unread != nil ? findings.discarded : nil
         if onlyUnread, had == nil { return RestorationReport(.declined) }
-        return try await restoreNow(roots(), calls, ifItHas: had)
+        return try await restoreNow(roots(), ifItHas: had)
       }
       if onlyUnread, report.outcome == .declined { return report }
       findings.lastStatus = RestorationStatus(after: report.outcome)
@@ -29,7 +29,7 @@ extension StateKeeper {
   }
 
   private func restoreNow(
-    _ roots: [any RestorableNode], _ calls: FileCalls, ifItHas had: Int? = nil
+    _ roots: [any RestorableNode], ifItHas had: Int?
   ) async throws(RestorationError) -> RestorationReport {
     let unread = findings.unread
     findings.hasTriedToRestore = true
@@ -40,7 +40,7 @@ extension StateKeeper {
     findings.isOnDisk = false
     let opened: FileQueue.Opened
     do throws(ArchiveError) {
-      opened = try await inFile(calls) { (queue) throws(ArchiveError) in try queue.open() }
+      opened = try await inFileNow { (queue) throws(ArchiveError) in try queue.open() }
     } catch {
       if error.mayPass {
         let has = digest(of: roots)
@@ -52,7 +52,7 @@ extension StateKeeper {
     }
     if let had, digest(of: roots) != had {
       // The app has gone on, so the state stays one that nobody has read.
-      try? await inFile(calls) { queue in queue.file.forgetOpened() }
+      try? await inFileNow { queue in queue.file.forgetOpened() }
       findings.unread = unread
       return RestorationReport(.declined)
     }

@@ -5,21 +5,18 @@ extension StateKeeper {
   ///
   /// - Parameters:
   ///   - isByItself: Whether the autosave saves, which is told of all other saves.
-  ///   - calls: How the file is called; a save that blocks the actor comes before all others.
   ///   - roots: Called in the turn of the save.
   /// - Returns: What the save did.
   /// - Throws: Why nothing could be stored.
   func save(
-    byItself isByItself: Bool = false, _ calls: FileCalls = .waiting,
-    _ roots: () -> [any RestorableNode]
+    byItself isByItself: Bool = false, _ roots: () -> [any RestorableNode]
   ) async throws(RestorationError) -> PreservationReport {
     let count = turns.overtakingCount
     do throws(RestorationError) {
-      let report = try await call(overtaking: calls.isBlocking) {
-        () async throws(RestorationError) in
+      let report = try await call { () async throws(RestorationError) in
         // A later call has stored the state.
         guard count == turns.overtakingCount else { return PreservationReport(.saved) }
-        return try await saveNow(roots(), byItself: isByItself, calls)
+        return try await saveNow(roots(), byItself: isByItself)
       }
       findings.saveFailure = nil
       settings.last?.save = .success(report)
@@ -39,14 +36,14 @@ extension StateKeeper {
   }
 
   private func saveNow(
-    _ roots: [any RestorableNode], byItself isByItself: Bool, _ calls: FileCalls
+    _ roots: [any RestorableNode], byItself isByItself: Bool
   ) async throws(RestorationError) -> PreservationReport {
     if findings.lastStatus == .locked { return PreservationReport(.locked) }
     if let report = idleReport(roots) { return report }
     var isOutdated = false
     while true {
       do {
-        return try await survey(roots, byItself: isByItself, writesAnyway: isOutdated, calls)
+        return try await survey(roots, byItself: isByItself, writesAnyway: isOutdated)
       } catch let error as RestorationError {
         throw error
       } catch {
@@ -65,22 +62,21 @@ extension StateKeeper {
   }
 
   private func survey(
-    _ roots: [any RestorableNode], byItself isByItself: Bool, writesAnyway: Bool,
-    _ calls: FileCalls
+    _ roots: [any RestorableNode], byItself isByItself: Bool, writesAnyway: Bool
   ) async throws -> PreservationReport {
     let unread: ReportNote? =
       findings.hasTriedToRestore
       ? findings.unread.map { .unreadable($0.description) } : .notRestoredBefore
     var report = PreservationReport(.saved)
     // A save that blocked the actor meanwhile has stored a later state.
-    guard try await prepare(calls) else { return report }
+    guard try await prepare() else { return report }
     let start = ContinuousClock.now
     let result: Survey.Result
     do {
       result = try surveyed(roots)
     } catch is Declined {
       report.outcome = .declined
-      report.setAside = try await discardNow(calls, keepsUnread: true)
+      report.setAside = try await discardNow(keepsUnread: true)
       return report
     }
     report.walkDuration = start.duration(to: .now)
@@ -91,11 +87,11 @@ extension StateKeeper {
       return report
     }
     if writesAnyway || !result.isEmpty || !isStored {
-      guard try await isWritten(result, calls, &report) else { return report }
+      guard try await isWritten(result, &report) else { return report }
     } else {
       apply(result)
       if !findings.isOnDisk {
-        try await inFile(calls) { (queue) throws(ArchiveError) in try queue.file.synchronize() }
+        try await inFileNow { (queue) throws(ArchiveError) in try queue.file.synchronize() }
       }
     }
     findings.isOnDisk = true
@@ -106,19 +102,19 @@ extension StateKeeper {
 
   /// Writes a change; false if a save that blocked the actor meanwhile has stored a later state.
   private func isWritten(
-    _ result: Survey.Result, _ calls: FileCalls, _ report: inout PreservationReport
+    _ result: Survey.Result, _ report: inout PreservationReport
   ) async throws(ArchiveError) -> Bool {
     let count = turns.overtakingCount
     findings.lastWrite += 1
     findings.underWay = result
     let (hasNew, records, removed) = (!result.change.added.isEmpty, result.records, result.removed)
-    let appended = try await inFile(calls) { [number = findings.lastWrite] queue in
+    let appended = try await inFileNow { [number = findings.lastWrite] queue in
       queue.append(number, records, hasNew: hasNew, removing: removed)
     }
     guard count == turns.overtakingCount else { return false }
     let (byteCount, kept) = try appended.get()
     (report.writtenByteCount, report.setAside) = (byteCount, kept?.id)
-    if calls.isBlocking { turns.overtakingCount += 1 }
+    if asking.blockedUntil != nil { turns.overtakingCount += 1 }
     return true
   }
 
@@ -126,11 +122,11 @@ extension StateKeeper {
   ///
   /// The file is asked only if nothing is known since the last call, or not whether the last change is stored:
   /// the survey finds what is not.
-  private func prepare(_ calls: FileCalls) async throws(ArchiveError) -> Bool {
+  private func prepare() async throws(ArchiveError) -> Bool {
     guard known.writer == nil || document == nil || findings.underWay != nil else { return true }
     let count = turns.overtakingCount
     repeat {
-      try await inFile(calls) { [isGoingOn = document != nil] (queue) throws(ArchiveError) in
+      try await inFileNow { [isGoingOn = document != nil] (queue) throws(ArchiveError) in
         try queue.prepare(goingOn: isGoingOn)
       }
       // A save that blocked the actor meanwhile may have begun another change.

@@ -204,8 +204,8 @@ extension StateKeeper {
   func saveByItself(_ roots: () -> [any RestorableNode]) async -> Autosave.Event {
     guard findings.hasTriedToRestore else { return .withheld([]) }
     do throws(RestorationError) {
-      if findings.unread != nil { _ = try await restore(.waiting, onlyUnread: true, roots) }
-      let report = try await save(byItself: true, .waiting, roots)
+      if findings.unread != nil { _ = try await restore(onlyUnread: true, roots) }
+      let report = try await save(byItself: true, roots)
       return report.outcome == .saved ? .saved([report]) : .withheld([report])
     } catch {
       return .failed(error)

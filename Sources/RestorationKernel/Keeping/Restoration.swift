@@ -91,7 +91,7 @@ public enum Restoration {
     prepare: (StateKeeper) throws -> Void = { _ in }
   ) async throws -> StateKeeper {
     let keeper = try make(application, version, signals, prepare)
-    _ = try? await keeper.restore(.waiting, roots)
+    _ = try? await keeper.restore(roots)
     return follow(keeper, signals, roots)
   }
 
@@ -126,8 +126,9 @@ public enum Restoration {
     prepare: (StateKeeper) throws -> Void = { _ in }
   ) throws -> StateKeeper {
     let keeper = try make(application, version, signals, prepare)
-    let calls = FileCalls.blocking(until: .now + limit.bounded)
-    FileCalls.run { _ = try? await keeper.restore(calls, roots) }
+    keeper.blocked(within: limit, isolation: MainActor.shared) {
+      _ = try? await keeper.restore(roots)
+    }
     return follow(keeper, signals, roots)
   }
 

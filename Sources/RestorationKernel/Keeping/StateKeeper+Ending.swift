@@ -36,18 +36,17 @@ extension StateKeeper {
     let roots = roots ?? autosave?.roots()
     // The end of the autosave lets the signals go, so it comes after the save.
     defer { autosave = nil }
-    let calls = FileCalls.blocking(until: .now + limit.bounded)
-    return FileCalls.run { await end(calls, roots) } ?? false
+    return blocked(within: limit, isolation: isolation) { await end(roots) } ?? false
   }
 
   /// Saves while the caller blocks the actor, so that no call that was made before can end.
-  private func end(_ calls: FileCalls, _ roots: [any RestorableNode]?) async -> Bool {
+  private func end(_ roots: [any RestorableNode]?) async -> Bool {
     guard let roots, findings.hasTriedToRestore, turns.running != .restore, !asking.isUnderWay
     else {
-      try? await inFile(calls) { _ in }
+      try? await inFileNow { _ in }
       return false
     }
-    let report = try? await save(byItself: true, calls) { roots }
+    let report = try? await save(byItself: true) { roots }
     return report.map { $0.outcome == .saved && $0.isComplete } ?? false
   }
 
@@ -67,7 +66,7 @@ extension StateKeeper {
       try await turns.run { () async throws(ArchiveError) in
         // The state of a later call stays.
         guard count == turns.overtakingCount else { return }
-        _ = try await discardNow(.waiting)
+        _ = try await discardNow(keepsUnread: false)
         // The autosave knows what the app has now, and hears of the next change.
         guard count == turns.overtakingCount, !isDelegateGone, let autosave,
           !autosave.turns.needsSave
@@ -81,15 +80,13 @@ extension StateKeeper {
   }
 
   /// Discards in the turn that runs; returns where the file is now that nobody could read, or not all of it.
-  func discardNow(
-    _ calls: FileCalls, keepsUnread: Bool = false
-  ) async throws(ArchiveError) -> String? {
+  func discardNow(keepsUnread: Bool) async throws(ArchiveError) -> String? {
     let isPartlyRead = document?.kept.withheld.isEmpty == false
     // A save that blocks the actor may come before the end of the call, and a file that has failed to
     // discard has forgotten what it had.
     beginAnew()
     findings.hasTriedToRestore = true
-    let kept = try await inFile(calls) { (queue) throws(ArchiveError) in
+    let kept = try await inFileNow { (queue) throws(ArchiveError) in
       let kept = keepsUnread ? try queue.file.keepUnread(isPartlyRead) : nil
       try queue.file.discard()
       return kept?.id
