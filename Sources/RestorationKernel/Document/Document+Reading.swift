@@ -25,12 +25,15 @@ extension Document {
     nextID = head.idLimit
     (links.isWhole, self[Self.tree].isUnheard) = (false, true)
     self[Self.tree].body = records.fingerprint(of: self[Self.tree].bodyRecord)
+    elements.reserveCapacity(records.count)
     var next = 0
     while next < elements.count {
+      let count = elements.count
       do throws(ArchiveError) {
         try readContents(of: Int32(next), records, &slots)
       } catch {
         leftovers = nil
+        elements.removeSubrange(count...)
       }
       next += 1
     }
@@ -71,31 +74,32 @@ extension Document {
     let siblings: [Int] = try contents.column(DocumentKey.siblings, steps.count, or: 0)
     var id: UInt64 = 0
     let first = Int32(elements.count)
-    var below: [Element] = []
     for number in steps.indices {
       id &+= UInt64(bitPattern: steps[number])
       guard id > 0, id < head.idLimit, head.forms.indices ~= forms[number],
         let role = Role(rawValue: roles[number] & ~Place.lacksStateMark),
         let sibling = Int32(exactly: siblings[number]), sibling >= 0,
-        elements.count + number < Int(Int32.max), slots[id] == nil
+        elements.count < Int(Int32.max), slots[id] == nil
       else { throw malformed("element \(id)") }
       let place = Place(
         parent: parent, role: role, name: names[number], siblingIndex: sibling,
         form: Int32(forms[number]),
         lacksState: roles[number] & Place.lacksStateMark != 0)
       let body = records.fingerprint(of: id * 2)
-      below.append(Element(id: id, place: place, body: body, isUnheard: body != .none))
+      elements.append(Element(id: id, place: place, body: body, isUnheard: body != .none))
     }
+    let below = first..<Int32(elements.count)
     // Identifiers that grow differ, as those that a save has written mostly do.
     if steps.dropFirst().contains(where: { $0 <= 0 }) {
-      guard Set(below.lazy.map(\.id)).count == below.count else {
+      guard Set(elements[Int(first)...].lazy.map(\.id)).count == below.count else {
         throw malformed("contents \(record)")
       }
     }
-    for place in below.indices { slots.set(below[place].id, first + Int32(place)) }
-    if below.contains(where: { $0.place.role.livesByReferences }) { links.hasReferred = true }
-    elements += below
-    self[parent].children = Array(first..<Int32(elements.count))
+    for slot in below {
+      slots.set(self[slot].id, slot)
+      if self[slot].place.role.livesByReferences { links.hasReferred = true }
+    }
+    self[parent].children = Array(below)
   }
 
   private mutating func readKept(
@@ -119,7 +123,7 @@ extension Document {
       }
       // The state of the application has no form.
       guard part.id < head.idLimit, slot == Self.tree || head.forms.indices ~= forms[number],
-        taken.set(part.id, slot)
+        taken.set(part.id, slot) == nil
       else { throw malformed("unread \(part.id)") }
       guard records.fingerprint(of: part.record) != .none else { continue }
       part.form = slot == Self.tree ? 0 : Int32(forms[number])
