@@ -41,14 +41,11 @@ extension Document {
 
   package mutating func apply(_ change: consuming Change) {
     elements.append(contentsOf: change.added)
-    for element in change.added where element.place.role.livesByReferences {
-      links.hasReferred = true
-    }
     for (slot, body) in change.edits.bodies { self[slot].body = body }
-    for (slot, place) in change.edits.places {
-      self[slot].place = place
-      if place.role.livesByReferences { links.hasReferred = true }
-    }
+    for (slot, place) in change.edits.places { self[slot].place = place }
+    links.hasReferred =
+      links.hasReferred || change.added.contains(where: \.place.role.livesByReferences)
+      || change.edits.places.contains(where: \.place.role.livesByReferences)
     for (slot, slots) in change.edits.children { self[slot].children = slots }
     for slot in change.edits.asksBelow { self[slot].asksBelow = true }
     for slot in change.edits.heard { self[slot].isUnheard = false }

@@ -36,12 +36,8 @@ extension RecordBuilder {
     coder.encode(steps, forKey: DocumentKey.ids)
     coder.encode(children.map(\.place.name), forKey: DocumentKey.names)
     coder.encode(children.map { Int($0.place.form) }, forKey: DocumentKey.forms)
-    if children.contains(where: { $0.place.storedRole != 0 }) {
-      coder.encode(children.map(\.place.storedRole), forKey: DocumentKey.roles)
-    }
-    if children.contains(where: { $0.place.siblingIndex != 0 }) {
-      coder.encode(children.map { Int($0.place.siblingIndex) }, forKey: DocumentKey.siblings)
-    }
+    coder.encode(children.map(\.place.storedRole), DocumentKey.roles, unlessAll: 0)
+    coder.encode(children.map { Int($0.place.siblingIndex) }, DocumentKey.siblings, unlessAll: 0)
     try end()
   }
 
@@ -52,11 +48,9 @@ extension RecordBuilder {
     coder.encode(forms.map(\.className), forKey: DocumentKey.classes)
     coder.encode(forms.map { $0.restorationClassName ?? "" }, forKey: DocumentKey.makers)
     coder.encode(forms.map(\.version), forKey: DocumentKey.versions)
-    if forms.contains(where: { $0.storyboard != nil }) {
-      coder.encode(forms.map { $0.storyboard?.name ?? "" }, forKey: DocumentKey.storyboards)
-      coder.encode(
-        forms.map { $0.storyboard?.identifier ?? "" }, forKey: DocumentKey.storyboardNames)
-    }
+    let boards = forms.map(\.storyboard)
+    coder.encode(boards.map { $0?.name ?? "" }, DocumentKey.storyboards, unlessAll: "")
+    coder.encode(boards.map { $0?.identifier ?? "" }, DocumentKey.storyboardNames, unlessAll: "")
     if !head.formerNames.isEmpty {
       coder.encodeContainer(forKey: DocumentKey.formerNames) { coder in
         for (name, former) in head.formerNames.sorted(by: { $0.key < $1.key }) {
@@ -77,5 +71,14 @@ extension RecordBuilder {
     coder.encode(rows.map(\.part.reason.rawValue), forKey: DocumentKey.reasons)
     coder.encode(rows.map { $0.part.since ?? now }, forKey: DocumentKey.since)
     try end()
+  }
+}
+
+extension KeyedEncoder {
+  /// Writes an array that need not be there, as the one that is read instead has one value alone.
+  fileprivate func encode<Value: Equatable>(
+    _ values: [Value], _ key: String, unlessAll value: Value
+  ) where [Value]: ArchiveValue {
+    if values.contains(where: { $0 != value }) { encode(values, forKey: key) }
   }
 }
