@@ -28,37 +28,3 @@ struct ReadKeys {
     }
   }
 }
-
-/// The coders of the elements of a restore.
-///
-/// One coder is given to one element after the other. If a hook keeps the coder, a new one is
-/// made for the next call.
-final class ElementCoders {
-  private let make: () -> StateDecoder
-  /// The coder, which is nil while an element uses it, so that a second reference shows that a hook has kept
-  /// it; and the keys that each element asked its coders for.
-  @safe @exclusivity(unchecked) private var now: (coder: StateDecoder?, read: SlotTable<ReadKeys>)
-
-  init(placeCount: Int, _ make: @escaping () -> StateDecoder) {
-    self.make = make
-    now = (nil, SlotTable(ReadKeys(), placeCount: placeCount))
-  }
-
-  /// Gives the coder of an element to a call.
-  @inline(__always)
-  func use<Value>(_ slot: Int32, _ body: (StateDecoder) -> Value) -> Value {
-    let coder = now.coder.take() ?? make()
-    coder.open(slot, now.read[slot])
-    let value = body(coder)
-    now.read[slot] = coder.read
-    now.coder = consume coder
-    if !isKnownUniquelyReferenced(&now.coder) { now.coder = nil }
-    return value
-  }
-
-  /// The keys of an element that nobody asked for; nil if there are none.
-  func unreadNote(_ slot: Int32) -> ReportNote? {
-    // An element that is read whole needs no coder again.
-    now.read[slot].isWhole ? nil : use(slot, \.unreadNote)
-  }
-}

@@ -30,9 +30,6 @@ public final class StateDecoder {
     cursor = values.map { FieldCursor($0) } ?? FieldCursor()
   }
 
-  /// The keys that were asked for so far.
-  var read: ReadKeys { now.read }
-
   /// The path of the node; empty for the application.
   public var path: RestorationPath { restored.path(at: now.slot) }
 
@@ -47,25 +44,15 @@ public final class StateDecoder {
   }
 
   var builtIn: BuiltInState? {
-    do throws(ArchiveError) {
-      return try restored.state(at: now.slot)?.container(forKey: BuiltInKey.container)
-        .map(BuiltInState.init(values:))
-    } catch {
-      // The app has a value of its own under the key.
-      return nil
-    }
+    // The app may have a value of its own under the key.
+    try? restored.state(at: now.slot)?.container(forKey: BuiltInKey.container)
+      .map(BuiltInState.init(values:))
   }
 
-  /// The values of the element, opened at the first question: many elements are never asked.
+  /// The values of the element, opened at the first question of a factory; none if they cannot be opened.
   private var values: KeyedDecoder {
-    if !now.isOpen { open() }
+    if !now.isOpen { try? open() }
     return cursor.values
-  }
-
-  private func open() {
-    now.isOpen = true
-    cursor = FieldCursor(restored.state(at: now.slot) ?? .empty)
-    now.read.keyCount = cursor.values.keyCount
   }
 
   /// Whether a ``RestorableList`` was saved by the positions of its rows, and not by
@@ -126,7 +113,7 @@ public final class StateDecoder {
   /// The key counts as asked for.
   @usableFromInline
   func offset(of key: String) throws(ArchiveError) -> Int? {
-    if !now.isOpen { open() }
+    if !now.isOpen { try? open() }
     var place = 0
     guard let offset = try cursor.offset(of: key, place: &place) else { return nil }
     now.read.insert(key, at: place)
@@ -270,8 +257,22 @@ extension StateDecoder {
   /// Begins a call for an element.
   ///
   /// The factory may have read some of its keys before.
-  func open(_ slot: Int32, _ read: ReadKeys) {
-    now = (false, slot, read)
+  func begin(_ slot: Int32) { now = (false, slot, restored.readKeys(of: slot)) }
+
+  /// Ends the call for an element.
+  func end() { restored.setReadKeys(now.read, of: now.slot) }
+
+  /// Opens the values of the element, unless somebody has asked for one.
+  func open() throws(ArchiveError) {
+    if now.isOpen { return }
+    now.isOpen = true
+    do throws(ArchiveError) {
+      cursor = FieldCursor(try restored.state(at: now.slot) ?? .empty)
+    } catch {
+      cursor = FieldCursor()
+      throw error
+    }
+    now.read.keyCount = cursor.values.keyCount
   }
 }
 

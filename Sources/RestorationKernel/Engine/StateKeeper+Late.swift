@@ -168,7 +168,7 @@ extension StateKeeper {
     _ late: Late, _ run: RestorationRun, _ before: Said?, _ after: inout Document
   ) {
     let (slot, own) = (late.slot, document?.kept.withheld[late.slot])
-    if case .restored? = run.elements.outcomes[slot] {
+    if case .restored? = run.elements.outcome(of: slot) {
       after.kept.withheld[slot]?.replacesOwn = own?.replacesOwn ?? true
     } else {
       // The object goes on with what it had.

@@ -8,9 +8,10 @@ final class FormReader {
     let stored: Form
     let className: String
     let restorationClassName: String?
+    /// Makes the objects of the restoration class; nil if nothing is registered under its name.
+    let factory: TypeTable.Factory?
     fileprivate let version: StateVersion
-    @safe @exclusivity(unchecked) fileprivate var found:
-      (known: Known?, factory: TypeTable.Factory?)
+    @safe @exclusivity(unchecked) fileprivate var known: Known?
 
     /// Whether bodies have the version of this version of the app.
     var isCurrent: Bool { stored.version == version.number }
@@ -19,6 +20,7 @@ final class FormReader {
       stored = form
       className = currentName(form.className)
       restorationClassName = form.restorationClassName.map(currentName)
+      factory = restorationClassName.flatMap { types.registration(named: $0)?.factory }
       version = types.version(ofClass: className, restoredBy: restorationClassName)
     }
   }
@@ -28,73 +30,67 @@ final class FormReader {
   typealias Known = (info: TypeInfo, otherClass: String?)
 
   private let types: TypeTable
-  private let formerNames: [String: [String]]
-  private let readings: [Reading]
-  private var changeCount: Int
+  private let head: DocumentHead
+  private let delegate: (any StateDelegate)?
+  /// The names that classes have now.
+  private var names: [String: String] = [:]
+  private var readings: [Reading] = []
+  /// The registrations that the readings are of.
+  private var changeCount = -1
 
-  /// Finds the names that classes have now; of the app, nothing but the delegate's hook is called, once
-  /// for each name.
   init(_ document: Document, _ types: TypeTable, _ delegate: (any StateDelegate)?) {
-    (self.types, formerNames, changeCount) = (types, document.head.formerNames, types.changeCount)
-    var names: [String: String] = [:]
-    func currentName(of stored: String) -> String {
-      if let known = names[stored] { return known }
-      // A later version of the app, in which the class has another name, may have saved the element.
-      let own = ([stored] + (document.head.formerNames[stored] ?? [])).first(
-        where: types.isRegistered)
-      let other = own == nil ? delegate?.currentClassName(forStored: stored) : nil
-      let name = own ?? other.flatMap { types.isRegistered($0) ? $0 : nil } ?? stored
-      names[stored] = name
-      return name
-    }
-    readings = document.head.forms.map { Reading($0, types, currentName: currentName) }
+    (self.types, head, self.delegate) = (types, document.head, delegate)
   }
 
   subscript(form: Int32) -> Reading {
     // A hook may register a class, so that another one is found from then on.
     if types.changeCount != changeCount {
-      for form in readings { form.found = (nil, nil) }
       changeCount = types.changeCount
+      readings = head.forms.map { Reading($0, types, currentName: currentName) }
     }
     return readings[Int(form)]
   }
 
+  /// The name that a class has now; of the app, nothing but the delegate's hook is called, once for each name.
+  private func currentName(of stored: String) -> String {
+    if let known = names[stored] { return known }
+    // A later version of the app, in which the class has another name, may have saved the element.
+    let own = ([stored] + (head.formerNames[stored] ?? [])).first(where: types.isRegistered)
+    let other = own == nil ? delegate?.currentClassName(forStored: stored) : nil
+    let name = own ?? other.flatMap { types.isRegistered($0) ? $0 : nil } ?? stored
+    names[stored] = name
+    return name
+  }
+
   func known(_ object: any StateRestoring, _ form: Int32) -> Known {
     let form = self[form]
-    if let known = form.found.known, known.info.type == type(of: object) { return known }
+    if let known = form.known, known.info.type == type(of: object) { return known }
     let info = types.info(of: object)
-    let names = [form.className] + (formerNames[form.className] ?? [])
+    let names = [form.className] + (head.formerNames[form.className] ?? [])
     let isSaved = names.contains { types.isObject(object, ofClassNamed: $0) }
     let known = (info, isSaved ? nil : info.name)
-    form.found.known = known
+    form.known = known
     return known
   }
 
-  /// The factory of a form's restoration class; nil if there is none.
-  func factory(of form: Int32) -> TypeTable.Factory? {
-    let form = self[form]
-    if form.found.factory == nil {
-      form.found.factory = form.restorationClassName.flatMap {
-        types.registration(named: $0)?.factory
-      }
-    }
-    return form.found.factory
-  }
-
   /// Reads a body of a form, an older one by its migrations.
-  func read(_ body: KeyedDecoder?, _ form: Int32, unread: Kept?) -> ReadBody {
+  func read(
+    _ body: Result<KeyedDecoder, ArchiveError>, _ form: Int32, unread: ReadBody.Unread?
+  ) -> ReadBody {
     var (version, known) = (self[form].stored.version, self[form].version)
-    guard let body, version != known.number else { return ReadBody(unread: unread, body: body) }
+    guard case .success(let stored) = body, version != known.number else {
+      return ReadBody(unread: unread, body: body)
+    }
     guard let steps = known.steps(from: version) else {
       return ReadBody(unread: unread, withheld: known.refusal(of: version))
     }
-    let (copy, stored) = (MigratingState(body), version)
+    let (copy, first) = (MigratingState(stored), version)
     do {
       for step in steps {
         version = step.from
         try step.change(copy)
       }
-      return ReadBody(unread: unread, body: try copy.finish(), migratedFrom: stored)
+      return ReadBody(unread: unread, body: .success(try copy.finish()), migratedFrom: first)
     } catch {
       return ReadBody(
         unread: unread, withheld: .migrationFailed(by: nil, from: version, error.reason))
@@ -104,13 +100,17 @@ final class FormReader {
 
 /// A body that an object may be given, as this version of the app reads it.
 package struct ReadBody {
+  typealias Unread = (id: UInt64, reason: Kept.Reason)
+
   /// Nil for the element's own body.
-  let unread: Kept?
-  /// Nil if nobody gets to see the body.
-  var body: KeyedDecoder?
+  let unread: Unread?
+  /// The values, or why the record does not open; nil if nobody gets to see the body.
+  var body: Result<KeyedDecoder, ArchiveError>?
   var migratedFrom: Int?
   /// The outcome of an element with a body that nobody gets to see, as long as there is no object.
   var withheld: ElementOutcome?
+
+  var isReadable: Bool { (try? body?.get()) != nil }
 
   /// Decides in which order the bodies of an element are offered: the first that its object decodes
   /// counts.

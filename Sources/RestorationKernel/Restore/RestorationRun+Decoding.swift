@@ -2,28 +2,29 @@
 extension RestorationRun {
   /// Gives a container what it contained, and offers an object its bodies until it decodes one.
   func decode(_ object: any StateRestoring, _ slot: Int32, takingContent takesContent: Bool) {
-    coders.use(slot) { coder in
+    use(slot) { coder in
       if takesContent { takeContent(object, coder, slot) }
       while !attempt(slot, { try decode(object, coder, slot) }), elements.offerNext(at: slot) {
-        coder.open(slot, ReadKeys())
+        elements.setReadKeys(ReadKeys(), of: slot)
+        coder.begin(slot)
       }
     }
   }
 
   private func decode(_ object: any StateRestoring, _ coder: StateDecoder, _ slot: Int32) throws {
     guard elements.hasReadableState(slot) else { return }
+    try coder.open()
     let traits = elements.traits(of: slot)
     if traits.contains(.stateful), let object = object as? any StatefulRestoring {
       try coder.decodeState(of: object)
     }
     try object.decodeRestorableState(with: coder)
     if traits.contains(.hasBuiltInState) { try coder.builtIn?.restoreAfterDecoding(object) }
-    try elements.checkBody(of: slot)
   }
 
   func layOut(_ object: any StateRestoring, _ slot: Int32) {
     guard elements.hasReadableState(slot) else { return }
-    coders.use(slot) { coder in
+    use(slot) { coder in
       _ = attempt(slot) {
         if elements.traits(of: slot).contains(.hasBuiltInState) {
           try coder.builtIn?.restoreAfterLayout(object)
@@ -35,14 +36,15 @@ extension RestorationRun {
 
   /// Lets the delegate decode the application's own values.
   func decode(_ delegate: any StateDelegate) {
-    coders.use(Document.tree) { coder in
+    use(Document.tree) { coder in
       do {
+        try coder.open()
         try delegate.didDecodeRestorableState(with: coder)
       } catch {
         elements.endDecoding(Document.tree, throwing: error)
       }
     }
-    if let note = coders.unreadNote(Document.tree) { elements.note(note, Document.tree) }
+    if let note = unreadNote(Document.tree) { elements.note(note, Document.tree) }
   }
 
   /// Gives a container the nodes that it contained and that are back.

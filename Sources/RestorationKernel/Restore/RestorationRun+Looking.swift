@@ -29,7 +29,7 @@ extension RestorationRun {
     switch place.role.kind {
     case .view: return nil
     case .object where !namesClass: return existing(place) ?? .missing(.notRegistered)
-    case .node where elements.keepsMissing(below: slot) != nil: return .missing(.stackCut)
+    case .node where elements.cut(below: slot) != nil: return .missing(.stackCut)
     // Nobody makes a tab.
     case .node where elements.container(of: slot, that: .tabs) != nil:
       return existing(place) ?? .missing(.tabNotFound)
@@ -50,7 +50,7 @@ extension RestorationRun {
     let place = document[slot].place
     let name = forms[place.form].restorationClassName ?? ""
     if let root = givenRoot(place, madeBy: name) { return .found(root, .existing) }
-    if let make = forms.factory(of: place.form) { return ask(make, slot) }
+    if let make = forms[place.form].factory { return ask(make, slot) }
     return .missing(.unknownRestorationClass(name))
   }
 
@@ -66,14 +66,14 @@ extension RestorationRun {
   }
 
   private func ask(_ make: TypeTable.Factory, _ slot: Int32) -> Found {
-    coders.use(slot) { coder in
+    use(slot) { coder in
       ask(.restorationClass) { try make(coder.path, coder) } ?? .missing(.vetoed)
     }
   }
 
   private func askDelegate(_ slot: Int32) -> Found? {
     guard let delegate else { return nil }
-    return coders.use(slot) { coder in
+    return use(slot) { coder in
       ask(.delegate) { try delegate.node(at: coder.path, coder: coder) }
     }
   }

@@ -13,7 +13,7 @@ extension RestorationRun {
     keep(in: &after, byteCount)
     findLeftOut()
     for (slot, bodies) in after.kept.bodies {
-      guard case .restored? = elements.outcomes[slot], elements.choice(at: slot)?.unread == nil
+      guard case .restored? = elements.outcome(of: slot), elements.choice(at: slot)?.unread == nil
       else { continue }
       // The own body has been decoded, so that it is kept when the element is left out again.
       for place in bodies.indices where bodies[place].reason == .leftOut {
@@ -21,7 +21,7 @@ extension RestorationRun {
         after.hasUnstoredKept = true
       }
     }
-    for slot in order { after.kept.withheld[slot] = nil }
+    for slot in order where !after.kept.withheld.isEmpty { after.kept.withheld[slot] = nil }
     for slot in [Document.tree] + order {
       guard let reason = withheldReason(slot) else { continue }
       after.kept.withheld[slot] = Kept(
@@ -38,7 +38,7 @@ extension RestorationRun {
   /// Notes the nodes that are back, but that the node above does not contain any more; if the decoding of that
   /// one could not be called, or threw, they are kept.
   private func keepUntaken() {
-    for slot in order {
+    for slot in order where !document[slot].children.isEmpty {
       guard let parent = elements.node(at: slot) else { continue }
       let stored = document[slot].children.filter {
         document[$0].place.role == .child || document[$0].place.role == .presented
@@ -53,7 +53,7 @@ extension RestorationRun {
           continue
         }
         elements.note(.notContained, child)
-        if elements.outcomes[slot]?.isRead != true { elements.keep(child) }
+        if elements.outcome(of: slot)?.isRead != true { elements.keep(child) }
       }
     }
   }
@@ -62,7 +62,7 @@ extension RestorationRun {
   private func noteGivenRoot(_ slot: Int32) {
     let place = document[slot].place
     guard place.role.kind == .node,
-      elements.outcomes[slot]?.isBack == true || elements.outcomes[slot] == .vetoed,
+      elements.outcome(of: slot)?.isBack == true || elements.outcome(of: slot) == .vetoed,
       let given = existing.object(place), given !== elements.object(at: slot)
     else { return }
     elements.note(.givenRootNotUsed, slot)
@@ -87,7 +87,7 @@ extension RestorationRun {
         stored?.reason == .leftOut ? nil : stored ?? before[document[slot].place.parent]
       var kept: Kept?
       if elements.isKept(slot) {
-        let outcome = elements.outcomes[slot]
+        let outcome = elements.outcome(of: slot)
         kept = Kept(
           reason: Kept.Reason(outcome), since: before[slot]?.since,
           byteCount: byteCounts[slot] ?? 0, outcome: outcome)
@@ -102,10 +102,13 @@ extension RestorationRun {
     existing.lookAgain()
     var found: Set<Int32> = []
     for slot in order {
-      let place = document[slot].place
-      guard elements.outcomes[slot] == .skipped || found.contains(place.parent),
-        let object = existing.object(place)
-      else { continue }
+      let isLeftOut =
+        switch elements.outcome(of: slot) {
+        case .skipped: true
+        case .parentMissing: found.contains(document[slot].place.parent)
+        default: false
+        }
+      guard isLeftOut, let object = existing.object(document[slot].place) else { continue }
       found.insert(slot)
       elements.set(object, object as? any RestorableNode, at: slot)
     }
@@ -113,14 +116,14 @@ extension RestorationRun {
 
   /// Why the object of an element has not read its own body, or not whole; nil if it has, or is not there.
   private func withheldReason(_ slot: Int32) -> Kept.Reason? {
-    guard slot == Document.tree || elements.object(at: slot) != nil else { return nil }
-    switch elements.outcomes[slot] {
+    switch elements.outcome(of: slot) {
     case .restored:
-      if elements.choice(at: slot)?.unread != nil { return .replaced }
-      return elements.isReplaced(slot) ? .fieldReplaced : nil
-    case .restoredWithoutState, nil: return nil
-    case .parentMissing: return .leftOut
-    case let outcome: return Kept.Reason(outcome)
+      elements.choice(at: slot)?.unread != nil
+        ? .replaced : elements.isReplaced(slot) ? .fieldReplaced : nil
+    case .restoredWithoutState, nil: nil
+    case _ where !elements.isBack(slot): nil
+    case .parentMissing: .leftOut
+    case let outcome: Kept.Reason(outcome)
     }
   }
 
@@ -145,24 +148,28 @@ extension RestorationRun {
       let own = self.notes(of: slot, isKept: isKept)
       if !own.isEmpty { notes[slot] = own }
     }
-    return ReportEntries { [document, order, outcomes = elements.outcomes] in
+    let outcomes = ([Document.tree] + order).map { elements.outcome(of: $0) }
+    return ReportEntries { [document, order] in
       let paths = StoredPaths(document)
-      let lines = order.compactMap { slot in
-        outcomes[slot].map {
-          ReportEntry(slot, of: document, at: paths[slot], $0, notes[slot] ?? [])
-        }
+      let lines = zip(order, outcomes.dropFirst()).compactMap { slot, outcome in
+        outcome.map { ReportEntry(slot, of: document, at: paths[slot], $0, notes[slot] ?? []) }
       }
-      let outcome = outcomes[Document.tree] ?? .restored(by: .delegate)
-      return lines.noting(ofApplication, outcome)
+      return lines.noting(ofApplication, outcomes[0] ?? .restored(by: .delegate))
     }
   }
 
   private func notes(of slot: Int32, isKept: Bool) -> [ReportNote] {
     var notes = elements.notes(of: slot)
     if isKept { notes.append(.kept) }
-    if elements.outcomes[slot]?.isDecodable == true, let note = coders.unreadNote(slot) {
+    if elements.outcome(of: slot)?.isDecodable == true, let note = unreadNote(slot) {
       notes.append(note)
     }
     return notes
+  }
+
+  /// The keys of an element that nobody asked for; nil if there are none.
+  func unreadNote(_ slot: Int32) -> ReportNote? {
+    // An element that is read whole needs no coder again.
+    elements.readKeys(of: slot).isWhole ? nil : use(slot, \.unreadNote)
   }
 }

@@ -8,13 +8,15 @@ final class RestorationRun {
   /// The elements in the order of the walk that has saved them, parents first.
   let order: [Int32]
   let elements: RestoredElements
-  let coders: ElementCoders
   let objects: ObjectTable
   let existing: ExistingObjects
   let delegate: (any StateDelegate)?
   /// Says where the restore is, and what it leaves out; nil if the launch could not be marked.
   let launch: LaunchMark?
-  private(set) lazy var forms = FormReader(document, objects.types, delegate)
+  let forms: FormReader
+  /// Serves one element after the other; nil while an element uses it, so that a second reference shows that a hook
+  /// has kept it.
+  @safe @exclusivity(unchecked) private var coder: StateDecoder?
 
   var types: TypeTable { objects.types }
 
@@ -27,10 +29,8 @@ final class RestorationRun {
     (self.document, self.objects, self.delegate) = (document, objects, delegate)
     self.launch = launch
     order = part ?? Array(document.walk(from: Document.tree).dropFirst())
-    let placeCount = part == nil ? document.elements.count : 0
-    let elements = RestoredElements(document, placeCount: placeCount, body)
-    self.elements = elements
-    coders = ElementCoders(placeCount: placeCount) { StateDecoder(elements) }
+    forms = FormReader(document, objects.types, delegate)
+    elements = RestoredElements(document, part: part, body)
     existing = ExistingObjects(objects, roots: roots, elements)
   }
 
@@ -41,31 +41,49 @@ final class RestorationRun {
   func run(isLate: Bool = false, isBack: Bool = false) -> RestorationReport.Outcome {
     let application = isLate ? nil : delegate
     if let application {
-      let isMeant = coders.use(Document.tree) {
+      let isMeant = use(Document.tree) {
         application.shouldRestoreApplicationState(with: $0)
       }
       guard isMeant else { return .declined }
     }
     for slot in order { make(slot, isBack: isBack) }
-    forEachBack { slot, _ in elements.node(at: slot)?.loadViewIfNeeded() }
+    forEach(decodable()) { slot, _ in elements.node(at: slot)?.loadViewIfNeeded() }
     order.forEach(findView)
-    forEachBack { slot, object in decode(object, slot, takingContent: !isBack) }
+    let back = decodable()
+    forEach(back) { slot, object in decode(object, slot, takingContent: !isBack) }
     delegate?.layOutRestoredInterface()
-    forEachBack { slot, object in
-      if !isBack || elements.outcomes[slot]?.isRead == true { layOut(object, slot) }
+    forEach(back) { slot, object in
+      if !isBack || elements.outcome(of: slot)?.isRead == true { layOut(object, slot) }
     }
     if let application { decode(application) }
-    forEachBack { _, object in object.applicationFinishedRestoringState() }
+    forEach(back) { _, object in object.applicationFinishedRestoringState() }
     return .restored
   }
 
-  private func forEachBack(_ body: (Int32, any StateRestoring) -> Void) {
-    for slot in order {
-      guard let object = elements.decodable(at: slot) else { continue }
+  private typealias Back = (slot: Int32, object: any StateRestoring)
+
+  private func decodable() -> [Back] {
+    order.compactMap { slot in elements.decodable(at: slot).map { (slot, $0) } }
+  }
+
+  private func forEach(_ back: [Back], _ body: (Int32, any StateRestoring) -> Void) {
+    for (slot, object) in back {
       mark(slot)
       body(slot, object)
     }
     mark(nil)
+  }
+
+  /// Gives the coder of an element to a call.
+  @inline(__always)
+  func use<Value>(_ slot: Int32, _ body: (StateDecoder) -> Value) -> Value {
+    let coder = coder.take() ?? StateDecoder(elements)
+    coder.begin(slot)
+    let value = body(coder)
+    coder.end()
+    self.coder = consume coder
+    if !isKnownUniquelyReferenced(&self.coder) { self.coder = nil }
+    return value
   }
 
   @inline(__always)
@@ -96,15 +114,18 @@ final class RestorationRun {
     let unread = document.kept.bodies.isEmpty ? nil : document.kept.bodies[slot]
     if unread == nil, forms[document[slot].place.form].isCurrent { return }
     let element = document[slot]
+    func body(_ record: UInt64) -> Result<KeyedDecoder, ArchiveError> {
+      Result { () throws(ArchiveError) in try elements.body(record) }
+    }
     var bodies = (unread ?? []).map {
-      forms.read(elements.body($0.record, of: slot), $0.form, unread: $0)
+      forms.read(body($0.record), $0.form, unread: ($0.id, $0.reason))
     }
     // What wrote nothing is migrated as well.
-    let own = element.body == .none ? .empty : elements.body(element.bodyRecord, of: slot)
+    let own = element.body == .none ? .success(.empty) : body(element.bodyRecord)
     bodies.append(forms.read(own, element.place.form, unread: nil))
     let untaken = isBack ? document.kept.untaken(slot) : nil
     if let untaken { bodies.removeAll { !untaken.contains($0.unread?.id) } }
-    let order = ReadBody.order(bodies.map { ($0.unread?.reason, $0.body != nil) }, isLate: isBack)
+    let order = ReadBody.order(bodies.map { ($0.unread?.reason, $0.isReadable) }, isLate: isBack)
     elements.offer(order.isEmpty ? bodies.suffix(1) : order.map { bodies[$0] }[...], at: slot)
   }
 
@@ -143,7 +164,7 @@ final class RestorationRun {
   }
 
   private func findView(_ slot: Int32) {
-    guard elements.outcomes[slot] == nil else { return }
+    guard elements.outcome(of: slot) == nil else { return }
     let place = document[slot].place
     mark(place.parent)
     guard elements.decodable(at: place.parent) != nil, let view = existing.object(place) else {

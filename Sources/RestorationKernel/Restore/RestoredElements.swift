@@ -8,6 +8,8 @@ final class RestoredElements {
     var traits: TypeTraits = []
     /// Whether saves keep the element with all below it.
     var isKept = false
+    /// The keys that coders were asked for.
+    var read = ReadKeys()
   }
 
   /// The facts that few elements have.
@@ -18,68 +20,82 @@ final class RestoredElements {
     var notes: [ReportNote] = []
     /// Whether a save would replace fields that were not restored as they are stored.
     var isReplaced = false
-    /// Why the body could not be read when somebody asked for it.
-    var error: ArchiveError?
-    /// Whether saves keep the missing node of a stack; what lay on that one is left out.
-    var keepsMissing: Bool?
-    /// How many nodes of a stack have each name.
-    var nameCounts: [String: Int]?
   }
 
   private struct Tables {
-    var outcomes: SlotTable<ElementOutcome?>
-    var found: SlotTable<Found>
+    var outcomes: [ElementOutcome?]
+    var found: [Found]
+    var claimed: KeyTable
     var extras: [Int32: Extra] = [:]
+    /// The stacks of which a node is missing, and whether saves keep that one; what lay on it is left out.
+    var cuts: [Int32: Bool] = [:]
   }
 
   let document: Document
   private let paths: StoredPaths
+  /// The places that a part of the document has in the tables, so that it costs what it has; nil for all of it.
+  private var places: [Int32: Int]?
   private let readBody: (UInt64) throws(ArchiveError) -> KeyedDecoder?
   private lazy var slots = document.slotsByIdentifier
+  /// The names that several siblings have, by the element above.
+  private lazy var sharedNames: [Int32: Set<String>] = document.elements.reduce(into: [:]) {
+    let place = $1.place
+    if place.siblingIndex > 0 { $0[place.parent, default: []].insert(place.name) }
+  }
   // The tables belong to one run, which is at one element at a time (benchmark: restore 10,000 nodes).
   @safe @exclusivity(unchecked) private var tables: Tables
-  private var claimed: KeyTable
   /// Finds the objects of elements that this restore does not restore.
   var other: (Int32) -> (any StateRestoring)? = { _ in nil }
   /// The tabs that were selected, and are not back.
   var tabsToCome: [(tabs: any RestorableTabs, id: UInt64)] = []
 
-  /// With a count of places of 0, the tables have what they are given, as for a part of the document.
+  /// With a part of the document, the tables have the elements of the part and the one above.
   init(
-    _ document: Document, placeCount: Int,
+    _ document: Document, part: [Int32]?,
     _ readBody: @escaping (UInt64) throws(ArchiveError) -> KeyedDecoder?
   ) {
     (self.document, self.readBody, paths) = (document, readBody, StoredPaths(document))
+    places = part.map { part in
+      let above = part.first.map { document[$0].place.parent } ?? Document.tree
+      return ([Document.tree, above] + part).reduce(into: [Int32: Int]()) { places, slot in
+        if places[slot] == nil { places[slot] = places.count }
+      }
+    }
+    let count = places.map { $0.count + 1 } ?? document.elements.count
     tables = Tables(
-      outcomes: SlotTable(nil, placeCount: placeCount),
-      found: SlotTable(Found(), placeCount: placeCount))
-    claimed = KeyTable(expecting: placeCount)
-    tables.outcomes[Document.tree] = .restored(by: .delegate)
+      outcomes: Array(repeating: nil, count: count),
+      found: Array(repeating: Found(), count: count), claimed: KeyTable(expecting: count))
+    tables.outcomes[place(of: Document.tree)] = .restored(by: .delegate)
   }
 
-  var outcomes: SlotTable<ElementOutcome?> { _read { yield tables.outcomes } }
+  /// The place of an element in the tables: one that a part does not have has the last, as all others.
+  @inline(__always)
+  private func place(of slot: Int32) -> Int {
+    guard let places else { return Int(slot) }
+    return places[slot] ?? places.count
+  }
 
   @inline(__always)
   private func extra(_ slot: Int32) -> Extra? { tables.extras.isEmpty ? nil : tables.extras[slot] }
 
   // MARK: Objects
 
-  func object(at slot: Int32) -> (any StateRestoring)? { tables.found[slot].object }
+  func object(at slot: Int32) -> (any StateRestoring)? { tables.found[place(of: slot)].object }
 
-  func node(at slot: Int32) -> (any RestorableNode)? { tables.found[slot].node }
+  func node(at slot: Int32) -> (any RestorableNode)? { tables.found[place(of: slot)].node }
 
-  func traits(of slot: Int32) -> TypeTraits { tables.found[slot].traits }
+  func traits(of slot: Int32) -> TypeTraits { tables.found[place(of: slot)].traits }
 
   func isBack(_ slot: Int32) -> Bool { slot == Document.tree || object(at: slot) != nil }
 
   /// The object of an element, if it is of the class that was saved.
   func decodable(at slot: Int32) -> (any StateRestoring)? {
-    tables.outcomes[slot]?.isDecodable == true ? object(at: slot) : nil
+    outcome(of: slot)?.isDecodable == true ? object(at: slot) : nil
   }
 
   /// Whether saves have to know the object of an element as that; a node may be of another class.
   func isKnown(_ slot: Int32) -> Bool {
-    guard let outcome = tables.outcomes[slot] else { return false }
+    guard let outcome = outcome(of: slot) else { return false }
     // The app itself has made the object of an element that is left out.
     if outcome == .skipped { return true }
     if isKept(slot) { return false }
@@ -92,57 +108,62 @@ final class RestoredElements {
     _ object: any StateRestoring, _ node: (any RestorableNode)?, at slot: Int32
   ) -> Int32? {
     let key = UInt64(addressOf: object)
-    if let other = claimed[key] { return other == slot ? nil : other }
-    claimed.set(key, slot)
-    (tables.found[slot].object, tables.found[slot].node) = (object, node)
+    if let other = tables.claimed.set(key, slot), other != slot {
+      tables.claimed.set(key, other)
+      return other
+    }
+    set(object, node, at: slot)
     return nil
   }
 
   /// Notes an object that may be that of other elements, too.
   func set(
     _ object: any StateRestoring, _ node: (any RestorableNode)? = nil, at slot: Int32
-  ) { (tables.found[slot].object, tables.found[slot].node) = (object, node) }
+  ) { (tables.found[place(of: slot)].object, tables.found[place(of: slot)].node) = (object, node) }
 
-  func contains(_ object: any StateRestoring) -> Bool { claimed[UInt64(addressOf: object)] != nil }
+  func contains(_ object: any StateRestoring) -> Bool {
+    tables.claimed[UInt64(addressOf: object)] != nil
+  }
 
   /// Lets all objects go; coders that hooks have kept find nothing any more.
   func forget() {
-    (tables.found, other, tabsToCome) = (SlotTable(Found(), placeCount: 0), { _ in nil }, [])
+    (places, tables.found, tables.outcomes) = ([:], [Found()], [nil])
+    (other, tabsToCome) = ({ _ in nil }, [])
   }
 
   // MARK: Outcomes
 
+  func outcome(of slot: Int32) -> ElementOutcome? { tables.outcomes[place(of: slot)] }
+
   /// Decides what becomes of an element whose object a step has provided.
   func settle(_ known: FormReader.Known, by step: RestorationReport.Step, at slot: Int32) {
-    tables.outcomes[slot] = ElementOutcome(
+    tables.outcomes[place(of: slot)] = ElementOutcome(
       by: step, otherClass: known.otherClass, withheld: choice(at: slot)?.withheld,
       hasState: !document[slot].place.lacksState)
-    tables.found[slot].traits = known.info.traits
-    if known.otherClass == nil { noteMigration(slot) }
-  }
-
-  private func noteMigration(_ slot: Int32) {
-    if let version = choice(at: slot)?.migratedFrom { note(.migrated(from: version), slot) }
+    tables.found[place(of: slot)].traits = known.info.traits
   }
 
   /// Decides what becomes of an element that has no object.
   func settle(missing reason: ElementOutcome, at slot: Int32) {
     let outcome = ElementOutcome(missing: reason, withheld: choice(at: slot)?.withheld)
-    let isKept = outcome.isKept(onKeptNode: keepsMissing(below: slot) ?? false)
-    (tables.outcomes[slot], tables.found[slot].isKept) = (outcome, isKept)
-    guard let stack = container(of: slot, that: .stack) else { return }
-    let isCut = tables.extras[stack]?.keepsMissing
+    let (stack, cut) = (container(of: slot, that: .stack), cut(below: slot))
+    let isKept = outcome.isKept(onKeptNode: cut ?? false)
+    (tables.outcomes[place(of: slot)], tables.found[place(of: slot)].isKept) = (outcome, isKept)
+    guard let stack else { return }
     // A node whose class this version does not know is as if it had not been in the stack, unless the
     // number that tells it from an equal sibling would pass to that one.
-    if case .unknownRestorationClass = reason, isCut == nil, hasOwnName(slot, in: stack) { return }
-    tables.extras[stack, default: Extra()].keepsMissing = isCut == true || isKept
+    if case .unknownRestorationClass = reason, cut == nil,
+      sharedNames[stack]?.contains(document[slot].place.name) != true
+    {
+      return
+    }
+    tables.cuts[stack] = cut == true || isKept
   }
 
   /// Whether saves keep the missing node on which an element lay in a stack; nil if no node of the
   /// stack is missing so far.
-  func keepsMissing(below slot: Int32) -> Bool? {
-    tables.extras.isEmpty
-      ? nil : container(of: slot, that: .stack).flatMap { extra($0)?.keepsMissing }
+  func cut(below slot: Int32) -> Bool? {
+    tables.cuts.isEmpty ? nil : container(of: slot, that: .stack).flatMap { tables.cuts[$0] }
   }
 
   /// The node that contains an element, if it has a trait.
@@ -151,49 +172,51 @@ final class RestoredElements {
     return document[slot].place.role == .child && traits(of: parent).contains(trait) ? parent : nil
   }
 
-  private func hasOwnName(_ slot: Int32, in stack: Int32) -> Bool {
-    let counts =
-      tables.extras[stack]?.nameCounts
-      ?? document[stack].children.reduce(into: [:]) { $0[document[$1].place.name, default: 0] += 1 }
-    tables.extras[stack, default: Extra()].nameCounts = counts
-    return counts[document[slot].place.name] == 1
-  }
-
   /// Notes that the object of an element could not be decoded.
   func endDecoding(_ slot: Int32, throwing error: any Error) {
-    guard let step = tables.outcomes[slot]?.step else { return }
-    tables.outcomes[slot] = .decodeFailed(by: step, error.reason)
+    guard let step = outcome(of: slot)?.step else { return }
+    tables.outcomes[place(of: slot)] = .decodeFailed(by: step, error.reason)
   }
 
-  func isKept(_ slot: Int32) -> Bool { tables.found[slot].isKept }
+  func isKept(_ slot: Int32) -> Bool { tables.found[place(of: slot)].isKept }
 
-  func keep(_ slot: Int32) { tables.found[slot].isKept = true }
+  func keep(_ slot: Int32) { tables.found[place(of: slot)].isKept = true }
 
   func note(_ note: ReportNote, _ slot: Int32) {
     tables.extras[slot, default: Extra()].notes.append(note)
   }
 
-  func notes(of slot: Int32) -> [ReportNote] { extra(slot)?.notes ?? [] }
+  func notes(of slot: Int32) -> [ReportNote] {
+    guard let extra = extra(slot) else { return [] }
+    let isRead = outcome(of: slot)?.isDecodable == true
+    let version = isRead ? extra.choices.first?.migratedFrom : nil
+    return (version.map { [.migrated(from: $0)] } ?? []) + extra.notes
+  }
+
+  /// The keys of an element that coders were asked for.
+  func readKeys(of slot: Int32) -> ReadKeys { tables.found[place(of: slot)].read }
+
+  func setReadKeys(_ read: ReadKeys, of slot: Int32) { tables.found[place(of: slot)].read = read }
 
   // MARK: Bodies
 
   /// Offers an object some bodies, one after the other.
   func offer(_ choices: ArraySlice<ReadBody>, at slot: Int32) {
-    tables.extras[slot, default: Extra()].choices = choices
+    tables.extras[slot] = Extra(choices: choices)
   }
 
   /// Goes on to the next body that is offered; false if there is none.
   func offerNext(at slot: Int32) -> Bool {
-    guard let extra = extra(slot), extra.choices.count > 1, let step = tables.outcomes[slot]?.step
+    guard let extra = extra(slot), extra.choices.count > 1,
+      let step = outcome(of: slot)?.step
     else { return false }
-    (tables.extras[slot], tables.outcomes[slot]) = (
-      Extra(choices: extra.choices.dropFirst()), .restored(by: step)
-    )
-    noteMigration(slot)
+    offer(extra.choices.dropFirst(), at: slot)
+    tables.outcomes[place(of: slot)] = .restored(by: step)
     return true
   }
 
   /// The body that is offered now; nil if that is the own one in the current version.
+  @inline(__always)
   func choice(at slot: Int32) -> ReadBody? { extra(slot)?.choices.first }
 
   /// Whether the object of an element has something to read.
@@ -203,18 +226,11 @@ final class RestoredElements {
 
   func isReplaced(_ slot: Int32) -> Bool { extra(slot)?.isReplaced == true }
 
-  /// Throws the error of the body, if it could not be read.
-  func checkBody(of slot: Int32) throws {
-    if let error = extra(slot)?.error { throw error }
-  }
-
-  func body(_ record: UInt64, of slot: Int32) -> KeyedDecoder? {
-    do throws(ArchiveError) {
-      return try readBody(record)
-    } catch {
-      tables.extras[slot, default: Extra()].error = error
-      return nil
+  func body(_ record: UInt64) throws(ArchiveError) -> KeyedDecoder {
+    guard let body = try readBody(record) else {
+      throw ArchiveError(.malformed, subject: "no record \(record)")
     }
+    return body
   }
 }
 
@@ -228,10 +244,10 @@ extension RestoredElements {
 
   func path(at slot: Int32) -> RestorationPath { paths[slot] }
 
-  /// The app's values of an element; nil if none are stored.
-  func state(at slot: Int32) -> KeyedDecoder? {
-    if let choice = choice(at: slot) { return choice.body }
-    return document[slot].body == .none ? nil : body(document[slot].bodyRecord, of: slot)
+  /// The app's values of an element, in the body that is offered now; nil if none are stored.
+  func state(at slot: Int32) throws(ArchiveError) -> KeyedDecoder? {
+    if let choice = choice(at: slot) { return try choice.body?.get() }
+    return document[slot].body == .none ? nil : try body(document[slot].bodyRecord)
   }
 
   /// The nodes that an element contained or presented and that are back, in saved order.

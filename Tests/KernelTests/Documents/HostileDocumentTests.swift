@@ -216,6 +216,48 @@ final class HostileDocumentTests: BodyTestCase {
     }
   }
 
+  /// Restores a page with an own and an unread body in a launch that opens no record with a long text.
+  private func restoreShort(own: String, unread: String) async throws -> (Page, [ElementOutcome]) {
+    let list: (KeyedEncoder) -> Void = { encoder in
+      encoder.encode([1 as UInt64], forKey: "owners")
+      encoder.encode([5 as UInt64], forKey: "ids")
+      encoder.encode([0], forKey: "forms")
+      // Its decoding threw, so it is offered first.
+      encoder.encode([6 as UInt8], forKey: "reasons")
+      encoder.encode([Date(timeIntervalSinceReferenceDate: 800_000_000)], forKey: "since")
+    }
+    try store([0: Contents([1], ["a"])], texts: [1: own, 5: unread], others: [.max - 1: list])
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: launch.store, keys: launch.keys,
+      limits: ArchiveLimits(stringByteCount: 50))
+    try keeper.register(Page.self, as: "Page")
+    let page = Page("a", "before")
+    let report = try await keeper.restore(into: [page])
+    XCTAssertEqual(report.outcome, .restored)
+    _ = try await keeper.save([page])
+    await keeper.close()
+    return (page, report.entries.map(\.outcome))
+  }
+
+  func testAnUnreadBodyThatDoesNotOpenLeavesTheOwnOneToItsObject() async throws {
+    let long = String(repeating: "u", count: 100)
+    let (page, outcomes) = try await restoreShort(own: "own", unread: long)
+    XCTAssertEqual(page.text, "own")
+    XCTAssertEqual(outcomes, [.restored(by: .existing)])
+    XCTAssertEqual(try allTexts(), ["own", long])
+  }
+
+  func testABodyThatDoesNotOpenIsNotDecodedAndStaysStored() async throws {
+    let long = String(repeating: "u", count: 100)
+    let (page, outcomes) = try await restoreShort(own: long, unread: long + "2")
+    XCTAssertEqual(page.text, "before")
+    XCTAssertEqual(outcomes.count, 1)
+    guard case .decodeFailed(by: .existing, _)? = outcomes.first else {
+      return XCTFail("\(outcomes)")
+    }
+    XCTAssertEqual(try allTexts(), [long, long + "2"])
+  }
+
   func testAnyDateSinceWhichSomethingIsKeptCanBeSaid() async throws {
     let dates: [Double] = [0, 1e12, 1e18, 1e300, -1e300, .infinity, -.infinity, .nan]
     for date in dates {
