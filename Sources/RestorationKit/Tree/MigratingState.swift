@@ -5,18 +5,15 @@ public import ArchiveCodec
 /// Values that a migration does not touch stay as they are, also references to nodes
 /// and objects. Use the state only in the call that it is given to.
 public final class MigratingState {
-  /// The place of a value: under a key of a record, or in a container that is being changed.
-  private enum Entry {
-    case stored(KeyedDecoder, key: String)
-    case container(MigratingState)
-  }
+  /// The place of a value.
+  private typealias Entry = (record: KeyedDecoder, key: String)
 
   private var entries: [String: (place: Int, value: Entry)] = [:]
   private var nextPlace = 0
 
   init(_ state: KeyedDecoder?) {
     guard let state else { return }
-    for key in state.keys { set(.stored(state, key: key), key) }
+    for key in state.keys { set((state, key), key) }
   }
 
   /// The keys that have a value, in stored order, then in the order in which they were added.
@@ -71,7 +68,7 @@ public final class MigratingState {
   public func decodeIfPresent<Value: ArchiveValue>(
     _ type: Value.Type = Value.self, forKey key: String
   ) throws -> Value? {
-    guard let (record, stored) = try source(of: key) else { return nil }
+    guard let (record, stored) = entries[key]?.value else { return nil }
     return try record.decodeIfPresent(type, forKey: stored)
   }
 
@@ -86,7 +83,7 @@ public final class MigratingState {
   public func decodeIfPresent<Value: Decodable>(
     _ type: Value.Type = Value.self, forKey key: String
   ) throws -> Value? {
-    guard let (record, stored) = try source(of: key) else { return nil }
+    guard let (record, stored) = entries[key]?.value else { return nil }
     return try record.decodeIfPresent(type, forKey: stored)
   }
 
@@ -155,15 +152,13 @@ public final class MigratingState {
     forKey key: String, _ change: (_ container: MigratingState) throws -> Void
   ) throws {
     try refuseTaken(key)
-    let container: MigratingState
-    switch entries[key]?.value {
-    case .container(let open): container = open
-    case .stored(let record, let stored):
-      container = MigratingState(try record.container(forKey: stored))
-    case nil: container = MigratingState(nil)
-    }
+    let container = MigratingState(
+      try entries[key].flatMap { try $0.value.record.container(forKey: $0.value.key) })
     try change(container)
-    set(.container(container), key)
+    let changed = try KeyedDecoder.encoding {
+      try $0.encodeContainer(forKey: key, container.write)
+    }
+    set((changed, key), key)
   }
 
   private func set<Value>(
@@ -171,7 +166,7 @@ public final class MigratingState {
   ) throws {
     try refuseTaken(key)
     guard value != nil else { return remove(key) }
-    set(.stored(try KeyedDecoder.encoding(encode), key: key), key)
+    set((try KeyedDecoder.encoding(encode), key), key)
   }
 
   private func set(_ entry: Entry, _ key: String) {
@@ -179,35 +174,16 @@ public final class MigratingState {
     nextPlace += 1
   }
 
-  private func source(of key: String) throws -> (KeyedDecoder, key: String)? {
-    switch entries[key]?.value {
-    case .stored(let record, let stored): (record, stored)
-    case .container(let container):
-      (
-        try KeyedDecoder.encoding { encoder in
-          try encoder.encodeContainer(forKey: key) { try container.write(to: $0) }
-        }, key
-      )
-    case nil: nil
-    }
-  }
-
   /// Writes all values.
-  ///
-  /// The recursion is only as deep as the app's own calls were.
   private func write(to encoder: KeyedEncoder) throws {
     for (key, entry) in entries.sorted(by: { $0.value.place < $1.value.place }) {
-      switch entry.value {
-      case .stored(let record, let stored): try encoder.copy(stored, from: record, as: key)
-      case .container(let container):
-        try encoder.encodeContainer(forKey: key) { try container.write(to: $0) }
-      }
+      try encoder.copy(entry.value.key, from: entry.value.record, as: key)
     }
   }
 
   /// The present state.
   func finish() throws -> KeyedDecoder {
-    try KeyedDecoder.encoding { try write(to: $0) }
+    try KeyedDecoder.encoding(write)
   }
 }
 
