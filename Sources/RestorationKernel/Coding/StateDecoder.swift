@@ -231,11 +231,8 @@ public final class StateDecoder {
   ///
   /// The key counts as asked for.
   private func state(with key: String) -> KeyedDecoder {
-    do throws(ArchiveError) {
-      _ = try offset(of: key)
-    } catch {
-      // The caller reads the key next and throws this error itself.
-    }
+    // The caller reads the key next, and throws the error itself.
+    _ = try? offset(of: key)
     return values
   }
 

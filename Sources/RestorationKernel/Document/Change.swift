@@ -29,13 +29,11 @@ extension Document {
   mutating func setFingerprints(
     _ records: [(record: UInt64, fingerprint: RecordFingerprint)], from first: Int
   ) {
-    var next = 0
+    var rest = records[...]
     for place in elements.indices[first...] where elements[place].body != .none {
       let record = elements[place].bodyRecord
-      while next < records.count, records[next].record < record { next += 1 }
-      if next < records.count, records[next].record == record {
-        elements[place].body = records[next].fingerprint
-      }
+      rest = rest.drop { $0.record < record }
+      if let next = rest.first, next.record == record { elements[place].body = next.fingerprint }
     }
   }
 

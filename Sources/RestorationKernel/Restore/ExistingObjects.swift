@@ -30,7 +30,7 @@ final class ExistingObjects {
       return found?[place.name]
     default:
       guard place.parent == Document.tree || above != nil else { return nil }
-      let found = nodes[place.parent] ?? above.map { named(below: $0) } ?? named(roots)
+      let found = nodes[place.parent] ?? named(below: above)
       nodes[place.parent] = found
       guard let equal = found[place.name], equal.indices ~= Int(place.siblingIndex) else {
         return nil
@@ -39,18 +39,12 @@ final class ExistingObjects {
     }
   }
 
-  /// The nodes that a node contains or presents.
-  private func named(below parent: any RestorableNode) -> [String: [any RestorableNode]] {
-    named(
-      parent.restorationChildren + [parent.restorationPresented].compactMap(\.self),
-      tellsEqualsApart: !objects.types.traits(of: parent).isDisjoint(with: .tellsEqualChildrenApart)
-    )
-  }
-
-  private func named(
-    _ found: [any RestorableNode], tellsEqualsApart: Bool = false
-  ) -> [String: [any RestorableNode]] {
-    found.reduce(into: [:]) { nodes, node in
+  /// The nodes that a node contains or presents, or without one the given roots.
+  private func named(below parent: (any RestorableNode)?) -> [String: [any RestorableNode]] {
+    let tellsEqualsApart =
+      parent.map { !objects.types.traits(of: $0).isDisjoint(with: .tellsEqualChildrenApart) }
+      ?? false
+    return (parent?.contained ?? roots).reduce(into: [:]) { nodes, node in
       guard let name = objects.identifier(of: node), tellsEqualsApart || nodes[name] == nil
       else { return }
       nodes[name, default: []].append(node)
@@ -59,4 +53,11 @@ final class ExistingObjects {
 
   /// Forgets the nodes and views that were found, since hooks may have changed what contains them.
   func lookAgain() { (nodes, views) = ([:], [:]) }
+}
+
+extension RestorableNode {
+  /// The nodes that the node contains or presents.
+  var contained: [any RestorableNode] {
+    restorationChildren + [restorationPresented].compactMap(\.self)
+  }
 }

@@ -44,7 +44,7 @@ extension RestorationRun {
         document[$0].place.role == .child || document[$0].place.role == .presented
       }
       guard !stored.isEmpty else { continue }
-      let contained = parent.restorationChildren + [parent.restorationPresented].compactMap(\.self)
+      let contained = parent.contained
       // Usually a node contains the nodes that it contained in the save, and no set has to be built.
       if contained.elementsEqual(stored, by: { $0 === elements.node(at: $1) }) { continue }
       let all = Set(contained.map { ObjectIdentifier($0) })
