@@ -66,13 +66,8 @@ actor FileQueue {
     }
   }
 
-  struct Opened: Sendable {
-    /// The report of the restore, as far as the file knows it.
-    var report: RestorationReport
-    /// Nil if nothing is restored.
-    var stored: StoredState?
-    let mark: LaunchMark?
-  }
+  /// The report of a restore, as far as the file knows it, and what is restored; nil if nothing is.
+  typealias Opened = (report: RestorationReport, stored: StoredState?, mark: LaunchMark?)
 
   /// Where the state is, or where it will be.
   private var location: String {
@@ -83,7 +78,7 @@ actor FileQueue {
   func open() throws(ArchiveError) -> Opened {
     closed = nil
     let found = try file.open(StoredState.self)
-    var opened = Opened(report: RestorationReport(.noArchive), mark: found.mark)
+    var opened: Opened = (RestorationReport(.noArchive), nil, found.mark)
     opened.report.launchProblem = found.markProblem.map { "The launch could not be marked: \($0)" }
     switch found.outcome {
     case .nothing: break
