@@ -25,18 +25,20 @@ extension RestorationRun {
       return .missing(.parentMissing(elements.path(at: place.parent)))
     }
     if isLeftOut(slot) { return .missing(.skipped) }
-    let namesClass = forms[place.form].restorationClassName != nil
+    let form = forms[place.form]
     switch place.role.kind {
     case .view: return nil
-    case .object where !namesClass: return existing(place) ?? .missing(.notRegistered)
+    case .object where form.restorationClassName == nil:
+      return existing(place) ?? .missing(.notRegistered)
     case .node where elements.cut(below: slot) != nil: return .missing(.stackCut)
     // Nobody makes a tab.
     case .node where elements.container(of: slot, that: .tabs) != nil:
       return existing(place) ?? .missing(.tabNotFound)
-    case _ where namesClass: return askRestorationClass(slot)
+    case _ where form.restorationClassName != nil:
+      return askRestorationClass(slot, place, form)
     default:
       return askDelegate(slot) ?? existing(place) ?? askStoryboard(place)
-        ?? types.factory(ofClass: forms[place.form].className).map { ask($0, slot) }
+        ?? types.factory(ofClass: form.className).map { ask($0, slot) }
         ?? .missing(.notFound)
     }
   }
@@ -46,19 +48,20 @@ extension RestorationRun {
   }
 
   /// Asks the restoration class of the element, in the first step.
-  private func askRestorationClass(_ slot: Int32) -> Found {
-    let place = document[slot].place
-    let name = forms[place.form].restorationClassName ?? ""
-    if let root = givenRoot(place, madeBy: name) { return .found(root, .existing) }
-    if let make = forms[place.form].factory { return ask(make, slot) }
-    return .missing(.unknownRestorationClass(name))
+  private func askRestorationClass(
+    _ slot: Int32, _ place: Place, _ form: FormReader.Reading
+  ) -> Found {
+    if let root = givenRoot(place, form) { return .found(root, .existing) }
+    if let make = form.factory { return ask(make, slot) }
+    return .missing(.unknownRestorationClass(form.restorationClassName ?? ""))
   }
 
   /// The root that was given for a place, if the element names its class because that is registered
   /// with a closure, and not because the root names a restoration class.
-  private func givenRoot(_ place: Place, madeBy name: String) -> (any RestorableNode)? {
+  private func givenRoot(_ place: Place, _ form: FormReader.Reading) -> (any RestorableNode)? {
     guard place.parent == Document.tree, place.role.kind == .node,
-      forms[place.form].className == name, types.registration(named: name)?.isNamedBySaves == true,
+      let name = form.restorationClassName, form.className == name,
+      types.registration(named: name)?.isNamedBySaves == true,
       let given = existing.object(place) as? any RestorableNode, given.restorationClass == nil,
       forms.known(given, place.form).otherClass == nil
     else { return nil }
