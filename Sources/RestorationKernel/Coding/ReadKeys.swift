@@ -4,14 +4,17 @@ internal import ArchiveCodec
 struct ReadKeys {
   /// A bit for each of the first 64 keys of the record, in stored order.
   private var places: UInt64 = 0
-  private var others: Set<String> = []
+  /// Nil as long as there are none, so that copies count no reference (benchmark: restore 10,000 nodes).
+  private var others: Set<String>?
   /// The number of keys of the record; 0 as long as nobody has opened it.
   var keyCount = 0
 
   /// Notes a key of the record; the place counts its keys in stored order.
   @inline(__always)
   mutating func insert(_ key: String, at place: Int) {
-    if place < UInt64.bitWidth { places |= 1 << place } else { others.insert(key) }
+    if place < UInt64.bitWidth { return places |= 1 << place }
+    if others == nil { others = [] }
+    others?.insert(key)
   }
 
   /// Whether every key was asked for, as is usual.
@@ -23,7 +26,8 @@ struct ReadKeys {
   func missing(in values: KeyedDecoder) -> [String] {
     guard places.nonzeroBitCount < values.keyCount else { return [] }
     return values.keys.enumerated().compactMap { place, key in
-      let isRead = place < UInt64.bitWidth && places & 1 << place != 0 || others.contains(key)
+      let isAmongFirst = place < UInt64.bitWidth && places & 1 << place != 0
+      let isRead = isAmongFirst || others?.contains(key) == true
       return isRead ? nil : key
     }
   }

@@ -62,8 +62,7 @@ final class FormReader {
     return name
   }
 
-  func known(_ object: any StateRestoring, _ form: Int32) -> Known {
-    let form = self[form]
+  func known(_ object: any StateRestoring, _ form: Reading) -> Known {
     if let known = form.known, known.info.type == type(of: object) { return known }
     let info = types.info(of: object)
     let names = [form.className] + (head.formerNames[form.className] ?? [])

@@ -63,7 +63,7 @@ extension RestorationRun {
       let name = form.restorationClassName, form.className == name,
       types.registration(named: name)?.isNamedBySaves == true,
       let given = existing.object(place) as? any RestorableNode, given.restorationClass == nil,
-      forms.known(given, place.form).otherClass == nil
+      forms.known(given, form).otherClass == nil
     else { return nil }
     return given
   }

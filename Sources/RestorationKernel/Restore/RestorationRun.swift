@@ -99,7 +99,7 @@ final class RestorationRun {
   /// The line of a late node that gets nothing: it is of another class, is left out, or cannot say what it has.
   func refusal(of slot: Int32, _ error: (any Error)?) -> ReportEntry? {
     guard let node = elements.node(at: slot) else { return nil }
-    let otherClass = forms.known(node, document[slot].place.form).otherClass
+    let otherClass = forms.known(node, forms[document[slot].place.form]).otherClass
     let outcome: ElementOutcome? =
       otherClass.map { .classMismatch(by: .existing, found: $0) }
       ?? (isLeftOut(slot) ? .skipped : nil)
@@ -144,10 +144,11 @@ final class RestorationRun {
   private func take(
     _ object: any StateRestoring, by step: RestorationReport.Step, as slot: Int32
   ) {
-    let place = document[slot].place
-    let (form, known) = (forms[place.form], forms.known(object, place.form))
+    let role = document[slot].place.role
+    let form = forms[document[slot].place.form]
+    let known = forms.known(object, form)
     let (node, maker) = (known.info.node(object), form.restorationClassName)
-    if place.role.kind == .node, node == nil {
+    if role.kind == .node, node == nil {
       return elements.settle(missing: .unknownRestorationClass(maker ?? form.className), at: slot)
     }
     if let other = elements.claim(object, node, at: slot) {
@@ -155,11 +156,11 @@ final class RestorationRun {
     }
     elements.settle(known, by: step, at: slot)
     objects.remember(
-      object, known.info, node, identifier: place.name,
+      object, known.info, node, identifier: document[slot].place.name,
       // The closure of the saved class may have made an object of another class.
       restorationClass: maker ?? (step == .restorationClass ? form.className : nil))
-    if place.role == .object, let object = object as? any RestorableObject {
-      objects.register(object, identifier: place.name)
+    if role == .object, let object = object as? any RestorableObject {
+      objects.register(object, identifier: document[slot].place.name)
     }
   }
 
@@ -170,7 +171,7 @@ final class RestorationRun {
     guard elements.decodable(at: place.parent) != nil, let view = existing.object(place) else {
       return elements.settle(missing: .viewNotFound, at: slot)
     }
-    let known = forms.known(view, place.form)
+    let known = forms.known(view, forms[place.form])
     // A view may be that of two nodes.
     if known.otherClass == nil { elements.set(view, at: slot) }
     elements.settle(known, by: .existing, at: slot)
