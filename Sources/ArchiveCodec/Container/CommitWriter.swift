@@ -4,9 +4,6 @@
 /// content, and 16 bytes for each record.
 final class CommitWriter {
   private let sink: any ArchiveSink
-  /// What goes to the sink in one piece, so that a small file is one write; the sink itself if that is
-  /// memory.
-  private var memory: MemorySink
   private let keys: UnlockedHeader
   private let header: CommitHeader
   private let sealer: ChunkSealer
@@ -31,13 +28,12 @@ final class CommitWriter {
   init(
     flags: UInt32, after previous: ArchiveVersion, keys: UnlockedHeader, chunkByteCount: Int,
     random: RandomSource, writingWitness writeWitness: (ByteBuffer) -> Void,
-    workerCount: Int? = nil, sink: any ArchiveSink, behind start: [UInt8] = []
+    workerCount: Int? = nil, sink: any ArchiveSink
   ) throws(ArchiveError) {
     guard previous.generation < .max else {
       throw ArchiveError(.limitExceeded, subject: "generation")
     }
     self.sink = sink
-    memory = sink as? MemorySink ?? MemorySink()
     self.keys = keys
     self.previous = previous
     self.chunkByteCount = chunkByteCount
@@ -50,7 +46,6 @@ final class CommitWriter {
     sealer = ChunkSealer(
       ChunkCipher(try keys.schedule.commitKey(header, previousMAC: previous.mac)),
       chunkByteCount: chunkByteCount, workerCount: workerCount)
-    try memory.write(start)
     try write(header.write)
   }
 
@@ -59,12 +54,12 @@ final class CommitWriter {
     _ file: UnlockedHeader, random: RandomSource, moment: Archive.Moment,
     workerCount: Int? = nil, sink: any ArchiveSink
   ) throws(ArchiveError) {
+    try sink.write(file.encoded)
     try self.init(
       flags: CommitHeader.snapshot,
       after: ArchiveVersion(generation: file.header.baseGeneration, mac: file.schedule.genesis),
       keys: file, chunkByteCount: 1 << Int(file.header.chunkSize), random: random,
-      writingWitness: { $0.write(moment.witness) }, workerCount: workerCount, sink: sink,
-      behind: file.encoded)
+      writingWitness: { $0.write(moment.witness) }, workerCount: workerCount, sink: sink)
   }
 
   /// The bytes of a new file so far.
@@ -128,7 +123,6 @@ final class CommitWriter {
       commitByteCount: UInt64(byteCount + Trailer.byteCount), mac: [])
     trailer.mac = keys.schedule.chainMAC(header, trailer, previousMAC: previous.mac)
     try write(trailer.write)
-    try flush()
     return ArchiveVersion(generation: header.generation, mac: trailer.mac)
   }
 
@@ -189,19 +183,14 @@ final class CommitWriter {
 
   /// Seals chunks in the sink's own memory if the sink has some, so that they are not copied.
   private func write(frames content: ByteBlocks) throws(ArchiveError) {
+    let memory = sink as? MemorySink ?? MemorySink()
     let frameByteCount = sealer.frameByteCount(of: content)
     unsafe memory.write(byteCount: frameByteCount) { frames in
       unsafe sealer.seal(
         content, into: frames, from: chunkCount, isEnd: unsealed.byteCount == 0)
     }
+    if memory !== sink { try sink.write(memory.bytes) }
     byteCount += frameByteCount
-    if frameByteCount > Self.partsByteCount { try flush() }
-  }
-
-  private func flush() throws(ArchiveError) {
-    guard memory !== sink else { return }
-    try sink.write(memory.bytes)
-    memory = MemorySink()
   }
 
   private func write(_ fill: (ByteBuffer) -> Void) throws(ArchiveError) {
@@ -211,7 +200,7 @@ final class CommitWriter {
   }
 
   private func write(_ bytes: [UInt8]) throws(ArchiveError) {
-    try memory.write(bytes)
+    try sink.write(bytes)
     byteCount += bytes.count
   }
 }
