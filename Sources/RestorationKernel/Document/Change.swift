@@ -43,7 +43,7 @@ extension Document {
     for (slot, place) in change.edits.places { self[slot].place = place }
     links.hasReferred =
       links.hasReferred || change.added.contains(where: \.place.role.livesByReferences)
-      || change.edits.places.contains(where: \.place.role.livesByReferences)
+      || change.edits.places.values.contains(where: \.role.livesByReferences)
     for (slot, slots) in change.edits.children { self[slot].children = slots }
     for slot in change.edits.asksBelow { self[slot].asksBelow = true }
     for slot in change.edits.heard { self[slot].isUnheard = false }
@@ -82,7 +82,7 @@ extension Document {
       return element
     }
     func moved<Value>(_ values: [Int32: Value]) -> [Int32: Value] {
-      .init(uniqueKeysWithValues: values.map { (slots[Int($0.key)], $0.value) })
+      .init(values.map { (slots[Int($0.key)], $0.value) }, uniquingKeysWith: { first, _ in first })
     }
     links.all = moved(links.all)
     (kept.elements, kept.bodies) = (moved(kept.elements), moved(kept.bodies))

@@ -215,6 +215,10 @@ extension StateKeeper {
   /// - Parameter node: The node.
   public func discardKeptState(of node: any RestorableNode) async {
     await turns.run {
+      // What is written now would bring back what it knows of.
+      if findings.underWay != nil {
+        do throws(ArchiveError) { try await inFileNow { (_) throws(ArchiveError) in } } catch {}
+      }
       guard let slot = KnownObjects.shared.known(node, to: owner)?.slot, var document else {
         return
       }

@@ -51,7 +51,10 @@ struct Siblings {
 
   /// Gives back an element that was found by its name, and is that of another object, which may come later.
   mutating func giveBack(_ slot: Int32, _ places: Places) {
-    if names == nil { lookUpFromHereOn(places) }
+    if names == nil {
+      lookUpFromHereOn(places)
+      names?.now.insert(places.document[slot].place, slot)
+    }
     used.remove(slot)
   }
 

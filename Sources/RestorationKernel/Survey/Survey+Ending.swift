@@ -24,6 +24,7 @@ extension Survey {
   private mutating func remove(_ gone: Set<Int32>) {
     leaving.formUnion(document.leftovers ?? [])
     change.removed = gone.sorted()
+    if !gone.isEmpty { places.notes.forget(gone) }
     for slot in gone {
       contents[slot] = nil
       let element = places[slot]

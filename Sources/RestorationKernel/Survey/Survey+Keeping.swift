@@ -82,13 +82,15 @@ extension Survey {
     let bodies = unreadBodies(of: slot)
     // A launch that leaves the element out again adds none.
     if withheld.reason == .leftOut, bodies.contains(where: { $0.reason == .leftOut }) { return }
-    if let most = conditions.keptBound?.byteCount, withheld.byteCount > most {
-      let since = withheld.since ?? conditions.now
-      return places.notes.add(
-        .keptStateDropped(since: since, byteCount: withheld.byteCount), slot)
-    }
     guard let body = try conditions.storedRecord(places[slot].bodyRecord) else { return }
     var unread = withheld
+    // What was kept with all below it was counted so.
+    unread.byteCount = body.byteCount
+    if let most = conditions.keptBound?.byteCount, body.byteCount > most {
+      let since = withheld.since ?? conditions.now
+      return places.notes.add(
+        .keptStateDropped(since: since, byteCount: body.byteCount), slot)
+    }
     // What lay below a kept element may have been stored long after that one was kept.
     (unread.id, unread.since) = (places.takeID(), conditions.now)
     if let kept = keeping.claims[slot], !kept.reason.staysBeside {

@@ -87,7 +87,7 @@ extension Survey {
     }
     if let other = match.slot, own == nil, isOfAnother(other, than: object) {
       siblings.giveBack(other, places)
-      if !places.hasMoved(other) { places.orphans.insert(other) }
+      if places.parent(of: other) == parent { places.orphans.insert(other) }
       match.slot = nil
     }
     let (slot, isOther) = put(
@@ -201,7 +201,7 @@ extension Survey {
   private mutating func end(_ siblings: inout Siblings) throws {
     let parent = siblings.parent
     var (kept, referred): ([Int32], [Int32]) = ([], [])
-    for slot in siblings.unmatched() where !places.hasMoved(slot) {
+    for slot in siblings.unmatched() where places.parent(of: slot) == parent {
       if places.role(of: slot).livesByReferences {
         referred.append(slot)
       } else if document.kept.elements[slot] != nil {

@@ -118,6 +118,7 @@ extension Survey {
       guard let object = KnownObjects.shared.object(at: slot, of: owner) as? any StateRestoring,
         !places.isVisited(object)
       else { continue }
+      try renew(object, at: slot)
       try visit(object, types.info(of: object), at: slot, places.known(object))
     }
   }
@@ -131,10 +132,11 @@ extension Survey {
   mutating func settleReferred() throws -> Bool {
     guard !document.links.isWhole || document.links.hasReferred || !references.all.isEmpty,
       references.hasDropped || !places.orphans.isEmpty
-        || places.added.contains(where: { $0.place.parent < 0 }),
-      hearAll(), document.links.hasReferred || isReferred(elementsToRemove())
+        || places.added.contains(where: { $0.place.parent < 0 })
     else { return false }
-    let found = reachedElements()
+    try hearAll()
+    guard try document.links.hasReferred || isReferred(elementsToRemove()) else { return false }
+    let found = try reachedElements()
     let reached = Set(found.map(\.slot))
     for slot in allSlots
     where places.role(of: slot).livesByReferences && !places.isHomeless(slot)
@@ -144,8 +146,10 @@ extension Survey {
       touchContents(of: places.parent(of: slot))
     }
     var (isTaking, lost) = (false, Set<UInt64>())
-    for (slot, referrer) in found where places.isHomeless(slot) && !places.isHomeless(referrer) {
-      if let object = places.object(at: slot) {
+    for (slot, referrer) in found where places.isHomeless(slot) {
+      if places.isHomeless(referrer) {
+        lost.insert(places.id(of: slot))
+      } else if let object = places.object(at: slot) {
         if object is any RestorableView { continue }
         try take(object, at: slot, below: referrer)
         if !places.isHomeless(slot) { isTaking = true }
@@ -176,44 +180,43 @@ extension Survey {
   }
 
   /// Whether a body refers to one of some elements.
-  private func isReferred(_ slots: Set<Int32>) -> Bool {
+  private func isReferred(_ slots: Set<Int32>) throws -> Bool {
     let ids = Set(slots.map { places.id(of: $0) })
-    return allReferences().values.contains { !ids.isDisjoint(with: $0) }
+    return try allReferences().values.contains { !ids.isDisjoint(with: $0) }
   }
 
-  /// Reads to whom those bodies refer whose objects have not said it in this launch; false if one cannot be read.
-  private mutating func hearAll() -> Bool {
-    guard !references.isWhole else { return true }
+  /// Reads to whom those bodies refer whose objects have not said it in this launch.
+  private mutating func hearAll() throws {
+    guard !references.isWhole else { return }
     for slot in document.elements.indices.map(Int32.init)
     where document[slot].isUnheard && !change.edits.heard.contains(slot) {
-      guard let ids = references(in: document[slot].bodyRecord) else { return false }
+      let ids = try references(in: document[slot].bodyRecord)
       change.edits.heard.insert(slot)
       references.all[slot] = ids.isEmpty ? nil : ids
       change.references.append((slot, ids))
     }
     references.isWhole = true
-    return true
   }
 
-  /// The identifiers to which a stored record refers; nil if it cannot be read.
-  private func references(in record: UInt64) -> [UInt64]? {
+  /// The identifiers to which a stored record refers; none if nobody will ever read it.
+  private func references(in record: UInt64) throws -> [UInt64] {
+    var ids: [UInt64] = []
     do {
-      var ids: [UInt64] = []
       try conditions.storedRecord(record)?.forEachToken { token in
         if case .record(let id) = token { ids.append(id) }
       }
-      return ids
-    } catch {
-      return nil
-    }
+    } catch let error as ArchiveError where error.mayPass {
+      throw error
+    } catch {}
+    return ids
   }
 
   /// To whom the bodies of elements refer, be they read or not.
-  private func allReferences() -> [Int32: [UInt64]] {
+  private func allReferences() throws -> [Int32: [UInt64]] {
     var all = references.all
     for slot in keeping.parts.bodies.keys {
       for body in unreadBodies(of: slot) {
-        all[slot, default: []] += references.unread[body.id] ?? references(in: body.record) ?? []
+        all[slot, default: []] += try references.unread[body.id] ?? references(in: body.record)
       }
     }
     return all
@@ -222,7 +225,7 @@ extension Survey {
   /// The elements to which references lead from the tree, each with the first in the walk that refers to it.
   ///
   /// Who is reached has all that it contains.
-  private func reachedElements() -> [(slot: Int32, referrer: Int32)] {
+  private func reachedElements() throws -> [(slot: Int32, referrer: Int32)] {
     var slots = document.slotsByIdentifier
     for (number, element) in places.added.enumerated() {
       slots.set(element.id, Int32(document.elements.count + number))
@@ -231,7 +234,7 @@ extension Survey {
     for slot in allSlots where isContained(slot) {
       below[Int(places.parent(of: slot))].append(slot)
     }
-    let references = allReferences()
+    let references = try allReferences()
     var found: [(slot: Int32, referrer: Int32)] = []
     var (stack, reached, next) = ([Document.tree], Set([Document.tree]), 0)
     while true {

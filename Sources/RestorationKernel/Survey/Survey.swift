@@ -124,7 +124,10 @@ struct Survey {
     agenda.changed = KnownObjects.shared.takeChanged(of: owner).sorted { $0.slot < $1.slot }
     try placeRoots(roots)
     _ = try placeChanged()
-    try setReferred(mentions, below: Document.tree)
+    // As long as the stored body stays, that says to whom the application refers.
+    if keeping.withheld(Document.tree) == nil {
+      try setReferred(mentions, below: Document.tree)
+    }
     try askAll()
     expireKept()
     try writePending()
@@ -176,15 +179,15 @@ struct Survey {
   }
 
   /// Looks whether an object that says that it has changed has another name or form: the one above says both.
-  private mutating func renew(_ object: any StateRestoring, at slot: Int32) throws {
+  mutating func renew(_ object: any StateRestoring, at slot: Int32) throws {
     let place = places.place(of: slot)
     let name: String?
     switch object {
     case let node as any RestorableNode: name = places.objects.identifier(of: node)
     case let view as any RestorableView: name = view.restorationName
-    default: name = place.name
+    default: name = places.objects.identifier(ofRegistered: object)
     }
-    if name == place.name || place.role == .referred {
+    if name == place.name || place.role.livesByReferences {
       let form = form(of: object, types.info(of: object), at: slot)
       return setPlace(of: slot) { [withheld = keeping.withheld(slot)] place in
         place.form = withheld?.form ?? form

@@ -25,6 +25,7 @@ struct SurveyNotes {
 
   /// Takes back the lines of elements that go after all.
   mutating func forget(_ slots: Set<Int32>) {
+    for slot in slots { notes[slot] = nil }
     lines.removeAll { line in
       if case .slot(let slot) = line { slots.contains(slot) } else { false }
     }

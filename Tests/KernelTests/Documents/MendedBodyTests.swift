@@ -172,6 +172,104 @@ final class MendedBodyTests: BodyTestCase {
     let unread = try XCTUnwrap(launch.storedRecords()?["a"])
     XCTAssertEqual(unread.kept.count, 1)
   }
+
+  // MARK: Findings of a reading
+
+  func testBodiesOfAKeptSubtreeAreCountedEachWithItsOwnSize() async throws {
+    let text = String(repeating: "x", count: 1_000)
+    let saved = Page("root", text, below: (0..<20).map { Page("n\($0)", text) })
+    try await save([saved])
+    let first = try keeper()
+    _ = try await first.restore()
+    _ = try await first.save([])
+    let root = Page("root", "new", below: (0..<20).map { Page("n\($0)", "new") })
+    // All that was kept fits into it, and twenty times as much does not.
+    first.policy.keptBound = KeptBound(byteCount: 60_000)
+    let report = try await first.save([root])
+    XCTAssertEqual(try allTexts().count { $0 == text }, 21)
+    XCTAssertEqual(report.problems, [])
+  }
+
+  func testOneOfTwoSiblingsOfANameIsLeftOutThoughTheOldOneComesBehindTheNewOne() async throws {
+    let old = TellingPage("detail", "old")
+    let root = Page("root", below: [old])
+    let keeper = try keeper()
+    _ = try await keeper.save([root])
+    root.below = [TellingPage("detail", "new"), old]
+    for _ in 1...2 {
+      let report = try await keeper.save([root])
+      XCTAssertEqual(report.entries.count { $0.outcome == .duplicate }, 1)
+      XCTAssertEqual(try launch.storedPaths(), ["root", "root/detail"])
+    }
+  }
+
+  func testWhatAnUnreadBodyOfTheAppRefersToStaysThoughTheAppSaysNothing() async throws {
+    let friend = TellingPage("friend", "friend")
+    let delegate = TestDelegate()
+    delegate.onWillEncode = { $0.encode([friend] as [any StateRestoring], forKey: "nodes") }
+    let first = try keeper(delegate: delegate)
+    _ = try await first.save([Page("a", "a"), Page("b", "b")])
+    await first.close()
+
+    let throwing = friendly(TellingPage("friend"))
+    throwing.onDidDecode = { _ in throw Page.Failure() }
+    let pages = [Page("a"), Page("b")]
+    let keeper = try keeper(delegate: throwing)
+    _ = try await keeper.restore(into: pages)
+    for roots in [pages, [pages[0]]] { _ = try await keeper.save(roots) }
+    XCTAssertEqual(try texts("friend"), ["friend"])
+  }
+
+  /// Restores the friend, too.
+  private func friendly(_ friend: Page) -> TestDelegate {
+    let delegate = TestDelegate()
+    delegate.onNode = { path, _ in path.identifier == "friend" ? friend : nil }
+    return delegate
+  }
+
+  func testAnObjectThatIsRegisteredUnderAnotherNameIsStoredUnderThat() async throws {
+    for object in [TestObject("value") as any RestorableObject, TrackedObject("value")] {
+      launch = Launch()
+      let page = TellingPage("a")
+      page.friends = [object]
+      let keeper = try keeper()
+      for name in ["first", "second"] {
+        keeper.registerObject(object, restorationIdentifier: name)
+        _ = try await keeper.save([page])
+        XCTAssertEqual(
+          try launch.storedRecords()?.paths(referredToFrom: "a", forKey: "friends"), [name])
+      }
+    }
+  }
+
+  func testNoLineIsSaidOfAnElementThatTheSameSaveRemoves() async throws {
+    let friend = Page("friend", "friend")
+    let page = TellingPage("a")
+    page.friends = [friend]
+    let keeper = try keeper()
+    _ = try await keeper.save([page])
+    page.friends = []
+    let report = try await keeper.save([page])
+    XCTAssertEqual(report.entries.map(\.path.description), ["a"])
+  }
+
+  func testANodeWhosePlaceHasChangedAndThatNobodyContainsAnyMoreGoes() async throws {
+    let child = TellingPage("caf\u{e9}", "child")
+    let keeper = try keeper()
+    let root = TellingPage("root", below: [child])
+    _ = try await keeper.save([root])
+    // The child has the lower number, so that it is met before the one that contains it.
+    let parent = TellingPage("parent", below: [child])
+    root.below = [parent]
+    _ = try await keeper.save([root])
+    // An equal name in other characters.
+    child.name = "cafe\u{301}"
+    child.text = "changed"
+    parent.below = []
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/parent"])
+    XCTAssertEqual(try allTexts(), ["default", "default"])
+  }
 }
 
 /// A node that says nothing as long as it has no text.
