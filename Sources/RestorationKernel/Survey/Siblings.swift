@@ -8,7 +8,7 @@ struct Siblings {
   private var next = 0
   private(set) var slots: [Int32] = []
   /// The names of the children, and those of the stored ones that follow; nil as long as they come in order.
-  private var names: (now: NameTable, stored: NameTable)?
+  private var names: (now: NameTable, stored: NameTable?)?
   /// The stored elements that have been matched, once names are looked up.
   private var used: Set<Int32> = []
   /// The elements of the children, once somebody asks.
@@ -38,7 +38,7 @@ struct Siblings {
       lookUpFromHereOn(places)
     }
     guard names?.now.insert(name, role.sort, index, parent) == true else { return nil }
-    let slot = known ?? names?.stored.find(name, role.sort, index)
+    let slot = known ?? names?.stored?.find(name, role.sort, index)
     return (slot.flatMap { used.insert($0).inserted ? $0 : nil }, index)
   }
 
@@ -69,9 +69,10 @@ struct Siblings {
     var now = NameTable(expecting: max(old.count, slots.capacity))
     for slot in slots { now.insert(places.place(of: slot), slot) }
     used = Set(old[..<next])
-    var stored = NameTable(expecting: old.count - next)
+    // Most new parents have none, and no name is looked up there.
+    var stored = next < old.count ? NameTable(expecting: old.count - next) : nil
     for slot in old[next...] where places.document.isMatchedByName(slot) {
-      stored.insert(places.document[slot].place, slot)
+      stored?.insert(places.document[slot].place, slot)
     }
     names = (now, stored)
   }
@@ -134,19 +135,21 @@ struct NameTable {
   mutating func insert(
     _ name: String, _ sort: Role, _ siblingIndex: Int32, _ slot: Int32
   ) -> Bool {
-    let key = key(of: name, sort, siblingIndex)
-    guard table[key] == nil else { return false }
+    let (key, number) = look(name, sort, siblingIndex)
+    guard number == nil else { return false }
     table.set(key, Int32(entries.count))
     entries.append((name, sort, siblingIndex, slot))
     return true
   }
 
   func find(_ name: String, _ sort: Role, _ siblingIndex: Int32) -> Int32? {
-    table[key(of: name, sort, siblingIndex)].map { entries[Int($0)].slot }
+    look(name, sort, siblingIndex).number.map { entries[Int($0)].slot }
   }
 
-  /// The key of a name: the one that it has, or a free one.
-  private func key(of name: String, _ sort: Role, _ siblingIndex: Int32) -> UInt64 {
+  /// The key of a name, and the number of its entry; a free key if the name has none.
+  private func look(
+    _ name: String, _ sort: Role, _ siblingIndex: Int32
+  ) -> (key: UInt64, number: Int32?) {
     // A number that depends on the process, so that nobody can choose names of the same one; and not one
     // of the bytes: equal names may be spelled with other characters.
     let hash = UInt64(truncatingIfNeeded: name.hashValue)
@@ -154,9 +157,11 @@ struct NameTable {
       hash &+ UInt64(sort.rawValue) << 56 &+ UInt64(UInt32(bitPattern: siblingIndex)) << 8 | 1 << 63
     while let number = table[key] {
       let entry = entries[Int(number)]
-      if entry.name == name, entry.sort == sort, entry.siblingIndex == siblingIndex { break }
+      if entry.name == name, entry.sort == sort, entry.siblingIndex == siblingIndex {
+        return (key, number)
+      }
       key = (key &* 0x9E37_79B9_7F4A_7C15) | 1 << 63
     }
-    return key
+    return (key, nil)
   }
 }

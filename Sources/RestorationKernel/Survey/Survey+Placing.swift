@@ -117,7 +117,7 @@ extension Survey {
     let stored = places.isNew(slot) ? nil : document[slot].place
     if stored != nil {
       claim(slot, by: object)
-      place.form = keeping.withheld(slot)?.form ?? form
+      if keeping.isWithheld(slot) { place.form = keeping.withheld(slot)?.form ?? form }
     }
     place.lacksState = places.lacksState(slot)
     move(slot, to: place, from: stored)

@@ -116,16 +116,15 @@ struct Survey {
     _ roots: [any RestorableNode], application: (StateEncoder) throws -> Void
   ) throws -> Result {
     defer { coder = nil }
-    if let replaced = try writeBody(of: Document.tree, application) {
-      try copyUnread(of: Document.tree, replaced)
-    }
+    try writeBody(of: Document.tree, application)
+    try copyReplaced(of: Document.tree)
     let mentions = places.mentions
     // The higher ones mostly come first: what is below an element was stored after it.
     agenda.changed = KnownObjects.shared.takeChanged(of: owner).sorted { $0.slot < $1.slot }
     try placeRoots(roots)
     _ = try placeChanged()
     // As long as the stored body stays, that says to whom the application refers.
-    if keeping.withheld(Document.tree) == nil {
+    if !keeping.isWithheld(Document.tree) {
       try setReferred(mentions, below: Document.tree)
     }
     try askAll()
@@ -247,18 +246,17 @@ struct Survey {
   /// Writes what an object says; returns whom it refers to, or nil if the stored body stays.
   private mutating func ask(_ visit: Visit) throws -> [Places.Mention]? {
     let (object, info, slot) = (visit.object, visit.info, visit.slot)
-    let withheld = keeping.withheld(slot)
-    if let withheld, says(withheld, object, info) {
+    let isWithheld = keeping.isWithheld(slot)
+    if isWithheld, let withheld = keeping.withheld(slot), says(withheld, object, info) {
       places.notes.set(.keptAsStored, slot)
       return nil
     }
     let mark = places.beginMentions()
-    var replaced: Kept?
     do {
       try KnownObjects.shared.observing(.state, object, info, of: owner) {
         // Code that does not observe the object asks for its scope elsewhere.
         if info.tracking == .observed { _ = (object as? any RestorableObject)?.restorationParent }
-        replaced = try writeBody(of: slot) { try $0.encodeAll(of: object, info.traits) }
+        try writeBody(of: slot) { try $0.encodeAll(of: object, info.traits) }
       }
     } catch {
       places.undoMentions(to: mark)
@@ -267,10 +265,10 @@ struct Survey {
       return nil
     }
     if places.lacksState(slot) { setPlace(of: slot) { $0.lacksState = false } }
-    if let replaced { try copyUnread(of: slot, replaced) }
-    guard withheld != nil else { return places.mentions }
+    guard isWithheld else { return places.mentions }
+    try copyReplaced(of: slot)
     // As long as the stored body stays, that says to whom the element refers.
-    guard keeping.withheld(slot) == nil else { return nil }
+    if keeping.isWithheld(slot) { return nil }
     let form = form(of: object, info, at: slot)
     setPlace(of: slot) { $0.form = form }
     return places.mentions
@@ -288,10 +286,10 @@ struct Survey {
     }
   }
 
-  /// Writes a body if it is another than the stored one; returns that if nobody has read it.
+  /// Writes a body if it is another than the stored one.
   private mutating func writeBody(
     of slot: Int32, _ body: (StateEncoder) throws -> Void
-  ) throws -> Kept? {
+  ) throws {
     if !isKnownUniquelyReferenced(&coder) { coder = nil }
     let coder = self.coder ?? StateEncoder(places, encoder)
     self.coder = coder
@@ -305,16 +303,17 @@ struct Survey {
       builder.abandon()
       throw error
     }
-    return try endBody(of: slot, isEmpty: encoder.byteCount == start)
+    try endBody(of: slot, isEmpty: encoder.byteCount == start)
   }
 
-  private mutating func endBody(of slot: Int32, isEmpty: Bool) throws -> Kept? {
-    let (stored, withheld) = (places.body(of: slot), keeping.withheld(slot))
+  private mutating func endBody(of slot: Int32, isEmpty: Bool) throws {
+    let stored = places.body(of: slot)
+    let withheld = keeping.isWithheld(slot) ? keeping.withheld(slot) : nil
     var body = RecordFingerprint.none
     if isEmpty {
       builder.abandon()
       // Who has not read the stored body, and could not say anything, does not remove it.
-      if let withheld, withheld.said == nil, !withheld.replacesOwn { return nil }
+      if let withheld, withheld.said == nil, !withheld.replacesOwn { return }
       if stored != .none { leaving.insert(places.bodyRecord(of: slot)) }
     } else if places.isNew(slot) {
       // The fingerprints of new records are found when the objects may change again.
@@ -323,16 +322,16 @@ struct Survey {
     } else {
       body = try builder.end(ifOtherThan: stored == .none ? nil : stored).fingerprint
     }
-    if withheld != nil {
+    if let withheld {
       keeping.parts.withheld[slot] = nil
       if keeping.claims[slot] != nil { keeping.parts.elements[slot] = nil }
+      if body != stored { keeping.replaced = withheld }
     }
-    if body == stored { return nil }
+    if body == stored { return }
     if places.isNew(slot) {
       places.change(new: slot) { $0.body = body }
     } else {
       change.edits.bodies.append((slot, body))
     }
-    return withheld
   }
 }
