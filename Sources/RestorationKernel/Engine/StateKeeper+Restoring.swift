@@ -74,7 +74,8 @@ extension StateKeeper {
     let start = ContinuousClock.now
     let records = stored.records
     let run = RestorationRun(
-      stored.document, objects, delegate: delegate, roots: roots, launch
+      stored.document, objects, delegate: delegate, roots: roots,
+      nodeLimit: settings.policy.nodeLimit, launch
     ) { (record) throws(ArchiveError) in try records.decoder(of: record) }
     report.outcome = run.run()
     guard report.outcome == .restored else { return report.source = nil }

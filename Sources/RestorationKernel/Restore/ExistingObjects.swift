@@ -5,14 +5,20 @@ final class ExistingObjects {
   private let objects: ObjectTable
   private let roots: [any RestorableNode]
   private let elements: RestoredElements
+  /// A node with more views has none for a restore: a view may make another one whenever it is asked.
+  private let viewLimit: Int
   // Hooks are called before something is noted, and may ask in turn for nothing that is noted here.
   /// The nodes that exist, by the element of the node that contains them.
   private var nodes: [Int32: [String: [any RestorableNode]]] = [:]
   private var views: [Int32: [String: any RestorableView]] = [:]
   private var scopedObjects = ScopedObjects()
 
-  init(_ objects: ObjectTable, roots: [any RestorableNode], _ elements: RestoredElements) {
+  init(
+    _ objects: ObjectTable, roots: [any RestorableNode], _ elements: RestoredElements,
+    viewLimit: Int
+  ) {
     (self.objects, self.roots, self.elements) = (objects, roots, elements)
+    self.viewLimit = viewLimit
   }
 
   /// The object that a node above contains, presents or has as a view under the name of an element, or that is
@@ -25,7 +31,7 @@ final class ExistingObjects {
         place.name, scope: elements.object(at: place.parent), in: objects,
         isScope: elements.contains)
     case .view:
-      let found = views[place.parent] ?? above.map { ViewTree.viewsByIdentifier(of: $0) }
+      let found = views[place.parent] ?? above.map { ViewTree.viewsByIdentifier(of: $0, most: viewLimit) }
       views[place.parent] = found
       return found?[place.name]
     default:

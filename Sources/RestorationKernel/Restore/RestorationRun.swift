@@ -23,7 +23,7 @@ final class RestorationRun {
   /// Without a part, all elements are restored.
   init(
     _ document: Document, _ objects: ObjectTable, delegate: (any StateDelegate)?,
-    roots: [any RestorableNode], part: [Int32]? = nil, _ launch: LaunchMark?,
+    roots: [any RestorableNode], nodeLimit: Int, part: [Int32]? = nil, _ launch: LaunchMark?,
     body: @escaping (UInt64) throws(ArchiveError) -> KeyedDecoder?
   ) {
     (self.document, self.objects, self.delegate) = (document, objects, delegate)
@@ -31,7 +31,7 @@ final class RestorationRun {
     order = part ?? Array(document.walk(from: Document.tree).dropFirst())
     forms = FormReader(document, objects.types, delegate)
     elements = RestoredElements(document, part: part, body)
-    existing = ExistingObjects(objects, roots: roots, elements)
+    existing = ExistingObjects(objects, roots: roots, elements, viewLimit: nodeLimit)
   }
 
   /// Runs from the first question to the last finished callback.

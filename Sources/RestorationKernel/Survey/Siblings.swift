@@ -59,10 +59,8 @@ struct Siblings {
   }
 
   private func isNext(_ name: String, _ role: Role, _ index: Int32, _ places: Places) -> Bool {
-    let slot = old[next]
-    let stored = places.document[slot].place
+    let stored = places.document[old[next]].place
     return stored.role == role && stored.name == name && stored.siblingIndex == index
-      && places.document.isMatchedByName(slot)
   }
 
   private mutating func lookUpFromHereOn(_ places: Places) {
@@ -71,7 +69,8 @@ struct Siblings {
     used = Set(old[..<next])
     // Most new parents have none, and no name is looked up there.
     var stored = next < old.count ? NameTable(expecting: old.count - next) : nil
-    for slot in old[next...] where places.document.isMatchedByName(slot) {
+    // What references reach is found by itself.
+    for slot in old[next...] where !places.document[slot].place.role.livesByReferences {
       stored?.insert(places.document[slot].place, slot)
     }
     names = (now, stored)
@@ -108,11 +107,6 @@ struct Siblings {
     }
     slots = merged + rest
   }
-}
-
-extension Document {
-  /// Whether an object of the name is that of the element; what references reach is found by itself.
-  func isMatchedByName(_ slot: Int32) -> Bool { !self[slot].place.role.livesByReferences }
 }
 
 /// Elements by their names among siblings.

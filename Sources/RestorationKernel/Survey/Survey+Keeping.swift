@@ -11,9 +11,6 @@ struct Keeping {
   var parts: KeptParts
   /// Why elements were kept that objects have just claimed.
   var claims: [Int32: Kept] = [:]
-  /// The lines of what is kept no more.
-  var expired: [ReportEntry] = []
-
   init(_ document: Document) { parts = document.kept }
 
   /// The own body that is replaced, and that nobody has read.
@@ -143,13 +140,12 @@ extension Survey {
     keeping.parts.bodies[slot] = rest.isEmpty ? nil : rest
   }
 
-  /// Says what is kept below the tree, and what is kept no more.
+  /// Says what is kept and only references reach.
   mutating func noteKept() {
     for slot in places.keptReferred
     where keeping.claims[slot] == nil && !change.removed.contains(slot) {
       addKept(slot)
     }
-    for entry in keeping.expired { places.notes.add(entry) }
   }
 
   // MARK: Bounds
@@ -166,7 +162,7 @@ extension Survey {
         places.orphans.insert(slot)
         keeping.parts.elements[slot] = nil
         touchContents(of: places.parent(of: slot))
-        keeping.expired.append(entry(slot, .expired(since: since, byteCount: byteCount)))
+        places.notes.add(entry(slot, .expired(since: since, byteCount: byteCount)))
         forgotten.formUnion(document.walk(from: slot))
         continue
       }

@@ -270,6 +270,28 @@ final class MendedBodyTests: BodyTestCase {
     XCTAssertEqual(try launch.storedPaths(), ["root", "root/parent"])
     XCTAssertEqual(try allTexts(), ["default", "default"])
   }
+
+  func testARestoreEndsThoughAViewMakesAnotherOneWheneverItIsAsked() async throws {
+    let node = TestNode("a", value: "a")
+    node.restorationViews = [TestView("view", value: "stored")]
+    let first = try keeper()
+    _ = try await first.save([node])
+    await first.close()
+    let back = TestNode("a")
+    back.restorationViews = [EndlessView()]
+    let keeper = try keeper()
+    keeper.policy.nodeLimit = 100
+    let report = try await keeper.restore(into: [back])
+    XCTAssertEqual(report.outcome(of: "a/view"), .viewNotFound)
+    XCTAssertEqual(back.value, "a")
+  }
+}
+
+/// A view that makes another one whenever it is asked.
+@MainActor
+private final class EndlessView: @MainActor RestorableView {
+  let restorationIdentifier: String? = nil
+  var restorationSubviews: [any RestorableView] { [EndlessView()] }
 }
 
 /// A node that says nothing as long as it has no text.
