@@ -31,7 +31,8 @@ final class ExistingObjects {
         place.name, scope: elements.object(at: place.parent), in: objects,
         isScope: elements.contains)
     case .view:
-      let found = views[place.parent] ?? above.map { ViewTree.viewsByIdentifier(of: $0, most: viewLimit) }
+      let found =
+        views[place.parent] ?? above.map { ViewTree.viewsByIdentifier(of: $0, most: viewLimit) }
       views[place.parent] = found
       return found?[place.name]
     default:
