@@ -95,11 +95,11 @@ final class RestoredElements {
 
   /// Whether saves have to know the object of an element as that; a node may be of another class.
   func isKnown(_ slot: Int32) -> Bool {
-    guard let outcome = outcome(of: slot) else { return false }
+    let outcome = outcome(of: slot)
     // The app itself has made the object of an element that is left out.
     if outcome == .skipped { return true }
-    if isKept(slot) { return false }
-    return outcome.isDecodable || outcome.isBack && document[slot].place.role.kind == .node
+    let isNode = document[slot].place.role.kind == .node
+    return !isKept(slot) && (outcome?.isDecodable == true || isNode && outcome?.isBack == true)
   }
 
   /// Notes the object of an element; returns the element that it is already, if that is another one.

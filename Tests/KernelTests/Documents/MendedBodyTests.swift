@@ -93,6 +93,31 @@ final class MendedBodyTests: BodyTestCase {
     XCTAssertEqual(try texts("a"), ["typed again", "edited", "old"])
   }
 
+  func testTheOwnBodyOfAnObjectThatIsBackIsNamedWhenNobodyCouldMigrateIt() async throws {
+    try await save([Page("a", "old")])
+    let keeper = try launch.keeper()
+    try keeper.register(
+      Page.self, as: "Page", version: 2,
+      migrations: [StateMigration(from: 1) { _ in throw Page.Failure() }])
+    let report = try await keeper.restore(into: [Page("a")])
+    XCTAssertEqual(report.kept.map(\.path.description), ["a"])
+    XCTAssertEqual(report.kept.map(\.isStateAlone), [true])
+    guard case .migrationFailed(by: .existing?, from: 1, _)? = report.kept.first?.reason else {
+      return XCTFail("\(report.kept)")
+    }
+  }
+
+  func testAnUnreadBodyOfTheVersionThatTheAppHasIsNotSaidToBeOfANewerOne() async throws {
+    try await save([Page("a", "old")])
+    let page = Page("a")
+    page.typed = "new"
+    page.onDecode = { throw Page.Failure() }
+    try await relaunch([page])
+    let keeper = try keeper()
+    let report = try await keeper.restore()
+    XCTAssertEqual(report.kept.filter(\.isStateAlone).map(\.reason), [.restored(by: .existing)])
+  }
+
   func testADiscardedBodyOfAnElementThatIsLeftOutGoes() async throws {
     try await save([Page("a", "old")])
     let page = Page("a", "made")

@@ -1,0 +1,120 @@
+import ArchiveCodec
+import RestorationKit
+import TestSupport
+import XCTest
+
+/// What a survey does at its edges: hooks that throw in the midst, documents that are packed, changes that are
+/// said in other ways.
+@MainActor
+final class SurveyEdgeTests: ChangeTestCase {
+  // MARK: Packed documents
+
+  func testWhatIsKeptKnownAndReferredToStaysSoWhenMostElementsAreGone() async throws {
+    func nodes() -> (root: TrackedNode, all: [TrackedNode]) {
+      let all = (0..<3_000).map { TrackedNode("n\($0)") }
+      let root = TrackedNode("root")
+      root.below = all
+      return (root, all)
+    }
+    let (old, before) = nodes()
+    let (late, unread) = (PlainNode("late"), TellingPage("unread", "old"))
+    late.value = "late"
+    before[2_999].references = [before[2_998]]
+    old.below += [late, unread]
+    let first = try launch.keeper()
+    _ = try await first.save([old])
+    await first.close()
+
+    let (root, all) = nodes()
+    let throwing = TellingPage("unread")
+    throwing.onDecode = { throw Page.Failure() }
+    root.below.append(throwing)
+    let keeper = try launch.keeper()
+    _ = try await keeper.restore(into: [root])
+    all[2_999].references = [all[2_998]]
+    _ = try await keeper.save([root])
+    // Two thirds of the elements go, so that the document is packed.
+    root.below = Array(all[2_000...]) + [throwing]
+    _ = try await keeper.save([root])
+    for number in 1...2 {
+      (all[2_500].value, throwing.text) = ("changed \(number)", "new \(number)")
+      _ = try await keeper.save([root])
+      XCTAssertEqual(try value(of: "root/n2500"), "changed \(number)")
+    }
+    let stored = try XCTUnwrap(launch.storedRecords())
+    XCTAssertEqual(stored.strays, [])
+    XCTAssertEqual(
+      try stored.paths(referredToFrom: "root/n2999", forKey: "references"), ["root/n2998"])
+    let kept = try stored["root/unread"]?.kept.map { body -> String? in
+      try body.state?.decodeIfPresent(forKey: "value")
+    }
+    XCTAssertEqual(kept, ["old"])
+    let back = PlainNode("late")
+    root.below.append(back)
+    _ = try await keeper.restore(late: back, below: root)
+    XCTAssertEqual(back.value, "late")
+    let count = all[2_600].encodeCount
+    _ = try await keeper.save([root])
+    XCTAssertEqual(all[2_600].encodeCount, count, "who has not changed is not asked")
+  }
+
+  // MARK: Hooks that throw
+
+  func testWhatAHookRefersToThatThrowsIsStoredWhenAnotherOneRefersToIt() async throws {
+    let (a, b, friend) = (TrackedNode("a"), TrackedNode("b"), TrackedNode("friend"))
+    friend.value = "friend"
+    (a.references, b.references) = ([friend], [friend])
+    a.throwsInEncode = true
+    let keeper = try launch.keeper()
+    _ = try await keeper.save([a, b])
+    XCTAssertEqual(try launch.storedPaths(), ["a", "b", "b/friend"])
+    XCTAssertEqual(try value(of: "b/friend"), "friend")
+    a.throwsInEncode = false
+    _ = try await keeper.save([a, b])
+    let stored = try XCTUnwrap(launch.storedRecords())
+    XCTAssertEqual(stored.strays, [])
+    for path in ["a", "b"] {
+      XCTAssertEqual(try stored.paths(referredToFrom: path, forKey: "references"), ["b/friend"])
+    }
+  }
+
+  func testWhatAHookRefersToThatThrowsIsNotStored() async throws {
+    let (root, friend) = (TrackedNode("root"), TrackedNode("friend"))
+    root.references = [friend]
+    root.throwsInEncode = true
+    let keeper = try launch.keeper()
+    for _ in 1...2 {
+      _ = try await keeper.save([root])
+      XCTAssertEqual(try launch.storedPaths(), ["root"])
+    }
+    root.throwsInEncode = false
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/friend"])
+  }
+
+  // MARK: Who says it
+
+  func testAnObservedNodeIsHeardWhenNothingButItsNameChanges() async throws {
+    let (root, node) = (TrackedNode("root"), ObservedNode("before"))
+    root.below = [node]
+    let keeper = try launch.keeper()
+    _ = try await keeper.save([root])
+    node.name = "after"
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/after"])
+  }
+
+  func testANodeDidNotForgetToSayWhatEachSaveLooksFor() async throws {
+    let keeper = try launch.keeper()
+    _ = try await keeper.restore()
+    keeper.hearProblems { _ in }
+    let root = TrackedNode("root")
+    root.below = [PlainNode("a")]
+    _ = try await keeper.save([root])
+    root.isQuiet = true
+    root.below.append(PlainNode("b"))
+    let report = try await keeper.save([root])
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/a", "root/b"])
+    XCTAssertEqual(report.notes, [])
+  }
+}
