@@ -25,15 +25,15 @@ package struct Change: Sendable {
 }
 
 extension Document {
-  /// Takes the fingerprints of the records of elements that are new from a place on, both in the order of identifiers.
+  /// Takes the fingerprints of the records of elements that are new from an index on, both in the order of identifiers.
   mutating func setFingerprints(
     _ records: [(record: UInt64, fingerprint: RecordFingerprint)], from first: Int
   ) {
     var rest = records[...]
-    for place in elements.indices[first...] where elements[place].body != .none {
-      let record = elements[place].bodyRecord
+    for index in elements.indices[first...] where elements[index].body != .none {
+      let record = elements[index].bodyRecord
       rest = rest.drop { $0.record < record }
-      if let next = rest.first, next.record == record { elements[place].body = next.fingerprint }
+      if let next = rest.first, next.record == record { elements[index].body = next.fingerprint }
     }
   }
 
@@ -63,21 +63,21 @@ extension Document {
 
   /// Forgets what bodies are, since the names in them have other numbers now.
   mutating func forgetFingerprints() {
-    for place in elements.indices where elements[place].body != .none {
-      elements[place].body = .unknown
+    for index in elements.indices where elements[index].body != .none {
+      elements[index].body = .unknown
     }
   }
 
-  /// Drops the places of removed elements; returns the new place of each, -1 for a removed one.
+  /// Drops the slots of removed elements; returns the new slot of each, -1 for a removed one.
   package mutating func pack() -> [Int32] {
     let order = walk(from: Self.tree)
     var slots = [Int32](repeating: -1, count: elements.count)
-    for (place, slot) in order.enumerated() { slots[Int(slot)] = Int32(place) }
+    for (index, slot) in order.enumerated() { slots[Int(slot)] = Int32(index) }
     elements = order.map { slot in
       var element = self[slot]
       if element.place.parent >= 0 { element.place.parent = slots[Int(element.place.parent)] }
-      for place in element.children.indices {
-        element.children[place] = slots[Int(element.children[place])]
+      for index in element.children.indices {
+        element.children[index] = slots[Int(element.children[index])]
       }
       return element
     }

@@ -202,9 +202,9 @@ extension StateKeeper {
   /// Selects a tab that came late, unless another one has been selected since the restore.
   private func select(_ late: Late, in tabs: any RestorableTabs) {
     guard let id = document?[late.slot].id,
-      let place = findings.tabsToCome.firstIndex(where: { $0.tabs === tabs && $0.id == id })
+      let index = findings.tabsToCome.firstIndex(where: { $0.tabs === tabs && $0.id == id })
     else { return }
-    let instead = findings.tabsToCome.remove(at: place).instead
+    let instead = findings.tabsToCome.remove(at: index).instead
     if tabs.selectedTab.map({ ObjectIdentifier($0) }) == instead { tabs.selectedTab = late.node }
   }
 

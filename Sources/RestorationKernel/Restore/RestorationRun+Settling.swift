@@ -16,8 +16,8 @@ extension RestorationRun {
       guard case .restored? = elements.outcome(of: slot), elements.choice(at: slot)?.unread == nil
       else { continue }
       // The own body has been decoded, so that it is kept when the element is left out again.
-      for place in bodies.indices where bodies[place].reason == .leftOut {
-        after.kept.bodies[slot]?[place].reason = .replaced
+      for index in bodies.indices where bodies[index].reason == .leftOut {
+        after.kept.bodies[slot]?[index].reason = .replaced
         after.hasUnstoredKept = true
       }
     }

@@ -33,8 +33,8 @@ final class RestoredElements {
 
   let document: Document
   private let paths: StoredPaths
-  /// The places that a part of the document has in the tables, so that it costs what it has; nil for all of it.
-  private var places: [Int32: Int]?
+  /// The rows that a part of the document has in the tables, so that it costs what it has; nil for all of it.
+  private var rows: [Int32: Int]?
   private let readBody: (UInt64) throws(ArchiveError) -> KeyedDecoder?
   private lazy var slots = document.slotsByIdentifier
   /// The names that several siblings have, by the element above.
@@ -55,24 +55,24 @@ final class RestoredElements {
     _ readBody: @escaping (UInt64) throws(ArchiveError) -> KeyedDecoder?
   ) {
     (self.document, self.readBody, paths) = (document, readBody, StoredPaths(document))
-    places = part.map { part in
+    rows = part.map { part in
       let above = part.first.map { document[$0].place.parent } ?? Document.tree
-      return ([Document.tree, above] + part).reduce(into: [Int32: Int]()) { places, slot in
-        if places[slot] == nil { places[slot] = places.count }
+      return ([Document.tree, above] + part).reduce(into: [Int32: Int]()) { rows, slot in
+        if rows[slot] == nil { rows[slot] = rows.count }
       }
     }
-    let count = places.map { $0.count + 1 } ?? document.elements.count
+    let count = rows.map { $0.count + 1 } ?? document.elements.count
     tables = Tables(
       outcomes: Array(repeating: nil, count: count),
       found: Array(repeating: Found(), count: count), claimed: KeyTable(expecting: count))
-    tables.outcomes[place(of: Document.tree)] = .restored(by: .delegate)
+    tables.outcomes[row(of: Document.tree)] = .restored(by: .delegate)
   }
 
-  /// The place of an element in the tables: one that a part does not have has the last, as all others.
+  /// The row of an element in the tables: one that a part does not have has the last, as all others.
   @inline(__always)
-  private func place(of slot: Int32) -> Int {
-    guard let places else { return Int(slot) }
-    return places[slot] ?? places.count
+  private func row(of slot: Int32) -> Int {
+    guard let rows else { return Int(slot) }
+    return rows[slot] ?? rows.count
   }
 
   @inline(__always)
@@ -80,11 +80,11 @@ final class RestoredElements {
 
   // MARK: Objects
 
-  func object(at slot: Int32) -> (any StateRestoring)? { tables.found[place(of: slot)].object }
+  func object(at slot: Int32) -> (any StateRestoring)? { tables.found[row(of: slot)].object }
 
-  func node(at slot: Int32) -> (any RestorableNode)? { tables.found[place(of: slot)].node }
+  func node(at slot: Int32) -> (any RestorableNode)? { tables.found[row(of: slot)].node }
 
-  func traits(of slot: Int32) -> TypeTraits { tables.found[place(of: slot)].traits }
+  func traits(of slot: Int32) -> TypeTraits { tables.found[row(of: slot)].traits }
 
   func isBack(_ slot: Int32) -> Bool { slot == Document.tree || object(at: slot) != nil }
 
@@ -119,7 +119,7 @@ final class RestoredElements {
   /// Notes an object that may be that of other elements, too.
   func set(
     _ object: any StateRestoring, _ node: (any RestorableNode)? = nil, at slot: Int32
-  ) { (tables.found[place(of: slot)].object, tables.found[place(of: slot)].node) = (object, node) }
+  ) { (tables.found[row(of: slot)].object, tables.found[row(of: slot)].node) = (object, node) }
 
   func contains(_ object: any StateRestoring) -> Bool {
     tables.claimed[UInt64(addressOf: object)] != nil
@@ -127,20 +127,20 @@ final class RestoredElements {
 
   /// Lets all objects go; coders that hooks have kept find nothing any more.
   func forget() {
-    (places, tables.found, tables.outcomes) = ([:], [Found()], [nil])
+    (rows, tables.found, tables.outcomes) = ([:], [Found()], [nil])
     (other, tabsToCome) = ({ _ in nil }, [])
   }
 
   // MARK: Outcomes
 
-  func outcome(of slot: Int32) -> ElementOutcome? { tables.outcomes[place(of: slot)] }
+  func outcome(of slot: Int32) -> ElementOutcome? { tables.outcomes[row(of: slot)] }
 
   /// Decides what becomes of an element whose object a step has provided.
   func settle(_ known: FormReader.Known, by step: RestorationReport.Step, at slot: Int32) {
-    tables.outcomes[place(of: slot)] = ElementOutcome(
+    tables.outcomes[row(of: slot)] = ElementOutcome(
       by: step, otherClass: known.otherClass, withheld: choice(at: slot)?.withheld,
       hasState: !document[slot].place.lacksState)
-    tables.found[place(of: slot)].traits = known.info.traits
+    tables.found[row(of: slot)].traits = known.info.traits
   }
 
   /// Decides what becomes of an element that has no object.
@@ -148,7 +148,7 @@ final class RestoredElements {
     let outcome = ElementOutcome(missing: reason, withheld: choice(at: slot)?.withheld)
     let (stack, cut) = (container(of: slot, that: .stack), cut(below: slot))
     let isKept = outcome.isKept(onKeptNode: cut ?? false)
-    (tables.outcomes[place(of: slot)], tables.found[place(of: slot)].isKept) = (outcome, isKept)
+    (tables.outcomes[row(of: slot)], tables.found[row(of: slot)].isKept) = (outcome, isKept)
     guard let stack else { return }
     // A node whose class this version does not know is as if it had not been in the stack, unless the
     // number that tells it from an equal sibling would pass to that one.
@@ -175,12 +175,12 @@ final class RestoredElements {
   /// Notes that the object of an element could not be decoded.
   func endDecoding(_ slot: Int32, throwing error: any Error) {
     guard let step = outcome(of: slot)?.step else { return }
-    tables.outcomes[place(of: slot)] = .decodeFailed(by: step, error.reason)
+    tables.outcomes[row(of: slot)] = .decodeFailed(by: step, error.reason)
   }
 
-  func isKept(_ slot: Int32) -> Bool { tables.found[place(of: slot)].isKept }
+  func isKept(_ slot: Int32) -> Bool { tables.found[row(of: slot)].isKept }
 
-  func keep(_ slot: Int32) { tables.found[place(of: slot)].isKept = true }
+  func keep(_ slot: Int32) { tables.found[row(of: slot)].isKept = true }
 
   func note(_ note: ReportNote, _ slot: Int32) {
     tables.extras[slot, default: Extra()].notes.append(note)
@@ -194,9 +194,9 @@ final class RestoredElements {
   }
 
   /// The keys of an element that coders were asked for.
-  func readKeys(of slot: Int32) -> ReadKeys { tables.found[place(of: slot)].read }
+  func readKeys(of slot: Int32) -> ReadKeys { tables.found[row(of: slot)].read }
 
-  func setReadKeys(_ read: ReadKeys, of slot: Int32) { tables.found[place(of: slot)].read = read }
+  func setReadKeys(_ read: ReadKeys, of slot: Int32) { tables.found[row(of: slot)].read = read }
 
   // MARK: Bodies
 
@@ -211,7 +211,7 @@ final class RestoredElements {
       let step = outcome(of: slot)?.step
     else { return false }
     offer(extra.choices.dropFirst(), at: slot)
-    tables.outcomes[place(of: slot)] = .restored(by: step)
+    tables.outcomes[row(of: slot)] = .restored(by: step)
     return true
   }
 
