@@ -225,6 +225,11 @@ extension StateKeeper {
       }
       document.leftovers =
         (document.leftovers ?? []) + (document.kept.bodies[slot] ?? []).map(\.record)
+      if var kept = document.kept.elements[slot] {
+        // What lies below goes on being kept; how large each part is, the next restore finds.
+        kept.byteCount = 0
+        for child in document[slot].children { document.kept.elements[child] = kept }
+      }
       document.kept.remove(slot)
       document.hasUnstoredKept = true
       self.document = document

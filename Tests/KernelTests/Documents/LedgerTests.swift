@@ -6,11 +6,12 @@ import XCTest
 /// veto, a discard or a bound, and by nothing else.
 @MainActor
 final class LedgerTests: XCTestCase {
-  /// A save dropped what a body refers to that had not said so in this launch, and a body that was as old as the
-  /// kept element above.
+  /// A save dropped what a body refers to that had not said so in this launch, a body that was as old as the
+  /// kept element above, and what lay below an element that was left out and whose state was given up.
   func testLivesThatHaveLostABodyLoseNone() async throws {
     for seed: UInt64 in [
       2_839_705_122_457_348_000, 11_136_480_827_641_565_819, 17_723_970_666_237_500_126,
+      18_399_995_745_189_971_476,
     ] {
       let life = LedgerLife(seed: seed)
       let lost = try await life.run(steps: 40)

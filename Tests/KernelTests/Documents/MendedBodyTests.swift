@@ -119,14 +119,21 @@ final class MendedBodyTests: BodyTestCase {
   }
 
   func testADiscardedBodyOfAnElementThatIsLeftOutGoes() async throws {
-    try await save([Page("a", "old")])
+    let below = Page("b", "below", below: [Page("c", "further below")])
+    try await save([Page("a", "old", below: [below])])
     let page = Page("a", "made")
     let keeper = try await leavingOut(page)
     await keeper.discardKeptState(of: page)
-    _ = try await keeper.save([page])
-    XCTAssertEqual(try allTexts(), ["made"])
-    let report = try await keeper.save([page])
-    XCTAssertEqual(report.kept, [])
+    for _ in 1...2 {
+      let report = try await keeper.save([page])
+      XCTAssertEqual(try allTexts(), ["below", "further below", "made"])
+      XCTAssertEqual(report.kept.map(\.path.description), ["a/b"])
+    }
+    await keeper.close()
+    // What lies below comes back.
+    let back = Page("b")
+    _ = try await self.keeper().restore(into: [Page("a", below: [back])])
+    XCTAssertEqual(back.text, "below")
   }
 
   func testWhatANodeSaidBeforeALateRestoreGoesWhenItsKeptStateIsDiscarded() async throws {
