@@ -33,4 +33,17 @@ final class SignalTests: XCTestCase {
       }
     }
   }
+
+  #if RESTORATION_NEXT
+  func testASignalThatTheAppWaitsForItselfIsLeftToIt() throws {
+    let home = try TemporaryDirectory()
+    let app = try LaunchedApp("Signals", "own", home: home)
+    XCTAssertEqual(try app.line(), "waits")
+    // The thread for signals has begun by then.
+    usleep(200_000)
+    kill(app.process.processIdentifier, SIGTERM)
+    XCTAssertEqual(try app.line(), "took \(SIGTERM)")
+    XCTAssertEqual(app.ending(), .exited(0))
+  }
+  #endif
 }

@@ -11,6 +11,7 @@ enum Signals {
   static func main() async throws {
     // A shell lets what it starts in the background ignore some.
     for number in [SIGTERM, SIGINT, SIGHUP] { signal(number, SIG_DFL) }
+    if arguments.first == "own" { return try waitForOwn() }
     let keeper = try await Restoration.begin("org.example.notes", roots: { [screen] })
     print("back \(screen.text)")
     guard let how = arguments.first else { return }
@@ -34,6 +35,19 @@ enum Signals {
     default: break
     }
     try await Task.sleep(for: .seconds(60))
+  }
+
+  /// Blocks SIGTERM and looks whether it has come, as `signalfd` does, and leaves SIGHUP to the library.
+  private static func waitForOwn() throws {
+    var (own, come) = (sigset_t(), sigset_t())
+    sigemptyset(&own)
+    sigaddset(&own, SIGTERM)
+    pthread_sigmask(SIG_BLOCK, &own, nil)
+    _ = try Restoration.beginNow("org.example.notes", signals: [.hangup], roots: { [screen] })
+    print("waits")
+    while sigpending(&come) == 0, sigismember(&come, SIGTERM) == 0 { usleep(10_000) }
+    print("took \(SIGTERM)")
+    exit(0)
   }
 
   /// Ends, and is ended by a signal in that moment.

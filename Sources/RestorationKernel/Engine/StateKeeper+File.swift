@@ -1,6 +1,4 @@
 internal import ArchiveCodec
-internal import Dispatch
-internal import Synchronization
 
 extension StateKeeper {
   /// Calls the file in a turn of its own.
@@ -28,7 +26,8 @@ extension StateKeeper {
     }
     let (value, known) =
       if let end = asking.blockedUntil {
-        try Self.block(until: end, call)
+        // A call that has not ended in time goes on.
+        try (Blocking.call(until: end, call) ?? .failure(ArchiveError(.inputOutput))).get()
       } else {
         try await call()
       }
@@ -52,31 +51,8 @@ extension StateKeeper {
     document?.setFingerprints(written.fingerprints, from: count)
   }
 
-  /// Blocks the thread until a call of the file has ended.
-  ///
-  /// - Throws: The error of the call; `inputOutput` if the call has not ended in time. The
-  ///   call goes on then.
-  private static func block<Value: Sendable>(
-    until end: ContinuousClock.Instant,
-    _ call: @escaping @Sendable () async throws(ArchiveError) -> Value
-  ) throws(ArchiveError) -> Value {
-    let answer = Answer<Value>()
-    // The blocked thread may be the only one of the threads that tasks share.
-    Task.detached(executorPreference: OwnThread(), priority: .high) {
-      do throws(ArchiveError) { answer.give(.success(try await call())) } catch {
-        answer.give(.failure(error))
-      }
-    }
-    return try answer.wait(until: end)
-  }
-
-  /// Runs an asynchronous body to its end on this thread and on the caller's actor, which is blocked: calls
-  /// of the file block the thread, and no other task runs on the actor.
-  ///
-  /// No body that makes such calls alone suspends, so the body has ended when the call returns.
-  /// `Task.immediate` does not do here: in an app with an asynchronous `main` the main queue runs on
-  /// one of the threads that tasks share, and a task that begins in a callback there waits for the
-  /// end of the callback.
+  /// Runs an asynchronous body to its end on the caller's actor, which is blocked: calls of the file block the
+  /// thread, and no other task runs on the actor.
   ///
   /// - Parameters:
   ///   - limit: How long calls of the file wait at most, together.
@@ -90,67 +66,6 @@ extension StateKeeper {
     let before = asking.blockedUntil
     defer { asking.blockedUntil = before }
     asking.blockedUntil = .now + limit.bounded
-    let caller = CallingThread()
-    var result: Value?
-    withoutActuallyEscaping(body) { body in
-      // Only this thread runs the task, within this call.
-      nonisolated(unsafe) let run = { () async -> Void in result = await body() }
-      caller.begin { await unsafe run() }
-      unsafe caller.run(on: isolation?.unownedExecutor)
-    }
-    return result
-  }
-}
-
-/// An answer that a thread waits for.
-private final class Answer<Value: Sendable>: Sendable {
-  private let result = Mutex<Result<Value, ArchiveError>?>(nil)
-  private let isThere = DispatchSemaphore(value: 0)
-
-  func give(_ result: Result<Value, ArchiveError>) {
-    self.result.withLock { $0 = result }
-    isThere.signal()
-  }
-
-  func wait(until end: ContinuousClock.Instant) throws(ArchiveError) -> Value {
-    _ = isThere.wait(timeout: .now() + max(0, ContinuousClock.now.duration(to: end) / .seconds(1)))
-    guard let result = result.withLock(\.self) else { throw ArchiveError(.inputOutput) }
-    return try result.get()
-  }
-}
-
-/// Takes the one task that the thread of a caller runs.
-private final class CallingThread: TaskExecutor {
-  private let jobs = Mutex<[UnownedJob]>([])
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    jobs.withLock { $0.append(job) }
-  }
-
-  /// Makes a task, which does not begin yet.
-  func begin(_ body: sending @escaping () async -> Void) {
-    Task(executorPreference: self, operation: body)
-  }
-
-  /// Runs the task, as an actor if there is one, until the task ends or suspends.
-  func run(on actor: UnownedSerialExecutor?) {
-    while let job = jobs.withLock({ $0.popLast() }) {
-      if let actor = unsafe actor {
-        unsafe job.runSynchronously(isolatedTo: actor, taskExecutor: asUnownedTaskExecutor())
-      } else {
-        unsafe job.runSynchronously(on: asUnownedTaskExecutor())
-      }
-    }
-  }
-}
-
-/// A thread for tasks that must not wait for one of the threads that tasks share.
-private final class OwnThread: TaskExecutor {
-  private let queue = DispatchQueue(label: "RestorationKit.BlockingCall", qos: .userInitiated)
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    return Blocking.run(isolation: isolation, body)
   }
 }

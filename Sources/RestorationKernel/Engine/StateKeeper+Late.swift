@@ -228,7 +228,10 @@ extension StateKeeper {
       if var kept = document.kept.elements[slot] {
         // What lies below goes on being kept; how large each part is, the next restore finds.
         kept.byteCount = 0
-        for child in document[slot].children { document.kept.elements[child] = kept }
+        for child in document[slot].children
+        where KnownObjects.shared.object(at: child, of: owner) == nil {
+          document.kept.elements[child] = kept
+        }
       }
       document.kept.remove(slot)
       document.hasUnstoredKept = true

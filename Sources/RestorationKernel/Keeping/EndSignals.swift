@@ -46,6 +46,7 @@ enum EndSignals {
       for signal in wanted where held[signal] == nil {
         held[signal] = HeldSignal(signal.number, handler)
       }
+      wire?.tell(SignalWire.news)
     }
   }
 
@@ -75,11 +76,9 @@ enum EndSignals {
   private static let isListening: Bool = {
     guard let wire else { return false }
     DispatchQueue(label: "RestorationKit.EndSignals").async {
-      // Dispatch blocks signals in its threads, and the main thread may be gone, so
-      // this thread takes them.
-      unblock()
       var endCount: Int32 = 0
       while let number = wire.next() {
+        if number == SignalWire.news { takeHeld() }
         // An answer to an end that is over is none.
         guard number > 0 else { continue }
         endCount += 1
@@ -95,12 +94,17 @@ enum EndSignals {
     }
   }
 
-  /// Lets this thread take signals.
-  private static func unblock() {
-    var signals = sigset_t()
-    unsafe sigemptyset(&signals)
-    for signal in EndSignal.allCases { unsafe sigaddset(&signals, signal.number) }
-    unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+  /// Lets this thread take the signals that are held, and no others, which an app may wait for itself.
+  ///
+  /// Dispatch blocks signals in its threads, and the main thread may be gone.
+  private static func takeHeld() {
+    let held = state.withLock { Set($0.held.keys) }
+    for signal in EndSignal.allCases {
+      var signals = sigset_t()
+      unsafe sigemptyset(&signals)
+      unsafe sigaddset(&signals, signal.number)
+      unsafe pthread_sigmask(held.contains(signal) ? SIG_UNBLOCK : SIG_BLOCK, &signals, nil)
+    }
   }
 
   // MARK: An end
@@ -125,7 +129,7 @@ enum EndSignals {
     for one in asked { one.flush { _ in wire.tell(answer) } }
     var flushCount = asked.count
     var came = [(number: signal, time: start)]
-    while flushCount > 0, let number = wire.next(before: end) {
+    while flushCount > 0, ContinuousClock.now < end, let number = wire.next(before: end) {
       if number == answer { flushCount -= 1 }
       guard number > 0 else { continue }
       guard let first = came.first(where: { $0.number == number }) else {

@@ -70,7 +70,12 @@ extension RestorationRun {
 
   private func ask(_ make: TypeTable.Factory, _ slot: Int32) -> Found {
     use(slot) { coder in
-      ask(.restorationClass) { try make(coder.path, coder) } ?? .missing(.vetoed)
+      ask(.restorationClass) {
+        if let object = try make(coder.path, coder) { return object }
+        // Who could not see the state cannot veto it.
+        _ = try elements.state(at: slot)
+        return nil
+      } ?? .missing(.vetoed)
     }
   }
 

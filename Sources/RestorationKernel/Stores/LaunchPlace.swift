@@ -117,9 +117,17 @@ package struct StoredLaunch: LaunchPlace {
   }
 
   package func write(_ record: [UInt8], note: [UInt8]) throws(ArchiveError) {
-    // A directory may have one place for every name, and what is locked there is the state, which stays.
-    if try read() == nil, try storage.isLocked() { throw ArchiveError(.notAFile) }
+    if try read() == nil, hasArchive { throw ArchiveError(.notAFile) }
     try storage.replace { sink throws(ArchiveError) in try sink.write(record + note) }
+  }
+
+  /// Whether a state is there, which stays: a directory may have one place for every name.
+  private var hasArchive: Bool {
+    do throws(ArchiveError) {
+      return try Archive.slots(of: storage) != nil
+    } catch {
+      return !error.isAboutContent
+    }
   }
 
   package func write(note: [UInt8]) throws(ArchiveError) {

@@ -1,6 +1,4 @@
 internal import ArchiveCodec
-internal import Dispatch
-internal import Synchronization
 
 /// How a save calls files: its actor is free until they have answered, or blocked.
 enum FileCalls {
@@ -20,112 +18,14 @@ enum FileCalls {
   func callAsFunction<Value: Sendable>(
     _ call: @escaping @Sendable () async throws(ArchiveError) -> Value
   ) async throws(ArchiveError) -> Value {
-    guard isBlocking else { return try await call() }
-    let result = await first { () async -> Result<Value, ArchiveError> in
-      do throws(ArchiveError) {
-        return .success(try await call())
-      } catch {
-        return .failure(error)
-      }
-    }
-    guard let result else { throw ArchiveError(.inputOutput) }
+    guard case .blocking(let end) = self else { return try await call() }
+    guard let result = Blocking.call(until: end, call) else { throw ArchiveError(.inputOutput) }
     return try result.get()
   }
 
   /// Calls a file where the call throws nothing; nil if the call has not ended in time.
   func first<Value: Sendable>(_ call: @escaping @Sendable () async -> Value) async -> Value? {
     guard case .blocking(let end) = self else { return await call() }
-    return Self.block(until: end, call)
-  }
-
-  /// Blocks the thread until a call has ended; nil if the call has not ended in time.
-  static func block<Value: Sendable>(
-    until end: ContinuousClock.Instant, _ call: @escaping @Sendable () async -> Value
-  ) -> Value? {
-    let answer = Answer<Value>()
-    // The blocked thread may be the only one of the threads that tasks share.
-    Task.detached(executorPreference: OwnThread(), priority: .high) {
-      answer.give(await call())
-    }
-    return answer.wait(until: end)
-  }
-
-  /// Runs an asynchronous body to its end on this thread and on the caller's actor.
-  ///
-  /// No body that makes blocking calls alone suspends, so the body has ended when the call returns.
-  /// `Task.immediate` does not do here: in an app with an asynchronous `main` the main queue runs on
-  /// one of the threads that tasks share, and a task that begins in a callback there waits for the
-  /// end of the callback.
-  ///
-  /// - Parameters:
-  ///   - isolation: The actor of the caller; nil if the caller has none.
-  ///   - body: Makes blocking calls.
-  /// - Returns: The result; nil if the body has suspended all the same.
-  static func run<Value>(
-    isolation: isolated (any Actor)? = #isolation, _ body: () async -> Value
-  ) -> Value? {
-    let caller = CallingThread()
-    var result: Value?
-    withoutActuallyEscaping(body) { body in
-      // Only this thread runs the task, within this call.
-      nonisolated(unsafe) let run = { () async -> Void in result = await body() }
-      caller.begin { await unsafe run() }
-      unsafe caller.run(on: isolation?.unownedExecutor)
-    }
-    return result
-  }
-}
-
-/// An answer that a thread waits for.
-private final class Answer<Value: Sendable>: Sendable {
-  private let value = Mutex<Value?>(nil)
-  private let isThere = DispatchSemaphore(value: 0)
-
-  func give(_ value: Value) {
-    self.value.withLock { $0 = value }
-    isThere.signal()
-  }
-
-  func wait(until end: ContinuousClock.Instant) -> Value? {
-    let rest = ContinuousClock.now.duration(to: end).components
-    let nanoseconds = Int(rest.seconds) * 1_000_000_000 + Int(rest.attoseconds / 1_000_000_000)
-    _ = isThere.wait(timeout: .now() + .nanoseconds(max(0, nanoseconds)))
-    return value.withLock { $0 }
-  }
-}
-
-/// Takes the one task that the thread of a caller runs.
-private final class CallingThread: TaskExecutor {
-  private let jobs = Mutex<[UnownedJob]>([])
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    jobs.withLock { $0.append(job) }
-  }
-
-  /// Makes a task, which does not begin yet.
-  func begin(_ body: sending @escaping () async -> Void) {
-    Task(executorPreference: self, operation: body)
-  }
-
-  /// Runs the task, as an actor if there is one, until the task ends or suspends.
-  func run(on actor: UnownedSerialExecutor?) {
-    while let job = jobs.withLock({ $0.popLast() }) {
-      if let actor = unsafe actor {
-        unsafe job.runSynchronously(isolatedTo: actor, taskExecutor: asUnownedTaskExecutor())
-      } else {
-        unsafe job.runSynchronously(on: asUnownedTaskExecutor())
-      }
-    }
-  }
-}
-
-/// A thread for tasks that must not wait for one of the threads that tasks share.
-private final class OwnThread: TaskExecutor {
-  private let queue = DispatchQueue(label: "RestorationKit.FileCalls", qos: .userInitiated)
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    return Blocking.call(until: end, call)?.get()
   }
 }

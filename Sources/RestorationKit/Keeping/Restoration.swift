@@ -138,7 +138,7 @@ public enum Restoration {
     let begun = try session.begin(application, version, prepare, roots)
     begun.hold(signals)
     let calls = FileCalls.blocking(until: .now + limit.bounded)
-    FileCalls.run { await begun.restore(calls) }
+    Blocking.run { await begun.restore(calls) }
     return begun.follow(signals)
   }
 

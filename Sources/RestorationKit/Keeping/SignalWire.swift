@@ -4,7 +4,7 @@ internal import RestorationLibc
 
 typealias SignalHandler = @convention(c) (Int32) -> Void
 
-/// Brings the numbers of signals from a signal handler to a thread.
+/// Brings numbers, such as those of signals, from any thread and from a signal handler to one thread.
 ///
 /// A handler must not allocate and not lock, so the handler writes into a pipe.
 struct SignalWire: Sendable {
@@ -48,47 +48,37 @@ struct SignalWire: Sendable {
   /// - Returns: The number; ``news`` if none came before the end, nil if none can come.
   func next(before end: ContinuousClock.Instant? = nil) -> Int32? {
     var number = Self.news
+    var request = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
     while true {
-      if let end {
-        var request = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-        let rest = ContinuousClock.now.duration(to: end) / .milliseconds(1)
-        // Rounded up, or the last millisecond would be spent in calls.
-        let count = unsafe poll(&request, 1, Int32(min(max(0, rest.rounded(.up)), 1_000_000)))
-        if count == 0 { return Self.news }
-        if count < 0 {
-          guard errno == EINTR else { return nil }
-          continue
-        }
+      let rest = end.map { ContinuousClock.now.duration(to: $0) / .milliseconds(1) }
+      // Rounded up, or the last millisecond would be spent in calls.
+      let timeout = rest.map { Int32(min(max(0, $0.rounded(.up)), Double(Int32.max))) } ?? -1
+      let count = unsafe poll(&request, 1, timeout)
+      if count == 1 {
+        let size = unsafe read(output, &number, MemoryLayout<Int32>.size)
+        return size == MemoryLayout<Int32>.size ? number : nil
       }
-      let count = unsafe read(output, &number, MemoryLayout<Int32>.size)
-      if count == MemoryLayout<Int32>.size { return number }
-      guard count < 0, errno == EINTR else { return nil }
+      if count == 0 { return Self.news }
+      guard errno == EINTR else { return nil }
     }
   }
 }
 
 /// A signal that the library handles, until the handler that the app had is put back.
-struct HeldSignal: @unchecked Sendable {
+struct HeldSignal {
   private let number: Int32
-  // A plain value of C: its pointers lead to code, which never changes.
-  private let before: sigaction
-  private let handler: Int
+  private let handler: SignalHandler
 
-  private static let largestNumber = 64
-  /// The actions that the app had, for a handler, which must not lock: each is written before its
-  /// signal is held.
+  /// The actions that the app had, also for a handler, which must not lock: each is written before its
+  /// signal is held, by one thread at a time.
   private nonisolated(unsafe) static let actionsBefore =
-    UnsafeMutablePointer<sigaction>.allocate(capacity: largestNumber + 1)
+    UnsafeMutablePointer<sigaction>.allocate(capacity: 65)
 
   /// Nil if the process ignores the signal, as with `nohup`: the signal stays ignored.
   init?(_ number: Int32, _ handler: SignalHandler) {
-    guard (1...Self.largestNumber).contains(Int(number)) else { return nil }
-    self.number = number
-    before = Self.action(of: number)
-    unsafe Self.actionsBefore[Int(number)] = before
-    let previous = signal(number, handler)
-    self.handler = Self.handler(in: Self.action(of: number))
-    if unsafe unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
+    (self.number, self.handler) = (number, handler)
+    unsafe Self.actionsBefore[Int(number)] = Self.action(of: number)
+    if Self.address(signal(number, handler)) == Self.address(SIG_IGN) {
       letGo()
       return nil
     }
@@ -96,9 +86,8 @@ struct HeldSignal: @unchecked Sendable {
 
   /// Puts back the handler that was there before, unless somebody has set another one since.
   func letGo() {
-    guard Self.handler(in: Self.action(of: number)) == handler else { return }
-    var before = before
-    unsafe sigaction(number, &before, nil)
+    guard Self.handler(in: Self.action(of: number)) == Self.address(handler) else { return }
+    unsafe sigaction(number, &Self.actionsBefore[Int(number)], nil)
   }
 
   /// Does in a fork of the process what the app did for the signal, when the handler returns; a
@@ -127,5 +116,9 @@ struct HeldSignal: @unchecked Sendable {
     let handler = unsafe action.__sigaction_u.__sa_handler
     #endif
     return unsafe unsafeBitCast(handler, to: Int.self)
+  }
+
+  private static func address(_ handler: SignalHandler?) -> Int {
+    unsafe unsafeBitCast(handler, to: Int.self)
   }
 }

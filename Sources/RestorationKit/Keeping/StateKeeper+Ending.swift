@@ -41,7 +41,7 @@ extension StateKeeper {
     // The next launch may be able to read what this one could not.
     if !isAsked, engine.isUnreadAndUnchanged(below: { roots }) { return true }
     let calls = FileCalls.blocking(until: .now + limit.bounded)
-    return FileCalls.run { await isStored(saving: roots, calls) } ?? false
+    return Blocking.run { await isStored(saving: roots, calls) } ?? false
   }
 
   private func isStored(saving roots: [any RestorableNode], _ calls: FileCalls) async -> Bool {

@@ -70,7 +70,7 @@ extension SceneHost {
     defer { autosave = nil }
     guard ownsSessions else { return false }
     let calls = FileCalls.blocking(until: .now + limit.bounded)
-    return FileCalls.run { await isStored(calls) } ?? false
+    return Blocking.run { await isStored(calls) } ?? false
   }
 
   private func isStored(_ calls: FileCalls) async -> Bool {

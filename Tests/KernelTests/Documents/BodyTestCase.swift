@@ -90,6 +90,13 @@ class BodyTestCase: XCTestCase {
     return keeper
   }
 
+  /// A delegate that gives a friend.
+  func friendly(_ friend: Page) -> TestDelegate {
+    let delegate = TestDelegate()
+    delegate.onNode = { path, _ in path.identifier == "friend" ? friend : nil }
+    return delegate
+  }
+
   /// Saves nodes in a launch of its own.
   func save(_ roots: [any RestorableNode], version: Int = 1) async throws {
     let keeper = try keeper(version: version)

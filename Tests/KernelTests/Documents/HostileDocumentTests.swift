@@ -258,6 +258,21 @@ final class HostileDocumentTests: BodyTestCase {
     XCTAssertEqual(try allTexts(), [long, long + "2"])
   }
 
+  func testWhoCouldNotSeeAStateThatDoesNotOpenCannotVetoIt() async throws {
+    let long = String(repeating: "u", count: 100)
+    try store([0: Contents([1], ["a"])], texts: [1: long])
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: launch.store, keys: launch.keys,
+      limits: ArchiveLimits(stringByteCount: 50))
+    try keeper.register(Page.self, as: "Page") { _, coder in
+      coder.contains("value") ? Page("a") : nil
+    }
+    let report = try await keeper.restore()
+    guard case .factoryFailed? = report.outcome(of: "a") else { return XCTFail("\(report)") }
+    _ = try await keeper.save([])
+    XCTAssertEqual(try allTexts(), [long])
+  }
+
   func testAnyDateSinceWhichSomethingIsKeptCanBeSaid() async throws {
     let dates: [Double] = [0, 1e12, 1e18, 1e300, -1e300, .infinity, -.infinity, .nan]
     for date in dates {

@@ -252,13 +252,6 @@ final class MendedBodyTests: BodyTestCase {
     XCTAssertEqual(try texts("friend"), ["friend"])
   }
 
-  /// Restores the friend, too.
-  private func friendly(_ friend: Page) -> TestDelegate {
-    let delegate = TestDelegate()
-    delegate.onNode = { path, _ in path.identifier == "friend" ? friend : nil }
-    return delegate
-  }
-
   func testAnObjectThatIsRegisteredUnderAnotherNameIsStoredUnderThat() async throws {
     for object in [TestObject("value") as any RestorableObject, TrackedObject("value")] {
       launch = Launch()

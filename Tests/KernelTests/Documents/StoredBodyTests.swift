@@ -479,13 +479,6 @@ final class StoredBodyTests: BodyTestCase {
     XCTAssertEqual(try texts("a/friend"), ["friend"])
   }
 
-  /// Restores the friend, too.
-  private func friendly(_ friend: Page) -> TestDelegate {
-    let delegate = TestDelegate()
-    delegate.onNode = { path, _ in path.identifier == "friend" ? friend : nil }
-    return delegate
-  }
-
   func testWhatAKeptBodyRefersToStays() async throws {
     try await saveFriends()
     let goes = TellingPage("goes")

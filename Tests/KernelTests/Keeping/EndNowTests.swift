@@ -45,6 +45,20 @@ final class EndNowTests: AutosaveTestCase {
     try await assertStored("2", by: keeper)
   }
 
+  func testAStateThatIsClosedAfterAnEndIsFreeAtOnce() async throws {
+    let files = try FilesOfTest()
+    let directory = FileStateDirectory(path: files.path)
+    for number in 1...300 {
+      let keeper = try StateKeeper(
+        application: Launch.application, directory: directory, keys: launch.keys)
+      _ = try await keeper.restore()
+      node.value = "\(number)"
+      XCTAssertTrue(keeper.endNow(saving: [node], within: .seconds(60)))
+      await keeper.close()
+      XCTAssertFalse(try directory.storage(named: "main").isLocked(), "\(number)")
+    }
+  }
+
   func testAWriteThatFailsMeanwhileIsMadeUpFor() async throws {
     let keeper = try await keeper()
     _ = try await idle(keeper)
