@@ -205,7 +205,7 @@ final class MendedBodyTests: BodyTestCase {
     XCTAssertEqual(unread.kept.count, 1)
   }
 
-  // MARK: Findings of a reading
+  // MARK: Sizes, names and lines
 
   func testBodiesOfAKeptSubtreeAreCountedEachWithItsOwnSize() async throws {
     let text = String(repeating: "x", count: 1_000)

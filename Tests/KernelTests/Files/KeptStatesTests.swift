@@ -8,20 +8,20 @@ import XCTest
 /// What a keeper keeps beside its state in files, and what stands in for one that cannot be read.
 @MainActor
 final class KeptStatesTests: XCTestCase {
-  private let keys = MemoryKeyProvider()
-  private var now = Date(timeIntervalSince1970: 1_800_000_000)
-  private var bound = HistoryBound()
+  let keys = MemoryKeyProvider()
+  var now = Date(timeIntervalSince1970: 1_800_000_000)
+  var bound = HistoryBound()
 
-  private static let state = "main.rka"
+  static let state = "main.rka"
 
-  private func keeper(
+  func keeper(
     _ directory: borrowing TemporaryDirectory, version: String = "1",
     _ keys: (any KeyProvider)? = nil
   ) throws -> StateKeeper {
     try keeper(FileStateDirectory(path: directory.path), version: version, keys)
   }
 
-  private func keeper(
+  func keeper(
     _ directory: any StateDirectory, version: String = "1", _ keys: (any KeyProvider)? = nil
   ) throws -> StateKeeper {
     let keeper = try StateKeeper(
@@ -36,7 +36,7 @@ final class KeptStatesTests: XCTestCase {
   ///
   /// - Returns: What the launch has found.
   @discardableResult
-  private func launch(
+  func launch(
     _ values: String..., in directory: borrowing TemporaryDirectory, version: String = "1",
     isLong: Bool = false
   ) async throws -> String? {
@@ -54,7 +54,7 @@ final class KeptStatesTests: XCTestCase {
     return found
   }
 
-  private func restored(
+  func restored(
     _ directory: borrowing TemporaryDirectory, _ keys: (any KeyProvider)? = nil
   ) async throws -> (value: String?, report: RestorationReport) {
     let keeper = try keeper(directory, keys)
@@ -64,14 +64,14 @@ final class KeptStatesTests: XCTestCase {
     return (node.value, report)
   }
 
-  private func moments(
+  func moments(
     _ directory: borrowing TemporaryDirectory, _ reason: Moment.Reason? = nil
   ) async throws -> [Moment] {
     try await keeper(directory).history().filter { reason == nil || $0.reason == reason }
   }
 
   /// The values of moments, read from their files.
-  private func values(
+  func values(
     _ directory: borrowing TemporaryDirectory, _ reason: Moment.Reason? = nil
   ) async throws -> [String?] {
     let key = try XCTUnwrap(try keys.key(creating: false))
@@ -266,183 +266,6 @@ final class KeptStatesTests: XCTestCase {
     XCTAssertEqual(left, [])
     await keeper.close()
     XCTAssertFalse(try directory.names().contains("main.history"))
-  }
-
-  // MARK: What stands in
-
-  private enum Damage: CaseIterable {
-    case none, missing, empty, truncated, garbage
-
-    func apply(to name: String, in directory: borrowing TemporaryDirectory) throws {
-      let bytes = try directory.bytes(of: name)
-      switch self {
-      case .none: break
-      case .missing: try FileManager.default.removeItem(atPath: directory.child(name))
-      case .empty: try directory.write([], to: name)
-      case .truncated: try directory.write(Array(bytes.prefix(300)), to: name)
-      case .garbage: try directory.write(bytes.map { $0 ^ 0x55 }, to: name)
-      }
-    }
-  }
-
-  /// A state C in a file of its own, with B that a compaction has replaced, and A of another version.
-  private func threeStates() async throws -> TemporaryDirectory {
-    let directory = try TemporaryDirectory()
-    try await launch("A", in: directory, version: "0")
-    try await launch("B", in: directory)
-    try await launch("B", in: directory, isLong: true)
-    try await launch("C", in: directory)
-    return directory
-  }
-
-  /// The files of the states, the newest first.
-  private func files(_ directory: borrowing TemporaryDirectory) async throws -> [String] {
-    let history = try await moments(directory).map { "main.history/\($0.id)" }
-    return [Self.state] + history.reversed()
-  }
-
-  private func contents(_ directory: borrowing TemporaryDirectory, _ names: [String]) throws
-    -> [[UInt8]?]
-  {
-    try names.map { name in
-      FileManager.default.fileExists(atPath: directory.child(name))
-        ? try directory.bytes(of: name) : nil
-    }
-  }
-
-  func testTheNewestThatCanBeReadIsRestoredWhateverTheOthersAre() async throws {
-    let source = try await threeStates()
-    let names = try await files(source)
-    let reasons = try await moments(source).map(\.reason)
-    XCTAssertEqual(reasons, [.version, .replaced])
-    for number in 0..<125 {
-      let damages = [number % 5, number / 5 % 5, number / 25].map { Damage.allCases[$0] }
-      for isLocked in [false, true] {
-        let label = "\(damages), locked \(isLocked)"
-        let directory = try TemporaryDirectory()
-        try FileManager.default.createDirectory(
-          atPath: directory.child("main.history"), withIntermediateDirectories: false)
-        for (name, damage) in zip(names, damages) {
-          try directory.write(try source.bytes(of: name), to: name)
-          try damage.apply(to: name, in: directory)
-        }
-        let before = try contents(directory, names)
-        keys.isLocked = isLocked
-        defer { keys.isLocked = false }
-        let keeper = try keeper(directory)
-        let node = TestNode("a")
-        // An empty file is what a power cut leaves of the first save.
-        let isNothing =
-          [.missing, .empty].contains(damages[0])
-          && damages.dropFirst().allSatisfy { $0 == .missing }
-        do {
-          let report = try await keeper.restore(into: [node, TestNode("b")])
-          if isNothing {
-            XCTAssertEqual(report.outcome, .noArchive, label)
-          } else if isLocked {
-            XCTAssertEqual(report.outcome, .locked, label)
-          } else {
-            let best = try XCTUnwrap(damages.firstIndex(of: .none), label)
-            XCTAssertEqual(report.outcome, .restored, label)
-            XCTAssertEqual(node.value, ["C", "B", "A"][best], label)
-            XCTAssertEqual(
-              report.source?.passedOver.count,
-              // Of moments nobody knows that they are missing.
-              damages[..<best].enumerated().count { $0 == 0 || $1 != .missing }, label)
-          }
-        } catch let error as RestorationError {
-          XCTAssertFalse(isLocked || isNothing || damages.contains(.none), label)
-          XCTAssertNotNil(error.archive, label)
-        }
-        XCTAssertEqual(try contents(directory, names), before, label)
-        await keeper.close()
-      }
-    }
-  }
-
-  func testTheReportNamesWhatStandsInAndItsTimeAndWhyItIsNotTheNewest() async throws {
-    let directory = try await threeStates()
-    let saved = now
-    now += 30
-    var report = try await restored(directory).report
-    XCTAssertEqual(report.source?.location, directory.child(Self.state))
-    XCTAssertEqual(report.source?.savedAt, saved)
-    XCTAssertEqual(report.source?.passedOver, [])
-    try directory.write(Array("text".utf8), to: Self.state)
-    report = try await restored(directory).report
-    let newest = try await moments(directory).last
-    XCTAssertEqual(report.source?.location, newest?.id)
-    XCTAssertEqual(report.source?.savedAt, saved - 60)
-    let first = report.description.split(separator: "\n").first ?? ""
-    XCTAssertTrue(first.contains("It is an older generation"), report.description)
-    XCTAssertTrue(
-      first.contains("\(directory.child(Self.state)) cannot be read"), report.description)
-  }
-
-  func testWhatStandsInIsStoredByTheNextSaveAndWhatIsDamagedIsAMoment() async throws {
-    for damage in [Damage.truncated, .garbage] {
-      let directory = try await threeStates()
-      try damage.apply(to: Self.state, in: directory)
-      let damaged = try directory.bytes(of: Self.state)
-      try await launch("D", in: directory)
-      let kept = try await moments(directory, .damaged)
-      XCTAssertEqual(
-        try kept.map { try directory.bytes(of: "main.history/\($0.id)") }, [damaged])
-      let again = try await restored(directory)
-      XCTAssertEqual(again.value, "D")
-      XCTAssertEqual(again.report.source?.passedOver, [])
-    }
-  }
-
-  func testWhateverBitOfAFileFlipsAStateThatWasSavedComesBackAndNoFileChanges() async throws {
-    let directory = try TemporaryDirectory()
-    let limits = ArchiveLimits(symbolCount: 1 << 16, commitCount: 3)
-    var saved: [String] = []
-    func begin() throws -> StateKeeper {
-      try StateKeeper(
-        application: Launch.application, directory: FileStateDirectory(path: directory.path),
-        keys: keys, limits: limits, now: { [self] in now })
-    }
-    for number in 1...5 {
-      let keeper = try begin()
-      let node = TestNode("a")
-      _ = try await keeper.restore(into: [node])
-      XCTAssertEqual(node.value, saved.last)
-      saved.append("value \(number)")
-      node.value = saved.last
-      _ = try await keeper.save([node])
-      await keeper.close()
-    }
-    let crashing = try begin()
-    _ = try await crashing.restore(into: [TestNode("a")])
-    let history = try await crashing.history()
-    await crashing.close()
-    let moment = try XCTUnwrap(history.first)
-    XCTAssertEqual(moment.reason, .replaced)
-    XCTAssertFalse(moment.isOfMain)
-    let names = [Self.state, "main.history/\(moment.id)"]
-    let contents = try contents(directory, names)
-    for (name, bytes) in zip(names, contents.compactMap(\.self)) {
-      for position in LongTests.some(of: bytes.indices) {
-        for bit in 0..<8 {
-          let label = "\(name), byte \(position), bit \(bit)"
-          var changed = bytes
-          changed[position] ^= 1 << bit
-          try directory.write(changed, to: name)
-          let keeper = try begin()
-          let node = TestNode("a")
-          let report = try await keeper.restore(into: [node])
-          await keeper.close()
-          XCTAssertEqual(report.outcome, .restored, label)
-          let found = try XCTUnwrap(node.value, label)
-          XCTAssertTrue(saved.contains(found), label)
-          if name != Self.state { XCTAssertEqual(found, saved.last, label) }
-          XCTAssertEqual(try directory.bytes(of: name), changed, label)
-        }
-      }
-      try directory.write(bytes, to: name)
-    }
-    XCTAssertEqual(try self.contents(directory, names), contents)
   }
 
   // MARK: When they go
