@@ -190,7 +190,7 @@ struct Survey {
       let form = form(of: object, types.info(of: object), at: slot)
       return setPlace(of: slot) { [withheld = keeping.withheld(slot)] place in
         place.form = withheld?.form ?? form
-        if let name, !name.isEmpty { place.name = name }
+        if let name, Element.canBeCalled(name) { place.name = name }
       }
     }
     guard let above = KnownObjects.shared.object(at: places.parent(of: slot), of: owner),

@@ -104,6 +104,22 @@ final class SurveyEdgeTests: ChangeTestCase {
     XCTAssertEqual(try launch.storedPaths(), ["root", "root/after"])
   }
 
+  func testANodeThatOnlyAReferenceReachesKeepsItsNameUntilItHasAnotherThatCanBeStored() async throws
+  {
+    let (root, friend) = (TrackedNode("root"), TrackedNode("friend"))
+    root.references = [friend]
+    let keeper = try launch.keeper()
+    _ = try await keeper.save([root])
+    for (name, stored) in [
+      (String(repeating: "x", count: 2_000), "friend"), ("", "friend"), (nil, "friend"),
+      ("renamed", "renamed"),
+    ] {
+      friend.name = name
+      _ = try await keeper.save([root])
+      XCTAssertEqual(try launch.storedPaths(), ["root", "root/\(stored)"])
+    }
+  }
+
   func testANodeDidNotForgetToSayWhatEachSaveLooksFor() async throws {
     let keeper = try launch.keeper()
     _ = try await keeper.restore()
