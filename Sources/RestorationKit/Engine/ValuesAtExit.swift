@@ -61,7 +61,7 @@ enum ValuesAtExit {
   static func store(within limit: Duration, isLast: Bool = false) {
     let places = content.withLock { $0.places.values.map(\.self) }
     guard !places.isEmpty, limit > .zero else { return }
-    Blocking.call(until: .now + limit.bounded) {
+    _ = Blocking.call(until: .now + limit.bounded) {
       for place in places {
         guard let file = place.file, let store = place.store else { continue }
         do throws(ArchiveError) {
