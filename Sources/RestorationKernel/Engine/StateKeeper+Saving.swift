@@ -87,7 +87,8 @@ extension StateKeeper {
       return report
     }
     if writesAnyway || !result.isEmpty || !isStored {
-      guard try await isWritten(result, &report) else { return report }
+      guard let appended = try await written(result) else { return report }
+      (report.writtenByteCount, report.setAside) = (appended.byteCount, appended.kept?.id)
     } else {
       apply(result)
       if !findings.isOnDisk {
@@ -100,10 +101,8 @@ extension StateKeeper {
     return report
   }
 
-  /// Writes a change; false if a save that blocked the actor meanwhile has stored a later state.
-  private func isWritten(
-    _ result: Survey.Result, _ report: inout PreservationReport
-  ) async throws(ArchiveError) -> Bool {
+  /// Writes a change; nil if a save that blocked the actor meanwhile has stored a later state.
+  func written(_ result: Survey.Result) async throws(ArchiveError) -> StateFile.Appended? {
     let count = turns.overtakingCount
     findings.lastWrite += 1
     findings.underWay = result
@@ -111,18 +110,17 @@ extension StateKeeper {
     let appended = try await inFileNow { [number = findings.lastWrite] queue in
       queue.append(number, records, hasNew: hasNew, removing: removed)
     }
-    guard count == turns.overtakingCount else { return false }
-    let (byteCount, kept) = try appended.get()
-    (report.writtenByteCount, report.setAside) = (byteCount, kept?.id)
+    guard count == turns.overtakingCount else { return nil }
+    let stored = try appended.get()
     if asking.blockedUntil != nil { turns.overtakingCount += 1 }
-    return true
+    return stored
   }
 
   /// Opens what the next change needs; false if another save has come between.
   ///
   /// The file is asked only if nothing is known since the last call, or not whether the last change is stored:
   /// the survey finds what is not.
-  private func prepare() async throws(ArchiveError) -> Bool {
+  func prepare() async throws(ArchiveError) -> Bool {
     guard known.writer == nil || document == nil || findings.underWay != nil else { return true }
     let count = turns.overtakingCount
     repeat {
@@ -159,14 +157,29 @@ extension StateKeeper {
   private var registrationCount: Int { types.changeCount + objects.changeCount }
 
   func surveyed(_ roots: [any RestorableNode]) throws -> Survey.Result {
-    asking.isUnderWay = true
-    defer { asking.isUnderWay = false }
     if findings.registrationCount != registrationCount {
       KnownObjects.shared.askAll(of: owner)
       findings.registrationCount = registrationCount
     }
     // A test asks all, since it is to find what does not say that it has changed.
     let unsaid = settings.heard == nil ? [] : KnownObjects.shared.askAll(of: owner)
+    return try surveyed(unsaid) { survey in
+      try survey.run(roots) { coder in
+        guard let delegate = delegate else { return }
+        var isSaving = true
+        coder.ask { isSaving = delegate.shouldSaveApplicationState(with: coder) }
+        guard isSaving else { throw Declined() }
+        coder.ask { try delegate.willEncodeRestorableState(with: coder) }
+      }
+    }
+  }
+
+  /// Makes a survey of what is stored, and runs it.
+  func surveyed(
+    _ unsaid: Set<Int32> = [], _ run: (inout Survey) throws -> Survey.Result
+  ) throws -> Survey.Result {
+    asking.isUnderWay = true
+    defer { asking.isUnderWay = false }
     let conditions = Survey.Conditions(
       now: settings.now(), keptBound: settings.policy.keptBound,
       nodeLimit: settings.policy.nodeLimit, facts: facts, coming: asking.coming, unsaid: unsaid,
@@ -176,13 +189,7 @@ extension StateKeeper {
     let builder = known.writer?.builder() ?? RecordBuilder(limits: settings.source.limits)
     var survey = Survey(document ?? Document(), objects, forms, owner, builder, conditions)
     do {
-      return try survey.run(roots) { coder in
-        guard let delegate = delegate else { return }
-        var isSaving = true
-        coder.ask { isSaving = delegate.shouldSaveApplicationState(with: coder) }
-        guard isSaving else { throw Declined() }
-        coder.ask { try delegate.willEncodeRestorableState(with: coder) }
-      }
+      return try run(&survey)
     } catch {
       giveBack(survey.taken)
       throw error

@@ -97,13 +97,14 @@ final class RestorationRun {
   }
 
   /// The line of a late node that gets nothing: it is of another class, is left out, or cannot say what it has.
-  func refusal(of slot: Int32, _ error: (any Error)?) -> ReportEntry? {
+  func refusal(of slot: Int32, _ said: Result<RecordFingerprint?, any Error>) -> ReportEntry? {
     guard let node = elements.node(at: slot) else { return nil }
     let otherClass = forms.known(node, forms[document[slot].place.form]).otherClass
-    let outcome: ElementOutcome? =
-      otherClass.map { .classMismatch(by: .existing, found: $0) }
-      ?? (isLeftOut(slot) ? .skipped : nil)
-      ?? error.map { .decodeFailed(by: .existing, $0.reason) }
+    var outcome = otherClass.map { ElementOutcome.classMismatch(by: .existing, found: $0) }
+    if outcome == nil, isLeftOut(slot) { outcome = .skipped }
+    if outcome == nil, case .failure(let error) = said {
+      outcome = .decodeFailed(by: .existing, error.reason)
+    }
     return outcome.map {
       ReportEntry(slot, of: document, at: elements.path(at: slot), $0, [.kept])
     }

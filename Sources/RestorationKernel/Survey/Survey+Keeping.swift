@@ -53,8 +53,15 @@ extension Survey {
     let isWithheld = keeping.withheld(slot)?.reason.staysBeside == true
     places.notes.set(
       isWithheld ? .keptAsStored : hasBody ? .savedWithLastState : .savedWithoutState, slot)
-    // What could not be encoded claims nothing.
-    if let kept = keeping.claims[slot] { keeping.parts.elements[slot] = kept }
+    // What could not be encoded claims nothing. As long as its object is there, it is not old: what lies below
+    // may have been stored since.
+    if var kept = keeping.claims[slot] {
+      let day: TimeInterval = 86_400
+      if let since = kept.since, conditions.now.timeIntervalSince(since) > day {
+        kept.since = conditions.now
+      }
+      keeping.parts.elements[slot] = kept
+    }
     let form = places.isNew(slot) ? nil : document[slot].place.form
     setPlace(of: slot) { place in
       if hasBody { place.form = form ?? place.form } else { place.lacksState = true }
@@ -78,15 +85,12 @@ extension Survey {
   /// An error ends the save: without the copy, the body would be lost.
   mutating func copyReplaced(of slot: Int32) throws {
     guard let withheld = keeping.replaced.take() else { return }
-    // The object has decoded the one that it was given, and has written what that has become.
-    if let given = withheld.given { drop([given], of: slot) }
-    // What the object had is pending, or is what it says now.
-    if withheld.replacesOwn { return }
     let bodies = unreadBodies(of: slot)
     // A launch that leaves the element out again adds none.
     if withheld.reason == .leftOut, bodies.contains(where: { $0.reason == .leftOut }) { return }
     guard let body = try conditions.storedRecord(places[slot].bodyRecord) else { return }
     var unread = withheld
+    if withheld.reason == .fieldReplaced { unread.outcome = .restored(by: .existing) }
     // What was kept with all below it was counted so.
     unread.byteCount = body.byteCount
     if let most = conditions.keptBound?.byteCount, body.byteCount > most {
@@ -100,20 +104,6 @@ extension Survey {
       places.notes.add(entry(slot, .replaced))
     }
     try add(unread, body, to: slot)
-  }
-
-  /// Stores what objects said before they were given other bodies late.
-  mutating func writePending() throws {
-    let all = document.kept.pending.sorted { $0.key < $1.key }
-    for (slot, pending) in all.flatMap({ slot, bodies in bodies.map { (slot, $0) } }) {
-      let object = places.object(at: slot)
-      let unread = Kept(
-        id: places.takeID(), reason: .replaced,
-        form: object.map { form(of: $0, types.info(of: $0), at: slot) }
-          ?? document[slot].place.form,
-        since: conditions.now, byteCount: pending.byteCount)
-      try add(unread, pending, to: slot)
-    }
   }
 
   private mutating func add(_ unread: Kept, _ body: KeyedDecoder, to slot: Int32) throws {
@@ -134,7 +124,7 @@ extension Survey {
   }
 
   /// Lets unread bodies of an element go.
-  private mutating func drop(_ ids: Set<UInt64>, of slot: Int32) {
+  mutating func drop(_ ids: Set<UInt64>, of slot: Int32) {
     leaving.formUnion(ids.map { $0 * 2 })
     let rest = unreadBodies(of: slot).filter { !ids.contains($0.id) }
     keeping.parts.bodies[slot] = rest.isEmpty ? nil : rest

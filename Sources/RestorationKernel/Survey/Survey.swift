@@ -127,9 +127,23 @@ struct Survey {
     if !keeping.isWithheld(Document.tree) {
       try setReferred(mentions, below: Document.tree)
     }
+    return try end()
+  }
+
+  /// Asks the hook of one object.
+  mutating func run(asking object: any StateRestoring, at slot: Int32) throws -> Result {
+    defer { coder = nil }
+    let info = types.info(of: object)
+    setForm(of: object, info, at: slot)
+    places.visit(object, at: slot)
+    agenda.visits.append(Visit(object: object, info: info, slot: slot, asksBody: true))
+    return try end()
+  }
+
+  /// Asks those who have their places, and decides what goes.
+  private mutating func end() throws -> Result {
     try askAll()
     expireKept()
-    try writePending()
     try settleReferences()
     try writeContents()
     try writeFacts()
@@ -187,9 +201,8 @@ struct Survey {
     default: name = places.objects.identifier(ofRegistered: object)
     }
     if name == place.name || place.role.livesByReferences {
-      let form = form(of: object, types.info(of: object), at: slot)
-      return setPlace(of: slot) { [withheld = keeping.withheld(slot)] place in
-        place.form = withheld?.form ?? form
+      setForm(of: object, types.info(of: object), at: slot)
+      return setPlace(of: slot) { place in
         if let name, Element.canBeCalled(name) { place.name = name }
       }
     }
@@ -198,6 +211,11 @@ struct Survey {
     else { return }
     try visit(node, types.info(of: node), at: places.parent(of: slot), asksBody: false)
     try placeAll()
+  }
+
+  private mutating func setForm(of object: any StateRestoring, _ info: TypeInfo, at slot: Int32) {
+    let form = keeping.withheld(slot)?.form ?? form(of: object, info, at: slot)
+    setPlace(of: slot) { $0.form = form }
   }
 
   /// Asks the objects that have their places; what only they refer to gets its place then.
@@ -251,7 +269,7 @@ struct Survey {
       places.notes.set(.keptAsStored, slot)
       return nil
     }
-    let mark = places.beginMentions()
+    places.forgetMentions()
     do {
       try KnownObjects.shared.observing(.state, object, info, of: owner) {
         // Code that does not observe the object asks for its scope elsewhere.
@@ -259,7 +277,7 @@ struct Survey {
         try writeBody(of: slot) { try $0.encodeAll(of: object, info.traits) }
       }
     } catch {
-      places.undoMentions(to: mark)
+      places.forgetMentions()
       places.notes.add(.encodeFailed(error.reason), slot)
       loseState(of: slot)
       return nil
@@ -279,7 +297,7 @@ struct Survey {
   private func says(
     _ withheld: Kept, _ object: any StateRestoring, _ info: TypeInfo
   ) -> Bool {
-    guard !withheld.replacesOwn, let said = withheld.said else { return false }
+    guard let said = withheld.said else { return false }
     // The hook says its error once more, in the save.
     return KnownObjects.shared.observing(.state, object, info, of: owner) {
       (try? StateProbe.fingerprint(of: object, info.traits)) == said
@@ -313,7 +331,7 @@ struct Survey {
     if isEmpty {
       builder.abandon()
       // Who has not read the stored body, and could not say anything, does not remove it.
-      if let withheld, withheld.said == nil, !withheld.replacesOwn { return }
+      if let withheld, withheld.said == nil { return }
       if stored != .none { leaving.insert(places.bodyRecord(of: slot)) }
     } else if places.isNew(slot) {
       // The fingerprints of new records are found when the objects may change again.
@@ -325,6 +343,8 @@ struct Survey {
     if let withheld {
       keeping.parts.withheld[slot] = nil
       if keeping.claims[slot] != nil { keeping.parts.elements[slot] = nil }
+      // The object has decoded the one that it was given, and says what that has become.
+      if let given = withheld.given { drop([given], of: slot) }
       if body != stored { keeping.replaced = withheld }
     }
     if body == stored { return }

@@ -60,7 +60,11 @@ struct Ledger {
   }
 
   /// Notes a node that has come late, and has read what was kept for it.
-  mutating func note(_ node: LedgerNode, at path: String) { nodes[path] = node }
+  mutating func note(_ node: LedgerNode, at path: String) {
+    // One that was there may have been removed since the last look.
+    if let before = nodes[path], before !== node { nodes["\(path), before"] = before }
+    nodes[path] = node
+  }
 
   /// What was stored at the last look, in words.
   var words: [String] {
@@ -74,9 +78,12 @@ struct Ledger {
   /// - Parameters:
   ///   - tree: The nodes by their paths.
   ///   - others: The nodes that only references reach.
+  ///   - isOfAll: Whether the save has met all nodes.
   /// - Returns: The texts that are lost.
   /// - Throws: The errors of reading what is stored.
-  mutating func check(_ tree: [String: LedgerNode], _ others: [LedgerNode]) throws -> [String] {
+  mutating func check(
+    _ tree: [String: LedgerNode], _ others: [LedgerNode], ofAll isOfAll: Bool = true
+  ) throws -> [String] {
     let after = try launch.storedRecords()
     // What belongs to no element goes with the next save.
     let file = Set((after?.elements ?? []).flatMap { texts(of: $0) })
@@ -107,7 +114,8 @@ struct Ledger {
     }
     released.formUnion(missing)
     required = file.subtracting(released)
-    (before, nodes, hasSaved) = (after, tree, true)
+    before = after
+    if isOfAll { (nodes, hasSaved) = (tree, true) }
     return lost
   }
 
