@@ -39,7 +39,6 @@ extension StateKeeper {
     _ roots: [any RestorableNode], byItself isByItself: Bool
   ) async throws(RestorationError) -> PreservationReport {
     if findings.lastStatus == .locked { return PreservationReport(.locked) }
-    if let report = idleReport(roots) { return report }
     var isOutdated = false
     while true {
       do {
@@ -134,21 +133,6 @@ extension StateKeeper {
     if known.writer == nil, document?.isEmpty == false { beginAnew() }
     if document == nil { document = Document() }
     return true
-  }
-
-  /// The report of a save that has nobody to ask, and nothing to write; nil if there may be something.
-  ///
-  /// No survey begins then, and no file is called (benchmark: none changed).
-  private func idleReport(_ roots: [any RestorableNode]) -> PreservationReport? {
-    guard let document, known.writer != nil, findings.isOnDisk, asking.coming == nil,
-      settings.heard == nil,
-      delegate == nil, findings.registrationCount == registrationCount,
-      KnownObjects.shared.isUnchanged(owner), document.isSettled(facts),
-      document.hasStored(roots, of: owner), isStored
-    else { return nil }
-    var report = PreservationReport(.saved)
-    describe(SurveyNotes(), nil, in: &report)
-    return report
   }
 
   /// Whether what was stored last is still there; where nobody can see that, a write says why.

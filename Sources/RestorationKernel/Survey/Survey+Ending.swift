@@ -115,11 +115,9 @@ extension Survey {
     let contents = change.edits.children.filter { slot, slots in
       !document[slot].asksBelow && own(slots) != own(document[slot].children)
     }
-    for slot in Set(bodies + contents.map(\.slot)).intersection(conditions.unsaid) {
-      guard let object = KnownObjects.shared.object(at: slot, of: owner) as? any StateRestoring,
-        types.info(of: object).tracking != .always
-      else { continue }
-      places.notes.add(.notInvalidated, slot)
+    let changed = Set(bodies + contents.map(\.slot)).intersection(conditions.unsaid)
+    for visit in agenda.visits where changed.contains(visit.slot) && visit.info.tracking != .always {
+      places.notes.add(.notInvalidated, visit.slot)
     }
   }
 

@@ -255,27 +255,6 @@ extension Survey {
   }
 }
 
-extension Document {
-  /// Whether the roots are those that are stored, and no save has to ask them or anything below but what
-  /// has changed.
-  func hasStored(_ roots: [any RestorableNode], of owner: KnownObjects.Owner) -> Bool {
-    let stored = self[Self.tree].children
-    return roots.count == stored.count
-      && zip(roots, stored).allSatisfy { root, slot in
-        guard let known = KnownObjects.shared.known(root, to: owner), known.slot == slot else {
-          return false
-        }
-        return !known.hasChanged && !self[slot].asksBelow && self[slot].place.role == .child
-      }
-  }
-
-  /// Whether nothing is to be written as long as nobody has changed, for an app without a delegate.
-  func isSettled(_ facts: SaveFacts) -> Bool {
-    !findsAllByObject && !hasUnstoredKept && leftovers == [] && self[Self.tree].body == .none
-      && facts.words == head.facts.words
-  }
-}
-
 extension Array {
   /// Reverses the elements from a place on.
   fileprivate mutating func reverse(from first: Int) {
