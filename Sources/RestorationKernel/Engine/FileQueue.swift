@@ -8,8 +8,8 @@ actor FileQueue {
   private let sharedThreads = SharedThreads()
   /// Why what the launch has found becomes a moment before the first change; nil before a restore.
   private var keeps: [Moment.Reason]?
-  /// The state that was stored when the file was closed, and why it becomes a moment before the next change.
-  private var closed: (version: ArchiveVersion, keeps: Moment.Reason?)?
+  /// What has become of the last change that a caller has asked of.
+  private var written = Written()
 
   nonisolated var unownedExecutor: UnownedSerialExecutor {
     unsafe thread?.asUnownedSerialExecutor() ?? sharedThreads.unownedExecutor
@@ -26,8 +26,16 @@ actor FileQueue {
     var writer: ArchiveWriter?
     /// How often names have got other numbers.
     var numbering = 0
-    /// The last change; nil before the first one.
-    var written: Written?
+    var written = Written()
+  }
+
+  /// A change that was written, or that could not be.
+  struct Written: Sendable {
+    var number: UInt64 = 0
+    /// Whether the file has the change, though a power cut may undo one that is not durable.
+    var isThere = false
+    /// The fingerprints of its records, which are found while the objects may change again.
+    var fingerprints: [(record: UInt64, fingerprint: RecordFingerprint)] = []
   }
 
   /// Runs a body in the queue, for a caller that does not know what has become of a change.
@@ -38,9 +46,10 @@ actor FileQueue {
     _ body: @Sendable (isolated FileQueue) throws(ArchiveError) -> Value
   ) throws(ArchiveError) -> (Value, Known) {
     file.conditions = conditions
-    defer { askedNumber = max(askedNumber, asked) }
-    let value = try body(self)
-    return (value, Known(writer: file.writer, numbering: file.numbering, written: lastWritten))
+    let result = Result { () throws(ArchiveError) in try body(self) }
+    if written.number < asked { written = Written(number: asked) }
+    let known = Known(writer: file.writer, numbering: file.numbering, written: written)
+    return (try result.get(), known)
   }
 
   /// What is stored, as a restore takes it.
@@ -76,76 +85,57 @@ actor FileQueue {
 
   /// Opens what a restore can take.
   func open() throws(ArchiveError) -> Opened {
-    closed = nil
     let found = try file.open(StoredState.self)
-    var opened: Opened = (RestorationReport(.noArchive), nil, found.mark)
-    opened.report.launchProblem = found.markProblem.map { "The launch could not be marked: \($0)" }
+    var report = RestorationReport(.noArchive)
+    report.launchProblem = found.markProblem.map { "The launch could not be marked: \($0)" }
+    var stored: StoredState?
     switch found.outcome {
     case .nothing: break
+    case .crashed(let moment): report.outcome = .crashed(setAsideAt: moment?.id)
     case .tooOld(let archive, let moment):
-      opened.report.outcome = .tooOld(setAsideAt: moment?.id)
-      opened.report.source = RestorationReport.Source(
-        location: moment?.id ?? location, savedAt: SaveFacts.time(archive.schema), passedOver: [])
-    case .crashed(let moment): opened.report.outcome = .crashed(setAsideAt: moment?.id)
+      report.outcome = .tooOld(setAsideAt: moment?.id)
+      report.source = source(archive, moment, found)
     case .restored(let state, let archive, let moment):
-      opened.stored = state
-      describe(state, archive, moment, found, in: &opened.report)
+      (report.outcome, stored) = (.restored, state)
+      report.source = source(archive, moment, found)
+      note(state)
+      if moment == nil, let dropped = archive.dropped, dropped.code != .truncated {
+        let date = report.source?.savedAt.map { " of \($0)" } ?? ""
+        report.launchProblem =
+          "The end of the state is damaged, so this is the one\(date); what was saved after it is lost."
+          + " The next save keeps a copy of the file. (\(dropped.located(at: location).facts))"
+      }
     }
-    return opened
+    return (report, stored, found.mark)
   }
 
-  private func describe(
-    _ state: StoredState, _ archive: Archive, _ moment: Moment?, _ found: OpenedState<StoredState>,
-    in report: inout RestorationReport
-  ) {
-    if state.document.leftovers == nil { file.noteDamage() }
-    let location = location
-    if moment == nil, let dropped = archive.dropped, dropped.code != .truncated {
-      let date = SaveFacts.time(archive.schema).map { " of \($0)" } ?? ""
-      report.launchProblem =
-        "The end of the state is damaged, so this is the one\(date); what was saved after it is lost."
-        + " The next save keeps a copy of the file. (\(dropped.located(at: location).facts))"
-    }
-    if keeps == nil {
-      let isOfOtherVersion =
-        state.document.head.facts[.applicationVersion] != file.source.environment.applicationVersion
-      // One that is damaged is kept anyway.
-      keeps = isOfOtherVersion && state.document.leftovers != nil ? [.version] : []
-      let sessionCount = file.conditions.policy.historyBound.counts[.session] ?? 0
-      if sessionCount > 0 { keeps?.append(.session) }
-    }
-    report.outcome = .restored
-    report.source = RestorationReport.Source(
+  private func source(
+    _ archive: Archive, _ moment: Moment?, _ found: OpenedState<StoredState>
+  ) -> RestorationReport.Source {
+    RestorationReport.Source(
       location: moment?.id ?? location, savedAt: SaveFacts.time(archive.schema),
-      passedOver: moment == nil ? [] : found.passedOver)
+      passedOver: found.passedOver)
   }
 
-  /// Opens what the next change needs; if nobody goes on from what was restored, that is kept and all is new.
-  func prepare(goingOn isGoingOn: Bool) throws(ArchiveError) {
-    if isGoingOn, let closed { try file.reopen(closed.version, keeping: closed.keeps) }
-    closed = nil
-    if !isGoingOn { file.letBe() }
-    _ = try file.openWriter()
+  /// Notes why a restored state becomes a moment before the first change.
+  private func note(_ state: StoredState) {
+    let isDamaged = state.document.leftovers == nil
+    if isDamaged { file.noteDamage() }
+    guard keeps == nil else { return }
+    let isOfOtherVersion =
+      state.document.head.facts[.applicationVersion] != file.source.environment.applicationVersion
+    // One that is damaged is kept anyway.
+    keeps = isOfOtherVersion && !isDamaged ? [.version] : []
+    let sessionCount = file.conditions.policy.historyBound.counts[.session] ?? 0
+    if sessionCount > 0 { keeps?.append(.session) }
   }
 
-  /// A change that was written, or that could not be.
-  struct Written: Sendable {
-    let number: UInt64
-    /// Whether the file has the change, though a power cut may undo one that is not durable.
-    let isThere: Bool
-    /// The fingerprints of its records, which are found while the objects may change again.
-    let fingerprints: [(record: UInt64, fingerprint: RecordFingerprint)]
-  }
-
-  private var lastWritten: Written?
-  /// Changes up to this number come too late, since somebody has asked what has become of them.
-  private var askedNumber: UInt64 = 0
-
+  /// Appends a change with a number, unless somebody has asked by now what has become of it.
   func append(
     _ change: UInt64, _ records: RecordBatch, hasNew: Bool, removing removed: [UInt64]
   ) -> Result<StateFile.Appended, ArchiveError> {
     let appended = Result { () throws(ArchiveError) in
-      guard change > askedNumber else { throw ArchiveError(.outdated) }
+      guard change > written.number else { throw ArchiveError(.outdated) }
       do throws(ArchiveError) {
         while let reason = keeps?.first {
           _ = try file.keepMoment(reason)
@@ -159,14 +149,8 @@ actor FileQueue {
     }
     var isThere = true
     if case .failure(let error) = appended { isThere = error.code == .notDurable }
-    lastWritten = Written(
+    written = Written(
       number: change, isThere: isThere, fingerprints: hasNew ? records.fingerprints : [])
     return appended
-  }
-
-  /// Lets the state go; a save goes on from it as long as nobody else has changed it.
-  func close() {
-    closed = file.writer?.version.map { ($0, file.keeps) }
-    do throws(ArchiveError) { try file.close() } catch {}
   }
 }

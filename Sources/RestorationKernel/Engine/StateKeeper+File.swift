@@ -40,11 +40,9 @@ extension StateKeeper {
   }
 
   /// Lets the document have what has become of the change under way; one that was not begun is not stored.
-  private func settle(_ written: FileQueue.Written?) {
+  private func settle(_ written: FileQueue.Written) {
     guard let result = findings.underWay.take() else { return }
-    guard let written, written.number == findings.lastWrite, written.isThere else {
-      return giveBack(result.taken)
-    }
+    guard written.isThere else { return giveBack(result.taken) }
     (findings.discarded, findings.unread) = (nil, nil)
     let count = document?.elements.count ?? 0
     apply(result)

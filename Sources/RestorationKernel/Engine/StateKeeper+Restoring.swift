@@ -52,8 +52,8 @@ extension StateKeeper {
     }
     if let had, digest(of: roots) != had {
       // The app has gone on, so the state stays one that nobody has read.
-      try? await inFileNow { queue in queue.file.forgetOpened() }
-      findings.unread = unread
+      opened.mark?.endRestore()
+      (document, findings.unread) = (nil, unread)
       return RestorationReport(.declined)
     }
     var report = opened.report

@@ -46,7 +46,6 @@ extension StateKeeper {
       } catch let error as RestorationError {
         throw error
       } catch {
-        known.writer = nil
         let error = error as? ArchiveError ?? .content(error)
         if error.code == .outdated, !isOutdated {
           // Somebody has changed the stored state; what the file has kept of it decides what is written.
@@ -124,7 +123,8 @@ extension StateKeeper {
     let count = turns.overtakingCount
     repeat {
       try await inFileNow { [isGoingOn = document != nil] (queue) throws(ArchiveError) in
-        try queue.prepare(goingOn: isGoingOn)
+        if !isGoingOn { queue.file.letBe() }
+        _ = try queue.file.openWriter()
       }
       // A save that blocked the actor meanwhile may have begun another change.
     } while findings.underWay != nil

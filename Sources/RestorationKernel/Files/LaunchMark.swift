@@ -134,7 +134,7 @@ package final class LaunchMark: Sendable {
   /// Notes the end of the process in all marks that are open.
   package static func noteExit() { forEachOpen { $0.end() } }
 
-  fileprivate static func forEachOpen(_ body: (LaunchMark) -> Void) {
+  private static func forEachOpen(_ body: (LaunchMark) -> Void) {
     // The thread that ends the process may have the lock.
     open.withLockIfAvailable { $0.compactMap { mark in mark() }.forEach(body) }
   }
@@ -154,9 +154,7 @@ package final class LaunchMark: Sendable {
     if hanging == nil { end() }
     return hanging
   }
-}
 
-extension LaunchNote {
-  /// Notes in all marks that are open that a signal ends the process; see ``LaunchMark/noteSignal(at:)``.
-  static func noteSignal() { LaunchMark.forEachOpen { _ = $0.noteSignal() } }
+  /// Notes in all marks that are open that a signal ends the process.
+  static func noteSignal() { forEachOpen { _ = $0.noteSignal() } }
 }

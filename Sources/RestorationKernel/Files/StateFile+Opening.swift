@@ -113,12 +113,6 @@ extension StateFile {
   /// Notes that a part of the restored tree could not be read: the first write keeps the file as it is.
   package func noteDamage() { keeps = keeps ?? .damaged }
 
-  /// Forgets the state that was opened: the next write keeps it as one that nobody has read.
-  package func forgetOpened() {
-    mark?.endRestore()
-    forgetStored()
-  }
-
   /// Looks at the stored state, and at older ones only if that one is not taken.
   private func find<Tree>(
     _ file: (any AppendableArchiveFile)?, isAbsent: Bool, _ search: inout StateSearch<Tree>
@@ -205,7 +199,7 @@ extension StateFile {
   ) throws(ArchiveError) -> Archive? {
     do throws(ArchiveError) {
       // Hardly another change has a number after the last ones.
-      if let file, let archive = try goOn(claim, key, file).archive, archive.isWritable,
+      if let file, let archive = try goOn(claim, key, file)?.archive, archive.isWritable,
         archive.version.generation <= .max - 1 << 32
       {
         // A change that is cut off was reported to nobody as stored.

@@ -13,13 +13,25 @@ extension StateFile {
 
   /// The writer of the state, whose builder the records of the next change come from.
   ///
-  /// A state that stands in for the stored one takes its place before.
+  /// A state that was let go is opened again, unless another one is stored by now. A state that stands in
+  /// for the stored one takes its place before.
   ///
-  /// - Returns: The writer; nil if no state was restored, so that the next change has all records, from
-  ///   a builder of its own.
+  /// - Returns: The writer; nil if there is no state to go on from, so that the next change has all records,
+  ///   from a builder of its own.
   /// - Throws: As ``append(_:removing:schema:isCompactionDue:)``.
   package func openWriter() throws(ArchiveError) -> ArchiveWriter? {
     if let writer { return writer }
+    if let (version, reason) = former {
+      do throws(ArchiveError) {
+        if let writer = try goOn(try claim(), try key(), from: version) {
+          keeps = reason
+          return writer
+        }
+      } catch {
+        guard error.isAboutContent else { throw error }
+      }
+      former = nil
+    }
     guard let standIn else { return nil }
     let (claim, key) = (try claim(), try key())
     try claim.put(standIn, keeping: keeps)
@@ -27,19 +39,9 @@ extension StateFile {
     return try goOn(claim, key)
   }
 
-  /// Goes on with a state that this instance has let go; if there is another one by now, that is let be.
-  func reopen(_ version: ArchiveVersion, keeping reason: Moment.Reason?) throws(ArchiveError) {
-    do throws(ArchiveError) {
-      let isSame = try goOn(try claim(), try key()).version == version
-      if isSame { keeps = reason } else { forgetStored() }
-    } catch {
-      guard error.isAboutContent else { throw error }
-    }
-  }
-
-  /// Lets a state be that was restored, since nobody goes on from it: the next change keeps it as a moment.
+  /// Lets what was restored or saved be, since nobody goes on from it: the next change keeps it as a moment.
   package func letBe() {
-    standIn = nil
+    (standIn, former) = (nil, nil)
     if writer?.archive?.hasRecords == true { forgetStored() }
   }
 
@@ -124,9 +126,9 @@ extension StateFile {
     if (try? writer.checkIsCurrent()) != nil { return }
     forgetStored()
     guard let archive = writer.archive else { return }
-    try? reopen(archive.version, keeping: nil)
+    former = (archive.version, nil)
     // After a failure the next save begins anew, and keeps what is stored.
-    if self.writer == nil, let copy = try? copy(of: archive, key(), self.claim()) {
+    if let copy = try? copy(of: archive, key(), self.claim()) {
       (standIn, keeps) = (copy, .conflict)
     }
   }
@@ -209,7 +211,9 @@ extension StateFile {
     try compactWithoutTrace()
     mark?.end()
     mark = nil
+    let (version, keeps) = (writer?.version, keeps)
     forgetStored()
+    former = version.map { ($0, keeps) }
     claimed = nil
   }
 }

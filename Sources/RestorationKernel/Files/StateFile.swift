@@ -59,6 +59,9 @@ package final class StateFile {
   var writerKey: ArchiveKey?
   /// The restored state, if it is not the one that is stored.
   var standIn: (any ArchiveFile)?
+  /// A state that this instance has had, from which the next change goes on if it is still the stored one,
+  /// and why that one becomes a moment then.
+  var former: (version: ArchiveVersion, keeps: Moment.Reason?)?
   /// How often the names may have got other numbers, and with them the fingerprints of all records.
   package internal(set) var numbering = 0
   /// The mark of the last restore of this launch; nil before the first one.
@@ -132,7 +135,7 @@ package final class StateFile {
 
   /// Forgets what was read of the stored state.
   func forgetStored(keeping reason: Moment.Reason? = .unread) {
-    (writer, standIn, keeps) = (nil, nil, reason)
+    (writer, standIn, former, keeps) = (nil, nil, nil, reason)
   }
 
   /// - Throws: Why there is no key.
@@ -143,19 +146,22 @@ package final class StateFile {
     return key
   }
 
-  /// Lets saves go on from what is stored.
+  /// Lets saves go on from what is stored; nil, and no change, if that is not the version.
   @discardableResult
   func goOn(
-    _ claim: Claim, _ key: ArchiveKey, _ file: (any AppendableArchiveFile)? = nil
-  ) throws(ArchiveError) -> ArchiveWriter {
+    _ claim: Claim, _ key: ArchiveKey, _ file: (any AppendableArchiveFile)? = nil,
+    from version: ArchiveVersion? = nil
+  ) throws(ArchiveError) -> ArchiveWriter? {
     let writer = try ArchiveWriter(
       claim, with: .key(key), context: claim.context, file: file, limits: source.limits)
+    guard version == nil || version == writer.version else { return nil }
     goOn(with: writer, key)
     return writer
   }
 
   private func goOn(with writer: ArchiveWriter, _ key: ArchiveKey) {
-    (self.writer, writerKey, standIn, keeps) = (writer, key, nil, nil)
+    forgetStored(keeping: nil)
+    (self.writer, writerKey) = (writer, key)
   }
 
   /// Writes a state of its own in the place of the stored one.

@@ -139,7 +139,7 @@ enum EndSignals {
       // A user who asks again does not want to wait any longer.
       if first.time.duration(to: .now) >= patience { break }
     }
-    LaunchNote.noteSignal()
+    LaunchMark.noteSignal()
     Problems.printWaiting()
     send(true)
     // The handlers have run when the calls return, since the thread takes signals.

@@ -154,7 +154,7 @@ public final class StateKeeper {
   public func close() async {
     signal.end()
     autosave = nil
-    try? await inFile { queue in queue.close() }
+    try? await inFile { (queue) throws(ArchiveError) in try queue.file.close() }
     findings.lastStatus = .notRestoredYet
   }
 

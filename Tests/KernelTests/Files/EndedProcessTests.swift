@@ -28,6 +28,7 @@ final class EndedProcessTests: FileTestCase {
     case .save: try save([2: "saved"], to: file)
     case .saveAnew:
       try file.close()
+      file.letBe()
       try save([2: "saved"], to: file)
     case .compact: try save([2: long], to: file)
     case .keep: _ = try file.keepMoment(.session)

@@ -69,6 +69,7 @@ final class RandomFileTests: FileTestCase {
       return nil
     case .saveAnew:
       try file.close()
+      file.letBe()
       next = [record: text]
       try save(next, to: file)
     case .close:
