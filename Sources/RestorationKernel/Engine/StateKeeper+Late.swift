@@ -46,7 +46,7 @@ extension StateKeeper {
   ///   - parent: The node that contains or presents the node; nil for a root.
   /// - Returns: What happened to the node and all below it. The outcome is
   ///   `nothingKept` if nothing was stored for the node, or if it was restored
-  ///   already. A node of another class gets nothing, and the state stays kept.
+  ///   already, and `declined` if the gate does not let a node that is back be saved. A node of another class gets nothing, and the state stays kept.
   /// - Throws: ``RestorationError`` if what is kept cannot be read, or what the node has cannot be
   ///   stored; then nothing has changed.
   /// - Complexity: O(*n*) in the restored elements, and for a stack or split in its
@@ -71,6 +71,8 @@ extension StateKeeper {
         }
         return RestorationReport(.nothingKept)
       }
+    } catch is Declined {
+      return RestorationReport(.declined)
     } catch {
       throw error as? RestorationError ?? RestorationError(.content(error))
     }
@@ -80,7 +82,9 @@ extension StateKeeper {
   private func isStored(_ late: Late) async throws -> Bool {
     guard try await prepare(), KnownObjects.shared.known(late.node, to: owner)?.slot == late.slot
     else { return false }
-    let result = try surveyed { try $0.run(asking: late.node, at: late.slot) }
+    let result = try surveyed {
+      try $0.run(asking: late.node, at: late.slot, application: encode)
+    }
     guard result.isEmpty else { return try await written(result) != nil }
     apply(result)
     return true

@@ -147,15 +147,16 @@ extension StateKeeper {
     }
     // A test asks all, since it is to find what does not say that it has changed.
     let unsaid = settings.heard == nil ? [] : KnownObjects.shared.askAll(of: owner)
-    return try surveyed(unsaid) { survey in
-      try survey.run(roots) { coder in
-        guard let delegate = delegate else { return }
-        var isSaving = true
-        coder.ask { isSaving = delegate.shouldSaveApplicationState(with: coder) }
-        guard isSaving else { throw Declined() }
-        coder.ask { try delegate.willEncodeRestorableState(with: coder) }
-      }
-    }
+    return try surveyed(unsaid) { try $0.run(roots, application: encode) }
+  }
+
+  /// Asks the gate, and what the application writes itself.
+  func encode(_ coder: StateEncoder) throws {
+    guard let delegate else { return }
+    var isSaving = true
+    coder.ask { isSaving = delegate.shouldSaveApplicationState(with: coder) }
+    guard isSaving else { throw Declined() }
+    coder.ask { try delegate.willEncodeRestorableState(with: coder) }
   }
 
   /// Makes a survey of what is stored, and runs it.
@@ -229,4 +230,4 @@ extension StateEncoder {
 }
 
 /// The gate of a save has said no.
-private struct Declined: Error {}
+struct Declined: Error {}

@@ -115,33 +115,39 @@ struct Survey {
   mutating func run(
     _ roots: [any RestorableNode], application: (StateEncoder) throws -> Void
   ) throws -> Result {
+    try run(application) { survey in
+      // The higher ones mostly come first: what is below an element was stored after it.
+      survey.agenda.changed = KnownObjects.shared.takeChanged(of: survey.owner)
+        .sorted { $0.slot < $1.slot }
+      try survey.placeRoots(roots)
+      _ = try survey.placeChanged()
+    }
+  }
+
+  /// Asks the application, and the hook of one object.
+  mutating func run(
+    asking object: any StateRestoring, at slot: Int32, application: (StateEncoder) throws -> Void
+  ) throws -> Result {
+    try run(application) { survey in
+      let info = survey.types.info(of: object)
+      survey.setForm(of: object, info, at: slot)
+      survey.places.visit(object, at: slot)
+      survey.agenda.visits.append(Visit(object: object, info: info, slot: slot, asksBody: true))
+    }
+  }
+
+  private mutating func run(
+    _ application: (StateEncoder) throws -> Void, placing place: (inout Survey) throws -> Void
+  ) throws -> Result {
     defer { coder = nil }
     try writeBody(of: Document.tree, application)
     try copyReplaced(of: Document.tree)
     let mentions = places.mentions
-    // The higher ones mostly come first: what is below an element was stored after it.
-    agenda.changed = KnownObjects.shared.takeChanged(of: owner).sorted { $0.slot < $1.slot }
-    try placeRoots(roots)
-    _ = try placeChanged()
+    try place(&self)
     // As long as the stored body stays, that says to whom the application refers.
     if !keeping.isWithheld(Document.tree) {
       try setReferred(mentions, below: Document.tree)
     }
-    return try end()
-  }
-
-  /// Asks the hook of one object.
-  mutating func run(asking object: any StateRestoring, at slot: Int32) throws -> Result {
-    defer { coder = nil }
-    let info = types.info(of: object)
-    setForm(of: object, info, at: slot)
-    places.visit(object, at: slot)
-    agenda.visits.append(Visit(object: object, info: info, slot: slot, asksBody: true))
-    return try end()
-  }
-
-  /// Asks those who have their places, and decides what goes.
-  private mutating func end() throws -> Result {
     try askAll()
     expireKept()
     try settleReferences()
