@@ -49,8 +49,6 @@ public struct RestorationPath: Hashable, Sendable {
   /// - Complexity: O(*n*) in their number.
   public var components: [String] { lowest().map(\.identifier) }
 
-  private var siblingIndices: [Int] { lowest().map(\.siblingIndex) }
-
   /// The last components, the highest first; all without a count.
   private func lowest(_ count: Int = .max) -> [PathComponent] {
     guard let last else { return [] }
@@ -61,8 +59,9 @@ public struct RestorationPath: Hashable, Sendable {
   ///
   /// - Complexity: O(*n*) in their number.
   public static func == (left: RestorationPath, right: RestorationPath) -> Bool {
-    left.count == right.count && left.components == right.components
-      && left.siblingIndices == right.siblingIndices
+    left.lowest().elementsEqual(right.lowest()) {
+      $0.identifier == $1.identifier && $0.siblingIndex == $1.siblingIndex
+    }
   }
 
   /// Hashes the identifiers.
@@ -98,38 +97,6 @@ extension RestorationPath: CustomStringConvertible {
   }
 
   private static let longestPhrase = 24
-}
-
-extension RestorationPath: Codable {
-  private enum CodingKeys: CodingKey {
-    case identifiers, siblingIndices
-  }
-
-  /// Writes the identifiers, and the sibling indices if one is not 0.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(components, forKey: .identifiers)
-    if siblingIndices.contains(where: { $0 > 0 }) {
-      try container.encode(siblingIndices, forKey: .siblingIndices)
-    }
-  }
-
-  /// Reads a path that ``encode(to:)`` wrote.
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    let identifiers = try container.decode([String].self, forKey: .identifiers)
-    let indices =
-      try container.decodeIfPresent([Int].self, forKey: .siblingIndices)
-      ?? Array(repeating: 0, count: identifiers.count)
-    guard indices.count == identifiers.count else {
-      throw DecodingError.dataCorruptedError(
-        forKey: .siblingIndices, in: container,
-        debugDescription: "There are not as many sibling indices as identifiers.")
-    }
-    self = zip(identifiers, indices).reduce(RestorationPath()) {
-      $0.appending($1.0, siblingIndex: $1.1)
-    }
-  }
 }
 
 /// One identifier and a link to the identifiers above.

@@ -248,6 +248,8 @@ final class ReportTests: XCTestCase {
     XCTAssertEqual(Set([first]).count, 1)
   }
 
+  // Reports and their paths are not coded in the new core.
+  #if !RESTORATION_NEXT
   func testThePathOfEqualSiblingsComesBackFromJSON() throws {
     let path = RestorationPath(["nav"]).appending("page", siblingIndex: 2)
     let encoder = JSONEncoder()
@@ -260,17 +262,6 @@ final class ReportTests: XCTestCase {
     XCTAssertNotEqual(path, RestorationPath(["nav", "page"]))
   }
 
-  func testReportsTellTwoEqualScreensOfAStackApart() async throws {
-    let launch = Launch()
-    func stack() -> TestStack {
-      TestStack("nav", children: [TestNode("page"), TestNode("page")])
-    }
-    let saved = try await launch.keeper().save([stack()])
-    let restored = try await launch.keeper().restore(into: [stack()])
-    XCTAssertEqual(saved.entries.map(\.path.siblingIndex), [0, 0, 1])
-    XCTAssertEqual(restored.entries.map(\.path.siblingIndex), [0, 0, 1])
-  }
-
   func testAPathWithTooFewSiblingIndicesIsRefused() {
     let json = Data(#"{"siblingIndices":[0],"identifiers":["nav","page"]}"#.utf8)
     XCTAssertThrowsError(try JSONDecoder().decode(RestorationPath.self, from: json)) { error in
@@ -281,6 +272,18 @@ final class ReportTests: XCTestCase {
       XCTAssertEqual(
         context.debugDescription, "There are not as many sibling indices as identifiers.")
     }
+  }
+  #endif
+
+  func testReportsTellTwoEqualScreensOfAStackApart() async throws {
+    let launch = Launch()
+    func stack() -> TestStack {
+      TestStack("nav", children: [TestNode("page"), TestNode("page")])
+    }
+    let saved = try await launch.keeper().save([stack()])
+    let restored = try await launch.keeper().restore(into: [stack()])
+    XCTAssertEqual(saved.entries.map(\.path.siblingIndex), [0, 0, 1])
+    XCTAssertEqual(restored.entries.map(\.path.siblingIndex), [0, 0, 1])
   }
 }
 
