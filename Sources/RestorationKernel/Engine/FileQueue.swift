@@ -4,7 +4,7 @@ internal import ArchiveCodec
 actor FileQueue {
   let file: StateFile
   /// A thread of its own where the file waits for a disk; tasks of the app go on meanwhile.
-  private let thread: FileExecutor?
+  private let thread: OwnThread?
   private let sharedThreads = SharedThreads()
   /// Why what the launch has found becomes a moment before the first change; nil before a restore.
   private var keeps: [Moment.Reason]?
@@ -17,7 +17,7 @@ actor FileQueue {
 
   init(_ source: StateFile.Source) {
     file = StateFile(source)
-    thread = source.directory is MemoryStateDirectory ? nil : FileExecutor()
+    thread = source.directory is MemoryStateDirectory ? nil : OwnThread()
   }
 
   /// What the keeper knows of the file after a call.

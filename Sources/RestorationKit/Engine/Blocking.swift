@@ -90,13 +90,3 @@ private final class CallingThread: TaskExecutor {
     }
   }
 }
-
-/// A thread for tasks that must not wait for one of the threads that tasks share.
-private final class OwnThread: TaskExecutor {
-  private let queue = DispatchQueue(label: "RestorationKit.Blocking", qos: .userInitiated)
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-  }
-}

@@ -1,15 +1,19 @@
 internal import Dispatch
 
-/// Runs an actor that waits for disks on a thread of its own.
+/// A thread for an actor that waits for disks, or for a task that must not wait for one of the threads that
+/// tasks share.
 ///
 /// The threads that tasks share are as many as there are cores: 20 files that took
 /// 0.5 s each would hold up every task of the app for 5 s.
-final class FileExecutor: SerialExecutor {
-  private let queue = DispatchQueue(label: "RestorationKit.StateFile")
+final class OwnThread: SerialExecutor, TaskExecutor {
+  private let queue = DispatchQueue(label: "RestorationKit.OwnThread")
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    queue.async { unsafe job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    queue.async {
+      unsafe job.runSynchronously(
+        isolatedTo: self.asUnownedSerialExecutor(), taskExecutor: self.asUnownedTaskExecutor())
+    }
   }
 }
 

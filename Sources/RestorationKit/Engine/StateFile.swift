@@ -9,7 +9,7 @@ internal import Synchronization
 /// The stored state of one keeper; reads and writes one after the other.
 package actor StateFile {
   /// The thread of the actor; nil if the state is in memory, so that the actor waits for no disk.
-  let thread: FileExecutor?
+  let thread: OwnThread?
   private let sharedThreads = SharedThreads()
   package nonisolated var unownedExecutor: UnownedSerialExecutor {
     unsafe thread?.asUnownedSerialExecutor() ?? sharedThreads.unownedExecutor
@@ -60,7 +60,7 @@ package actor StateFile {
     let isInMemory = isMemory || linked?.isInMemory == true
     // A provider of keys may wait for another process.
     let mayWait = !isInMemory || isMemory && type(of: keys) != FixedKeyProvider.self
-    thread = mayWait ? FileExecutor() : nil
+    thread = mayWait ? OwnThread() : nil
     isLinked = linked != nil
     open = OpenArchive(takesDescriptor: !isInMemory)
     source = StateSource(
