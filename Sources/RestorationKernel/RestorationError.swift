@@ -52,33 +52,25 @@ public struct RestorationError: Error, Hashable, Sendable {
     public static let alreadyBegun = Code("alreadyBegun")
   }
 
-  /// One pointer, because each of the many calls that can throw has code that moves the error on.
-  private indirect enum Boxed: Hashable {
-    case parts(code: Code, archive: ArchiveError?, reason: String)
-  }
-
-  private let boxed: Boxed
-
-  private var parts: (code: Code, archive: ArchiveError?, reason: String) {
-    switch boxed {
-    case .parts(let code, let archive, let reason): (code, archive, reason)
-    }
-  }
-
   /// The kind of failure.
-  public var code: Code { parts.code }
+  public let code: Code
 
   /// The error of the archive, if that is the cause.
-  public var archive: ArchiveError? { parts.archive }
+  public let archive: ArchiveError?
 
-  package init(_ code: Code, _ reason: String, archive: ArchiveError? = nil) {
-    boxed = .parts(code: code, archive: archive, reason: reason)
+  /// What happened and what to do, in plain words; the text may change.
+  public let description: String
+
+  package init(_ code: Code, _ description: String, archive: ArchiveError? = nil) {
+    (self.code, self.archive, self.description) = (code, archive, description)
   }
 
   /// Wraps a failure of the archive, or says who has the state.
   package init(_ error: ArchiveError) {
     switch error.code {
-    case .locked: self = .inUse(by: error.subject)
+    case .locked:
+      let process = error.subject ?? "another instance of the app"
+      self.init(.inUse, "The state is in use by \(process). Close that one first.")
     case .storeUnavailable: self.init(.store, error.subject ?? error.description, archive: error)
     default: self.init(.archive, error.description, archive: error)
     }
@@ -120,19 +112,9 @@ extension RestorationError {
         + " Let restorationChildren return the nodes that are there and make none,"
         + " or raise the keeper's policy.nodeLimit.")
   }
-
-  /// Another instance has the state.
-  static func inUse(by process: String?) -> RestorationError {
-    RestorationError(
-      .inUse,
-      "The state is in use by \(process ?? "another instance of the app"). Close that one first.")
-  }
 }
 
 extension RestorationError: CustomStringConvertible, LocalizedError {
-  /// What happened and what to do, in plain words; the text may change.
-  public var description: String { parts.reason }
-
   /// The same as the description; it is not translated.
   public var errorDescription: String? { description }
 }

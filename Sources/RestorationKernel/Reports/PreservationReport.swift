@@ -67,11 +67,8 @@ extension PreservationReport: CustomStringConvertible {
   public var description: String { entries.text(headline) }
 
   private var headline: String {
-    guard outcome == .saved else {
-      return "Nothing saved: \(outcome.reason)" + setAside.setAsideSentence
-    }
-    return
-      (writtenByteCount == 0 ? "Saved; nothing has changed." : "Saved \(writtenByteCount) bytes.")
+    let saved = writtenByteCount == 0 ? "; nothing has changed." : " \(writtenByteCount) bytes."
+    return (outcome == .saved ? "Saved" + saved : "Nothing saved: \(outcome.reason)")
       + (unaskedCount == 0 ? "" : " \(unaskedCount) more have not changed.")
       + setAside.setAsideSentence + otherInstances.sentence(stateName)
   }

@@ -42,10 +42,8 @@ extension ReportEntry: CustomStringConvertible {
 
   /// The outcome and the notes that follow it; that the application is there needs no words.
   private var facts: String {
-    let isSilent = kind == .application && !outcome.isProblem
-    return
-      ((isSilent ? [] : [outcome.description])
-      + notes.filter { !$0.isProblem }.map(\.description)).joined(separator: "; ")
+    let own = kind == .application && !outcome.isProblem ? [] : [outcome.description]
+    return (own + notes.filter { !$0.isProblem }.map(\.description)).joined(separator: "; ")
   }
 }
 
@@ -100,33 +98,6 @@ extension ElementOutcome: CustomStringConvertible {
       "left out, another one has this path; give each of the two an identifier of its own"
     case .containedTwice:
       "left out here, it is in the tree twice; let one node contain it and others refer to it"
-    default: restored
-    }
-  }
-
-  /// The sentence of an element of which a step was asked for, or of whose state nobody sees anything.
-  private var restored: String {
-    let by = step?.description ?? "not back"
-    let unread = "; nothing was decoded, and saves keep the state as it is stored"
-    return switch self {
-    case .restored: "restored, \(by)"
-    case .restoredWithoutState: "restored without state, as it was saved, \(by)"
-    case .decodeFailed(_, let error): "\(by), but its decoding threw: \(error)"
-    case .newerVersion(_, let stored, let known):
-      "\(by), but its state has version \(stored), newer than \(known)" + unread
-    case .migrationFailed(_, let version, let error):
-      "\(by), but its migration from version \(version) failed: \(error)" + unread
-    case .classMismatch(_, let found):
-      "\(by), but as a \(found)" + unread
-        + "; if \(found) is its new name, register it with the old one as an alias"
-    default: missing
-    }
-  }
-
-  private var missing: String {
-    switch self {
-    case .vetoed: "left out, its restoration class returned nil"
-    case .factoryFailed(let step, let error): "not back, \(step) threw: \(error)"
     case .skipped: "left out by this version of the app, since restoring it crashed"
     case .unknownRestorationClass(let name):
       "not back, the restoration class \(name) is not registered, or makes no nodes; register it, or"
@@ -148,6 +119,27 @@ extension ElementOutcome: CustomStringConvertible {
     case .providedTwice(let path):
       "not back, what was provided for it is already back as \(path.phrase)"
     case .parentMissing(let path): "not back, \(path.phrase) above it is not back"
+    default: ofStep
+    }
+  }
+
+  /// The sentence of an element of which a step was asked, or of whose state nobody sees anything.
+  private var ofStep: String {
+    let by = step?.description ?? "not back"
+    let unread = "; nothing was decoded, and saves keep the state as it is stored"
+    return switch self {
+    case .restored: "restored, \(by)"
+    case .restoredWithoutState: "restored without state, as it was saved, \(by)"
+    case .decodeFailed(_, let error): "\(by), but its decoding threw: \(error)"
+    case .newerVersion(_, let stored, let known):
+      "\(by), but its state has version \(stored), newer than \(known)" + unread
+    case .migrationFailed(_, let version, let error):
+      "\(by), but its migration from version \(version) failed: \(error)" + unread
+    case .classMismatch(_, let found):
+      "\(by), but as a \(found)" + unread
+        + "; if \(found) is its new name, register it with the old one as an alias"
+    case .vetoed: "left out, its restoration class returned nil"
+    case .factoryFailed(let step, let error): "not back, \(step) threw: \(error)"
     default: ""
     }
   }
@@ -176,13 +168,9 @@ extension [ReportEntry] {
   /// The same with notes of the application, which has an entry if there is something to say of it.
   func noting(_ notes: [ReportNote], _ outcome: ElementOutcome) -> [ReportEntry] {
     guard !notes.isEmpty || outcome.isProblem else { return self }
-    var entries = self
-    if first?.kind != .application {
-      let kind = ElementKind.application
-      let path = RestorationPath()
-      entries.insert(
-        ReportEntry(kind: kind, path: path, className: kind.rawValue, outcome: outcome), at: 0)
-    }
+    let own = ReportEntry(
+      kind: .application, path: RestorationPath(), className: "application", outcome: outcome)
+    var entries = first?.kind == .application ? self : [own] + self
     entries[0].notes += notes
     return entries
   }
@@ -199,9 +187,8 @@ extension [OtherInstance] {
   /// A note if another keeper of this process is among them, which is a mistake: a second instance of an app is
   /// another process.
   var notes: [ReportNote] {
-    filter { $0.process == ArchiveError.thisProcess }.prefix(1).map {
-      .otherKeeper(stateName: $0.stateName)
-    }
+    let own = first { $0.process == ArchiveError.thisProcess }
+    return own.map { [.otherKeeper(stateName: $0.stateName)] } ?? []
   }
 }
 

@@ -96,7 +96,12 @@ public enum ReportNote: Hashable, Sendable {
 
 extension ReportNote: CustomStringConvertible {
   /// Whether the developer should mend the cause of the note.
-  public var isProblem: Bool { problem != nil }
+  public var isProblem: Bool {
+    switch self {
+    case .missingFields, .migrated, .kept, .keptStateDropped: false
+    default: true
+    }
+  }
 
   /// Whether a save with the note has not stored something that the app has.
   var isLoss: Bool {
@@ -108,9 +113,7 @@ extension ReportNote: CustomStringConvertible {
 
   /// For a problem, what is wrong and how to mend it; for another note, a few words
   /// that follow the outcome.
-  public var description: String { problem ?? fact }
-
-  private var problem: String? {
+  public var description: String {
     switch self {
     case .encodeFailed(let error): "Encoding threw, so nothing new is stored of it: \(error)"
     case .rootWithoutIdentifier:
@@ -143,18 +146,11 @@ extension ReportNote: CustomStringConvertible {
     case .fieldReplaced(let key, let error):
       "The stored “\(key)” does not fit, so it is as it was before. Migrate it to its new type; the"
         + " next save sets the stored state aside. (\(error))"
-    default: nil
-    }
-  }
-
-  private var fact: String {
-    switch self {
     case .missingFields(let keys): "not stored, so as they were before: \(keys.quoted)"
     case .migrated(let version): "migrated from version \(version)"
     case .kept: "saves keep it as it is stored, until a node is saved in its place"
     case .keptStateDropped(let since, let byteCount):
       "the state that could not be read, kept since \(since), is dropped with its \(byteCount) bytes"
-    default: ""
     }
   }
 }

@@ -11,9 +11,20 @@ extension Error {
   /// error appears with the description that its author chose for it. Any other error
   /// appears with its type and its case, and a Codable error with the place and the type.
   package var reason: String {
-    switch self {
-    case let error as EncodingError: error.words
-    case let error as DecodingError: error.words
+    switch self as any Error {
+    case EncodingError.invalidValue(let value, let context):
+      sentence(
+        "A \(type(of: value)) cannot be encoded", context.codingPath,
+        because: context.underlyingError)
+    case DecodingError.keyNotFound(let key, let context):
+      sentence("There is no value", context.codingPath + [key])
+    case DecodingError.valueNotFound(let type, let context):
+      sentence("A \(type) is missing", context.codingPath, because: context.underlyingError)
+    case DecodingError.typeMismatch(let type, let context):
+      sentence("There is no \(type)", context.codingPath, because: context.underlyingError)
+    case DecodingError.dataCorrupted(let context):
+      sentence(
+        "The value", context.codingPath, " cannot be decoded", because: context.underlyingError)
     case let error as any CustomStringConvertible: error.description.withoutUserInfo
     case let error as any LocalizedError: error.errorDescription ?? typeAndCase
     default: typeAndCase
@@ -38,32 +49,6 @@ extension String {
     guard hasPrefix("Error Domain=") else { return self }
     let domainAndCode = prefix { $0 != "\"" }
     return String(domainAndCode.last == " " ? domainAndCode.dropLast() : domainAndCode)
-  }
-}
-
-extension EncodingError {
-  fileprivate var words: String {
-    guard case .invalidValue(let value, let context) = self else { return "EncodingError" }
-    return sentence(
-      "A \(type(of: value)) cannot be encoded", context.codingPath,
-      because: context.underlyingError)
-  }
-}
-
-extension DecodingError {
-  fileprivate var words: String {
-    switch self {
-    case .keyNotFound(let key, let context):
-      sentence("There is no value", context.codingPath + [key])
-    case .valueNotFound(let type, let context):
-      sentence("A \(type) is missing", context.codingPath, because: context.underlyingError)
-    case .typeMismatch(let type, let context):
-      sentence("There is no \(type)", context.codingPath, because: context.underlyingError)
-    case .dataCorrupted(let context):
-      sentence(
-        "The value", context.codingPath, " cannot be decoded", because: context.underlyingError)
-    @unknown default: "DecodingError"
-    }
   }
 }
 

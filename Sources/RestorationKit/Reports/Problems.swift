@@ -32,12 +32,7 @@ package enum Problems {
   /// The closure that hears problems in place of stderr; a new one hears each problem again.
   static var closure: (@Sendable (String) -> Void)? {
     get { state.withLock(\.closure) }
-    set {
-      state.withLock { state in
-        state.closure = newValue
-        state.said = []
-      }
-    }
+    set { state.withLock { ($0.closure, $0.said) = (newValue, []) } }
   }
 
   /// Whether anybody is told of a problem; otherwise nobody need look for one.
@@ -46,21 +41,19 @@ package enum Problems {
   /// Says problems that were not said yet.
   static func say(_ problems: @autoclosure () -> [String]) {
     guard isHeard else { return }
-    for problem in problems() { say(oneLine(problem)) }
-  }
-
-  private static func say(_ problem: String) {
-    let tell = state.withLock { state -> (@Sendable () -> Void)? in
-      // A process that runs for long must not grow with problems.
-      if state.said.count >= 1000 { state.said = [] }
-      guard state.said.insert(problem).inserted else { return nil }
-      if let closure = state.closure { return { closure(problem) } }
-      guard isPrinting else { return nil }
-      state.waiting.append("RestorationKit: \(problem)")
-      // The line before it waits for a timer.
-      return state.waiting.count == 1 ? printSoon : nil
+    for problem in problems().map(oneLine) {
+      let tell = state.withLock { state -> (@Sendable () -> Void)? in
+        // A process that runs for long must not grow with problems.
+        if state.said.count >= 1000 { state.said = [] }
+        guard state.said.insert(problem).inserted else { return nil }
+        if let closure = state.closure { return { closure(problem) } }
+        guard isPrinting else { return nil }
+        state.waiting.append("RestorationKit: \(problem)")
+        // The line before it waits for a timer.
+        return state.waiting.count == 1 ? printSoon : nil
+      }
+      tell?()
     }
-    tell?()
   }
 
   /// A problem as it is printed: a name may hold a line break, or a command to the terminal.
