@@ -32,17 +32,15 @@ enum EndSignals {
   private typealias Asked = (signals: Set<EndSignal>, limit: Duration, flush: Flush)
 
   private struct State {
-    var asked: [ObjectIdentifier: Asked] = [:]
+    var asked: [ObjectIdentifier: Asked] = [:] {
+      didSet { hold() }
+    }
     var held: [EndSignal: HeldSignal] = [:]
 
     /// Holds the signals that autosaves have asked for, and no others; none while signals are sent on.
     mutating func hold() {
-      let wanted =
-        isSending.load(ordering: .acquiring) ? [] : Set(asked.values.flatMap(\.signals))
-      for (signal, held) in held where !wanted.contains(signal) {
-        held.letGo()
-        self.held[signal] = nil
-      }
+      let wanted = isSending.load(ordering: .acquiring) ? [] : asked.values.flatMap(\.signals)
+      held = held.filter { wanted.contains($0.key) }
       for signal in wanted where held[signal] == nil {
         held[signal] = HeldSignal(signal.number, handler)
       }
@@ -66,10 +64,7 @@ enum EndSignals {
     _ flush: @escaping Flush
   ) {
     guard isListening else { return }
-    state.withLock { state in
-      state.asked[owner] = (signals, limit, flush)
-      state.hold()
-    }
+    state.withLock { $0.asked[owner] = (signals, limit, flush) }
   }
 
   /// Begins to listen; false if the system gives no pipe, and then signals are not held.
@@ -89,9 +84,7 @@ enum EndSignals {
   }()
 
   static func remove(_ owner: ObjectIdentifier) {
-    state.withLock { state in
-      if state.asked.removeValue(forKey: owner) != nil { state.hold() }
-    }
+    state.withLock { if $0.asked[owner] != nil { $0.asked[owner] = nil } }
   }
 
   /// Lets this thread take the signals that are held, and no others, which an app may wait for itself.
@@ -128,27 +121,24 @@ enum EndSignals {
     let end = start + (asked.map(\.limit).max() ?? .zero)
     for one in asked { one.flush { _ in wire.tell(answer) } }
     var flushCount = asked.count
-    var came = [(number: signal, time: start)]
+    var came = [signal]
     while flushCount > 0, ContinuousClock.now < end, let number = wire.next(before: end) {
       if number == answer { flushCount -= 1 }
       guard number > 0 else { continue }
-      guard let first = came.first(where: { $0.number == number }) else {
-        came.append((number, .now))
-        continue
+      if !came.contains(number) {
+        came.append(number)
+      } else if start.duration(to: .now) >= patience {
+        // A user who asks again does not want to wait any longer.
+        break
       }
-      // A user who asks again does not want to wait any longer.
-      if first.time.duration(to: .now) >= patience { break }
     }
     LaunchMark.noteSignal()
     Problems.printWaiting()
-    send(true)
+    isSending.store(true, ordering: .releasing)
+    state.withLock { $0.hold() }
     // The handlers have run when the calls return, since the thread takes signals.
-    for (number, _) in came { raise(number) }
-    send(false)
-  }
-
-  private static func send(_ sends: Bool) {
-    isSending.store(sends, ordering: .releasing)
+    for number in came { raise(number) }
+    isSending.store(false, ordering: .releasing)
     state.withLock { $0.hold() }
   }
 }

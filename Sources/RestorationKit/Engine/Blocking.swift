@@ -39,8 +39,7 @@ enum Blocking {
     withoutActuallyEscaping(body) { body in
       // Only this thread runs the task, within this call.
       nonisolated(unsafe) let run = { () async -> Void in result = await body() }
-      caller.begin { await unsafe run() }
-      unsafe caller.run(on: isolation?.unownedExecutor)
+      unsafe caller.run(on: isolation?.unownedExecutor) { await unsafe run() }
     }
     return result
   }
@@ -74,13 +73,9 @@ private final class CallingThread: TaskExecutor {
     jobs.withLock { $0.append(job) }
   }
 
-  /// Makes a task, which does not begin yet.
-  func begin(_ body: sending @escaping () async -> Void) {
+  /// Runs a task, as an actor if there is one, until the task ends or suspends.
+  func run(on actor: UnownedSerialExecutor?, _ body: sending @escaping () async -> Void) {
     Task(executorPreference: self, operation: body)
-  }
-
-  /// Runs the task, as an actor if there is one, until the task ends or suspends.
-  func run(on actor: UnownedSerialExecutor?) {
     while let job = jobs.withLock({ $0.popLast() }) {
       if let actor = unsafe actor {
         unsafe job.runSynchronously(isolatedTo: actor, taskExecutor: asUnownedTaskExecutor())

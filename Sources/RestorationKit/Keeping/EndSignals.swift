@@ -58,10 +58,7 @@ enum EndSignals {
     /// Holds the signals that autosaves have asked for, and no others.
     mutating func hold() {
       let wanted = isSending ? [] : Set(asked.values.flatMap(\.signals))
-      for (signal, held) in held where !wanted.contains(signal) {
-        held.letGo()
-        self.held[signal] = nil
-      }
+      held = held.filter { wanted.contains($0.key) }
       for signal in wanted where held[signal] == nil {
         held[signal] = HeldSignal(signal.number, EndSignals.handler)
       }

@@ -18,14 +18,11 @@ struct SignalWire: Sendable {
   /// Nil if the system gives no pipe.
   init?() {
     var ends: [Int32] = [-1, -1]
-    guard unsafe pipe(&ends) == 0 else { return nil }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    do throws(ArchiveError) {
-      output = try SystemCall.moveAboveStandard(ends[0])
-      input = try SystemCall.moveAboveStandard(ends[1])
-    } catch {
-      return nil
-    }
+    guard unsafe pipe(&ends) == 0, let output = try? SystemCall.moveAboveStandard(ends[0]),
+      let input = try? SystemCall.moveAboveStandard(ends[1])
+    else { return nil }
+    (self.output, self.input) = (output, input)
+    for end in [output, input] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     // A handler must not wait, even if nobody reads the pipe.
     _ = fcntl(input, F_SETFL, O_NONBLOCK)
   }
@@ -45,27 +42,23 @@ struct SignalWire: Sendable {
   /// Waits for the next number.
   ///
   /// - Parameter end: When the wait ends; nil for never.
-  /// - Returns: The number; ``news`` if none came before the end, nil if none can come.
+  /// - Returns: The number; ``news`` if none came before the end, or before a signal has ended the wait; nil
+  ///   if none can come.
   func next(before end: ContinuousClock.Instant? = nil) -> Int32? {
     var number = Self.news
     var request = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
-    while true {
-      let rest = end.map { ContinuousClock.now.duration(to: $0) / .milliseconds(1) }
-      // Rounded up, or the last millisecond would be spent in calls.
-      let timeout = rest.map { Int32(min(max(0, $0.rounded(.up)), Double(Int32.max))) } ?? -1
-      let count = unsafe poll(&request, 1, timeout)
-      if count == 1 {
-        let size = unsafe read(output, &number, MemoryLayout<Int32>.size)
-        return size == MemoryLayout<Int32>.size ? number : nil
-      }
-      if count == 0 { return Self.news }
-      guard errno == EINTR else { return nil }
-    }
+    let rest = end.map { ContinuousClock.now.duration(to: $0) / .milliseconds(1) }
+    // Rounded up, or the last millisecond would be spent in calls.
+    let timeout = rest.map { Int32(min(max(0, $0.rounded(.up)), Double(Int32.max))) } ?? -1
+    let count = unsafe poll(&request, 1, timeout)
+    guard count == 1 else { return count == 0 || errno == EINTR ? Self.news : nil }
+    let size = unsafe read(output, &number, MemoryLayout<Int32>.size)
+    return size == MemoryLayout<Int32>.size ? number : nil
   }
 }
 
-/// A signal that the library handles, until the handler that the app had is put back.
-struct HeldSignal {
+/// A signal that the library handles; the end of the object puts back the handler that the app had.
+final class HeldSignal: Sendable {
   private let number: Int32
   private let handler: SignalHandler
 
@@ -78,14 +71,11 @@ struct HeldSignal {
   init?(_ number: Int32, _ handler: SignalHandler) {
     (self.number, self.handler) = (number, handler)
     unsafe Self.actionsBefore[Int(number)] = Self.action(of: number)
-    if Self.address(signal(number, handler)) == Self.address(SIG_IGN) {
-      letGo()
-      return nil
-    }
+    if Self.address(signal(number, handler)) == Self.address(SIG_IGN) { return nil }
   }
 
   /// Puts back the handler that was there before, unless somebody has set another one since.
-  func letGo() {
+  deinit {
     guard Self.handler(in: Self.action(of: number)) == Self.address(handler) else { return }
     unsafe sigaction(number, &Self.actionsBefore[Int(number)], nil)
   }
