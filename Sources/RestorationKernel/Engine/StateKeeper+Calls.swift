@@ -13,8 +13,6 @@ struct KeeperSettings {
   /// Hears the problems of all reports, and what is asked then is all there is.
   var heard: (([String]) -> Void)?
   var last: LastReports?
-  /// The signals before which the autosave saves.
-  var endSignals: Set<EndSignal> = []
 
   /// What the file has to know of a call.
   var ofCall: StateFile.Conditions { (policy, now()) }
@@ -43,8 +41,8 @@ extension StateKeeper {
   /// What the calls so far have found out.
   struct Findings {
     var hasTriedToRestore = false
-    /// What the last restore has left behind.
-    var lastStatus = RestorationStatus.notRestoredYet
+    /// What became of the last restore; nil before the first one.
+    var lastRestore: Result<ReportOutcome, RestorationError>?
     /// Why the last save failed; nil if it did not.
     var saveFailure: String?
     /// Whether this launch has made sure that what is stored outlasts a power cut.

@@ -17,12 +17,12 @@ extension StateKeeper {
         return try await restoreNow(roots(), ifItHas: had)
       }
       if onlyUnread, report.outcome == .declined { return report }
-      findings.lastStatus = RestorationStatus(after: report.outcome)
+      findings.lastRestore = .success(report.outcome)
       settings.last?.restore = .success(report)
       return report
     } catch {
       Problems.say(["The restore has failed: \(error)"])
-      findings.lastStatus = .failed(error.description)
+      findings.lastRestore = .failure(error)
       settings.last?.restore = .failure(error)
       throw error
     }

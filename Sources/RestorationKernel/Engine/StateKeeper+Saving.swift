@@ -38,7 +38,7 @@ extension StateKeeper {
   private func saveNow(
     _ roots: [any RestorableNode], byItself isByItself: Bool
   ) async throws(RestorationError) -> PreservationReport {
-    if findings.lastStatus == .locked { return PreservationReport(.locked) }
+    if findings.lastRestore == .success(.locked) { return PreservationReport(.locked) }
     var isOutdated = false
     while true {
       do {

@@ -112,7 +112,11 @@ public final class Autosave: Sendable {
   public func flushOnSignals(
     _ signals: Set<EndSignal> = Set(EndSignal.allCases), within limit: Duration = .seconds(5)
   ) {
-    turns.flushOnSignals(signals, within: limit)
+    guard !turns.isStopped else { return }
+    EndSignals.add(ObjectIdentifier(turns), for: signals, within: limit.bounded) {
+      [weak turns] answer in
+      if let turns { turns.flush(answer) } else { answer(false) }
+    }
   }
 
   /// Ends the autosave, which lets go of its closures; a save that is under way goes on.
@@ -125,15 +129,14 @@ extension Autosave.Event: CustomStringConvertible {
   /// The result in a word, and the reports or the error.
   public var description: String {
     switch self {
-    case .saved(let reports): Self.text("Saved by itself", reports)
-    case .withheld(let reports): Self.text("Not saved by itself yet", reports)
+    case .saved(let reports): "Saved by itself" + Self.text(reports)
+    case .withheld(let reports): "Not saved by itself yet" + Self.text(reports)
     case .failed(let error): "Not saved by itself: \(error)"
     }
   }
 
-  private static func text(_ start: String, _ reports: [PreservationReport]) -> String {
-    reports.isEmpty
-      ? "\(start)." : "\(start):\n" + reports.map(\.description).joined(separator: "\n")
+  private static func text(_ reports: [PreservationReport]) -> String {
+    reports.isEmpty ? "." : ":\n" + reports.map(\.description).joined(separator: "\n")
   }
 }
 
@@ -180,22 +183,21 @@ extension StateKeeper {
     told: @escaping (Autosave.Event) -> Void = { _ in }
   ) -> Autosave {
     let turns = AutosaveTurns(interval: interval, polling: polling, clock: clock)
-    let held = HeldAutosave(turns, roots, self)
-    // Before the end of another autosave, so that no signal is lost.
-    if !settings.endSignals.isEmpty { turns.flushOnSignals(settings.endSignals) }
-    self.autosave = held
+    self.autosave = (turns, roots)
     let autosave = Autosave(turns)
+    // As long as the app has the autosave; that one belongs to no actor, so it cannot have the keeper.
+    var kept: StateKeeper? = self
     Task { [weak self, weak autosave] in
       _ = isolation
       for await _ in turns.wakes {
-        if autosave == nil { held.keeper = nil }
-        while let changes = turns.next(), let keeper = self {
+        if autosave == nil { kept = nil }
+        while let flushes = turns.next(), let keeper = self {
           let event = await keeper.saveByItself(roots)
-          if turns.end(changes, event, asksByTime: keeper.types.knowsUntracked) { told(event) }
+          if turns.end(event, asksByTime: keeper.types.knowsUntracked, flushes) { told(event) }
         }
+        withExtendedLifetime(kept) {}
       }
-      held.keeper = nil
-      if let keeper = self, keeper.autosave === held { keeper.autosave = nil }
+      if let keeper = self, keeper.autosave?.turns === turns { keeper.autosave = nil }
     }
     return autosave
   }
@@ -210,22 +212,5 @@ extension StateKeeper {
     } catch {
       return .failed(error)
     }
-  }
-}
-
-/// The part of an autosave that its keeper has.
-///
-/// This part belongs to the actor of the keeper. The ``Autosave`` of the app belongs to none.
-final class HeldAutosave {
-  let turns: AutosaveTurns
-  /// Gives the roots of the trees.
-  let roots: () -> [any RestorableNode]
-  /// The keeper, as long as the app has the autosave.
-  fileprivate var keeper: StateKeeper?
-
-  fileprivate init(
-    _ turns: AutosaveTurns, _ roots: @escaping () -> [any RestorableNode], _ keeper: StateKeeper
-  ) {
-    (self.turns, self.roots, self.keeper) = (turns, roots, keeper)
   }
 }

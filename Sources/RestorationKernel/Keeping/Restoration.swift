@@ -92,7 +92,8 @@ public enum Restoration {
   ) async throws -> StateKeeper {
     let keeper = try make(application, version, signals, prepare)
     _ = try? await keeper.restore(roots)
-    return follow(keeper, signals, roots)
+    keeper.autosave(roots: roots)
+    return keeper
   }
 
   /// Restores the app before it returns, and saves it from then on: for toolkits whose `main` is
@@ -129,7 +130,8 @@ public enum Restoration {
     keeper.blocked(within: limit, isolation: MainActor.shared) {
       _ = try? await keeper.restore(roots)
     }
-    return follow(keeper, signals, roots)
+    keeper.autosave(roots: roots)
+    return keeper
   }
 
   /// Stores the unsaved changes, and lets the state go.
@@ -160,8 +162,7 @@ public enum Restoration {
     return isStored
   }
 
-  /// Makes the keeper of an app, and holds signals until ``follow(_:_:_:)``: a signal in the midst of the
-  /// restore is no crash.
+  /// Makes the keeper of an app, and holds signals until the end of the app.
   private static func make(
     _ application: String, _ version: String?, _ signals: Set<EndSignal>,
     _ prepare: (StateKeeper) throws -> Void
@@ -176,26 +177,14 @@ public enum Restoration {
     keeper.settings.last = session.last
     try prepare(keeper)
     session.keeper = keeper
-    if session.isOfProcess {
-      // What is printed last was registered first.
-      Problems.printAtEnd()
-      ExitHook.set()
-    }
+    if session.isOfProcess { ExitHook.set() }
     if !signals.isEmpty {
-      // Nothing has changed yet that could be stored.
-      EndSignals.add(ObjectIdentifier(keeper), for: signals, within: .zero) { $0(true) }
+      EndSignals.add(ObjectIdentifier(keeper), for: signals, within: .seconds(5)) {
+        [signal = keeper.signal] answer in
+        // Before there is an autosave, nothing has changed that could be stored.
+        if let autosave = signal.autosave { autosave.flush(answer) } else { answer(true) }
+      }
     }
-    return keeper
-  }
-
-  /// Begins the autosave.
-  private static func follow(
-    _ keeper: StateKeeper, _ signals: Set<EndSignal>,
-    _ roots: @escaping @MainActor () -> [any RestorableNode]
-  ) -> StateKeeper {
-    keeper.settings.endSignals = signals
-    keeper.autosave(roots: roots)
-    EndSignals.remove(ObjectIdentifier(keeper))
     return keeper
   }
 }
@@ -206,40 +195,32 @@ public enum Restoration {
 package final class RestorationSession: Sendable {
   /// The directory of an app's states, the keys, and the facts that its saves carry.
   package struct Place: Sendable {
-    let directory: (any StateDirectory)?
-    let keys: (any KeyProvider)?
-    let environment: ApplicationEnvironment
-    /// Is told the problems of each report.
-    let heard: (@Sendable ([String]) -> Void)?
-    let now: @Sendable () -> Date
+    let makeKeeper: @Sendable (_ application: String, _ version: String?) throws -> StateKeeper
 
-    /// By default, the directory and the keys are those of apps.
+    /// By default, the directory and the keys are those of apps; `heard` is told the problems of each report.
     package init(
       directory: (any StateDirectory)? = nil, keys: (any KeyProvider)? = nil,
       environment: ApplicationEnvironment = ApplicationEnvironment(),
       hearing heard: (@Sendable ([String]) -> Void)? = nil,
       now: @escaping @Sendable () -> Date = { Date() }
     ) {
-      (self.directory, self.keys, self.environment) = (directory, keys, environment)
-      (self.heard, self.now) = (heard, now)
-    }
-
-    func makeKeeper(
-      _ application: String, _ version: String?
-    ) throws(RestorationError) -> StateKeeper {
-      var environment = environment
-      if let version { environment.applicationVersion = version }
-      let keeper = try StateKeeper(
-        application: application, directory: directory, keys: keys, environment: environment,
-        now: now)
-      if let heard { keeper.settings.heard = heard }
-      return keeper
+      makeKeeper = { application, version in
+        var environment = environment
+        if let version { environment.applicationVersion = version }
+        let keeper = try StateKeeper(
+          application: application, directory: directory, keys: keys, environment: environment,
+          now: now)
+        keeper.settings.heard = heard
+        return keeper
+      }
     }
   }
 
   let place: Place
   /// The keeper between the begin of the app and its end.
-  @MainActor var keeper: StateKeeper?
+  @MainActor var keeper: StateKeeper? {
+    didSet { if let oldValue { EndSignals.remove(ObjectIdentifier(oldValue)) } }
+  }
   /// What the keeper has reported, also when the app has ended its restoration.
   @MainActor let last = LastReports()
 

@@ -92,7 +92,7 @@ extension StateKeeper {
       return kept?.id
     }
     // A state that nobody could read is in no save's way any more.
-    if findings.lastStatus == .locked { findings.lastStatus = .notRestoredYet }
+    if findings.lastRestore == .success(.locked) { findings.lastRestore = nil }
     return kept
   }
 

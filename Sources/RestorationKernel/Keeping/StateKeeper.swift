@@ -30,11 +30,11 @@ public final class StateKeeper {
 
   private var hadDelegate = false
 
-  /// The autosave of the keeper, until ``close()`` or a second one.
-  var autosave: HeldAutosave? {
+  /// The autosave of the keeper and what gives its roots, until ``close()`` or a second one.
+  var autosave: (turns: AutosaveTurns, roots: () -> [any RestorableNode])? {
     didSet {
       oldValue?.turns.stop()
-      signal.listen(autosave?.turns)
+      signal.autosave = autosave?.turns
     }
   }
 
@@ -60,13 +60,16 @@ public final class StateKeeper {
 
   /// What the keeper is doing, or why it does nothing.
   public var status: RestorationStatus {
-    if isDelegateGone { return .delegateGone }
+    if isDelegateGone { return .notRestored(.delegateGone) }
     if turns.running == .restore { return .restoring }
-    if case .notRestored(.inUse) = findings.lastStatus, stateName != nil { return .notRestoredYet }
-    guard findings.lastStatus == .active, let failure = findings.saveFailure else {
-      return findings.lastStatus
+    switch findings.lastRestore {
+    case nil, .success(.delegateGone): return .notRestoredYet
+    case .success(.inUse) where stateName != nil: return .notRestoredYet
+    case .success(.restored), .success(.noArchive), .success(.nothingKept):
+      return findings.saveFailure.map { .notSaved($0) } ?? .active
+    case .success(let outcome): return .notRestored(outcome)
+    case .failure(let error): return .failed(error.description)
     }
-    return .notSaved(failure)
   }
 
   /// The name of the state that the keeper has; nil before its first restore or save and after
@@ -155,7 +158,7 @@ public final class StateKeeper {
     signal.end()
     autosave = nil
     try? await inFile { (queue) throws(ArchiveError) in try queue.file.close() }
-    findings.lastStatus = .notRestoredYet
+    findings.lastRestore = nil
   }
 
   /// Hears the problems of all reports from now on.

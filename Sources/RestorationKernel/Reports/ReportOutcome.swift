@@ -90,22 +90,9 @@ public enum RestorationStatus: Hashable, Sendable {
   /// Nothing could be written, with this description: at the launch, or in the last save.
   case notSaved(String)
 
-  static let delegateGone = RestorationStatus.notRestored(.delegateGone)
-  static let locked = RestorationStatus.notRestored(.locked)
-
   /// False if the last restore did not take place, or nothing can be saved now;
   /// `description` says why.
   public var isActive: Bool { [.notRestoredYet, .restoring, .active].contains(self) }
-
-  /// Creates the status that a restore leaves behind.
-  init(after outcome: ReportOutcome) {
-    switch outcome {
-    case .restored, .noArchive, .nothingKept: self = .active
-    // The keeper says by itself when the delegate is gone.
-    case .delegateGone: self = .notRestoredYet
-    default: self = .notRestored(outcome)
-    }
-  }
 }
 
 extension RestorationStatus: CustomStringConvertible {

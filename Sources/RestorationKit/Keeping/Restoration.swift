@@ -229,11 +229,7 @@ extension RestorationSession {
     try prepare(keeper)
     let begun = BegunRestoration(keeper, roots)
     self.begun = begun
-    if isOfProcess {
-      // What is printed last was registered first.
-      Problems.printAtEnd()
-      ExitHook.set()
-    }
+    if isOfProcess { ExitHook.set() }
     return begun
   }
 }
