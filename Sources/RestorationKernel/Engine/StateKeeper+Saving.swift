@@ -39,6 +39,11 @@ extension StateKeeper {
     _ roots: [any RestorableNode], byItself isByItself: Bool
   ) async throws(RestorationError) -> PreservationReport {
     if findings.lastRestore == .success(.locked) { return PreservationReport(.locked) }
+    if isIdle(roots) {
+      var report = PreservationReport(.saved)
+      describe(SurveyNotes(), nil, in: &report)
+      return report
+    }
     var isOutdated = false
     while true {
       do {
@@ -133,6 +138,19 @@ extension StateKeeper {
     if known.writer == nil, document?.isEmpty == false { beginAnew() }
     if document == nil { document = Document() }
     return true
+  }
+
+  /// Whether a survey would ask nobody, and find nothing to write (benchmark: none changed).
+  private func isIdle(_ roots: [any RestorableNode]) -> Bool {
+    guard let document, findings.isOnDisk, delegate == nil, settings.heard == nil,
+      findings.registrationCount == registrationCount, !document.findsAllByObject,
+      !document.hasUnstoredKept, document.leftovers == [], document[Document.tree].body == .none,
+      facts.words == document.head.facts.words, known.writer != nil,
+      KnownObjects.shared.isUnchanged(owner)
+    else { return false }
+    let tree = document[Document.tree]
+    return !tree.asksBelow
+      && roots.map { KnownObjects.shared.known($0, to: owner)?.slot } == tree.children && isStored
   }
 
   /// Whether what was stored last is still there; where nobody can see that, a write says why.

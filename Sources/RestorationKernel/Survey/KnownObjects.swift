@@ -109,6 +109,11 @@ final class KnownObjects: Sendable {
     }
   }
 
+  /// Whether no object of a keeper has changed since the last call of ``takeChanged(of:)``.
+  func isUnchanged(_ owner: Owner) -> Bool {
+    table.withLock { $0.owners[owner.number].changed.isEmpty }
+  }
+
   /// The objects that have said since the last call that they have changed; each has changed until it
   /// is noted.
   func takeChanged(of owner: Owner) -> [(object: AnyObject, slot: Int32)] {
