@@ -155,8 +155,6 @@ extension DocumentHead {
           ? nil : StoryboardReference(name: boards[number], identifier: names[number]),
         version: versions[number])
     }
-    guard let former = try record.container(forKey: DocumentKey.formerNames) else { return }
-    for name in former.keys { formerNames[name] = try former.decode(forKey: name) }
   }
 }
 

@@ -19,7 +19,7 @@ enum DocumentKey {
   static let (ids, names, roles, siblings, forms) = ("ids", "names", "roles", "siblings", "forms")
   static let (classes, makers, versions) = ("classes", "makers", "versions")
   static let (storyboards, storyboardNames) = ("storyboards", "storyboardNames")
-  static let (idLimit, formerNames) = ("idLimit", "formerNames")
+  static let idLimit = "idLimit"
   static let (reasons, since, owners) = ("reasons", "since", "owners")
 }
 
@@ -51,13 +51,6 @@ extension RecordBuilder {
     let boards = forms.map(\.storyboard)
     coder.encode(boards.map { $0?.name ?? "" }, DocumentKey.storyboards, unlessAll: "")
     coder.encode(boards.map { $0?.identifier ?? "" }, DocumentKey.storyboardNames, unlessAll: "")
-    if !head.formerNames.isEmpty {
-      coder.encodeContainer(forKey: DocumentKey.formerNames) { coder in
-        for (name, former) in head.formerNames.sorted(by: { $0.key < $1.key }) {
-          coder.encode(former, forKey: name)
-        }
-      }
-    }
     head.facts.encode(with: coder)
     try end()
   }

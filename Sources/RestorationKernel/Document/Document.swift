@@ -94,8 +94,6 @@ package struct Links: Sendable {
 /// What is stored of all elements together.
 package struct DocumentHead: Hashable, Sendable {
   package var forms: [Form] = []
-  /// The names that classes had before they got theirs, so that an older version of the app finds them.
-  package var formerNames: [String: [String]] = [:]
   /// What the app said of itself in the last save.
   package var facts = SaveFacts()
   /// No identifier from here on was ever stored.

@@ -30,7 +30,7 @@ final class FormReader {
   typealias Known = (info: TypeInfo, otherClass: String?)
 
   private let types: TypeTable
-  private let head: DocumentHead
+  private let forms: [Form]
   private let delegate: (any StateDelegate)?
   /// The names that classes have now.
   private var names: [String: String] = [:]
@@ -39,14 +39,14 @@ final class FormReader {
   private var changeCount = -1
 
   init(_ document: Document, _ types: TypeTable, _ delegate: (any StateDelegate)?) {
-    (self.types, head, self.delegate) = (types, document.head, delegate)
+    (self.types, forms, self.delegate) = (types, document.head.forms, delegate)
   }
 
   subscript(form: Int32) -> Reading {
     // A hook may register a class, so that another one is found from then on.
     if types.changeCount != changeCount {
       changeCount = types.changeCount
-      readings = head.forms.map { Reading($0, types, currentName: currentName) }
+      readings = forms.map { Reading($0, types, currentName: currentName) }
     }
     return readings[Int(form)]
   }
@@ -54,10 +54,9 @@ final class FormReader {
   /// The name that a class has now; of the app, nothing but the delegate's hook is called, once for each name.
   private func currentName(of stored: String) -> String {
     if let known = names[stored] { return known }
-    // A later version of the app, in which the class has another name, may have saved the element.
-    let own = ([stored] + (head.formerNames[stored] ?? [])).first(where: types.isRegistered)
-    let other = own == nil ? delegate?.currentClassName(forStored: stored) : nil
-    let name = own ?? other.flatMap { types.isRegistered($0) ? $0 : nil } ?? stored
+    let isOwn = types.isRegistered(stored)
+    let other = isOwn ? nil : delegate?.currentClassName(forStored: stored)
+    let name = other.flatMap { types.isRegistered($0) ? $0 : nil } ?? stored
     names[stored] = name
     return name
   }
@@ -65,8 +64,7 @@ final class FormReader {
   func known(_ object: any StateRestoring, _ form: Reading) -> Known {
     if let known = form.known, known.info.type == type(of: object) { return known }
     let info = types.info(of: object)
-    let names = [form.className] + (head.formerNames[form.className] ?? [])
-    let isSaved = names.contains { types.isObject(object, ofClassNamed: $0) }
+    let isSaved = types.isObject(object, ofClassNamed: form.className)
     let known = (info, isSaved ? nil : info.name)
     form.known = known
     return known

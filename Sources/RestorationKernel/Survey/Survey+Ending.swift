@@ -136,9 +136,6 @@ extension Survey {
     var head = document.head
     if !forms.newForms.isEmpty { head.forms += forms.newForms }
     head.facts.words = conditions.facts.words
-    for (name, former) in types.formerNames where head.formerNames[name] != former {
-      head.formerNames[name] = former
-    }
     if change.nextID > head.idLimit { head.idLimit = (change.nextID | 1023) + 1 }
     if head != document.head {
       change.head = head

@@ -19,9 +19,6 @@ final class TypeTable {
 
   /// The registrations by names and aliases.
   private var registrations: [String: Registration] = [:]
-
-  /// The names that classes had before they got theirs, of names that can be a key.
-  private(set) var formerNames: [String: [String]] = [:]
   private var storyboards: [String: Storyboard] = [:]
   // Asked for every object, and changed by calls on the actor of the app alone, so the check whether both
   // happen at once would take longer than the answer (benchmark: save 10,000 nodes).
@@ -51,7 +48,6 @@ final class TypeTable {
       }
     }
     for entry in [name] + aliases { registrations[entry] = registration }
-    if !aliases.isEmpty, name.utf8.count <= Element.longestName { formerNames[name] = aliases }
     names[ObjectIdentifier(type)] = name
     // The registration may change answers that were given before.
     known = ([], KeyTable(), changeCount + 1)

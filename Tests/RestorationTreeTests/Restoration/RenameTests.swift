@@ -57,6 +57,8 @@ final class RenameTests: XCTestCase {
     XCTAssertEqual(node.value, "stored")
   }
 
+  #if !RESTORATION_NEXT
+  // The new core does not store the names that classes had before.
   /// A class that is called `New` and was called `Old`, in versions of an app.
   private func keeper(
     _ launch: Launch, _ name: String?, _ aliases: [String] = [], version: Int = 1,
@@ -148,6 +150,8 @@ final class RenameTests: XCTestCase {
     let (_, node) = try await launchAndSave(keeper(launch, "Old"), makes: true)
     XCTAssertEqual(node?.value, "typed")
   }
+
+  #endif
 
   func testTheHookMayAnswerWithAnAliasAndTheMigrationsOfTheNameRun() async throws {
     let launch = Launch()
