@@ -31,7 +31,7 @@ public final class StateDecoder {
   }
 
   /// The path of the node; empty for the application.
-  public var path: RestorationPath { restored.path(at: now.slot) }
+  public var path: RestorationPath { restored.paths[now.slot] }
 
   /// The nodes that this node contained and that are back, in saved order.
   ///
@@ -116,7 +116,7 @@ public final class StateDecoder {
     if !now.isOpen { try? open() }
     var place = 0
     guard let offset = try cursor.offset(of: key, place: &place) else { return nil }
-    now.read.insert(key, at: place)
+    now.read.insert(place)
     return offset
   }
 
@@ -254,22 +254,18 @@ extension StateDecoder {
   /// Begins a call for an element.
   ///
   /// The factory may have read some of its keys before.
-  func begin(_ slot: Int32) { now = (false, slot, restored.readKeys(of: slot)) }
+  func begin(_ slot: Int32) { now = (false, slot, restored[slot].read) }
 
   /// Ends the call for an element.
-  func end() { restored.setReadKeys(now.read, of: now.slot) }
+  func end() { restored[now.slot].read = now.read }
 
   /// Opens the values of the element, unless somebody has asked for one.
   func open() throws(ArchiveError) {
     if now.isOpen { return }
     now.isOpen = true
-    do throws(ArchiveError) {
-      cursor = FieldCursor(try restored.state(at: now.slot) ?? .empty)
-    } catch {
-      cursor = FieldCursor()
-      throw error
-    }
-    now.read.keyCount = cursor.values.keyCount
+    var values = KeyedDecoder.empty
+    defer { (cursor, now.read.keyCount) = (FieldCursor(values), values.keyCount) }
+    if let stored = try restored.state(at: now.slot) { values = stored }
   }
 }
 

@@ -60,9 +60,13 @@ package struct Document: Sendable {
     return order
   }
 
-  /// The kept elements and all below them.
+  /// The kept elements and all below them; some may lie below each other.
   var keptAndBelow: Set<Int32> {
-    Set(kept.elements.keys.flatMap { walk(from: $0) })
+    var (all, stack) = (Set<Int32>(), Array(kept.elements.keys))
+    while let slot = stack.popLast() {
+      if all.insert(slot).inserted { stack += self[slot].children }
+    }
+    return all
   }
 
   /// Whether objects of any class may have to be found by themselves, and not by parent and name.

@@ -131,7 +131,7 @@ extension StateKeeper {
   private func position(
     of node: any RestorableNode, named name: String, in parent: any RestorableNode
   ) -> Int32? {
-    guard !types.traits(of: parent).isDisjoint(with: .tellsEqualChildrenApart) else { return nil }
+    guard types.info(of: parent).traits.tellEqualChildrenApart else { return nil }
     let equal = parent.restorationChildren.filter { objects.identifier(of: $0) == name }
     return Int32(clamping: equal.firstIndex { $0 === node } ?? equal.count)
   }
@@ -156,14 +156,11 @@ extension StateKeeper {
     let start = ContinuousClock.now
     let (slot, above) = (late.slot, document[late.slot].place.parent)
     let run = RestorationRun(
-      document, objects, delegate: delegate, roots: [], nodeLimit: settings.policy.nodeLimit,
-      part: late.part, findings.launch
+      document, objects, owner, delegate: delegate, roots: [],
+      nodeLimit: settings.policy.nodeLimit, part: late.part, findings.launch
     ) { bodies[$0] }
     run.elements.claim(late.node, late.node, at: slot)
     if let parent = late.parent { run.elements.claim(parent, parent, at: above) }
-    run.elements.other = { [owner] slot in
-      KnownObjects.shared.object(at: slot, of: owner) as? any StateRestoring
-    }
     var report = RestorationReport(.restored)
     let before = Result { late.isBack ? try run.said(slot) : nil }
     if let refusal = run.refusal(of: slot, before) {
@@ -184,7 +181,7 @@ extension StateKeeper {
     _ slot: Int32, _ run: RestorationRun, _ before: Result<RecordFingerprint?, any Error>,
     _ after: inout Document
   ) {
-    if run.elements.outcome(of: slot)?.isRestored == true {
+    if run.elements[slot].outcome?.isRestored == true {
       after.kept.withheld[slot]?.said = nil
       return
     }

@@ -74,7 +74,7 @@ extension StateKeeper {
     let start = ContinuousClock.now
     let records = stored.records
     let run = RestorationRun(
-      stored.document, objects, delegate: delegate, roots: roots,
+      stored.document, objects, owner, delegate: delegate, roots: roots,
       nodeLimit: settings.policy.nodeLimit, launch
     ) { (record) throws(ArchiveError) in try records.decoder(of: record) }
     report.outcome = run.run()
@@ -96,11 +96,11 @@ extension StateKeeper {
     // What is kept may refer to any object, or lie below any; the next save asks them.
     if document.findsAllByObject {
       for slot in run.order where run.elements.isKnown(slot) {
-        guard let object = run.elements.object(at: slot) else { continue }
+        guard let object = run.elements[slot].object else { continue }
         KnownObjects.shared.note(object, at: slot, of: owner, hasChanged: true)
       }
     }
-    report.lines = run.entries()
+    report.lines = run.entries(kept: document.keptAndBelow)
     run.elements.forget()
     self.document = document
     report.walkDuration = start.duration(to: .now)

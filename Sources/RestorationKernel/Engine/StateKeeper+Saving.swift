@@ -202,7 +202,6 @@ extension StateKeeper {
   /// Lets the next save ask what this one has asked, since it is not stored.
   func giveBack(_ taken: [AnyObject]) {
     KnownObjects.shared.askAgain(taken, of: owner, storedCount: document?.elements.count ?? 1)
-    forms.forgetNew()
   }
 
   func apply(_ result: Survey.Result) {

@@ -24,11 +24,11 @@ final class ExistingObjects {
   /// The object that a node above contains, presents or has as a view under the name of an element, or that is
   /// registered under it; nil if there is none.
   func object(_ place: Place) -> (any StateRestoring)? {
-    let above = elements.node(at: place.parent)
+    let above = elements[place.parent].node
     switch place.role.kind {
     case .object:
       return scopedObjects.object(
-        place.name, scope: elements.object(at: place.parent), in: objects,
+        place.name, scope: elements[place.parent].object, in: objects,
         isScope: elements.contains)
     case .view:
       let found =
@@ -48,11 +48,10 @@ final class ExistingObjects {
 
   /// The nodes that a node contains or presents, or without one the given roots.
   private func named(below parent: (any RestorableNode)?) -> [String: [any RestorableNode]] {
-    let tellsEqualsApart =
-      parent.map { !objects.types.traits(of: $0).isDisjoint(with: .tellsEqualChildrenApart) }
-      ?? false
+    let traits = parent.map { objects.types.info(of: $0).traits } ?? []
     return (parent?.contained ?? roots).reduce(into: [:]) { nodes, node in
-      guard let name = objects.identifier(of: node), tellsEqualsApart || nodes[name] == nil
+      guard let name = objects.identifier(of: node),
+        traits.tellEqualChildrenApart || nodes[name] == nil
       else { return }
       nodes[name, default: []].append(node)
     }

@@ -11,7 +11,6 @@ final class FormReader {
     /// Makes the objects of the restoration class; nil if nothing is registered under its name.
     let factory: TypeTable.Factory?
     fileprivate let version: StateVersion
-    @safe @exclusivity(unchecked) fileprivate var known: Known?
 
     /// Whether bodies have the version of this version of the app.
     var isCurrent: Bool { stored.version == version.number }
@@ -24,10 +23,6 @@ final class FormReader {
       version = types.version(ofClass: className, restoredBy: restorationClassName)
     }
   }
-
-  /// The class of an object that was found for an element; `otherClass` is its name if another class was
-  /// saved, whatever that is called now.
-  typealias Known = (info: TypeInfo, otherClass: String?)
 
   private let types: TypeTable
   private let forms: [Form]
@@ -54,20 +49,18 @@ final class FormReader {
   /// The name that a class has now; of the app, nothing but the delegate's hook is called, once for each name.
   private func currentName(of stored: String) -> String {
     if let known = names[stored] { return known }
-    let isOwn = types.isRegistered(stored)
+    let isOwn = types.registration(named: stored) != nil
     let other = isOwn ? nil : delegate?.currentClassName(forStored: stored)
-    let name = other.flatMap { types.isRegistered($0) ? $0 : nil } ?? stored
+    let name = other.flatMap { types.registration(named: $0) == nil ? nil : $0 } ?? stored
     names[stored] = name
     return name
   }
 
-  func known(_ object: any StateRestoring, _ form: Reading) -> Known {
-    if let known = form.known, known.info.type == type(of: object) { return known }
-    let info = types.info(of: object)
-    let isSaved = types.isObject(object, ofClassNamed: form.className)
-    let known = (info, isSaved ? nil : info.name)
-    form.known = known
-    return known
+  /// The name of an object's class, if another class was saved, whatever that is called now.
+  func otherClass(of object: any StateRestoring, _ info: TypeInfo, _ form: Reading) -> String? {
+    // Most objects have the very class (benchmark: restore nodes).
+    info.name == form.className || types.isObject(object, ofClassNamed: form.className)
+      ? nil : info.name
   }
 
   /// Reads a body of a form, an older one by its migrations.

@@ -4,8 +4,7 @@ extension RestorationRun {
   func decode(_ object: any StateRestoring, _ slot: Int32, takingContent takesContent: Bool) {
     use(slot) { coder in
       if takesContent { takeContent(object, coder, slot) }
-      while !attempt(slot, { try decode(object, coder, slot) }), elements.offerNext(at: slot) {
-        elements.setReadKeys(ReadKeys(), of: slot)
+      while !attempt(slot, { try decode(object, coder, slot) }), elements[slot].offerNext() {
         coder.begin(slot)
       }
     }
@@ -14,7 +13,7 @@ extension RestorationRun {
   private func decode(_ object: any StateRestoring, _ coder: StateDecoder, _ slot: Int32) throws {
     guard elements.hasReadableState(slot) else { return }
     try coder.open()
-    let traits = elements.traits(of: slot)
+    let traits = elements[slot].traits
     if traits.contains(.stateful), let object = object as? any StatefulRestoring {
       try coder.decodeState(of: object)
     }
@@ -25,8 +24,8 @@ extension RestorationRun {
   func layOut(_ object: any StateRestoring, _ slot: Int32) {
     guard elements.hasReadableState(slot) else { return }
     use(slot) { coder in
-      _ = attempt(slot) {
-        if elements.traits(of: slot).contains(.hasBuiltInState) {
+      attempt(slot) {
+        if elements[slot].traits.contains(.hasBuiltInState) {
           try coder.builtIn?.restoreAfterLayout(object)
         }
         try object.restoreStateAfterLayout(with: coder)
@@ -37,19 +36,17 @@ extension RestorationRun {
   /// Lets the delegate decode the application's own values.
   func decode(_ delegate: any StateDelegate) {
     use(Document.tree) { coder in
-      do {
+      attempt(Document.tree) {
         try coder.open()
         try delegate.didDecodeRestorableState(with: coder)
-      } catch {
-        elements.endDecoding(Document.tree, throwing: error)
       }
     }
-    if let note = unreadNote(Document.tree) { elements.note(note, Document.tree) }
+    if let note = unreadNote(Document.tree) { elements[Document.tree].note(note) }
   }
 
   /// Gives a container the nodes that it contained and that are back.
   private func takeContent(_ object: any StateRestoring, _ coder: StateDecoder, _ slot: Int32) {
-    let traits = elements.traits(of: slot)
+    let traits = elements[slot].traits
     if traits.isDisjoint(with: .takesContent) { return }
     let nodes = coder.restoredChildren
     if !nodes.isEmpty {
@@ -62,7 +59,7 @@ extension RestorationRun {
       presenter.restorePresented(node)
     }
     if traits.contains(.tabs), let tabs = object as? any RestorableTabs {
-      _ = attempt(slot) {
+      attempt(slot) {
         guard let id = try coder.builtIn?.selectedTab() else { return }
         if let tab = elements.object(ofRecord: id) as? any RestorableNode {
           tabs.selectedTab = tab
@@ -73,12 +70,13 @@ extension RestorationRun {
     }
   }
 
+  @discardableResult
   private func attempt(_ slot: Int32, _ body: () throws -> Void) -> Bool {
     do {
       try body()
       return true
     } catch {
-      elements.endDecoding(slot, throwing: error)
+      elements[slot].endDecoding(throwing: error)
       return false
     }
   }

@@ -20,22 +20,26 @@ extension RestorationRun {
   func find(_ slot: Int32) -> Found? {
     let place = document[slot].place
     // The node came late.
-    if let node = elements.object(at: slot) { return .found(node, .existing) }
+    if let node = elements[slot].object { return .found(node, .existing) }
     if !elements.isBack(place.parent) {
-      return .missing(.parentMissing(elements.path(at: place.parent)))
+      return .missing(.parentMissing(elements.paths[place.parent]))
     }
     if isLeftOut(slot) { return .missing(.skipped) }
     let form = forms[place.form]
+    let container = place.role == .child ? elements[place.parent].traits : []
     switch place.role.kind {
     case .view: return nil
     case .object where form.restorationClassName == nil:
       return existing(place) ?? .missing(.notRegistered)
-    case .node where elements.cut(below: slot) != nil: return .missing(.stackCut)
+    case .node where container.contains(.stack) && elements[place.parent].cut != nil:
+      return .missing(.stackCut)
     // Nobody makes a tab.
-    case .node where elements.container(of: slot, that: .tabs) != nil:
+    case .node where container.contains(.tabs):
       return existing(place) ?? .missing(.tabNotFound)
     case _ where form.restorationClassName != nil:
-      return askRestorationClass(slot, place, form)
+      if let root = givenRoot(place, form) { return .found(root, .existing) }
+      return form.factory.map { ask($0, slot) }
+        ?? .missing(.unknownRestorationClass(form.restorationClassName ?? ""))
     default:
       return askDelegate(slot) ?? existing(place) ?? askStoryboard(place)
         ?? types.factory(ofClass: form.className).map { ask($0, slot) }
@@ -47,15 +51,6 @@ extension RestorationRun {
     existing.object(place).map { .found($0, .existing) }
   }
 
-  /// Asks the restoration class of the element, in the first step.
-  private func askRestorationClass(
-    _ slot: Int32, _ place: Place, _ form: FormReader.Reading
-  ) -> Found {
-    if let root = givenRoot(place, form) { return .found(root, .existing) }
-    if let make = form.factory { return ask(make, slot) }
-    return .missing(.unknownRestorationClass(form.restorationClassName ?? ""))
-  }
-
   /// The root that was given for a place, if the element names its class because that is registered
   /// with a closure, and not because the root names a restoration class.
   private func givenRoot(_ place: Place, _ form: FormReader.Reading) -> (any RestorableNode)? {
@@ -63,7 +58,7 @@ extension RestorationRun {
       let name = form.restorationClassName, form.className == name,
       types.registration(named: name)?.isNamedBySaves == true,
       let given = existing.object(place) as? any RestorableNode, given.restorationClass == nil,
-      forms.known(given, form).otherClass == nil
+      forms.otherClass(of: given, types.info(of: given), form) == nil
     else { return nil }
     return given
   }

@@ -13,7 +13,7 @@ extension RestorationRun {
     keep(in: &after, byteCount)
     findLeftOut()
     for (slot, bodies) in after.kept.bodies {
-      guard elements.outcome(of: slot)?.isRestored == true, elements.choice(at: slot)?.unread == nil
+      guard elements[slot].outcome?.isRestored == true, elements[slot].choice?.unread == nil
       else { continue }
       // The own body has been decoded, so that it is kept when the element is left out again.
       for index in bodies.indices where bodies[index].reason == .leftOut {
@@ -25,12 +25,12 @@ extension RestorationRun {
     for slot in [Document.tree] + order {
       guard let reason = withheldReason(slot) else { continue }
       // One whose decoding threw is that still if another one was given late.
-      let isGiven = reason == .replaced && !elements.isReplaced(slot)
+      let isGiven = reason == .replaced && !elements[slot].isReplaced
       let before = isGiven ? document.kept.withheld[slot]?.reason : nil
       after.kept.withheld[slot] = Kept(
         reason: before ?? reason, form: document[slot].place.form,
         byteCount: byteCount(document[slot].bodyRecord),
-        given: isGiven ? elements.choice(at: slot)?.unread?.id : nil,
+        given: isGiven ? elements[slot].choice?.unread?.id : nil,
         // One that has read nothing of it is asked what it says without it; the first state that it can
         // encode counts as changed.
         said: [.otherClass, .fieldReplaced].contains(reason) ? nil : try? said(slot))
@@ -42,38 +42,38 @@ extension RestorationRun {
   /// one could not be called, or threw, they are kept.
   private func keepUntaken() {
     for slot in order where !document[slot].children.isEmpty {
-      guard let parent = elements.node(at: slot) else { continue }
+      guard let parent = elements[slot].node else { continue }
       let stored = document[slot].children.filter {
         document[$0].place.role == .child || document[$0].place.role == .presented
       }
       guard !stored.isEmpty else { continue }
       let contained = parent.contained
       // Usually a node contains the nodes that it contained in the save, and no set has to be built.
-      if contained.elementsEqual(stored, by: { $0 === elements.node(at: $1) }) { continue }
+      if contained.elementsEqual(stored, by: { $0 === elements[$1].node }) { continue }
       let all = Set(contained.map { ObjectIdentifier($0) })
       for child in stored {
-        guard let node = elements.node(at: child), !all.contains(ObjectIdentifier(node)) else {
+        guard let node = elements[child].node, !all.contains(ObjectIdentifier(node)) else {
           continue
         }
-        elements.note(.notContained, child)
-        if elements.outcome(of: slot)?.isRead != true { elements.keep(child) }
+        elements[child].note(.notContained)
+        if elements[slot].outcome?.isRead != true { elements[child].isKept = true }
       }
     }
   }
 
   /// Notes a given root that is not used, since another root is back at its place, or none by a veto.
   private func noteGivenRoot(_ slot: Int32) {
-    let place = document[slot].place
-    guard place.role.kind == .node,
-      elements.outcome(of: slot)?.isBack == true || elements.outcome(of: slot) == .vetoed,
-      let given = existing.object(place), given !== elements.object(at: slot)
+    let (place, outcome) = (document[slot].place, elements[slot].outcome)
+    guard place.role.kind == .node, outcome?.isBack == true || outcome == .vetoed,
+      let given = existing.object(place), given !== elements[slot].object
     else { return }
-    elements.note(.givenRootNotUsed, slot)
+    elements[slot].note(.givenRootNotUsed)
   }
 
   /// Keeps elements in a document, each with all below it.
   private func keep(in after: inout Document, _ byteCount: (UInt64) -> Int) {
-    guard !document.kept.elements.isEmpty || order.contains(where: elements.isKept) else { return }
+    guard !document.kept.elements.isEmpty || order.contains(where: { elements[$0].isKept })
+    else { return }
     var byteCounts: [Int32: Int] = [:]
     for slot in order.reversed() {
       let element = document[slot]
@@ -84,13 +84,12 @@ extension RestorationRun {
     /// The stored elements that are kept, be it below others.
     var before: [Int32: Kept] = [:]
     for slot in order {
-      let stored = document.kept.elements[slot]
+      let (outcome, stored) = (elements[slot].outcome, document.kept.elements[slot])
       // The object of one that was left out may have been there until now.
       before[slot] =
         stored?.reason == .leftOut ? nil : stored ?? before[document[slot].place.parent]
       var kept: Kept?
-      if elements.isKept(slot) {
-        let outcome = elements.outcome(of: slot)
+      if elements[slot].isKept {
         kept = Kept(
           reason: Kept.Reason(outcome), since: before[slot]?.since,
           byteCount: byteCounts[slot] ?? 0, outcome: outcome)
@@ -103,26 +102,23 @@ extension RestorationRun {
   /// Finds the objects that the app itself has made for elements that are left out, and those below.
   private func findLeftOut() {
     existing.lookAgain()
-    var found: Set<Int32> = []
     for slot in order {
-      let isLeftOut =
-        switch elements.outcome(of: slot) {
-        case .skipped: true
-        case .parentMissing: found.contains(document[slot].place.parent)
-        default: false
-        }
-      guard isLeftOut, let object = existing.object(document[slot].place) else { continue }
-      found.insert(slot)
-      elements.set(object, object as? any RestorableNode, at: slot)
+      switch elements[slot].outcome {
+      case .skipped: break
+      case .parentMissing where elements.isBack(document[slot].place.parent): break
+      default: continue
+      }
+      guard let object = existing.object(document[slot].place) else { continue }
+      (elements[slot].object, elements[slot].node) = (object, object as? any RestorableNode)
     }
   }
 
   /// Why the object of an element has not read its own body, or not whole; nil if it has, or is not there.
   private func withheldReason(_ slot: Int32) -> Kept.Reason? {
-    switch elements.outcome(of: slot) {
+    switch elements[slot].outcome {
     case .restored:
-      elements.choice(at: slot)?.unread != nil
-        ? .replaced : elements.isReplaced(slot) ? .fieldReplaced : nil
+      elements[slot].choice?.unread != nil
+        ? .replaced : elements[slot].isReplaced ? .fieldReplaced : nil
     case .restoredWithoutState, nil: nil
     case _ where !elements.isBack(slot): nil
     case .parentMissing: .leftOut
@@ -132,25 +128,25 @@ extension RestorationRun {
 
   /// What the object of an element says now; nil if there is none.
   func said(_ slot: Int32) throws -> RecordFingerprint? {
-    guard let object = elements.object(at: slot) else { return nil }
+    guard let object = elements[slot].object else { return nil }
     mark(slot)
     defer { mark(nil) }
-    return try StateProbe.fingerprint(of: object, types.traits(of: object))
+    return try StateProbe.fingerprint(of: object, types.info(of: object).traits)
   }
 
   // MARK: Report
 
-  /// The lines of the report, made when somebody asks for them.
-  func entries() -> ReportEntries {
-    let ofApplication = elements.notes(of: Document.tree)
-    var (notes, kept): ([Int32: [ReportNote]], Set<Int32>) = ([:], [])
+  /// The lines of the report, made when somebody asks for them; the elements that are kept have a note.
+  func entries(kept: Set<Int32>) -> ReportEntries {
+    let ofApplication = elements[Document.tree].notes
+    var notes: [Int32: [ReportNote]] = [:]
     for slot in order {
-      let isKept = elements.isKept(slot) || kept.contains(document[slot].place.parent)
-      if isKept { kept.insert(slot) }
-      let own = self.notes(of: slot, isKept: isKept)
+      var own = elements[slot].notes
+      if kept.contains(slot) { own.append(.kept) }
+      if elements[slot].isDecodable, let note = unreadNote(slot) { own.append(note) }
       if !own.isEmpty { notes[slot] = own }
     }
-    let outcomes = ([Document.tree] + order).map { elements.outcome(of: $0) }
+    let outcomes = ([Document.tree] + order).map { elements[$0].outcome }
     return ReportEntries { [document, order] in
       let paths = StoredPaths(document)
       let lines = zip(order, outcomes.dropFirst()).compactMap { slot, outcome in
@@ -160,18 +156,9 @@ extension RestorationRun {
     }
   }
 
-  private func notes(of slot: Int32, isKept: Bool) -> [ReportNote] {
-    var notes = elements.notes(of: slot)
-    if isKept { notes.append(.kept) }
-    if elements.outcome(of: slot)?.isDecodable == true, let note = unreadNote(slot) {
-      notes.append(note)
-    }
-    return notes
-  }
-
   /// The keys of an element that nobody asked for; nil if there are none.
   func unreadNote(_ slot: Int32) -> ReportNote? {
     // An element that is read whole needs no coder again.
-    elements.readKeys(of: slot).isWhole ? nil : use(slot, \.unreadNote)
+    elements[slot].read.isWhole ? nil : use(slot, \.unreadNote)
   }
 }

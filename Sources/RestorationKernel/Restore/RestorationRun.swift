@@ -22,15 +22,16 @@ final class RestorationRun {
 
   /// Without a part, all elements are restored.
   init(
-    _ document: Document, _ objects: ObjectTable, delegate: (any StateDelegate)?,
-    roots: [any RestorableNode], nodeLimit: Int, part: [Int32]? = nil, _ launch: LaunchMark?,
+    _ document: Document, _ objects: ObjectTable, _ owner: KnownObjects.Owner,
+    delegate: (any StateDelegate)?, roots: [any RestorableNode], nodeLimit: Int,
+    part: [Int32]? = nil, _ launch: LaunchMark?,
     body: @escaping (UInt64) throws(ArchiveError) -> KeyedDecoder?
   ) {
     (self.document, self.objects, self.delegate) = (document, objects, delegate)
     self.launch = launch
     order = part ?? Array(document.walk(from: Document.tree).dropFirst())
     forms = FormReader(document, objects.types, delegate)
-    elements = RestoredElements(document, part: part, body)
+    elements = RestoredElements(document, isWhole: part == nil, owner, body)
     existing = ExistingObjects(objects, roots: roots, elements, viewLimit: nodeLimit)
   }
 
@@ -47,27 +48,22 @@ final class RestorationRun {
       guard isMeant else { return .declined }
     }
     for slot in order { make(slot, isBack: isBack) }
-    forEach(decodable()) { slot, _ in elements.node(at: slot)?.loadViewIfNeeded() }
+    forEachBack { slot, _ in elements[slot].node?.loadViewIfNeeded() }
     order.forEach(findView)
-    let back = decodable()
-    forEach(back) { slot, object in decode(object, slot, takingContent: !isBack) }
+    forEachBack { slot, object in decode(object, slot, takingContent: !isBack) }
     delegate?.layOutRestoredInterface()
-    forEach(back) { slot, object in
-      if !isBack || elements.outcome(of: slot)?.isRead == true { layOut(object, slot) }
+    forEachBack { slot, object in
+      if !isBack || elements[slot].outcome?.isRead == true { layOut(object, slot) }
     }
     if let application { decode(application) }
-    forEach(back) { _, object in object.applicationFinishedRestoringState() }
+    forEachBack { _, object in object.applicationFinishedRestoringState() }
     return .restored
   }
 
-  private typealias Back = (slot: Int32, object: any StateRestoring)
-
-  private func decodable() -> [Back] {
-    order.compactMap { slot in elements.decodable(at: slot).map { (slot, $0) } }
-  }
-
-  private func forEach(_ back: [Back], _ body: (Int32, any StateRestoring) -> Void) {
-    for (slot, object) in back {
+  /// Calls a hook of each object that is back, and of the class that was saved.
+  private func forEachBack(_ body: (Int32, any StateRestoring) -> Void) {
+    for slot in order where elements[slot].isDecodable {
+      guard let object = elements[slot].object else { continue }
       mark(slot)
       body(slot, object)
     }
@@ -75,7 +71,7 @@ final class RestorationRun {
   }
 
   /// Gives the coder of an element to a call.
-  @inline(__always)
+  @inline(__always) @discardableResult
   func use<Value>(_ slot: Int32, _ body: (StateDecoder) -> Value) -> Value {
     let coder = coder.take() ?? StateDecoder(elements)
     coder.begin(slot)
@@ -98,15 +94,16 @@ final class RestorationRun {
 
   /// The line of a late node that gets nothing: it is of another class, is left out, or cannot say what it has.
   func refusal(of slot: Int32, _ said: Result<RecordFingerprint?, any Error>) -> ReportEntry? {
-    guard let node = elements.node(at: slot) else { return nil }
-    let otherClass = forms.known(node, forms[document[slot].place.form]).otherClass
+    guard let node = elements[slot].node else { return nil }
+    let form = forms[document[slot].place.form]
+    let otherClass = forms.otherClass(of: node, types.info(of: node), form)
     var outcome = otherClass.map { ElementOutcome.classMismatch(by: .existing, found: $0) }
     if outcome == nil, isLeftOut(slot) { outcome = .skipped }
     if outcome == nil, case .failure(let error) = said {
       outcome = .decodeFailed(by: .existing, error.reason)
     }
     return outcome.map {
-      ReportEntry(slot, of: document, at: elements.path(at: slot), $0, [.kept])
+      ReportEntry(slot, of: document, at: elements.paths[slot], $0, [.kept])
     }
   }
 
@@ -127,7 +124,7 @@ final class RestorationRun {
     let untaken = isBack ? document.kept.untaken(slot) : nil
     if let untaken { bodies.removeAll { !untaken.contains($0.unread?.id) } }
     let order = ReadBody.order(bodies.map { ($0.unread?.reason, $0.isReadable) }, isLate: isBack)
-    elements.offer(order.isEmpty ? bodies.suffix(1) : order.map { bodies[$0] }[...], at: slot)
+    elements[slot].offer(order.isEmpty ? bodies.suffix(1) : order.map { bodies[$0] })
   }
 
   // MARK: Making
@@ -147,17 +144,18 @@ final class RestorationRun {
   ) {
     let role = document[slot].place.role
     let form = forms[document[slot].place.form]
-    let known = forms.known(object, form)
-    let (node, maker) = (known.info.node(object), form.restorationClassName)
+    let info = types.info(of: object)
+    let (node, maker) = (info.node(object), form.restorationClassName)
     if role.kind == .node, node == nil {
       return elements.settle(missing: .unknownRestorationClass(maker ?? form.className), at: slot)
     }
     if let other = elements.claim(object, node, at: slot) {
-      return elements.settle(missing: .providedTwice(elements.path(at: other)), at: slot)
+      return elements.settle(missing: .providedTwice(elements.paths[other]), at: slot)
     }
-    elements.settle(known, by: step, at: slot)
+    let otherClass = forms.otherClass(of: object, info, form)
+    elements.settle(info.traits, otherClass: otherClass, by: step, at: slot)
     objects.remember(
-      object, known.info, node, identifier: document[slot].place.name,
+      object, info, node, identifier: document[slot].place.name,
       // The closure of the saved class may have made an object of another class.
       restorationClass: maker ?? (step == .restorationClass ? form.className : nil))
     if role == .object, let object = object as? any RestorableObject {
@@ -166,15 +164,16 @@ final class RestorationRun {
   }
 
   private func findView(_ slot: Int32) {
-    guard elements.outcome(of: slot) == nil else { return }
+    guard elements[slot].outcome == nil else { return }
     let place = document[slot].place
     mark(place.parent)
-    guard elements.decodable(at: place.parent) != nil, let view = existing.object(place) else {
+    guard elements[place.parent].isDecodable, let view = existing.object(place) else {
       return elements.settle(missing: .viewNotFound, at: slot)
     }
-    let known = forms.known(view, forms[place.form])
+    let info = types.info(of: view)
+    let otherClass = forms.otherClass(of: view, info, forms[place.form])
     // A view may be that of two nodes.
-    if known.otherClass == nil { elements.set(view, at: slot) }
-    elements.settle(known, by: .existing, at: slot)
+    if otherClass == nil { elements[slot].object = view }
+    elements.settle(info.traits, otherClass: otherClass, by: .existing, at: slot)
   }
 }

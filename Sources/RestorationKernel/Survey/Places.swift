@@ -234,7 +234,7 @@ extension Places: StateEncoding {
       slot = addReferred(object)
     }
     guard let slot else {
-      let className = objects.types.className(of: object)
+      let className = objects.types.info(of: object).name
       notes.add(.referenceNotStored(key: key, className: className), referrer)
       return nil
     }

@@ -37,7 +37,7 @@ extension Survey {
     guard !below.isEmpty || presented != nil || !views.isEmpty || !stored.isEmpty else { return }
     try place(
       below, presented, besides: views, below: visit.slot, of: stored,
-      maySharing: !visit.info.traits.isDisjoint(with: .tellsEqualChildrenApart))
+      maySharing: visit.info.traits.tellEqualChildrenApart)
   }
 
   /// Places what an object says that it contains.

@@ -12,7 +12,7 @@ final class FormTable {
 
   init(_ objects: ObjectTable) { self.objects = objects }
 
-  /// Goes on with the forms of a document.
+  /// Goes on with the forms of a document, and forgets those of a save that was not stored.
   func begin(with document: Document) {
     storedCount = document.head.forms.count
     guard forms != document.head.forms else { return }
@@ -51,7 +51,4 @@ final class FormTable {
     numbers[form] = number
     return number
   }
-
-  /// Forgets the forms of a save that was not stored.
-  func forgetNew() { (forms, numbers, storedCount, age) = ([], [:], 0, age + 1) }
 }

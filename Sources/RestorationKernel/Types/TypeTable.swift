@@ -74,15 +74,9 @@ final class TypeTable {
   /// Whether an object was met that does not say when it changes.
   private(set) var knowsUntracked = false
 
-  func traits(of object: any StateRestoring) -> TypeTraits { info(of: object).traits }
-
-  func className(of object: any StateRestoring) -> String { info(of: object).name }
-
   func name(of type: Any.Type) -> String { names[ObjectIdentifier(type)] ?? String(nameOf: type) }
 
   func registration(named name: String) -> Registration? { registrations[name] }
-
-  func isRegistered(_ name: String) -> Bool { registrations[name] != nil }
 
   /// Whether an object is of the class that an archive names, or of a subclass.
   func isObject(_ object: any StateRestoring, ofClassNamed saved: String) -> Bool {

@@ -13,8 +13,8 @@ struct TypeTraits: OptionSet, Sendable {
   static let hasBuiltInState = TypeTraits(rawValue: 1 << 4)
   static let stateful = TypeTraits(rawValue: 1 << 5)
 
-  /// Children of containers with these traits may have equal identifiers.
-  static let tellsEqualChildrenApart: TypeTraits = [.stack, .split]
+  /// Whether children of such containers may have equal identifiers.
+  var tellEqualChildrenApart: Bool { !isDisjoint(with: [.stack, .split]) }
 
   /// Objects with these traits are given the nodes that they contained.
   static let takesContent: TypeTraits = [.stack, .split, .presenter, .tabs]
