@@ -11,7 +11,8 @@ final class ExistingObjects {
   /// The nodes that exist, by the element of the node that contains them.
   private var nodes: [Int32: [String: [any RestorableNode]]] = [:]
   private var views: [Int32: [String: any RestorableView]] = [:]
-  private var scopedObjects = ScopedObjects()
+  /// The registered objects of a name by their scopes, as of a count of registrations.
+  private var scoped: [String: (age: Int, objects: [UInt64: any RestorableObject])] = [:]
 
   init(
     _ objects: ObjectTable, roots: [any RestorableNode], _ elements: RestoredElements,
@@ -24,25 +25,48 @@ final class ExistingObjects {
   /// The object that a node above contains, presents or has as a view under the name of an element, or that is
   /// registered under it; nil if there is none.
   func object(_ place: Place) -> (any StateRestoring)? {
-    let above = elements[place.parent].node
+    let (parent, above) = (place.parent, elements[place.parent].node)
     switch place.role.kind {
-    case .object:
-      return scopedObjects.object(
-        place.name, scope: elements[place.parent].object, in: objects,
-        isScope: elements.contains)
+    case .object: return registered(place.name, scope: elements[parent].object)
     case .view:
-      let found =
-        views[place.parent] ?? above.map { ViewTree.viewsByIdentifier(of: $0, most: viewLimit) }
-      views[place.parent] = found
-      return found?[place.name]
+      if views[parent] == nil { views[parent] = above.map(namedViews) }
+      return views[parent]?[place.name]
     default:
-      guard place.parent == Document.tree || above != nil else { return nil }
-      let found = nodes[place.parent] ?? named(below: above)
-      nodes[place.parent] = found
-      guard let equal = found[place.name], equal.indices ~= Int(place.siblingIndex) else {
+      guard parent == Document.tree || above != nil else { return nil }
+      if nodes[parent] == nil { nodes[parent] = named(below: above) }
+      guard let equal = nodes[parent]?[place.name], equal.indices ~= Int(place.siblingIndex) else {
         return nil
       }
       return equal[Int(place.siblingIndex)]
+    }
+  }
+
+  /// The first object that is registered under a name, and that the object of an element scopes; without that
+  /// one the first that nothing scopes, or nothing that is back.
+  private func registered(
+    _ name: String, scope: (any StateRestoring)?
+  ) -> (any RestorableObject)? {
+    if scoped[name]?.age != objects.changeCount {
+      // Each object is asked once for its scope, and not for each element of the name.
+      let byScope = objects.registeredObjects(named: name).map { object in
+        (object.restorationParent.map { UInt64(addressOf: $0) } ?? 0, object)
+      }
+      scoped[name] = (
+        objects.changeCount, Dictionary(byScope, uniquingKeysWith: { first, _ in first })
+      )
+    }
+    let found = scoped[name]?.objects[scope.map { UInt64(addressOf: $0) } ?? 0]
+    if found != nil || scope != nil { return found }
+    return objects.registeredObjects(named: name).first { object in
+      object.restorationParent.map { !elements.contains($0) } ?? true
+    }
+  }
+
+  private func namedViews(of node: any RestorableNode) -> [String: any RestorableView] {
+    let views = ViewTree.views(
+      node.restorationViews, of: node, besides: node.contained, most: viewLimit)
+    return (views ?? []).reduce(into: [:]) { named, view in
+      if named[view.identifier] == nil { named[view.identifier] = view.view }
     }
   }
 

@@ -92,3 +92,16 @@ private struct ExistingNodes {
     }
   }
 }
+
+extension ViewTree {
+  /// The views of a node by identifier; of views with equal identifiers the first counts.
+  fileprivate static func viewsByIdentifier(
+    of node: any RestorableNode
+  ) -> [String: any RestorableView] {
+    let below = node.restorationChildren + [node.restorationPresented].compactMap(\.self)
+    let views = views(node.restorationViews, of: node, besides: below, most: .max) ?? []
+    return Dictionary(
+      views.map { ($0.identifier, $0.view) },
+      uniquingKeysWith: { first, _ in first })
+  }
+}

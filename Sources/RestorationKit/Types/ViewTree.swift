@@ -30,17 +30,4 @@ enum ViewTree {
     }
     return views
   }
-
-  /// The views of a node by identifier; of views with equal identifiers the first counts.
-  ///
-  /// - Returns: The views; none if there are more than `most`.
-  static func viewsByIdentifier(
-    of node: any RestorableNode, most: Int = .max
-  ) -> [String: any RestorableView] {
-    let below = node.restorationChildren + [node.restorationPresented].compactMap(\.self)
-    let views = views(node.restorationViews, of: node, besides: below, most: most) ?? []
-    return Dictionary(
-      views.map { ($0.identifier, $0.view) },
-      uniquingKeysWith: { first, _ in first })
-  }
 }
