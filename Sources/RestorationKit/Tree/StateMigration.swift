@@ -33,16 +33,13 @@ extension StateMigration: Sendable {}
 /// The version of a class's state, and the steps from older versions.
 struct StateVersion {
   /// The version of classes that are registered without one, and of states stored without one.
-  static var first: StateVersion { StateVersion(unchecked: 1, []) }
+  static var first: StateVersion { StateVersion() }
 
-  let number: Int
+  private(set) var number = 1
   /// The steps, ascending; the last leads to the version.
-  private let migrations: [StateMigration]
+  private var migrations: [StateMigration] = []
 
-  private init(unchecked number: Int, _ migrations: [StateMigration]) {
-    self.number = number
-    self.migrations = migrations
-  }
+  private init() {}
 
   /// Checks that there is one step from every version since the oldest one that can be migrated.
   init(_ number: Int, _ migrations: [StateMigration], className: String) throws(RestorationError) {
@@ -56,13 +53,12 @@ struct StateVersion {
         "\(className) has version \(number) and migrations from \(sorted.map(\.from)). There must be"
           + " one from every version from the oldest that is still read up to the one before it.")
     }
-    self.init(unchecked: number, sorted)
+    (self.number, self.migrations) = (number, sorted)
   }
 
   /// The steps from a stored version, nil if there is none from there.
   func steps(from stored: Int) -> ArraySlice<StateMigration>? {
-    if stored == number { return [] }
-    guard let first = migrations.first?.from, stored >= first, stored < number else { return nil }
-    return migrations[(stored - first)...]
+    let steps = migrations.drop { $0.from < stored }
+    return stored == number || steps.first?.from == stored ? steps : nil
   }
 }
