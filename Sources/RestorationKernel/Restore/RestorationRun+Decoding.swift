@@ -76,7 +76,7 @@ extension RestorationRun {
       try body()
       return true
     } catch {
-      elements[slot].endDecoding(throwing: error)
+      elements[slot].endDecoding(error.reason)
       return false
     }
   }

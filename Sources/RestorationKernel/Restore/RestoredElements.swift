@@ -24,9 +24,6 @@ final class RestoredElements {
     /// The body that is offered now; nil if that is the own one in the current version.
     var choice: ReadBody? { bodies?.first }
 
-    /// Whether nobody gets to see the body that is offered.
-    var isWithheld: Bool { choice?.withheld != nil }
-
     /// Whether the object is there, and of the class that was saved.
     var isDecodable: Bool { outcome?.isDecodable == true }
 
@@ -51,9 +48,9 @@ final class RestoredElements {
       return true
     }
 
-    /// Notes that the object could not be decoded.
-    mutating func endDecoding(throwing error: any Error) {
-      if let step = outcome?.step { outcome = .decodeFailed(by: step, error.reason) }
+    /// Notes why the object could not be decoded.
+    mutating func endDecoding(_ reason: String) {
+      if let step = outcome?.step { outcome = .decodeFailed(by: step, reason) }
     }
   }
 
@@ -176,7 +173,7 @@ extension RestoredElements {
 
   /// Whether the object of an element has something to read.
   func hasReadableState(_ slot: Int32) -> Bool {
-    !document[slot].place.lacksState && !self[slot].isWithheld
+    !document[slot].place.lacksState && self[slot].choice?.withheld == nil
   }
 
   /// The app's values of an element, in the body that is offered now; nil if none are stored.
