@@ -263,9 +263,13 @@ extension StateDecoder {
   func open() throws(ArchiveError) {
     if now.isOpen { return }
     now.isOpen = true
-    var values = KeyedDecoder.empty
-    defer { (cursor, now.read.keyCount) = (FieldCursor(values), values.keyCount) }
-    if let stored = try restored.state(at: now.slot) { values = stored }
+    do throws(ArchiveError) {
+      cursor = FieldCursor(try restored.state(at: now.slot) ?? .empty)
+    } catch {
+      cursor = FieldCursor()
+      throw error
+    }
+    now.read.keyCount = cursor.values.keyCount
   }
 }
 
