@@ -1,4 +1,9 @@
 package import ArchiveCodec
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 
 /// What is stored: the elements of a tree, and how each is found again.
 ///
@@ -191,4 +196,88 @@ package struct Form: Hashable, Sendable {
   package var restorationClassName: String?
   var storyboard: StoryboardReference?
   package var version = 1
+}
+
+/// What the app said of itself in a save.
+package struct SaveFacts: Hashable, Sendable {
+  enum Key: String, CaseIterable {
+    case applicationVersion, userInterfaceIdiom, systemVersion, deviceName
+  }
+
+  /// One for each key, in their order: each save compares them.
+  var words: [String?]
+  /// When what was read was saved last.
+  var savedAt: Date?
+
+  package init() { words = Key.allCases.map { _ in nil } }
+
+  init(_ environment: ApplicationEnvironment) {
+    words = [
+      environment.applicationVersion, environment.userInterfaceIdiom, environment.systemVersion,
+      environment.deviceName,
+    ]
+  }
+
+  init(_ record: KeyedDecoder) throws(ArchiveError) {
+    words = []
+    for key in Key.allCases { words.append(try record.decodeIfPresent(forKey: key.rawValue)) }
+  }
+
+  func encode(with encoder: KeyedEncoder) {
+    for (key, word) in zip(Key.allCases, words) { encoder.encode(word, forKey: key.rawValue) }
+  }
+
+  subscript(key: Key) -> String? { Key.allCases.firstIndex(of: key).flatMap { words[$0] } }
+
+  /// The time of a save, which its commit has; nil if there is none.
+  static func time(_ number: UInt32) -> Date? {
+    number == 0 ? nil : Date(timeIntervalSinceReferenceDate: TimeInterval(number))
+  }
+
+  /// The seconds since 2001 that a commit has for a time; 0 for one before that.
+  static func number(of time: Date) -> UInt32 {
+    UInt32(exactly: time.timeIntervalSinceReferenceDate.rounded(.down)) ?? 0
+  }
+}
+
+extension Date {
+  /// The date; nil if it is no number, as one that an app or a file gives may be.
+  ///
+  /// The system ends the process that describes such a date, and it is neither before nor after any other.
+  var ifNumber: Date? { timeIntervalSinceReferenceDate.isNaN ? nil : self }
+}
+
+/// The paths of the elements of a document, each made when somebody asks for it.
+///
+/// Paths share their beginnings, so that the paths of all elements take linear memory and time.
+final class StoredPaths {
+  private let elements: [Element]
+  /// The paths of elements with others below them.
+  private var known: [Int32: RestorationPath] = [:]
+  /// The element above the one that was asked for last: siblings come one after the other.
+  private var last = (parent: Document.tree, path: RestorationPath())
+
+  init(_ document: Document) { elements = document.elements }
+
+  subscript(slot: Int32) -> RestorationPath {
+    let place = elements[Int(slot)].place
+    guard slot > Document.tree, elements[Int(slot)].children.isEmpty else { return path(of: slot) }
+    if last.parent != place.parent { last = (place.parent, path(of: place.parent)) }
+    return last.path.appending(place.name, siblingIndex: Int(place.siblingIndex))
+  }
+
+  private func path(of slot: Int32) -> RestorationPath {
+    var (above, left): (Int32, [Int32]) = (slot, [])
+    while above > Document.tree, known[above] == nil {
+      left.append(above)
+      above = elements[Int(above)].place.parent
+    }
+    return left.reversed().reduce(known[above] ?? RestorationPath()) { path, slot in
+      let element = elements[Int(slot)]
+      let path = path.appending(
+        element.place.name, siblingIndex: Int(element.place.siblingIndex))
+      known[slot] = path
+      return path
+    }
+  }
 }
