@@ -116,7 +116,8 @@ extension Survey {
       !document[slot].asksBelow && own(slots) != own(document[slot].children)
     }
     let changed = Set(bodies + contents.map(\.slot)).intersection(conditions.unsaid)
-    for visit in agenda.visits where changed.contains(visit.slot) && visit.info.tracking != .always {
+    for visit in agenda.visits where changed.contains(visit.slot) && visit.info.tracking != .always
+    {
       places.notes.add(.notInvalidated, visit.slot)
     }
   }
