@@ -48,7 +48,8 @@ extension StateFile {
       throw ArchiveError(
         .truncated, offset: file?.byteCount ?? 0, location: claim.location)
     }
-    try claim.put(file, keeping: .putBack)
+    // A state that was discarded is nothing to go back to.
+    try claim.put(file, keeping: writer?.archive?.hasRecords == false ? nil : .putBack)
     mark = nil
     forgetStored()
     _ = claim.takeKept()

@@ -323,6 +323,20 @@ final class HistoryTests: FileTestCase {
     XCTAssertEqual(try launch()?.texts, [2: "new"])
   }
 
+  func testADiscardedStateBecomesNoMomentWhenAnotherOneIsPutBack() throws {
+    try launch(saving: [1: "first"])
+    let file = file()
+    try open(file)
+    let first = try XCTUnwrap(try file.keepMoment(.unread))
+    try file.discard()
+    for _ in 1...2 {
+      try file.putBack(first)
+      XCTAssertEqual(try open(file).tree?.texts, [1: "first"])
+      try file.discard()
+    }
+    XCTAssertEqual(try reasons(file), [.unread])
+  }
+
   func testADiscardNeedsNoKeyThatIsLockedAndEndsWithTheState() throws {
     let keys = MemoryKeyProvider()
     self.keys = keys
