@@ -86,7 +86,7 @@ extension Document {
     }
     links.all = moved(links.all)
     (kept.elements, kept.bodies) = (moved(kept.elements), moved(kept.bodies))
-    kept.withheld = moved(kept.withheld)
+    (kept.withheld, kept.pending) = (moved(kept.withheld), moved(kept.pending))
     removedCount = 0
     return slots
   }

@@ -13,8 +13,12 @@ package struct KeptParts: Sendable {
   var bodies: [Int32: [Kept]] = [:]
   /// The own bodies of elements whose objects are back and have not read them, until others are stored.
   var withheld: [Int32: Kept] = [:]
+  /// What objects said before they were given a body late, until it is stored as an unread one.
+  var pending: [Int32: [KeyedDecoder]] = [:]
 
-  var isEmpty: Bool { elements.isEmpty && bodies.isEmpty && withheld.isEmpty }
+  var isEmpty: Bool {
+    elements.isEmpty && bodies.isEmpty && withheld.isEmpty && pending.isEmpty
+  }
 
   /// The bodies that a late restore may give an object which is back; nil stands for its own one.
   func untaken(_ slot: Int32) -> [UInt64?] {
@@ -22,13 +26,12 @@ package struct KeptParts: Sendable {
     let hasDecoded = [nil, .replaced, .fieldReplaced].contains(withheld?.reason)
     let others = (bodies[slot] ?? []).filter {
       [.decodeThrew, .fieldReplaced, .notFound].contains($0.reason) && $0.id != withheld?.given
-        && $0.outcome == nil
     }
     return others.map(\.id) + (hasDecoded ? [] : [nil])
   }
 
   mutating func remove(_ slot: Int32) {
-    (elements[slot], bodies[slot], withheld[slot]) = (nil, nil, nil)
+    (elements[slot], bodies[slot], withheld[slot], pending[slot]) = (nil, nil, nil, nil)
   }
 }
 
@@ -43,11 +46,12 @@ package struct Kept: Hashable, Sendable {
   var since: Date?
   /// The stored bytes, as far as they are known; of an element those of all bodies in it.
   var byteCount = 0
-  /// What this launch has made of it: for an element the outcome of the restore, for a body `restored` if the
-  /// object has decoded what fits.
+  /// The outcome of an element at the restore of this launch, for reports.
   var outcome: ElementOutcome?
   /// The unread body that the object has decoded in place of its own.
   var given: UInt64?
+  /// Whether the object had its own body before: the next save writes what the object goes on with.
+  var replacesOwn = false
   /// What the object said at the end of the restore; nil if it could not say anything.
   ///
   /// Nothing is stored as long as it says that.

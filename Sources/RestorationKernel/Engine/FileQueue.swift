@@ -134,8 +134,8 @@ actor FileQueue {
   func append(
     _ change: UInt64, _ records: RecordBatch, hasNew: Bool, removing removed: [UInt64]
   ) -> Result<StateFile.Appended, ArchiveError> {
+    guard change > written.number else { return .failure(ArchiveError(.outdated)) }
     let appended = Result { () throws(ArchiveError) in
-      guard change > written.number else { throw ArchiveError(.outdated) }
       do throws(ArchiveError) {
         while let reason = keeps?.first {
           _ = try file.keepMoment(reason)

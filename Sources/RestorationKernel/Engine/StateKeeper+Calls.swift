@@ -153,9 +153,9 @@ extension StateKeeper {
       } else {
         try await call()
       }
-    // A save that blocked the actor meanwhile knows more.
-    guard count == turns.overtakingCount else { return value }
-    if asked == findings.lastWrite { settle(known.written) }
+    // A save that blocked the actor meanwhile knows more, or has a change under way.
+    guard count == turns.overtakingCount, asked == findings.lastWrite else { return value }
+    settle(known.written)
     if known.numbering != self.known.numbering { document?.forgetFingerprints() }
     self.known = known
     return value

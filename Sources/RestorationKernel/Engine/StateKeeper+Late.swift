@@ -23,8 +23,8 @@ extension StateKeeper {
   ///
   /// Use it also for a node that is back and whose decoding threw, or of whose state a field did not fit, in
   /// this launch or an earlier one, when the state can be applied: the newest such state is decoded again, and
-  /// is kept no more unless its decoding throws again or a field of it does not fit. What the node has is saved
-  /// before that, and then stays stored beside it, within the ``StatePolicy/keptBound``. A node that cannot say
+  /// is kept no more unless its decoding throws again or a field of it does not fit. What the node had until
+  /// then, saved or not, stays stored beside it, within the ``StatePolicy/keptBound``. A node that cannot say
   /// what it has gets no other state. The nodes below are left as they are.
   ///
   /// The calls are those of ``restore(into:)`` on the node and on the nodes that are
@@ -46,22 +46,20 @@ extension StateKeeper {
   ///   - parent: The node that contains or presents the node; nil for a root.
   /// - Returns: What happened to the node and all below it. The outcome is
   ///   `nothingKept` if nothing was stored for the node, or if it was restored
-  ///   already, and `declined` if the gate does not let a node that is back be saved. A node of another class gets nothing, and the state stays kept.
-  /// - Throws: ``RestorationError`` if what is kept cannot be read, or what the node has cannot be
-  ///   stored; then nothing has changed.
+  ///   already. A node of another class gets nothing, and the state stays kept.
+  /// - Throws: Nothing now; later versions may throw ``RestorationError``.
   /// - Complexity: O(*n*) in the restored elements, and for a stack or split in its
   ///   children.
   @discardableResult
   public func restore(
     late node: any RestorableNode, below parent: (any RestorableNode)? = nil
   ) async throws(RestorationError) -> RestorationReport {
-    do {
-      return try await call {
+    do throws(ArchiveError) {
+      return try await call { () async throws(ArchiveError) in
         defer { asking.coming = nil }
         while let late = late(node, below: parent) {
           asking.coming = late.isBack ? nil : (ObjectIdentifier(node), late.slot)
           let count = turns.overtakingCount
-          if late.isBack, try await !isStored(late) { continue }
           let isSettled = findings.underWay == nil
           let bodies = try await bodies(of: late)
           // A save that blocked the actor has changed the document.
@@ -71,23 +69,9 @@ extension StateKeeper {
         }
         return RestorationReport(.nothingKept)
       }
-    } catch is Declined {
-      return RestorationReport(.declined)
     } catch {
-      throw error as? RestorationError ?? RestorationError(.content(error))
+      throw RestorationError(error)
     }
-  }
-
-  /// Stores what a node says that is back; false if another save has come between.
-  private func isStored(_ late: Late) async throws -> Bool {
-    guard try await prepare(), KnownObjects.shared.known(late.node, to: owner)?.slot == late.slot
-    else { return false }
-    let result = try surveyed {
-      try $0.run(asking: late.node, at: late.slot, application: encode)
-    }
-    guard result.isEmpty else { return try await written(result) != nil }
-    apply(result)
-    return true
   }
 
   /// What is stored for a node that came late.
@@ -162,34 +146,54 @@ extension StateKeeper {
     run.elements.claim(late.node, late.node, at: slot)
     if let parent = late.parent { run.elements.claim(parent, parent, at: above) }
     var report = RestorationReport(.restored)
-    let before = Result { late.isBack ? try run.said(slot) : nil }
-    if let refusal = run.refusal(of: slot, before) {
+    var failure: (any Error)?
+    let before = late.isBack ? said(by: late.node, document, &failure) : nil
+    if let refusal = run.refusal(of: slot, failure) {
       report.lines = ReportEntries { [refusal] }
       return report
     }
     _ = run.run(isLate: true, isBack: late.isBack)
     var after = run.settled { bodies[$0]?.byteCount ?? 0 }
-    if late.isBack { settle(slot, run, before, &after) }
+    if late.isBack { settle(late, run, before, &after) }
     if let parent = late.parent { KnownObjects.shared.askAgain([parent], of: owner) }
     end(run, with: after, since: start, in: &report)
     if let tabs = late.parent as? any RestorableTabs { select(late, in: tabs) }
     return report
   }
 
-  /// Ends the restore of a node that was back: the next save stores what the node has decoded.
+  /// Ends the restore of a body that a node which is back has read now.
   private func settle(
-    _ slot: Int32, _ run: RestorationRun, _ before: Result<RecordFingerprint?, any Error>,
-    _ after: inout Document
+    _ late: Late, _ run: RestorationRun, _ before: Said?, _ after: inout Document
   ) {
-    if run.elements[slot].outcome?.isRestored == true {
-      after.kept.withheld[slot]?.said = nil
-      return
+    let (slot, own) = (late.slot, document?.kept.withheld[late.slot])
+    if case .restored? = run.elements[slot].outcome {
+      after.kept.withheld[slot]?.replacesOwn = own?.replacesOwn ?? true
+    } else {
+      // The object goes on with what it had.
+      after.kept.withheld[slot] = own
     }
-    // The node goes on with what it had, or with what the decoding has made of that.
-    let said = try? run.said(slot)
-    let own = said == (try? before.get()) ? nil : Kept(reason: .replaced, said: said)
-    after.kept.withheld[slot] = run.document.kept.withheld[slot] ?? own
-    after.kept.withheld[slot]?.form = run.document[slot].place.form
+    let now = try? StateProbe.fingerprint(of: late.node, types.info(of: late.node).traits)
+    guard let before, now != before.fingerprint else { return }
+    after.kept.pending[slot, default: []].append(before.body)
+  }
+
+  /// What a node says.
+  private typealias Said = (fingerprint: RecordFingerprint, body: KeyedDecoder)
+
+  /// What a node says now that is not stored; nil if that is nothing, or why the node cannot say it.
+  private func said(
+    by node: any RestorableNode, _ document: Document, _ failure: inout (any Error)?
+  ) -> Said? {
+    guard let known = KnownObjects.shared.known(node, to: owner) else { return nil }
+    let traits = types.info(of: node).traits
+    do {
+      let said = try StateProbe.fingerprint(of: node, traits)
+      if document.kept.withheld[known.slot]?.said == said { return nil }
+      return (said, try StateProbe.body(of: node, traits, document, owner))
+    } catch {
+      failure = error
+      return nil
+    }
   }
 
   /// Selects a tab that came late, unless another one has been selected since the restore.

@@ -90,8 +90,7 @@ extension StateKeeper {
       return report
     }
     if writesAnyway || !result.isEmpty || !isStored {
-      guard let appended = try await written(result) else { return report }
-      (report.writtenByteCount, report.setAside) = (appended.byteCount, appended.kept?.id)
+      guard try await isWritten(result, &report) else { return report }
     } else {
       apply(result)
       if !findings.isOnDisk {
@@ -104,26 +103,30 @@ extension StateKeeper {
     return report
   }
 
-  /// Writes a change; nil if a save that blocked the actor meanwhile has stored a later state.
-  func written(_ result: Survey.Result) async throws(ArchiveError) -> StateFile.Appended? {
+  /// Writes a change; false if a save that blocked the actor meanwhile has stored a later state.
+  private func isWritten(
+    _ result: Survey.Result, _ report: inout PreservationReport
+  ) async throws(ArchiveError) -> Bool {
     let count = turns.overtakingCount
     findings.lastWrite += 1
-    findings.underWay = result
+    // A change that is there, and that a power cut may undo, is made to last by the next save.
+    (findings.underWay, findings.isOnDisk) = (result, false)
     let (hasNew, records, removed) = (!result.change.added.isEmpty, result.records, result.removed)
     let appended = try await inFileNow { [number = findings.lastWrite] queue in
       queue.append(number, records, hasNew: hasNew, removing: removed)
     }
-    guard count == turns.overtakingCount else { return nil }
-    let stored = try appended.get()
+    guard count == turns.overtakingCount else { return false }
+    let (byteCount, kept) = try appended.get()
+    (report.writtenByteCount, report.setAside) = (byteCount, kept?.id)
     if asking.blockedUntil != nil { turns.overtakingCount += 1 }
-    return stored
+    return true
   }
 
   /// Opens what the next change needs; false if another save has come between.
   ///
   /// The file is asked only if nothing is known since the last call, or not whether the last change is stored:
   /// the survey finds what is not.
-  func prepare() async throws(ArchiveError) -> Bool {
+  private func prepare() async throws(ArchiveError) -> Bool {
     guard known.writer == nil || document == nil || findings.underWay != nil else { return true }
     let count = turns.overtakingCount
     repeat {
@@ -159,30 +162,14 @@ extension StateKeeper {
   private var registrationCount: Int { types.changeCount + objects.changeCount }
 
   func surveyed(_ roots: [any RestorableNode]) throws -> Survey.Result {
+    asking.isUnderWay = true
+    defer { asking.isUnderWay = false }
     if findings.registrationCount != registrationCount {
       KnownObjects.shared.askAll(of: owner)
       findings.registrationCount = registrationCount
     }
     // A test asks all, since it is to find what does not say that it has changed.
     let unsaid = settings.heard == nil ? [] : KnownObjects.shared.askAll(of: owner)
-    return try surveyed(unsaid) { try $0.run(roots, application: encode) }
-  }
-
-  /// Asks the gate, and what the application writes itself.
-  func encode(_ coder: StateEncoder) throws {
-    guard let delegate else { return }
-    var isSaving = true
-    coder.ask { isSaving = delegate.shouldSaveApplicationState(with: coder) }
-    guard isSaving else { throw Declined() }
-    coder.ask { try delegate.willEncodeRestorableState(with: coder) }
-  }
-
-  /// Makes a survey of what is stored, and runs it.
-  func surveyed(
-    _ unsaid: Set<Int32> = [], _ run: (inout Survey) throws -> Survey.Result
-  ) throws -> Survey.Result {
-    asking.isUnderWay = true
-    defer { asking.isUnderWay = false }
     let conditions = Survey.Conditions(
       now: settings.now(), keptBound: settings.policy.keptBound,
       nodeLimit: settings.policy.nodeLimit, facts: facts, coming: asking.coming, unsaid: unsaid,
@@ -192,7 +179,13 @@ extension StateKeeper {
     let builder = known.writer?.builder() ?? RecordBuilder(limits: settings.source.limits)
     var survey = Survey(document ?? Document(), objects, forms, owner, builder, conditions)
     do {
-      return try run(&survey)
+      return try survey.run(roots) { coder in
+        guard let delegate = delegate else { return }
+        var isSaving = true
+        coder.ask { isSaving = delegate.shouldSaveApplicationState(with: coder) }
+        guard isSaving else { throw Declined() }
+        coder.ask { try delegate.willEncodeRestorableState(with: coder) }
+      }
     } catch {
       giveBack(survey.taken)
       throw error
@@ -212,7 +205,7 @@ extension StateKeeper {
 
   private func packDocument() {
     guard let count = document?.elements.count, let removed = document?.removedCount,
-      removed > 1024, removed > count / 2, asking.coming == nil, let slots = document?.pack()
+      removed > 1024, removed > count / 2, asking.coming == nil, findings.underWay == nil, let slots = document?.pack()
     else { return }
     KnownObjects.shared.move(slots, of: owner)
   }
@@ -247,4 +240,4 @@ extension StateEncoder {
 }
 
 /// The gate of a save has said no.
-struct Declined: Error {}
+private struct Declined: Error {}

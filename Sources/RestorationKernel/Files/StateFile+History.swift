@@ -49,7 +49,9 @@ extension StateFile {
         .truncated, offset: file?.byteCount ?? 0, location: claim.location)
     }
     // A state that was discarded is nothing to go back to.
-    try claim.put(file, keeping: writer?.archive?.hasRecords == false ? nil : .putBack)
+    let isEmpty =
+      keeps == nil && writer?.archive?.hasRecords == false && (try? writer?.checkIsCurrent()) != nil
+    try claim.put(file, keeping: isEmpty ? nil : .putBack)
     mark = nil
     forgetStored()
     _ = claim.takeKept()

@@ -124,9 +124,10 @@ extension StateFile {
   private func recover(_ writer: ArchiveWriter) {
     // The records may have been built before a change that brought new names.
     if (try? writer.checkIsCurrent()) != nil { return }
+    let reason = keeps
     forgetStored()
     guard let archive = writer.archive else { return }
-    former = (archive.version, nil)
+    former = (archive.version, reason)
     // After a failure the next save begins anew, and keeps what is stored.
     if let copy = try? copy(of: archive, key(), self.claim()) {
       (standIn, keeps) = (copy, .conflict)
@@ -211,9 +212,9 @@ extension StateFile {
     try compactWithoutTrace()
     mark?.end()
     mark = nil
-    let (version, keeps) = (writer?.version, keeps)
+    let former = writer?.version.map { ($0, keeps) } ?? former
     forgetStored()
-    former = version.map { ($0, keeps) }
+    self.former = former
     claimed = nil
   }
 }

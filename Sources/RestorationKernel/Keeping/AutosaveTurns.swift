@@ -140,7 +140,9 @@ package final class AutosaveTurns: Sendable {
         let next = max((state.retry ?? .zero) * 2, interval, .milliseconds(250))
         state.retry = isRetried ? min(next, max(interval, .seconds(30))) : nil
       }
-      state.askAt = asksByTime && problem == nil ? nextQuestion : nil
+      // A save that was taken back says nothing of the next one.
+      let isOver = problem != nil && state.isSaving
+      state.askAt = asksByTime && !isOver ? nextQuestion : nil
       // Without a pause, nodes that change in every save would be asked again and again.
       if problem != nil || hasStored || state.dueSince != nil {
         state.notBefore = elapsed() + (state.retry ?? interval)
@@ -166,7 +168,8 @@ package final class AutosaveTurns: Sendable {
   func takeBack() {
     endFlushes { state in
       (state.dueSince, state.retry, state.isStored, state.isSaving) = (nil, nil, true, false)
-      if state.askAt != nil { state.askAt = nextQuestion }
+      // A save that finds nobody to ask by time ends that.
+      state.askAt = nextQuestion
     }
     wake()
   }

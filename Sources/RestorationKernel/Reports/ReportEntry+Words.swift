@@ -71,8 +71,6 @@ extension ElementOutcome: CustomStringConvertible {
 
   var isBack: Bool { step != nil }
 
-  var isRestored: Bool { if case .restored = self { true } else { false } }
-
   /// Whether the node is there and of the saved class.
   var isDecodable: Bool {
     if case .classMismatch = self { false } else { isBack }

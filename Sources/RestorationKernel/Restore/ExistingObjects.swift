@@ -11,8 +11,7 @@ final class ExistingObjects {
   /// The nodes that exist, by the element of the node that contains them.
   private var nodes: [Int32: [String: [any RestorableNode]]] = [:]
   private var views: [Int32: [String: any RestorableView]] = [:]
-  /// The registered objects of a name by their scopes, as of a count of registrations.
-  private var scoped: [String: (age: Int, objects: [UInt64: any RestorableObject])] = [:]
+  private var scopedObjects = ScopedObjects()
 
   init(
     _ objects: ObjectTable, roots: [any RestorableNode], _ elements: RestoredElements,
@@ -27,7 +26,9 @@ final class ExistingObjects {
   func object(_ place: Place) -> (any StateRestoring)? {
     let (parent, above) = (place.parent, elements[place.parent].node)
     switch place.role.kind {
-    case .object: return registered(place.name, scope: elements[parent].object)
+    case .object:
+      return scopedObjects.object(
+        place.name, scope: elements[parent].object, in: objects, isScope: elements.contains)
     case .view:
       if views[parent] == nil { views[parent] = above.map(namedViews) }
       return views[parent]?[place.name]
@@ -38,27 +39,6 @@ final class ExistingObjects {
         return nil
       }
       return equal[Int(place.siblingIndex)]
-    }
-  }
-
-  /// The first object that is registered under a name, and that the object of an element scopes; without that
-  /// one the first that nothing scopes, or nothing that is back.
-  private func registered(
-    _ name: String, scope: (any StateRestoring)?
-  ) -> (any RestorableObject)? {
-    if scoped[name]?.age != objects.changeCount {
-      // Each object is asked once for its scope, and not for each element of the name.
-      let byScope = objects.registeredObjects(named: name).map { object in
-        (object.restorationParent.map { UInt64(addressOf: $0) } ?? 0, object)
-      }
-      scoped[name] = (
-        objects.changeCount, Dictionary(byScope, uniquingKeysWith: { first, _ in first })
-      )
-    }
-    let found = scoped[name]?.objects[scope.map { UInt64(addressOf: $0) } ?? 0]
-    if found != nil || scope != nil { return found }
-    return objects.registeredObjects(named: name).first { object in
-      object.restorationParent.map { !elements.contains($0) } ?? true
     }
   }
 

@@ -13,7 +13,7 @@ extension RestorationRun {
     keep(in: &after, byteCount)
     findLeftOut()
     for (slot, bodies) in after.kept.bodies {
-      guard elements[slot].outcome?.isRestored == true, elements[slot].choice?.unread == nil
+      guard case .restored? = elements[slot].outcome, elements[slot].choice?.unread == nil
       else { continue }
       // The own body has been decoded, so that it is kept when the element is left out again.
       for index in bodies.indices where bodies[index].reason == .leftOut {
@@ -24,16 +24,13 @@ extension RestorationRun {
     for slot in order where !after.kept.withheld.isEmpty { after.kept.withheld[slot] = nil }
     for slot in [Document.tree] + order {
       guard let reason = withheldReason(slot) else { continue }
-      // One whose decoding threw is that still if another one was given late.
-      let isGiven = reason == .replaced && !elements[slot].isReplaced
-      let before = isGiven ? document.kept.withheld[slot]?.reason : nil
       after.kept.withheld[slot] = Kept(
-        reason: before ?? reason, form: document[slot].place.form,
+        reason: reason, form: document[slot].place.form,
         byteCount: byteCount(document[slot].bodyRecord),
-        given: isGiven ? elements[slot].choice?.unread?.id : nil,
-        // One that has read nothing of it is asked what it says without it; the first state that it can
-        // encode counts as changed.
-        said: [.otherClass, .fieldReplaced].contains(reason) ? nil : try? said(slot))
+        given: reason == .replaced && !elements[slot].isReplaced
+          ? elements[slot].choice?.unread?.id : nil,
+        // One that has read nothing of it is asked what it says without it.
+        said: [.otherClass, .fieldReplaced].contains(reason) ? nil : said(slot))
     }
     return after
   }
@@ -126,12 +123,13 @@ extension RestorationRun {
     }
   }
 
-  /// What the object of an element says now; nil if there is none.
-  func said(_ slot: Int32) throws -> RecordFingerprint? {
+  /// What an object says that has read nothing; nil if it cannot say anything, so that the first state that
+  /// it can encode counts as changed.
+  private func said(_ slot: Int32) -> RecordFingerprint? {
     guard let object = elements[slot].object else { return nil }
     mark(slot)
     defer { mark(nil) }
-    return try StateProbe.fingerprint(of: object, types.info(of: object).traits)
+    return try? StateProbe.fingerprint(of: object, types.info(of: object).traits)
   }
 
   // MARK: Report

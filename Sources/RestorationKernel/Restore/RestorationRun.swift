@@ -93,15 +93,14 @@ final class RestorationRun {
   }
 
   /// The line of a late node that gets nothing: it is of another class, is left out, or cannot say what it has.
-  func refusal(of slot: Int32, _ said: Result<RecordFingerprint?, any Error>) -> ReportEntry? {
+  func refusal(of slot: Int32, _ error: (any Error)?) -> ReportEntry? {
     guard let node = elements[slot].node else { return nil }
     let form = forms[document[slot].place.form]
     let otherClass = forms.otherClass(of: node, types.info(of: node), form)
-    var outcome = otherClass.map { ElementOutcome.classMismatch(by: .existing, found: $0) }
-    if outcome == nil, isLeftOut(slot) { outcome = .skipped }
-    if outcome == nil, case .failure(let error) = said {
-      outcome = .decodeFailed(by: .existing, error.reason)
-    }
+    let outcome: ElementOutcome? =
+      otherClass.map { .classMismatch(by: .existing, found: $0) }
+      ?? (isLeftOut(slot) ? .skipped : nil)
+      ?? error.map { .decodeFailed(by: .existing, $0.reason) }
     return outcome.map {
       ReportEntry(slot, of: document, at: elements.paths[slot], $0, [.kept])
     }

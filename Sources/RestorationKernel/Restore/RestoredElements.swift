@@ -189,6 +189,8 @@ extension RestoredElements {
 
   /// The app's values of an element, in the body that is offered now; nil if none are stored.
   func state(at slot: Int32) throws(ArchiveError) -> KeyedDecoder? {
+    // The restore has ended, and nobody knows any more what the object was offered.
+    if owner == nil { return nil }
     if let choice = self[slot].choice { return try choice.body?.get() }
     return document[slot].body == .none ? nil : try body(document[slot].bodyRecord)
   }

@@ -220,8 +220,22 @@ final class Places {
 
   // MARK: References
 
-  /// Begins a hook, or forgets the one that threw: an element that it alone has made gets no place, and goes.
-  func forgetMentions() { if !now.references.mentions.isEmpty { now.references.mentions = [] } }
+  /// Begins the hook of an object; returns the mark to go back to if it throws.
+  func beginMentions() -> Int {
+    if !now.references.mentions.isEmpty { now.references.mentions = [] }
+    return now.added.count
+  }
+
+  /// Forgets the objects that were met in a hook that threw.
+  func undoMentions(to mark: Int) {
+    now.references.mentions = []
+    guard now.added.count > mark else { return }
+    let first = Int32(document.elements.count + mark)
+    now.references.slots = now.references.slots.filter { $0.value < first }
+    now.references.objects = now.references.objects.filter { $0.key < first }
+    now.nextID -= UInt64(now.added.count - mark)
+    now.added.removeSubrange(mark...)
+  }
 }
 
 extension Places: StateEncoding {

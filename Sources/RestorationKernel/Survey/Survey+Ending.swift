@@ -147,6 +147,7 @@ extension Survey {
 
   /// Writes what is kept, if it is another than before.
   private mutating func writeKept() throws {
+    keeping.parts.pending = [:]
     if !keeping.parts.isEmpty { change.removed.forEach { keeping.parts.remove($0) } }
     defer { change.kept = keeping.parts }
     let (parts, before) = (keeping.parts, document.kept)

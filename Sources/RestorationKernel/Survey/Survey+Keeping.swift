@@ -85,12 +85,15 @@ extension Survey {
   /// An error ends the save: without the copy, the body would be lost.
   mutating func copyReplaced(of slot: Int32) throws {
     guard let withheld = keeping.replaced.take() else { return }
+    // The object has decoded the one that it was given, and has written what that has become.
+    if let given = withheld.given { drop([given], of: slot) }
+    // What the object had is pending, or is what it says now.
+    if withheld.replacesOwn { return }
     let bodies = unreadBodies(of: slot)
     // A launch that leaves the element out again adds none.
     if withheld.reason == .leftOut, bodies.contains(where: { $0.reason == .leftOut }) { return }
     guard let body = try conditions.storedRecord(places[slot].bodyRecord) else { return }
     var unread = withheld
-    if withheld.reason == .fieldReplaced { unread.outcome = .restored(by: .existing) }
     // What was kept with all below it was counted so.
     unread.byteCount = body.byteCount
     if let most = conditions.keptBound?.byteCount, body.byteCount > most {
@@ -104,6 +107,20 @@ extension Survey {
       places.notes.add(entry(slot, .replaced))
     }
     try add(unread, body, to: slot)
+  }
+
+  /// Stores what objects said before they were given other bodies late.
+  mutating func writePending() throws {
+    let all = document.kept.pending.sorted { $0.key < $1.key }
+    for (slot, pending) in all.flatMap({ slot, bodies in bodies.map { (slot, $0) } }) {
+      let object = places.object(at: slot)
+      let unread = Kept(
+        id: places.takeID(), reason: .replaced,
+        form: object.map { form(of: $0, types.info(of: $0), at: slot) }
+          ?? document[slot].place.form,
+        since: conditions.now, byteCount: pending.byteCount)
+      try add(unread, pending, to: slot)
+    }
   }
 
   private mutating func add(_ unread: Kept, _ body: KeyedDecoder, to slot: Int32) throws {
@@ -124,7 +141,7 @@ extension Survey {
   }
 
   /// Lets unread bodies of an element go.
-  mutating func drop(_ ids: Set<UInt64>, of slot: Int32) {
+  private mutating func drop(_ ids: Set<UInt64>, of slot: Int32) {
     leaving.formUnion(ids.map { $0 * 2 })
     let rest = unreadBodies(of: slot).filter { !ids.contains($0.id) }
     keeping.parts.bodies[slot] = rest.isEmpty ? nil : rest

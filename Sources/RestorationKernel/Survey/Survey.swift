@@ -115,41 +115,21 @@ struct Survey {
   mutating func run(
     _ roots: [any RestorableNode], application: (StateEncoder) throws -> Void
   ) throws -> Result {
-    try run(application) { survey in
-      // The higher ones mostly come first: what is below an element was stored after it.
-      survey.agenda.changed = KnownObjects.shared.takeChanged(of: survey.owner)
-        .sorted { $0.slot < $1.slot }
-      try survey.placeRoots(roots)
-      _ = try survey.placeChanged()
-    }
-  }
-
-  /// Asks the application, and the hook of one object.
-  mutating func run(
-    asking object: any StateRestoring, at slot: Int32, application: (StateEncoder) throws -> Void
-  ) throws -> Result {
-    try run(application) { survey in
-      let info = survey.types.info(of: object)
-      survey.setForm(of: object, info, at: slot)
-      survey.places.visit(object, at: slot)
-      survey.agenda.visits.append(Visit(object: object, info: info, slot: slot, asksBody: true))
-    }
-  }
-
-  private mutating func run(
-    _ application: (StateEncoder) throws -> Void, placing place: (inout Survey) throws -> Void
-  ) throws -> Result {
     defer { coder = nil }
     try writeBody(of: Document.tree, application)
     try copyReplaced(of: Document.tree)
     let mentions = places.mentions
-    try place(&self)
+    // The higher ones mostly come first: what is below an element was stored after it.
+    agenda.changed = KnownObjects.shared.takeChanged(of: owner).sorted { $0.slot < $1.slot }
+    try placeRoots(roots)
+    _ = try placeChanged()
     // As long as the stored body stays, that says to whom the application refers.
     if !keeping.isWithheld(Document.tree) {
       try setReferred(mentions, below: Document.tree)
     }
     try askAll()
     expireKept()
+    try writePending()
     try settleReferences()
     try writeContents()
     try writeFacts()
@@ -207,8 +187,9 @@ struct Survey {
     default: name = places.objects.identifier(ofRegistered: object)
     }
     if name == place.name || place.role.livesByReferences {
-      setForm(of: object, types.info(of: object), at: slot)
-      return setPlace(of: slot) { place in
+      let form = form(of: object, types.info(of: object), at: slot)
+      return setPlace(of: slot) { [withheld = keeping.withheld(slot)] place in
+        place.form = withheld?.form ?? form
         if let name, Element.canBeCalled(name) { place.name = name }
       }
     }
@@ -217,11 +198,6 @@ struct Survey {
     else { return }
     try visit(node, types.info(of: node), at: places.parent(of: slot), asksBody: false)
     try placeAll()
-  }
-
-  private mutating func setForm(of object: any StateRestoring, _ info: TypeInfo, at slot: Int32) {
-    let form = keeping.withheld(slot)?.form ?? form(of: object, info, at: slot)
-    setPlace(of: slot) { $0.form = form }
   }
 
   /// Asks the objects that have their places; what only they refer to gets its place then.
@@ -275,7 +251,7 @@ struct Survey {
       places.notes.set(.keptAsStored, slot)
       return nil
     }
-    places.forgetMentions()
+    let mark = places.beginMentions()
     do {
       try KnownObjects.shared.observing(.state, object, info, of: owner) {
         // Code that does not observe the object asks for its scope elsewhere.
@@ -283,7 +259,7 @@ struct Survey {
         try writeBody(of: slot) { try $0.encodeAll(of: object, info.traits) }
       }
     } catch {
-      places.forgetMentions()
+      places.undoMentions(to: mark)
       places.notes.add(.encodeFailed(error.reason), slot)
       loseState(of: slot)
       return nil
@@ -303,7 +279,7 @@ struct Survey {
   private func says(
     _ withheld: Kept, _ object: any StateRestoring, _ info: TypeInfo
   ) -> Bool {
-    guard let said = withheld.said else { return false }
+    guard !withheld.replacesOwn, let said = withheld.said else { return false }
     // The hook says its error once more, in the save.
     return KnownObjects.shared.observing(.state, object, info, of: owner) {
       (try? StateProbe.fingerprint(of: object, info.traits)) == said
@@ -337,7 +313,7 @@ struct Survey {
     if isEmpty {
       builder.abandon()
       // Who has not read the stored body, and could not say anything, does not remove it.
-      if let withheld, withheld.said == nil { return }
+      if let withheld, withheld.said == nil, !withheld.replacesOwn { return }
       if stored != .none { leaving.insert(places.bodyRecord(of: slot)) }
     } else if places.isNew(slot) {
       // The fingerprints of new records are found when the objects may change again.
@@ -349,8 +325,6 @@ struct Survey {
     if let withheld {
       keeping.parts.withheld[slot] = nil
       if keeping.claims[slot] != nil { keeping.parts.elements[slot] = nil }
-      // The object has decoded the one that it was given, and says what that has become.
-      if let given = withheld.given { drop([given], of: slot) }
       if body != stored { keeping.replaced = withheld }
     }
     if body == stored { return }

@@ -5,8 +5,7 @@ final class ObjectTable {
   /// The names under which nodes were restored, which saves use where a node names none itself.
   private var restoredNames = WeakTable<(identifier: String, restorationClass: String?)>()
   private var registeredNames = WeakTable<String>()
-  /// The objects of a name in the order in which they were registered.
-  private var registered: [String: [Registered]] = [:]
+  private var registered: [String: RegisteredObjects] = [:]
   /// Whether an object may be saved under names that it was restored under.
   private(set) var hasRestoredNames = false
   /// Counts the registered objects.
@@ -71,13 +70,9 @@ final class ObjectTable {
     let old = registeredNames[object]
     guard old != identifier else { return }
     changeCount += 1
-    if let old { registered[old]?.removeAll { $0.object === object } }
+    if let old { registered[old]?.remove { $0.object === object } }
     registeredNames[object] = identifier
-    if let same = registered[identifier], same.count == same.capacity {
-      // Those that are gone are dropped when the array would grow.
-      registered[identifier] = same.filter { $0.object != nil }
-    }
-    registered[identifier, default: []].append(Registered(object: object))
+    registered[identifier, default: RegisteredObjects()].append(object)
   }
 
   /// The identifier that the object was registered under; nil if it was not.
@@ -85,12 +80,8 @@ final class ObjectTable {
     registeredNames[object]
   }
 
-  func registeredObjects(named identifier: String) -> [any RestorableObject] {
-    registered[identifier]?.compactMap(\.object) ?? []
-  }
-
-  private struct Registered {
-    weak var object: (any RestorableObject)?
+  func registeredObjects(named identifier: String) -> RegisteredObjects {
+    registered[identifier] ?? RegisteredObjects()
   }
 
   // MARK: References

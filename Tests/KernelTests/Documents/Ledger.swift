@@ -78,12 +78,9 @@ struct Ledger {
   /// - Parameters:
   ///   - tree: The nodes by their paths.
   ///   - others: The nodes that only references reach.
-  ///   - isOfAll: Whether the save has met all nodes.
   /// - Returns: The texts that are lost.
   /// - Throws: The errors of reading what is stored.
-  mutating func check(
-    _ tree: [String: LedgerNode], _ others: [LedgerNode], ofAll isOfAll: Bool = true
-  ) throws -> [String] {
+  mutating func check(_ tree: [String: LedgerNode], _ others: [LedgerNode]) throws -> [String] {
     let after = try launch.storedRecords()
     // What belongs to no element goes with the next save.
     let file = Set((after?.elements ?? []).flatMap { texts(of: $0) })
@@ -114,8 +111,7 @@ struct Ledger {
     }
     released.formUnion(missing)
     required = file.subtracting(released)
-    before = after
-    if isOfAll { (nodes, hasSaved) = (tree, true) }
+    (before, nodes, hasSaved) = (after, tree, true)
     return lost
   }
 

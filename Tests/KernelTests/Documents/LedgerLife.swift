@@ -57,7 +57,7 @@ final class LedgerLife {
     case 40..<43: rename()
     case 43..<48: toggleEncode()
     case 48..<54: refer()
-    case 54..<62: return try await come()
+    case 54..<62: try await come()
     case 62..<63: try await discard()
     case 63..<65: await discardKept()
     case 65..<67: pass()
@@ -320,25 +320,22 @@ final class LedgerLife {
     return lost
   }
 
-  private func come() async throws -> [String] {
+  private func come() async throws {
     let tree = tree
     guard chance(75), let late = absent.randomElement(using: &random) else {
       // A node that is back may take a body that it has not read.
-      guard hasRestored, let (path, node) = any() else { return [] }
+      guard hasRestored, let (path, node) = any() else { return }
       node.throwsInDecode = chance(20)
       let (owned, said) = (node.owned, node.text)
       let report = try await keeper?.restore(late: node)
       // What the node has said before it was given another body has taken the place of what it had.
       if node.owned != owned { ledger.release(owned.subtracting([said])) }
-      log.append("late again \(path): \(report.map { "\($0.outcome)" } ?? "") \(node.text)")
-      // The call has saved what the node had.
-      return report?.outcome == .restored
-        ? try ledger.check(self.tree, friends, ofAll: false) : []
+      return log.append("late again \(path): \(report.map { "\($0.outcome)" } ?? "") \(node.text)")
     }
     let path = late.above.isEmpty ? late.plan.name : "\(late.above)/\(late.plan.name)"
-    guard let parent = tree[late.above], let node = arrive(at: path) else { return [] }
+    guard let parent = tree[late.above], let node = arrive(at: path) else { return }
     log.append("come \(path): \(node.text)")
-    guard hasRestored, chance(60) else { return [] }
+    guard hasRestored, chance(60) else { return }
     let report = try await keeper?.restore(late: node, below: parent)
     for (path, node) in self.tree where tree[path] == nil {
       switch report?.outcome(of: path) {
@@ -348,7 +345,6 @@ final class LedgerLife {
       }
     }
     log.append("late \(path): \(node.text)")
-    return []
   }
 
   private func discard() async throws {

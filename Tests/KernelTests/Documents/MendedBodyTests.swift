@@ -1,6 +1,5 @@
 import ArchiveCodec
 import RestorationKit
-import Synchronization
 import TestSupport
 import XCTest
 
@@ -184,63 +183,6 @@ final class MendedBodyTests: BodyTestCase {
     let numbers: [Int] = try kept.decode(forKey: "forms")
     let versions: [Int] = try forms.decode(forKey: "versions")
     XCTAssertEqual(numbers.map { versions[$0] }, [2])
-  }
-
-  // MARK: What a late restore saves first
-
-  func testANodeThatCannotBeSavedGetsNoOtherState() async throws {
-    try await save([Page("a", "old")])
-    let fails = Atomic(false)
-    let store = HookedStore(launch.store) { name, call throws(ArchiveError) in
-      if name == "main", call.isWrite, fails.load(ordering: .relaxed) {
-        throw ArchiveError(.storageFull)
-      }
-    }
-    let keeper = try StateKeeper(
-      application: Launch.application, directory: store, keys: launch.keys)
-    try keeper.register(Page.self)
-    let page = Page("a")
-    page.onDecode = { throw Page.Failure() }
-    _ = try await keeper.restore(into: [page])
-    (page.text, page.onDecode) = ("typed", nil)
-    fails.store(true, ordering: .relaxed)
-    await assertThrows(WholeError(ArchiveError(.storageFull, location: "memory"))) {
-      _ = try await keeper.restore(late: page)
-    }
-    XCTAssertEqual(page.text, "typed")
-    XCTAssertEqual(try texts("a"), ["old"])
-    fails.store(false, ordering: .relaxed)
-    _ = try await keeper.restore(late: page)
-    XCTAssertEqual(page.text, "old")
-    XCTAssertEqual(try texts("a"), ["typed", "old"])
-  }
-
-  func testALateRestoreSavesNothingThatTheGateDoesNotLetPass() async throws {
-    try await save([Page("a", "old")])
-    let (delegate, page) = (TestDelegate(), Page("a"))
-    let keeper = try keeper(delegate: delegate)
-    page.onDecode = { throw Page.Failure() }
-    _ = try await keeper.restore(into: [page])
-    (page.text, page.onDecode, delegate.saves) = ("typed", nil, false)
-    let report = try await keeper.restore(late: page)
-    XCTAssertEqual(report.outcome, .declined)
-    XCTAssertEqual(page.text, "typed")
-    XCTAssertEqual(try texts("a"), ["old"])
-  }
-
-  func testALateRestoreLeavesWhatTheNodeContainsToTheNextSave() async throws {
-    try await save([Page("a", "old", below: [Page("b", "below")])])
-    let page = Page("a")
-    let keeper = try keeper()
-    page.onDecode = { throw Page.Failure() }
-    _ = try await keeper.restore(into: [page])
-    (page.text, page.onDecode) = ("typed", nil)
-    let late = Page("b")
-    page.below = [late]
-    _ = try await keeper.restore(late: page)
-    XCTAssertEqual(try texts("a/b"), ["below"], "no object has it yet")
-    _ = try await keeper.restore(late: late, below: page)
-    XCTAssertEqual(late.text, "below")
   }
 
   func testThePositionOfAListThatHasNotReadItsBodyIsStored() async throws {
