@@ -223,7 +223,10 @@ public final class ArchiveWriter: Sendable {
         try changes.checkKeeps(none: removed)
         return try rewrite(changes, schema: schema, &state)
       }
-      if state.compactionFailure?.code == .notDurable { try compact(&state) }
+      if state.compactionFailure?.code == .notDurable {
+        // The same again would say that the change is there.
+        do throws(ArchiveError) { try compact(&state) } catch { throw state.poison ?? error }
+      }
       if let poison = state.poison { throw poison }
       try compactIfFull(&state)
       compactIfTorn(&state)

@@ -148,7 +148,9 @@ actor FileQueue {
       }
     }
     var isThere = true
-    if case .failure(let error) = appended { isThere = error.code == .notDurable }
+    if case .failure(let error) = appended {
+      isThere = error.code == .notDurable && file.hasBegunChange
+    }
     written = Written(
       number: change, isThere: isThere, fingerprints: hasNew ? records.fingerprints : [])
     return appended

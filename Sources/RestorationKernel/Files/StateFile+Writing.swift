@@ -67,6 +67,7 @@ extension StateFile {
     let claim = if writer != nil, let claimed { claimed } else { try self.claim() }
     // Before the change: it may be there though the call fails.
     isCompactionDue = isCompactionDue || isDue
+    hasBegunChange = false
     let byteCount =
       if let writer = try openWriter() {
         try append(
@@ -97,14 +98,22 @@ extension StateFile {
         }
         writerKey = key
       }
-      return try writer.append(records, removing: removed, schema: schema).byteCount
+      return try appendNow(records, removed, schema, writer)
     } catch {
       if error.code == .outdated { recover(writer) }
       // After a sync that failed only a new file is sure to be on the disk.
       guard error.code == .poisoned else { throw error }
+      hasBegunChange = false
       try compact(writer)
-      return try writer.append(records, removing: removed, schema: schema).byteCount
+      return try appendNow(records, removed, schema, writer)
     }
+  }
+
+  private func appendNow(
+    _ records: RecordBatch, _ removed: [UInt64], _ schema: UInt32, _ writer: ArchiveWriter
+  ) throws(ArchiveError) -> Int {
+    hasBegunChange = true
+    return try writer.append(records, removing: removed, schema: schema).byteCount
   }
 
   /// Waits until what is stored outlasts a power cut: the process that wrote it may have ended before that.

@@ -62,6 +62,8 @@ package final class StateFile {
   /// A state that this instance has had, from which the next change goes on if it is still the stored one,
   /// and why that one becomes a moment then.
   var former: (version: ArchiveVersion, keeps: Moment.Reason?)?
+  /// Whether the last append has come to its own change: what is done before may not last, either.
+  package internal(set) var hasBegunChange = false
   /// How often the names may have got other numbers, and with them the fingerprints of all records.
   package internal(set) var numbering = 0
   /// The mark of the last restore of this launch; nil before the first one.
@@ -173,6 +175,7 @@ package final class StateFile {
       claim, with: .key(key), context: claim.context, limits: source.limits, isBeginning: true)
     // The file is in its place also where the error says that it is not durable.
     defer { if writer.version != nil { goOn(with: writer, key) } }
+    hasBegunChange = true
     return try claim.replacing(keeping: reason) { () throws(ArchiveError) in
       try writer.begin(records, schema: schema)
     }.byteCount

@@ -230,6 +230,7 @@ struct Survey {
     changed object: any StateRestoring, at slot: Int32
   ) throws {
     let info = types.info(of: object)
+    if !places.isNew(slot) { claim(slot, by: object) }
     KnownObjects.shared.note(object, at: slot, of: owner)
     agenda.asked.append(object)
     if info.tracking == .always {

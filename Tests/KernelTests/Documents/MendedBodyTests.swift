@@ -1,5 +1,6 @@
 import ArchiveCodec
 import RestorationKit
+import Synchronization
 import TestSupport
 import XCTest
 
@@ -183,6 +184,27 @@ final class MendedBodyTests: BodyTestCase {
     let numbers: [Int] = try kept.decode(forKey: "forms")
     let versions: [Int] = try forms.decode(forKey: "versions")
     XCTAssertEqual(numbers.map { versions[$0] }, [2])
+  }
+
+  func testAChangeThatWasNotAppendedAfterACompactionThatMayNotLastIsSavedAgain() async throws {
+    try await save([Page("a", "old")])
+    let fails = Atomic(false)
+    let store = HookedStore(launch.store) { name, call throws(ArchiveError) in
+      guard name == "main", fails.load(ordering: .relaxed) else { return }
+      if call == .synchronize { throw ArchiveError(.inputOutput) }
+      if call == .publish { throw ArchiveError(.notDurable) }
+    }
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: store, keys: launch.keys)
+    let page = TellingPage("a")
+    try keeper.register(TellingPage.self, as: "Page")
+    _ = try await keeper.restore(into: [page])
+    fails.store(true, ordering: .relaxed)
+    page.text = "new"
+    for _ in 1...2 { do { _ = try await keeper.save([page]) } catch {} }
+    fails.store(false, ordering: .relaxed)
+    _ = try await keeper.save([page])
+    XCTAssertEqual(try texts("a"), ["new"])
   }
 
   func testThePositionOfAListThatHasNotReadItsBodyIsStored() async throws {

@@ -193,6 +193,32 @@ final class StoredBodyTests: BodyTestCase {
     }
   }
 
+  func testANodeThatWasLeftOutAndHasSaidSomethingIsOverNoBound() async throws {
+    func tree(_ text: String) -> (root: TellingPage, page: TellingPage) {
+      let page = TellingPage("a", text)
+      return (TellingPage("root", "r", below: [page]), page)
+    }
+    try await save([tree("old").root])
+    for _ in 0..<2 {
+      let (root, page) = tree("default")
+      page.onDecode = { [launch] in launch.endProcess() }
+      let keeper = try keeper()
+      do { _ = try await keeper.restore(into: [root]) } catch {}
+      launch.endProcess()
+    }
+    let (root, page) = tree("made")
+    let keeper = try keeper()
+    let report = try await keeper.restore(into: [root])
+    XCTAssertEqual(report.outcome(of: "root/a"), .skipped)
+    _ = try await keeper.save([root])
+    page.text = "typed"
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try texts("root/a"), ["typed", "old"])
+    keeper.policy.keptBound = KeptBound(byteCount: 0)
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try texts("root/a").first, "typed")
+  }
+
   // MARK: Versions
 
   func testABodyOfANewerVersionStaysAndThatOfItsChildGoesOn() async throws {

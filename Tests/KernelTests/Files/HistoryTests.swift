@@ -337,6 +337,25 @@ final class HistoryTests: FileTestCase {
     XCTAssertEqual(try reasons(file), [.unread])
   }
 
+  func testAnEmptyStateWithADamagedEndBecomesAMomentWhenAnotherOneIsPutBack() throws {
+    try launch(saving: [1: "first"])
+    let file = file()
+    try open(file)
+    let first = try XCTUnwrap(try file.keepMoment(.unread))
+    try file.discard()
+    try save([2: "new"], to: file)
+    try file.close()
+    var stored = try XCTUnwrap(bytes())
+    stored[stored.count - 1] ^= 1
+    directory.base.memory(named: "main").bytes = stored
+    let next = self.file()
+    XCTAssertNil(try open(next).tree)
+    try next.putBack(first)
+    XCTAssertEqual(try reasons(next), [.unread, .putBack])
+    let moments = try directory.base.names().filter { $0.hasSuffix("putBack-\(stored.count)") }
+    XCTAssertEqual(moments.map { bytes(of: $0) }, [stored])
+  }
+
   func testADiscardNeedsNoKeyThatIsLockedAndEndsWithTheState() throws {
     let keys = MemoryKeyProvider()
     self.keys = keys

@@ -5,6 +5,17 @@ import XCTest
 
 /// Opens, saves and ends, launch after launch.
 final class StateFileTests: FileTestCase {
+  func testAStateThatIsClosedTwiceIsGoneOnFrom() throws {
+    try launch(saving: [1: "a", 2: "b"])
+    let file = file()
+    try open(file).opened.mark?.endRestore()
+    try file.close()
+    try file.close()
+    try save([1: "c"], to: file)
+    try file.close()
+    XCTAssertEqual(try launch()?.texts, [1: "c", 2: "b"])
+  }
+
   func testWhatIsSavedIsRestoredByTheNextLaunch() throws {
     XCTAssertNil(try launch(saving: [1: "a"]))
     XCTAssertEqual(try launch(saving: [2: "b"])?.texts, [1: "a"])

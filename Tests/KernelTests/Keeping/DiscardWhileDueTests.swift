@@ -22,6 +22,19 @@ final class DiscardWhileDueTests: AutosaveTestCase {
     XCTAssertEqual(outcomes, ["saved"])
   }
 
+  func testADiscardBeforeTheFirstSaveLeavesTheTimer() async throws {
+    let keeper = try await keeper()
+    let plain = PlainNode("root")
+    _ = autosave(keeper, of: plain)
+    try await keeper.discardState()
+    plain.value = "typed"
+    try await pauses([.seconds(2)])
+    clock.advance(by: .seconds(2))
+    try await told(1)
+    XCTAssertEqual(try launch.storedPaths(), ["root"])
+    await keeper.close()
+  }
+
   func testTheNextChangeAfterADiscardIsSaved() async throws {
     let keeper = try await keeper()
     _ = try await begun(keeper)
