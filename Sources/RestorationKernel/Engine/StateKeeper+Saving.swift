@@ -205,7 +205,8 @@ extension StateKeeper {
 
   private func packDocument() {
     guard let count = document?.elements.count, let removed = document?.removedCount,
-      removed > 1024, removed > count / 2, asking.coming == nil, findings.underWay == nil, let slots = document?.pack()
+      removed > 1024, removed > count / 2, asking.coming == nil, findings.underWay == nil,
+      let slots = document?.pack()
     else { return }
     KnownObjects.shared.move(slots, of: owner)
   }

@@ -48,10 +48,9 @@ package final class StateFile {
   var claimed: Claim? {
     didSet { source.holding.now = (claimed?.name, claimed?.others ?? []) }
   }
-  /// The name that was taken last: an instance never goes on under the name of another one.
-  private var lastName: String?
-  /// Whether a wait for the instance that has the state was in vain.
-  private var hasWaited = false
+  /// The name that was taken last, since an instance never goes on under the name of another one, and whether a wait
+  /// for the instance that has the state was in vain.
+  private var last: (name: String?, hasWaited: Bool) = (nil, false)
   /// Why what is stored becomes a moment before the next write; nil if it was read whole.
   var keeps: Moment.Reason? = .unread
   var writer: ArchiveWriter?
@@ -100,22 +99,22 @@ package final class StateFile {
     var others: [OtherInstance] = []
     var (tries, refusal) = (1, ArchiveError(.locked))
     let policy = policy ?? conditions.policy.instances
-    var names = InstanceName.all(source.name, last: lastName, policy).makeIterator()
+    var names = InstanceName.all(source.name, last: last.name, policy).makeIterator()
     var next = names.next()
     while let name = next {
       do throws(ArchiveError) {
         let moments = source.directory.moments(of: name)
         let state = Claim.State(isHeld: isCompactionDue, conditions: conditions)
         let taken = Claim(name, moments, try moments.main.lock(), source, state, besides: others)
-        (claimed, lastName) = (taken, name)
+        (claimed, last.name) = (taken, name)
         return taken
       } catch {
         guard error.code == .locked else { throw error }
         refusal = error
       }
       // Only the first name is waited for, and once.
-      if others.isEmpty, lastName == nil, !hasWaited {
-        hasWaited = !source.pause(tries, conditions.policy.instances)
+      if others.isEmpty, last.name == nil, !last.hasWaited {
+        last.hasWaited = !source.pause(tries, conditions.policy.instances)
         tries += 1
       } else {
         others.append(OtherInstance(stateName: name, process: refusal.subject))
