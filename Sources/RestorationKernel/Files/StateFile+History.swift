@@ -48,17 +48,21 @@ extension StateFile {
       throw ArchiveError(
         .truncated, offset: file?.byteCount ?? 0, location: claim.location)
     }
-    // A state that was discarded is nothing to go back to.
-    let isEmpty =
-      keeps == nil && writer?.archive?.hasRecords == false && (try? writer?.checkIsCurrent()) != nil
-    try claim.put(file, keeping: isEmpty ? nil : .putBack)
+    let key = try? key()
+    try claim.put(file, keeping: isDiscarded(claim, key) ? nil : .putBack)
     mark = nil
     forgetStored()
     _ = claim.takeKept()
     var record = LaunchRecord()
     record.isPutBack = true
     // Neither crashes nor the age of the state count then; without the note they do.
-    if let key = try? key() { try? claim.write(record, LaunchNote(.ended), key) }
+    if let key { try? claim.write(record, LaunchNote(.ended), key) }
+  }
+
+  /// Whether what is stored is nothing to go back to, since the app has discarded what was there.
+  func isDiscarded(_ claim: Claim, _ key: ArchiveKey?) -> Bool {
+    guard let key, let archive = try? open(nil, claim, key) else { return false }
+    return !archive.hasRecords && archive.dropped == nil
   }
 
   /// Removes moments.

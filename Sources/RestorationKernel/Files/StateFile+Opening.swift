@@ -185,7 +185,7 @@ extension StateFile {
   }
 
   /// Opens a moment, or else the stored archive, as far as it can be read; nil if there is none.
-  private func open(
+  func open(
     _ moment: Moment?, _ claim: Claim, _ key: ArchiveKey
   ) throws(ArchiveError) -> Archive? {
     try Archive.open(

@@ -175,7 +175,8 @@ package final class StateFile {
     // The file is in its place also where the error says that it is not durable.
     defer { if writer.version != nil { goOn(with: writer, key) } }
     hasBegunChange = true
-    return try claim.replacing(keeping: reason) { () throws(ArchiveError) in
+    let isKept = reason != .unread || !isDiscarded(claim, key)
+    return try claim.replacing(keeping: isKept ? reason : nil) { () throws(ArchiveError) in
       try writer.begin(records, schema: schema)
     }.byteCount
   }

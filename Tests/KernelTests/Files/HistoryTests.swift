@@ -337,6 +337,21 @@ final class HistoryTests: FileTestCase {
     XCTAssertEqual(try reasons(file), [.unread])
   }
 
+  func testADiscardedStateBecomesNoMomentWhenASaveBeginsAnew() throws {
+    try launch(saving: [1: "first"])
+    let file = file()
+    try open(file)
+    try file.discard()
+    try file.close()
+    let next = self.file()
+    try save([2: "new"], to: next)
+    XCTAssertEqual(try reasons(next), [])
+    try next.close()
+    let last = self.file()
+    try save([3: "newer"], to: last)
+    XCTAssertEqual(try reasons(last), [.unread])
+  }
+
   func testAnEmptyStateWithADamagedEndBecomesAMomentWhenAnotherOneIsPutBack() throws {
     try launch(saving: [1: "first"])
     let file = file()
