@@ -5,25 +5,30 @@ public import ArchiveCodec
 /// Values that a migration does not touch stay as they are, also references to nodes
 /// and objects. Use the state only in the call that it is given to.
 public final class MigratingState {
-  /// A value, and the record in which it has the stored key.
-  private typealias Entry = (key: String, record: KeyedDecoder, stored: String)
+  /// The place of a value.
+  private typealias Entry = (record: KeyedDecoder, key: String)
 
-  private var entries: [Entry]
+  private var entries: [String: (place: Int, value: Entry)] = [:]
+  private var nextPlace = 0
 
-  init(_ state: KeyedDecoder) { entries = state.keys.map { ($0, state, $0) } }
-
-  private func entry(_ key: String) -> Entry? { entries.first { $0.key == key } }
+  init(_ state: KeyedDecoder?) {
+    guard let state else { return }
+    for key in state.keys { set((state, key), key) }
+  }
 
   /// The keys that have a value, in stored order, then in the order in which they were added.
   ///
-  /// - Complexity: O(*n*) in the number of keys, as that of the methods.
-  public var keys: [String] { entries.map(\.key).filter { $0 != BuiltInKey.container } }
+  /// - Complexity: O(*n* log *n*) in the number of keys.
+  public var keys: [String] {
+    entries.sorted { $0.value.place < $1.value.place }.map(\.key)
+      .filter { $0 != BuiltInKey.container }
+  }
 
   /// Whether there is a value for the key.
   ///
   /// - Parameter key: The key.
   /// - Returns: Whether the key is there.
-  public func contains(_ key: String) -> Bool { entry(key) != nil }
+  public func contains(_ key: String) -> Bool { entries[key] != nil }
 
   /// Moves the value of a key, of any type, to another; an absent value stays absent.
   ///
@@ -33,22 +38,19 @@ public final class MigratingState {
   /// - Throws: ``RestorationError`` with `keyTaken` if there is a value for the
   ///   new key, or if the library has that key.
   public func rename(_ key: String, to newKey: String) throws(RestorationError) {
-    guard key != newKey, key != BuiltInKey.container, var entry = entry(key) else { return }
+    guard key != newKey, key != BuiltInKey.container, let entry = entries[key] else { return }
     try refuseTaken(newKey)
-    guard !contains(newKey) else {
+    guard entries[newKey] == nil else {
       throw RestorationError(.keyTaken, "“\(key)” cannot be renamed, “\(newKey)” has a value.")
     }
-    remove(key)
-    entry.key = newKey
-    entries.append(entry)
+    entries[key] = nil
+    set(entry.value, newKey)
   }
 
   /// Removes the value of a key; an absent one is not an error.
   ///
   /// - Parameter key: The key.
-  public func remove(_ key: String) {
-    entries.removeAll { $0.key == key && key != BuiltInKey.container }
-  }
+  public func remove(_ key: String) { if key != BuiltInKey.container { entries[key] = nil } }
 
   private func refuseTaken(_ key: String) throws(RestorationError) {
     guard key == BuiltInKey.container else { return }
@@ -66,7 +68,8 @@ public final class MigratingState {
   public func decodeIfPresent<Value: ArchiveValue>(
     _ type: Value.Type = Value.self, forKey key: String
   ) throws -> Value? {
-    try entry(key).flatMap { try $0.record.decodeIfPresent(type, forKey: $0.stored) }
+    guard let (record, stored) = entries[key]?.value else { return nil }
+    return try record.decodeIfPresent(type, forKey: stored)
   }
 
   /// Reads a value of any decodable type, nil if there is none.
@@ -80,7 +83,8 @@ public final class MigratingState {
   public func decodeIfPresent<Value: Decodable>(
     _ type: Value.Type = Value.self, forKey key: String
   ) throws -> Value? {
-    try entry(key).flatMap { try $0.record.decodeIfPresent(type, forKey: $0.stored) }
+    guard let (record, stored) = entries[key]?.value else { return nil }
+    return try record.decodeIfPresent(type, forKey: stored)
   }
 
   /// Reads a value that must be there.
@@ -148,10 +152,13 @@ public final class MigratingState {
     forKey key: String, _ change: (_ container: MigratingState) throws -> Void
   ) throws {
     try refuseTaken(key)
-    let stored = try entry(key).flatMap { try $0.record.container(forKey: $0.stored) }
-    let container = MigratingState(stored ?? .empty)
+    let container = MigratingState(
+      try entries[key].flatMap { try $0.value.record.container(forKey: $0.value.key) })
     try change(container)
-    try set(key, container) { try $0.encodeContainer(forKey: key, container.write) }
+    let changed = try KeyedDecoder.encoding {
+      try $0.encodeContainer(forKey: key, container.write)
+    }
+    set((changed, key), key)
   }
 
   private func set<Value>(
@@ -159,21 +166,25 @@ public final class MigratingState {
   ) throws {
     try refuseTaken(key)
     guard value != nil else { return remove(key) }
-    let entry = (key: key, record: try KeyedDecoder.encoding(encode), stored: key)
-    if let index = entries.firstIndex(where: { $0.key == key }) {
-      entries[index] = entry
-    } else {
-      entries.append(entry)
-    }
+    set((try KeyedDecoder.encoding(encode), key), key)
+  }
+
+  private func set(_ entry: Entry, _ key: String) {
+    entries[key] = (entries[key]?.place ?? nextPlace, entry)
+    nextPlace += 1
   }
 
   /// Writes all values.
   private func write(to encoder: KeyedEncoder) throws {
-    for (key, record, stored) in entries { try encoder.copy(stored, from: record, as: key) }
+    for (key, entry) in entries.sorted(by: { $0.value.place < $1.value.place }) {
+      try encoder.copy(entry.value.key, from: entry.value.record, as: key)
+    }
   }
 
   /// The present state.
-  func finish() throws -> KeyedDecoder { try KeyedDecoder.encoding(write) }
+  func finish() throws -> KeyedDecoder {
+    try KeyedDecoder.encoding(write)
+  }
 }
 
 @available(*, unavailable, message: "a state is valid only during the call it was made for")

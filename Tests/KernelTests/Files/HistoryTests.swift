@@ -323,12 +323,18 @@ final class HistoryTests: FileTestCase {
     XCTAssertEqual(try launch()?.texts, [2: "new"])
   }
 
-  func testADiscardedStateBecomesNoMomentWhenAnotherOneIsPutBack() throws {
+  /// A file whose state was discarded, and the moment that has what it was.
+  private func discarded() throws -> (file: StateFile, first: Moment) {
     try launch(saving: [1: "first"])
     let file = file()
     try open(file)
     let first = try XCTUnwrap(try file.keepMoment(.unread))
     try file.discard()
+    return (file, first)
+  }
+
+  func testADiscardedStateBecomesNoMomentWhenAnotherOneIsPutBack() throws {
+    let (file, first) = try discarded()
     for _ in 1...2 {
       try file.putBack(first)
       XCTAssertEqual(try open(file).tree?.texts, [1: "first"])
@@ -353,11 +359,7 @@ final class HistoryTests: FileTestCase {
   }
 
   func testAnEmptyStateWithADamagedEndBecomesAMomentWhenAnotherOneIsPutBack() throws {
-    try launch(saving: [1: "first"])
-    let file = file()
-    try open(file)
-    let first = try XCTUnwrap(try file.keepMoment(.unread))
-    try file.discard()
+    let (file, first) = try discarded()
     try save([2: "new"], to: file)
     try file.close()
     var stored = try XCTUnwrap(bytes())
