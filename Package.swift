@@ -33,7 +33,8 @@ let next = (
       "Stores/BaseDirectories.swift", "Stores/MemoryStateDirectory.swift",
     ].map { "RestorationKit/\($0)" },
   targets: [
-    "CSodium", "RestorationLibc", "ArchiveCodec", "RestorationKit", "RestorationTesting",
+    "CSodium", "RestorationFoundation", "RestorationLibc", "ArchiveCodec", "RestorationKit",
+    "RestorationTesting",
     "ArchiveForge", "TestSupport", "RestorationTreeTests", "RestorationValueTests",
     "RestorationWindowTests",
     "RestorationTestingTests", "KernelTests",
@@ -165,22 +166,29 @@ let package = Package(
       name: "CSodium", pkgConfig: "libsodium",
       providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
     .target(name: "RestorationLibc", swiftSettings: settings),
+    .target(name: "RestorationFoundation", swiftSettings: settings),
     .target(
-      name: "ArchiveCodec", dependencies: ["RestorationLibc", "CSodium"], swiftSettings: settings),
+      name: "ArchiveCodec", dependencies: ["RestorationFoundation", "RestorationLibc", "CSodium"],
+      swiftSettings: settings),
     .target(
-      name: "RestorationKit", dependencies: ["ArchiveCodec", "RestorationLibc"],
+      name: "RestorationKit",
+      dependencies: ["ArchiveCodec", "RestorationFoundation", "RestorationLibc"],
       path: isNext ? "Sources" : nil, exclude: isNext ? ["RestorationKernel/README.md"] : [],
       sources: isNext ? next.sources : nil,
       swiftSettings: settings),
     .target(
-      name: "RestorationDrafts", dependencies: ["ArchiveCodec", "RestorationLibc"],
+      name: "RestorationDrafts",
+      dependencies: ["ArchiveCodec", "RestorationFoundation", "RestorationLibc"],
       swiftSettings: settings),
     .target(
       name: "RestorationSharing",
-      dependencies: ["ArchiveCodec", "RestorationLibc", "RestorationKit"],
+      dependencies: [
+        "ArchiveCodec", "RestorationFoundation", "RestorationLibc", "RestorationKit",
+      ],
       swiftSettings: settings),
     .target(
-      name: "RestorationInspection", dependencies: ["ArchiveCodec", "RestorationKit"],
+      name: "RestorationInspection",
+      dependencies: ["ArchiveCodec", "RestorationFoundation", "RestorationKit"],
       swiftSettings: settings),
     // Builds the command in Tools/restoration when it is first run.
     .plugin(
@@ -193,7 +201,9 @@ let package = Package(
         ])),
     .target(
       name: "RestorationTesting",
-      dependencies: ["ArchiveCodec", "RestorationLibc", "RestorationKit"],
+      dependencies: [
+        "ArchiveCodec", "RestorationFoundation", "RestorationLibc", "RestorationKit",
+      ],
       swiftSettings: settings),
     .target(
       name: "RestorationSharingTesting",
@@ -214,7 +224,7 @@ let package = Package(
     .target(
       name: "RestorationPostgreSQL",
       dependencies: [
-        "RestorationLibc", "RestorationSharing",
+        "RestorationFoundation", "RestorationLibc", "RestorationSharing",
         .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
       ],
       swiftSettings: settings),

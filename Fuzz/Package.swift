@@ -16,8 +16,10 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium"),
     .target(name: "RestorationLibc", swiftSettings: settings),
+    .target(name: "RestorationFoundation", swiftSettings: settings),
     .target(
-      name: "ArchiveCodec", dependencies: ["RestorationLibc", "CSodium"], swiftSettings: settings),
+      name: "ArchiveCodec", dependencies: ["RestorationFoundation", "RestorationLibc", "CSodium"],
+      swiftSettings: settings),
     .target(
       name: "ArchiveForge", dependencies: ["ArchiveCodec", "CSodium"], swiftSettings: settings),
     .target(

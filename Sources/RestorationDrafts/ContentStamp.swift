@@ -1,9 +1,5 @@
 internal import ArchiveCodec
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import RestorationFoundation
 
 /// What tells one content from another: a version that somebody counts, or a hash of its bytes.
 ///

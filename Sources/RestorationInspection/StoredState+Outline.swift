@@ -1,10 +1,6 @@
 public import ArchiveCodec
 public import RestorationKit
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import RestorationFoundation
 
 extension StoredState {
   /// One element of a stored state, without its values.

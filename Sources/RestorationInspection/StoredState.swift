@@ -1,10 +1,6 @@
 public import ArchiveCodec
 internal import RestorationKit
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import RestorationFoundation
 
 /// The stored state of an app, for tools that look at it without the app.
 ///

@@ -1,9 +1,5 @@
 public import ArchiveCodec
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import RestorationFoundation
 
 /// A failure to save or restore as a whole, or to set a keeper up.
 ///

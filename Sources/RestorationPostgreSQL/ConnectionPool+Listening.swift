@@ -1,9 +1,5 @@
 #if PostgreSQL
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import RestorationFoundation
 internal import RestorationSharing
 internal import Synchronization
 

@@ -1,9 +1,5 @@
 #if PostgreSQL
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import RestorationFoundation
 public import RestorationSharing
 
 /// States in a PostgreSQL database that many servers share.

@@ -1,10 +1,6 @@
 #if PostgreSQL
 internal import CPostgreSQL
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import RestorationFoundation
 
 /// What the server has answered to one command.
 ///

@@ -1,9 +1,5 @@
 internal import RestorationLibc
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
+package import RestorationFoundation
 
 /// What some archives of a directory contained at one time, although saves go on appending to them.
 ///

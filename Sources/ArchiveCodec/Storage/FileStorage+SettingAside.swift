@@ -1,9 +1,5 @@
 internal import RestorationLibc
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import RestorationFoundation
 
 extension FileStorage {
   /// Renames the file to a free name beside it, with the reason `unreadable`.

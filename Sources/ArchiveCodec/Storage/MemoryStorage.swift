@@ -1,10 +1,6 @@
 internal import Synchronization
 
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import RestorationFoundation
 
 /// An archive in memory, for tests and previews.
 public final class MemoryStorage: ArchiveStorage {

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import RestorationFoundation
 
 /// Why an archive was set aside.
 public enum SetAsideReason: String, Hashable, Codable, Sendable, CaseIterable {

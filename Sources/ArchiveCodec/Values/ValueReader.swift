@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import RestorationFoundation
 
 /// One stored value, in the bytes of its record; handed to ``ArchiveValue``
 /// conformances.

@@ -1,9 +1,5 @@
 public import ArchiveCodec
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import RestorationFoundation
 
 /// Gives back the state of one node, or of the application.
 ///

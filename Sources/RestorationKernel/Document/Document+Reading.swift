@@ -1,9 +1,5 @@
 package import ArchiveCodec
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import RestorationFoundation
 
 extension Document {
   /// Reads the tree of an archive, and no body.

@@ -1,9 +1,5 @@
 package import ArchiveCodec
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import RestorationFoundation
 
 /// What is stored: the elements of a tree, and how each is found again.
 ///

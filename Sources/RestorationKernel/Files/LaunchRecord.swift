@@ -1,9 +1,5 @@
 package import ArchiveCodec
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
+package import RestorationFoundation
 
 /// A stored tree, and what has to be known of it to leave out a part.
 package protocol LaunchedTree: Sendable {

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import RestorationFoundation
 
 /// A state as it was at one time, which stays beside the one that is stored now.
 public struct Moment: Hashable, Sendable, Identifiable {

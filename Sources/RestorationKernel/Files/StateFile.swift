@@ -1,11 +1,7 @@
 package import ArchiveCodec
 internal import RestorationLibc
 internal import Synchronization
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
+package import RestorationFoundation
 
 /// The stored state of a keeper with all its windows: one archive, one lock, one mark of the launch
 /// and one history.

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import RestorationFoundation
 
 /// What a keeper stores, keeps, and leaves out.
 public struct StatePolicy: Sendable {

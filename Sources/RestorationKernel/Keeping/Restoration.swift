@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
+package import RestorationFoundation
 internal import ArchiveCodec
 
 /// Restores an app at its start, and saves it by itself until its end.

@@ -1,9 +1,5 @@
 public import ArchiveCodec
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import RestorationFoundation
 
 /// Saves the state of an application's nodes and brings it back.
 ///

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import RestorationFoundation
 
 /// What a restore did, with a line for every node of the archive.
 public struct RestorationReport: Hashable, Sendable {

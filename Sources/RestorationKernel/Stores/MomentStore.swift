@@ -1,10 +1,6 @@
 package import ArchiveCodec
 internal import RestorationLibc
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
+package import RestorationFoundation
 
 /// The place of the moments of one state, each in a storage of its own.
 package protocol MomentStore: Sendable {

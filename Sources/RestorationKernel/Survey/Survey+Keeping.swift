@@ -1,9 +1,5 @@
 internal import ArchiveCodec
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
+package import RestorationFoundation
 
 /// What stays stored though nobody has claimed or read it.
 struct Keeping {

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import RestorationFoundation
 internal import ArchiveCodec
 
 /// The state that the library writes and reads for objects that conform to one of its

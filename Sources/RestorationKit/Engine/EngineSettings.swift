@@ -1,9 +1,5 @@
 internal import ArchiveCodec
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import RestorationFoundation
 
 /// The settings of a keeper, for its own state and for those of all scenes.
 final class EngineSettings {

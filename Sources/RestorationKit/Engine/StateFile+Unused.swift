@@ -1,10 +1,6 @@
 internal import ArchiveCodec
 internal import Dispatch
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import RestorationFoundation
 internal import Synchronization
 
 extension StateFile {

@@ -1,9 +1,5 @@
 package import ArchiveCodec
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import RestorationFoundation
 internal import Synchronization
 
 /// The stored state of one keeper; reads and writes one after the other.

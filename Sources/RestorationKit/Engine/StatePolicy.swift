@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import RestorationFoundation
 
 /// The rules by which a keeper saves, restores and keeps states.
 ///

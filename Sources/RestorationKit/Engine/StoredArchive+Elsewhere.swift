@@ -1,9 +1,5 @@
 package import ArchiveCodec
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
+package import RestorationFoundation
 
 /// Reads an archive of the state that is stored elsewhere.
 extension StoredArchive {

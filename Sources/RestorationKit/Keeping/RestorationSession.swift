@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
+package import RestorationFoundation
 internal import ArchiveCodec
 
 /// The app that ``Restoration`` has begun, and its values.

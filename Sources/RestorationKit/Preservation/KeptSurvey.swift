@@ -1,9 +1,5 @@
 internal import ArchiveCodec
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import RestorationFoundation
 
 /// The findings of a save, while it asks the app, about elements and states that a restore could
 /// not bring back.

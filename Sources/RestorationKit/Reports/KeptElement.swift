@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import RestorationFoundation
 
 /// An element that a restore could not bring back, and that saves keep as it is stored.
 public struct KeptElement: Hashable, Sendable {

@@ -1,9 +1,5 @@
 public import ArchiveCodec
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import RestorationFoundation
 
 extension RestorationReport {
   /// The archive that was restored, or was too old.

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import RestorationFoundation
 
 /// Which closed scenes can be opened again.
 public struct ClosedSceneBound: Hashable, Sendable {

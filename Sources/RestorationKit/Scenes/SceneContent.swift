@@ -1,9 +1,5 @@
 internal import ArchiveCodec
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import RestorationFoundation
 
 /// What is stored of a scene beside its nodes, in its own file.
 struct SceneContent: Hashable, Codable, Sendable {

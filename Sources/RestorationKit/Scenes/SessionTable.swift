@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
+package import RestorationFoundation
 
 /// How a host stands to one session.
 package enum SessionState {

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import RestorationFoundation
 package import ArchiveCodec
 
 /// The state, or the windows, that an earlier launch found, to go back to.

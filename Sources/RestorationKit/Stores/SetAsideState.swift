@@ -1,9 +1,5 @@
 public import ArchiveCodec
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import RestorationFoundation
 
 /// A state that was set aside and can be put back.
 ///

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import RestorationFoundation
 
 /// The facts about the running application that every save carries.
 public struct ApplicationEnvironment: Hashable, Sendable {

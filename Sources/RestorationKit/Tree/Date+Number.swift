@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
+package import RestorationFoundation
 
 extension Date {
   /// The date; nil if it is no number, as one that an app or a file gives may be.

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
+package import RestorationFoundation
 
 /// A kept element or a kept state, with the facts that a bound needs.
 package struct KeptShare: Hashable, Sendable {

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
+package import RestorationFoundation
 internal import ArchiveCodec
 
 /// The facts of the ``ApplicationEnvironment`` and the time of the save, read once for

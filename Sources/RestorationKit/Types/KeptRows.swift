@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import RestorationFoundation
 
 /// The elements and states that the last walk through everything has kept, and their rows.
 ///

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import RestorationFoundation
 public import RestorationKit
 
 /// A conflict as the library passes it on, which knows nothing of other machines.

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import RestorationFoundation
 internal import RestorationKit
 
 /// A state that another machine has stored, or removed, since this one read it.

@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import RestorationFoundation
 internal import RestorationKit
 
 /// Why a store that is shared between machines did not answer, or refused.

@@ -1,11 +1,7 @@
 internal import ArchiveCodec
 public import RestorationKit
 
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import RestorationFoundation
 
 private typealias DirectoryCheck = ConformanceCheck<any StateDirectory>
 

@@ -1,10 +1,6 @@
 internal import ArchiveCodec
 
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import RestorationFoundation
 
 /// The entry of one archive in a list, to be compared.
 private struct Listed: Equatable, CustomStringConvertible {

@@ -1,10 +1,6 @@
 public import ArchiveCodec
 
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import RestorationFoundation
 
 /// The promises of ``/ArchiveCodec/ArchiveStorage``, as checks for one of your own.
 ///

@@ -1,11 +1,7 @@
 internal import ArchiveCodec
 public import RestorationKit
 
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import RestorationFoundation
 
 /// One state of each release of an app, in a folder of files that is kept with its tests.
 ///

@@ -1,11 +1,7 @@
 public import RestorationKit
 
 internal import RestorationLibc
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import RestorationFoundation
 internal import Synchronization
 
 /// The app in a process that a test has started, as the app sees it.

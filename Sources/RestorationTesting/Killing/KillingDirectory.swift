@@ -2,11 +2,7 @@ package import ArchiveCodec
 package import RestorationKit
 internal import Synchronization
 
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import RestorationFoundation
 
 /// A directory that kills the process in the midst of one of its writes.
 package final class KillingDirectory: StateDirectory {

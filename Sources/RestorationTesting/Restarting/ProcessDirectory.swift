@@ -2,11 +2,7 @@ package import ArchiveCodec
 package import RestorationKit
 internal import Synchronization
 
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
+internal import RestorationFoundation
 
 /// A directory as one process sees it: at the end of the process its locks go, and its
 /// unfinished writes no longer reach the directory.

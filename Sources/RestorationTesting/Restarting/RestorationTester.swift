@@ -1,11 +1,7 @@
 public import RestorationKit
 internal import Synchronization
 
-#if canImport(FoundationEssentials)
-public import FoundationEssentials
-#else
-public import Foundation
-#endif
+public import RestorationFoundation
 
 /// Restarts an app within a test, without a process of its own.
 ///

@@ -1,10 +1,6 @@
 package import ArchiveCodec
 
-#if canImport(FoundationEssentials)
-package import FoundationEssentials
-#else
-package import Foundation
-#endif
+package import RestorationFoundation
 
 /// A storage that passes on all calls that its type does not implement itself.
 package protocol WrappedStorage: ArchiveStorage {
