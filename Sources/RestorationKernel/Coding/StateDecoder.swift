@@ -272,17 +272,17 @@ extension StateDecoder {
 /// Facts about the save, the same in every coder of a restore.
 extension StateDecoder {
   /// The version of the application that saved, nil if it gave none.
-  public var applicationVersion: String? { restored.document.head.facts[.applicationVersion] }
+  public var applicationVersion: String? { restored.document.head.facts["applicationVersion"] }
 
   /// The kind of interface of the application that saved.
-  public var userInterfaceIdiom: String? { restored.document.head.facts[.userInterfaceIdiom] }
+  public var userInterfaceIdiom: String? { restored.document.head.facts["userInterfaceIdiom"] }
 
   /// The version of the operating system at the save.
-  public var systemVersion: String? { restored.document.head.facts[.systemVersion] }
+  public var systemVersion: String? { restored.document.head.facts["systemVersion"] }
 
   /// When a save last wrote a part of the state, by the clock of the keeper that saved;
   /// in whole seconds, unless the application's own values were written then.
-  public var timestamp: Date? { restored.document.head.facts.savedAt }
+  public var timestamp: Date? { restored.document.head.savedAt }
 }
 
 @available(*, unavailable, message: "a coder belongs to the actor that restores")

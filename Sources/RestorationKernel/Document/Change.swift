@@ -4,7 +4,7 @@ package import ArchiveCodec
 package struct Change: Sendable {
   package var added: [Element] = []
   package var edits = Edits()
-  package var references: [(slot: Int32, ids: [UInt64])] = []
+  package var references: [Int32: [UInt64]] = [:]
   /// Whether the references of all stored bodies are known from now on.
   package var isWhole = false
   package var kept = KeptParts()

@@ -17,7 +17,7 @@ extension Document {
       throw malformed("no forms")
     }
     head = try DocumentHead(record)
-    head.facts.savedAt = SaveFacts.time(number)
+    head.savedAt = Date(saved: number)
     nextID = head.idLimit
     (links.isWhole, self[Self.tree].isUnheard) = (false, true)
     self[Self.tree].body = records.fingerprint(of: self[Self.tree].bodyRecord)
@@ -135,7 +135,7 @@ private func malformed(_ subject: String) -> ArchiveError {
 
 extension DocumentHead {
   fileprivate init(_ record: KeyedDecoder) throws(ArchiveError) {
-    facts = try SaveFacts(record)
+    facts = try record.decodeIfPresent(forKey: DocumentKey.facts) ?? [:]
     idLimit = try record.decode(forKey: DocumentKey.idLimit)
     guard idLimit <= Element.largestID else { throw malformed("idLimit") }
     let classes: [String] = try record.decode(forKey: DocumentKey.classes)

@@ -15,7 +15,7 @@ enum DocumentKey {
   static let (ids, names, roles, siblings, forms) = ("ids", "names", "roles", "siblings", "forms")
   static let (classes, makers, versions) = ("classes", "makers", "versions")
   static let (storyboards, storyboardNames) = ("storyboards", "storyboardNames")
-  static let idLimit = "idLimit"
+  static let (idLimit, facts) = ("idLimit", "facts")
   static let (reasons, since, owners) = ("reasons", "since", "owners")
 }
 
@@ -47,7 +47,7 @@ extension RecordBuilder {
     let boards = forms.map(\.storyboard)
     coder.encode(boards.map { $0?.name ?? "" }, DocumentKey.storyboards, unlessAll: "")
     coder.encode(boards.map { $0?.identifier ?? "" }, DocumentKey.storyboardNames, unlessAll: "")
-    head.facts.encode(with: coder)
+    coder.encode(head.facts, forKey: DocumentKey.facts)
     try end()
   }
 

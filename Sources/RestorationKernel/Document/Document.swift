@@ -1,5 +1,5 @@
 package import ArchiveCodec
-internal import RestorationFoundation
+package import RestorationFoundation
 
 /// What is stored: the elements of a tree, and how each is found again.
 ///
@@ -100,7 +100,9 @@ package struct Links: Sendable {
 package struct DocumentHead: Hashable, Sendable {
   package var forms: [Form] = []
   /// What the app said of itself in the last save.
-  package var facts = SaveFacts()
+  package var facts: [String: String] = [:]
+  /// When what was read was saved last.
+  package var savedAt: Date?
   /// No identifier from here on was ever stored.
   package var idLimit: UInt64 = 1
 }
@@ -194,49 +196,29 @@ package struct Form: Hashable, Sendable {
   package var version = 1
 }
 
-/// What the app said of itself in a save.
-package struct SaveFacts: Hashable, Sendable {
-  enum Key: String, CaseIterable {
-    case applicationVersion, userInterfaceIdiom, systemVersion, deviceName
-  }
-
-  /// One for each key, in their order: each save compares them.
-  var words: [String?]
-  /// When what was read was saved last.
-  var savedAt: Date?
-
-  package init() { words = Key.allCases.map { _ in nil } }
-
-  init(_ environment: ApplicationEnvironment) {
-    words = [
-      environment.applicationVersion, environment.userInterfaceIdiom, environment.systemVersion,
-      environment.deviceName,
+extension ApplicationEnvironment {
+  /// What the app says of itself in a save.
+  package var facts: [String: String] {
+    let facts = [
+      "applicationVersion": applicationVersion, "userInterfaceIdiom": userInterfaceIdiom,
+      "systemVersion": systemVersion, "deviceName": deviceName,
     ]
-  }
-
-  init(_ record: KeyedDecoder) throws(ArchiveError) {
-    words = []
-    for key in Key.allCases { words.append(try record.decodeIfPresent(forKey: key.rawValue)) }
-  }
-
-  func encode(with encoder: KeyedEncoder) {
-    for (key, word) in zip(Key.allCases, words) { encoder.encode(word, forKey: key.rawValue) }
-  }
-
-  subscript(key: Key) -> String? { Key.allCases.firstIndex(of: key).flatMap { words[$0] } }
-
-  /// The time of a save, which its commit has; nil if there is none.
-  static func time(_ number: UInt32) -> Date? {
-    number == 0 ? nil : Date(timeIntervalSinceReferenceDate: TimeInterval(number))
-  }
-
-  /// The seconds since 2001 that a commit has for a time; 0 for one before that.
-  static func number(of time: Date) -> UInt32 {
-    UInt32(exactly: time.timeIntervalSinceReferenceDate.rounded(.down)) ?? 0
+    return facts.compactMapValues(\.self)
   }
 }
 
 extension Date {
+  /// The time of a save, which its commit has as the seconds since 2001; nil if there is none.
+  init?(saved seconds: UInt32) {
+    guard seconds > 0 else { return nil }
+    self.init(timeIntervalSinceReferenceDate: TimeInterval(seconds))
+  }
+
+  /// The seconds since 2001 that a commit has; 0 for a time before that.
+  var savedSeconds: UInt32 {
+    UInt32(exactly: timeIntervalSinceReferenceDate.rounded(.down)) ?? 0
+  }
+
   /// The date; nil if it is no number, as one that an app or a file gives may be.
   ///
   /// The system ends the process that describes such a date, and it is neither before nor after any other.

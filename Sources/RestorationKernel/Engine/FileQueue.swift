@@ -1,4 +1,5 @@
 internal import ArchiveCodec
+internal import RestorationFoundation
 
 /// The file of a state behind a queue: all that waits for the disk happens here, one call after the other.
 actor FileQueue {
@@ -113,7 +114,7 @@ actor FileQueue {
     _ archive: Archive, _ moment: Moment?, _ found: OpenedState<StoredState>
   ) -> RestorationReport.Source {
     RestorationReport.Source(
-      location: moment?.id ?? location, savedAt: SaveFacts.time(archive.schema),
+      location: moment?.id ?? location, savedAt: Date(saved: archive.schema),
       passedOver: found.passedOver)
   }
 
@@ -123,7 +124,7 @@ actor FileQueue {
     if isDamaged { file.noteDamage() }
     guard keeps == nil else { return }
     let isOfOtherVersion =
-      state.document.head.facts[.applicationVersion] != file.source.environment.applicationVersion
+      state.document.head.facts["applicationVersion"] != file.source.environment.applicationVersion
     // One that is damaged is kept anyway.
     keeps = isOfOtherVersion && !isDamaged ? [.version] : []
     let sessionCount = file.conditions.policy.historyBound.counts[.session] ?? 0
@@ -142,7 +143,7 @@ actor FileQueue {
           keeps?.removeFirst()
         }
         return try file.append(
-          records, removing: removed, schema: SaveFacts.number(of: file.conditions.now))
+          records, removing: removed, schema: file.conditions.now.savedSeconds)
       } catch {
         throw error.located(at: location)
       }

@@ -9,6 +9,8 @@ struct KeeperSettings {
   /// Hears the problems of all reports, and what is asked then is all there is.
   var heard: (([String]) -> Void)?
   var last: LastReports?
+  /// What each save says of the app: each save compares it.
+  private(set) lazy var facts = source.environment.facts
 
   /// What the file has to know of a call.
   var ofCall: StateFile.Conditions { (policy, now()) }
@@ -64,7 +66,6 @@ extension StateKeeper {
   var objects: ObjectTable { forms.objects }
   var types: TypeTable { objects.types }
   var signal: ChangeSignal { owner.signal }
-  var facts: SaveFacts { SaveFacts(settings.source.environment) }
 
   /// Asks the app in a turn, and tells it the problems of the report.
   ///

@@ -148,7 +148,7 @@ extension StateKeeper {
     guard let document, findings.isOnDisk, delegate == nil, settings.heard == nil,
       findings.registrationCount == registrationCount, !document.findsAllByObject,
       !document.hasUnstoredKept, document.leftovers == [], document[Document.tree].body == .none,
-      facts.words == document.head.facts.words, known.writer != nil,
+      settings.facts == document.head.facts, known.writer != nil,
       KnownObjects.shared.isUnchanged(owner)
     else { return false }
     let tree = document[Document.tree]
@@ -172,7 +172,7 @@ extension StateKeeper {
     let unsaid = settings.heard == nil ? [] : KnownObjects.shared.askAll(of: owner)
     let conditions = Survey.Conditions(
       now: settings.now(), keptBound: settings.policy.keptBound,
-      nodeLimit: settings.policy.nodeLimit, facts: facts, coming: asking.coming, unsaid: unsaid,
+      nodeLimit: settings.policy.nodeLimit, facts: settings.facts, coming: asking.coming, unsaid: unsaid,
       storedRecord: { [writer = known.writer] (record) throws(ArchiveError) in
         try writer?.archive?.record(record)
       })
@@ -187,7 +187,7 @@ extension StateKeeper {
         coder.ask { try delegate.willEncodeRestorableState(with: coder) }
       }
     } catch {
-      giveBack(survey.taken)
+      giveBack(survey.asked)
       throw error
     }
   }

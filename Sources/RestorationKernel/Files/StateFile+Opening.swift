@@ -221,7 +221,7 @@ extension StateFile {
   ) throws(ArchiveError) -> Bool {
     guard archive.hasRecords else { return true }
     let (policy, now) = conditions
-    guard let savedAt = SaveFacts.time(archive.schema), !search.record.isPutBack,
+    guard let savedAt = Date(saved: archive.schema), !search.record.isPutBack,
       let maximumAge = policy.maximumAge, now.timeIntervalSince(savedAt) > maximumAge
     else { return false }
     let seen = SeenOld(savedAt: savedAt, in: source.environment)

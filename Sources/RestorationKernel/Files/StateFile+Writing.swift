@@ -53,7 +53,7 @@ extension StateFile {
   /// - Parameters:
   ///   - records: The records; see ``openWriter()``.
   ///   - removed: The numbers of records that are gone.
-  ///   - schema: The time of the save; see ``SaveFacts``.
+  ///   - schema: The time of the save; see `Date.savedSeconds`.
   ///   - isDue: Whether what is removed must leave no trace; the records have
   ///     ``FileRecord/compactionDue`` then.
   /// - Returns: What was written.

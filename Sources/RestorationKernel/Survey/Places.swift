@@ -220,21 +220,9 @@ final class Places {
 
   // MARK: References
 
-  /// Begins the hook of an object; returns the mark to go back to if it throws.
-  func beginMentions() -> Int {
+  /// Begins the hook of an object. What only a hook that throws refers to gets no place, and so goes.
+  func beginMentions() {
     if !now.references.mentions.isEmpty { now.references.mentions = [] }
-    return now.added.count
-  }
-
-  /// Forgets the objects that were met in a hook that threw.
-  func undoMentions(to mark: Int) {
-    now.references.mentions = []
-    guard now.added.count > mark else { return }
-    let first = Int32(document.elements.count + mark)
-    now.references.slots = now.references.slots.filter { $0.value < first }
-    now.references.objects = now.references.objects.filter { $0.key < first }
-    now.nextID -= UInt64(now.added.count - mark)
-    now.added.removeSubrange(mark...)
   }
 }
 

@@ -110,7 +110,7 @@ extension Survey {
   mutating func noteUnsaid() {
     guard !conditions.unsaid.isEmpty else { return }
     // What somebody else removes, or brings back, changes references and what is kept.
-    let referring = Set(change.references.map(\.slot))
+    let referring = Set(change.references.keys)
     let bodies = change.edits.bodies.map(\.slot).filter { !referring.contains($0) }
     let contents = change.edits.children.filter { slot, slots in
       !document[slot].asksBelow && own(slots) != own(document[slot].children)
@@ -126,17 +126,17 @@ extension Survey {
   private func own(_ slots: [Int32]) -> [Int32] {
     slots.filter {
       !places.role(of: $0).livesByReferences && document.kept.elements[$0] == nil
-        && keeping.claims[$0] == nil
+        && taken.claims[$0] == nil
     }
   }
 
   /// Writes what belongs to no element, if it has changed.
   mutating func writeFacts() throws {
-    (change.added, change.isWhole) = (places.added, references.isWhole)
-    (change.edits.places, change.nextID) = (places.moved, places.nextID)
+    (change.added, change.edits.places) = (places.added, places.moved)
+    change.nextID = places.nextID
     var head = document.head
     if !forms.newForms.isEmpty { head.forms += forms.newForms }
-    head.facts.words = conditions.facts.words
+    head.facts = conditions.facts
     if change.nextID > head.idLimit { head.idLimit = (change.nextID | 1023) + 1 }
     if head != document.head {
       change.head = head
@@ -147,15 +147,14 @@ extension Survey {
 
   /// Writes what is kept, if it is another than before.
   private mutating func writeKept() throws {
-    keeping.parts.pending = [:]
-    if !keeping.parts.isEmpty { change.removed.forEach { keeping.parts.remove($0) } }
-    defer { change.kept = keeping.parts }
-    let (parts, before) = (keeping.parts, document.kept)
+    change.kept.pending = [:]
+    if !change.kept.isEmpty { for slot in change.removed { change.kept.remove(slot) } }
+    let (parts, before) = (change.kept, document.kept)
     guard
       parts.elements != before.elements || parts.bodies != before.bodies || document.hasUnstoredKept
     else { return }
     for slot in parts.elements.keys where parts.elements[slot]?.since == nil {
-      keeping.parts.elements[slot]?.since = conditions.now
+      change.kept.elements[slot]?.since = conditions.now
     }
     let elements = parts.elements.mapValues { [$0] }
     let rows = [elements, parts.bodies].flatMap { parts in

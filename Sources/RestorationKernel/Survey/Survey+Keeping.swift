@@ -1,24 +1,14 @@
 internal import ArchiveCodec
 package import RestorationFoundation
 
-/// What stays stored though nobody has claimed or read it.
-struct Keeping {
-  /// The next document's.
-  var parts: KeptParts
+/// What a save takes from what is kept.
+struct Taken {
   /// Why elements were kept that objects have just claimed.
   var claims: [Int32: Kept] = [:]
-  init(_ document: Document) { parts = document.kept }
-
   /// The own body that is replaced, and that nobody has read.
   var replaced: Kept?
-
-  /// The own body of an element, if its object has not read it.
-  func withheld(_ slot: Int32) -> Kept? { parts.withheld[slot] }
-
-  /// Asked for each object: a copy of what is withheld would take longer than the answer (benchmark: save 10,000 nodes).
-  func isWithheld(_ slot: Int32) -> Bool {
-    !parts.withheld.isEmpty && parts.withheld[slot] != nil
-  }
+  /// To whom the unread bodies refer that this save writes, by the bodies.
+  var references: [UInt64: [UInt64]] = [:]
 }
 
 extension Survey {
@@ -28,15 +18,15 @@ extension Survey {
   mutating func claim(_ slot: Int32, by object: any StateRestoring) {
     guard !document.kept.elements.isEmpty else { return }
     // What lies below a kept element was not read, either.
-    let above = keeping.claims.isEmpty ? nil : keeping.claims[document[slot].place.parent]
+    let above = taken.claims.isEmpty ? nil : taken.claims[document[slot].place.parent]
     guard let kept = document.kept.elements[slot] ?? above else { return }
-    keeping.claims[slot] = kept
+    taken.claims[slot] = kept
     // An element that was left out is kept until its object says something else than at the restore.
     if document.kept.withheld[slot] != nil { return }
-    keeping.parts.elements[slot] = nil
+    change.kept.elements[slot] = nil
     let form = document[slot].place.form
     let isOwn = types.isObject(object, ofClassNamed: document.head.forms[Int(form)].className)
-    keeping.parts.withheld[slot] = Kept(
+    change.kept.withheld[slot] = Kept(
       reason: isOwn ? .notFound : .otherClass, form: form, since: kept.since,
       byteCount: kept.byteCount)
   }
@@ -46,17 +36,17 @@ extension Survey {
   /// Goes on after a hook threw: the stored body stays, and with it its form, which says how it is read.
   mutating func loseState(of slot: Int32) {
     let hasBody = places.body(of: slot) != .none
-    let isWithheld = keeping.withheld(slot)?.reason.staysBeside == true
+    let isWithheld = change.kept.withheld[slot]?.reason.staysBeside == true
     places.notes.set(
       isWithheld ? .keptAsStored : hasBody ? .savedWithLastState : .savedWithoutState, slot)
     // What could not be encoded claims nothing. As long as its object is there, it is not old: what lies below
     // may have been stored since.
-    if var kept = keeping.claims[slot] {
+    if var kept = taken.claims[slot] {
       let day: TimeInterval = 86_400
       if let since = kept.since, conditions.now.timeIntervalSince(since) > day {
         kept.since = conditions.now
       }
-      keeping.parts.elements[slot] = kept
+      change.kept.elements[slot] = kept
     }
     let form = places.isNew(slot) ? nil : document[slot].place.form
     setPlace(of: slot) { place in
@@ -80,7 +70,7 @@ extension Survey {
   ///
   /// An error ends the save: without the copy, the body would be lost.
   mutating func copyReplaced(of slot: Int32) throws {
-    guard let withheld = keeping.replaced.take() else { return }
+    guard let withheld = taken.replaced.take() else { return }
     // The object has decoded the one that it was given, and has written what that has become.
     if let given = withheld.given { drop([given], of: slot) }
     // What the object had is pending, or is what it says now.
@@ -99,7 +89,7 @@ extension Survey {
     }
     // What lay below a kept element may have been stored long after that one was kept.
     (unread.id, unread.since) = (places.takeID(), conditions.now)
-    if let kept = keeping.claims[slot], !kept.reason.staysBeside {
+    if let kept = taken.claims[slot], !kept.reason.staysBeside {
       places.notes.add(entry(slot, .replaced))
     }
     try add(unread, body, to: slot)
@@ -127,26 +117,26 @@ extension Survey {
         return id
       }
     }
-    references.unread[unread.id] = ids
+    taken.references[unread.id] = ids
     var bodies = unreadBodies(of: slot) + [unread]
     // The first one stays, and so does the last.
     while bodies.count > Kept.largestBodyCount {
       leaving.insert(bodies.remove(at: bodies.count - 2).record)
     }
-    keeping.parts.bodies[slot] = bodies
+    change.kept.bodies[slot] = bodies
   }
 
   /// Lets unread bodies of an element go.
   private mutating func drop(_ ids: Set<UInt64>, of slot: Int32) {
     leaving.formUnion(ids.map { $0 * 2 })
     let rest = unreadBodies(of: slot).filter { !ids.contains($0.id) }
-    keeping.parts.bodies[slot] = rest.isEmpty ? nil : rest
+    change.kept.bodies[slot] = rest.isEmpty ? nil : rest
   }
 
   /// Says what is kept and only references reach.
   mutating func noteKept() {
     for slot in places.keptReferred
-    where keeping.claims[slot] == nil && !change.removed.contains(slot) {
+    where taken.claims[slot] == nil && !change.removed.contains(slot) {
       addKept(slot)
     }
   }
@@ -155,7 +145,7 @@ extension Survey {
 
   /// Lets go what was kept for longer than may be, or is more than may be.
   mutating func expireKept() {
-    guard let bound = conditions.keptBound, !keeping.parts.isEmpty else { return }
+    guard let bound = conditions.keptBound, !change.kept.isEmpty else { return }
     let all = boundedParts()
     let excess = bound.excess(all.map { ($0.since, $0.byteCount) }, at: conditions.now)
     var (gone, forgotten): ([Int32: Set<UInt64>], Set<Int32>) = ([:], [])
@@ -163,7 +153,7 @@ extension Survey {
       let (slot, body, since, byteCount) = all[index]
       guard let body else {
         places.orphans.insert(slot)
-        keeping.parts.elements[slot] = nil
+        change.kept.elements[slot] = nil
         touchContents(of: places.parent(of: slot))
         places.notes.add(entry(slot, .expired(since: since, byteCount: byteCount)))
         forgotten.formUnion(document.walk(from: slot))
@@ -187,9 +177,9 @@ extension Survey {
     // An element that was left out, and whose object is there, is not over any bound; nor is one that has
     // just been claimed.
     let elements: [BoundedPart] = document.kept.elements.filter {
-      document.kept.withheld[$0.key] == nil && keeping.claims[$0.key] == nil
+      document.kept.withheld[$0.key] == nil && taken.claims[$0.key] == nil
     }.map { ($0.key, nil, $0.value.since ?? conditions.now, $0.value.byteCount) }
-    let bodies: [BoundedPart] = keeping.parts.bodies.flatMap { slot, bodies in
+    let bodies: [BoundedPart] = change.kept.bodies.flatMap { slot, bodies in
       bodies.map { (slot, $0.id, $0.since ?? conditions.now, $0.byteCount) }
     }
     // Of the bodies of one element the first goes last.
@@ -206,7 +196,7 @@ extension Survey {
 
   /// The unread bodies of an element as this save leaves them.
   func unreadBodies(of slot: Int32) -> [Kept] {
-    keeping.parts.bodies[slot] ?? []
+    change.kept.bodies[slot] ?? []
   }
 
   /// The bytes of the bodies of an element and of all below it.

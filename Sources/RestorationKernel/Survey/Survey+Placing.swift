@@ -117,7 +117,7 @@ extension Survey {
     let stored = places.isNew(slot) ? nil : document[slot].place
     if stored != nil {
       claim(slot, by: object)
-      if keeping.isWithheld(slot) { place.form = keeping.withheld(slot)?.form ?? form }
+      if change.kept.isWithheld(slot) { place.form = change.kept.withheld[slot]?.form ?? form }
     }
     place.lacksState = places.lacksState(slot)
     move(slot, to: place, from: stored)
@@ -175,7 +175,7 @@ extension Survey {
       // A new element says it itself.
       noteAsking(at: places.isNew(slot) ? places.parent(of: slot) : slot)
       try visit(object, info, at: slot, asksBody: true)
-    } else if known == nil || known?.hasChanged == true || keeping.claims[slot] != nil {
+    } else if known == nil || known?.hasChanged == true || taken.claims[slot] != nil {
       try visit(changed: object, at: slot)
     } else if places.asksBelow(slot) {
       try visit(object, info, at: slot, asksBody: false)
@@ -206,10 +206,10 @@ extension Survey {
         referred.append(slot)
       } else if document.kept.elements[slot] != nil {
         if !places.orphans.contains(slot) { kept.append(slot) }
-      } else if var claimed = keeping.claims.isEmpty ? nil : keeping.claims[parent] {
+      } else if var claimed = taken.claims.isEmpty ? nil : taken.claims[parent] {
         // What was kept below a kept element goes on being kept below the object that has claimed it.
         claimed.byteCount = try storedByteCount(of: slot)
-        keeping.parts.elements[slot] = claimed
+        change.kept.elements[slot] = claimed
         kept.append(slot)
       } else {
         places.orphans.insert(slot)

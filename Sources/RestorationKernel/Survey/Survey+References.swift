@@ -1,29 +1,15 @@
 internal import ArchiveCodec
 
-/// Which elements bodies refer to.
-struct ReferenceChanges {
-  /// The elements that bodies refer to, as of the hooks that were asked so far.
-  var all: [Int32: [UInt64]]
-  /// Those of the unread bodies that this save writes, by the bodies.
-  var unread: [UInt64: [UInt64]] = [:]
-  /// Whether an object that was asked refers to something no more.
-  var hasDropped = false
-  /// Whether it is known of each stored body to whom it refers.
-  var isWhole: Bool
-
-  init(_ links: Links) { (all, isWhole) = (links.all, links.isWhole) }
-}
-
 /// What references reach.
 extension Survey {
   /// Notes whom an object refers to; those that nobody contains are stored below it.
   mutating func setReferred(_ mentions: [Places.Mention], below slot: Int32) throws {
-    if !references.isWhole, !places.isNew(slot), document[slot].isUnheard {
+    if !change.isWhole, !places.isNew(slot), document[slot].isUnheard {
       change.edits.heard.insert(slot)
       // The stored body may have referred to others.
-      if change.edits.bodies.last?.slot == slot { references.hasDropped = true }
+      if change.edits.bodies.last?.slot == slot { hasDropped = true }
     }
-    let before = references.all.isEmpty ? [] : references.all[slot] ?? []
+    let before = change.references[slot] ?? document.links.all[slot] ?? []
     guard !mentions.isEmpty || !before.isEmpty else { return }
     var ids: [UInt64] = []
     var seen: Set<Int32> = []
@@ -40,9 +26,8 @@ extension Survey {
       }
     }
     guard ids != before else { return }
-    if !Set(before).isSubset(of: ids) { references.hasDropped = true }
-    references.all[slot] = ids.isEmpty ? nil : ids
-    change.references.append((slot, ids))
+    if !Set(before).isSubset(of: ids) { hasDropped = true }
+    change.references[slot] = ids
   }
 
   /// Gives an object that nobody contains its place: a node below the element that refers to it, a registered
@@ -101,7 +86,7 @@ extension Survey {
       guard chain.count > 1 || scope(of: object, at: visit.slot) != places.parent(of: visit.slot)
       else { continue }
       for (object, slot) in chain { try take(object, at: slot, below: Document.tree) }
-      (isMoving, references.hasDropped) = (true, true)
+      (isMoving, hasDropped) = (true, true)
     }
     return isMoving
   }
@@ -130,8 +115,10 @@ extension Survey {
   ///
   /// - Complexity: O(*n*) in the elements.
   mutating func settleReferred() throws -> Bool {
-    guard !document.links.isWhole || document.links.hasReferred || !references.all.isEmpty,
-      references.hasDropped || !places.orphans.isEmpty
+    guard
+      !document.links.isWhole || document.links.hasReferred || !document.links.all.isEmpty
+        || !change.references.isEmpty,
+      hasDropped || !places.orphans.isEmpty
         || places.added.contains(where: { $0.place.parent < 0 })
     else { return false }
     try hearAll()
@@ -153,7 +140,7 @@ extension Survey {
         if object is any RestorableView { continue }
         try take(object, at: slot, below: referrer)
         if !places.isHomeless(slot) { isTaking = true }
-      } else if keeping.parts.elements[slot] != nil, places.role(of: slot).livesByReferences {
+      } else if change.kept.elements[slot] != nil, places.role(of: slot).livesByReferences {
         var place = document[slot].place
         place.parent = referrer
         move(slot, to: place, from: document[slot].place)
@@ -171,7 +158,7 @@ extension Survey {
     guard !lost.isEmpty else { return false }
     let asked = Set(agenda.visits.lazy.filter(\.asksBody).map(\.slot))
     let count = agenda.metCount
-    for (slot, ids) in references.all.sorted(by: { $0.key < $1.key })
+    for (slot, ids) in references.sorted(by: { $0.key < $1.key })
     where !lost.isDisjoint(with: ids) && !asked.contains(slot) && !places.isHomeless(slot) {
       guard let object = places.object(at: slot) else { continue }
       try visit(changed: object, at: slot)
@@ -187,15 +174,14 @@ extension Survey {
 
   /// Reads to whom those bodies refer whose objects have not said it in this launch.
   private mutating func hearAll() throws {
-    guard !references.isWhole else { return }
+    guard !change.isWhole else { return }
     for slot in document.elements.indices.map(Int32.init)
     where document[slot].isUnheard && !change.edits.heard.contains(slot) {
       let ids = try references(in: document[slot].bodyRecord)
       change.edits.heard.insert(slot)
-      references.all[slot] = ids.isEmpty ? nil : ids
-      change.references.append((slot, ids))
+      change.references[slot] = ids
     }
-    references.isWhole = true
+    change.isWhole = true
   }
 
   /// The identifiers to which a stored record refers; none if nobody will ever read it.
@@ -211,12 +197,17 @@ extension Survey {
     return ids
   }
 
+  /// To whom bodies refer, as of the hooks that were asked so far.
+  private var references: [Int32: [UInt64]] {
+    document.links.all.merging(change.references) { $1 }
+  }
+
   /// To whom the bodies of elements refer, be they read or not.
   private func allReferences() throws -> [Int32: [UInt64]] {
-    var all = references.all
-    for slot in keeping.parts.bodies.keys {
+    var all = references
+    for slot in change.kept.bodies.keys {
       for body in unreadBodies(of: slot) {
-        all[slot, default: []] += try references.unread[body.id] ?? references(in: body.record)
+        all[slot, default: []] += try taken.references[body.id] ?? references(in: body.record)
       }
     }
     return all

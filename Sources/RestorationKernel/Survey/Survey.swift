@@ -16,7 +16,7 @@ struct Survey {
     let keptBound: KeptBound?
     /// A survey that meets more objects ends with an error.
     let nodeLimit: Int
-    let facts: SaveFacts
+    let facts: [String: String]
     let coming: Coming?
     /// The elements whose objects are asked though they have not said that they have changed.
     let unsaid: Set<Int32>
@@ -80,9 +80,9 @@ struct Survey {
   var change = Change()
   /// What may be below elements, where that may be something else than before; some may lie elsewhere by now.
   var contents: [Int32: [Int32]] = [:]
-  var references: ReferenceChanges
-  /// The bodies that the objects of elements have not read, and the elements that were kept until now.
-  var keeping: Keeping
+  /// Whether an object that was asked refers to something no more.
+  var hasDropped = false
+  var taken = Taken()
   /// The records that go, be it from the file or from what this save has written.
   var leaving: Set<UInt64> = []
   private var coder: StateEncoder?
@@ -102,8 +102,7 @@ struct Survey {
     self.forms = forms
     places = Places(document, owner, objects, coming: conditions.coming)
     encoder = builder.makeEncoder()
-    references = ReferenceChanges(document.links)
-    keeping = Keeping(document)
+    (change.kept, change.isWhole) = (document.kept, document.links.isWhole)
     forms.begin(with: document)
   }
 
@@ -120,7 +119,7 @@ struct Survey {
     try placeRoots(roots)
     _ = try placeChanged()
     // As long as the stored body stays, that says to whom the application refers.
-    if !keeping.isWithheld(Document.tree) {
+    if !change.kept.isWithheld(Document.tree) {
       try setReferred(mentions, below: Document.tree)
     }
     try askAll()
@@ -135,7 +134,7 @@ struct Survey {
     return Result(
       change: change, records: try builder.finish(without: leaving), removed: removed.sorted(),
       notes: places.notes,
-      taken: taken, askAgain: askAgain)
+      taken: asked, askAgain: askAgain)
   }
 
   /// The objects that say when they change, and of which something could not be stored.
@@ -184,7 +183,7 @@ struct Survey {
     }
     if name == place.name || place.role.livesByReferences {
       let form = form(of: object, types.info(of: object), at: slot)
-      return setPlace(of: slot) { [withheld = keeping.withheld(slot)] place in
+      return setPlace(of: slot) { [withheld = change.kept.withheld[slot]] place in
         place.form = withheld?.form ?? form
         if let name, Element.canBeCalled(name) { place.name = name }
       }
@@ -236,19 +235,19 @@ struct Survey {
   }
 
   /// What the next save has to ask again if this one is not stored.
-  var taken: [AnyObject] { agenda.asked + agenda.changed.map(\.object) }
+  var asked: [AnyObject] { agenda.asked + agenda.changed.map(\.object) }
 
   // MARK: - Asking
 
   /// Writes what an object says; returns whom it refers to, or nil if the stored body stays.
   private mutating func ask(_ visit: Visit) throws -> [Places.Mention]? {
     let (object, info, slot) = (visit.object, visit.info, visit.slot)
-    let isWithheld = keeping.isWithheld(slot)
-    if isWithheld, let withheld = keeping.withheld(slot), says(withheld, object, info) {
+    let isWithheld = change.kept.isWithheld(slot)
+    if isWithheld, let withheld = change.kept.withheld[slot], says(withheld, object, info) {
       places.notes.set(.keptAsStored, slot)
       return nil
     }
-    let mark = places.beginMentions()
+    places.beginMentions()
     do {
       try KnownObjects.shared.observing(.state, object, info, of: owner) {
         // Code that does not observe the object asks for its scope elsewhere.
@@ -256,7 +255,6 @@ struct Survey {
         try writeBody(of: slot) { try $0.encodeAll(of: object, info.traits) }
       }
     } catch {
-      places.undoMentions(to: mark)
       places.notes.add(.encodeFailed(error.reason), slot)
       loseState(of: slot)
       return nil
@@ -265,7 +263,7 @@ struct Survey {
     guard isWithheld else { return places.mentions }
     try copyReplaced(of: slot)
     // As long as the stored body stays, that says to whom the element refers.
-    if keeping.isWithheld(slot) { return nil }
+    if change.kept.isWithheld(slot) { return nil }
     let form = form(of: object, info, at: slot)
     setPlace(of: slot) { $0.form = form }
     return places.mentions
@@ -305,7 +303,7 @@ struct Survey {
 
   private mutating func endBody(of slot: Int32, isEmpty: Bool) throws {
     let stored = places.body(of: slot)
-    let withheld = keeping.isWithheld(slot) ? keeping.withheld(slot) : nil
+    let withheld = change.kept.isWithheld(slot) ? change.kept.withheld[slot] : nil
     var body = RecordFingerprint.none
     if isEmpty {
       builder.abandon()
@@ -320,9 +318,9 @@ struct Survey {
       body = try builder.end(ifOtherThan: stored == .none ? nil : stored).fingerprint
     }
     if let withheld {
-      keeping.parts.withheld[slot] = nil
-      if keeping.claims[slot] != nil { keeping.parts.elements[slot] = nil }
-      if body != stored { keeping.replaced = withheld }
+      change.kept.withheld[slot] = nil
+      if taken.claims[slot] != nil { change.kept.elements[slot] = nil }
+      if body != stored { taken.replaced = withheld }
     }
     if body == stored { return }
     if places.isNew(slot) {
