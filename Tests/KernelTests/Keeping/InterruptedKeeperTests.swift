@@ -196,6 +196,36 @@ final class InterruptedKeeperTests: BodyTestCase {
     XCTAssertEqual(try texts("root/newer"), ["default"])
   }
 
+  /// The answer of the file waits for the actor, which an end blocks that runs out of time.
+  func testASaveGoesOnAfterAnEndThatRanOutOfTime() async throws {
+    let (reading, writing) = (Gate(), Gate())
+    let store = HookedStore(launch.store) { _, call throws(ArchiveError) in
+      if call.isWrite { writing.pass() } else { reading.pass() }
+    }
+    launch.endProcess()
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: store, keys: launch.keys)
+    let pages = ["a", "b", "c"].map { Page($0, $0) }
+    _ = try await keeper.restore(into: pages)
+    reading.holdUp()
+    let save = Task { try await keeper.save(pages) }
+    try await waitUntil("the file is asked") { reading.isWaitedFor }
+    writing.holdUp()
+    reading.goOn()
+    usleep(100_000)
+    pages[0].text = "typed"
+    XCTAssertFalse(keeper.endNow(saving: pages, within: .milliseconds(100)))
+    XCTAssertTrue(writing.isWaitedFor)
+    writing.goOn()
+    pages[1].text = "typed later"
+    _ = try await save.value
+    pages[2].text = "typed last"
+    _ = try await keeper.save(pages)
+    await keeper.close()
+    let texts = try await restored(["a", "b", "c"])
+    XCTAssertEqual(texts, ["typed", "typed later", "typed last"])
+  }
+
   func testAnEndThatBlocksTheActorInALateRestoreTakesNothingFromIt() async throws {
     try await endInLateRestore { Page($0) }
   }
