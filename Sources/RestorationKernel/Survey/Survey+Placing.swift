@@ -245,7 +245,13 @@ extension Survey {
         ? [.rootWithoutIdentifier]
         : name.isEmpty || isUsable ? [] : [.identifierTooLong(byteCount: name.utf8.count)])
     // What follows may contain a node.
-    if let node { agenda.met.append(.leftOut(node, entry)) } else { places.notes.add(entry) }
+    if let node {
+      agenda.leftOut.lines.append(entry)
+      let number = Int32(-agenda.leftOut.lines.count)
+      agenda.met.append(Visit(object: node, info: info, slot: number, asksBody: false))
+    } else {
+      places.notes.add(entry)
+    }
     // The next save looks whether it has a place by then, and it may say so when it gets a name.
     noteAsking(at: parent)
     if info.tracking != .always, places.known(object) == nil {

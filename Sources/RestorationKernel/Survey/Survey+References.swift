@@ -157,13 +157,12 @@ extension Survey {
   private mutating func askReferrers(to lost: Set<UInt64>) throws -> Bool {
     guard !lost.isEmpty else { return false }
     let asked = Set(agenda.visits.lazy.filter(\.asksBody).map(\.slot))
-    let count = agenda.metCount
     for (slot, ids) in references.sorted(by: { $0.key < $1.key })
     where !lost.isDisjoint(with: ids) && !asked.contains(slot) && !places.isHomeless(slot) {
       guard let object = places.object(at: slot) else { continue }
       try visit(changed: object, at: slot)
     }
-    return agenda.metCount > count
+    return !agenda.met.isEmpty
   }
 
   /// Whether a body refers to one of some elements.

@@ -45,23 +45,18 @@ struct Survey {
   struct Visit {
     let object: any StateRestoring
     let info: TypeInfo
+    /// The element; below 0 for a node that is left out, with the number of its line.
     let slot: Int32
     /// Whether the hook is asked, and not only who is below the object.
     let asksBody: Bool
   }
 
-  /// What a walk has met.
-  enum Met {
-    case placed(Visit)
-    /// The line of a node that is left out.
-    indirect case leftOut(any RestorableNode, ReportEntry)
-  }
-
   /// The order of visits.
   struct Agenda {
-    var met: [Met] = []
-    var leftOut: Set<ObjectIdentifier> = []
-    var metCount = 0
+    /// The objects that the walk has met, the next one at the end.
+    var met: [Visit] = []
+    /// The lines of nodes that are left out, and the nodes of those that are said.
+    var leftOut: (lines: [ReportEntry], said: Set<ObjectIdentifier>) = ([], [])
     /// The visits in the order of the walk.
     var visits: [Visit] = []
     /// The place behind the visit whose hook runs.
@@ -147,21 +142,21 @@ struct Survey {
   // MARK: - Order
 
   mutating func placeAll() throws {
-    while let met = agenda.met.popLast() {
-      switch met {
-      case .placed(let visit): try place(belowOf: visit)
-      case .leftOut(let node, let entry):
+    while let visit = agenda.met.popLast() {
+      if visit.slot >= 0 {
+        try place(belowOf: visit)
+      } else if !places.isVisited(visit.object),
+        agenda.leftOut.said.insert(ObjectIdentifier(visit.object)).inserted
+      {
         // One line says it, and none if the node has its place elsewhere.
-        guard !places.isVisited(node), agenda.leftOut.insert(ObjectIdentifier(node)).inserted
-        else { continue }
-        places.notes.add(entry)
+        places.notes.add(agenda.leftOut.lines[-1 - Int(visit.slot)])
       }
     }
   }
 
   /// Visits the objects that have said that they have changed, and are part of the tree by now; false if there are none.
   mutating func placeChanged() throws -> Bool {
-    let count = agenda.metCount
+    let count = agenda.visits.count
     for (object, slot) in agenda.changed
     where !places.isVisited(object) && !places.isHomeless(slot) {
       guard let object = object as? any StateRestoring else { continue }
@@ -169,7 +164,7 @@ struct Survey {
       if !places.isVisited(object) { try visit(changed: object, at: slot) }
       try placeAll()
     }
-    return agenda.metCount > count
+    return agenda.visits.count > count
   }
 
   /// Looks whether an object that says that it has changed has another name or form: the one above says both.
@@ -211,13 +206,14 @@ struct Survey {
     _ object: any StateRestoring, _ info: TypeInfo, at slot: Int32, asksBody: Bool
   ) throws {
     // The views of a node count with the next node.
-    guard agenda.metCount < conditions.nodeLimit || places.role(of: slot) == .view else {
+    guard
+      agenda.visits.count + agenda.met.count < conditions.nodeLimit
+        || places.role(of: slot) == .view
+    else {
       throw RestorationError.tooManyNodes(places.path(of: slot), conditions.nodeLimit)
     }
     places.visit(object, at: slot)
-    agenda.metCount += 1
-    agenda.met.append(
-      .placed(Visit(object: object, info: info, slot: slot, asksBody: asksBody)))
+    agenda.met.append(Visit(object: object, info: info, slot: slot, asksBody: asksBody))
   }
 
   /// Visits an object that is found by itself.
