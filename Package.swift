@@ -23,13 +23,11 @@ let next = (
   sources: ["RestorationKernel"]
     + [
       "Interface",
-      "Types/ObjectObservation.swift", "Types/RegisteredObjects.swift",
-      "Types/ViewTree.swift",
+      "Types/ObjectObservation.swift", "Types/ViewTree.swift",
       "Tree/ApplicationEnvironment.swift", "Tree/BootSession.swift",
       "Tree/KeptBound.swift", "Tree/MigratingState.swift", "Tree/StateMigration.swift",
       "Engine/Blocking.swift", "Engine/FileExecutor.swift", "Keeping/ExitHook.swift",
       "Keeping/SignalWire.swift", "Reports/Error+Reason.swift", "Reports/Problems.swift",
-      "Restoration/ScopedObjects.swift",
       "Stores/BaseDirectories.swift", "Stores/MemoryStateDirectory.swift",
     ].map { "RestorationKit/\($0)" },
   targets: [

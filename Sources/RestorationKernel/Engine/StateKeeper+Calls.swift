@@ -63,7 +63,6 @@ extension StateKeeper {
     var registrationCount = 0
   }
 
-  var objects: ObjectTable { forms.objects }
   var types: TypeTable { objects.types }
   var signal: ChangeSignal { owner.signal }
 

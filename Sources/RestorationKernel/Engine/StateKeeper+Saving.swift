@@ -177,7 +177,7 @@ extension StateKeeper {
         try writer?.archive?.record(record)
       })
     let builder = known.writer?.builder() ?? RecordBuilder(limits: settings.source.limits)
-    var survey = Survey(document ?? Document(), objects, forms, owner, builder, conditions)
+    var survey = Survey(document ?? Document(), objects, owner, builder, conditions)
     do {
       return try survey.run(roots) { coder in
         guard let delegate = delegate else { return }

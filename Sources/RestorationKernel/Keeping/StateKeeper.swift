@@ -37,7 +37,7 @@ public final class StateKeeper {
   var settings: KeeperSettings
   let turns = TurnQueue()
   let owner = KnownObjects.Owner()
-  let forms = FormTable(ObjectTable(TypeTable()))
+  let objects = ObjectTable(TypeTable())
   let file: FileQueue
   /// What is stored; nil as long as nobody has looked.
   var document: Document?

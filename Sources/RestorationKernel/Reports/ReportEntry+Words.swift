@@ -71,11 +71,6 @@ extension ElementOutcome: CustomStringConvertible {
 
   var isBack: Bool { step != nil }
 
-  /// Whether the node is there and of the saved class.
-  var isDecodable: Bool {
-    if case .classMismatch = self { false } else { isBack }
-  }
-
   /// Whether the node is back with all that was stored of it.
   var isRead: Bool { isBack && !isProblem }
 

@@ -47,11 +47,10 @@ extension RestorationRun {
   /// Gives a container the nodes that it contained and that are back.
   private func takeContent(_ object: any StateRestoring, _ coder: StateDecoder, _ slot: Int32) {
     let traits = elements[slot].traits
-    if traits.isDisjoint(with: .takesContent) { return }
-    let nodes = coder.restoredChildren
+    let nodes = traits.tellEqualChildrenApart ? coder.restoredChildren : []
     if !nodes.isEmpty {
-      if traits.contains(.stack) { (object as? any RestorableStack)?.restoreStack(nodes) }
-      if traits.contains(.split) { (object as? any RestorableSplit)?.restoreColumns(nodes) }
+      (object as? any RestorableStack)?.restoreStack(nodes)
+      (object as? any RestorableSplit)?.restoreColumns(nodes)
     }
     if traits.contains(.presenter), let presenter = object as? any RestorablePresenter,
       let node = coder.restoredPresented, presenter.restorationPresented !== node
@@ -76,7 +75,9 @@ extension RestorationRun {
       try body()
       return true
     } catch {
-      elements[slot].endDecoding(error.reason)
+      if let step = elements[slot].outcome?.step {
+        elements[slot].outcome = .decodeFailed(by: step, error.reason)
+      }
       return false
     }
   }

@@ -25,7 +25,7 @@ extension RestorationRun {
       return .missing(.parentMissing(elements.paths[place.parent]))
     }
     if isLeftOut(slot) { return .missing(.skipped) }
-    let form = forms[place.form]
+    let form = form(place.form)
     let container = place.role == .child ? elements[place.parent].traits : []
     switch place.role.kind {
     case .view: return nil
@@ -48,17 +48,17 @@ extension RestorationRun {
   }
 
   private func existing(_ place: Place) -> Found? {
-    existing.object(place).map { .found($0, .existing) }
+    existingObject(place).map { .found($0, .existing) }
   }
 
   /// The root that was given for a place, if the element names its class because that is registered
   /// with a closure, and not because the root names a restoration class.
-  private func givenRoot(_ place: Place, _ form: FormReader.Reading) -> (any RestorableNode)? {
+  private func givenRoot(_ place: Place, _ form: Reading) -> (any RestorableNode)? {
     guard place.parent == Document.tree, place.role.kind == .node,
       let name = form.restorationClassName, form.className == name,
-      types.registration(named: name)?.isNamedBySaves == true,
-      let given = existing.object(place) as? any RestorableNode, given.restorationClass == nil,
-      forms.otherClass(of: given, types.info(of: given), form) == nil
+      types.registrations[name]?.isNamedBySaves == true,
+      let given = existingObject(place) as? any RestorableNode, given.restorationClass == nil,
+      types.otherClass(of: given, types.info(of: given), than: name) == nil
     else { return nil }
     return given
   }
@@ -82,9 +82,9 @@ extension RestorationRun {
   }
 
   private func askStoryboard(_ place: Place) -> Found? {
-    guard let reference = forms[place.form].stored.storyboard else { return nil }
+    guard let reference = form(place.form).stored.storyboard else { return nil }
     return ask(.storyboard) {
-      try types.storyboard(named: reference.name)?.instantiate(reference.identifier)
+      try types.storyboards[reference.name]?.instantiate(reference.identifier)
     } ?? .missing(.notInStoryboard(reference.name, identifier: reference.identifier))
   }
 

@@ -62,7 +62,7 @@ extension RestorationRun {
   private func noteGivenRoot(_ slot: Int32) {
     let (place, outcome) = (document[slot].place, elements[slot].outcome)
     guard place.role.kind == .node, outcome?.isBack == true || outcome == .vetoed,
-      let given = existing.object(place), given !== elements[slot].object
+      let given = existingObject(place), given !== elements[slot].object
     else { return }
     elements[slot].note(.givenRootNotUsed)
   }
@@ -98,14 +98,15 @@ extension RestorationRun {
 
   /// Finds the objects that the app itself has made for elements that are left out, and those below.
   private func findLeftOut() {
-    existing.lookAgain()
+    // Hooks may have changed what contains them.
+    existing.named = [:]
     for slot in order {
       switch elements[slot].outcome {
       case .skipped: break
       case .parentMissing where elements.isBack(document[slot].place.parent): break
       default: continue
       }
-      guard let object = existing.object(document[slot].place) else { continue }
+      guard let object = existingObject(document[slot].place) else { continue }
       (elements[slot].object, elements[slot].node) = (object, object as? any RestorableNode)
     }
   }
@@ -136,21 +137,19 @@ extension RestorationRun {
 
   /// The lines of the report, made when somebody asks for them; the elements that are kept have a note.
   func entries(kept: Set<Int32>) -> ReportEntries {
-    let ofApplication = elements[Document.tree].notes
-    var notes: [Int32: [ReportNote]] = [:]
-    for slot in order {
-      var own = elements[slot].notes
-      if kept.contains(slot) { own.append(.kept) }
-      if elements[slot].isDecodable, let note = unreadNote(slot) { own.append(note) }
-      if !own.isEmpty { notes[slot] = own }
+    let lines = order.map { slot in
+      var notes = elements[slot].notes
+      if kept.contains(slot) { notes.append(.kept) }
+      if elements[slot].isDecodable, let note = unreadNote(slot) { notes.append(note) }
+      return (slot, elements[slot].outcome, notes)
     }
-    let outcomes = ([Document.tree] + order).map { elements[$0].outcome }
-    return ReportEntries { [document, order] in
+    let (outcome, notes) = (elements[Document.tree].outcome, elements[Document.tree].notes)
+    return ReportEntries { [document] in
       let paths = StoredPaths(document)
-      let lines = zip(order, outcomes.dropFirst()).compactMap { slot, outcome in
-        outcome.map { ReportEntry(slot, of: document, at: paths[slot], $0, notes[slot] ?? []) }
+      let entries = lines.compactMap { slot, outcome, notes in
+        outcome.map { ReportEntry(slot, of: document, at: paths[slot], $0, notes) }
       }
-      return lines.noting(ofApplication, outcomes[0] ?? .restored(by: .delegate))
+      return entries.noting(notes, outcome ?? .restored(by: .delegate))
     }
   }
 

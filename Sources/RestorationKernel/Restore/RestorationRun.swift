@@ -9,11 +9,14 @@ final class RestorationRun {
   let order: [Int32]
   let elements: RestoredElements
   let objects: ObjectTable
-  let existing: ExistingObjects
+  let roots: [any RestorableNode]
+  /// A node with more views has none for a restore: a view may make another one whenever it is asked.
+  let viewLimit: Int
   let delegate: (any StateDelegate)?
   /// Says where the restore is, and what it leaves out; nil if the launch could not be marked.
   let launch: LaunchMark?
-  let forms: FormReader
+  var forms = Forms()
+  var existing = Existing()
   /// Serves one element after the other; nil while an element uses it, so that a second reference shows that a hook
   /// has kept it.
   @safe @exclusivity(unchecked) private var coder: StateDecoder?
@@ -28,11 +31,9 @@ final class RestorationRun {
     body: @escaping (UInt64) throws(ArchiveError) -> KeyedDecoder?
   ) {
     (self.document, self.objects, self.delegate) = (document, objects, delegate)
-    self.launch = launch
+    (self.roots, viewLimit, self.launch) = (roots, nodeLimit, launch)
     order = part ?? Array(document.walk(from: Document.tree).dropFirst())
-    forms = FormReader(document, objects.types, delegate)
-    elements = RestoredElements(document, isWhole: part == nil, owner, body)
-    existing = ExistingObjects(objects, roots: roots, elements, viewLimit: nodeLimit)
+    elements = RestoredElements(document, part: part, owner, body)
   }
 
   /// Runs from the first question to the last finished callback.
@@ -95,8 +96,8 @@ final class RestorationRun {
   /// The line of a late node that gets nothing: it is of another class, is left out, or cannot say what it has.
   func refusal(of slot: Int32, _ error: (any Error)?) -> ReportEntry? {
     guard let node = elements[slot].node else { return nil }
-    let form = forms[document[slot].place.form]
-    let otherClass = forms.otherClass(of: node, types.info(of: node), form)
+    let form = form(document[slot].place.form)
+    let otherClass = types.otherClass(of: node, types.info(of: node), than: form.className)
     let outcome: ElementOutcome? =
       otherClass.map { .classMismatch(by: .existing, found: $0) }
       ?? (isLeftOut(slot) ? .skipped : nil)
@@ -104,26 +105,6 @@ final class RestorationRun {
     return outcome.map {
       ReportEntry(slot, of: document, at: elements.paths[slot], $0, [.kept])
     }
-  }
-
-  /// Decides which bodies an object is offered, and migrates the older ones.
-  private func chooseBodies(_ slot: Int32, isBack: Bool) {
-    let unread = document.kept.bodies.isEmpty ? nil : document.kept.bodies[slot]
-    if unread == nil, forms[document[slot].place.form].isCurrent { return }
-    let element = document[slot]
-    func body(_ record: UInt64) -> Result<KeyedDecoder, ArchiveError> {
-      Result { () throws(ArchiveError) in try elements.body(record) }
-    }
-    var bodies = (unread ?? []).map {
-      forms.read(body($0.record), $0.form, unread: ($0.id, $0.reason))
-    }
-    // What wrote nothing is migrated as well.
-    let own = element.body == .none ? .success(.empty) : body(element.bodyRecord)
-    bodies.append(forms.read(own, element.place.form, unread: nil))
-    let untaken = isBack ? document.kept.untaken(slot) : nil
-    if let untaken { bodies.removeAll { !untaken.contains($0.unread?.id) } }
-    let order = ReadBody.order(bodies.map { ($0.unread?.reason, $0.isReadable) }, isLate: isBack)
-    elements[slot].offer(order.isEmpty ? bodies.suffix(1) : order.map { bodies[$0] })
   }
 
   // MARK: Making
@@ -141,24 +122,23 @@ final class RestorationRun {
   private func take(
     _ object: any StateRestoring, by step: RestorationReport.Step, as slot: Int32
   ) {
-    let role = document[slot].place.role
-    let form = forms[document[slot].place.form]
-    let info = types.info(of: object)
+    let place = document[slot].place
+    let (form, info) = (form(place.form), types.info(of: object))
     let (node, maker) = (info.node(object), form.restorationClassName)
-    if role.kind == .node, node == nil {
+    if place.role.kind == .node, node == nil {
       return elements.settle(missing: .unknownRestorationClass(maker ?? form.className), at: slot)
     }
     if let other = elements.claim(object, node, at: slot) {
       return elements.settle(missing: .providedTwice(elements.paths[other]), at: slot)
     }
-    let otherClass = forms.otherClass(of: object, info, form)
+    let otherClass = types.otherClass(of: object, info, than: form.className)
     elements.settle(info.traits, otherClass: otherClass, by: step, at: slot)
     objects.remember(
-      object, info, node, identifier: document[slot].place.name,
+      object, info, node, identifier: place.name,
       // The closure of the saved class may have made an object of another class.
       restorationClass: maker ?? (step == .restorationClass ? form.className : nil))
-    if role == .object, let object = object as? any RestorableObject {
-      objects.register(object, identifier: document[slot].place.name)
+    if place.role == .object, let object = object as? any RestorableObject {
+      objects.register(object, identifier: place.name)
     }
   }
 
@@ -166,11 +146,11 @@ final class RestorationRun {
     guard elements[slot].outcome == nil else { return }
     let place = document[slot].place
     mark(place.parent)
-    guard elements[place.parent].isDecodable, let view = existing.object(place) else {
+    guard elements[place.parent].isDecodable, let view = existingObject(place) else {
       return elements.settle(missing: .viewNotFound, at: slot)
     }
     let info = types.info(of: view)
-    let otherClass = forms.otherClass(of: view, info, forms[place.form])
+    let otherClass = types.otherClass(of: view, info, than: form(place.form).className)
     // A view may be that of two nodes.
     if otherClass == nil { elements[slot].object = view }
     elements.settle(info.traits, otherClass: otherClass, by: .existing, at: slot)

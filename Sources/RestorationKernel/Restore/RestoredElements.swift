@@ -46,11 +46,6 @@ final class RestoredElements {
       outcome = .restored(by: step)
       return true
     }
-
-    /// Notes why the object could not be decoded.
-    mutating func endDecoding(_ reason: String) {
-      if let step = outcome?.step { outcome = .decodeFailed(by: step, reason) }
-    }
   }
 
   let document: Document
@@ -71,15 +66,17 @@ final class RestoredElements {
   /// The tabs that were selected, and are not back.
   var tabsToCome: [(tabs: any RestorableTabs, id: UInt64)] = []
 
-  /// Without all elements the restore costs what it restores.
+  /// The restore of a part costs what it restores.
   init(
-    _ document: Document, isWhole: Bool, _ owner: KnownObjects.Owner,
+    _ document: Document, part: [Int32]?, _ owner: KnownObjects.Owner,
     _ readBody: @escaping (UInt64) throws(ArchiveError) -> KeyedDecoder?
   ) {
     (self.document, self.owner, self.readBody) = (document, owner, readBody)
     paths = StoredPaths(document)
-    let count = isWhole ? document.elements.count : 1
-    table = (Array(repeating: Item(), count: count), isWhole ? nil : [:])
+    let slots = part.map { [Document.tree, document[$0[0]].place.parent] + $0 }
+    let rows = slots.map { Dictionary(zip($0, 1...), uniquingKeysWith: { first, _ in first }) }
+    let count = slots.map { $0.count + 1 } ?? document.elements.count
+    table = (Array(repeating: Item(), count: count), rows)
     claimed = KeyTable(expecting: count)
     self[Document.tree].outcome = .restored(by: .delegate)
   }
@@ -87,22 +84,13 @@ final class RestoredElements {
   // With one yield each, so that the compiler copies no item (benchmark: restore 10,000 nodes).
   subscript(slot: Int32) -> Item {
     @inline(__always) _read { yield table.items[row(of: slot)] }
-    @inline(__always) _modify {
-      if table.rows != nil { addRow(of: slot) }
-      yield &table.items[row(of: slot)]
-    }
+    @inline(__always) _modify { yield &table.items[row(of: slot)] }
   }
 
   @inline(__always)
   private func row(of slot: Int32) -> Int {
     guard let rows = table.rows else { return Int(slot) }
     return rows[slot] ?? 0
-  }
-
-  private func addRow(of slot: Int32) {
-    guard table.rows?[slot] == nil else { return }
-    table.rows?[slot] = table.items.count
-    table.items.append(Item())
   }
 
   // MARK: Objects
@@ -225,29 +213,24 @@ extension RestoredElements {
 }
 
 /// The decision on an element, by the arguments and nothing else.
-///
-/// `withheld` is the outcome for a body that nobody gets to see, nil for any other.
 extension ElementOutcome {
+  /// The outcome for a body that nobody gets to see, by the step that has provided the object, if one has.
+  package typealias Refusal = (RestorationReport.Step?) -> Self
+
   package init(
-    by step: RestorationReport.Step, otherClass: String?, withheld: Self?, hasState: Bool
+    by step: RestorationReport.Step, otherClass: String?, withheld: Refusal?, hasState: Bool
   ) {
     self =
-      switch (otherClass, withheld) {
-      case (let other?, _): .classMismatch(by: step, found: other)
-      case (nil, .newerVersion(_, let stored, let known)?):
-        .newerVersion(by: step, stored: stored, known: known)
-      case (nil, .migrationFailed(_, let version, let error)?):
-        .migrationFailed(by: step, from: version, error)
-      default: hasState ? .restored(by: step) : .restoredWithoutState(by: step)
-      }
+      otherClass.map { .classMismatch(by: step, found: $0) } ?? withheld?(step)
+      ?? (hasState ? .restored(by: step) : .restoredWithoutState(by: step))
   }
 
-  package init(missing reason: Self, withheld: Self?) {
+  package init(missing reason: Self, withheld: Refusal?) {
     switch reason {
     // Another element says why.
     case .parentMissing, .stackCut: self = reason
     // A factory that did not see the state cannot veto it, so a withheld state goes first.
-    default: self = withheld ?? reason
+    default: self = withheld?(nil) ?? reason
     }
   }
 

@@ -232,7 +232,7 @@ extension Places: StateEncoding {
     // A view belongs to a node.
     if object is any RestorableView, !(object is any RestorableNode) {
       if slot.map(isHomeless) == true { slot = nil }
-    } else if slot == nil, objects.canBeReferred(object) {
+    } else if slot == nil, objects.name(of: object) != nil {
       slot = addReferred(object)
     }
     guard let slot else {

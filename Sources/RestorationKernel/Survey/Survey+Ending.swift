@@ -135,7 +135,7 @@ extension Survey {
     (change.added, change.edits.places) = (places.added, places.moved)
     change.nextID = places.nextID
     var head = document.head
-    if !forms.newForms.isEmpty { head.forms += forms.newForms }
+    if !places.objects.newForms.isEmpty { head.forms += places.objects.newForms }
     head.facts = conditions.facts
     if change.nextID > head.idLimit { head.idLimit = (change.nextID | 1023) + 1 }
     if head != document.head {

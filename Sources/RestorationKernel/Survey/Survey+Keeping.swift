@@ -25,7 +25,8 @@ extension Survey {
     if document.kept.withheld[slot] != nil { return }
     change.kept.elements[slot] = nil
     let form = document[slot].place.form
-    let isOwn = types.isObject(object, ofClassNamed: document.head.forms[Int(form)].className)
+    let saved = document.head.forms[Int(form)].className
+    let isOwn = types.otherClass(of: object, types.info(of: object), than: saved) == nil
     change.kept.withheld[slot] = Kept(
       reason: isOwn ? .notFound : .otherClass, form: form, since: kept.since,
       byteCount: kept.byteCount)

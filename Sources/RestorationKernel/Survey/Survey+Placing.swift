@@ -130,7 +130,7 @@ extension Survey {
       node == nil
       ? (object as? any RestorableObject)?.objectRestorationClass : node?.restorationClass
     // The whole survey would be copied (benchmark: save 10,000 nodes).
-    return forms.form(of: object, info, restorationClass: named) { [places] in
+    return places.objects.form(of: object, info, restorationClass: named) { [places] in
       places.notes.add($0, slot)
     }
   }

@@ -68,7 +68,6 @@ struct Survey {
   }
 
   let places: Places
-  let forms: FormTable
   let conditions: Conditions
   let builder: RecordBuilder
   var agenda = Agenda()
@@ -89,16 +88,15 @@ struct Survey {
   var types: TypeTable { places.objects.types }
 
   init(
-    _ document: Document, _ objects: ObjectTable, _ forms: FormTable, _ owner: KnownObjects.Owner,
+    _ document: Document, _ objects: ObjectTable, _ owner: KnownObjects.Owner,
     _ builder: RecordBuilder, _ conditions: Conditions
   ) {
     self.builder = builder
     self.conditions = conditions
-    self.forms = forms
     places = Places(document, owner, objects, coming: conditions.coming)
     encoder = builder.makeEncoder()
     (change.kept, change.isWhole) = (document.kept, document.links.isWhole)
-    forms.begin(with: document)
+    objects.begin(with: document)
   }
 
   /// Asks the application first, which writes its own body.
@@ -170,12 +168,7 @@ struct Survey {
   /// Looks whether an object that says that it has changed has another name or form: the one above says both.
   mutating func renew(_ object: any StateRestoring, at slot: Int32) throws {
     let place = places.place(of: slot)
-    let name: String?
-    switch object {
-    case let node as any RestorableNode: name = places.objects.identifier(of: node)
-    case let view as any RestorableView: name = view.restorationName
-    default: name = places.objects.identifier(ofRegistered: object)
-    }
+    let name = places.objects.name(of: object)
     if name == place.name || place.role.livesByReferences {
       let form = form(of: object, types.info(of: object), at: slot)
       return setPlace(of: slot) { [withheld = change.kept.withheld[slot]] place in

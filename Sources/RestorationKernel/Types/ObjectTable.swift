@@ -1,15 +1,26 @@
-/// The facts about the objects of one state that the objects do not say themselves: what each was
-/// restored by, and what it was registered as.
+/// The names and the forms under which the objects of one state are stored: what the objects do not say
+/// themselves, since they were restored by it, or registered as it, comes from here.
 final class ObjectTable {
+  private struct Registered {
+    weak var object: (any RestorableObject)?
+  }
+
   let types: TypeTable
   /// The names under which nodes were restored, which saves use where a node names none itself.
   private var restoredNames = WeakTable<(identifier: String, restorationClass: String?)>()
   private var registeredNames = WeakTable<String>()
-  private var registered: [String: RegisteredObjects] = [:]
+  /// The objects that were registered under each identifier, in that order, for as long as they live.
+  private var registered: [String: [Registered]] = [:]
   /// Whether an object may be saved under names that it was restored under.
   private(set) var hasRestoredNames = false
   /// Counts the registered objects.
   private(set) var changeCount = 0
+  /// The forms of the document, and those that a save meets first.
+  private var forms: [Form] = []
+  private var numbers: [Form: Int32] = [:]
+  private var storedCount = 0
+  /// Counts how often forms may have got other numbers.
+  private var age = 0
 
   init(_ types: TypeTable) { self.types = types }
 
@@ -38,8 +49,7 @@ final class ObjectTable {
     let saysAll =
       saysItsName
       && (restorationClass == nil
-        || self.restorationClass(
-          of: object, info, naming: node?.restorationClass) != nil)
+        || self.restorationClass(of: object, info, naming: node?.restorationClass) != nil)
     if saysAll, restoredNames[object] == nil { return }
     restoredNames[object] = saysAll ? nil : (identifier, restorationClass)
     hasRestoredNames = true
@@ -47,32 +57,30 @@ final class ObjectTable {
 
   /// The restoration class to save, if the object names one, is made by a
   /// registered closure, or was restored by one.
-  func restorationClass(
+  private func restorationClass(
     of object: any StateRestoring, _ info: TypeInfo, naming type: Any.Type?
-  ) -> (name: String, isRegistered: Bool)? {
-    if let type {
-      // Most nodes are made by their own class.
-      if type == info.type { return (info.name, info.registration?.factory != nil) }
-      let name = types.name(of: type)
-      return (name, types.registration(named: name)?.factory != nil)
-    }
-    if let own = info.registration, own.isNamedBySaves { return (own.name, true) }
-    return restoredNames[object]?.restorationClass.map {
-      ($0, types.registration(named: $0) != nil)
-    }
+  ) -> String? {
+    // Most nodes are made by their own class.
+    if let type { return type == info.type ? info.name : types.name(of: type) }
+    if let own = info.registration, own.isNamedBySaves { return own.name }
+    return restoredNames[object]?.restorationClass
   }
 
   // MARK: Registered objects
 
   /// Registers an object; it keeps the last identifier that it was given.
   func register(_ object: any RestorableObject, identifier: String) {
-    guard !identifier.isEmpty, identifier.utf8.count <= Element.longestName else { return }
+    guard Element.canBeCalled(identifier) else { return }
     let old = registeredNames[object]
     guard old != identifier else { return }
     changeCount += 1
-    if let old { registered[old]?.remove { $0.object === object } }
+    if let old { registered[old]?.removeAll { $0.object === object } }
     registeredNames[object] = identifier
-    registered[identifier, default: RegisteredObjects()].append(object)
+    var equal = registered.removeValue(forKey: identifier) ?? []
+    // Entries of objects that are gone are dropped when the array would grow.
+    if equal.count == equal.capacity { equal.removeAll { $0.object == nil } }
+    equal.append(Registered(object: object))
+    registered[identifier] = equal
   }
 
   /// The identifier that the object was registered under; nil if it was not.
@@ -80,32 +88,23 @@ final class ObjectTable {
     registeredNames[object]
   }
 
-  func registeredObjects(named identifier: String) -> RegisteredObjects {
-    registered[identifier] ?? RegisteredObjects()
+  func registeredObjects(named identifier: String) -> [any RestorableObject] {
+    registered[identifier]?.compactMap(\.object) ?? []
   }
 
-  // MARK: References
-
-  /// Whether a reference to an object that is no view can be stored.
-  func canBeReferred(_ object: any StateRestoring) -> Bool {
-    let node = object as? any RestorableNode
-    return (node.map { identifier(of: $0) } ?? identifier(ofRegistered: object)) != nil
+  /// The name of a node, a view or a registered object; nil if it has none.
+  func name(of object: any StateRestoring) -> String? {
+    switch object {
+    case let node as any RestorableNode: identifier(of: node)
+    case let view as any RestorableView: view.restorationName
+    default: identifier(ofRegistered: object)
+    }
   }
-}
 
-/// The forms of a document, and those that a save meets first.
-final class FormTable {
-  let objects: ObjectTable
-  private var types: TypeTable { objects.types }
-  private var forms: [Form] = []
-  private var numbers: [Form: Int32] = [:]
-  private var storedCount = 0
+  // MARK: Forms
+
   /// The forms that the document does not have yet.
   var newForms: ArraySlice<Form> { forms[storedCount...] }
-  /// Counts how often forms may have got other numbers.
-  private var age = 0
-
-  init(_ objects: ObjectTable) { self.objects = objects }
 
   /// Goes on with the forms of a document, and forgets those of a save that was not stored.
   func begin(with document: Document) {
@@ -123,19 +122,18 @@ final class FormTable {
   ) -> Int32 {
     // The table is asked for each object that a save meets: most of one type have one form.
     let named = restorationClass.map { ObjectIdentifier($0) }
-    let isPlain = !types.hasStoryboards && !objects.hasRestoredNames
+    let isPlain = types.storyboards.isEmpty && !hasRestoredNames
     if isPlain, let known = info.form, known.age == age, known.named == named {
       return known.number
     }
-    let maker = objects.restorationClass(of: object, info, naming: restorationClass)
-    if let maker, !maker.isRegistered { note(.restorationClassNotRegistered(maker.name)) }
-    var form = Form(className: info.name, restorationClassName: maker?.name)
-    form.version = types.version(ofClass: info.name, restoredBy: maker?.name).number
-    if types.hasStoryboards, let node = info.node(object) {
-      form.storyboard = types.storyboard(of: node)
-    }
+    let maker = self.restorationClass(of: object, info, naming: restorationClass)
+    let isMade = maker.map { types.registrations[$0]?.factory != nil } ?? true
+    if let maker, !isMade { note(.restorationClassNotRegistered(maker)) }
+    var form = Form(className: info.name, restorationClassName: maker)
+    form.version = types.version(ofClass: info.name, restoredBy: maker).number
+    form.storyboard = info.node(object).flatMap(types.storyboard)
     let number = number(of: form)
-    if isPlain, maker?.isRegistered ?? true { info.form = (age, named, number) }
+    if isPlain, isMade { info.form = (age, named, number) }
     return number
   }
 

@@ -18,8 +18,8 @@ final class TypeTable {
   }
 
   /// The registrations by names and aliases.
-  private var registrations: [String: Registration] = [:]
-  private var storyboards: [String: Storyboard] = [:]
+  private(set) var registrations: [String: Registration] = [:]
+  private(set) var storyboards: [String: Storyboard] = [:]
   // Asked for every object, and changed by calls on the actor of the app alone, so the check whether both
   // happen at once would take longer than the answer (benchmark: save 10,000 nodes).
   @safe @exclusivity(unchecked) private var known = (
@@ -76,14 +76,15 @@ final class TypeTable {
 
   func name(of type: Any.Type) -> String { names[ObjectIdentifier(type)] ?? String(nameOf: type) }
 
-  func registration(named name: String) -> Registration? { registrations[name] }
-
-  /// Whether an object is of the class that an archive names, or of a subclass.
-  func isObject(_ object: any StateRestoring, ofClassNamed saved: String) -> Bool {
+  /// The name of an object's class; nil if that is the class that an archive names, or a subclass.
+  func otherClass(
+    of object: any StateRestoring, _ info: TypeInfo, than saved: String
+  ) -> String? {
+    // Most objects have the very class (benchmark: restore nodes).
+    if info.name == saved { return nil }
     let current = registrations[saved]?.name ?? saved
-    return sequence(first: type(of: object) as AnyClass, next: _getSuperclass).contains {
-      name(of: $0) == current
-    }
+    let classes = sequence(first: type(of: object) as AnyClass, next: _getSuperclass)
+    return classes.contains { name(of: $0) == current } ? nil : info.name
   }
 
   /// The version of an object's state: the version of its class, or that of its restoration class
@@ -112,10 +113,6 @@ final class TypeTable {
     known.changeCount += 1
   }
 
-  var hasStoryboards: Bool { !storyboards.isEmpty }
-
-  func storyboard(named name: String) -> Storyboard? { storyboards[name] }
-
   func storyboard(of node: any RestorableNode) -> StoryboardReference? {
     storyboards.lazy.compactMap { name, storyboard in
       storyboard.identifier(of: node).map { StoryboardReference(name: name, identifier: $0) }
@@ -134,7 +131,7 @@ final class TypeInfo {
   let registration: TypeTable.Registration?
   /// Whether nodes of the type declare no identifier, so that they have the name of the class.
   let isNamedByClass: Bool
-  /// The form of the object that was met last, by the restoration class that it names; see ``FormTable``.
+  /// The form of the object that was met last, by the restoration class that it names; see ``ObjectTable``.
   @safe @exclusivity(unchecked) var form: (age: Int, named: ObjectIdentifier?, number: Int32)?
   /// Casts an object of the type to a node; nil if objects of the type are no nodes.
   private let cast: ((AnyObject) -> any RestorableNode)?
@@ -191,9 +188,6 @@ struct TypeTraits: OptionSet, Sendable {
 
   /// Whether children of such containers may have equal identifiers.
   var tellEqualChildrenApart: Bool { !isDisjoint(with: [.stack, .split]) }
-
-  /// Objects with these traits are given the nodes that they contained.
-  static let takesContent: TypeTraits = [.stack, .split, .presenter, .tabs]
 }
 
 extension TypeTraits {

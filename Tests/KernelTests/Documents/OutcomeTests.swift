@@ -22,14 +22,15 @@ final class OutcomeTests: XCTestCase {
   ]
 
   /// The bodies that nobody gets to see, and one that an object may read.
-  private let withheld: [Outcome?] = [
-    nil, .newerVersion(by: nil, stored: 3, known: 2), .migrationFailed(by: nil, from: 1, "no"),
+  private let withheld: [Outcome.Refusal?] = [
+    nil, { .newerVersion(by: $0, stored: 3, known: 2) },
+    { .migrationFailed(by: $0, from: 1, "no") },
   ]
 
   func testAnObjectReadsItsBodyUnlessItIsOfAnotherClassOrNobodyCanReadIt() {
     for step in steps {
       for hasState in [true, false] {
-        func outcome(_ otherClass: String?, _ withheld: Outcome?) -> Outcome {
+        func outcome(_ otherClass: String?, _ withheld: Outcome.Refusal?) -> Outcome {
           Outcome(by: step, otherClass: otherClass, withheld: withheld, hasState: hasState)
         }
         for withheld in withheld {
@@ -49,7 +50,7 @@ final class OutcomeTests: XCTestCase {
         let outcome = Outcome(missing: reason, withheld: withheld)
         switch reason {
         case .parentMissing, .stackCut: XCTAssertEqual(outcome, reason)
-        default: XCTAssertEqual(outcome, withheld ?? reason)
+        default: XCTAssertEqual(outcome, withheld?(nil) ?? reason)
         }
       }
     }
@@ -68,7 +69,7 @@ final class OutcomeTests: XCTestCase {
         }
       }
     }
-    for withheld in withheld.compactMap(\.self) {
+    for withheld in withheld where withheld != nil {
       let outcome = Outcome(missing: .vetoed, withheld: withheld)
       XCTAssertTrue(
         outcome.isKept(onKeptNode: false), "the veto of one that has not seen the state")

@@ -1,8 +1,17 @@
 internal import ArchiveCodec
 
-/// The forms of a document, as this version of the app reads them: the classes that they name now, what
-/// makes their objects, and how older bodies are migrated.
-final class FormReader {
+/// How this version of the app reads what is stored: which class a form names now, what makes its objects, and
+/// which bodies an object is offered.
+extension RestorationRun {
+  /// The forms of the document.
+  struct Forms {
+    /// The names that classes have now.
+    var names: [String: String] = [:]
+    var readings: [Reading] = []
+    /// The registrations that the readings are of.
+    var changeCount = -1
+  }
+
   /// A form is asked for each element, so it is not copied (benchmark: restore nodes).
   final class Reading {
     let stored: Form
@@ -13,61 +22,55 @@ final class FormReader {
     fileprivate let version: StateVersion
 
     /// Whether bodies have the version of this version of the app.
-    var isCurrent: Bool { stored.version == version.number }
+    fileprivate var isCurrent: Bool { stored.version == version.number }
 
-    fileprivate init(_ form: Form, _ types: TypeTable, currentName: (String) -> String) {
+    fileprivate init(_ form: Form, in run: RestorationRun) {
       stored = form
-      className = currentName(form.className)
-      restorationClassName = form.restorationClassName.map(currentName)
-      factory = restorationClassName.flatMap { types.registration(named: $0)?.factory }
-      version = types.version(ofClass: className, restoredBy: restorationClassName)
+      className = run.currentName(of: form.className)
+      restorationClassName = form.restorationClassName.map(run.currentName)
+      factory = restorationClassName.flatMap { run.types.registrations[$0]?.factory }
+      version = run.types.version(ofClass: className, restoredBy: restorationClassName)
     }
   }
 
-  private let types: TypeTable
-  private let forms: [Form]
-  private let delegate: (any StateDelegate)?
-  /// The names that classes have now.
-  private var names: [String: String] = [:]
-  private var readings: [Reading] = []
-  /// The registrations that the readings are of.
-  private var changeCount = -1
-
-  init(_ document: Document, _ types: TypeTable, _ delegate: (any StateDelegate)?) {
-    (self.types, forms, self.delegate) = (types, document.head.forms, delegate)
-  }
-
-  subscript(form: Int32) -> Reading {
+  func form(_ number: Int32) -> Reading {
     // A hook may register a class, so that another one is found from then on.
-    if types.changeCount != changeCount {
-      changeCount = types.changeCount
-      readings = forms.map { Reading($0, types, currentName: currentName) }
+    if types.changeCount != forms.changeCount {
+      forms.changeCount = types.changeCount
+      forms.readings = document.head.forms.map { Reading($0, in: self) }
     }
-    return readings[Int(form)]
+    return forms.readings[Int(number)]
   }
 
   /// The name that a class has now; of the app, nothing but the delegate's hook is called, once for each name.
   private func currentName(of stored: String) -> String {
-    if let known = names[stored] { return known }
-    let isOwn = types.registration(named: stored) != nil
+    if let known = forms.names[stored] { return known }
+    let isOwn = types.registrations[stored] != nil
     let other = isOwn ? nil : delegate?.currentClassName(forStored: stored)
-    let name = other.flatMap { types.registration(named: $0) == nil ? nil : $0 } ?? stored
-    names[stored] = name
+    let name = other.flatMap { types.registrations[$0] == nil ? nil : $0 } ?? stored
+    forms.names[stored] = name
     return name
   }
 
-  /// The name of an object's class, if another class was saved, whatever that is called now.
-  func otherClass(of object: any StateRestoring, _ info: TypeInfo, _ form: Reading) -> String? {
-    // Most objects have the very class (benchmark: restore nodes).
-    info.name == form.className || types.isObject(object, ofClassNamed: form.className)
-      ? nil : info.name
+  /// Decides which bodies an object is offered, and migrates the older ones.
+  func chooseBodies(_ slot: Int32, isBack: Bool) {
+    let unread = document.kept.bodies.isEmpty ? nil : document.kept.bodies[slot]
+    if unread == nil, form(document[slot].place.form).isCurrent { return }
+    let element = document[slot]
+    var bodies = (unread ?? []).map { read($0.record, $0.form, unread: $0) }
+    // What wrote nothing is migrated as well.
+    let own = element.body == .none ? nil : element.bodyRecord
+    bodies.append(read(own, element.place.form, unread: nil))
+    let untaken = isBack ? document.kept.untaken(slot) : nil
+    if let untaken { bodies.removeAll { !untaken.contains($0.unread?.id) } }
+    let order = ReadBody.order(bodies.map { ($0.unread?.reason, $0.isReadable) }, isLate: isBack)
+    elements[slot].offer(order.isEmpty ? bodies.suffix(1) : order.map { bodies[$0] })
   }
 
   /// Reads a body of a form, an older one by its migrations.
-  func read(
-    _ body: Result<KeyedDecoder, ArchiveError>, _ form: Int32, unread: ReadBody.Unread?
-  ) -> ReadBody {
-    var (version, known) = (self[form].stored.version, self[form].version)
+  private func read(_ record: UInt64?, _ number: Int32, unread: Kept?) -> ReadBody {
+    let body = Result { () throws(ArchiveError) in try record.map(elements.body) ?? .empty }
+    var (version, known) = (form(number).stored.version, form(number).version)
     guard case .success(let stored) = body, version != known.number else {
       return ReadBody(unread: unread, body: body)
     }
@@ -82,23 +85,22 @@ final class FormReader {
       }
       return ReadBody(unread: unread, body: .success(try copy.finish()), migratedFrom: first)
     } catch {
-      return ReadBody(
-        unread: unread, withheld: .migrationFailed(by: nil, from: version, error.reason))
+      return ReadBody(unread: unread) { [version] in
+        .migrationFailed(by: $0, from: version, error.reason)
+      }
     }
   }
 }
 
 /// A body that an object may be given, as this version of the app reads it.
 package struct ReadBody {
-  typealias Unread = (id: UInt64, reason: Kept.Reason)
-
   /// Nil for the element's own body.
-  let unread: Unread?
+  let unread: Kept?
   /// The values, or why the record does not open; nil if nobody gets to see the body.
   var body: Result<KeyedDecoder, ArchiveError>?
   var migratedFrom: Int?
-  /// The outcome of an element with a body that nobody gets to see, as long as there is no object.
-  var withheld: ElementOutcome?
+  /// Why nobody gets to see the body.
+  var withheld: ElementOutcome.Refusal?
 
   var isReadable: Bool { (try? body?.get()) != nil }
 
@@ -125,9 +127,9 @@ package struct ReadBody {
 
 extension StateVersion {
   /// Why nobody gets to see a body of a version that no migration begins with.
-  func refusal(of stored: Int) -> ElementOutcome {
+  func refusal(of stored: Int) -> ElementOutcome.Refusal {
     stored > number
-      ? .newerVersion(by: nil, stored: stored, known: number)
-      : .migrationFailed(by: nil, from: stored, "there is no migration from this version")
+      ? { [number] in .newerVersion(by: $0, stored: stored, known: number) }
+      : { .migrationFailed(by: $0, from: stored, "there is no migration from this version") }
   }
 }
