@@ -14,7 +14,7 @@ final class ProblemLineTests: XCTestCase {
     try app.errorLines().filter { $0.hasPrefix(LaunchedApp.said) }
   }
 
-  private var both: [String] { ["15", "16"].map(expected) }
+  private var both: [String] { ["14", "15"].map(expected) }
 
   func testLinesWaitUntilTheTerminalIsBackInItsUsualMode() throws {
     let app = try LaunchedApp("Mistakes", "inRawMode", home: TemporaryDirectory(), onTerminal: true)
@@ -34,21 +34,6 @@ final class ProblemLineTests: XCTestCase {
       if let signal { app.signal(signal) } else { try app.endInput() }
       XCTAssertEqual(try [app.errorLine(), app.errorLine()], both)
       XCTAssertEqual(app.ending(), signal.map { .killed(by: $0) } ?? .exited(0))
-    }
-  }
-
-  func testNothingIsPrintedIntoAFileThatHasTheNumberOfStderr() throws {
-    let home = try TemporaryDirectory()
-    for (command, number) in [(["sh", "-c", #"exec "$@" 2>&-"#, "sh"], "2"), ([], nil)] {
-      let app = try LaunchedApp(
-        "Mistakes", "withAFileInPlaceOfStderr", home: home, through: command)
-      let opened = try app.line()
-      if let number { XCTAssertEqual(opened, number) }
-      XCTAssertEqual(try app.line(), "made")
-      try app.endInput()
-      XCTAssertEqual(app.ending(), .exited(0))
-      XCTAssertEqual(try lines(of: app).count, number == nil ? 2 : 0)
-      XCTAssertEqual(try Data(contentsOf: URL(filePath: home.path + "/document")), Data())
     }
   }
 

@@ -40,8 +40,8 @@ public enum Restoration {
   ///
   /// A debug build prints each problem once to stderr, in a line with what is wrong, where,
   /// and what to do; a release build prints nothing. While stderr is a terminal in raw mode,
-  /// the lines wait until the mode is back or the process ends. Nothing is printed if stderr
-  /// was closed when the process began, nor in a process that runs tests.
+  /// the lines wait until the mode is back or the process ends. Nothing is printed in a process
+  /// that runs tests.
   ///
   /// With a closure nothing is printed, and the closure is called with the line, in every
   /// build and in tests, too. It may be called on any thread. Set it before

@@ -7,18 +7,6 @@ internal import RestorationLibc
 ///
 /// A process has one stderr, so all keepers share this state.
 package enum Problems {
-  /// Whether problems that no closure hears are printed.
-  ///
-  /// - Parameters:
-  ///   - isDebugBuild: Whether the library is built for debugging.
-  ///   - wasOpen: Whether stderr was open when the process began. Otherwise its number may be that of any
-  ///     file by now, also of a document of the user.
-  ///   - isTesting: Whether the process runs tests.
-  /// - Returns: Whether they are printed.
-  package static func isPrinting(isDebugBuild: Bool, wasOpen: Bool, isTesting: Bool) -> Bool {
-    isDebugBuild && wasOpen && !isTesting
-  }
-
   private struct State {
     var closure: (@Sendable (String) -> Void)?
     /// The problems that were said.
@@ -74,12 +62,11 @@ package enum Problems {
   static let isDebugBuild = false
   #endif
 
-  /// Found by the names that their types have in a program, since the library has nothing of them.
-  private static let isTesting =
-    ["6XCTest0A4CaseC", "7Testing4TestV"].contains { _typeByName($0) != nil }
-
-  private static let isPrinting = isPrinting(
-    isDebugBuild: isDebugBuild, wasOpen: unsafe flagsAtStart >= 0, isTesting: isTesting)
+  /// Whether problems that no closure hears are printed: in a debug build, unless it runs tests.
+  ///
+  /// Those are found by the names that their types have in a program, since the library has nothing of them.
+  private static let isPrinting =
+    isDebugBuild && !["6XCTest0A4CaseC", "7Testing4TestV"].contains { _typeByName($0) != nil }
 
   private static var isRaw: Bool {
     var mode = termios()
@@ -123,18 +110,3 @@ package enum Problems {
     line.withUTF8 { bytes in _ = unsafe write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
   }
 }
-
-#if DEBUG && compiler(>=6.3) && os(Linux)
-// The system calls the function before `main`. Later the number of stderr may have been taken by
-// any file.
-@section(".data")
-@used
-nonisolated(unsafe) private var flagsAtStart: Int32 = 0
-@section(".init_array")
-@used
-private let noteFlags: @convention(c) () -> Void = {
-  unsafe flagsAtStart = fcntl(STDERR_FILENO, F_GETFD)
-}
-#else
-nonisolated(unsafe) private var flagsAtStart = fcntl(STDERR_FILENO, F_GETFD)
-#endif

@@ -6,7 +6,6 @@ import RestorationKit
 enum TerminalMistakes {
   static let all: [String: Mistakes.App] = [
     "inRawMode": inRawMode,
-    "withAFileInPlaceOfStderr": withAFileInPlaceOfStderr,
     "withALibrary": withALibrary,
     "withAClosure": withAClosure,
   ]
@@ -36,14 +35,6 @@ enum TerminalMistakes {
     guard await nextLine() != nil else { return }
     tcsetattr(STDERR_FILENO, TCSANOW, &usual)
     _ = await nextLine()
-  }
-
-  /// Opens a document, which gets the number of stderr if stderr is closed.
-  private static func withAFileInPlaceOfStderr() async throws {
-    let home = ProcessInfo.processInfo.environment["HOME"] ?? ""
-    print(open(home + "/document", O_CREAT | O_WRONLY, 0o600))
-    try await makeMistakes()
-    await Restoration.end()
   }
 
   /// Loads a library, as a test runner does.

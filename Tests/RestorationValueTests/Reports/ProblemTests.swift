@@ -15,14 +15,6 @@ final class ProblemTests: XCTestCase {
 
   override func tearDown() async throws { Restoration.onProblem = nil }
 
-  func testOnlyAnOpenStderrOfADebugBuildWithoutTestsIsPrintedTo() {
-    let printing = (0..<8).filter { bits in
-      Problems.isPrinting(
-        isDebugBuild: bits & 1 > 0, wasOpen: bits & 2 > 0, isTesting: bits & 4 > 0)
-    }
-    XCTAssertEqual(printing, [0b011])
-  }
-
   #if !RESTORATION_NEXT
   func testTheProblemOfAValueIsSaidOnce() async throws {
     let said = Said()
