@@ -88,9 +88,6 @@ final class LaunchedApp {
   /// The next line of its standard error; nil at its end.
   func errorLine() throws -> String? { try errors.next() }
 
-  /// Whether there is more of its standard error, within a time.
-  func hasErrorLine(within limit: Duration) throws -> Bool { errors.hasMore(within: limit) }
-
   /// The lines of its standard error until the end.
   func errorLines() throws -> [String] { try errors.rest() }
 
@@ -138,18 +135,11 @@ private final class LineReader {
 
   init(_ file: FileHandle) { self.file = file }
 
-  func hasMore(within limit: Duration) -> Bool {
-    var waits = pollfd(fd: file.fileDescriptor, events: Int16(POLLIN), revents: 0)
-    return !bytes.isEmpty || poll(&waits, 1, Int32(limit / .milliseconds(1))) > 0
-  }
-
   func next() throws -> String? {
     while true {
       if let end = bytes.firstIndex(of: UInt8(ascii: "\n")) {
         defer { bytes.removeFirst(end + 1) }
-        let line = String(decoding: bytes[..<end], as: UTF8.self)
-        // A terminal ends a line so.
-        return line.hasSuffix("\r") ? String(line.dropLast()) : line
+        return String(decoding: bytes[..<end], as: UTF8.self)
       }
       guard try readMore() else {
         defer { bytes = [] }

@@ -16,25 +16,11 @@ final class ProblemLineTests: XCTestCase {
 
   private var both: [String] { ["14", "15"].map(expected) }
 
-  func testLinesWaitUntilTheTerminalIsBackInItsUsualMode() throws {
+  func testALineBeginsInTheFirstColumnOfATerminalInRawMode() throws {
     let app = try LaunchedApp("Mistakes", "inRawMode", home: TemporaryDirectory(), onTerminal: true)
+    XCTAssertEqual(try [app.errorLine(), app.errorLine()], both.map { $0 + "\r" })
     XCTAssertEqual(try app.line(), "made")
-    XCTAssertFalse(try app.hasErrorLine(within: .milliseconds(600)))
-    try app.send("usual mode")
-    XCTAssertEqual(try [app.errorLine(), app.errorLine()], both)
-    try app.endInput()
     XCTAssertEqual(app.ending(), .exited(0))
-  }
-
-  func testLinesAreThereWhenTheProcessEndsInRawMode() throws {
-    for signal in [nil, SIGTERM] {
-      let app = try LaunchedApp(
-        "Mistakes", "inRawMode", home: TemporaryDirectory(), onTerminal: true)
-      XCTAssertEqual(try app.line(), "made")
-      if let signal { app.signal(signal) } else { try app.endInput() }
-      XCTAssertEqual(try [app.errorLine(), app.errorLine()], both)
-      XCTAssertEqual(app.ending(), signal.map { .killed(by: $0) } ?? .exited(0))
-    }
   }
 
   func testNothingIsPrintedWhereTestsAreLoaded() throws {

@@ -133,7 +133,6 @@ enum EndSignals {
       }
     }
     LaunchMark.noteSignal()
-    Problems.printWaiting()
     isSending.store(true, ordering: .releasing)
     state.withLock { $0.hold() }
     // The handlers have run when the calls return, since the thread takes signals.

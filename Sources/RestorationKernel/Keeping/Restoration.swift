@@ -39,13 +39,12 @@ public enum Restoration {
   /// Takes each problem of a restore or of a save, in place of stderr.
   ///
   /// A debug build prints each problem once to stderr, in a line with what is wrong, where,
-  /// and what to do; a release build prints nothing. While stderr is a terminal in raw mode,
-  /// the lines wait until the mode is back or the process ends. Nothing is printed in a process
-  /// that runs tests.
+  /// and what to do; a release build prints nothing, nor does a process that runs tests.
   ///
   /// With a closure nothing is printed, and the closure is called with the line, in every
   /// build and in tests, too. It may be called on any thread. Set it before
   /// ``begin(_:version:signals:roots:prepare:)``; an empty closure makes the library silent.
+  /// An app that draws on the whole terminal needs one, which shows the lines or keeps them.
   ///
   ///     Restoration.onProblem = { print("A problem:", $0) }
   ///

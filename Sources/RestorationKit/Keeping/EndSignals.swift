@@ -189,7 +189,6 @@ enum EndSignals {
 
   /// Sends a signal to this thread, and returns when its handler has: tasks block signals.
   private static func send(_ number: Int32) {
-    Problems.printWaiting()
     let before = unblock([number])
     isSending.store(true, ordering: .releasing)
     raise(number)

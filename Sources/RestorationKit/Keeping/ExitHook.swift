@@ -12,8 +12,6 @@ enum ExitHook {
 
   private static let isSet: Bool = {
     _ = process
-    // What is printed last was registered first.
-    Problems.printAtEnd()
     DispatchQueue.main.setSpecific(key: isMain, value: true)
     return atexit { ExitHook.run() } == 0
   }()

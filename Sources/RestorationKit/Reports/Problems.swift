@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Synchronization
 
 internal import RestorationLibc
@@ -11,8 +10,6 @@ package enum Problems {
     var closure: (@Sendable (String) -> Void)?
     /// The problems that were said.
     var said: Set<String> = []
-    /// The lines that wait for the terminal.
-    var waiting: [String] = []
   }
 
   private static let state = Mutex(State())
@@ -30,17 +27,13 @@ package enum Problems {
   static func say(_ problems: @autoclosure () -> [String]) {
     guard isHeard else { return }
     for problem in problems().map(oneLine) {
-      let tell = state.withLock { state -> (@Sendable () -> Void)? in
+      let tell = state.withLock { state -> (@Sendable (String) -> Void)? in
         // A process that runs for long must not grow with problems.
         if state.said.count >= 1000 { state.said = [] }
         guard state.said.insert(problem).inserted else { return nil }
-        if let closure = state.closure { return { closure(problem) } }
-        guard isPrinting else { return nil }
-        state.waiting.append("RestorationKit: \(problem)")
-        // The line before it waits for a timer.
-        return state.waiting.count == 1 ? printSoon : nil
+        return state.closure ?? (isPrinting ? printLine : nil)
       }
-      tell?()
+      tell?(problem)
     }
   }
 
@@ -68,44 +61,16 @@ package enum Problems {
   private static let isPrinting =
     isDebugBuild && !["6XCTest0A4CaseC", "7Testing4TestV"].contains { _typeByName($0) != nil }
 
-  private static var isRaw: Bool {
-    var mode = termios()
-    return unsafe tcgetattr(STDERR_FILENO, &mode) == 0 && mode.c_lflag & tcflag_t(ICANON) == 0
-  }
-
-  /// Prints the lines that wait when the process ends.
-  static func printAtEnd() { _ = hasEnd }
-
-  private static let hasEnd = atexit { Problems.printWaiting() } == 0
-
-  /// Prints the lines that wait for the terminal.
-  static func printWaiting() {
-    let lines = state.withLock { state in
-      defer { state.waiting = [] }
-      return state.waiting
-    }
-    guard !lines.isEmpty else { return }
-    // A terminal in raw mode does not go to the first column by itself.
-    let end = isRaw ? "\r\n" : "\n"
-    for line in lines { printLine(line + end) }
-  }
-
-  /// Prints the lines that wait, on a terminal on which a program draws the whole screen when that is back in
-  /// its usual mode, or the process ends.
-  @Sendable private static func printSoon() {
-    guard isRaw else { return printWaiting() }
-    printAtEnd()
-    DispatchQueue.global(qos: .utility).asyncAfter(
-      deadline: .now() + .milliseconds(200), execute: printSoon)
-  }
-
   /// Prints a line if that is possible without waiting, and without a signal that ends the process.
-  private static func printLine(_ line: String) {
+  @Sendable private static func printLine(_ problem: String) {
     var request = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
     guard unsafe poll(&request, 1, 0) == 1, request.revents & Int16(POLLERR | POLLNVAL) == 0 else {
       return
     }
-    var line = line
+    var mode = termios()
+    let isRaw = unsafe tcgetattr(STDERR_FILENO, &mode) == 0 && mode.c_lflag & tcflag_t(ICANON) == 0
+    // A terminal in raw mode does not go to the first column by itself.
+    var line = "RestorationKit: \(problem)" + (isRaw ? "\r\n" : "\n")
     // A line is shorter than what a pipe takes as a whole.
     line.withUTF8 { bytes in _ = unsafe write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
   }

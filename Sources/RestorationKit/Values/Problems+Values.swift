@@ -15,8 +15,6 @@ extension Problems {
   static func noteUse(of name: String) {
     guard isDebugBuild, !hasKeeper.load(ordering: .relaxed) else { return }
     firstUse.withLock { $0 = $0 ?? name }
-    // What is registered last is called first.
-    printAtEnd()
     _ = hasEnd
   }
 

@@ -24,17 +24,12 @@ enum TerminalMistakes {
     print("made")
   }
 
-  /// Goes back to the usual mode after a line, and ends with the input.
   private static func inRawMode() async throws {
-    var usual = termios()
-    tcgetattr(STDERR_FILENO, &usual)
-    var raw = usual
+    var raw = termios()
+    tcgetattr(STDERR_FILENO, &raw)
     cfmakeraw(&raw)
     tcsetattr(STDERR_FILENO, TCSANOW, &raw)
     try await makeMistakes()
-    guard await nextLine() != nil else { return }
-    tcsetattr(STDERR_FILENO, TCSANOW, &usual)
-    _ = await nextLine()
   }
 
   /// Loads a library, as a test runner does.
