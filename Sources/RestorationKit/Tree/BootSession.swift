@@ -17,25 +17,16 @@ enum BootSession {
 
   /// Tells the session from all others; nil where the system does not say.
   static let identifier: String? = {
-    #if canImport(Darwin)
     var bytes = [UInt8](repeating: 0, count: 64)
+    #if canImport(Darwin)
     var count = bytes.count
-    guard unsafe sysctlbyname("kern.bootsessionuuid", &bytes, &count, nil, 0) == 0 else {
-      return nil
-    }
-    return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    let isKnown = unsafe sysctlbyname("kern.bootsessionuuid", &bytes, &count, nil, 0) == 0
     #else
     // A launch needs it, and the first use of a file manager takes longer than all else that it asks.
-    do throws(ArchiveError) {
-      guard let file = try OpenFile.existing("/proc/sys/kernel/random/boot_id") else { return nil }
-      let bytes = try unsafe [UInt8](unsafeUninitializedCapacity: 64) {
-        (buffer, count) throws(ArchiveError) in
-        count = try unsafe file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
-      }
-      return String(decoding: bytes, as: UTF8.self)
-    } catch {
-      return nil
-    }
+    let file = try? OpenFile.existing("/proc/sys/kernel/random/boot_id")
+    let count = try? unsafe bytes.withUnsafeMutableBytes { try unsafe file?.read(into: $0, at: 0) }
+    let isKnown = count != nil
     #endif
+    return isKnown ? String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self) : nil
   }()
 }
