@@ -11,41 +11,37 @@ public struct RestorationError: Error, Hashable, Sendable {
   public struct Code: Hashable, Sendable {
     fileprivate let name: String
 
-    package init(_ name: String) {
-      self.name = name
-    }
-
     /// The archive, its key or its place cannot be used; see ``archive``.
-    public static let archive = Code("archive")
+    public static let archive = Code(name: "archive")
 
     /// The place where the directory keeps its states cannot be reached, as a store that several
     /// machines share; the description says why.
-    public static let store = Code("store")
+    public static let store = Code(name: "store")
 
     /// A node that a reference names is back with another type.
-    public static let nodeTypeMismatch = Code("nodeTypeMismatch")
+    public static let nodeTypeMismatch = Code(name: "nodeTypeMismatch")
 
     /// A name was registered for two types or storyboards.
-    public static let nameTaken = Code("nameTaken")
+    public static let nameTaken = Code(name: "nameTaken")
 
     /// An application or state name cannot be the name of a file.
-    public static let invalidName = Code("invalidName")
+    public static let invalidName = Code(name: "invalidName")
 
     /// Migrations do not lead from version to version up to the one they are
     /// registered with, or the version is below 1.
-    public static let invalidMigrations = Code("invalidMigrations")
+    public static let invalidMigrations = Code(name: "invalidMigrations")
 
     /// A migration renamed a key to one that has a value, or a value has the key of the library.
-    public static let keyTaken = Code("keyTaken")
+    public static let keyTaken = Code(name: "keyTaken")
 
     /// The trees have more nodes than ``StatePolicy/nodeLimit``.
-    public static let tooManyNodes = Code("tooManyNodes")
+    public static let tooManyNodes = Code(name: "tooManyNodes")
 
     /// Another instance of the app has the state.
-    public static let inUse = Code("inUse")
+    public static let inUse = Code(name: "inUse")
 
     /// ``Restoration/begin(_:version:signals:roots:prepare:)`` was called a second time.
-    public static let alreadyBegun = Code("alreadyBegun")
+    public static let alreadyBegun = Code(name: "alreadyBegun")
   }
 
   /// The kind of failure.
