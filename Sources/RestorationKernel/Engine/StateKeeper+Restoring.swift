@@ -100,7 +100,7 @@ extension StateKeeper {
         KnownObjects.shared.note(object, at: slot, of: owner, hasChanged: true)
       }
     }
-    report.lines = run.entries(kept: document.keptAndBelow)
+    report.lines = ReportEntries(run.lines(kept: document.keptAndBelow), of: document)
     run.elements.forget()
     self.document = document
     report.walkDuration = start.duration(to: .now)

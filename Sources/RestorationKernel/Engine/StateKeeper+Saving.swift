@@ -224,12 +224,7 @@ extension StateKeeper {
     let stored = document.elements.count - 1 - document.removedCount - kept
     report.unaskedCount = max(0, stored - notes.askedCount)
     report.kept = document.keptElements(types)
-    if notes.isShort {
-      let entries = notes.entries(document)
-      report.lines = ReportEntries { entries }
-    } else {
-      report.lines = ReportEntries { [notes] in notes.entries(document) }
-    }
+    report.lines = ReportEntries(notes, of: document)
   }
 }
 

@@ -154,6 +154,12 @@ final class ReportEntries: @unchecked Sendable {
 
   init(_ make: @escaping () -> [ReportEntry]) { self.make = make }
 
+  /// Few entries are made at once: a report that holds a document lets the next save copy it.
+  convenience init(_ notes: SurveyNotes, of document: Document) {
+    self.init { notes.entries(document) }
+    if notes.isShort { _ = made }
+  }
+
   var made: [ReportEntry] { lock.withLock { _ in entries } }
 }
 

@@ -135,22 +135,20 @@ extension RestorationRun {
 
   // MARK: Report
 
-  /// The lines of the report, made when somebody asks for them; the elements that are kept have a note.
-  func entries(kept: Set<Int32>) -> ReportEntries {
-    let lines = order.map { slot in
-      var notes = elements[slot].notes
-      if kept.contains(slot) { notes.append(.kept) }
-      if elements[slot].isDecodable, let note = unreadNote(slot) { notes.append(note) }
-      return (slot, elements[slot].outcome, notes)
+  /// The lines of the report; the elements that are kept have a note.
+  func lines(kept: Set<Int32>) -> SurveyNotes {
+    let ofApplication = elements[Document.tree].outcome ?? .restored(by: .delegate)
+    var lines = SurveyNotes(usual: order.last.flatMap { elements[$0].outcome } ?? ofApplication)
+    lines.set(ofApplication, Document.tree)
+    for note in elements[Document.tree].notes { lines.add(note, Document.tree) }
+    for slot in order {
+      guard let outcome = elements[slot].outcome else { continue }
+      lines.add(slot, outcome)
+      for note in elements[slot].notes { lines.add(note, slot) }
+      if kept.contains(slot) { lines.add(.kept, slot) }
+      if elements[slot].isDecodable, let note = unreadNote(slot) { lines.add(note, slot) }
     }
-    let (outcome, notes) = (elements[Document.tree].outcome, elements[Document.tree].notes)
-    return ReportEntries { [document] in
-      let paths = StoredPaths(document)
-      let entries = lines.compactMap { slot, outcome, notes in
-        outcome.map { ReportEntry(slot, of: document, at: paths[slot], $0, notes) }
-      }
-      return entries.noting(notes, outcome ?? .restored(by: .delegate))
-    }
+    return lines
   }
 
   /// The keys of an element that nobody asked for; nil if there are none.

@@ -1,14 +1,18 @@
-/// What a survey says of the objects that it has met, in the order of the walk.
+/// What a survey or a restore says of objects, in the order of the walk.
 struct SurveyNotes {
   private enum Line {
     case slot(Int32)
     indirect case entry(ReportEntry)
   }
 
+  /// The outcome of most elements.
+  private let usual: ElementOutcome
   private var lines: [Line] = []
   private var notes: [Int32: [ReportNote]] = [:]
   private var outcomes: [Int32: ElementOutcome] = [:]
   private(set) var askedCount = 0
+
+  init(usual: ElementOutcome = .saved) { self.usual = usual }
 
   mutating func add(asked slot: Int32) {
     askedCount += 1
@@ -18,7 +22,7 @@ struct SurveyNotes {
   /// Adds a line of an element whose object is not asked.
   mutating func add(_ slot: Int32, _ outcome: ElementOutcome) {
     lines.append(.slot(slot))
-    outcomes[slot] = outcome
+    set(outcome, slot)
   }
 
   mutating func add(_ entry: ReportEntry) { lines.append(.entry(entry)) }
@@ -35,10 +39,10 @@ struct SurveyNotes {
     if notes[slot]?.contains(note) != true { notes[slot, default: []].append(note) }
   }
 
-  mutating func set(_ outcome: ElementOutcome, _ slot: Int32) { outcomes[slot] = outcome }
+  mutating func set(_ outcome: ElementOutcome, _ slot: Int32) {
+    if outcome != usual { outcomes[slot] = outcome }
+  }
 
-  /// Whether there are so few lines that they are made at once: a report that holds a document lets the
-  /// next save copy it.
   var isShort: Bool { lines.count <= 32 }
 
   /// The lines; that of the application comes first, if there is something to say of it.
@@ -50,11 +54,11 @@ struct SurveyNotes {
       switch line {
       case .slot(let slot):
         ReportEntry(
-          slot, of: document, at: paths[slot], outcomes[slot] ?? .saved, notes[slot] ?? [])
+          slot, of: document, at: paths[slot], outcomes[slot] ?? usual, notes[slot] ?? [])
       case .entry(let entry): entry
       }
     }
-    return entries.noting(notes[Document.tree] ?? [], .saved)
+    return entries.noting(notes[Document.tree] ?? [], outcomes[Document.tree] ?? usual)
   }
 
   /// Whether an element has something that could not be stored, and may be the next time.
