@@ -141,17 +141,6 @@ extension Autosave.Event: CustomStringConvertible {
 }
 
 extension StateKeeper {
-  /// A sequence with an element for each change that the keeper hears of; changes that come
-  /// before an element is taken count as one.
-  ///
-  /// The keeper hears of changes of objects that a save has met, unless their
-  /// ``StateRestoring/stateTracking`` is ``StateTracking/always``. The end of a restore
-  /// counts as a change, too. Changes that only the timer of an autosave finds make no
-  /// element. The sequence ends with ``close()``.
-  /// ``autosave(every:polling:clock:isolation:roots:told:)`` saves whenever an element
-  /// comes.
-  public var needsSaveChanges: AsyncStream<Void> { signal.changes }
-
   /// Saves whenever something has changed, until ``close()``; begin it after the restore.
   ///
   ///     keeper.autosave { [window] }

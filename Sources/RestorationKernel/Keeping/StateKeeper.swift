@@ -151,7 +151,6 @@ public final class StateKeeper {
 
   /// Lets the state go, so that another keeper may have it.
   public func close() async {
-    signal.end()
     autosave = nil
     try? await inFile { (queue) throws(ArchiveError) in try queue.file.close() }
     findings.lastRestore = nil
