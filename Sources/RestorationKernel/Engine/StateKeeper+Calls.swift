@@ -50,8 +50,6 @@ extension StateKeeper {
     var discarded: Int?
     /// Why the stored state could not be read, if it may be read later, and nothing was stored since.
     var unread: ArchiveError?
-    /// The tabs that were selected and are not back.
-    var tabsToCome: [TabToCome] = []
     /// The mark of the launch; nil before a restore.
     var launch: LaunchMark?
     /// The change that is written now, or of which nobody knows the outcome.

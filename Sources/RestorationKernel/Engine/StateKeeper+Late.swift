@@ -1,12 +1,5 @@
 internal import ArchiveCodec
 
-/// Tabs whose selected one is not back, and what was selected instead.
-struct TabToCome {
-  weak var tabs: (any RestorableTabs)?
-  let id: UInt64
-  let instead: ObjectIdentifier?
-}
-
 extension StateKeeper {
   /// Restores a node that came after the restore, from the state that is kept for it.
   ///
@@ -32,9 +25,7 @@ extension StateKeeper {
   /// `applicationFinishedRestoringState`. Nodes below the node are looked for as
   /// always; the node itself exists, so no factory is asked for it. The gates and
   /// `didDecodeRestorableState` are about the whole state and are not called. The
-  /// parent is not told, but for ``RestorableTabs``: a tab that was selected when the state
-  /// was saved is selected, unless another one has been selected since the
-  /// restore. Nodes that are still not back stay kept.
+  /// parent is not told, so select a tab yourself. Nodes that are still not back stay kept.
   ///
   /// The call waits for the calls before it, as for a save that is written. An element in which the
   /// call crashes is counted, and left out as in a restore; see ``StatePolicy/crashThreshold``.
@@ -157,7 +148,6 @@ extension StateKeeper {
     if late.isBack { settle(late, run, before, &after) }
     if let parent = late.parent { KnownObjects.shared.askAgain([parent], of: owner) }
     end(run, with: after, since: start, in: &report)
-    if let tabs = late.parent as? any RestorableTabs { select(late, in: tabs) }
     return report
   }
 
@@ -194,15 +184,6 @@ extension StateKeeper {
       failure = error
       return nil
     }
-  }
-
-  /// Selects a tab that came late, unless another one has been selected since the restore.
-  private func select(_ late: Late, in tabs: any RestorableTabs) {
-    guard let id = document?[late.slot].id,
-      let index = findings.tabsToCome.firstIndex(where: { $0.tabs === tabs && $0.id == id })
-    else { return }
-    let instead = findings.tabsToCome.remove(at: index).instead
-    if tabs.selectedTab.map({ ObjectIdentifier($0) }) == instead { tabs.selectedTab = late.node }
   }
 
   /// Gives up the states that are kept beside, or in place of, the state of a node that is back.

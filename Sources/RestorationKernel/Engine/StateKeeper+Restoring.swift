@@ -82,9 +82,6 @@ extension StateKeeper {
     let document = run.settled { records.byteCount(of: $0) }
     report.kept = document.keptElements(types)
     findings.launch = launch
-    findings.tabsToCome = run.elements.tabsToCome.map { tabs, id in
-      TabToCome(tabs: tabs, id: id, instead: tabs.selectedTab.map { ObjectIdentifier($0) })
-    }
     end(run, with: document, since: start, in: &report)
   }
 

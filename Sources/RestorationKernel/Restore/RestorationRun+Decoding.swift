@@ -59,12 +59,10 @@ extension RestorationRun {
     }
     if traits.contains(.tabs), let tabs = object as? any RestorableTabs {
       attempt(slot) {
-        guard let id = try coder.builtIn?.selectedTab() else { return }
-        if let tab = elements.object(ofRecord: id) as? any RestorableNode {
-          tabs.selectedTab = tab
-        } else {
-          elements.tabsToCome.append((tabs, id))
-        }
+        guard let id = try coder.builtIn?.selectedTab(),
+          let tab = elements.object(ofRecord: id) as? any RestorableNode
+        else { return }
+        tabs.selectedTab = tab
       }
     }
   }

@@ -63,8 +63,6 @@ final class RestoredElements {
   @safe @exclusivity(unchecked) private var claimed: KeyTable
   /// Knows the objects of elements that this restore does not restore.
   private var owner: KnownObjects.Owner?
-  /// The tabs that were selected, and are not back.
-  var tabsToCome: [(tabs: any RestorableTabs, id: UInt64)] = []
 
   /// The restore of a part costs what it restores.
   init(
@@ -123,7 +121,7 @@ final class RestoredElements {
   func contains(_ object: any StateRestoring) -> Bool { claimed[UInt64(addressOf: object)] != nil }
 
   /// Lets all objects go; coders that hooks have kept find nothing any more.
-  func forget() { (table, owner, tabsToCome) = (([Item()], [:]), nil, []) }
+  func forget() { (table, owner) = (([Item()], [:]), nil) }
 
   // MARK: Outcomes
 

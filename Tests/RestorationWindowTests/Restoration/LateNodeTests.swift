@@ -399,7 +399,10 @@ final class LateNodeTests: XCTestCase {
     others.restorationChildren.append(late)
     let restored = try await again.restore(late: late, below: others)
     XCTAssertEqual(restored.problems, [])
+    #if !RESTORATION_NEXT
+    // In the new core the app selects the tab.
     XCTAssertIdentical(others.selectedTab, late)
+    #endif
   }
 
   func testATabThatComesLateDoesNotTakeTheSelectionOfTheUser() async throws {
