@@ -11,10 +11,8 @@ package final class TurnQueue {
 
   /// The turn that runs now, or is about to begin; nil if there is none.
   package private(set) var running: Kind?
-  /// The calls that wait, the last one at the end.
+  /// The calls that wait, the first one first.
   private var waiting: [WaitingCall] = []
-  /// Those of them that are next, the first one at the end.
-  private var next: [WaitingCall] = []
   /// Counts the bodies that came before calls which were made earlier, and have stored something.
   ///
   /// Calls that were made before such a body change nothing any more.
@@ -22,17 +20,18 @@ package final class TurnQueue {
 
   package init() {}
 
-  /// Runs a body when all turns before it have ended, or before they have: see ``overtake(_:_:)``.
+  /// Runs a body when all turns before it have ended.
   ///
-  /// - Complexity: O(1), and the body's.
+  /// One that overtakes runs at once, before the turns that wait and in the midst of the one that runs: for a
+  /// caller that blocks the actor, where no turn could end.
   package func run<Value, Failure: Error>(
     _ kind: Kind = .other, overtaking isOvertaking: Bool = false,
     _ body: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
-    if isOvertaking { return try await overtake(kind, body) }
-    if running != nil { await turn() }
+    let interrupted = isOvertaking ? running : nil
+    if running != nil, !isOvertaking { await turn() }
     running = kind
-    defer { end() }
+    defer { if interrupted == nil { end() } else { running = interrupted } }
     return try await body()
   }
 
@@ -45,23 +44,11 @@ package final class TurnQueue {
     await withCheckedContinuation { waiting.append(WaitingCall(continuation: $0)) }
   }
 
-  /// Runs a body at once, before the turns that wait and in the midst of the one that runs: for a
-  /// caller that blocks the actor, where no turn could end.
-  package func overtake<Value, Failure: Error>(
-    _ kind: Kind, _ body: () async throws(Failure) -> Value
-  ) async throws(Failure) -> Value {
-    let interrupted = running
-    running = kind
-    defer { if interrupted == nil { end() } else { running = interrupted } }
-    return try await body()
-  }
-
   /// Gives the next call its turn; nobody who calls meanwhile comes between.
   private func end() {
-    if next.isEmpty { (next, waiting) = (waiting.reversed(), []) }
     // The kind is known when the body begins; until then nothing of it is under way.
-    running = next.isEmpty ? nil : .other
-    next.popLast()?.continuation.resume()
+    running = waiting.isEmpty ? nil : .other
+    if !waiting.isEmpty { waiting.removeFirst().continuation.resume() }
   }
 }
 

@@ -118,3 +118,11 @@ final class TurnQueueTests: XCTestCase {
   }
   #endif
 }
+
+#if RESTORATION_NEXT
+extension TurnQueue {
+  fileprivate func overtake(_ kind: Kind, _ body: () -> Void) async {
+    await run(kind, overtaking: true) { body() }
+  }
+}
+#endif
