@@ -70,9 +70,9 @@ public struct RestorationError: Error, Hashable, Sendable {
 }
 
 extension RestorationError {
-  /// Wraps a failure to read what was to be restored; the app goes on by itself.
-  static func notRestored(_ error: ArchiveError, makesKey: Bool) -> RestorationError {
-    guard error.isAboutContent || error.code == .keyMissing else { return RestorationError(error) }
+  /// Says what to do after a failure to read what was to be restored; the app goes on by itself.
+  static func notRestored(_ error: ArchiveError, makesKey: Bool) -> any Error {
+    guard error.isAboutContent || error.code == .keyMissing else { return error }
     let advice =
       switch error.code {
       case .keyMissing where !makesKey:

@@ -41,8 +41,8 @@ extension StateKeeper {
     var hasTriedToRestore = false
     /// What became of the last restore; nil before the first one.
     var lastRestore: Result<ReportOutcome, RestorationError>?
-    /// Why the last save failed; nil if it did not.
-    var saveFailure: String?
+    /// What became of the last save; nil before the first one.
+    var lastSave: Result<ReportOutcome, RestorationError>?
     /// Whether this launch has made sure that what is stored outlasts a power cut.
     var isOnDisk = false
     /// What the app had when it discarded its state, or when that could not be read, which is not
@@ -64,35 +64,39 @@ extension StateKeeper {
   var types: TypeTable { objects.types }
   var signal: ChangeSignal { owner.signal }
 
-  /// Asks the app in a turn, and tells it the problems of the report.
+  /// Asks the app in a turn, and tells it the problems of the report, or why there is none.
   ///
   /// A call that blocks the actor comes before all others.
-  func call<Report: CallReport, Failure: Error>(
-    _ kind: TurnQueue.Kind = .other, _ body: () async throws(Failure) -> Report
-  ) async throws(Failure) -> Report {
+  func call<Report: CallReport>(
+    _ kind: TurnQueue.Kind = .other, _ body: () async throws -> Report
+  ) async throws(RestorationError) -> Report {
     let report = try await turns.run(kind, overtaking: asking.blockedUntil != nil) {
-      () async throws(Failure) in
+      () async throws(RestorationError) in
       if isDelegateGone { return Report(.delegateGone, []) }
       // A delegate that the app lets go meanwhile takes part all the same.
       let delegate = delegate
       defer { withExtendedLifetime(delegate) {} }
-      return try await body()
+      do { return try await body() } catch { return try refused(error) }
     }
     Problems.say(report.said)
     settings.heard?(report.problems.map(\.description))
     return report
   }
 
-  /// The report of a call that a locked key or another instance prevents; nil after another error.
-  func refused<Report: CallReport>(_ error: ArchiveError) -> Report? {
-    switch error.code {
+  /// The report of a call that a locked key or another instance prevents; throws any other error.
+  private func refused<Report: CallReport>(_ error: any Error) throws(RestorationError) -> Report {
+    let content = ArchiveError.content(error)
+    switch content.code {
     case .keyLocked: return Report(.locked, [])
     case .locked:
       // The other keeper has a name only if it is one of this process.
-      let isOfProcess = error.subject == ArchiveError.thisProcess
-      let other = OtherInstance(stateName: settings.source.name, process: error.subject)
-      return Report(.inUse(by: error.subject), isOfProcess ? [other] : [])
-    default: return nil
+      let isOfProcess = content.subject == ArchiveError.thisProcess
+      let other = OtherInstance(stateName: settings.source.name, process: content.subject)
+      return Report(.inUse(by: content.subject), isOfProcess ? [other] : [])
+    default:
+      let error = error as? RestorationError ?? RestorationError(content)
+      Problems.say(["The \(Report.call) has failed: \(error)"])
+      throw error
     }
   }
 
@@ -106,6 +110,9 @@ extension StateKeeper {
 
 /// A report of a call that asks the app.
 protocol CallReport {
+  /// What the call does, in a word.
+  static var call: String { get }
+
   init(_ outcome: ReportOutcome, _ others: [OtherInstance])
 
   /// The problems, each in a sentence with its place.
@@ -113,8 +120,20 @@ protocol CallReport {
   var problems: [ReportEntry] { get }
 }
 
-extension PreservationReport: CallReport {}
-extension RestorationReport: CallReport {}
+extension PreservationReport: CallReport {
+  static var call: String { "save" }
+}
+
+extension RestorationReport: CallReport {
+  static var call: String { "restore" }
+}
+
+extension Result {
+  /// Runs a body, and keeps its error.
+  init(of body: () async throws(Failure) -> Success) async {
+    do throws(Failure) { self = .success(try await body()) } catch { self = .failure(error) }
+  }
+}
 
 extension StateKeeper {
   /// Calls the file in a turn of its own.

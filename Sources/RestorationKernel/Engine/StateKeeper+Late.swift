@@ -45,23 +45,19 @@ extension StateKeeper {
   public func restore(
     late node: any RestorableNode, below parent: (any RestorableNode)? = nil
   ) async throws(RestorationError) -> RestorationReport {
-    do throws(ArchiveError) {
-      return try await call { () async throws(ArchiveError) in
-        defer { asking.coming = nil }
-        while let late = late(node, below: parent) {
-          asking.coming = late.isBack ? nil : (ObjectIdentifier(node), late.slot)
-          let count = turns.overtakingCount
-          let isSettled = findings.underWay == nil
-          let bodies = try await bodies(of: late)
-          // A save that blocked the actor has changed the document.
-          guard count == turns.overtakingCount, isSettled else { continue }
-          defer { signal.tell() }
-          return restore(late, bodies)
-        }
-        return RestorationReport(.nothingKept)
+    try await call { () async throws in
+      defer { asking.coming = nil }
+      while let late = late(node, below: parent) {
+        asking.coming = late.isBack ? nil : (ObjectIdentifier(node), late.slot)
+        let count = turns.overtakingCount
+        let isSettled = findings.underWay == nil
+        let bodies = try await bodies(of: late)
+        // A save that blocked the actor has changed the document.
+        guard count == turns.overtakingCount, isSettled else { continue }
+        defer { signal.tell() }
+        return restore(late, bodies)
       }
-    } catch {
-      throw RestorationError(error)
+      return RestorationReport(.nothingKept)
     }
   }
 
@@ -196,7 +192,7 @@ extension StateKeeper {
     await turns.run {
       // What is written now would bring back what it knows of.
       if findings.underWay != nil {
-        do throws(ArchiveError) { try await inFileNow { (_) throws(ArchiveError) in } } catch {}
+        try? await inFileNow { _ in }
       }
       guard let slot = KnownObjects.shared.known(node, to: owner)?.slot, var document else {
         return

@@ -10,27 +10,22 @@ extension StateKeeper {
   func restore(
     onlyUnread: Bool = false, _ roots: () -> [any RestorableNode]
   ) async throws(RestorationError) -> RestorationReport {
-    do throws(RestorationError) {
-      let report = try await call(.restore) { () async throws(RestorationError) in
+    let result = await Result { () async throws(RestorationError) in
+      try await call(.restore) { () async throws in
         let had = onlyUnread && findings.unread != nil ? findings.discarded : nil
         if onlyUnread, had == nil { return RestorationReport(.declined) }
         return try await restoreNow(roots(), ifItHas: had)
       }
-      if onlyUnread, report.outcome == .declined { return report }
-      findings.lastRestore = .success(report.outcome)
-      settings.last?.restore = .success(report)
-      return report
-    } catch {
-      Problems.say(["The restore has failed: \(error)"])
-      findings.lastRestore = .failure(error)
-      settings.last?.restore = .failure(error)
-      throw error
     }
+    if onlyUnread, case .success(let report) = result, report.outcome == .declined { return report }
+    findings.lastRestore = result.map(\.outcome)
+    settings.last?.restore = result
+    return try result.get()
   }
 
   private func restoreNow(
     _ roots: [any RestorableNode], ifItHas had: Int?
-  ) async throws(RestorationError) -> RestorationReport {
+  ) async throws -> RestorationReport {
     let unread = findings.unread
     findings.hasTriedToRestore = true
     // An autosave may have found that there is nothing to save yet.
@@ -38,24 +33,20 @@ extension StateKeeper {
     // Whatever was saved so far is stored.
     beginAnew()
     findings.isOnDisk = false
-    let opened: FileQueue.Opened
-    do throws(ArchiveError) {
-      opened = try await inFileNow { (queue) throws(ArchiveError) in try queue.open() }
-    } catch {
-      if error.mayPass {
-        let has = digest(of: roots)
-        (findings.unread, findings.discarded) = (error, had ?? has)
-        if has != findings.discarded { return RestorationReport(.declined) }
-      }
-      if let report: RestorationReport = refused(error) { return report }
-      throw .notRestored(error, makesKey: settings.source.keys.makesKey)
+    let result = await Result { () async throws(ArchiveError) in
+      try await inFileNow { (queue) throws(ArchiveError) in try queue.open() }
     }
     if let had, digest(of: roots) != had {
       // The app has gone on, so the state stays one that nobody has read.
-      opened.mark?.endRestore()
+      try? result.get().mark?.endRestore()
       (document, findings.unread) = (nil, unread)
       return RestorationReport(.declined)
     }
+    if case .failure(let error) = result {
+      if error.mayPass { (findings.unread, findings.discarded) = (error, digest(of: roots)) }
+      throw RestorationError.notRestored(error, makesKey: settings.source.keys.makesKey)
+    }
+    let opened = try result.get()
     var report = opened.report
     (report.stateName, report.otherInstances) = settings.source.holding.now
     if let stored = opened.stored {

@@ -12,67 +12,43 @@ extension StateKeeper {
     byItself isByItself: Bool = false, _ roots: () -> [any RestorableNode]
   ) async throws(RestorationError) -> PreservationReport {
     let count = turns.overtakingCount
-    do throws(RestorationError) {
-      let report = try await call { () async throws(RestorationError) in
+    let result = await Result { () async throws(RestorationError) in
+      try await call { () async throws in
+        var isOutdated = false
+        while count == turns.overtakingCount {
+          do {
+            return try await saveNow(roots(), byItself: isByItself, writesAnyway: isOutdated)
+          } catch let error as ArchiveError where error.code == .outdated && !isOutdated {
+            // Somebody has changed the stored state; what the file has kept of it decides what is written.
+            isOutdated = true
+          } catch where count != turns.overtakingCount { }
+        }
         // A later call has stored the state.
-        guard count == turns.overtakingCount else { return PreservationReport(.saved) }
-        return try await saveNow(roots(), byItself: isByItself)
+        return PreservationReport(.saved)
       }
-      findings.saveFailure = nil
-      settings.last?.save = .success(report)
-      if !isByItself { tellAutosave(isStored: report.outcome == .saved) }
-      return report
-    } catch {
-      Problems.say(["The save has failed: \(error)"])
-      findings.saveFailure = error.description
-      settings.last?.save = .failure(error)
-      if !isByItself { tellAutosave(isStored: false) }
-      throw error
     }
-  }
-
-  private func tellAutosave(isStored: Bool) {
-    autosave?.turns.goOn(isStored: isStored, asksByTime: types.knowsUntracked)
+    settings.last?.save = result
+    findings.lastSave = result.map(\.outcome)
+    if !isByItself {
+      autosave?.turns.goOn(
+        isStored: findings.lastSave == .success(.saved), asksByTime: types.knowsUntracked)
+    }
+    return try result.get()
   }
 
   private func saveNow(
-    _ roots: [any RestorableNode], byItself isByItself: Bool
-  ) async throws(RestorationError) -> PreservationReport {
+    _ roots: [any RestorableNode], byItself isByItself: Bool, writesAnyway: Bool
+  ) async throws -> PreservationReport {
     if findings.lastRestore == .success(.locked) { return PreservationReport(.locked) }
+    var report = PreservationReport(.saved)
     if isIdle(roots) {
-      var report = PreservationReport(.saved)
       describe(SurveyNotes(), nil, in: &report)
       return report
     }
-    var isOutdated = false
-    while true {
-      do {
-        return try await survey(roots, byItself: isByItself, writesAnyway: isOutdated)
-      } catch let error as RestorationError {
-        throw error
-      } catch {
-        let error = error as? ArchiveError ?? .content(error)
-        if error.code == .outdated, !isOutdated {
-          // Somebody has changed the stored state; what the file has kept of it decides what is written.
-          isOutdated = true
-        } else if let report: PreservationReport = refused(error) {
-          return report
-        } else {
-          throw RestorationError(error)
-        }
-      }
-    }
-  }
-
-  private func survey(
-    _ roots: [any RestorableNode], byItself isByItself: Bool, writesAnyway: Bool
-  ) async throws -> PreservationReport {
     let unread: ReportNote? =
       findings.hasTriedToRestore
       ? findings.unread.map { .unreadable($0.description) } : .notRestoredBefore
-    var report = PreservationReport(.saved)
-    // A save that blocked the actor meanwhile has stored a later state.
-    guard try await prepare() else { return report }
+    try await prepare()
     let start = ContinuousClock.now
     let result: Survey.Result
     do {
@@ -90,7 +66,7 @@ extension StateKeeper {
       return report
     }
     if writesAnyway || !result.isEmpty || !isStored {
-      guard try await isWritten(result, &report) else { return report }
+      try await write(result, &report)
     } else {
       apply(result)
       if !findings.isOnDisk {
@@ -103,44 +79,43 @@ extension StateKeeper {
     return report
   }
 
-  /// Writes a change; false if a save that blocked the actor meanwhile has stored a later state.
-  private func isWritten(
+  /// Writes a change.
+  ///
+  /// - Throws: `outdated` if a save that blocked the actor meanwhile has written a later one.
+  private func write(
     _ result: Survey.Result, _ report: inout PreservationReport
-  ) async throws(ArchiveError) -> Bool {
-    let count = turns.overtakingCount
+  ) async throws(ArchiveError) {
     findings.lastWrite += 1
+    let number = findings.lastWrite
     // A change that is there, and that a power cut may undo, is made to last by the next save.
     (findings.underWay, findings.isOnDisk) = (result, false)
     let (hasNew, records, removed) = (!result.change.added.isEmpty, result.records, result.removed)
-    let appended = try await inFileNow { [number = findings.lastWrite] queue in
+    let appended = try await inFileNow { queue in
       queue.append(number, records, hasNew: hasNew, removing: removed)
     }
-    guard count == turns.overtakingCount else { return false }
+    guard number == findings.lastWrite else { throw ArchiveError(.outdated) }
     let (byteCount, kept) = try appended.get()
     (report.writtenByteCount, report.setAside) = (byteCount, kept?.id)
     if asking.blockedUntil != nil { turns.overtakingCount += 1 }
-    return true
   }
 
-  /// Opens what the next change needs; false if another save has come between.
+  /// Opens what the next change needs.
   ///
   /// The file is asked only if nothing is known since the last call, or not whether the last change is stored:
   /// the survey finds what is not.
-  private func prepare() async throws(ArchiveError) -> Bool {
-    guard known.writer == nil || document == nil || findings.underWay != nil else { return true }
-    let count = turns.overtakingCount
-    repeat {
-      try await inFileNow { [isGoingOn = document != nil] (queue) throws(ArchiveError) in
-        if !isGoingOn { queue.file.letBe() }
-        _ = try queue.file.openWriter()
-      }
-      // A save that blocked the actor meanwhile may have begun another change.
-    } while findings.underWay != nil
-    guard count == turns.overtakingCount else { return false }
+  ///
+  /// - Throws: `outdated` if a save that blocked the actor meanwhile has written a change.
+  private func prepare() async throws(ArchiveError) {
+    guard known.writer == nil || document == nil || findings.underWay != nil else { return }
+    let number = findings.lastWrite
+    try await inFileNow { [isGoingOn = document != nil] (queue) throws(ArchiveError) in
+      if !isGoingOn { queue.file.letBe() }
+      _ = try queue.file.openWriter()
+    }
+    guard number == findings.lastWrite else { throw ArchiveError(.outdated) }
     // Without a writer nothing is stored of what the document has, after a failure between two calls.
     if known.writer == nil, document?.isEmpty == false { beginAnew() }
     if document == nil { document = Document() }
-    return true
   }
 
   /// Whether a survey would ask nobody, and find nothing to write (benchmark: none changed).

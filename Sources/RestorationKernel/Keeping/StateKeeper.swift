@@ -62,7 +62,8 @@ public final class StateKeeper {
     case nil, .success(.delegateGone): return .notRestoredYet
     case .success(.inUse) where stateName != nil: return .notRestoredYet
     case .success(.restored), .success(.noArchive), .success(.nothingKept):
-      return findings.saveFailure.map { .notSaved($0) } ?? .active
+      guard case .failure(let error)? = findings.lastSave else { return .active }
+      return .notSaved(error.description)
     case .success(let outcome): return .notRestored(outcome)
     case .failure(let error): return .failed(error.description)
     }
