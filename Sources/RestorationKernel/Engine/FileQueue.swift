@@ -33,10 +33,10 @@ actor FileQueue {
   /// A change that was written, or that could not be.
   struct Written: Sendable {
     var number: UInt64 = 0
-    /// Whether the file has the change, though a power cut may undo one that is not durable.
-    var isThere = false
     /// The fingerprints of its records, which are found while the objects may change again.
-    var fingerprints: [(record: UInt64, fingerprint: RecordFingerprint)] = []
+    ///
+    /// Nil if the file does not have the change; it has one that is not durable, though a power cut may undo that.
+    var fingerprints: [(record: UInt64, fingerprint: RecordFingerprint)]?
   }
 
   /// Runs a body in the queue, for a caller that does not know what has become of a change.
@@ -153,7 +153,7 @@ actor FileQueue {
       isThere = error.code == .notDurable && file.hasBegunChange
     }
     written = Written(
-      number: change, isThere: isThere, fingerprints: hasNew ? records.fingerprints : [])
+      number: change, fingerprints: !isThere ? nil : hasNew ? records.fingerprints : [])
     return appended
   }
 }

@@ -95,7 +95,8 @@ extension StateKeeper {
       return Report(.inUse(by: content.subject), isOfProcess ? [other] : [])
     default:
       let error = error as? RestorationError ?? RestorationError(content)
-      Problems.say(["The \(Report.call) has failed: \(error)"])
+      let name = Report.self == RestorationReport.self ? "restore" : "save"
+      Problems.say(["The \(name) has failed: \(error)"])
       throw error
     }
   }
@@ -110,9 +111,6 @@ extension StateKeeper {
 
 /// A report of a call that asks the app.
 protocol CallReport {
-  /// What the call does, in a word.
-  static var call: String { get }
-
   init(_ outcome: ReportOutcome, _ others: [OtherInstance])
 
   /// The problems, each in a sentence with its place.
@@ -120,33 +118,17 @@ protocol CallReport {
   var problems: [ReportEntry] { get }
 }
 
-extension PreservationReport: CallReport {
-  static var call: String { "save" }
-}
-
-extension RestorationReport: CallReport {
-  static var call: String { "restore" }
-}
-
-extension Result {
-  /// Runs a body, and keeps its error.
-  init(of body: () async throws(Failure) -> Success) async {
-    do throws(Failure) { self = .success(try await body()) } catch { self = .failure(error) }
-  }
-}
+extension PreservationReport: CallReport {}
+extension RestorationReport: CallReport {}
 
 extension StateKeeper {
   /// Calls the file in a turn of its own.
   func inFile<Value: Sendable>(
     _ body: @escaping @Sendable (isolated FileQueue) throws(ArchiveError) -> Value
   ) async throws(RestorationError) -> Value {
-    do throws(ArchiveError) {
-      return try await turns.run { () async throws(ArchiveError) in
-        try await inFileNow(body)
-      }
-    } catch {
-      throw RestorationError(error)
-    }
+    try await Result { () async throws(ArchiveError) in
+      try await turns.run { () async throws(ArchiveError) in try await inFileNow(body) }
+    }.mapError { RestorationError($0) }.get()
   }
 
   /// Calls the file in the turn that runs; a save that blocks the actor meanwhile asks the file, too.
@@ -177,11 +159,11 @@ extension StateKeeper {
   /// Lets the document have what has become of the change under way; one that was not begun is not stored.
   private func settle(_ written: FileQueue.Written) {
     guard let result = findings.underWay.take() else { return }
-    guard written.isThere else { return giveBack(result.taken) }
+    guard let fingerprints = written.fingerprints else { return giveBack(result.taken) }
     (findings.discarded, findings.unread) = (nil, nil)
     let count = document?.elements.count ?? 0
     apply(result)
-    document?.setFingerprints(written.fingerprints, from: count)
+    document?.setFingerprints(fingerprints, from: count)
   }
 
   /// Runs an asynchronous body to its end on the caller's actor, which is blocked: calls of the file block the

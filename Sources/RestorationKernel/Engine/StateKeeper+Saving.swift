@@ -21,7 +21,9 @@ extension StateKeeper {
           } catch let error as ArchiveError where error.code == .outdated && !isOutdated {
             // Somebody has changed the stored state; what the file has kept of it decides what is written.
             isOutdated = true
-          } catch where count != turns.overtakingCount { }
+          } catch {
+            if count == turns.overtakingCount { throw error }
+          }
         }
         // A later call has stored the state.
         return PreservationReport(.saved)

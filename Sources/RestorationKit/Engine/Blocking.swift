@@ -11,11 +11,7 @@ enum Blocking {
     let answer = Answer<Result<Value, Failure>>()
     // The blocked thread may be the only one of the threads that tasks share.
     Task.detached(executorPreference: OwnThread(), priority: .high) {
-      do throws(Failure) {
-        answer.give(.success(try await call()))
-      } catch {
-        answer.give(.failure(error))
-      }
+      answer.give(await Result(of: call))
     }
     return answer.wait(until: end)
   }
@@ -42,6 +38,13 @@ enum Blocking {
       unsafe caller.run(on: isolation?.unownedExecutor) { await unsafe run() }
     }
     return result
+  }
+}
+
+extension Result {
+  /// Runs a body, and keeps its error.
+  init(of body: () async throws(Failure) -> Success) async {
+    do throws(Failure) { self = .success(try await body()) } catch { self = .failure(error) }
   }
 }
 
