@@ -62,7 +62,6 @@ extension StateKeeper {
   }
 
   var types: TypeTable { objects.types }
-  var signal: ChangeSignal { owner.signal }
 
   /// Asks the app in a turn, and tells it the problems of the report, or why there is none.
   ///

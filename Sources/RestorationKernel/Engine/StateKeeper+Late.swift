@@ -54,7 +54,7 @@ extension StateKeeper {
         let bodies = try await bodies(of: late)
         // A save that blocked the actor has changed the document.
         guard count == turns.overtakingCount, isSettled else { continue }
-        defer { signal.tell() }
+        defer { autosave?.turns.change() }
         return restore(late, bodies)
       }
       return RestorationReport(.nothingKept)
@@ -212,6 +212,6 @@ extension StateKeeper {
       self.document = document
       KnownObjects.shared.askAgain([node], of: owner)
     }
-    signal.tell()
+    autosave?.turns.change()
   }
 }

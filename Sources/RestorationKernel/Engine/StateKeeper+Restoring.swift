@@ -29,7 +29,7 @@ extension StateKeeper {
     let unread = findings.unread
     findings.hasTriedToRestore = true
     // An autosave may have found that there is nothing to save yet.
-    defer { signal.tell() }
+    defer { autosave?.turns.change() }
     // Whatever was saved so far is stored.
     beginAnew()
     findings.isOnDisk = false

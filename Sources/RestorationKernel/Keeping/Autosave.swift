@@ -114,8 +114,7 @@ public final class Autosave: Sendable {
   ) {
     guard !turns.isStopped else { return }
     EndSignals.add(ObjectIdentifier(turns), for: signals, within: limit.bounded) {
-      [weak turns] answer in
-      if let turns { turns.flush(answer) } else { answer(false) }
+      [weak turns] in turns
     }
   }
 

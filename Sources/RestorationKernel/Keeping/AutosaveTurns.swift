@@ -13,21 +13,19 @@ package final class AutosaveTurns: Sendable {
   package struct State {
     /// When the first of the changes came that no save has taken; nil if there is none.
     package var dueSince: Duration?
-    /// Whether all is stored that the last save has taken.
-    var isStored = false
     /// How long after a save that has failed it is tried again; nil if it is not.
     ///
     /// The beginning is as such a save: only a save makes the objects known that say when they change.
     package var retry: Duration? = .zero
-    /// The last problem that was told, until a save ends without one.
+    /// Why the last save has stored nothing; nil if it has, or was taken back.
     var problem: String?
     /// No save begins before, but for a flush.
     package var notBefore = Duration.zero
     /// When objects are asked that do not say when they change; nil if there is none, or if what
     /// they say would not be stored.
     package var askAt: Duration?
-    /// The wait for one of these times.
-    var wait: (end: Duration, task: Task<Void, Never>)?
+    /// The wait for the next of these times.
+    var wait: Task<Void, Never>?
     /// The flushes whose save has not begun.
     package var flushes: [Answer] = []
     package var isStopped = false
@@ -36,17 +34,15 @@ package final class AutosaveTurns: Sendable {
 
     package init() {}
 
+    /// Whether something is not stored that has changed.
+    var needsSave: Bool { dueSince != nil || retry != nil || problem != nil || isSaving }
+
     /// When a save is due, or when it is known whether one is; nil if only a change or a flush brings that.
     package func nextTime(at now: Duration) -> Duration? {
       if isStopped { return nil }
       if !flushes.isEmpty { return now }
       if notBefore > now { return notBefore }
       return dueSince != nil || retry != nil ? now : askAt
-    }
-
-    mutating func endWait() {
-      wait?.task.cancel()
-      wait = nil
     }
   }
 
@@ -77,7 +73,7 @@ package final class AutosaveTurns: Sendable {
     return { start.duration(to: clock.now) }
   }
 
-  var needsSave: Bool { state.withLock { $0.dueSince != nil || !$0.isStored } }
+  var needsSave: Bool { state.withLock(\.needsSave) }
 
   var isStopped: Bool { state.withLock(\.isStopped) }
 
@@ -91,22 +87,18 @@ package final class AutosaveTurns: Sendable {
     state.withLock { state in
       let now = elapsed()
       guard let time = state.nextTime(at: now) else { return nil }
+      state.wait?.cancel()
       if time <= now {
         defer { state.flushes = [] }
-        state.endWait()
-        (state.dueSince, state.notBefore) = (nil, .zero)
-        (state.isStored, state.isSaving) = (false, true)
+        (state.dueSince, state.notBefore, state.isSaving) = (nil, .zero, true)
         return state.flushes
       }
-      if time == state.wait?.end { return nil }
-      state.endWait()
       let tolerance = time == state.askAt ? polling.map { $0 / 4 } : nil
-      let task = Task { [clock, weak self] in
-        try? await clock.sleep(for: time - now, tolerance: tolerance)
-        self?.state.withLock { if !Task.isCancelled { $0.wait = nil } }
+      state.wait = Task { [clock, weak self] in
+        // A wait that is cancelled wakes nobody.
+        guard (try? await clock.sleep(for: time - now, tolerance: tolerance)) != nil else { return }
         self?.wake()
       }
-      state.wait = (time, task)
       return nil
     }
   }
@@ -133,21 +125,19 @@ package final class AutosaveTurns: Sendable {
     }
     defer { for flush in flushes { flush(isComplete) } }
     return state.withLock { state in
-      defer { (state.problem, state.isSaving) = (problem, false) }
-      // A discard meanwhile takes back what would be tried again.
+      let isTold = problem == nil ? hasStored : problem != state.problem
+      // A save that a discard has taken back is not tried again, and says nothing of the next one.
       if state.isSaving {
-        state.isStored = problem == nil
         let next = max((state.retry ?? .zero) * 2, interval, .milliseconds(250))
         state.retry = isRetried ? min(next, max(interval, .seconds(30))) : nil
+        (state.problem, state.isSaving) = (problem, false)
       }
-      // A save that was taken back says nothing of the next one.
-      let isOver = problem != nil && state.isSaving
-      state.askAt = asksByTime && !isOver ? nextQuestion : nil
+      state.askAt = asksByTime && state.problem == nil ? nextQuestion : nil
       // Without a pause, nodes that change in every save would be asked again and again.
       if problem != nil || hasStored || state.dueSince != nil {
         state.notBefore = elapsed() + (state.retry ?? interval)
       }
-      return problem == nil ? hasStored : problem != state.problem
+      return isTold
     }
   }
 
@@ -159,7 +149,7 @@ package final class AutosaveTurns: Sendable {
   /// also tells whether all is stored.
   func goOn(isStored: Bool, asksByTime: Bool) {
     let isDue = state.withLock { state in
-      !isStored || !state.isStored || asksByTime && polling != nil && state.askAt == nil
+      !isStored || state.needsSave || asksByTime && polling != nil && state.askAt == nil
     }
     if isDue { change() }
   }
@@ -167,7 +157,7 @@ package final class AutosaveTurns: Sendable {
   /// Cancels the save that is due, and the one that is under way is not tried again.
   func takeBack() {
     endFlushes { state in
-      (state.dueSince, state.retry, state.isStored, state.isSaving) = (nil, nil, true, false)
+      (state.dueSince, state.retry, state.problem, state.isSaving) = (nil, nil, nil, false)
       // A save that finds nobody to ask by time ends that.
       state.askAt = nextQuestion
     }
@@ -229,7 +219,7 @@ package final class AutosaveTurns: Sendable {
     waking.finish()
     endFlushes { state in
       state.isStopped = true
-      state.endWait()
+      state.wait?.cancel()
     }
   }
 
@@ -247,17 +237,4 @@ package final class AutosaveTurns: Sendable {
 extension Duration {
   /// The duration, at most a year: a clock adds it to the time, and would trap for any duration.
   var bounded: Duration { min(max(self, .zero), .seconds(365 * 24 * 3600)) }
-}
-
-/// Tells the autosave of a keeper that a state needs saving, from any thread.
-final class ChangeSignal: Sendable {
-  private let listener = Mutex<AutosaveTurns?>(nil)
-
-  func tell() { autosave?.change() }
-
-  /// The autosave that hears of changes.
-  var autosave: AutosaveTurns? {
-    get { listener.withLock(\.self) }
-    set { listener.withLock { $0 = newValue } }
-  }
 }

@@ -26,10 +26,10 @@ public enum EndSignal: CaseIterable, Hashable, Sendable {
 /// The handlers of signals belong to the process, so all autosaves share this state. A thread of
 /// its own takes the signals and ends the process: all threads that tasks share may be blocked.
 enum EndSignals {
-  /// Begins to store changes, and tells once, on any thread, when they are stored or cannot be.
-  typealias Flush = @Sendable (_ told: @escaping @Sendable (Bool) -> Void) -> Void
+  /// What is flushed, if there is something then.
+  typealias Flushed = @Sendable () -> AutosaveTurns?
 
-  private typealias Asked = (signals: Set<EndSignal>, limit: Duration, flush: Flush)
+  private typealias Asked = (signals: Set<EndSignal>, limit: Duration, flushed: Flushed)
 
   private struct State {
     var asked: [ObjectIdentifier: Asked] = [:] {
@@ -61,10 +61,10 @@ enum EndSignals {
 
   static func add(
     _ owner: ObjectIdentifier, for signals: Set<EndSignal>, within limit: Duration,
-    _ flush: @escaping Flush
+    _ flushed: @escaping Flushed
   ) {
     guard isListening else { return }
-    state.withLock { $0.asked[owner] = (signals, limit, flush) }
+    state.withLock { $0.asked[owner] = (signals, limit, flushed) }
   }
 
   /// Begins to listen; false if the system gives no pipe, and then signals are not held.
@@ -119,8 +119,9 @@ enum EndSignals {
     }
     let start = ContinuousClock.now
     let end = start + (asked.map(\.limit).max() ?? .zero)
-    for one in asked { one.flush { _ in wire.tell(answer) } }
-    var flushCount = asked.count
+    let flushed = asked.compactMap { $0.flushed() }
+    for turns in flushed { turns.flush { _ in wire.tell(answer) } }
+    var flushCount = flushed.count
     var came = [signal]
     while flushCount > 0, ContinuousClock.now < end, let number = wire.next(before: end) {
       if number == answer { flushCount -= 1 }

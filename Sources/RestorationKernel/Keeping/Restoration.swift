@@ -174,10 +174,9 @@ public enum Restoration {
     session.keeper = keeper
     if session.isOfProcess { ExitHook.set() }
     if !signals.isEmpty {
+      // Before there is an autosave, nothing has changed that could be stored.
       EndSignals.add(ObjectIdentifier(keeper), for: signals, within: .seconds(5)) {
-        [signal = keeper.signal] answer in
-        // Before there is an autosave, nothing has changed that could be stored.
-        if let autosave = signal.autosave { autosave.flush(answer) } else { answer(true) }
+        [owner = keeper.owner] in owner.autosave
       }
     }
     return keeper

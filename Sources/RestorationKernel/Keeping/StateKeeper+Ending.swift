@@ -74,7 +74,7 @@ extension StateKeeper {
         findings.discarded = digest(of: autosave.roots())
       }
     } catch {
-      signal.tell()
+      autosave?.turns.change()
       throw RestorationError(error)
     }
   }

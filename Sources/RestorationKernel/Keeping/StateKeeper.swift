@@ -20,7 +20,7 @@ public final class StateKeeper {
       let wasGone = hadDelegate && oldValue == nil
       hadDelegate = delegate != nil
       // While the delegate was gone, nothing was saved, so all changes are still due.
-      if wasGone { signal.tell() }
+      if wasGone { autosave?.turns.change() }
     }
   }
 
@@ -30,7 +30,7 @@ public final class StateKeeper {
   var autosave: (turns: AutosaveTurns, roots: () -> [any RestorableNode])? {
     didSet {
       oldValue?.turns.stop()
-      signal.autosave = autosave?.turns
+      owner.autosave = autosave?.turns
     }
   }
 

@@ -10,16 +10,15 @@ final class KnownObjects: Sendable {
 
   /// A keeper, as the table knows it.
   final class Owner: Sendable {
-    let signal: ChangeSignal
-    fileprivate let number: Int
-
-    init() {
-      let signal = ChangeSignal()
-      self.signal = signal
-      number = shared.table.withLock { $0.addOwner(signal) }
-    }
+    fileprivate let number = shared.table.withLock { $0.addOwner() }
 
     deinit { shared.table.withLock { [number] in $0.removeOwner(number) } }
+
+    /// The autosave that hears of changes.
+    var autosave: AutosaveTurns? {
+      get { shared.table.withLock { $0.owners[number].autosave } }
+      set { shared.table.withLock { $0.owners[number].autosave = newValue } }
+    }
   }
 
   struct Known {
@@ -30,14 +29,14 @@ final class KnownObjects: Sendable {
   private let table = Mutex(KnownTable())
 
   func invalidate(_ object: AnyObject) {
-    let signals = table.withLock { table in
+    let autosaves = table.withLock { table in
       table.numbers(of: object).filter { table.entries[$0].slot != KnownTable.gone }.map {
         number in
         table.change(number)
-        return table.owners[table.entries[number].owner].signal
+        return table.owners[table.entries[number].owner].autosave
       }
     }
-    for signal in signals { signal.tell() }
+    for autosave in autosaves { autosave?.change() }
   }
 
   func known(_ object: AnyObject, to owner: Owner) -> Known? {
@@ -194,7 +193,7 @@ private struct KnownTable: Sendable {
   }
 
   struct OwnerRow {
-    let signal: ChangeSignal
+    var autosave: AutosaveTurns?
     /// The entries that have changed since they were taken.
     var changed: [Int] = []
     /// The entries of elements by their slots, some of which may have gone since; -1 for none.
@@ -212,18 +211,15 @@ private struct KnownTable: Sendable {
   private var last = KeyTable()
   private var countToSweep = 1024
 
-  mutating func addOwner(_ signal: ChangeSignal) -> Int {
-    if let free = freeOwners.popLast() {
-      owners[free] = OwnerRow(signal: signal)
-      return free
-    }
-    owners.append(OwnerRow(signal: signal))
+  mutating func addOwner() -> Int {
+    if let free = freeOwners.popLast() { return free }
+    owners.append(OwnerRow())
     return owners.count - 1
   }
 
   mutating func removeOwner(_ owner: Int) {
     forgetAll(of: owner, as: Self.gone)
-    owners[owner] = OwnerRow(signal: ChangeSignal())
+    owners[owner] = OwnerRow()
     freeOwners.append(owner)
   }
 
