@@ -23,7 +23,7 @@ final class Claim: ArchiveStorage {
   private let held: any ArchiveLock
   /// The record of launches.
   let launch: any LaunchPlace
-  let moments: any MomentStore
+  let moments: MomentStore
   private let base: any ArchiveStorage
   let state: Mutex<State>
 
@@ -32,7 +32,7 @@ final class Claim: ArchiveStorage {
 
   /// Takes a name whose lock is held.
   init(
-    _ name: String, _ moments: any MomentStore, _ lock: any ArchiveLock, _ source: StateFile.Source,
+    _ name: String, _ moments: MomentStore, _ lock: any ArchiveLock, _ source: StateFile.Source,
     _ state: State, besides others: [OtherInstance] = []
   ) {
     (self.name, self.moments, base, held, self.others) = (name, moments, moments.main, lock, others)

@@ -8,7 +8,7 @@ public struct FileStateDirectory: StateDirectory {
   /// The path of the directory; it is made with the first state.
   public let path: String
 
-  private static let fileExtension = ".rka"
+  var fileExtension = ".rka"
 
   /// Names a directory, which need not exist.
   ///
@@ -38,15 +38,17 @@ public struct FileStateDirectory: StateDirectory {
   }
 
   /// The path of the file of a state.
-  private func file(of name: String) -> String { "\(path)/\(name)\(Self.fileExtension)" }
+  private func file(of name: String) -> String { "\(path)/\(name)\(fileExtension)" }
 
   /// The names of the `.rka` files in the directory, without `.rka`.
   public func names() throws(ArchiveError) -> [String] {
     var found: [String] = []
     do throws(ArchiveError) {
-      try Directory(path).forEachName(beginningWith: "") { file in
-        guard !file.hasPrefix("."), file.hasSuffix(Self.fileExtension) else { return }
-        found.append(String(file.dropLast(Self.fileExtension.count)))
+      try Directory(path).forEachName(beginningWith: "") { file throws(ArchiveError) in
+        guard !file.hasPrefix("."), file.hasSuffix(fileExtension),
+          try Directory.status(of: Directory(path).child(file))?.isRegularFile == true
+        else { return }
+        found.append(String(file.dropLast(fileExtension.count)))
       }
     } catch {
       throw error.located(at: path)
@@ -59,21 +61,21 @@ public struct FileStateDirectory: StateDirectory {
 ///
 /// Any other directory has copies in storages, with names of their own.
 package protocol LinkingDirectory: StateDirectory {
-  func linkedMoments(of name: String) -> any MomentStore
+  func linkedMoments(of name: String) -> MomentStore
 }
 
 extension StateDirectory {
-  func moments(of name: String) -> any MomentStore {
+  func moments(of name: String) -> MomentStore {
     // To ask a type whether it has a protocol takes longer than to compare it.
     (self as? FileStateDirectory)?.linkedMoments(of: name)
       ?? (self as? any LinkingDirectory)?.linkedMoments(of: name)
-      ?? CopiedMoments(of: name, in: self)
+      ?? MomentStore(copying: name, in: self)
   }
 }
 
 extension FileStateDirectory: LinkingDirectory {
   /// The directory of moments beside the file.
-  package func linkedMoments(of name: String) -> any MomentStore {
-    LinkedMoments(of: file(of: name), in: "\(path)/\(name).history")
+  package func linkedMoments(of name: String) -> MomentStore {
+    MomentStore(linking: file(of: name), in: "\(path)/\(name).history")
   }
 }

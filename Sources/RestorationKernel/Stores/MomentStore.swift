@@ -2,34 +2,91 @@ package import ArchiveCodec
 internal import RestorationLibc
 package import RestorationFoundation
 
-/// The place of the moments of one state, each in a storage of its own.
-package protocol MomentStore: Sendable {
-  /// The storage of the state itself.
-  var main: any ArchiveStorage { get }
+/// The moments of one state, each in a storage of its own.
+///
+/// Where states are files, a moment is a second name of the file, in a directory beside it. Its name says
+/// how many bytes the file had, and only these are read. So it takes no space until the file is replaced,
+/// though saves go on appending to it. Elsewhere moments are copies, beside the state.
+package struct MomentStore: Sendable {
+  /// Makes the stored bytes a moment of this name, too, for good; false where they have to be copied.
+  package typealias Link = @Sendable (_ id: String) throws(ArchiveError) -> Bool
 
-  /// The names of all storages here; some may be no moments.
-  func names() throws(ArchiveError) -> [String]
+  /// The storage of the state itself.
+  package let main: any ArchiveStorage
+  private let directory: any StateDirectory
+  private let prefix: String
+  private let putLink: Link
+  private let removeEmptyDirectory: @Sendable () -> Void
+
+  /// - Parameters:
+  ///   - main: The storage of the state itself.
+  ///   - directory: Has the moments; some of its storages may be none.
+  ///   - prefix: What the names of moments begin with there.
+  ///   - putLink: Called before a moment is copied.
+  ///   - removeEmptyDirectory: Called when a moment was removed, and does nothing while there are others.
+  package init(
+    of main: any ArchiveStorage, in directory: any StateDirectory, prefix: String,
+    putLink: @escaping Link = { _ in false },
+    removeEmptyDirectory: @escaping @Sendable () -> Void = {}
+  ) {
+    (self.main, self.directory, self.prefix) = (main, directory, prefix)
+    (self.putLink, self.removeEmptyDirectory) = (putLink, removeEmptyDirectory)
+  }
+
+  /// Moments as copies beside the state.
+  package init(copying name: String, in directory: any StateDirectory) {
+    self.init(
+      of: directory.storage(named: name), in: directory, prefix: "\(name).history-")
+  }
+
+  /// Moments as second names.
+  ///
+  /// - Parameters:
+  ///   - main: The path of the file of the state.
+  ///   - path: The path of the directory of its moments, on the same file system.
+  ///   - synchronize: The system's call for an open directory; a test gives one that fails.
+  ///   - linking: The system's call that gives a file a second name; a test gives one that fails.
+  package init(
+    linking main: String, in path: String,
+    synchronizingDirectory synchronize: @escaping Directory.Synchronize = { fsync($0) },
+    by linking: @escaping @Sendable (String, String) -> CInt = { unsafe link($0, $1) }
+  ) {
+    let directory = Directory(path, synchronize: synchronize)
+    var moments = FileStateDirectory(path: path)
+    moments.fileExtension = ""
+    self.init(of: FileStorage(path: main), in: moments, prefix: "") { id throws(ArchiveError) in
+      let handle = try directory.created(directory.open)
+      let name = directory.child(id)
+      guard linking(main, name) == 0 else { return false }
+      do throws(ArchiveError) {
+        try handle.synchronize()
+      } catch {
+        _ = unsafe unlink(name)
+        throw error
+      }
+      return true
+    } removeEmptyDirectory: {
+      _ = unsafe rmdir(path)
+    }
+  }
 
   /// The storage of a moment, which need not be there.
-  func storage(of moment: Moment) -> any ArchiveStorage
-
-  /// Makes the stored bytes the moment, too, for good; false where they have to be copied, as by default.
-  func putLink(_ moment: Moment) throws(ArchiveError) -> Bool
+  func storage(of moment: Moment) -> any ArchiveStorage {
+    directory.storage(named: prefix + moment.id)
+  }
 
   /// Removes moments; one that is not there is not an error.
-  func remove(_ moments: [Moment]) throws(ArchiveError)
-}
-
-extension MomentStore {
-  package func putLink(_ moment: Moment) throws(ArchiveError) -> Bool { false }
-
   package func remove(_ moments: [Moment]) throws(ArchiveError) {
-    for moment in moments { try storage(of: moment).remove() }
+    for moment in moments {
+      try storage(of: moment).remove()
+      removeEmptyDirectory()
+    }
   }
 
   /// All moments, the oldest first.
   package func all() throws(ArchiveError) -> [Moment] {
-    var all = try names().compactMap { Moment(id: $0) }.sorted { $0.id < $1.id }
+    var all = try directory.names().filter { $0.hasPrefix(prefix) }
+      .compactMap { Moment(id: String($0.dropFirst(prefix.count))) }.sorted { $0.id < $1.id }
     let stored = all.isEmpty ? nil : try start(of: main)
     for place in all.indices {
       let own = try start(of: storage(of: all[place]))
@@ -69,7 +126,7 @@ extension MomentStore {
     var moment = Moment(reason, at: date, after: known.last, byteCount: count)
     moment.isOfMain = true
     do throws(ArchiveError) {
-      if try !putLink(moment) {
+      if try !putLink(moment.id) {
         try storage(of: moment).replace { sink throws(ArchiveError) in try sink.write(file) }
       }
     } catch {
@@ -85,91 +142,6 @@ extension MomentStore {
   /// A name may say any number of bytes, so they are read as an archive is.
   package func file(of moment: Moment) throws(ArchiveError) -> (any ArchiveFile)? {
     try storage(of: moment).open().map { BeginningOfFile($0, byteCount: moment.byteCount) }
-  }
-}
-
-/// Moments as second names of the file of a state, in a directory beside it.
-///
-/// A name says how many bytes the file had, and only these are read. So a moment takes no space
-/// until the file is replaced, though saves go on appending to it.
-package struct LinkedMoments: MomentStore {
-  private let file: FileStorage
-  private let directory: Directory
-  private let linking: @Sendable (_ path: String, _ name: String) -> CInt
-
-  /// - Parameters:
-  ///   - main: The path of the file of the state.
-  ///   - directory: The path of the directory of its moments, on the same file system.
-  ///   - synchronize: The system's call for an open directory; a test gives one that fails.
-  ///   - linking: The system's call that gives a file a second name; a test gives one that fails.
-  package init(
-    of main: String, in directory: String,
-    synchronizingDirectory synchronize: @escaping Directory.Synchronize = { fsync($0) },
-    linking: @escaping @Sendable (String, String) -> CInt = { unsafe link($0, $1) }
-  ) {
-    file = FileStorage(path: main)
-    self.directory = Directory(directory, synchronize: synchronize)
-    self.linking = linking
-  }
-
-  package var main: any ArchiveStorage { file }
-
-  package func names() throws(ArchiveError) -> [String] {
-    var found: [String] = []
-    try directory.forEachName(beginningWith: "") { name throws(ArchiveError) in
-      if try Directory.status(of: directory.child(name))?.isRegularFile == true {
-        found.append(name)
-      }
-    }
-    return found
-  }
-
-  package func storage(of moment: Moment) -> any ArchiveStorage {
-    FileStorage(path: directory.child(moment.id))
-  }
-
-  package func putLink(_ moment: Moment) throws(ArchiveError) -> Bool {
-    let handle = try directory.created(directory.open)
-    let name = directory.child(moment.id)
-    guard linking(file.path, name) == 0 else { return false }
-    do throws(ArchiveError) {
-      try handle.synchronize()
-    } catch {
-      _ = unsafe unlink(name)
-      throw error
-    }
-    return true
-  }
-
-  package func remove(_ moments: [Moment]) throws(ArchiveError) {
-    for moment in moments {
-      try storage(of: moment).remove()
-      // The directory goes with the last one.
-      _ = unsafe rmdir(directory.path)
-    }
-  }
-}
-
-/// Moments as copies beside the state, for a directory whose states are no files.
-package struct CopiedMoments: MomentStore {
-  private let directory: any StateDirectory
-  private let prefix: String
-  package let main: any ArchiveStorage
-
-  package init(of name: String, in directory: any StateDirectory) {
-    self.directory = directory
-    main = directory.storage(named: name)
-    prefix = "\(name).history-"
-  }
-
-  package func names() throws(ArchiveError) -> [String] {
-    try directory.names().filter { $0.hasPrefix(prefix) }.map {
-      String($0.dropFirst(prefix.count))
-    }
-  }
-
-  package func storage(of moment: Moment) -> any ArchiveStorage {
-    directory.storage(named: prefix + moment.id)
   }
 }
 

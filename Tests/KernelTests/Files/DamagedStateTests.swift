@@ -57,7 +57,7 @@ final class DamagedStateTests: FileTestCase {
       try file.close()
       XCTAssertEqual(try launch()?.texts, [1: "first", 2: "new"], name)
       XCTAssertEqual(try reasons(), [.version, reason].compactMap(\.self), name)
-      let kept = try CopiedMoments(of: "main", in: directory).bytes(
+      let kept = try MomentStore(copying: "main", in: directory).bytes(
         of: try XCTUnwrap(try self.file().history().last))
       if reason != nil { XCTAssertEqual(kept, damaged, name) }
     }

@@ -13,7 +13,7 @@ final class HistoryTests: FileTestCase {
 
   /// What a moment has.
   private func texts(of moment: Moment) throws -> [UInt64: String] {
-    let bytes = try CopiedMoments(of: "main", in: directory).bytes(of: moment)
+    let bytes = try MomentStore(copying: "main", in: directory).bytes(of: moment)
     let key = try XCTUnwrap(try keys.key(creating: false))
     let archive = try XCTUnwrap(
       try Archive.open(

@@ -12,7 +12,7 @@ final class MomentStoreTests: XCTestCase {
 
   /// Makes a state, and runs a body with the place of its moments.
   private func forAll(
-    _ body: (Kind, any ArchiveStorage, any MomentStore) throws -> Void
+    _ body: (Kind, any ArchiveStorage, MomentStore) throws -> Void
   ) throws {
     for kind in Kind.allCases {
       let files = try FilesOfTest()
@@ -21,17 +21,17 @@ final class MomentStoreTests: XCTestCase {
       let history = files.child("main.history")
       switch kind {
       case .links:
-        try body(kind, FileStorage(path: path), LinkedMoments(of: path, in: history))
+        try body(kind, FileStorage(path: path), MomentStore(linking: path, in: history))
       case .noLinks:
-        let moments = LinkedMoments(
-          of: path, in: history,
-          linking: { _, _ in
+        let moments = MomentStore(
+          linking: path, in: history,
+          by: { _, _ in
             errno = EPERM
             return -1
           })
         try body(kind, FileStorage(path: path), moments)
       case .copies:
-        try body(kind, memory.storage(named: "main"), CopiedMoments(of: "main", in: memory))
+        try body(kind, memory.storage(named: "main"), MomentStore(copying: "main", in: memory))
       }
     }
   }
@@ -45,7 +45,7 @@ final class MomentStoreTests: XCTestCase {
     try file.write(Array(text.utf8), at: file.byteCount)
   }
 
-  private func texts(_ moments: any MomentStore) throws -> [String] {
+  private func texts(_ moments: MomentStore) throws -> [String] {
     try moments.all().map { String(decoding: try moments.bytes(of: $0), as: UTF8.self) }
   }
 
@@ -112,8 +112,8 @@ final class MomentStoreTests: XCTestCase {
   func testALinkTakesNoSpace() throws {
     let files = try FilesOfTest()
     try files.write(Array("state".utf8), to: "main.rka")
-    let moments = LinkedMoments(
-      of: files.child("main.rka"), in: files.child("main.history"))
+    let moments = MomentStore(
+      linking: files.child("main.rka"), in: files.child("main.history"))
     let moment = try XCTUnwrap(try moments.keep(.session, at: date))
     let attributes = try FileManager.default.attributesOfItem(
       atPath: files.child("main.history/\(moment.id)"))
@@ -123,8 +123,8 @@ final class MomentStoreTests: XCTestCase {
   func testWhatIsNoMomentIsNotListedAndNotRemoved() throws {
     let files = try FilesOfTest()
     try files.write(Array("state".utf8), to: "main.rka")
-    let moments = LinkedMoments(
-      of: files.child("main.rka"), in: files.child("main.history"))
+    let moments = MomentStore(
+      linking: files.child("main.rka"), in: files.child("main.history"))
     _ = try moments.keep(.session, at: date)
     try files.write([1], to: "main.history/notes.txt")
     try FileManager.default.createDirectory(
@@ -143,8 +143,8 @@ final class MomentStoreTests: XCTestCase {
   func testAMomentThatWasCutOffGivesWhatIsThere() throws {
     let files = try FilesOfTest()
     try files.write(Array("state".utf8), to: "main.rka")
-    let moments = LinkedMoments(
-      of: files.child("main.rka"), in: files.child("main.history"))
+    let moments = MomentStore(
+      linking: files.child("main.rka"), in: files.child("main.history"))
     try FileManager.default.createDirectory(
       atPath: files.child("main.history"), withIntermediateDirectories: true)
     try files.write([1, 2], to: "main.history/000000001-1-session-999999999999")
@@ -156,8 +156,8 @@ final class MomentStoreTests: XCTestCase {
     let files = try FilesOfTest()
     try files.write(Array("state".utf8), to: "main.rka")
     let fails = Mutex(true)
-    let moments = LinkedMoments(
-      of: files.child("main.rka"), in: files.child("main.history"),
+    let moments = MomentStore(
+      linking: files.child("main.rka"), in: files.child("main.history"),
       synchronizingDirectory: { _ in
         errno = EIO
         return fails.withLock { $0 } ? -1 : 0
@@ -179,8 +179,8 @@ final class MomentStoreTests: XCTestCase {
     let files = try FilesOfTest()
     try FileManager.default.createSymbolicLink(
       atPath: files.child("main.rka"), withDestinationPath: "/etc/passwd")
-    let moments = LinkedMoments(
-      of: files.child("main.rka"), in: files.child("main.history"))
+    let moments = MomentStore(
+      linking: files.child("main.rka"), in: files.child("main.history"))
     XCTAssertThrowsError(try moments.keep(.unread, at: date)) { error in
       XCTAssertEqual((error as? ArchiveError)?.code, .notAFile)
     }
@@ -190,8 +190,8 @@ final class MomentStoreTests: XCTestCase {
     let files = try FilesOfTest()
     try FileManager.default.createDirectory(
       atPath: files.child("main.rka/below"), withIntermediateDirectories: true)
-    let moments = LinkedMoments(
-      of: files.child("main.rka"), in: files.child("main.history"))
+    let moments = MomentStore(
+      linking: files.child("main.rka"), in: files.child("main.history"))
     XCTAssertThrowsError(try moments.keep(.unread, at: date)) { error in
       XCTAssertEqual((error as? ArchiveError)?.code, .notAFile)
     }

@@ -24,7 +24,7 @@ final class RandomFileTests: FileTestCase {
   }
 
   private func texts(of moment: Moment) throws -> [UInt64: String]? {
-    let bytes = try CopiedMoments(of: "main", in: directory).bytes(of: moment)
+    let bytes = try MomentStore(copying: "main", in: directory).bytes(of: moment)
     let key = try XCTUnwrap(try keys.key(creating: false))
     let archive = try Archive.open(
       MemoryStorage(bytes), key: key, context: ArchiveContext([application, "main"]),
