@@ -87,35 +87,23 @@ actor FileQueue {
   /// Opens what a restore can take.
   func open() throws(ArchiveError) -> Opened {
     let found = try file.open(StoredState.self)
-    var report = RestorationReport(.noArchive)
+    var report = RestorationReport(found.outcome)
     report.launchProblem = found.markProblem.map { "The launch could not be marked: \($0)" }
-    var stored: StoredState?
-    switch found.outcome {
-    case .nothing: break
-    case .crashed(let moment): report.outcome = .crashed(setAsideAt: moment?.id)
-    case .tooOld(let archive, let moment):
-      report.outcome = .tooOld(setAsideAt: moment?.id)
-      report.source = source(archive, moment, found)
-    case .restored(let state, let archive, let moment):
-      (report.outcome, stored) = (.restored, state)
-      report.source = source(archive, moment, found)
-      note(state)
-      if moment == nil, let dropped = archive.dropped, dropped.code != .truncated {
-        let date = report.source?.savedAt.map { " of \($0)" } ?? ""
-        report.launchProblem =
-          "The end of the state is damaged, so this is the one\(date); what was saved after it is lost."
-          + " The next save keeps a copy of the file. (\(dropped.located(at: location).facts))"
-      }
+    report.source = found.archive.map { archive in
+      RestorationReport.Source(
+        location: found.moment?.id ?? location, savedAt: Date(saved: archive.schema),
+        passedOver: found.passedOver)
     }
-    return (report, stored, found.mark)
-  }
-
-  private func source(
-    _ archive: Archive, _ moment: Moment?, _ found: OpenedState<StoredState>
-  ) -> RestorationReport.Source {
-    RestorationReport.Source(
-      location: moment?.id ?? location, savedAt: Date(saved: archive.schema),
-      passedOver: found.passedOver)
+    if let state = found.tree { note(state) }
+    if found.tree != nil, found.moment == nil, let dropped = found.archive?.dropped,
+      dropped.code != .truncated
+    {
+      let date = report.source?.savedAt.map { " of \($0)" } ?? ""
+      report.launchProblem =
+        "The end of the state is damaged, so this is the one\(date); what was saved after it is lost."
+        + " The next save keeps a copy of the file. (\(dropped.located(at: location).facts))"
+    }
+    return (report, found.tree, found.mark)
   }
 
   /// Notes why a restored state becomes a moment before the first change.

@@ -1,26 +1,31 @@
 package import ArchiveCodec
 internal import RestorationFoundation
 
-/// The result of a search for a state to restore.
+/// What a search for a state to restore has found.
 package struct OpenedState<Tree: LaunchedTree>: Sendable {
-  package enum Outcome: Sendable {
-    /// Nothing is stored.
-    case nothing
-    /// The tree of the archive, which comes from a moment if no newer one could be read.
-    case restored(Tree, Archive, from: Moment?)
-    /// The state is too old; it stays where it is, or is a moment now.
-    case tooOld(Archive, Moment?)
-    /// Restores of the state crashed too often; it is a moment now.
-    case crashed(Moment?)
-  }
-
-  package internal(set) var outcome = Outcome.nothing
+  /// `noArchive` if nothing is stored; otherwise `restored`, `tooOld` or `crashed`.
+  package internal(set) var outcome = ReportOutcome.noArchive
+  /// What is restored.
+  package internal(set) var tree: Tree?
+  /// The archive that is restored, or is too old.
+  package internal(set) var archive: Archive?
+  /// The moment from which the archive comes, if no newer one could be read, or which it has become.
+  package internal(set) var moment: Moment?
   /// Why a restore could not take archives, each in a sentence with its place, the newest first.
   package internal(set) var passedOver: [String] = []
   /// The mark of the restore that has begun; nil if none has.
   package internal(set) var mark: LaunchMark?
   /// Why the launch could not be marked, or its record not be read.
   package internal(set) var markProblem: ArchiveError?
+  /// The record of the restores before, as it is stored, and as it is to be; nil if there is none.
+  fileprivate var stored: LaunchRecord?
+  fileprivate var record: LaunchRecord?
+  /// The version that has given way to an older one.
+  fileprivate var crashed: ArchiveVersion?
+
+  fileprivate mutating func passOver(_ moment: Moment?, _ claim: Claim, _ reason: String) {
+    passedOver.append("\(moment?.id ?? claim.location) \(reason).")
+  }
 
   /// Uses the record of launches, whose failure stops no restore.
   @discardableResult
@@ -28,27 +33,12 @@ package struct OpenedState<Tree: LaunchedTree>: Sendable {
     do throws(ArchiveError) { return try use() } catch { markProblem = error }
     return nil
   }
-}
 
-/// A search for a state to restore.
-private struct StateSearch<Tree: LaunchedTree> {
-  let claim: Claim
-  let key: ArchiveKey
-  /// The record of the restores before, as it is stored; nil if there is none.
-  let stored: LaunchRecord?
-  var record: LaunchRecord
-  /// The version that has given way to an older one.
-  var crashed: ArchiveVersion?
-  var opened = OpenedState<Tree>()
-
-  mutating func passOver(_ moment: Moment?, _ reason: String) {
-    opened.passedOver.append("\(moment?.id ?? claim.location) \(reason).")
-  }
-
-  /// Writes the record; false if that failed.
-  mutating func write(_ stage: LaunchNote.Stage) -> Bool {
-    let (claim, stored, record, key) = (claim, stored, record, key)
-    return opened.noting { () throws(ArchiveError) in
+  /// Writes a record; false if that failed.
+  fileprivate mutating func write(
+    _ record: LaunchRecord, _ stage: LaunchNote.Stage, _ claim: Claim, _ key: ArchiveKey
+  ) -> Bool {
+    noting { [stored] () throws(ArchiveError) in
       try claim.write(record, LaunchNote(stage), over: stored, key)
     } != nil
   }
@@ -74,36 +64,32 @@ extension StateFile {
       // A file that cannot be changed may still be read.
       guard error.code == .permissionDenied else { throw error }
     }
-    var opened = OpenedState<Tree>()
+    var found = OpenedState<Tree>()
     if isAbsent, try claim.restorable().isEmpty {
-      opened.noting { () throws(ArchiveError) in try forgetLaunch(claim) }
-      return opened
+      found.noting { () throws(ArchiveError) in try forgetLaunch(claim) }
+      return found
     }
     let key = try key()
-    let stored = opened.noting { () throws(ArchiveError) in try claim.launchRecord(key) } ?? nil
-    var search = StateSearch(
-      claim: claim, key: key, stored: stored, record: stored ?? LaunchRecord(), opened: opened)
+    found.stored = found.noting { () throws(ArchiveError) in try claim.launchRecord(key) } ?? nil
+    found.record = found.stored
+    let threshold = conditions.policy.crashThreshold
     if mark != nil {
       // The restore before was one of this launch, which goes on.
-      search.record.crashes = 0
-    } else if search.record.note?.stage == .restored {
-      search.record.endRestore(
-        threshold: conditions.policy.crashThreshold, in: source.environment)
+      found.record?.crashes = 0
+    } else if found.record?.note?.stage == .restored {
+      found.record?.endRestore(threshold: threshold, in: source.environment)
     }
-    try find(file, isAbsent: isAbsent, &search)
-    switch search.opened.outcome {
-    case .restored(_, let archive, _):
-      search.record.begin(archive.version, in: source.environment)
-      let isMarked = search.write(.restoring)
-      mark = LaunchMark(
-        search.record, at: isMarked ? claim.launch : nil,
-        threshold: conditions.policy.crashThreshold)
-      search.opened.mark = mark
-    case .tooOld(_, nil): break
-    case .nothing, .tooOld, .crashed:
-      search.opened.noting { () throws(ArchiveError) in try forgetLaunch(claim) }
+    try find(file, isAbsent: isAbsent, claim, key, &found)
+    if found.tree != nil, let version = found.archive?.version {
+      var record = found.record ?? LaunchRecord()
+      record.begin(version, in: source.environment)
+      let isMarked = found.write(record, .restoring, claim, key)
+      mark = LaunchMark(record, at: isMarked ? claim.launch : nil, threshold: threshold)
+      found.mark = mark
+    } else if found.outcome != .tooOld(setAsideAt: nil) {
+      found.noting { () throws(ArchiveError) in try forgetLaunch(claim) }
     }
-    return search.opened
+    return found
   }
 
   /// Notes that a part of the restored tree could not be read: the first write keeps the file as it is.
@@ -111,21 +97,21 @@ extension StateFile {
 
   /// Looks at the stored state, and at older ones only if that one is not taken.
   private func find<Tree>(
-    _ file: (any AppendableArchiveFile)?, isAbsent: Bool, _ search: inout StateSearch<Tree>
+    _ file: (any AppendableArchiveFile)?, isAbsent: Bool, _ claim: Claim, _ key: ArchiveKey,
+    _ found: inout OpenedState<Tree>
   ) throws(ArchiveError) {
     var failure: ArchiveError?
     // The stored state is nil.
     var candidates = [nil] as [Moment?]
     while let moment = candidates.popLast() {
       do throws(ArchiveError) {
-        let (claim, key) = (search.claim, search.key)
         let archive =
           moment != nil
           ? try open(moment, claim, key) : isAbsent ? nil : try openStored(file, claim, key)
-        if let archive, archive.version != search.crashed {
-          if try isLast(archive, moment, &search) { break }
+        if let archive, archive.version != found.crashed {
+          if try isLast(archive, moment, claim, key, &found) { break }
         } else if moment == nil {
-          search.passOver(moment, "is missing, or was set aside before")
+          found.passOver(moment, claim, "is missing, or was set aside before")
         }
       } catch {
         guard error.isAboutContent else {
@@ -135,48 +121,48 @@ extension StateFile {
         failure = failure ?? error
         if moment == nil { forgetStored(keeping: error.keeps) }
         // Without the advice of the error, since an older archive can be read.
-        search.passOver(moment, "cannot be read (\(ArchiveError(error.code).finding))")
+        found.passOver(
+          moment, claim, "cannot be read (\(ArchiveError(error.code).finding))")
       }
-      if moment == nil { candidates = try search.claim.restorable() }
+      if moment == nil { candidates = try claim.restorable() }
     }
-    switch search.opened.outcome {
-    case .crashed: try beginEmpty(search.claim, search.key)
-    case .nothing: if let failure { throw failure }
-    case .restored, .tooOld: break
-    }
+    if case .crashed = found.outcome { try beginEmpty(claim, key) }
+    if found.outcome == .noArchive, let failure { throw failure }
   }
 
   /// Looks at one state; true if no other one is looked at.
   private func isLast<Tree>(
-    _ archive: Archive, _ moment: Moment?, _ search: inout StateSearch<Tree>
+    _ archive: Archive, _ moment: Moment?, _ claim: Claim, _ key: ArchiveKey,
+    _ found: inout OpenedState<Tree>
   ) throws(ArchiveError) -> Bool {
-    if moment == nil, try isLeft(archive, &search) { return true }
-    let (claim, version, tree) = (search.claim, archive.version, try Tree(archive))
+    if moment == nil, try isLeft(archive, claim, key, &found) { return true }
+    let tree = try Tree(archive)
     let kept = try moment.flatMap(claim.moments.file)
     let isTaken =
       mark != nil
-      || search.record.take(
-        version, tree, threshold: conditions.policy.crashThreshold,
-        in: source.environment)
-    if isTaken, search.crashed == nil {
+      || found.record?.take(
+        archive.version, tree, threshold: conditions.policy.crashThreshold,
+        in: source.environment) ?? true
+    if isTaken, found.crashed == nil {
       standIn = kept ?? standIn
     } else if let kept {
       // At once: the next launch must not restore the state that has given way.
-      try claim.put(kept, keeping: search.crashed == nil ? keeps : nil)
-      try goOn(claim, search.key)
+      try claim.put(kept, keeping: found.crashed == nil ? keeps : nil)
+      try goOn(claim, key)
     }
     if isTaken {
-      search.opened.outcome = .restored(tree, archive, from: moment)
+      (found.outcome, found.tree) = (.restored, tree)
+      (found.archive, found.moment) = (archive, moment)
       return true
     }
-    search.opened.outcome = .crashed(try claim.keep(.crashed))
+    found.outcome = .crashed(setAsideAt: try claim.keep(.crashed)?.id)
     if let moment { try claim.moments.remove([moment]) }
-    search.passOver(moment, "was set aside, since restoring it crashed")
+    found.passOver(moment, claim, "was set aside, since restoring it crashed")
     forgetStored(keeping: .crashed)
     // One that stood in for another one has none that stands in for it.
-    let isOver = search.record.gaveWay
-    (search.crashed, search.record) = (version, LaunchRecord())
-    search.record.gaveWay = true
+    let isOver = found.record?.gaveWay == true
+    (found.crashed, found.record) = (archive.version, LaunchRecord())
+    found.record?.gaveWay = true
     return isOver
   }
 
@@ -217,25 +203,26 @@ extension StateFile {
   /// Whether a state is empty, as after a discard, or too old to be restored; then it stays, or is a moment
   /// now.
   private func isLeft<Tree>(
-    _ archive: Archive, _ search: inout StateSearch<Tree>
+    _ archive: Archive, _ claim: Claim, _ key: ArchiveKey, _ found: inout OpenedState<Tree>
   ) throws(ArchiveError) -> Bool {
     guard archive.hasRecords else { return true }
     let (policy, now) = conditions
-    guard let savedAt = Date(saved: archive.schema), !search.record.isPutBack,
+    guard let savedAt = Date(saved: archive.schema), found.record?.isPutBack != true,
       let maximumAge = policy.maximumAge, now.timeIntervalSince(savedAt) > maximumAge
     else { return false }
     let seen = SeenOld(savedAt: savedAt, in: source.environment)
-    if seen.confirms(search.record.seenOld) {
-      search.opened.outcome = .tooOld(archive, try search.claim.keep(.unread))
-      try beginEmpty(search.claim, search.key)
+    if seen.confirms(found.record?.seenOld) {
+      found.moment = try claim.keep(.unread)
+      try beginEmpty(claim, key)
     } else {
-      search.opened.outcome = .tooOld(archive, nil)
-      if search.record.seenOld?.savedAt != savedAt {
-        search.record.seenOld = seen
-        _ = search.write(.ended)
+      var record = found.record ?? LaunchRecord()
+      if record.seenOld?.savedAt != savedAt {
+        record.seenOld = seen
+        _ = found.write(record, .ended, claim, key)
       }
       forgetStored()
     }
+    (found.outcome, found.archive) = (.tooOld(setAsideAt: found.moment?.id), archive)
     return true
   }
 

@@ -48,7 +48,7 @@ final class DamagedStateTests: FileTestCase {
       let (tree, opened) = try open(file)
       XCTAssertEqual(tree?.texts, [1: "first"], name)
       XCTAssertEqual(opened.passedOver, [finding], name)
-      guard case .restored(_, _, let moment?) = opened.outcome else { return XCTFail(name) }
+      guard opened.tree != nil, let moment = opened.moment else { return XCTFail(name) }
       XCTAssertEqual(moment.reason, .version)
       opened.mark?.endRestore()
       XCTAssertEqual(bytes(), damaged, "Nothing is written before a save.")
@@ -414,13 +414,14 @@ final class DamagedStateTests: FileTestCase {
     now.addTimeInterval(1000)
     for round in 1...2 {
       let file = file()
-      guard case .tooOld(_, nil) = try open(file).opened.outcome else { return XCTFail("\(round)") }
+      XCTAssertEqual(try open(file).opened.outcome, .tooOld(setAsideAt: nil), "\(round)")
       try file.close()
     }
     environment.bootSession = "other"
     let file = file()
-    guard case .tooOld(_, let moment?) = try open(file).opened.outcome else { return XCTFail() }
-    XCTAssertEqual(moment.reason, .unread)
+    let opened = try open(file).opened
+    XCTAssertEqual(opened.moment?.reason, .unread)
+    XCTAssertEqual(opened.outcome, .tooOld(setAsideAt: opened.moment?.id))
     try save([2: "b"], to: file)
     try file.close()
     XCTAssertEqual(try reasons(), [.unread])
@@ -446,8 +447,9 @@ final class DamagedStateTests: FileTestCase {
     for (uptime, isOver) in [(1000.0, false), (50_000, false), (87_500, true)] {
       environment.uptime = uptime
       let file = file()
-      guard case .tooOld(_, let moment) = try open(file).opened.outcome else { return XCTFail() }
-      XCTAssertEqual(moment != nil, isOver)
+      let opened = try open(file).opened
+      XCTAssertEqual(opened.outcome, .tooOld(setAsideAt: opened.moment?.id))
+      XCTAssertEqual(opened.moment != nil, isOver)
       try file.close()
     }
   }
@@ -463,7 +465,7 @@ final class DamagedStateTests: FileTestCase {
       if maximumAge == nil {
         XCTAssertEqual(tree?.texts, [1: "a"])
       } else {
-        guard case .tooOld(_, nil) = opened.outcome else { return XCTFail() }
+        XCTAssertEqual(opened.outcome, .tooOld(setAsideAt: nil))
       }
       try file.close()
     }
@@ -477,7 +479,7 @@ final class DamagedStateTests: FileTestCase {
     try file.putBack(try XCTUnwrap(try file.history().first))
     try open(file).opened.mark?.endRestore()
     try file.close()
-    guard case .tooOld = try open(self.file()).opened.outcome else { return XCTFail() }
+    XCTAssertEqual(try open(self.file()).opened.outcome, .tooOld(setAsideAt: nil))
   }
 
   func testAMomentThatStandsInIsNotKeptAsTheStoredState() throws {

@@ -66,8 +66,7 @@ class FileTestCase: XCTestCase {
   @discardableResult
   func open(_ file: StateFile) throws -> (tree: TextTree?, opened: OpenedState<TextTree>) {
     let opened = try file.open(TextTree.self)
-    guard case .restored(let tree, _, _) = opened.outcome else { return (nil, opened) }
-    return (tree, opened)
+    return (opened.tree, opened)
   }
 
   func builder(_ file: StateFile) throws -> RecordBuilder {

@@ -317,7 +317,7 @@ final class HistoryTests: FileTestCase {
     _ = try file.keepMoment(.unread)
     try file.discard()
     XCTAssertEqual(try reasons(file), [.unread])
-    guard case .nothing = try open(file).opened.outcome else { return XCTFail() }
+    XCTAssertEqual(try open(file).opened.outcome, .noArchive)
     try save([2: "new"], to: file)
     try file.close()
     XCTAssertEqual(try launch()?.texts, [2: "new"])
@@ -395,7 +395,7 @@ final class HistoryTests: FileTestCase {
     XCTAssertNil(bytes())
     XCTAssertEqual(try reasons(file), [.unread])
     keys.isLocked = false
-    guard case .nothing = try open(file).opened.outcome else { return XCTFail() }
+    XCTAssertEqual(try open(file).opened.outcome, .noArchive)
     try save([2: "new"], to: file)
     try file.close()
     XCTAssertEqual(try launch()?.texts, [2: "new"])
@@ -418,7 +418,7 @@ final class HistoryTests: FileTestCase {
     }
     let file = file()
     let opened = try open(file).opened
-    guard case .nothing = opened.outcome else { return XCTFail() }
+    XCTAssertEqual(opened.outcome, .noArchive)
     XCTAssertEqual(opened.markProblem?.code, .permissionDenied)
     XCTAssertThrowsError(try file.discard())
     directory.hear(nil)

@@ -28,7 +28,7 @@ final class LaunchLifeTests: FileTestCase {
   ) throws -> Met {
     let file = file()
     let opened = try open(file).opened
-    guard case .restored(let tree, _, _) = opened.outcome else {
+    guard let tree = opened.tree else {
       let outcome = "\(opened.outcome)".prefix { $0 != "(" }
       directory = try directory.afterKill()
       return Met(outcome: String(outcome))
@@ -70,7 +70,7 @@ final class LaunchLifeTests: FileTestCase {
     XCTAssertEqual(try launch(crashingIn: 1).made, [])
     XCTAssertEqual(try launch(crashingIn: nil).outcome, "crashed")
     XCTAssertEqual(try reasons(), [.crashed])
-    XCTAssertEqual(try launch(crashingIn: nil).outcome, "nothing")
+    XCTAssertEqual(try launch(crashingIn: nil).outcome, "noArchive")
   }
 
   func testTheElementAboveIsLeftOutByTheFourthLaunch() throws {
@@ -220,7 +220,7 @@ final class LaunchLifeTests: FileTestCase {
     }
     XCTAssertEqual(try launch(crashingIn: nil).outcome, "crashed")
     XCTAssertEqual(try reasons(), [.version, .version, .crashed, .crashed])
-    XCTAssertEqual(try launch(crashingIn: nil).outcome, "nothing")
+    XCTAssertEqual(try launch(crashingIn: nil).outcome, "noArchive")
   }
 
   func testAStateThatCannotBeReadIsKeptWhenTheOneThatStoodInForItCrashed() throws {

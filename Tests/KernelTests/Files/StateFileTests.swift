@@ -34,7 +34,7 @@ final class StateFileTests: FileTestCase {
   func testWhereNothingIsStoredNoKeyIsAskedForAndNothingIsWritten() throws {
     keys = MissingKey()
     let file = file()
-    guard case .nothing = try open(file).opened.outcome else { return XCTFail() }
+    XCTAssertEqual(try open(file).opened.outcome, .noArchive)
     try file.close()
     XCTAssertEqual(try directory.names(), [])
   }

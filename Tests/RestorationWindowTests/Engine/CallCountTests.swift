@@ -17,7 +17,7 @@ final class CallCountTests: XCTestCase {
       Launch.isNext
       ? [
         "nothing is there: 20", "first save: 61", "first restore: 20", "first change: 11",
-        "later change: 8", "no change: 1", "restore: 18", "discard: 38", "nothing is stored: 15",
+        "later change: 8", "no change: 1", "restore: 18", "discard: 38", "nothing is stored: 14",
       ]
       : [
         "nothing is there: 25", "first save: 64", "first restore: 22", "first change: 11",
