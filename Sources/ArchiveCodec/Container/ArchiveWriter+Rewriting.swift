@@ -119,7 +119,10 @@ extension ArchiveWriter {
   ) throws(ArchiveError) {
     var failure: ArchiveError?
     do throws(ArchiveError) {
-      try storage.replace(body)
+      try storage.replace { sink throws(ArchiveError) in
+        try body(sink)
+        try willReplace()
+      }
     } catch {
       guard error.code == .notDurable else { throw error }
       failure = error

@@ -53,6 +53,8 @@ public final class ArchiveWriter: Sendable {
   let moment: Archive.Moment?
   private let process: Int32
   private let lock: any ArchiveLock
+  /// Called when a new file is written, and before that one takes its place, which it does not after an error.
+  let willReplace: @Sendable () throws(ArchiveError) -> Void
   let state: Mutex<State>
 
   /// Locks the storage and opens the stored archive.
@@ -105,7 +107,8 @@ public final class ArchiveWriter: Sendable {
     lock: (any ArchiveLock)? = nil, file opened: (any AppendableArchiveFile)? = nil,
     limits: ArchiveLimits = .standard, recovery: ArchiveRecovery = .recover,
     isBeginning: Bool = false, random: RandomSource = .system, moment: Archive.Moment? = nil,
-    process: Int32 = SystemCall.processIdentifier
+    process: Int32 = SystemCall.processIdentifier,
+    willReplace: @escaping @Sendable () throws(ArchiveError) -> Void = {}
   ) throws(ArchiveError) {
     if let lock { self.lock = lock } else { self.lock = try storage.lock() }
     self.storage = storage
@@ -115,6 +118,7 @@ public final class ArchiveWriter: Sendable {
     self.random = random
     self.moment = moment
     self.process = process
+    self.willReplace = willReplace
     if isBeginning {
       state = Mutex(State())
       return

@@ -27,6 +27,10 @@ actor FileQueue {
     var writer: ArchiveWriter?
     /// How often names have got other numbers.
     var numbering = 0
+    /// The state that this instance has; nil while it has none.
+    var stateName: String?
+    /// The instances that have the names before it.
+    var others: [OtherInstance] = []
     var written = Written()
   }
 
@@ -45,12 +49,14 @@ actor FileQueue {
   func callAsFunction<Value: Sendable>(
     _ conditions: StateFile.Conditions, asking asked: UInt64,
     _ body: @Sendable (isolated FileQueue) throws(ArchiveError) -> Value
-  ) throws(ArchiveError) -> (Value, Known) {
+  ) -> (Result<Value, ArchiveError>, Known) {
     file.conditions = conditions
     let result = Result { () throws(ArchiveError) in try body(self) }
     if written.number < asked { written = Written(number: asked) }
-    let known = Known(writer: file.writer, numbering: file.numbering, written: written)
-    return (try result.get(), known)
+    let known = Known(
+      writer: file.writer, numbering: file.numbering, stateName: file.claimed?.name,
+      others: file.claimed?.others ?? [], written: written)
+    return (result, known)
   }
 
   /// What is stored, as a restore takes it.
@@ -138,7 +144,7 @@ actor FileQueue {
     }
     var isThere = true
     if case .failure(let error) = appended {
-      isThere = error.code == .notDurable && file.hasBegunChange
+      isThere = error.code == .notDurable
     }
     written = Written(
       number: change, fingerprints: !isThere ? nil : hasNew ? records.fingerprints : [])

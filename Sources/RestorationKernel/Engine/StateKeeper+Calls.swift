@@ -137,22 +137,24 @@ extension StateKeeper {
     let (count, asked) = (turns.overtakingCount, findings.lastWrite)
     known.writer = nil
     let call = {
-      @Sendable [file, conditions = settings.ofCall] () async throws(ArchiveError) in
-      try await file(conditions, asking: asked, body)
+      @Sendable [file, conditions = settings.ofCall] in
+      await file(conditions, asking: asked, body)
     }
-    let (value, known) =
-      if let end = asking.blockedUntil {
-        // A call that has not ended in time goes on.
-        try (Blocking.call(until: end, call) ?? .failure(ArchiveError(.inputOutput))).get()
-      } else {
-        try await call()
-      }
+    let answer: (Result<Value, ArchiveError>, FileQueue.Known)?
+    if let end = asking.blockedUntil {
+      // A call that has not ended in time goes on.
+      answer = Blocking.call(until: end, call)?.get()
+    } else {
+      answer = await call()
+    }
+    guard let (result, known) = answer else { throw ArchiveError(.inputOutput) }
     // A save that blocked the actor meanwhile knows more, or has a change under way.
-    guard count == turns.overtakingCount, asked == findings.lastWrite else { return value }
-    settle(known.written)
-    if known.numbering != self.known.numbering { document?.forgetFingerprints() }
-    self.known = known
-    return value
+    if count == turns.overtakingCount, asked == findings.lastWrite {
+      settle(known.written)
+      if known.numbering != self.known.numbering { document?.forgetFingerprints() }
+      self.known = known
+    }
+    return try result.get()
   }
 
   /// Lets the document have what has become of the change under way; one that was not begun is not stored.

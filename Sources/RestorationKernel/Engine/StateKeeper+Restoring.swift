@@ -48,7 +48,7 @@ extension StateKeeper {
     }
     let opened = try result.get()
     var report = opened.report
-    (report.stateName, report.otherInstances) = settings.source.holding.now
+    (report.stateName, report.otherInstances) = (known.stateName, known.others)
     if let stored = opened.stored {
       restore(stored, opened.mark, roots, &report)
       opened.mark?.endRestore()

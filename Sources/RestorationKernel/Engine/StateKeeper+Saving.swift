@@ -196,7 +196,7 @@ extension StateKeeper {
     if report.setAside != nil, let unread { notes.add(unread, Document.tree) }
     report.version = known.writer?.version
     report.byteCount = known.writer?.storedByteCount ?? 0
-    (report.stateName, report.otherInstances) = settings.source.holding.now
+    (report.stateName, report.otherInstances) = (known.stateName, known.others)
     let kept = document.keptAndBelow.count
     let stored = document.elements.count - 1 - document.removedCount - kept
     report.unaskedCount = max(0, stored - notes.askedCount)

@@ -19,7 +19,7 @@ extension StateFile {
   package func keepMoment(_ reason: Moment.Reason) throws(ArchiveError) -> Moment? {
     let claim = try claim()
     guard standIn == nil else { return nil }
-    return try claim.keep(reason)
+    return try keep(reason, claim)
   }
 
   /// Keeps what is stored, if nobody could read it or not all of it, before the app lets its state go.
@@ -32,7 +32,8 @@ extension StateFile {
     } catch {
       guard error.code != .keyLocked else { throw error }
     }
-    return try (keeps ?? (isPartlyRead ? .unread : nil)).flatMap(claim.keep)
+    let reason = keeps == .replaced ? isPartlyRead ? .unread : nil : keeps
+    return try reason.flatMap { (reason) throws(ArchiveError) in try keep(reason, claim) }
   }
 
   /// Makes a moment the stored state again; the one that is stored becomes a moment.
@@ -46,13 +47,13 @@ extension StateFile {
     let file = try claim.moments.file(of: moment)
     guard let file, file.byteCount == moment.byteCount else {
       throw ArchiveError(
-        .truncated, offset: file?.byteCount ?? 0, location: claim.location)
+        .truncated, offset: file?.byteCount ?? 0, location: claim.main.location)
     }
     let key = try? key()
-    try claim.put(file, keeping: isDiscarded(claim, key) ? nil : .putBack)
+    try put(file, claim, keeping: isDiscarded(claim, key) ? nil : .putBack)
     mark = nil
     forgetStored()
-    _ = claim.takeKept()
+    _ = takeKept(claim)
     var record = LaunchRecord()
     record.isPutBack = true
     // Neither crashes nor the age of the state count then; without the note they do.
@@ -88,5 +89,54 @@ extension StateFile {
     record.retry()
     mark = nil
     try claim.write(record, record.note ?? LaunchNote(.ended), key)
+  }
+
+  // MARK: Keeping
+
+  /// Keeps the stored archive as it is now.
+  func keep(_ reason: Moment.Reason, _ claim: Claim) throws(ArchiveError) -> Moment? {
+    defer { removeExcess(claim) }
+    return try claim.moments.keep(reason, at: conditions.now)
+  }
+
+  /// Keeps the stored archive when the one that replaces it is written, and before that one takes its place.
+  ///
+  /// So the new one replaces nothing if the old one cannot be kept, whoever has asked for it: a compaction runs
+  /// by itself. Where something is to leave no trace, the moments go that have bytes of the archive and that a
+  /// restore may take: whenever the process ends, the archive still says that the compaction is due.
+  func keepReplaced(_ reason: Moment.Reason?) throws(ArchiveError) {
+    guard let claimed else { return }
+    if isCompactionDue {
+      try claimed.moments.remove(try claimed.restorable().filter(\.isOfMain))
+    }
+    guard let reason, !isCompactionDue || reason != .replaced,
+      let moment = try claimed.moments.keep(reason, at: conditions.now)
+    else { return }
+    if kept == nil || reason != .replaced { kept = moment }
+  }
+
+  /// The last moment that another archive has replaced since the last call, if not one that is shorter.
+  func takeKept(_ claim: Claim) -> Moment? {
+    guard let moment = kept.take() else { return nil }
+    removeExcess(claim)
+    return moment.reason == .replaced ? nil : moment
+  }
+
+  /// Puts the bytes of another file in the place of the archive.
+  func put(
+    _ file: any ArchiveFile, _ claim: Claim, keeping reason: Moment.Reason?
+  ) throws(ArchiveError) {
+    try claim.main.replace { sink throws(ArchiveError) in
+      try sink.write(file)
+      try keepReplaced(reason)
+    }
+  }
+
+  /// Removes the moments that are over the bound.
+  ///
+  /// A failure is no reason to fail a save: the next moment brings another try.
+  private func removeExcess(_ claim: Claim) {
+    let (policy, now) = conditions
+    try? claim.moments.remove(policy.historyBound.excess(of: claim.moments.all(), at: now))
   }
 }

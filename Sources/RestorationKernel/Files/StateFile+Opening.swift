@@ -24,7 +24,7 @@ package struct OpenedState<Tree: LaunchedTree>: Sendable {
   fileprivate var crashed: ArchiveVersion?
 
   fileprivate mutating func passOver(_ moment: Moment?, _ claim: Claim, _ reason: String) {
-    passedOver.append("\(moment?.id ?? claim.location) \(reason).")
+    passedOver.append("\(moment?.id ?? claim.main.location) \(reason).")
   }
 
   /// Uses the record of launches, whose failure stops no restore.
@@ -58,7 +58,7 @@ extension StateFile {
     forgetStored()
     var (file, isAbsent) = (nil as (any AppendableArchiveFile)?, false)
     do throws(ArchiveError) {
-      file = try claim.openForAppending()
+      file = try claim.main.openForAppending()
       isAbsent = file?.byteCount ?? 0 == 0
     } catch {
       // A file that cannot be changed may still be read.
@@ -84,7 +84,7 @@ extension StateFile {
       var record = found.record ?? LaunchRecord()
       record.begin(version, in: source.environment)
       let isMarked = found.write(record, .restoring, claim, key)
-      mark = LaunchMark(record, at: isMarked ? claim.launch : nil, threshold: threshold)
+      mark = LaunchMark(record, at: isMarked ? try claim.launch.get() : nil, threshold: threshold)
       found.mark = mark
     } else if found.outcome != .tooOld(setAsideAt: nil) {
       found.noting { () throws(ArchiveError) in try forgetLaunch(claim) }
@@ -93,7 +93,7 @@ extension StateFile {
   }
 
   /// Notes that a part of the restored tree could not be read: the first write keeps the file as it is.
-  package func noteDamage() { keeps = keeps ?? .damaged }
+  package func noteDamage() { if keeps == .replaced { keeps = .damaged } }
 
   /// Looks at the stored state, and at older ones only if that one is not taken.
   private func find<Tree>(
@@ -147,7 +147,7 @@ extension StateFile {
       standIn = kept ?? standIn
     } else if let kept {
       // At once: the next launch must not restore the state that has given way.
-      try claim.put(kept, keeping: found.crashed == nil ? keeps : nil)
+      try put(kept, claim, keeping: found.crashed == nil ? keeps : nil)
       try goOn(claim, key)
     }
     if isTaken {
@@ -155,7 +155,7 @@ extension StateFile {
       (found.archive, found.moment) = (archive, moment)
       return true
     }
-    found.outcome = .crashed(setAsideAt: try claim.keep(.crashed)?.id)
+    found.outcome = .crashed(setAsideAt: try keep(.crashed, claim)?.id)
     if let moment { try claim.moments.remove([moment]) }
     found.passOver(moment, claim, "was set aside, since restoring it crashed")
     forgetStored(keeping: .crashed)
@@ -171,7 +171,7 @@ extension StateFile {
     _ moment: Moment?, _ claim: Claim, _ key: ArchiveKey
   ) throws(ArchiveError) -> Archive? {
     try Archive.open(
-      moment.map(claim.moments.storage) ?? claim, try moment.flatMap(claim.moments.file),
+      moment.map(claim.moments.storage) ?? claim.main, try moment.flatMap(claim.moments.file),
       with: .key(key), context: claim.context, limits: source.limits, recovery: .recover)
   }
 
@@ -181,11 +181,11 @@ extension StateFile {
   ) throws(ArchiveError) -> Archive? {
     do throws(ArchiveError) {
       // Hardly another change has a number after the last ones.
-      if let file, let archive = try goOn(claim, key, file)?.archive, archive.isWritable,
-        archive.version.generation <= .max - 1 << 32
+      if case .success = claim.lock, let file, let archive = try goOn(claim, key, file)?.archive,
+        archive.isWritable, archive.version.generation <= .max - 1 << 32
       {
         // A change that is cut off was reported to nobody as stored.
-        keeps = [nil, .truncated].contains(archive.dropped?.code) ? nil : .damaged
+        keeps = [nil, .truncated].contains(archive.dropped?.code) ? .replaced : .damaged
         isCompactionDue = try archive.record(FileRecord.compactionDue) != nil
         try? compactWithoutTrace()
         return writer?.archive
@@ -195,8 +195,11 @@ extension StateFile {
     }
     // One that may not be changed, or not in its place, is written into another file by the first save.
     forgetStored()
-    let archive = try open(nil, claim, key)
-    if let archive { standIn = try copy(of: archive, key, claim) }
+    guard let archive = try open(nil, claim, key) else { return nil }
+    switch claim.lock {
+    case .success: standIn = try copy(of: archive, key, claim)
+    case .failure: former = (archive.version, .replaced)
+    }
     return archive
   }
 
@@ -212,7 +215,7 @@ extension StateFile {
     else { return false }
     let seen = SeenOld(savedAt: savedAt, in: source.environment)
     if seen.confirms(found.record?.seenOld) {
-      found.moment = try claim.keep(.unread)
+      found.moment = try keep(.unread, claim)
       try beginEmpty(claim, key)
     } else {
       var record = found.record ?? LaunchRecord()
@@ -237,6 +240,6 @@ extension StateFile {
   /// Forgets crashes of a state that is gone.
   func forgetLaunch(_ claim: Claim) throws(ArchiveError) {
     mark = nil
-    try claim.launch.clear()
+    try claim.launch.get().clear()
   }
 }

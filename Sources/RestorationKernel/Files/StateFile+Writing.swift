@@ -34,7 +34,7 @@ extension StateFile {
     }
     guard let standIn else { return nil }
     let (claim, key) = (try claim(), try key())
-    try claim.put(standIn, keeping: keeps)
+    try put(standIn, claim, keeping: keeps)
     numbering += 1
     return try goOn(claim, key)
   }
@@ -67,63 +67,49 @@ extension StateFile {
     let claim = if writer != nil, let claimed { claimed } else { try self.claim() }
     // Before the change: it may be there though the call fails.
     isCompactionDue = isCompactionDue || isDue
-    hasBegunChange = false
-    let byteCount =
-      if let writer = try openWriter() {
-        try append(
-          records, removed.filter { $0 != FileRecord.compactionDue }, schema, writer, claim)
-      } else {
-        try begin(
-          records, claim, try key(creating: true), schema: schema, keeping: keeps)
-      }
-    keeps = nil
-    try? compactWithoutTrace()
-    return (byteCount, claim.takeKept())
-  }
-
-  private func append(
-    _ records: RecordBatch, _ removed: [UInt64], _ schema: UInt32, _ writer: ArchiveWriter,
-    _ claim: Claim
-  ) throws(ArchiveError) -> Int {
     do throws(ArchiveError) {
-      if let reason = keeps {
-        try claim.replacing(keeping: reason, writer.compact)
-        keeps = nil
-      }
-      let key = try key(creating: true)
-      if writerKey?.isSame(as: key) == false {
-        try claim.replacing(keeping: isCompactionDue ? nil : .replaced) {
-          () throws(ArchiveError) in
-          try writer.rotate(slots: [.key(key)])
+      let byteCount =
+        if let writer = try preparedWriter() {
+          try writer.append(
+            records, removing: removed.filter { $0 != FileRecord.compactionDue }, schema: schema
+          ).byteCount
+        } else {
+          try begin(records, claim, try key(creating: true), schema: schema, keeping: keeps)
         }
-        writerKey = key
-      }
-      return try appendNow(records, removed, schema, writer)
+      try? compactWithoutTrace()
+      return (byteCount, takeKept(claim))
     } catch {
-      if error.code == .outdated { recover(writer) }
-      // After a sync that failed only a new file is sure to be on the disk.
-      guard error.code == .poisoned else { throw error }
-      hasBegunChange = false
-      try compact(writer)
-      return try appendNow(records, removed, schema, writer)
+      if error.code == .outdated, let writer { recover(writer) }
+      throw error
     }
   }
 
-  private func appendNow(
-    _ records: RecordBatch, _ removed: [UInt64], _ schema: UInt32, _ writer: ArchiveWriter
-  ) throws(ArchiveError) -> Int {
-    hasBegunChange = true
-    return try writer.append(records, removing: removed, schema: schema).byteCount
+  /// The writer of the next change, after all that comes before the change.
+  ///
+  /// - Throws: Never `notDurable`, which would say that the change is there.
+  private func preparedWriter() throws(ArchiveError) -> ArchiveWriter? {
+    do throws(ArchiveError) {
+      guard let writer = try openWriter() else { return nil }
+      // After a sync that failed only a new file is sure to be on the disk.
+      if keeps != .replaced || writer.isPoisoned {
+        try writer.compact()
+        keeps = .replaced
+      }
+      let key = try key(creating: true)
+      if writing?.key.isSame(as: key) == false {
+        try writer.rotate(slots: [.key(key)])
+        writing?.key = key
+      }
+      return writer
+    } catch {
+      throw error.beforeAChange
+    }
   }
 
   /// Waits until what is stored outlasts a power cut: the process that wrote it may have ended before that.
   package func synchronize() throws(ArchiveError) {
     guard let writer = try openWriter() else { return }
-    if writer.isPoisoned { try compact(writer) } else { try writer.synchronize() }
-  }
-
-  private func compact(_ writer: ArchiveWriter) throws(ArchiveError) {
-    if isCompactionDue { try compactWithoutTrace() } else { try writer.compact() }
+    if writer.isPoisoned { try writer.compact() } else { try writer.synchronize() }
   }
 
   /// Goes on after somebody has taken the file or its lock away.
@@ -147,20 +133,13 @@ extension StateFile {
 
   /// Writes the file anew without what was removed, and without its name, if that is due.
   ///
-  /// The moments go that have bytes of the file and that a restore may take. They go first: whenever
-  /// the process ends, the file still says that the compaction is due. After a failure the next append, the
-  /// end and the next launch try again.
+  /// After a failure the next append, the end and the next launch try again.
   func compactWithoutTrace() throws(ArchiveError) {
-    guard isCompactionDue, let writer, let claim = claimed, let archive = writer.archive else {
-      return
-    }
-    try claim.moments.remove(try claim.restorable().filter(\.isOfMain))
+    guard isCompactionDue, let writer, let archive = writer.archive else { return }
     let records = try records(of: archive)
     numbering += 1
-    try claim.replacing(keeping: nil) { () throws(ArchiveError) in
-      _ = try writer.rewrite(records, schema: archive.schema)
-    }
-    isCompactionDue = false
+    try writer.rewrite(records, schema: archive.schema)
+    (keeps, isCompactionDue) = (.replaced, false)
   }
 
   /// The records of an archive with a table of the names that they use.
@@ -197,7 +176,7 @@ extension StateFile {
   package func discard() throws(ArchiveError) {
     let claim = try claim()
     var isEmpty = false
-    if try claim.open() != nil {
+    if try claim.main.open() != nil {
       do throws(ArchiveError) {
         try beginEmpty(claim, try key(creating: true))
         isEmpty = true
@@ -208,7 +187,7 @@ extension StateFile {
     try claim.moments.remove(try claim.restorable())
     if !isEmpty {
       // A key that is locked seals no empty state, so the state itself goes last.
-      try claim.remove()
+      try claim.main.remove()
       forgetStored()
     }
     try forgetLaunch(claim)

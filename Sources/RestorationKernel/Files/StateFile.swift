@@ -1,6 +1,5 @@
 package import ArchiveCodec
 internal import RestorationLibc
-internal import Synchronization
 package import RestorationFoundation
 
 /// The stored state of a keeper with all its windows: one archive, one lock, one mark of the launch
@@ -16,7 +15,6 @@ package final class StateFile {
     package let keys: any KeyProvider
     package let environment: ApplicationEnvironment
     package let limits: ArchiveLimits
-    package let holding = Holding()
     /// Waits for another instance that has the state, and may be about to end; false ends the waiting.
     package var pause: @Sendable (_ tries: Int, _ policy: InstancePolicy) -> Bool = {
       tries, policy in
@@ -38,27 +36,26 @@ package final class StateFile {
   package typealias Conditions = (policy: StatePolicy, now: Date)
 
   package let source: Source
-  package var conditions: Conditions = (StatePolicy(), Date()) {
-    didSet { claimed?.state.withLock { $0.conditions = conditions } }
-  }
-  var claimed: Claim? {
-    didSet { source.holding.now = (claimed?.name, claimed?.others ?? []) }
-  }
+  package var conditions: Conditions = (StatePolicy(), Date())
+  package internal(set) var claimed: Claim?
   /// The name that was taken last, since an instance never goes on under the name of another one, and whether a wait
   /// for the instance that has the state was in vain.
   private var last: (name: String?, hasWaited: Bool) = (nil, false)
-  /// Why what is stored becomes a moment before the next write; nil if it was read whole.
+  /// Why the stored archive becomes a moment when another one replaces it; nil where no trace of it is to stay.
+  ///
+  /// One that was read whole becomes a moment that it has `replaced`, any other one before the next change, too.
   var keeps: Moment.Reason? = .unread
-  var writer: ArchiveWriter?
-  /// The key with which the writer was made.
-  var writerKey: ArchiveKey?
+  /// Whether something is to leave no trace, and its records are still in the file.
+  var isCompactionDue = false
+  /// The last moment that another archive has replaced and nobody was told of, rather one that is not shorter.
+  var kept: Moment?
+  /// What writes the state, and the key with which it was made.
+  var writing: (writer: ArchiveWriter, key: ArchiveKey)?
   /// The restored state, if it is not the one that is stored.
   var standIn: (any ArchiveFile)?
   /// A state that this instance has had, from which the next change goes on if it is still the stored one,
   /// and why that one becomes a moment then.
   var former: (version: ArchiveVersion, keeps: Moment.Reason?)?
-  /// Whether the last append has come to its own change: what is done before may not last, either.
-  package internal(set) var hasBegunChange = false
   /// How often the names may have got other numbers, and with them the fingerprints of all records.
   package internal(set) var numbering = 0
   /// The mark of the last restore of this launch; nil before the first one.
@@ -77,11 +74,7 @@ package final class StateFile {
   /// The name of the state that this instance has, or else of the one that was asked for.
   package var name: String { claimed?.name ?? source.name }
 
-  /// Whether something is to leave no trace, and its records are still in the file.
-  var isCompactionDue: Bool {
-    get { claimed?.state.withLock(\.isHeld) ?? false }
-    set { claimed?.state.withLock { $0.isHeld = newValue } }
-  }
+  var writer: ArchiveWriter? { writing?.writer }
 
   /// Takes the state, or the one that is taken already.
   ///
@@ -90,8 +83,8 @@ package final class StateFile {
   /// - Throws: `locked` with the other instance as its subject if the state is in use.
   func claim(_ policy: InstancePolicy? = nil) throws(ArchiveError) -> Claim {
     // Without its file a lock keeps nobody out any more.
-    if let claimed, try claimed.isHeld { return claimed }
-    source.holding.now = (nil, [])
+    if let claimed, try claimed.lock.get().isHeld() { return claimed }
+    claimed = nil
     var others: [OtherInstance] = []
     var (tries, refusal) = (1, ArchiveError(.locked))
     let policy = policy ?? conditions.policy.instances
@@ -99,9 +92,7 @@ package final class StateFile {
     var next = names.next()
     while let name = next {
       do throws(ArchiveError) {
-        let moments = source.directory.moments(of: name)
-        let state = Claim.State(isHeld: isCompactionDue, conditions: conditions)
-        let taken = Claim(name, moments, try moments.main.lock(), source, state, besides: others)
+        let taken = try Claim(name, source, besides: others)
         (claimed, last.name) = (taken, name)
         return taken
       } catch {
@@ -124,15 +115,13 @@ package final class StateFile {
   func claimToRead() throws(ArchiveError) -> Claim {
     do throws(ArchiveError) { return try claim() } catch {
       guard error.code != .locked else { throw error }
-      let moments = source.directory.moments(of: source.name)
-      return Claim(
-        source.name, moments, Nowhere(error), source, Claim.State(conditions: conditions))
+      return try Claim(source.name, source, unlockedFor: error)
     }
   }
 
   /// Forgets what was read of the stored state.
-  func forgetStored(keeping reason: Moment.Reason? = .unread) {
-    (writer, standIn, former, keeps) = (nil, nil, nil, reason)
+  func forgetStored(keeping reason: Moment.Reason = .unread) {
+    (writing, standIn, former, keeps) = (nil, nil, nil, reason)
   }
 
   /// - Throws: Why there is no key.
@@ -149,16 +138,30 @@ package final class StateFile {
     _ claim: Claim, _ key: ArchiveKey, _ file: (any AppendableArchiveFile)? = nil,
     from version: ArchiveVersion? = nil
   ) throws(ArchiveError) -> ArchiveWriter? {
-    let writer = try ArchiveWriter(
-      claim, with: .key(key), context: claim.context, file: file, limits: source.limits)
+    let writer = try makeWriter(claim, key, file)
     guard version == nil || version == writer.version else { return nil }
     goOn(with: writer, key)
     return writer
   }
 
   private func goOn(with writer: ArchiveWriter, _ key: ArchiveKey) {
-    forgetStored(keeping: nil)
-    (self.writer, writerKey) = (writer, key)
+    forgetStored(keeping: .replaced)
+    writing = (writer, key)
+  }
+
+  /// Makes a writer of the state, which keeps each archive that it replaces.
+  private func makeWriter(
+    _ claim: Claim, _ key: ArchiveKey, _ file: (any AppendableArchiveFile)? = nil,
+    isBeginning: Bool = false
+  ) throws(ArchiveError) -> ArchiveWriter {
+    // Nobody but this file lets the writer write, so the two are in one queue.
+    nonisolated(unsafe) weak let owner = self
+    return try ArchiveWriter(
+      claim.main, with: .key(key), context: claim.context, lock: try claim.lock.get(), file: file,
+      limits: source.limits, isBeginning: isBeginning
+    ) { () throws(ArchiveError) in
+      try unsafe owner?.keepReplaced(owner?.keeps)
+    }
   }
 
   /// Writes a state of its own in the place of the stored one.
@@ -166,38 +169,12 @@ package final class StateFile {
     _ records: RecordBatch, _ claim: Claim, _ key: ArchiveKey, schema: UInt32 = 0,
     keeping reason: Moment.Reason?
   ) throws(ArchiveError) -> Int {
-    let writer = try ArchiveWriter(
-      claim, with: .key(key), context: claim.context, limits: source.limits, isBeginning: true)
-    // The file is in its place also where the error says that it is not durable.
-    defer { if writer.version != nil { goOn(with: writer, key) } }
-    hasBegunChange = true
-    let isKept = reason != .unread || !isDiscarded(claim, key)
-    return try claim.replacing(keeping: isKept ? reason : nil) { () throws(ArchiveError) in
-      try writer.begin(records, schema: schema)
-    }.byteCount
+    let (before, writer) = (keeps, try makeWriter(claim, key, isBeginning: true))
+    keeps = reason == .unread && isDiscarded(claim, key) ? nil : reason
+    defer {
+      // The file is in its place also where the error says that it is not durable.
+      if writer.version == nil { keeps = before } else { goOn(with: writer, key) }
+    }
+    return try writer.begin(records, schema: schema).byteCount
   }
-}
-
-/// The state that an instance has, for those who do not wait for its file.
-package final class Holding: Sendable {
-  private let state = Mutex<(name: String?, others: [OtherInstance])>((nil, []))
-
-  /// The name of the state, nil while the instance has none, and those who have the ones before.
-  package internal(set) var now: (name: String?, others: [OtherInstance]) {
-    get { state.withLock(\.self) }
-    set { state.withLock { $0 = newValue } }
-  }
-}
-
-/// The lock and the record of launches of a state where neither can be.
-final class Nowhere: ArchiveLock, LaunchPlace {
-  private let reason: ArchiveError
-
-  init(_ reason: ArchiveError) { self.reason = reason }
-
-  func isHeld() throws(ArchiveError) -> Bool { false }
-  func read() throws(ArchiveError) -> [UInt8]? { throw reason }
-  func write(_ record: [UInt8], note: [UInt8]) throws(ArchiveError) { throw reason }
-  func write(note: [UInt8]) throws(ArchiveError) { throw reason }
-  func clear() throws(ArchiveError) { throw reason }
 }

@@ -74,10 +74,10 @@ public final class StateKeeper {
   ///
   /// The name is the one that the keeper was made with, or with ``InstancePolicy/numbered`` the first
   /// free name with a number.
-  public var stateName: String? { settings.source.holding.now.name }
+  public var stateName: String? { known.stateName }
 
   /// The instances that had the states with lower numbers when the keeper took its own.
-  public var otherInstances: [OtherInstance] { settings.source.holding.now.others }
+  public var otherInstances: [OtherInstance] { known.others }
 
   /// Creates a keeper of one state of an application.
   ///

@@ -23,6 +23,11 @@ extension ArchiveError {
     return isAboutContent && !isOfOthers ? .damaged : .unread
   }
 
+  /// The error of a step before a change: `notDurable` would say that the change is there.
+  var beforeAChange: ArchiveError {
+    code == .notDurable ? ArchiveError(.inputOutput, systemError: systemError) : self
+  }
+
   /// An error of a value in an archive, as an error of the archive.
   static func content(_ error: any Error) -> ArchiveError {
     error as? ArchiveError ?? ArchiveError(.malformed, subject: error.reason)

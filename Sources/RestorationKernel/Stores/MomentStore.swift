@@ -130,9 +130,7 @@ package struct MomentStore: Sendable {
         try storage(of: moment).replace { sink throws(ArchiveError) in try sink.write(file) }
       }
     } catch {
-      // The other code would say that something has taken the place of the state.
-      throw error.code == .notDurable
-        ? ArchiveError(.inputOutput, systemError: error.systemError) : error
+      throw error.beforeAChange
     }
     return moment
   }

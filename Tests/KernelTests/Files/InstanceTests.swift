@@ -14,7 +14,7 @@ final class InstanceTests: FileTestCase {
         XCTAssertEqual(try open(file).tree?.texts, round == 1 ? nil : [1: "\(number)"])
         XCTAssertEqual(file.name, ["main", "main~2", "main~3"][number])
         XCTAssertEqual(
-          file.source.holding.now.others,
+          file.claimed?.others,
           ["main", "main~2"].prefix(number).map {
             OtherInstance(stateName: $0, process: ArchiveError.thisProcess)
           })

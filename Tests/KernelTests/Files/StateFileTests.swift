@@ -26,7 +26,7 @@ final class StateFileTests: FileTestCase {
   func testALaunchThatNeitherRestoresNorSavesClaimsNothing() throws {
     let (first, second) = (file(), file())
     XCTAssertEqual(try first.history(), [])
-    XCTAssertNil(first.source.holding.now.name)
+    XCTAssertNil(first.claimed)
     try open(second)
     XCTAssertEqual(second.name, "main")
   }
