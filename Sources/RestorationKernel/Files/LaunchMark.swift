@@ -33,7 +33,7 @@ package final class LaunchMark: Sendable {
   init(_ record: LaunchRecord, at place: (any LaunchPlace)?, threshold: Int) {
     state = Mutex(State(place: place))
     // Without a place, what crashes again would crash in every launch, so it is not tried.
-    leftOut = Set(record.leftOut.filter { place == nil || $0 != record.tried })
+    leftOut = Set(record.leftOut.filter { place == nil || $0 != record.rest.tried })
     (tag, isNear) = (record.tag, record.crashes >= max(1, threshold))
     Self.remember(self)
   }

@@ -33,21 +33,27 @@ package struct LaunchRecord: Hashable, Sendable {
   /// The version of the app that began the last restore, and the start of the machine then.
   package var applicationVersion: String?
   package var bootSession: String?
-  /// Whether the restored state stands in for a newer state that crashed.
-  package var gaveWay = false
-  /// Whether the state was put back, so that its age does not count.
-  package var isPutBack = false
-  package var seenOld: SeenOld?
   /// The place where the last restore was; nil if no note says so.
   package var note: LaunchNote?
   /// Makes the tags of notes and of values.
   package let tag: NumberTag
-  private var blamed: [Blame] = []
-  /// What the launch under way tries again of that; nil if that is nothing.
-  package private(set) var tried: LaunchSubject?
+  package var rest = Rest()
+
+  /// What most launches do not have, so that only the others take the half of a millisecond in which a type is
+  /// coded as a whole for the first time (benchmark: launch of a process).
+  package struct Rest: Hashable, Codable, Sendable {
+    /// Whether the restored state stands in for a newer state that crashed.
+    var gaveWay = false
+    /// Whether the state was put back, so that its age does not count.
+    var isPutBack = false
+    var seenOld: SeenOld?
+    fileprivate var blamed: [Blame] = []
+    /// What the launch under way tries again of that; nil if that is nothing.
+    package fileprivate(set) var tried: LaunchSubject?
+  }
 
   /// What launches have crashed in.
-  private struct Blame: Hashable, Codable {
+  fileprivate struct Blame: Hashable, Codable {
     let subject: LaunchSubject
     /// The launches in a row that crashed in it after their restore, while it was not left out.
     var crashes = 0
@@ -71,19 +77,23 @@ package struct LaunchRecord: Hashable, Sendable {
   package init(_ tag: NumberTag = NumberTag()) { self.tag = tag }
 
   /// All that is left out, with what is tried again.
-  package var leftOut: [LaunchSubject] { blamed.filter { $0.wait > 0 }.map(\.subject) }
+  package var leftOut: [LaunchSubject] { rest.blamed.filter { $0.wait > 0 }.map(\.subject) }
 
-  private func hasRestarted(in environment: ApplicationEnvironment) -> Bool {
-    bootSession != nil && environment.bootSession != nil && bootSession != environment.bootSession
+  /// Whether a crash has ended the launch before, which was one of this version of the app.
+  private func isCrash(in environment: ApplicationEnvironment) -> Bool {
+    let hasRestarted =
+      bootSession != nil && environment.bootSession != nil && bootSession != environment.bootSession
+    return applicationVersion == environment.applicationVersion && crashes > 0
+      && note?.stage != .ended && !hasRestarted
   }
 
   private mutating func blame(_ subject: LaunchSubject, _ change: (inout Blame) -> Void) {
-    let known = blamed.firstIndex { $0.subject == subject }
+    let known = rest.blamed.firstIndex { $0.subject == subject }
     if known == nil {
-      blamed.append(Blame(subject: subject))
-      blamed.removeFirst(max(0, blamed.count - Self.largestCount))
+      rest.blamed.append(Blame(subject: subject))
+      rest.blamed.removeFirst(max(0, rest.blamed.count - Self.largestCount))
     }
-    change(&blamed[known ?? blamed.endIndex - 1])
+    change(&rest.blamed[known ?? rest.blamed.endIndex - 1])
   }
 
   /// Takes what a launch leaves behind whose restore had ended.
@@ -91,18 +101,16 @@ package struct LaunchRecord: Hashable, Sendable {
   /// What it tried again is restored from now on. A crash after the restore counts against its element
   /// or value alone, which is left out after too many in a row.
   package mutating func endRestore(threshold: Int, in environment: ApplicationEnvironment) {
-    let isCrash =
-      applicationVersion == environment.applicationVersion && !hasRestarted(in: environment)
-    let subject = isCrash ? note?.subject : nil
-    (crashes, gaveWay, isPutBack) = (0, false, false)
-    blamed.removeAll {
-      $0.subject != subject && ($0.subject == tried || $0.wait == 0 && subject == nil)
+    let subject = isCrash(in: environment) ? note?.subject : nil
+    (crashes, rest.gaveWay, rest.isPutBack) = (0, false, false)
+    rest.blamed.removeAll {
+      $0.subject != subject && ($0.subject == rest.tried || $0.wait == 0 && subject == nil)
     }
-    for place in blamed.indices {
-      blamed[place].launchesLeft = max(1, blamed[place].launchesLeft) - 1
+    for place in rest.blamed.indices {
+      rest.blamed[place].launchesLeft = max(1, rest.blamed[place].launchesLeft) - 1
     }
-    let hasTrialFailed = tried != nil && tried == subject
-    tried = nil
+    let hasTrialFailed = rest.tried != nil && rest.tried == subject
+    rest.tried = nil
     guard let subject else { return }
     blame(subject) { blame in
       blame.crashes = min(max(0, blame.crashes), .max - 1) + 1
@@ -131,16 +139,16 @@ package struct LaunchRecord: Hashable, Sendable {
   ) -> Bool {
     let isOfApplication = applicationVersion == environment.applicationVersion
     let isOfState = isOfApplication && stateMAC == version.mac
-    let isCrash = crashes > 0 && note?.stage != .ended && !hasRestarted(in: environment)
-    let hasTrialFailed = tried != nil && isOfApplication && isCrash
-    if hasTrialFailed, let tried { blame(tried) { $0.leaveOut() } }
-    tried = nil
-    if !isOfApplication { blamed = [] }
-    blamed.removeAll { $0.subject.element.map { !tree.contains(element: $0) } ?? false }
+    let isCrash = isCrash(in: environment)
+    let hasTrialFailed = rest.tried != nil && isCrash
+    if hasTrialFailed, let tried = rest.tried { blame(tried) { $0.leaveOut() } }
+    rest.tried = nil
+    if !isOfApplication { rest.blamed = [] }
+    rest.blamed.removeAll { $0.subject.element.map { !tree.contains(element: $0) } ?? false }
     // What was tried again is to blame for the last crash.
     guard isOfState, isCrash, !hasTrialFailed else {
       crashes = isOfState ? max(1, crashes) - 1 : 0
-      if crashes == 0, !hasTrialFailed { tried = due(in: tree) }
+      if crashes == 0, !hasTrialFailed { rest.tried = due(in: tree) }
       return true
     }
     let answered = crashes - max(1, threshold)
@@ -180,7 +188,7 @@ package struct LaunchRecord: Hashable, Sendable {
       sequence(first: id, next: tree.element(above:)).dropFirst()
         .contains { all.contains(LaunchSubject(element: $0)) }
     }
-    return blamed.first { blame in
+    return rest.blamed.first { blame in
       blame.wait > 0 && blame.launchesLeft <= 0
         && !(blame.subject.element.map(isBelowOther) ?? false)
     }?.subject
@@ -190,19 +198,17 @@ package struct LaunchRecord: Hashable, Sendable {
   package mutating func begin(_ version: ArchiveVersion, in environment: ApplicationEnvironment) {
     crashes = min(max(0, crashes), .max - 1) + 1
     // Somebody uses the state, so nobody has seen that it is old.
-    (stateMAC, seenOld) = (version.mac, nil)
+    (stateMAC, rest.seenOld) = (version.mac, nil)
     (applicationVersion, bootSession) = (environment.applicationVersion, environment.bootSession)
   }
 
   /// Lets the next restores try everything again, one at a time.
   package mutating func retry() {
-    for place in blamed.indices { blamed[place].launchesLeft = 0 }
+    for place in rest.blamed.indices { rest.blamed[place].launchesLeft = 0 }
   }
 }
 
 extension LaunchRecord {
-  // A type that is coded as a whole takes the first launch half a millisecond (benchmark: launch of a
-  // process), so only what most launches do not have is.
   package func sealed(_ key: ArchiveKey, _ context: ArchiveContext) throws(ArchiveError) -> [UInt8]
   {
     let builder = RecordBuilder()
@@ -212,12 +218,8 @@ extension LaunchRecord {
         encoder.encode(stateMAC, forKey: "mac")
         encoder.encode(applicationVersion, forKey: "application")
         encoder.encode(bootSession, forKey: "boot")
-        encoder.encode(gaveWay, forKey: "gaveWay")
-        encoder.encode(isPutBack, forKey: "isPutBack")
         encoder.encode(tag.key, forKey: "tag")
-        if !blamed.isEmpty { try encoder.encode(blamed, forKey: "blamed") }
-        if let tried { try encoder.encode(tried, forKey: "tried") }
-        if let seenOld { try encoder.encode(seenOld, forKey: "seenOld") }
+        if rest != Rest() { try encoder.encode(rest, forKey: "rest") }
       }
       return try SealedRecord.seal(try builder.finish(), key: key, context: context)
     } catch {
@@ -242,11 +244,7 @@ extension LaunchRecord {
       record.stateMAC = try values.decodeIfPresent(forKey: "mac")
       record.applicationVersion = try values.decodeIfPresent(forKey: "application")
       record.bootSession = try values.decodeIfPresent(forKey: "boot")
-      record.gaveWay = try values.decode(forKey: "gaveWay")
-      record.isPutBack = try values.decode(forKey: "isPutBack")
-      record.blamed = try values.decodeIfPresent(forKey: "blamed") ?? []
-      record.tried = try values.decodeIfPresent(forKey: "tried")
-      record.seenOld = try values.decodeIfPresent(forKey: "seenOld")
+      record.rest = try values.decodeIfPresent(forKey: "rest") ?? Rest()
       return record
     } catch {
       let error = ArchiveError.content(error)

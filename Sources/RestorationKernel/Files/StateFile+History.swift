@@ -55,7 +55,7 @@ extension StateFile {
     forgetStored()
     _ = takeKept(claim)
     var record = LaunchRecord()
-    record.isPutBack = true
+    record.rest.isPutBack = true
     // Neither crashes nor the age of the state count then; without the note they do.
     if let key { try? claim.write(record, LaunchNote(.ended), key) }
   }

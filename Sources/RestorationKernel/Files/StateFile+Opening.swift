@@ -160,9 +160,9 @@ extension StateFile {
     found.passOver(moment, claim, "was set aside, since restoring it crashed")
     forgetStored(keeping: .crashed)
     // One that stood in for another one has none that stands in for it.
-    let isOver = found.record?.gaveWay == true
+    let isOver = found.record?.rest.gaveWay == true
     (found.crashed, found.record) = (archive.version, LaunchRecord())
-    found.record?.gaveWay = true
+    found.record?.rest.gaveWay = true
     return isOver
   }
 
@@ -210,17 +210,17 @@ extension StateFile {
   ) throws(ArchiveError) -> Bool {
     guard archive.hasRecords else { return true }
     let (policy, now) = conditions
-    guard let savedAt = Date(saved: archive.schema), found.record?.isPutBack != true,
+    guard let savedAt = Date(saved: archive.schema), found.record?.rest.isPutBack != true,
       let maximumAge = policy.maximumAge, now.timeIntervalSince(savedAt) > maximumAge
     else { return false }
     let seen = SeenOld(savedAt: savedAt, in: source.environment)
-    if seen.confirms(found.record?.seenOld) {
+    if seen.confirms(found.record?.rest.seenOld) {
       found.moment = try keep(.unread, claim)
       try beginEmpty(claim, key)
     } else {
       var record = found.record ?? LaunchRecord()
-      if record.seenOld?.savedAt != savedAt {
-        record.seenOld = seen
+      if record.rest.seenOld?.savedAt != savedAt {
+        record.rest.seenOld = seen
         _ = found.write(record, .ended, claim, key)
       }
       forgetStored()

@@ -53,7 +53,7 @@ final class LaunchVerdictTests: XCTestCase {
     record.endRestore(threshold: 1, in: environment)
     record.retry()
     XCTAssertTrue(record.take(version, tree, threshold: 1, in: environment))
-    XCTAssertEqual(record.tried, LaunchSubject(element: 9))
+    XCTAssertEqual(record.rest.tried, LaunchSubject(element: 9))
     return record
   }()
 
@@ -130,7 +130,7 @@ final class LaunchVerdictTests: XCTestCase {
       let record = found.decided().record
       guard found.isOfApplication else { return XCTAssertEqual(record.leftOut, [], text) }
       XCTAssertEqual(record.leftOut, [LaunchSubject(element: 9)], text)
-      XCTAssertEqual(record.tried != nil, !found.isCrash && record.crashes == 0, text)
+      XCTAssertEqual(record.rest.tried != nil, !found.isCrash && record.crashes == 0, text)
     }
   }
 
