@@ -149,7 +149,8 @@ extension StateKeeper {
     let unsaid = settings.heard == nil ? [] : KnownObjects.shared.askAll(of: owner)
     let conditions = Survey.Conditions(
       now: settings.now(), keptBound: settings.policy.keptBound,
-      nodeLimit: settings.policy.nodeLimit, facts: settings.facts, coming: asking.coming, unsaid: unsaid,
+      nodeLimit: settings.policy.nodeLimit, facts: settings.facts, coming: asking.coming,
+      unsaid: unsaid,
       storedRecord: { [writer = known.writer] (record) throws(ArchiveError) in
         try writer?.archive?.record(record)
       })

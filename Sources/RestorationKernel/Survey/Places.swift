@@ -220,7 +220,9 @@ final class Places {
 
   // MARK: References
 
-  /// Begins the hook of an object. What only a hook that throws refers to gets no place, and so goes.
+  /// Begins the hook of an object.
+  ///
+  /// What only a hook that throws refers to gets no place, and so goes.
   func beginMentions() {
     if !now.references.mentions.isEmpty { now.references.mentions = [] }
   }
