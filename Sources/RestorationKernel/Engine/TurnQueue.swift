@@ -12,7 +12,8 @@ package final class TurnQueue {
   /// The turn that runs now, or is about to begin; nil if there is none.
   package private(set) var running: Kind?
   /// The calls that wait, the first one first.
-  private var waiting: [WaitingCall] = []
+  // A slice: the first one goes without moving the others.
+  private var waiting: ArraySlice<WaitingCall> = []
   /// Counts the bodies that came before calls which were made earlier, and have stored something.
   ///
   /// Calls that were made before such a body change nothing any more.
@@ -48,7 +49,7 @@ package final class TurnQueue {
   private func end() {
     // The kind is known when the body begins; until then nothing of it is under way.
     running = waiting.isEmpty ? nil : .other
-    if !waiting.isEmpty { waiting.removeFirst().continuation.resume() }
+    waiting.popFirst()?.continuation.resume()
   }
 }
 
