@@ -131,17 +131,13 @@ actor FileQueue {
   ) -> Result<StateFile.Appended, ArchiveError> {
     guard change > written.number else { return .failure(ArchiveError(.outdated)) }
     let appended = Result { () throws(ArchiveError) in
-      do throws(ArchiveError) {
-        while let reason = keeps?.first {
-          _ = try file.keepMoment(reason)
-          keeps?.removeFirst()
-        }
-        return try file.append(
-          records, removing: removed, schema: file.conditions.now.savedSeconds)
-      } catch {
-        throw error.located(at: location)
+      while let reason = keeps?.first {
+        _ = try file.keepMoment(reason)
+        keeps?.removeFirst()
       }
-    }
+      return try file.append(
+        records, removing: removed, schema: file.conditions.now.savedSeconds)
+    }.mapError { $0.located(at: location) }
     var isThere = true
     if case .failure(let error) = appended {
       isThere = error.code == .notDurable

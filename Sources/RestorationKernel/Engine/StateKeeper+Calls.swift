@@ -11,9 +11,6 @@ struct KeeperSettings {
   var last: LastReports?
   /// What each save says of the app: each save compares it.
   private(set) lazy var facts = source.environment.facts
-
-  /// What the file has to know of a call.
-  var ofCall: StateFile.Conditions { (policy, now()) }
 }
 
 /// The last results of a keeper, for an app that has asked to have them kept.
@@ -134,11 +131,10 @@ extension StateKeeper {
   func inFileNow<Value: Sendable>(
     _ body: @escaping @Sendable (isolated FileQueue) throws(ArchiveError) -> Value
   ) async throws(ArchiveError) -> Value {
-    let (count, asked) = (turns.overtakingCount, findings.lastWrite)
+    let (asked, conditions) = (findings.lastWrite, (settings.policy, settings.now()))
     known.writer = nil
     let call = {
-      @Sendable [file, conditions = settings.ofCall] in
-      await file(conditions, asking: asked, body)
+      @Sendable [file] in await file(conditions, asking: asked, body)
     }
     let answer: (Result<Value, ArchiveError>, FileQueue.Known)?
     if let end = asking.blockedUntil {
@@ -149,7 +145,7 @@ extension StateKeeper {
     }
     guard let (result, known) = answer else { throw ArchiveError(.inputOutput) }
     // A save that blocked the actor meanwhile knows more, or has a change under way.
-    if count == turns.overtakingCount, asked == findings.lastWrite {
+    if asked == findings.lastWrite {
       settle(known.written)
       if known.numbering != self.known.numbering { document?.forgetFingerprints() }
       self.known = known
