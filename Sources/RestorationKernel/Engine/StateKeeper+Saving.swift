@@ -31,10 +31,8 @@ extension StateKeeper {
     }
     settings.last?.save = result
     findings.lastSave = result.map(\.outcome)
-    if !isByItself {
-      autosave?.turns.goOn(
-        isStored: findings.lastSave == .success(.saved), asksByTime: types.knowsUntracked)
-    }
+    // The autosave tries what is not stored, and asks by time what this save has met.
+    if !isByItself { autosave?.turns.change() }
     return try result.get()
   }
 

@@ -143,17 +143,6 @@ package final class AutosaveTurns: Sendable {
 
   private var nextQuestion: Duration? { polling.map { elapsed() + $0 } }
 
-  /// Notes that the app itself has saved.
-  ///
-  /// What was not stored is tried at once. A change that waits for another one is tried again, too, which
-  /// also tells whether all is stored.
-  func goOn(isStored: Bool, asksByTime: Bool) {
-    let isDue = state.withLock { state in
-      !isStored || state.needsSave || asksByTime && polling != nil && state.askAt == nil
-    }
-    if isDue { change() }
-  }
-
   /// Cancels the save that is due, and the one that is under way is not tried again.
   func takeBack() {
     endFlushes { state in

@@ -17,10 +17,9 @@ public final class StateKeeper {
   /// been set to nil, nothing is saved or restored any more, and the reports say so.
   public weak var delegate: (any StateDelegate)? {
     didSet {
-      let wasGone = hadDelegate && oldValue == nil
       hadDelegate = delegate != nil
-      // While the delegate was gone, nothing was saved, so all changes are still due.
-      if wasGone { autosave?.turns.change() }
+      // While a delegate was gone, nothing was saved, so all changes are still due.
+      autosave?.turns.change()
     }
   }
 
