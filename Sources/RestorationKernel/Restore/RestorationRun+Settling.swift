@@ -137,9 +137,9 @@ extension RestorationRun {
 
   /// The lines of the report; the elements that are kept have a note.
   func lines(kept: Set<Int32>) -> SurveyNotes {
-    let ofApplication = elements[Document.tree].outcome ?? .restored(by: .delegate)
-    var lines = SurveyNotes(usual: order.last.flatMap { elements[$0].outcome } ?? ofApplication)
-    lines.set(ofApplication, Document.tree)
+    let step = order.last.flatMap { elements[$0].outcome?.step }
+    var lines = SurveyNotes(usual: .restored(by: step ?? .delegate))
+    lines.set(elements[Document.tree].outcome ?? .restored(by: .delegate), Document.tree)
     for note in elements[Document.tree].notes { lines.add(note, Document.tree) }
     for slot in order {
       guard let outcome = elements[slot].outcome else { continue }
