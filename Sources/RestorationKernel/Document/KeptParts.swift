@@ -121,8 +121,6 @@ extension Kept {
     let isRefused =
       isNewer || reason == .migrationFailed
       || reason == .newerVersion && known.steps(from: form.version) == nil
-    return ElementOutcome(
-      by: .existing, otherClass: nil,
-      withheld: isRefused ? known.refusal(of: form.version) : nil, hasState: true)
+    return isRefused ? known.refusal(of: form.version)(.existing) : .restored(by: .existing)
   }
 }

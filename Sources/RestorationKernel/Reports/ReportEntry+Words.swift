@@ -69,10 +69,8 @@ extension ElementOutcome: CustomStringConvertible {
     }
   }
 
-  var isBack: Bool { step != nil }
-
   /// Whether the node is back with all that was stored of it.
-  var isRead: Bool { isBack && !isProblem }
+  var isRead: Bool { step != nil && !isProblem }
 
   /// The outcome in a sentence.
   public var description: String {

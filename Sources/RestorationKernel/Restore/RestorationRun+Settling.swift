@@ -61,7 +61,7 @@ extension RestorationRun {
   /// Notes a given root that is not used, since another root is back at its place, or none by a veto.
   private func noteGivenRoot(_ slot: Int32) {
     let (place, outcome) = (document[slot].place, elements[slot].outcome)
-    guard place.role.kind == .node, outcome?.isBack == true || outcome == .vetoed,
+    guard place.role.kind == .node, outcome?.step != nil || outcome == .vetoed,
       let given = existingObject(place), given !== elements[slot].object
     else { return }
     elements[slot].note(.givenRootNotUsed)

@@ -101,7 +101,7 @@ final class RestoredElements {
     if self[slot].outcome == .skipped { return true }
     let isNode = document[slot].place.role.kind == .node
     return !self[slot].isKept
-      && (self[slot].isDecodable || isNode && self[slot].outcome?.isBack == true)
+      && (self[slot].isDecodable || isNode && self[slot].outcome?.step != nil)
   }
 
   /// Notes the object of an element; returns the element that it is already, if that is another one.
@@ -140,8 +140,8 @@ final class RestoredElements {
     let place = document[slot].place
     let isInStack = place.role == .child && self[place.parent].traits.contains(.stack)
     let cut = isInStack ? self[place.parent].cut : nil
-    let outcome = ElementOutcome(missing: reason, withheld: self[slot].choice?.withheld)
-    let isKept = outcome.isKept(onKeptNode: cut ?? false)
+    let (outcome, isKept) = ElementOutcome.missing(
+      reason, withheld: self[slot].choice?.withheld, isOnKeptNode: cut ?? false)
     (self[slot].outcome, self[slot].isKept) = (outcome, isKept)
     guard isInStack else { return }
     // A node whose class this version does not know is as if it had not been in the stack, unless the
@@ -223,23 +223,19 @@ extension ElementOutcome {
       ?? (hasState ? .restored(by: step) : .restoredWithoutState(by: step))
   }
 
-  package init(missing reason: Self, withheld: Refusal?) {
+  /// The outcome of an element that has no object, and whether saves keep the element for its own sake, and not
+  /// because the element above is kept.
+  package static func missing(
+    _ reason: Self, withheld: Refusal?, isOnKeptNode: Bool
+  ) -> (outcome: Self, isKept: Bool) {
     switch reason {
     // Another element says why.
-    case .parentMissing, .stackCut: self = reason
+    case .parentMissing: (reason, false)
+    // What lay in a stack on a node that is not back stays with that one.
+    case .stackCut: (reason, isOnKeptNode)
     // A factory that did not see the state cannot veto it, so a withheld state goes first.
-    default: self = withheld?(nil) ?? reason
-    }
-  }
-
-  /// Whether saves keep an element that has no object for its own sake, and not because the element above is kept.
-  ///
-  /// What lay in a stack on a node that is not back stays with that one.
-  package func isKept(onKeptNode isOnKeptNode: Bool) -> Bool {
-    switch self {
-    case .vetoed, .parentMissing: false
-    case .stackCut: isOnKeptNode
-    default: true
+    case .vetoed where withheld == nil: (reason, false)
+    default: (withheld?(nil) ?? reason, true)
     }
   }
 }

@@ -47,7 +47,7 @@ final class OutcomeTests: XCTestCase {
   func testABodyThatNobodyCouldReadIsWhyAnElementIsMissingUnlessAnotherElementSaysWhy() {
     for reason in reasons {
       for withheld in withheld {
-        let outcome = Outcome(missing: reason, withheld: withheld)
+        let outcome = Outcome.missing(reason, withheld: withheld, isOnKeptNode: false).outcome
         switch reason {
         case .parentMissing, .stackCut: XCTAssertEqual(outcome, reason)
         default: XCTAssertEqual(outcome, withheld?(nil) ?? reason)
@@ -59,7 +59,7 @@ final class OutcomeTests: XCTestCase {
   func testOnlyAVetoDropsAnElement() {
     for reason in reasons {
       for isOnKeptNode in [true, false] {
-        let isKept = reason.isKept(onKeptNode: isOnKeptNode)
+        let isKept = Outcome.missing(reason, withheld: nil, isOnKeptNode: isOnKeptNode).isKept
         switch reason {
         case .vetoed: XCTAssertFalse(isKept)
         // These stay, or go, with another element.
@@ -70,9 +70,9 @@ final class OutcomeTests: XCTestCase {
       }
     }
     for withheld in withheld where withheld != nil {
-      let outcome = Outcome(missing: .vetoed, withheld: withheld)
       XCTAssertTrue(
-        outcome.isKept(onKeptNode: false), "the veto of one that has not seen the state")
+        Outcome.missing(.vetoed, withheld: withheld, isOnKeptNode: false).isKept,
+        "the veto of one that has not seen the state")
     }
   }
 }
