@@ -115,7 +115,7 @@ final class TypeTable {
 
   func storyboard(of node: any RestorableNode) -> StoryboardReference? {
     storyboards.lazy.compactMap { name, storyboard in
-      storyboard.identifier(of: node).map { StoryboardReference(name: name, identifier: $0) }
+      storyboard.made[node].map { StoryboardReference(name: name, identifier: $0) }
     }.first
   }
 }

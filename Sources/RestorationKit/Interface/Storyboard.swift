@@ -13,7 +13,8 @@ public final class Storyboard {
   public let name: String
 
   private var factories: [String: () throws -> any RestorableNode] = [:]
-  private var made = WeakTable<String>()
+  /// The identifiers of the nodes that were made.
+  private(set) var made = WeakTable<String>()
 
   /// Creates a storyboard without factories.
   ///
@@ -40,10 +41,6 @@ public final class Storyboard {
     guard let node = try factories[identifier]?() else { return nil }
     made[node] = identifier
     return node
-  }
-
-  func identifier(of node: any RestorableNode) -> String? {
-    made[node]
   }
 }
 

@@ -13,10 +13,7 @@ struct WeakTable<Value> {
 
   subscript(object: AnyObject) -> Value? {
     get {
-      guard let entry = entries[ObjectIdentifier(object)], entry.object === object else {
-        return nil
-      }
-      return entry.value
+      entries[ObjectIdentifier(object)].flatMap { $0.object === object ? $0.value : nil }
     }
     set {
       entries[ObjectIdentifier(object)] = newValue.map { Entry(object: object, value: $0) }

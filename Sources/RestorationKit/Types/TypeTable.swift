@@ -173,7 +173,7 @@ final class TypeTable {
 
   func storyboard(of node: any RestorableNode) -> StoryboardReference? {
     for (name, storyboard) in storyboards {
-      if let identifier = storyboard.identifier(of: node) {
+      if let identifier = storyboard.made[node] {
         return StoryboardReference(name: name, identifier: identifier)
       }
     }
