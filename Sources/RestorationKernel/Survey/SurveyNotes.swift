@@ -64,10 +64,7 @@ struct SurveyNotes {
   /// Whether an element has something that could not be stored, and may be the next time.
   func asksAgain(_ slot: Int32) -> Bool {
     notes[slot]?.contains { note in
-      switch note {
-      case .referenceNotStored: true
-      default: note.isLoss
-      }
+      if case .referenceNotStored = note { true } else { note.isLoss }
     } ?? false
   }
 

@@ -22,8 +22,7 @@ extension Error {
       sentence(
         "The value", context.codingPath, " cannot be decoded", because: context.underlyingError)
     case let error as any CustomStringConvertible: error.description.withoutUserInfo
-    case let error as any LocalizedError: error.errorDescription ?? typeAndCase
-    default: typeAndCase
+    default: (self as? any LocalizedError)?.errorDescription ?? typeAndCase
     }
   }
 

@@ -49,11 +49,7 @@ package enum Problems {
 
   // MARK: stderr
 
-  #if DEBUG
-  static let isDebugBuild = true
-  #else
-  static let isDebugBuild = false
-  #endif
+  static var isDebugBuild: Bool { _isDebugAssertConfiguration() }
 
   /// Whether problems that no closure hears are printed: in a debug build, unless it runs tests.
   ///
