@@ -1,63 +1,52 @@
 internal import RestorationFoundation
 internal import ArchiveCodec
 
-/// The state that the library writes and reads for objects that conform to one of its
-/// protocols.
-///
-/// This state lies apart from the object's own state, so that an object that implements
-/// the hooks itself, or forgets to call its superclass, does not lose it.
-struct BuiltInState {
-  let values: KeyedDecoder
-
-  /// Whether rows of a list were saved by their positions.
-  var hasRawListPositions: Bool {
-    values.contains(BuiltInKey.selected.paths) || values.contains(BuiltInKey.firstVisible.paths)
-  }
-}
+// The state that the library writes and reads for objects that conform to one of its protocols.
+//
+// This state lies apart from the object's own state, so that an object that implements
+// the hooks itself, or forgets to call its superclass, does not lose it.
 
 // MARK: - Saving
 
-extension BuiltInState {
-  static func encode(
-    _ object: any StateRestoring, with encoder: KeyedEncoder,
-    reference: (any RestorableNode) -> UInt64?
+extension KeyedEncoder {
+  /// Writes the values that the library stores of an object besides those of its hook.
+  func encodeBuiltIn(
+    of object: any StateRestoring, reference: (any RestorableNode) -> UInt64?
   ) {
+    let container = beginContainer(forKey: BuiltInKey.container)
+    let start = byteCount
     if let tab = (object as? any RestorableTabs)?.selectedTab.flatMap(reference) {
-      encoder.encodeReference(to: tab, forKey: BuiltInKey.selectedTab)
+      encodeReference(to: tab, forKey: BuiltInKey.selectedTab)
     }
     if let list = object as? any RestorableList {
-      encode(list.selectedIndexPaths, of: list, BuiltInKey.selected, with: encoder)
+      encode(list.selectedIndexPaths, of: list, BuiltInKey.selected)
       let first = list.firstVisibleIndexPath
-      if let first { encode([first], of: list, BuiltInKey.firstVisible, with: encoder) }
+      if let first { encode([first], of: list, BuiltInKey.firstVisible) }
     }
     if let offset = (object as? any RestorableScrolling)?.contentOffset {
-      encoder.encode([offset.x, offset.y], forKey: BuiltInKey.offset)
+      encode([offset.x, offset.y], forKey: BuiltInKey.offset)
     }
     if let range = (object as? any RestorableTextSelection)?.selectedTextRange {
-      encoder.encode([range.lowerBound, range.upperBound], forKey: BuiltInKey.textSelection)
+      encode([range.lowerBound, range.upperBound], forKey: BuiltInKey.textSelection)
     }
+    // Most have nothing to store, and no container.
+    if byteCount == start { undoContainer(container) } else { endContainer(container) }
   }
 
-  private static func encode(
-    _ rows: [IndexPath], of list: any RestorableList, _ keys: BuiltInKey.Rows,
-    with encoder: KeyedEncoder
+  private func encode(
+    _ rows: [IndexPath], of list: any RestorableList, _ keys: BuiltInKey.Rows
   ) {
     guard let model = list.modelAssociation else {
-      return encoder.encode(rows.map(Array.init), forKey: keys.paths)
+      return encode(rows.map(Array.init), forKey: keys.paths)
     }
-    encoder.encode(
-      rows.compactMap { model.modelIdentifierForElement(at: $0, in: list) }, forKey: keys.elements)
+    let elements = rows.compactMap { model.modelIdentifierForElement(at: $0, in: list) }
+    encode(elements, forKey: keys.elements)
   }
 }
 
 // MARK: - Restoring
 
-extension BuiltInState {
-  /// The record of the tab that was selected.
-  func selectedTab() throws(ArchiveError) -> UInt64? {
-    try values.reference(forKey: BuiltInKey.selectedTab)
-  }
-
+extension KeyedDecoder {
   /// Sets the properties that need the object's content: the selections.
   func restoreAfterDecoding(_ object: any StateRestoring) throws(ArchiveError) {
     if let list = object as? any RestorableList,
@@ -66,7 +55,7 @@ extension BuiltInState {
       list.selectedIndexPaths = selected
     }
     if let text = object as? any RestorableTextSelection,
-      let bounds = try values.decodeIfPresent([Int].self, forKey: BuiltInKey.textSelection)
+      let bounds = try decodeIfPresent([Int].self, forKey: BuiltInKey.textSelection)
     {
       let fits =
         bounds.count == 2 && 0 <= bounds[0] && bounds[0] <= bounds[1]
@@ -83,7 +72,7 @@ extension BuiltInState {
       list.firstVisibleIndexPath = first
     }
     if let scrolling = object as? any RestorableScrolling,
-      let offset = try values.decodeIfPresent([Double].self, forKey: BuiltInKey.offset),
+      let offset = try decodeIfPresent([Double].self, forKey: BuiltInKey.offset),
       offset.count == 2
     {
       scrolling.contentOffset = ScrollOffset(x: offset[0], y: offset[1])
@@ -95,12 +84,12 @@ extension BuiltInState {
   private func rows(
     _ keys: BuiltInKey.Rows, in list: any RestorableList
   ) throws(ArchiveError) -> [IndexPath]? {
-    if let elements = try values.decodeIfPresent([String].self, forKey: keys.elements) {
+    if let elements = try decodeIfPresent([String].self, forKey: keys.elements) {
       return elements.compactMap {
         list.modelAssociation?.indexPathForElement(withModelIdentifier: $0, in: list)
       }
     }
-    let paths = try values.decodeIfPresent([[Int]].self, forKey: keys.paths)
+    let paths = try decodeIfPresent([[Int]].self, forKey: keys.paths)
     return paths?.map { IndexPath(indexes: $0) }.filter { list.hasElement(at: $0) }
   }
 }

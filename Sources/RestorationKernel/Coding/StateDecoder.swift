@@ -13,16 +13,16 @@ public final class StateDecoder {
   // The check for exclusive access would take longer than the access (benchmark:
   // restore nodes). A decoder stays on the actor that restores, so nobody else has
   // access meanwhile.
-  @safe @exclusivity(unchecked) private var now = (
-    isOpen: true, slot: Document.tree, read: ReadKeys()
-  )
+  @safe @exclusivity(unchecked) private var now: (isOpen: Bool, slot: Int32, read: ReadKeys)
   /// Over no values if the element has none.
   @usableFromInline @safe @exclusivity(unchecked) var cursor: FieldCursor
   private let restored: RestoredElements
 
   /// Creates a coder that serves one element after the other, or the values of one of its containers.
-  init(_ restored: RestoredElements, _ values: KeyedDecoder? = nil) {
-    self.restored = restored
+  init(
+    _ restored: RestoredElements, _ values: KeyedDecoder? = nil, at slot: Int32 = Document.tree
+  ) {
+    (self.restored, now) = (restored, (true, slot, ReadKeys()))
     cursor = values.map { FieldCursor($0) } ?? FieldCursor()
   }
 
@@ -39,10 +39,10 @@ public final class StateDecoder {
     restored.nodes(below: now.slot, .presented).first
   }
 
-  var builtIn: BuiltInState? {
+  /// What the library has stored of the object besides.
+  var builtIn: KeyedDecoder? {
     // The app may have a value of its own under the key.
     try? restored.state(at: now.slot)?.container(forKey: BuiltInKey.container)
-      .map(BuiltInState.init(values:))
   }
 
   /// The values of the element, opened at the first question of a factory; none if they cannot be opened.
@@ -53,7 +53,11 @@ public final class StateDecoder {
 
   /// Whether a ``RestorableList`` was saved by the positions of its rows, and not by
   /// the identifiers of its model: other rows may have these positions by now.
-  public var hasRawListPositions: Bool { builtIn?.hasRawListPositions ?? false }
+  public var hasRawListPositions: Bool {
+    [BuiltInKey.selected, BuiltInKey.firstVisible].contains {
+      builtIn?.contains($0.paths) == true
+    }
+  }
 
   /// The keys that were encoded.
   public var keys: [String] { values.keys.filter { $0 != BuiltInKey.container } }
@@ -211,10 +215,7 @@ public final class StateDecoder {
   /// - Throws: ``/ArchiveCodec/ArchiveError`` with `typeMismatch` if the key
   ///   holds something else.
   public func container(forKey key: String) throws(ArchiveError) -> StateDecoder? {
-    guard let inner = try state(with: key).container(forKey: key) else { return nil }
-    let coder = StateDecoder(restored, inner)
-    coder.now.slot = now.slot
-    return coder
+    try state(with: key).container(forKey: key).map { StateDecoder(restored, $0, at: now.slot) }
   }
 
   /// The keys that were stored and not asked for; nil if there are none.
@@ -259,12 +260,9 @@ extension StateDecoder {
   func open() throws(ArchiveError) {
     if now.isOpen { return }
     now.isOpen = true
-    do throws(ArchiveError) {
-      cursor = FieldCursor(try restored.state(at: now.slot) ?? .empty)
-    } catch {
-      cursor = FieldCursor()
-      throw error
-    }
+    // Where the values cannot be opened, there are none.
+    cursor = FieldCursor()
+    cursor = FieldCursor(try restored.state(at: now.slot) ?? .empty)
     now.read.keyCount = cursor.values.keyCount
   }
 }

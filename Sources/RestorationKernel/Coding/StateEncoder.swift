@@ -87,7 +87,9 @@ public final class StateEncoder {
   ///   - object: A node, a view or a registered object.
   ///   - key: Any name of up to 1 KiB.
   public func encode(_ object: (any StateRestoring)?, forKey key: String) {
-    guard isWritable(key), let object, let target = reference(to: object, key) else { return }
+    guard isWritable(key), let object,
+      let target = walk.reference(to: object, from: slot, key: key)
+    else { return }
     encoder.encodeReference(to: target, forKey: key)
   }
 
@@ -98,7 +100,8 @@ public final class StateEncoder {
   ///   - key: Any name of up to 1 KiB.
   public func encode(_ objects: [any StateRestoring], forKey key: String) {
     guard isWritable(key) else { return }
-    encoder.encodeReferences(to: objects.compactMap { reference(to: $0, key) }, forKey: key)
+    let targets = objects.compactMap { walk.reference(to: $0, from: slot, key: key) }
+    encoder.encodeReferences(to: targets, forKey: key)
   }
 
   /// Writes references by name, as a container of them; objects that have no identifier are left out.
@@ -126,14 +129,6 @@ public final class StateEncoder {
     try encoder.encodeContainer(forKey: key) { _ throws(Failure) in try body(self) }
   }
 
-  func note(_ note: ReportNote) {
-    walk.note(note, slot)
-  }
-
-  private func reference(to object: any StateRestoring, _ key: String) -> UInt64? {
-    walk.reference(to: object, from: slot, key: key)
-  }
-
   /// Begins the value of a key; false if the coder is closed or cannot take the key.
   @usableFromInline
   func begin(_ key: String) -> Bool {
@@ -149,15 +144,14 @@ public final class StateEncoder {
     }
     return isOpen
   }
-
-  /// Runs the body; if the body throws, nothing that it encoded remains.
-  func attempt(_ body: () throws -> Void) throws { try encoder.attempt(body) }
 }
 
 /// The state of an object that the library writes and reads for it, beside its hooks.
 extension StateEncoder {
   func encodeAll(of object: any StateRestoring, _ traits: TypeTraits) throws {
-    if traits.contains(.hasBuiltInState) { encodeBuiltIn(of: object) }
+    if traits.contains(.hasBuiltInState) {
+      encoder.encodeBuiltIn(of: object) { walk.reference(toTab: $0, of: slot) }
+    }
     try using {
       if traits.contains(.stateful), let object = object as? any StatefulRestoring {
         try encodeState(of: object)
@@ -166,20 +160,19 @@ extension StateEncoder {
     }
   }
 
-  /// Writes the values that the library stores of an object besides those of its hook.
-  private func encodeBuiltIn(of object: any StateRestoring) {
-    let container = encoder.beginContainer(forKey: BuiltInKey.container)
-    let start = encoder.byteCount
-    BuiltInState.encode(object, with: encoder) { walk.reference(toTab: $0, of: slot) }
-    let isEmpty = encoder.byteCount == start
-    encoder.endContainer(container)
-    if isEmpty { encoder.remove(BuiltInKey.container) }
+  /// Calls a hook; what it encoded goes if it throws, and a note says why.
+  func ask(_ hook: () throws -> Void) {
+    do {
+      try encoder.attempt { try using(hook) }
+    } catch {
+      walk.note(.encodeFailed(error.reason), slot)
+    }
   }
 
   /// Runs code of the app that writes with the coder.
   ///
   /// - Throws: The error of the body; `keyTaken` if it has used the key of what the library stores.
-  func using(_ body: () throws -> Void) throws {
+  private func using(_ body: () throws -> Void) throws {
     try body()
     guard hasMetTakenKey else { return }
     throw RestorationError.taken(BuiltInKey.container)

@@ -204,12 +204,5 @@ extension StateKeeper {
   }
 }
 
-extension StateEncoder {
-  /// Calls a hook; what it encoded goes if it throws, and a note says why.
-  fileprivate func ask(_ hook: () throws -> Void) {
-    do { try attempt { try using(hook) } } catch { note(.encodeFailed(error.reason)) }
-  }
-}
-
 /// The gate of a save has said no.
 private struct Declined: Error {}

@@ -1,3 +1,5 @@
+internal import ArchiveCodec
+
 /// Gives objects their states.
 extension RestorationRun {
   /// Gives a container what it contained, and offers an object its bodies until it decodes one.
@@ -59,7 +61,7 @@ extension RestorationRun {
     }
     if traits.contains(.tabs), let tabs = object as? any RestorableTabs {
       attempt(slot) {
-        guard let id = try coder.builtIn?.selectedTab(),
+        guard let id = try coder.builtIn?.reference(forKey: BuiltInKey.selectedTab),
           let tab = elements.object(ofRecord: id) as? any RestorableNode
         else { return }
         tabs.selectedTab = tab

@@ -41,7 +41,7 @@ extension RestorationRun {
       return form.factory.map { ask($0, slot) }
         ?? .missing(.unknownRestorationClass(form.restorationClassName ?? ""))
     default:
-      return askDelegate(slot) ?? existing(place) ?? askStoryboard(place)
+      return askDelegate(slot) ?? existing(place) ?? askStoryboard(slot)
         ?? types.factory(ofClass: form.className).map { ask($0, slot) }
         ?? .missing(.notFound)
     }
@@ -64,37 +64,38 @@ extension RestorationRun {
   }
 
   private func ask(_ make: TypeTable.Factory, _ slot: Int32) -> Found {
-    use(slot) { coder in
-      ask(.restorationClass) {
-        if let object = try make(coder.path, coder) { return object }
-        // Who could not see the state cannot veto it.
-        _ = try elements.state(at: slot)
-        return nil
-      } ?? .missing(.vetoed)
-    }
+    ask(.restorationClass, slot) { coder in
+      if let object = try make(coder.path, coder) { return object }
+      // Who could not see the state cannot veto it.
+      _ = try elements.state(at: slot)
+      return nil
+    } ?? .missing(.vetoed)
   }
 
   private func askDelegate(_ slot: Int32) -> Found? {
-    guard let delegate else { return nil }
-    return use(slot) { coder in
-      ask(.delegate) { try delegate.node(at: coder.path, coder: coder) }
+    delegate.flatMap { delegate in
+      ask(.delegate, slot) { try delegate.node(at: $0.path, coder: $0) }
     }
   }
 
-  private func askStoryboard(_ place: Place) -> Found? {
-    guard let reference = form(place.form).stored.storyboard else { return nil }
-    return ask(.storyboard) {
-      try types.storyboards[reference.name]?.instantiate(reference.identifier)
-    } ?? .missing(.notInStoryboard(reference.name, identifier: reference.identifier))
+  private func askStoryboard(_ slot: Int32) -> Found? {
+    form(document[slot].place.form).stored.storyboard.map { reference in
+      ask(.storyboard, slot) { _ in
+        try types.storyboards[reference.name]?.instantiate(reference.identifier)
+      } ?? .missing(.notInStoryboard(reference.name, identifier: reference.identifier))
+    }
   }
 
   private func ask(
-    _ step: RestorationReport.Step, _ provide: () throws -> (any StateRestoring)?
+    _ step: RestorationReport.Step, _ slot: Int32,
+    _ provide: (StateDecoder) throws -> (any StateRestoring)?
   ) -> Found? {
-    do {
-      return try provide().map { .found($0, step) }
-    } catch {
-      return .missing(.factoryFailed(step, error.reason))
+    use(slot) { coder in
+      do {
+        return try provide(coder).map { .found($0, step) }
+      } catch {
+        return .missing(.factoryFailed(step, error.reason))
+      }
     }
   }
 }

@@ -83,7 +83,8 @@ extension RestorationRun {
         version = step.from
         try step.change(copy)
       }
-      return ReadBody(unread: unread, body: .success(try copy.finish()), migratedFrom: first)
+      let changed = try KeyedDecoder.encoding(copy.write)
+      return ReadBody(unread: unread, body: .success(changed), migratedFrom: first)
     } catch {
       return ReadBody(unread: unread) { [version] in
         .migrationFailed(by: $0, from: version, error.reason)

@@ -199,7 +199,6 @@ extension RestoredElements {
 
   /// Notes the fields of an element that were not restored as they are stored.
   func note<Value>(_ value: MendedValue<Value>, at slot: Int32) {
-    guard !value.replaced.isEmpty || !value.added.isEmpty else { return }
     for field in value.replaced {
       self[slot].note(.fieldReplaced(key: field.field, field.error.reason))
     }

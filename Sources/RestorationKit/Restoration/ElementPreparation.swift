@@ -123,7 +123,7 @@ struct ElementPreparation {
         try step.change(copy)
       }
       return (
-        StoredTree.Values(builtIn: values.builtIn, state: try copy.finish()),
+        StoredTree.Values(builtIn: values.builtIn, state: try KeyedDecoder.encoding(copy.write)),
         .migrated(from: stored)
       )
     } catch {

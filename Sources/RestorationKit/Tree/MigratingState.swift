@@ -11,8 +11,7 @@ public final class MigratingState {
   private var entries: [String: (place: Int, value: Entry)] = [:]
   private var nextPlace = 0
 
-  init(_ state: KeyedDecoder?) {
-    guard let state else { return }
+  init(_ state: KeyedDecoder) {
     for key in state.keys { set((state, key), key) }
   }
 
@@ -152,8 +151,8 @@ public final class MigratingState {
     forKey key: String, _ change: (_ container: MigratingState) throws -> Void
   ) throws {
     try refuseTaken(key)
-    let container = MigratingState(
-      try entries[key].flatMap { try $0.value.record.container(forKey: $0.value.key) })
+    let stored = try entries[key].flatMap { try $0.value.record.container(forKey: $0.value.key) }
+    let container = MigratingState(stored ?? .empty)
     try change(container)
     let changed = try KeyedDecoder.encoding {
       try $0.encodeContainer(forKey: key, container.write)
@@ -174,16 +173,11 @@ public final class MigratingState {
     nextPlace += 1
   }
 
-  /// Writes all values.
-  private func write(to encoder: KeyedEncoder) throws {
+  /// Writes the present values.
+  func write(to encoder: KeyedEncoder) throws {
     for (key, entry) in entries.sorted(by: { $0.value.place < $1.value.place }) {
       try encoder.copy(entry.value.key, from: entry.value.record, as: key)
     }
-  }
-
-  /// The present state.
-  func finish() throws -> KeyedDecoder {
-    try KeyedDecoder.encoding(write)
   }
 }
 
