@@ -303,10 +303,6 @@ struct ReadKeys {
     others?.insert(place)
   }
 
-  private func contains(_ place: Int) -> Bool {
-    place < UInt64.bitWidth ? places & 1 << place != 0 : others?.contains(place) == true
-  }
-
   /// Whether every key was asked for, as is usual.
   var isWhole: Bool { keyCount > 0 && places.nonzeroBitCount == keyCount }
 
@@ -315,6 +311,8 @@ struct ReadKeys {
   /// - Complexity: O(1) if all of up to 64 keys were read, as is usual; otherwise O(*n*).
   func missing(in values: KeyedDecoder) -> [String] {
     guard places.nonzeroBitCount < values.keyCount else { return [] }
-    return values.keys.enumerated().filter { !contains($0.offset) }.map(\.element)
+    return values.keys.enumerated().filter { place, _ in
+      place < UInt64.bitWidth ? places & 1 << place == 0 : others?.contains(place) != true
+    }.map(\.element)
   }
 }

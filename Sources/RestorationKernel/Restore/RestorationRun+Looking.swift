@@ -42,8 +42,7 @@ extension RestorationRun {
         ?? .missing(.unknownRestorationClass(form.restorationClassName ?? ""))
     default:
       return askDelegate(slot) ?? existing(place) ?? askStoryboard(slot)
-        ?? types.factory(ofClass: form.className).map { ask($0, slot) }
-        ?? .missing(.notFound)
+        ?? form.factory.map { ask($0, slot) } ?? .missing(.notFound)
     }
   }
 

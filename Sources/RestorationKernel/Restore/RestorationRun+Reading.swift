@@ -17,18 +17,18 @@ extension RestorationRun {
     let stored: Form
     let className: String
     let restorationClassName: String?
-    /// Makes the objects of the restoration class; nil if nothing is registered under its name.
+    /// Makes the objects of the restoration class, or else of the class; nil if nothing that does is registered.
     let factory: TypeTable.Factory?
     fileprivate let version: StateVersion
-
-    /// Whether bodies have the version of this version of the app.
-    fileprivate var isCurrent: Bool { stored.version == version.number }
 
     fileprivate init(_ form: Form, in run: RestorationRun) {
       stored = form
       className = run.currentName(of: form.className)
       restorationClassName = form.restorationClassName.map(run.currentName)
-      factory = restorationClassName.flatMap { run.types.registrations[$0]?.factory }
+      let maker = run.types.registrations[restorationClassName ?? className]
+      // A class of another kind that has the name makes objects of other classes.
+      let makes = restorationClassName != nil || maker?.type is any StateRestoring.Type
+      factory = makes ? maker?.factory : nil
       version = run.types.version(ofClass: className, restoredBy: restorationClassName)
     }
   }
@@ -55,7 +55,8 @@ extension RestorationRun {
   /// Decides which bodies an object is offered, and migrates the older ones.
   func chooseBodies(_ slot: Int32, isBack: Bool) {
     let unread = document.kept.bodies.isEmpty ? nil : document.kept.bodies[slot]
-    if unread == nil, form(document[slot].place.form).isCurrent { return }
+    let form = form(document[slot].place.form)
+    if unread == nil, form.stored.version == form.version.number { return }
     let element = document[slot]
     var bodies = (unread ?? []).map { read($0.record, $0.form, unread: $0) }
     // What wrote nothing is migrated as well.

@@ -96,12 +96,11 @@ final class RestorationRun {
   /// The line of a late node that gets nothing: it is of another class, is left out, or cannot say what it has.
   func refusal(of slot: Int32, _ error: (any Error)?) -> ReportEntry? {
     guard let node = elements[slot].node else { return nil }
-    let form = form(document[slot].place.form)
-    let otherClass = types.otherClass(of: node, types.info(of: node), than: form.className)
-    let outcome: ElementOutcome? =
-      otherClass.map { .classMismatch(by: .existing, found: $0) }
-      ?? (isLeftOut(slot) ? .skipped : nil)
-      ?? error.map { .decodeFailed(by: .existing, $0.reason) }
+    settle(node, types.info(of: node), by: .existing, at: slot)
+    let outcome =
+      !elements[slot].isDecodable
+      ? elements[slot].outcome
+      : isLeftOut(slot) ? .skipped : error.map { .decodeFailed(by: .existing, $0.reason) }
     return outcome.map {
       ReportEntry(slot, of: document, at: elements.paths[slot], $0, [.kept])
     }
@@ -131,8 +130,7 @@ final class RestorationRun {
     if let other = elements.claim(object, node, at: slot) {
       return elements.settle(missing: .providedTwice(elements.paths[other]), at: slot)
     }
-    let otherClass = types.otherClass(of: object, info, than: form.className)
-    elements.settle(info.traits, otherClass: otherClass, by: step, at: slot)
+    settle(object, info, by: step, at: slot)
     objects.remember(
       object, info, node, identifier: place.name,
       // The closure of the saved class may have made an object of another class.
@@ -149,10 +147,20 @@ final class RestorationRun {
     guard elements[place.parent].isDecodable, let view = existingObject(place) else {
       return elements.settle(missing: .viewNotFound, at: slot)
     }
-    let info = types.info(of: view)
-    let otherClass = types.otherClass(of: view, info, than: form(place.form).className)
+    settle(view, types.info(of: view), by: .existing, at: slot)
     // A view may be that of two nodes.
-    if otherClass == nil { elements[slot].object = view }
-    elements.settle(info.traits, otherClass: otherClass, by: .existing, at: slot)
+    if elements[slot].isDecodable { elements[slot].object = view }
+  }
+
+  /// Decides what becomes of an element whose object a step has provided.
+  private func settle(
+    _ object: any StateRestoring, _ info: TypeInfo, by step: RestorationReport.Step, at slot: Int32
+  ) {
+    let place = document[slot].place
+    let otherClass = types.otherClass(of: object, info, than: form(place.form).className)
+    elements[slot].outcome = ElementOutcome(
+      by: step, otherClass: otherClass, withheld: elements[slot].choice?.withheld,
+      hasState: !place.lacksState)
+    (elements[slot].isDecodable, elements[slot].traits) = (otherClass == nil, info.traits)
   }
 }

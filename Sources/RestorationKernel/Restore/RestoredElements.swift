@@ -9,7 +9,7 @@ final class RestoredElements {
     var traits: TypeTraits = []
     var outcome: ElementOutcome?
     /// Whether the object is there, and of the class that was saved; each step asks (benchmark: restore 10,000 nodes).
-    fileprivate(set) var isDecodable = false
+    var isDecodable = false
     /// Whether saves keep the element with all below it.
     var isKept = false
     /// Whether a save would replace fields that were not restored as they are stored.
@@ -124,16 +124,6 @@ final class RestoredElements {
   func forget() { (table, owner) = (([Item()], [:]), nil) }
 
   // MARK: Outcomes
-
-  /// Decides what becomes of an element whose object a step has provided.
-  func settle(
-    _ traits: TypeTraits, otherClass: String?, by step: RestorationReport.Step, at slot: Int32
-  ) {
-    self[slot].outcome = ElementOutcome(
-      by: step, otherClass: otherClass, withheld: self[slot].choice?.withheld,
-      hasState: !document[slot].place.lacksState)
-    (self[slot].isDecodable, self[slot].traits) = (otherClass == nil, traits)
-  }
 
   /// Decides what becomes of an element that has no object.
   func settle(missing reason: ElementOutcome, at slot: Int32) {

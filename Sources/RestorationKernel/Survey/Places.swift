@@ -269,7 +269,7 @@ extension Places: StateEncoding {
     var inChain: Set = [ObjectIdentifier(mention.object)]
     while let object = chain[chain.count - 1].object as? any RestorableObject,
       let scope = object.restorationParent as? any RestorableObject,
-      !(scope is any RestorableNode), objects.identifier(ofRegistered: scope) != nil,
+      !(scope is any RestorableNode), objects.registeredNames[scope] != nil,
       slot(of: scope).map(isHomeless) ?? true,
       inChain.insert(ObjectIdentifier(scope)).inserted
     {
@@ -286,7 +286,7 @@ extension Places: StateEncoding {
     switch object {
     case let node as any RestorableNode: name = objects.identifier(of: node)
     case let object as any RestorableObject:
-      (name, role) = (objects.identifier(ofRegistered: object), .object)
+      (name, role) = (objects.registeredNames[object], .object)
       let scope = object.restorationParent
       parent = scope.flatMap { visitedSlot(of: $0) ?? known($0)?.slot } ?? Document.tree
     default: return nil

@@ -44,7 +44,7 @@ extension Survey {
       }
       place = Place(parent: referrer, role: .referred, name: name)
     case let object as any RestorableObject:
-      guard let name = places.objects.identifier(ofRegistered: object) else { return }
+      guard let name = places.objects.registeredNames[object] else { return }
       place = Place(parent: scope(of: object, at: slot), role: .object, name: name)
     // Views belong to their nodes.
     default: return

@@ -8,7 +8,8 @@ final class ObjectTable {
   let types: TypeTable
   /// The names under which nodes were restored, which saves use where a node names none itself.
   private var restoredNames = WeakTable<(identifier: String, restorationClass: String?)>()
-  private var registeredNames = WeakTable<String>()
+  /// The identifiers that objects were registered under.
+  private(set) var registeredNames = WeakTable<String>()
   /// The objects that were registered under each identifier, in that order, for as long as they live.
   private var registered: [String: [Registered]] = [:]
   /// Whether an object may be saved under names that it was restored under.
@@ -83,11 +84,6 @@ final class ObjectTable {
     registered[identifier] = equal
   }
 
-  /// The identifier that the object was registered under; nil if it was not.
-  func identifier(ofRegistered object: any StateRestoring) -> String? {
-    registeredNames[object]
-  }
-
   func registeredObjects(named identifier: String) -> [any RestorableObject] {
     registered[identifier]?.compactMap(\.object) ?? []
   }
@@ -97,7 +93,7 @@ final class ObjectTable {
     switch object {
     case let node as any RestorableNode: identifier(of: node)
     case let view as any RestorableView: view.restorationName
-    default: identifier(ofRegistered: object)
+    default: registeredNames[object]
     }
   }
 
@@ -132,16 +128,12 @@ final class ObjectTable {
     var form = Form(className: info.name, restorationClassName: maker)
     form.version = types.version(ofClass: info.name, restoredBy: maker).number
     form.storyboard = info.node(object).flatMap(types.storyboard)
-    let number = number(of: form)
+    let number = numbers[form] ?? Int32(forms.count)
+    if number == forms.count {
+      forms.append(form)
+      numbers[form] = number
+    }
     if isPlain, isMade { info.form = (age, named, number) }
-    return number
-  }
-
-  private func number(of form: Form) -> Int32 {
-    if let number = numbers[form] { return number }
-    let number = Int32(forms.count)
-    forms.append(form)
-    numbers[form] = number
     return number
   }
 }

@@ -93,15 +93,6 @@ final class TypeTable {
     (registrations[name] ?? restorationClass.flatMap { registrations[$0] })?.version ?? .first
   }
 
-  // MARK: Restoration classes
-
-  /// The factory of a class whose nodes need no restoration class, since a closure or the class
-  /// itself makes them.
-  func factory(ofClass name: String) -> Factory? {
-    // A class of another kind that has the name makes objects of other classes.
-    registrations[name].flatMap { $0.type is any StateRestoring.Type ? $0.factory : nil }
-  }
-
   // MARK: Storyboards
 
   func register(_ storyboard: Storyboard) throws(RestorationError) {

@@ -5,14 +5,12 @@ public import ArchiveCodec
 /// Values that a migration does not touch stay as they are, also references to nodes
 /// and objects. Use the state only in the call that it is given to.
 public final class MigratingState {
-  /// The place of a value.
-  private typealias Entry = (record: KeyedDecoder, key: String)
-
-  private var entries: [String: (place: Int, value: Entry)] = [:]
+  /// Where the value of each key is, by the key that it is stored under.
+  private var entries: [String: (place: Int, record: KeyedDecoder, key: String)] = [:]
   private var nextPlace = 0
 
   init(_ state: KeyedDecoder) {
-    for key in state.keys { set((state, key), key) }
+    for key in state.keys { set(key, state, key) }
   }
 
   /// The keys that have a value, in stored order, then in the order in which they were added.
@@ -43,7 +41,7 @@ public final class MigratingState {
       throw RestorationError(.keyTaken, "“\(key)” cannot be renamed, “\(newKey)” has a value.")
     }
     entries[key] = nil
-    set(entry.value, newKey)
+    set(newKey, entry.record, entry.key)
   }
 
   /// Removes the value of a key; an absent one is not an error.
@@ -67,8 +65,8 @@ public final class MigratingState {
   public func decodeIfPresent<Value: ArchiveValue>(
     _ type: Value.Type = Value.self, forKey key: String
   ) throws -> Value? {
-    guard let (record, stored) = entries[key]?.value else { return nil }
-    return try record.decodeIfPresent(type, forKey: stored)
+    guard let entry = entries[key] else { return nil }
+    return try entry.record.decodeIfPresent(type, forKey: entry.key)
   }
 
   /// Reads a value of any decodable type, nil if there is none.
@@ -82,8 +80,8 @@ public final class MigratingState {
   public func decodeIfPresent<Value: Decodable>(
     _ type: Value.Type = Value.self, forKey key: String
   ) throws -> Value? {
-    guard let (record, stored) = entries[key]?.value else { return nil }
-    return try record.decodeIfPresent(type, forKey: stored)
+    guard let entry = entries[key] else { return nil }
+    return try entry.record.decodeIfPresent(type, forKey: entry.key)
   }
 
   /// Reads a value that must be there.
@@ -151,13 +149,13 @@ public final class MigratingState {
     forKey key: String, _ change: (_ container: MigratingState) throws -> Void
   ) throws {
     try refuseTaken(key)
-    let stored = try entries[key].flatMap { try $0.value.record.container(forKey: $0.value.key) }
+    let stored = try entries[key].flatMap { try $0.record.container(forKey: $0.key) }
     let container = MigratingState(stored ?? .empty)
     try change(container)
     let changed = try KeyedDecoder.encoding {
       try $0.encodeContainer(forKey: key, container.write)
     }
-    set((changed, key), key)
+    set(key, changed, key)
   }
 
   private func set<Value>(
@@ -165,18 +163,18 @@ public final class MigratingState {
   ) throws {
     try refuseTaken(key)
     guard value != nil else { return remove(key) }
-    set((try KeyedDecoder.encoding(encode), key), key)
+    set(key, try KeyedDecoder.encoding(encode), key)
   }
 
-  private func set(_ entry: Entry, _ key: String) {
-    entries[key] = (entries[key]?.place ?? nextPlace, entry)
+  private func set(_ key: String, _ record: KeyedDecoder, _ stored: String) {
+    entries[key] = (entries[key]?.place ?? nextPlace, record, stored)
     nextPlace += 1
   }
 
   /// Writes the present values.
   func write(to encoder: KeyedEncoder) throws {
     for (key, entry) in entries.sorted(by: { $0.value.place < $1.value.place }) {
-      try encoder.copy(entry.value.key, from: entry.value.record, as: key)
+      try encoder.copy(entry.key, from: entry.record, as: key)
     }
   }
 }
