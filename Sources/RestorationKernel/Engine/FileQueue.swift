@@ -128,22 +128,22 @@ actor FileQueue {
   /// Appends a change with a number, unless somebody has asked by now what has become of it.
   func append(
     _ change: UInt64, _ records: RecordBatch, hasNew: Bool, removing removed: [UInt64]
-  ) -> Result<StateFile.Appended, ArchiveError> {
-    guard change > written.number else { return .failure(ArchiveError(.outdated)) }
-    let appended = Result { () throws(ArchiveError) in
+  ) throws(ArchiveError) -> StateFile.Appended {
+    guard change > written.number else { throw ArchiveError(.outdated) }
+    written = Written(number: change)
+    let fingerprints = hasNew ? records.fingerprints : []
+    do throws(ArchiveError) {
       while let reason = keeps?.first {
         _ = try file.keepMoment(reason)
         keeps?.removeFirst()
       }
-      return try file.append(
+      let appended = try file.append(
         records, removing: removed, schema: file.conditions.now.savedSeconds)
-    }.mapError { $0.located(at: location) }
-    var isThere = true
-    if case .failure(let error) = appended {
-      isThere = error.code == .notDurable
+      written.fingerprints = fingerprints
+      return appended
+    } catch {
+      if error.code == .notDurable { written.fingerprints = fingerprints }
+      throw error.located(at: location)
     }
-    written = Written(
-      number: change, fingerprints: !isThere ? nil : hasNew ? records.fingerprints : [])
-    return appended
   }
 }

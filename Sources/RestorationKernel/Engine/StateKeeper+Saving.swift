@@ -90,11 +90,10 @@ extension StateKeeper {
     // A change that is there, and that a power cut may undo, is made to last by the next save.
     (findings.underWay, findings.isOnDisk) = (result, false)
     let (hasNew, records, removed) = (!result.change.added.isEmpty, result.records, result.removed)
-    let appended = try await inFileNow { queue in
-      queue.append(number, records, hasNew: hasNew, removing: removed)
+    let (byteCount, kept) = try await inFileNow { (queue) throws(ArchiveError) in
+      try queue.append(number, records, hasNew: hasNew, removing: removed)
     }
     guard number == findings.lastWrite else { throw ArchiveError(.outdated) }
-    let (byteCount, kept) = try appended.get()
     (report.writtenByteCount, report.setAside) = (byteCount, kept?.id)
     if asking.blockedUntil != nil { turns.overtakingCount += 1 }
   }
