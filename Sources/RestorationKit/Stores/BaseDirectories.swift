@@ -7,41 +7,34 @@ package struct BaseDirectories: Sendable {
   private let keyHome: String
 
   /// - Parameters:
-  ///   - environment: The variables of the process. A path that is not absolute is ignored.
+  ///   - variable: Gives a variable of the process. A path that is not absolute is ignored.
   ///   - databaseHome: The home directory of the user in the password database, which counts
   ///     without `HOME`. Without either it is “/”, as where a container has no such user.
-  package init(environment: [String: String], databaseHome: @autoclosure () -> String?) {
+  package init(variable: (String) -> String?, databaseHome: @autoclosure () -> String?) {
     func absolute(_ path: String?) -> String? { path.flatMap { $0.hasPrefix("/") ? $0 : nil } }
-    let home = absolute(environment["HOME"]) ?? absolute(databaseHome()) ?? "/"
+    let home = absolute(variable("HOME")) ?? absolute(databaseHome()) ?? "/"
     func below(_ path: String) -> String { home.hasSuffix("/") ? home + path : "\(home)/\(path)" }
     #if canImport(Darwin)
     stateHome = below("Library/Application Support")
     keyHome = below("Library/Application Support/Restoration Keys")
     #else
-    let states = absolute(environment["XDG_STATE_HOME"])
+    let states = absolute(variable("XDG_STATE_HOME"))
     stateHome = states ?? below(".local/state")
     // A snap sets the second variable alone for all that it starts, and its terminal has the state of
     // any other, so the key must be the same.
-    let data = states.flatMap { _ in absolute(environment["XDG_DATA_HOME"]) }
+    let data = states.flatMap { _ in absolute(variable("XDG_DATA_HOME")) }
     keyHome = (data ?? below(".local/share")) + "/restoration-keys"
     #endif
   }
 
-  package static var current: BaseDirectories {
-    BaseDirectories(environment: variables, databaseHome: homeOfPasswordDatabase)
-  }
-
-  /// The variables of this process that name directories.
+  /// The directories of this process.
   ///
-  /// Read here, since Foundation replaces bytes that are no UTF-8, so that two directories could have
-  /// one name.
-  private static var variables: [String: String] {
-    var variables: [String: String] = [:]
-    for name in ["HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"] {
-      guard let value = unsafe getenv(name) else { continue }
-      variables[name] = unsafe path(value, of: name)
-    }
-    return variables
+  /// Its variables are read here, since Foundation replaces bytes that are no UTF-8, so that two directories
+  /// could have one name.
+  package static var current: BaseDirectories {
+    BaseDirectories(
+      variable: { name in unsafe getenv(name).map { unsafe path($0, of: name) } },
+      databaseHome: homeOfPasswordDatabase)
   }
 
   /// A path as text; one that is no UTF-8 becomes one at which nothing can be, and whose errors say so.

@@ -6,11 +6,11 @@ import XCTest
 #if !canImport(Darwin)
 final class BaseDirectoriesTests: XCTestCase {
   private func state(_ environment: [String: String]) -> String {
-    BaseDirectories(environment: environment, databaseHome: "/home/u").state(of: "org.example")
+    BaseDirectories(variable: { environment[$0] }, databaseHome: "/home/u").state(of: "org.example")
   }
 
   private func key(_ environment: [String: String]) -> String {
-    BaseDirectories(environment: environment, databaseHome: "/home/u").keyFile(of: "org.example")
+    BaseDirectories(variable: { environment[$0] }, databaseHome: "/home/u").keyFile(of: "org.example")
   }
 
   func testTheStateIsUnderTheStateHome() {
@@ -124,7 +124,7 @@ final class BaseDirectoriesTests: XCTestCase {
   func testAUserWithoutAHomeDirectoryHasTheOneThatContainersGive() {
     for home in [nil, "", "home"] {
       for environment in [[:], ["HOME": ""], ["HOME": "home"]] {
-        let directories = BaseDirectories(environment: environment, databaseHome: home)
+        let directories = BaseDirectories(variable: { environment[$0] }, databaseHome: home)
         XCTAssertEqual(directories.state(of: "org.example"), "/.local/state/org.example")
       }
     }
