@@ -153,7 +153,7 @@ private let copiedAtOnce = 1 << 16
 
 extension ArchiveSink {
   /// Writes a part of a file in pieces, so that the file need not fit into memory.
-  func write(_ range: Range<Int>, of file: any ArchiveFile) throws(ArchiveError) {
+  package func write(_ range: Range<Int>, of file: any ArchiveFile) throws(ArchiveError) {
     var offset = range.lowerBound
     while offset < range.upperBound {
       let count = min(copiedAtOnce, range.upperBound - offset)

@@ -127,7 +127,7 @@ extension StateFile {
     _ file: any ArchiveFile, _ claim: Claim, keeping reason: Moment.Reason?
   ) throws(ArchiveError) {
     try claim.main.replace { sink throws(ArchiveError) in
-      try sink.write(file)
+      try sink.write(0..<file.byteCount, of: file)
       try keepReplaced(reason)
     }
   }

@@ -8,12 +8,10 @@ extension ArchiveError {
 
   /// Whether the bytes or their key are the cause, and not the way to the bytes.
   var isAboutContent: Bool {
-    switch code {
-    case .notAnArchive, .unsupportedVersion, .unsupportedFeature, .damaged, .truncated, .wrongKey,
-      .wrongContext, .malformed, .limitExceeded, .typeMismatch, .keyNotFound, .numberOutOfRange:
-      true
-    default: false
-    }
+    [
+      .notAnArchive, .unsupportedVersion, .unsupportedFeature, .damaged, .truncated, .wrongKey,
+      .wrongContext, .malformed, .limitExceeded, .typeMismatch, .keyNotFound, .numberOutOfRange,
+    ].contains(code)
   }
 
   /// Why a state that cannot be read stays as a moment before the first write.

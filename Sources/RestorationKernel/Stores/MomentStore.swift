@@ -33,12 +33,6 @@ package struct MomentStore: Sendable {
     (self.putLink, self.removeEmptyDirectory) = (putLink, removeEmptyDirectory)
   }
 
-  /// Moments as copies beside the state.
-  package init(copying name: String, in directory: any StateDirectory) {
-    self.init(
-      of: directory.storage(named: name), in: directory, prefix: "\(name).history-")
-  }
-
   /// Moments as second names.
   ///
   /// - Parameters:
@@ -127,7 +121,7 @@ package struct MomentStore: Sendable {
     moment.isOfMain = true
     do throws(ArchiveError) {
       if try !putLink(moment.id) {
-        try storage(of: moment).replace { sink throws(ArchiveError) in try sink.write(file) }
+        try storage(of: moment).replace { sink throws(ArchiveError) in try sink.write(0..<count, of: file) }
       }
     } catch {
       throw error.beforeAChange
@@ -140,18 +134,6 @@ package struct MomentStore: Sendable {
   /// A name may say any number of bytes, so they are read as an archive is.
   package func file(of moment: Moment) throws(ArchiveError) -> (any ArchiveFile)? {
     try storage(of: moment).open().map { BeginningOfFile($0, byteCount: moment.byteCount) }
-  }
-}
-
-extension ArchiveSink {
-  /// Writes a file in pieces, so that it need not fit into memory.
-  func write(_ file: any ArchiveFile) throws(ArchiveError) {
-    var offset = 0
-    while offset < file.byteCount {
-      let count = min(1 << 16, file.byteCount - offset)
-      try write(try file.read(at: offset, count: count))
-      offset += count
-    }
   }
 }
 

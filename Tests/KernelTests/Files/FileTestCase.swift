@@ -144,6 +144,10 @@ final class FilesOfTest {
 }
 
 extension MomentStore {
+  init(copying name: String, in directory: any StateDirectory) {
+    self.init(of: directory.storage(named: name), in: directory, prefix: "\(name).history-")
+  }
+
   /// The bytes of a moment, or as many of them as are there.
   func bytes(of moment: Moment) throws -> [UInt8] {
     guard let file = try file(of: moment) else { return [] }
