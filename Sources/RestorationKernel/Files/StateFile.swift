@@ -88,7 +88,7 @@ package final class StateFile {
     var others: [OtherInstance] = []
     var (tries, refusal) = (1, ArchiveError(.locked))
     let policy = policy ?? conditions.policy.instances
-    var names = InstanceName.all(source.name, last: last.name, policy).makeIterator()
+    var names = policy.names(source.name, last: last.name).makeIterator()
     var next = names.next()
     while let name = next {
       do throws(ArchiveError) {
@@ -119,9 +119,12 @@ package final class StateFile {
     }
   }
 
-  /// Forgets what was read of the stored state.
-  func forgetStored(keeping reason: Moment.Reason = .unread) {
-    (writing, standIn, former, keeps) = (nil, nil, nil, reason)
+  /// Forgets what was read of the stored state, and goes on with a writer if there is one.
+  func forgetStored(
+    keeping reason: Moment.Reason = .unread,
+    writing: (writer: ArchiveWriter, key: ArchiveKey)? = nil
+  ) {
+    (self.writing, standIn, former, keeps) = (writing, nil, nil, reason)
   }
 
   /// - Throws: Why there is no key.
@@ -140,13 +143,8 @@ package final class StateFile {
   ) throws(ArchiveError) -> ArchiveWriter? {
     let writer = try makeWriter(claim, key, file)
     guard version == nil || version == writer.version else { return nil }
-    goOn(with: writer, key)
+    forgetStored(keeping: .replaced, writing: (writer, key))
     return writer
-  }
-
-  private func goOn(with writer: ArchiveWriter, _ key: ArchiveKey) {
-    forgetStored(keeping: .replaced)
-    writing = (writer, key)
   }
 
   /// Makes a writer of the state, which keeps each archive that it replaces.
@@ -172,8 +170,9 @@ package final class StateFile {
     let (before, writer) = (keeps, try makeWriter(claim, key, isBeginning: true))
     keeps = reason == .unread && isDiscarded(claim, key) ? nil : reason
     defer {
+      keeps = before
       // The file is in its place also where the error says that it is not durable.
-      if writer.version == nil { keeps = before } else { goOn(with: writer, key) }
+      if writer.version != nil { forgetStored(keeping: .replaced, writing: (writer, key)) }
     }
     return try writer.begin(records, schema: schema).byteCount
   }

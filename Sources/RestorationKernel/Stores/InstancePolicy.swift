@@ -19,25 +19,21 @@ public enum InstancePolicy: Hashable, Sendable {
   case single
 }
 
-/// The order in which an instance tries the names of a state; who has a name is who has its lock.
-package enum InstanceName {
+extension InstancePolicy {
   /// More instances than anybody runs; beyond that all states count as in use.
   package static let largestNumber = 1000
 
-  /// All names that an instance tries, the first one first.
+  /// All names that an instance tries, the first one first; who has a name is who has its lock.
   ///
   /// - Parameters:
   ///   - name: The name that was asked for.
   ///   - last: The name that the instance had last: an instance never goes on under the name of
   ///     another one, as long as its own is free.
-  ///   - policy: Whether names with numbers are tried.
   /// - Returns: The names, each made when it is asked for.
-  package static func all(
-    _ name: String, last: String?, _ policy: InstancePolicy
-  ) -> some Sequence<String> {
-    (0...(policy == .numbered ? largestNumber : 1)).lazy.compactMap { number in
+  package func names(_ name: String, last: String?) -> some Sequence<String> {
+    (0...(self == .numbered ? Self.largestNumber : 1)).lazy.compactMap { number in
       switch number {
-      case 0: policy == .numbered ? last : nil
+      case 0: self == .numbered ? last : nil
       case 1: name
       default: "\(name)~\(number)"
       }
@@ -53,10 +49,6 @@ public struct OtherInstance: Hashable, Sendable {
   /// The process of the instance, for a person to read, as in `process 4711, Catalog`;
   /// nil if it is not known.
   public let process: String?
-
-  package init(stateName: String, process: String?) {
-    (self.stateName, self.process) = (stateName, process)
-  }
 }
 
 extension OtherInstance: CustomStringConvertible {

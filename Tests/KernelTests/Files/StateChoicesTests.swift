@@ -29,7 +29,7 @@ final class StateChoicesTests: XCTestCase {
       for last in [nil] + names.map(Optional.some) {
         for busy in 0..<(1 << names.count) {
           let taken = Set(names.indices.filter { busy & 1 << $0 != 0 }.map { names[$0] })
-          let found = InstanceName.all("main", last: last, policy).first { !taken.contains($0) }
+          let found = policy.names("main", last: last).first { !taken.contains($0) }
           let isSingle = policy == .single
           let expected =
             isSingle
@@ -42,8 +42,8 @@ final class StateChoicesTests: XCTestCase {
   }
 
   func testWhereAllNamesAreTakenThereIsAnEnd() {
-    let names = Array(InstanceName.all("main", last: nil, .numbered))
-    XCTAssertEqual(names.count, InstanceName.largestNumber)
+    let names = Array(InstancePolicy.numbered.names("main", last: nil))
+    XCTAssertEqual(names.count, InstancePolicy.largestNumber)
     XCTAssertEqual(Set(names).count, names.count)
   }
 

@@ -6,11 +6,13 @@ import XCTest
 #if !canImport(Darwin)
 final class BaseDirectoriesTests: XCTestCase {
   private func state(_ environment: [String: String]) -> String {
-    BaseDirectories(variable: { environment[$0] }, databaseHome: "/home/u").state(of: "org.example")
+    BaseDirectories(variable: { environment[$0] }, databaseHome: "/home/u")
+      .state(of: "org.example")
   }
 
   private func key(_ environment: [String: String]) -> String {
-    BaseDirectories(variable: { environment[$0] }, databaseHome: "/home/u").keyFile(of: "org.example")
+    BaseDirectories(variable: { environment[$0] }, databaseHome: "/home/u")
+      .keyFile(of: "org.example")
   }
 
   func testTheStateIsUnderTheStateHome() {
