@@ -7,10 +7,10 @@ extension DiskProcess: LinkingDirectory {
   package func linkedMoments(of name: String) -> MomentStore {
     let directory = "\(name).history/"
     let main = name + Self.suffix
-    return MomentStore(
+    var moments = MomentStore(
       of: DiskStorage(process: self, name: main, isDurable: true),
-      in: AllFiles(process: self), prefix: directory
-    ) { id throws(ArchiveError) in
+      in: AllFiles(process: self), prefix: directory)
+    moments.putLink = { id throws(ArchiveError) in
       try self.ask(.openDirectory)
       do throws(ArchiveError) {
         try self.make(.link) { (course) throws(ArchiveError) in
@@ -29,6 +29,7 @@ extension DiskProcess: LinkingDirectory {
       }
       return true
     }
+    return moments
   }
 }
 

@@ -15,22 +15,17 @@ package struct MomentStore: Sendable {
   package let main: any ArchiveStorage
   private let directory: any StateDirectory
   private let prefix: String
-  private let putLink: Link
-  private let removeEmptyDirectory: @Sendable () -> Void
+  /// Called before a moment is copied.
+  package var putLink: Link = { _ in false }
+  /// Called when a moment was removed, and does nothing while there are others.
+  private var removeEmptyDirectory: @Sendable () -> Void = {}
 
   /// - Parameters:
   ///   - main: The storage of the state itself.
-  ///   - directory: Has the moments; some of its storages may be none.
+  ///   - directory: Has the moments, among others.
   ///   - prefix: What the names of moments begin with there.
-  ///   - putLink: Called before a moment is copied.
-  ///   - removeEmptyDirectory: Called when a moment was removed, and does nothing while there are others.
-  package init(
-    of main: any ArchiveStorage, in directory: any StateDirectory, prefix: String,
-    putLink: @escaping Link = { _ in false },
-    removeEmptyDirectory: @escaping @Sendable () -> Void = {}
-  ) {
+  package init(of main: any ArchiveStorage, in directory: any StateDirectory, prefix: String) {
     (self.main, self.directory, self.prefix) = (main, directory, prefix)
-    (self.putLink, self.removeEmptyDirectory) = (putLink, removeEmptyDirectory)
   }
 
   /// Moments as second names.
@@ -48,7 +43,8 @@ package struct MomentStore: Sendable {
     let directory = Directory(path, synchronize: synchronize)
     var moments = FileStateDirectory(path: path)
     moments.fileExtension = ""
-    self.init(of: FileStorage(path: main), in: moments, prefix: "") { id throws(ArchiveError) in
+    self.init(of: FileStorage(path: main), in: moments, prefix: "")
+    putLink = { id throws(ArchiveError) in
       let handle = try directory.created(directory.open)
       let name = directory.child(id)
       guard linking(main, name) == 0 else { return false }
@@ -59,9 +55,8 @@ package struct MomentStore: Sendable {
         throw error
       }
       return true
-    } removeEmptyDirectory: {
-      _ = unsafe rmdir(path)
     }
+    removeEmptyDirectory = { _ = unsafe rmdir(path) }
   }
 
   /// The storage of a moment, which need not be there.
@@ -121,7 +116,9 @@ package struct MomentStore: Sendable {
     moment.isOfMain = true
     do throws(ArchiveError) {
       if try !putLink(moment.id) {
-        try storage(of: moment).replace { sink throws(ArchiveError) in try sink.write(0..<count, of: file) }
+        try storage(of: moment).replace { sink throws(ArchiveError) in
+          try sink.write(0..<count, of: file)
+        }
       }
     } catch {
       throw error.beforeAChange
@@ -133,21 +130,18 @@ package struct MomentStore: Sendable {
   ///
   /// A name may say any number of bytes, so they are read as an archive is.
   package func file(of moment: Moment) throws(ArchiveError) -> (any ArchiveFile)? {
-    try storage(of: moment).open().map { BeginningOfFile($0, byteCount: moment.byteCount) }
+    try storage(of: moment).open().map {
+      BeginningOfFile(file: $0, byteCount: min($0.byteCount, moment.byteCount))
+    }
   }
 }
 
 /// The first bytes of a file, which somebody may have continued.
-package struct BeginningOfFile: ArchiveFile {
-  private let file: any ArchiveFile
-  package let byteCount: Int
+private struct BeginningOfFile: ArchiveFile {
+  let file: any ArchiveFile
+  let byteCount: Int
 
-  package init(_ file: any ArchiveFile, byteCount: Int) {
-    self.file = file
-    self.byteCount = min(file.byteCount, byteCount)
-  }
-
-  package func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
+  func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
     guard offset >= 0, offset <= byteCount, count <= byteCount - offset else {
       throw ArchiveError(.truncated, offset: byteCount)
     }

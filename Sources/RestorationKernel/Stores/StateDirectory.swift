@@ -95,7 +95,7 @@ public struct FileStateDirectory: StateDirectory {
   }
 
   /// The path of the file of a state.
-  private func file(of name: String) -> String { "\(path)/\(name)\(fileExtension)" }
+  fileprivate func file(of name: String) -> String { "\(path)/\(name)\(fileExtension)" }
 
   /// The names of the `.rka` files in the directory, without `.rka`.
   public func names() throws(ArchiveError) -> [String] {
@@ -124,15 +124,10 @@ package protocol LinkingDirectory: StateDirectory {
 extension StateDirectory {
   func moments(of name: String) -> MomentStore {
     // To ask a type whether it has a protocol takes longer than to compare it.
-    (self as? FileStateDirectory)?.linkedMoments(of: name)
-      ?? (self as? any LinkingDirectory)?.linkedMoments(of: name)
+    if let files = self as? FileStateDirectory {
+      return MomentStore(linking: files.file(of: name), in: "\(files.path)/\(name).history")
+    }
+    return (self as? any LinkingDirectory)?.linkedMoments(of: name)
       ?? MomentStore(of: storage(named: name), in: self, prefix: "\(name).history-")
-  }
-}
-
-extension FileStateDirectory: LinkingDirectory {
-  /// The directory of moments beside the file.
-  package func linkedMoments(of name: String) -> MomentStore {
-    MomentStore(linking: file(of: name), in: "\(path)/\(name).history")
   }
 }
