@@ -42,7 +42,8 @@ extension Document {
     for (slot, body) in change.edits.bodies { self[slot].body = body }
     for (slot, place) in change.edits.places { self[slot].place = place }
     links.hasReferred =
-      links.hasReferred || change.added.contains(where: \.place.role.livesByReferences)
+      links.hasReferred
+      || change.added.contains { $0.place.parent >= 0 && $0.place.role.livesByReferences }
       || change.edits.places.values.contains(where: \.role.livesByReferences)
     for (slot, slots) in change.edits.children { self[slot].children = slots }
     for slot in change.edits.asksBelow { self[slot].asksBelow = true }

@@ -49,11 +49,11 @@ extension StateKeeper {
       defer { asking.coming = nil }
       while let late = late(node, below: parent) {
         asking.coming = late.isBack ? nil : (ObjectIdentifier(node), late.slot)
-        let count = turns.overtakingCount
+        let number = findings.lastWrite
         let isSettled = findings.underWay == nil
         let bodies = try await bodies(of: late)
         // A save that blocked the actor has changed the document.
-        guard count == turns.overtakingCount, isSettled else { continue }
+        guard number == findings.lastWrite, isSettled else { continue }
         defer { autosave?.turns.change() }
         return restore(late, bodies)
       }

@@ -36,15 +36,16 @@ extension StateKeeper {
     let result = await Result { () async throws(ArchiveError) in
       try await inFileNow { (queue) throws(ArchiveError) in try queue.open() }
     }
-    if let had, digest(of: roots) != had {
+    let failure: ArchiveError? = if case .failure(let error) = result { error } else { nil }
+    if let had, failure?.mayPass != false, digest(of: roots) != had {
       // The app has gone on, so the state stays one that nobody has read.
       try? result.get().mark?.endRestore()
       (document, findings.unread) = (nil, unread)
       return RestorationReport(.declined)
     }
-    if case .failure(let error) = result {
-      if error.mayPass { (findings.unread, findings.discarded) = (error, digest(of: roots)) }
-      throw RestorationError.notRestored(error, makesKey: settings.source.keys.makesKey)
+    if let failure {
+      if failure.mayPass { (findings.unread, findings.discarded) = (failure, digest(of: roots)) }
+      throw RestorationError.notRestored(failure, makesKey: settings.source.keys.makesKey)
     }
     let opened = try result.get()
     var report = opened.report

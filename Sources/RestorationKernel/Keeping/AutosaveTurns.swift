@@ -121,7 +121,7 @@ package final class AutosaveTurns: Sendable {
     case .failed(let error):
       problem = "\((error.code, error.archive?.code))"
       // The disk may later accept what it has refused now.
-      isRetried = error.code == .archive
+      isRetried = error.code == .archive || error.code == .store
     }
     defer { for flush in flushes { flush(isComplete) } }
     return state.withLock { state in

@@ -6,8 +6,8 @@ extension RestorationRun {
 
     /// What nodes contain and present, and their views, by twice the slot, and one more for views.
     var named: [Int: [String: [Named]]] = [:]
-    /// Registered objects by identifier and scope, and how many were registered then.
-    var registered: [String: (count: Int, byScope: [ObjectIdentifier?: any RestorableObject])] = [:]
+    /// Registered objects by identifier and scope, and the number of the last one that was looked at.
+    var registered: [String: (last: Int, byScope: [ObjectIdentifier?: any RestorableObject])] = [:]
   }
 
   /// The object that a node above contains, presents or has as a view under the name of an element, or that is
@@ -44,27 +44,28 @@ extension RestorationRun {
 
   /// The object of an identifier that an object scopes; the first one that was registered counts.
   ///
-  /// Without a scope, an object without a parent counts, or else one whose parent scopes nothing. All objects of
-  /// the identifier are looked at once, and again if others may have been registered and none is found.
+  /// Without a scope, an object without a parent counts, or else one whose parent scopes nothing. Each object is
+  /// looked at once, so that many of one identifier take linear time.
   private func registered(
     _ identifier: String, below scope: (any StateRestoring)?
   ) -> (any StateRestoring)? {
     let scope = scope.map { ObjectIdentifier($0) }
-    if existing.registered[identifier]?.byScope[scope] == nil,
-      existing.registered[identifier]?.count != objects.changeCount
-    {
-      let all = objects.registeredObjects(named: identifier)
-      let scopes = all.map { $0.restorationParent.map { ObjectIdentifier($0) } }
-      existing.registered[identifier] = (
-        objects.changeCount,
-        Dictionary(zip(scopes, all), uniquingKeysWith: { first, _ in first })
-      )
+    var known = existing.registered.removeValue(forKey: identifier) ?? (0, [:])
+    // One that has another identifier by now may stand before others.
+    if let found = known.byScope[scope], objects.registeredNames[found] != identifier {
+      known = (0, [:])
     }
-    if let object = existing.registered[identifier]?.byScope[scope] { return object }
+    for (number, object) in objects.registeredObjects(named: identifier, after: known.last) {
+      let parent = object.restorationParent.map { ObjectIdentifier($0) }
+      if known.byScope[parent] == nil { known.byScope[parent] = object }
+      known.last = number
+    }
+    existing.registered[identifier] = known
+    if let object = known.byScope[scope] { return object }
     if scope != nil { return nil }
-    return objects.registeredObjects(named: identifier).first { object in
+    return objects.registeredObjects(named: identifier).first { _, object in
       object.restorationParent.map { !elements.contains($0) } ?? true
-    }
+    }?.object
   }
 }
 

@@ -5,8 +5,8 @@ internal import ArchiveCodec
 extension RestorationRun {
   /// The forms of the document.
   struct Forms {
-    /// The names that classes have now.
-    var names: [String: String] = [:]
+    /// The names that the delegate says.
+    var names: [String: String?] = [:]
     var readings: [Reading] = []
     /// The registrations that the readings are of.
     var changeCount = -1
@@ -44,12 +44,10 @@ extension RestorationRun {
 
   /// The name that a class has now; of the app, nothing but the delegate's hook is called, once for each name.
   private func currentName(of stored: String) -> String {
-    if let known = forms.names[stored] { return known }
-    let isOwn = types.registrations[stored] != nil
-    let other = isOwn ? nil : delegate?.currentClassName(forStored: stored)
-    let name = other.flatMap { types.registrations[$0] == nil ? nil : $0 } ?? stored
-    forms.names[stored] = name
-    return name
+    if types.registrations[stored] != nil { return stored }
+    let other = forms.names[stored] ?? delegate?.currentClassName(forStored: stored)
+    forms.names.updateValue(other, forKey: stored)
+    return other.flatMap { types.registrations[$0] == nil ? nil : $0 } ?? stored
   }
 
   /// Decides which bodies an object is offered, and migrates the older ones.

@@ -110,7 +110,9 @@ final class RestoredElements {
     _ object: any StateRestoring, _ node: (any RestorableNode)?, at slot: Int32
   ) -> Int32? {
     let key = UInt64(addressOf: object)
-    if let other = claimed.set(key, slot), other != slot {
+    // A restore of a part does not meet what is back elsewhere.
+    let known = table.rows == nil ? nil : owner.flatMap { KnownObjects.shared.known(object, to: $0) }
+    if let other = claimed.set(key, slot) ?? known?.slot, other != slot {
       claimed.set(key, other)
       return other
     }

@@ -165,8 +165,10 @@ final class KnownObjects: Sendable {
     return try withObservationTracking {
       observation.access()
       return Result { () throws(Failure) in try body() }
-    } onChange: {
-      if !observation.isEnded, let object = changed.object { Self.shared.invalidate(object) }
+    } onChange: { [weak observation] in
+      if observation?.isEnded == false, let object = changed.object {
+        Self.shared.invalidate(object)
+      }
     }.get()
   }
 }

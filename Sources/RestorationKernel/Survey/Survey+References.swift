@@ -162,7 +162,7 @@ extension Survey {
       guard let object = places.object(at: slot) else { continue }
       try visit(changed: object, at: slot)
     }
-    return !agenda.met.isEmpty
+    return agenda.met.contains { $0.slot >= 0 }
   }
 
   /// Whether a body refers to one of some elements.

@@ -112,7 +112,7 @@ struct Survey {
     try placeRoots(roots)
     _ = try placeChanged()
     // As long as the stored body stays, that says to whom the application refers.
-    if !change.kept.isWithheld(Document.tree) {
+    if !change.kept.isWithheld(Document.tree), !places.notes.hasLoss(Document.tree) {
       try setReferred(mentions, below: Document.tree)
     }
     try askAll()
@@ -298,6 +298,7 @@ struct Survey {
       builder.abandon()
       // Who has not read the stored body, and could not say anything, does not remove it.
       if let withheld, withheld.said == nil, !withheld.replacesOwn { return }
+      if slot == Document.tree, places.notes.hasLoss(slot) { return }
       if stored != .none { leaving.insert(places.bodyRecord(of: slot)) }
     } else if places.isNew(slot) {
       // The fingerprints of new records are found when the objects may change again.

@@ -61,6 +61,9 @@ struct SurveyNotes {
     return entries.noting(notes[Document.tree] ?? [], outcomes[Document.tree] ?? usual)
   }
 
+  /// Whether a hook of an element threw.
+  func hasLoss(_ slot: Int32) -> Bool { notes[slot]?.contains(where: \.isLoss) ?? false }
+
   /// Whether an element has something that could not be stored, and may be the next time.
   func asksAgain(_ slot: Int32) -> Bool {
     notes[slot]?.contains { note in

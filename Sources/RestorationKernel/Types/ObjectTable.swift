@@ -2,6 +2,7 @@
 /// themselves, since they were restored by it, or registered as it, comes from here.
 final class ObjectTable {
   private struct Registered {
+    let number: Int
     weak var object: (any RestorableObject)?
   }
 
@@ -80,12 +81,17 @@ final class ObjectTable {
     var equal = registered.removeValue(forKey: identifier) ?? []
     // Entries of objects that are gone are dropped when the array would grow.
     if equal.count == equal.capacity { equal.removeAll { $0.object == nil } }
-    equal.append(Registered(object: object))
+    equal.append(Registered(number: changeCount, object: object))
     registered[identifier] = equal
   }
 
-  func registeredObjects(named identifier: String) -> [any RestorableObject] {
-    registered[identifier]?.compactMap(\.object) ?? []
+  /// The living objects of an identifier that were registered after one of a number, each with its own.
+  func registeredObjects(
+    named identifier: String, after last: Int = 0
+  ) -> some Sequence<(number: Int, object: any RestorableObject)> {
+    let all = registered[identifier] ?? []
+    let old = all.lastIndex { $0.number <= last } ?? -1
+    return all[(old + 1)...].lazy.compactMap { entry in entry.object.map { (entry.number, $0) } }
   }
 
   /// The name of a node, a view or a registered object; nil if it has none.

@@ -7,6 +7,41 @@ import XCTest
 /// said in other ways.
 @MainActor
 final class SurveyEdgeTests: ChangeTestCase {
+  /// The one that only the nameless node refers to has a referrer that has no place.
+  func testANodeThatIsReferredToAndHasNoNameAnyMoreIsLeftOut() async throws {
+    let (root, referrer, parent) = (TellingPage("root"), TellingPage("a"), TellingPage("p"))
+    let (nameless, below) = (TellingPage("x", "x"), TellingPage("y", "y"))
+    (nameless.below, nameless.friends) = ([below], [below])
+    (referrer.friends, parent.below, root.below) = ([nameless], [nameless], [referrer, parent])
+    let keeper = try launch.keeper()
+    _ = try await keeper.save([root])
+    (nameless.name, parent.below) = ("", [])
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/a", "root/p"])
+  }
+
+  /// A factory below a node that comes late gives what is back elsewhere.
+  func testALateRestoreGivesNoObjectTwoElements() async throws {
+    let (root, late) = (Page("root", below: [Page("shared", "first")]), Page("late", "late"))
+    late.below = [Page("other", "second")]
+    root.below.append(late)
+    let first = try launch.keeper()
+    _ = try await first.save([root])
+    await first.close()
+    let (delegate, back, shared) = (TestDelegate(), Page("root"), Page("shared"))
+    back.below = [shared]
+    delegate.onNode = { path, _ in path.identifier == "other" ? shared : nil }
+    let keeper = try launch.keeper(delegate: delegate)
+    _ = try await keeper.restore(into: [back])
+    let node = Page("late")
+    back.below.append(node)
+    let report = try await keeper.restore(late: node, below: back)
+    XCTAssertEqual(
+      report.entries.map(\.outcome),
+      [.restored(by: .existing), .providedTwice(RestorationPath(["root", "shared"]))])
+    XCTAssertEqual([node.text, shared.text], ["late", "first"])
+  }
+
   // MARK: Packed documents
 
   func testWhatIsKeptKnownAndReferredToStaysSoWhenMostElementsAreGone() async throws {

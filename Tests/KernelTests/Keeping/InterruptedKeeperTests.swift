@@ -196,6 +196,53 @@ final class InterruptedKeeperTests: BodyTestCase {
     XCTAssertEqual(try texts("root/newer"), ["default"])
   }
 
+  func testWhatTheApplicationWroteStaysWhenItsHookThrowsTheNextTime() async throws {
+    let (delegate, friend) = (TestDelegate(), Page("friend", "friend"))
+    delegate.onWillEncode = { coder in
+      coder.encode("stored", forKey: "text")
+      coder.encode(friend, forKey: "friend")
+    }
+    let keeper = try keeper()
+    keeper.delegate = delegate
+    _ = try await keeper.save([Page("root")])
+    delegate.onWillEncode = { coder in
+      coder.encode("half", forKey: "text")
+      throw Page.Failure()
+    }
+    for text in ["a", "b"] { _ = try await keeper.save([Page("root", text)]) }
+    await keeper.close()
+    var stored: [String] = []
+    delegate.onDidDecode = { stored.append(try $0.decode(forKey: "text")) }
+    let next = try self.keeper()
+    next.delegate = delegate
+    let report = try await next.restore(into: [Page("root")])
+    XCTAssertEqual(stored, ["stored"])
+    XCTAssertEqual(report.entries.map(\.path.description), ["", "root", "friend"])
+  }
+
+  /// The app may go on with what it has, but not over a state that it has just chosen.
+  func testAnAutosaveLeavesAStateThatWasPutBack() async throws {
+    let (keeper, page) = (try keeper(), Page("a", "a"))
+    keeper.policy.historyBound.counts[.session] = 1
+    _ = try await keeper.save([page])
+    await keeper.close()
+    let next = try self.keeper()
+    next.policy.historyBound.counts[.session] = 1
+    _ = try await next.restore(into: [page])
+    page.text = "edited"
+    _ = try await next.save([page])
+    let autosave = next.autosave { [page] }
+    let moment = try await next.history().last { $0.reason == .session }
+    try await next.putBack(try XCTUnwrap(moment))
+    page.text = "typed"
+    autosave.setNeedsSave()
+    _ = await autosave.flush()
+    XCTAssertFalse(next.endNow(saving: [page]))
+    await next.close()
+    let texts = try await restored(["a"])
+    XCTAssertEqual(texts, ["a"])
+  }
+
   /// The answer of the file waits for the actor, which an end blocks that runs out of time.
   func testASaveGoesOnAfterAnEndThatRanOutOfTime() async throws {
     let (reading, writing) = (Gate(), Gate())
