@@ -113,7 +113,7 @@ extension StateKeeper {
       [document[slot].bodyRecord] + (document.kept.bodies[slot] ?? []).map(\.record)
     }
     return try await inFileNow { (queue) throws(ArchiveError) in
-      let archive = try queue.file.openWriter()?.archive
+      let archive = try queue.file.archiveToRead()
       var records: [UInt64: KeyedDecoder] = [:]
       for number in numbers { records[number] = try archive?.record(number) }
       return records

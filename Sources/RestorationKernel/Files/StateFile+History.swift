@@ -105,13 +105,15 @@ extension StateFile {
   /// by itself. Where something is to leave no trace, the moments go that have bytes of the archive and that a
   /// restore may take: whenever the process ends, the archive still says that the compaction is due.
   func keepReplaced(_ reason: Moment.Reason?) throws(ArchiveError) {
-    guard let claimed else { return }
-    if isCompactionDue {
-      try claimed.moments.remove(try claimed.restorable().filter(\.isOfMain))
+    guard let claimed, let reason else { return }
+    if isCompactionDue, reason == .replaced {
+      do throws(ArchiveError) {
+        return try claimed.moments.remove(try claimed.restorable().filter(\.isOfMain))
+      } catch {
+        throw error.beforeAChange
+      }
     }
-    guard let reason, !isCompactionDue || reason != .replaced,
-      let moment = try claimed.moments.keep(reason, at: conditions.now)
-    else { return }
+    guard let moment = try claimed.moments.keep(reason, at: conditions.now) else { return }
     if kept == nil || reason != .replaced { kept = moment }
   }
 
@@ -135,7 +137,7 @@ extension StateFile {
   /// Removes the moments that are over the bound.
   ///
   /// A failure is no reason to fail a save: the next moment brings another try.
-  private func removeExcess(_ claim: Claim) {
+  func removeExcess(_ claim: Claim) {
     let (policy, now) = conditions
     try? claim.moments.remove(policy.historyBound.excess(of: claim.moments.all(), at: now))
   }

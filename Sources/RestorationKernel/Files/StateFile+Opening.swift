@@ -93,7 +93,10 @@ extension StateFile {
   }
 
   /// Notes that a part of the restored tree could not be read: the first write keeps the file as it is.
-  package func noteDamage() { if keeps == .replaced { keeps = .damaged } }
+  package func noteDamage() {
+    if keeps == .replaced { keeps = .damaged }
+    if former?.keeps == .replaced { former?.keeps = .damaged }
+  }
 
   /// Looks at the stored state, and at older ones only if that one is not taken.
   private func find<Tree>(
@@ -184,9 +187,7 @@ extension StateFile {
       if case .success = claim.lock, let file, let archive = try goOn(claim, key, file)?.archive,
         archive.isWritable, archive.version.generation <= .max - 1 << 32
       {
-        // A change that is cut off was reported to nobody as stored.
-        keeps = [nil, .truncated].contains(archive.dropped?.code) ? .replaced : .damaged
-        isCompactionDue = try archive.record(FileRecord.compactionDue) != nil
+        keeps = reason(toKeep: archive)
         try? compactWithoutTrace()
         return writer?.archive
       }
@@ -198,9 +199,14 @@ extension StateFile {
     guard let archive = try open(nil, claim, key) else { return nil }
     switch claim.lock {
     case .success: standIn = try copy(of: archive, key, claim)
-    case .failure: former = (archive.version, .replaced)
+    case .failure: former = (archive.version, reason(toKeep: archive))
     }
     return archive
+  }
+
+  private func reason(toKeep archive: Archive) -> Moment.Reason {
+    // A change that is cut off was reported to nobody as stored.
+    [nil, .truncated].contains(archive.dropped?.code) ? .replaced : .damaged
   }
 
   /// Whether a state is empty, as after a discard, or too old to be restored; then it stays, or is a moment

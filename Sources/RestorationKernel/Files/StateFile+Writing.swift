@@ -39,6 +39,15 @@ extension StateFile {
     return try goOn(claim, key)
   }
 
+  /// What the next change goes on from, also where nothing can be written.
+  func archiveToRead() throws(ArchiveError) -> Archive? {
+    do throws(ArchiveError) { return try openWriter()?.archive } catch {
+      let archive = try open(nil, try claimToRead(), try key())
+      guard let former, archive?.version == former.version else { throw error }
+      return archive
+    }
+  }
+
   /// Lets what was restored or saved be, since nobody goes on from it: the next change keeps it as a moment.
   package func letBe() {
     (standIn, former) = (nil, nil)
@@ -80,6 +89,7 @@ extension StateFile {
       return (byteCount, takeKept(claim))
     } catch {
       if error.code == .outdated, let writer { recover(writer) }
+      if kept != nil { removeExcess(claim) }
       throw error
     }
   }
@@ -89,7 +99,10 @@ extension StateFile {
   /// - Throws: Never `notDurable`, which would say that the change is there.
   private func preparedWriter() throws(ArchiveError) -> ArchiveWriter? {
     do throws(ArchiveError) {
-      guard let writer = try openWriter() else { return nil }
+      guard let writer = try openWriter() else {
+        _ = try key(creating: true)
+        return nil
+      }
       // After a sync that failed only a new file is sure to be on the disk.
       if keeps != .replaced || writer.isPoisoned {
         try writer.compact()

@@ -196,6 +196,33 @@ final class InterruptedKeeperTests: BodyTestCase {
     XCTAssertEqual(try texts("root/newer"), ["default"])
   }
 
+  func testALateNodeComesBackWhereNothingCanBeLocked() async throws {
+    try await storeWithKept()
+    fail(.lock)
+    let (keeper, page) = (try hookedKeeper(), Page("a"))
+    _ = try await keeper.restore(into: [page])
+    let late = Page("kept")
+    let report = try await keeper.restore(late: late)
+    XCTAssertEqual([page.text, late.text], ["a", "kept"], "\(report)")
+  }
+
+  func testADamagedStateThatCouldNotBeLockedAtTheLaunchIsKept() async throws {
+    let first = try hookedKeeper()
+    _ = try await first.save([Page("a", "a")])
+    _ = try await first.save([Page("a", "edited")])
+    await first.close()
+    launch.storedBytes = launch.storedBytes.map { $0.dropLast() + [~($0.last ?? 0)] }
+    fail(.lock)
+    let (keeper, page) = (try hookedKeeper(), Page("a"))
+    _ = try await keeper.restore(into: [page])
+    XCTAssertEqual(page.text, "a")
+    directory.hear(nil)
+    page.text = "typed"
+    _ = try await keeper.save([page])
+    let reasons = try await keeper.history().map(\.reason)
+    XCTAssertEqual(reasons, [.damaged])
+  }
+
   func testWhatTheApplicationWroteStaysWhenItsHookThrowsTheNextTime() async throws {
     let (delegate, friend) = (TestDelegate(), Page("friend", "friend"))
     delegate.onWillEncode = { coder in
