@@ -49,7 +49,7 @@ extension Document {
     let keptCount = records.fingerprint(of: TreeRecord.kept) == .none ? 0 : 1
     let reached = kept.bodies.values.reduce(bodyCount + contentsCount) { $0 + $1.count }
     guard reached + keptCount + 1 < records.count else { return }
-    var known: Set<UInt64> = [TreeRecord.forms, TreeRecord.kept, FileRecord.compactionDue]
+    var known: Set<UInt64> = [TreeRecord.forms, TreeRecord.kept, TreeRecord.compactionDue]
     for element in elements {
       known.insert(element.bodyRecord)
       if !element.children.isEmpty { known.insert(element.contentsRecord) }

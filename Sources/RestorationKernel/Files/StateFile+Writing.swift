@@ -1,11 +1,5 @@
 package import ArchiveCodec
 
-/// The numbers of the records that belong to the file and not to the document.
-package enum FileRecord {
-  /// Stands in a file whose next compaction has to leave no trace of what was removed.
-  package static let compactionDue = UInt64.max - 3
-}
-
 extension StateFile {
   /// How many bytes were written, and the moment that another state has become which this one has
   /// replaced since the last change.
@@ -64,7 +58,7 @@ extension StateFile {
   ///   - removed: The numbers of records that are gone.
   ///   - schema: The time of the save; see `Date.savedSeconds`.
   ///   - isDue: Whether what is removed must leave no trace; the records have
-  ///     ``FileRecord/compactionDue`` then.
+  ///     ``TreeRecord/compactionDue`` then.
   /// - Returns: What was written.
   /// - Throws: `ArchiveError`; then nothing was written, or with `notDurable` a power cut may undo it.
   ///   After `outdated` the records are built again; all of them if there is no ``openWriter()``.
@@ -80,7 +74,7 @@ extension StateFile {
       let byteCount =
         if let writer = try preparedWriter() {
           try writer.append(
-            records, removing: removed.filter { $0 != FileRecord.compactionDue }, schema: schema
+            records, removing: removed.filter { $0 != TreeRecord.compactionDue }, schema: schema
           ).byteCount
         } else {
           try begin(records, claim, try key(creating: true), schema: schema, keeping: keeps)
@@ -160,7 +154,7 @@ extension StateFile {
     let builder = RecordBuilder(limits: source.limits)
     do {
       try archive.forEachRecord { record in
-        guard record.identifier != FileRecord.compactionDue else { return }
+        guard record.identifier != TreeRecord.compactionDue else { return }
         let content = try record.content.get()
         try builder.append(record: record.identifier) { try $0.copyAll(from: content) }
       }

@@ -144,7 +144,7 @@ package final class StateFile {
     let writer = try makeWriter(claim, key, file)
     guard version == nil || version == writer.version else { return nil }
     forgetStored(keeping: .replaced, writing: (writer, key))
-    isCompactionDue = try writer.archive?.record(FileRecord.compactionDue) != nil
+    isCompactionDue = try writer.archive?.record(TreeRecord.compactionDue) != nil
     return writer
   }
 

@@ -60,7 +60,7 @@ final class RenumberedNamesTests: BodyTestCase {
       launch.store.memory(named: "main"), key: key,
       context: ArchiveContext([Launch.application, "main"]))
     let builder = writer.builder()
-    try builder.append(record: FileRecord.compactionDue) { _ in }
+    try builder.append(record: TreeRecord.compactionDue) { _ in }
     try writer.append(try builder.finish())
   }
 

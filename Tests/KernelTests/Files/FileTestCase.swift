@@ -86,7 +86,7 @@ class FileTestCase: XCTestCase {
         encoder.encode(above[record], forKey: "above")
       }
     }
-    if leavingNoTrace { try builder.append(record: FileRecord.compactionDue) { _ in } }
+    if leavingNoTrace { try builder.append(record: TreeRecord.compactionDue) { _ in } }
     return try file.append(
       try builder.finish(), removing: removing,
       schema: UInt32(now.timeIntervalSinceReferenceDate), isCompactionDue: leavingNoTrace)

@@ -223,7 +223,7 @@ final class HistoryTests: FileTestCase {
       if call == .replace { throw ArchiveError(.storageFull) }
     }
     try save([1: "b"], removing: [7], leavingNoTrace: true, to: file)
-    try save([2: "c"], removing: [FileRecord.compactionDue], to: file)
+    try save([2: "c"], removing: [TreeRecord.compactionDue], to: file)
     XCTAssertThrowsError(try file.close())
     directory = try directory.afterKill()
     let next = self.file()
