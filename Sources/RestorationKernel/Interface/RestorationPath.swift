@@ -3,13 +3,13 @@
 /// Printed with `/` between them; a `/` or `\` inside an identifier is printed
 /// with a `\` before it. A node without identifier shows as `∅`.
 public struct RestorationPath: Hashable, Sendable {
-  private let last: PathComponent?
+  fileprivate var last: PathComponent?
 
   /// The number of identifiers.
   public var count: Int { last?.depth ?? 0 }
 
   /// The path of nothing, above all roots.
-  public init() { last = nil }
+  public init() {}
 
   /// Creates a path from identifiers, the root's first.
   ///
@@ -27,7 +27,7 @@ public struct RestorationPath: Hashable, Sendable {
   ///   - siblingIndex: How many elder siblings have the same identifier.
   /// - Returns: The longer path.
   public func appending(_ identifier: String, siblingIndex: Int = 0) -> RestorationPath {
-    RestorationPath(last: PathComponent(identifier, siblingIndex, below: last))
+    RestorationPath(last: PathComponent(identifier, siblingIndex, below: self))
   }
 
   /// The node's own identifier; nil for the empty path.
@@ -40,9 +40,7 @@ public struct RestorationPath: Hashable, Sendable {
   public var siblingIndex: Int { last?.siblingIndex ?? 0 }
 
   /// The path without its last identifier; nil for the empty path.
-  public var parent: RestorationPath? {
-    last.map { RestorationPath(last: $0.above) }
-  }
+  public var parent: RestorationPath? { last?.above }
 
   /// The identifiers, the root's first.
   ///
@@ -52,7 +50,7 @@ public struct RestorationPath: Hashable, Sendable {
   /// The last components, the highest first; all without a count.
   private func lowest(_ count: Int = .max) -> [PathComponent] {
     guard let last else { return [] }
-    return sequence(first: last, next: \.above).prefix(count).reversed()
+    return sequence(first: last, next: \.above.last).prefix(count).reversed()
   }
 
   /// Compares the identifiers and sibling indices.
@@ -108,18 +106,16 @@ private final class PathComponent: @unchecked Sendable {
   let identifier: String
   let siblingIndex: Int
   let depth: Int
-  private(set) var above: PathComponent?
+  private(set) var above: RestorationPath
 
-  init(_ identifier: String, _ siblingIndex: Int, below above: PathComponent?) {
-    self.identifier = identifier
-    self.siblingIndex = siblingIndex
-    self.above = above
-    depth = (above?.depth ?? 0) + 1
+  init(_ identifier: String, _ siblingIndex: Int, below above: RestorationPath) {
+    (self.identifier, self.siblingIndex, self.above) = (identifier, siblingIndex, above)
+    depth = above.count + 1
   }
 
   /// Releases a long chain one by one, since recursive releases would overflow the stack.
   deinit {
-    var next = above.take()
-    while isKnownUniquelyReferenced(&next) { next = next?.above.take() }
+    var next = above.last.take()
+    while isKnownUniquelyReferenced(&next) { next = next?.above.last.take() }
   }
 }
