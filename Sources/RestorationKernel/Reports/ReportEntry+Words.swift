@@ -184,8 +184,8 @@ extension [OtherInstance] {
   /// A note if another keeper of this process is among them, which is a mistake: a second instance of an app is
   /// another process.
   var notes: [ReportNote] {
-    let own = first { $0.process == ArchiveError.thisProcess }
-    return own.map { [.otherKeeper(stateName: $0.stateName)] } ?? []
+    filter { $0.process == ArchiveError.thisProcess }.prefix(1)
+      .map { .otherKeeper(stateName: $0.stateName) }
   }
 }
 
