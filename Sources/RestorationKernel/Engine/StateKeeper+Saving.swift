@@ -15,7 +15,8 @@ extension StateKeeper {
     let result = await Result { () async throws(RestorationError) in
       try await call { () async throws in
         var isOutdated = false
-        while count == turns.overtakingCount {
+        // An autosave may have waited for a call that has put another state back.
+        while count == turns.overtakingCount, !isByItself || findings.hasTriedToRestore {
           do {
             return try await saveNow(roots(), byItself: isByItself, writesAnyway: isOutdated)
           } catch let error as ArchiveError where error.code == .outdated && !isOutdated {

@@ -93,10 +93,7 @@ extension StateFile {
   /// - Throws: Never `notDurable`, which would say that the change is there.
   private func preparedWriter() throws(ArchiveError) -> ArchiveWriter? {
     do throws(ArchiveError) {
-      guard let writer = try openWriter() else {
-        _ = try key(creating: true)
-        return nil
-      }
+      guard let writer = try openWriter() else { return nil }
       // After a sync that failed only a new file is sure to be on the disk.
       if keeps != .replaced || writer.isPoisoned {
         try writer.compact()

@@ -129,10 +129,12 @@ package final class StateFile {
 
   /// - Throws: Why there is no key.
   func key(creating: Bool = false) throws(ArchiveError) -> ArchiveKey {
-    guard let key = try source.keys.key(creating: creating) else {
-      throw ArchiveError(.keyMissing, location: source.keys.location)
+    do throws(ArchiveError) {
+      if let key = try source.keys.key(creating: creating) { return key }
+    } catch {
+      throw error.beforeAChange
     }
-    return key
+    throw ArchiveError(.keyMissing, location: source.keys.location)
   }
 
   /// Lets saves go on from what is stored; nil, and no change, if that is not the version.

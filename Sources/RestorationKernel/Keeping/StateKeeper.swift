@@ -184,8 +184,6 @@ extension StateKeeper {
   public func putBack(_ moment: Moment) async throws(RestorationError) {
     try await inFile { (queue) throws(ArchiveError) in try queue.file.putBack(moment) }
     beginAnew()
-    // Saves that wait have what the app had before.
-    turns.overtakingCount += 1
     findings.hasTriedToRestore = false
   }
 
