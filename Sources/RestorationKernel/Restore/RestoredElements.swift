@@ -111,7 +111,8 @@ final class RestoredElements {
   ) -> Int32? {
     let key = UInt64(addressOf: object)
     // A restore of a part does not meet what is back elsewhere.
-    let known = table.rows == nil ? nil : owner.flatMap { KnownObjects.shared.known(object, to: $0) }
+    let known =
+      table.rows == nil ? nil : owner.flatMap { KnownObjects.shared.known(object, to: $0) }
     if let other = claimed.set(key, slot) ?? known?.slot, other != slot {
       claimed.set(key, other)
       return other
