@@ -226,7 +226,10 @@ extension Survey {
 
   /// Adds lines for an element that nobody has claimed, and for all below it.
   mutating func addKept(_ slot: Int32) {
-    for below in document.walk(from: slot) { places.notes.add(below, .keptAsStored) }
+    for below in document.walk(from: slot) {
+      agenda.kept.insert(below)
+      places.notes.add(below, .keptAsStored)
+    }
   }
 
   // MARK: - Leaving out

@@ -57,6 +57,8 @@ struct Survey {
     var met: [Visit] = []
     /// The lines of nodes that are left out, and the nodes of those that are said.
     var leftOut: (lines: [ReportEntry], said: Set<ObjectIdentifier>) = ([], [])
+    /// The elements that stay though nobody has them.
+    var kept: Set<Int32> = []
     /// The visits in the order of the walk.
     var visits: [Visit] = []
     /// The place behind the visit whose hook runs.
@@ -156,7 +158,7 @@ struct Survey {
   mutating func placeChanged() throws -> Bool {
     let count = agenda.visits.count
     for (object, slot) in agenda.changed
-    where !places.isVisited(object) && !places.isHomeless(slot) {
+    where !places.isVisited(object) && !places.isHomeless(slot) && !agenda.kept.contains(slot) {
       guard let object = object as? any StateRestoring else { continue }
       try renew(object, at: slot)
       if !places.isVisited(object) { try visit(changed: object, at: slot) }
