@@ -133,8 +133,8 @@ extension StateKeeper {
     run.elements.claim(late.node, late.node, at: slot)
     if let parent = late.parent { run.elements.claim(parent, parent, at: above) }
     var report = RestorationReport(.restored)
-    var failure: (any Error)?
-    let before = late.isBack ? said(by: late.node, document, &failure) : nil
+    var (before, failure): (Said?, (any Error)?) = (nil, nil)
+    do { if late.isBack { before = try said(by: late, document) } } catch { failure = error }
     if let refusal = run.refusal(of: slot, failure) {
       report.lines = ReportEntries { [refusal] }
       return report
@@ -166,20 +166,14 @@ extension StateKeeper {
   /// What a node says.
   private typealias Said = (fingerprint: RecordFingerprint, body: KeyedDecoder)
 
-  /// What a node says now that is not stored; nil if that is nothing, or why the node cannot say it.
-  private func said(
-    by node: any RestorableNode, _ document: Document, _ failure: inout (any Error)?
-  ) -> Said? {
-    guard let known = KnownObjects.shared.known(node, to: owner) else { return nil }
-    let traits = types.info(of: node).traits
-    do {
-      let said = try StateProbe.fingerprint(of: node, traits)
-      if document.kept.withheld[known.slot]?.said == said { return nil }
-      return (said, try StateProbe.body(of: node, traits, document, owner))
-    } catch {
-      failure = error
-      return nil
-    }
+  /// What a node that is back says now, if that is not stored.
+  ///
+  /// - Throws: Why the node cannot say it.
+  private func said(by late: Late, _ document: Document) throws -> Said? {
+    let traits = types.info(of: late.node).traits
+    let said = try StateProbe.fingerprint(of: late.node, traits)
+    if document.kept.withheld[late.slot]?.said == said { return nil }
+    return (said, try StateProbe.body(of: late.node, traits, document, owner))
   }
 
   /// Gives up the states that are kept beside, or in place of, the state of a node that is back.
@@ -191,9 +185,7 @@ extension StateKeeper {
   public func discardKeptState(of node: any RestorableNode) async {
     await turns.run {
       // What is written now would bring back what it knows of.
-      if findings.underWay != nil {
-        try? await inFileNow { _ in }
-      }
+      try? await inFileNow { _ in }
       guard let slot = KnownObjects.shared.known(node, to: owner)?.slot, var document else {
         return
       }
