@@ -133,16 +133,14 @@ extension StateKeeper {
   ) async throws(ArchiveError) -> Value {
     let (asked, conditions) = (findings.lastWrite, (settings.policy, settings.now()))
     known.writer = nil
-    let call = {
-      @Sendable [file] in await file(conditions, asking: asked, body)
-    }
-    let answer: (Result<Value, ArchiveError>, FileQueue.Known)?
-    if let end = asking.blockedUntil {
-      // A call that has not ended in time goes on.
-      answer = Blocking.call(until: end, call)?.get()
-    } else {
-      answer = await call()
-    }
+    let call = { @Sendable [file] in await file(conditions, asking: asked, body) }
+    let answer: (Result<Value, ArchiveError>, FileQueue.Known)? =
+      if let end = asking.blockedUntil {
+        // A call that has not ended in time goes on.
+        Blocking.call(until: end, call)?.get()
+      } else {
+        await call()
+      }
     guard let (result, known) = answer else { throw ArchiveError(.inputOutput) }
     // A save that blocked the actor meanwhile knows more, or has a change under way.
     if asked == findings.lastWrite {
