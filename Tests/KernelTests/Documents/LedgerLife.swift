@@ -339,7 +339,8 @@ final class LedgerLife {
     let report = try await keeper?.restore(late: node, below: parent)
     for (path, node) in self.tree where tree[path] == nil {
       switch report?.outcome(of: path) {
-      case .restored, .restoredWithoutState, .decodeFailed, .newerVersion, .migrationFailed:
+      case .restored, .restoredWithoutState, .decodeFailed, .newerVersion, .migrationFailed,
+        .classMismatch:
         ledger.note(node, at: path)
       default: break
       }
