@@ -260,9 +260,12 @@ extension StateDecoder {
   func open() throws(ArchiveError) {
     if now.isOpen { return }
     now.isOpen = true
-    // Where the values cannot be opened, there are none.
-    cursor = FieldCursor()
-    cursor = FieldCursor(try restored.state(at: now.slot) ?? .empty)
+    do throws(ArchiveError) {
+      cursor = FieldCursor(try restored.state(at: now.slot) ?? .empty)
+    } catch {
+      cursor = FieldCursor()
+      throw error
+    }
     now.read.keyCount = cursor.values.keyCount
   }
 }

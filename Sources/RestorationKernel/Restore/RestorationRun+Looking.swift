@@ -85,6 +85,7 @@ extension RestorationRun {
     }
   }
 
+  @inline(__always)
   private func ask(
     _ step: RestorationReport.Step, _ slot: Int32,
     _ provide: (StateDecoder) throws -> (any StateRestoring)?

@@ -4,12 +4,12 @@ internal import ArchiveCodec
 /// which bodies an object is offered.
 extension RestorationRun {
   /// The forms of the document.
-  struct Forms {
+  final class Forms {
     /// The names that the delegate says.
-    var names: [String: String?] = [:]
-    var readings: [Reading] = []
+    fileprivate var names: [String: String?] = [:]
+    fileprivate var readings: [Reading] = []
     /// The registrations that the readings are of.
-    var changeCount = -1
+    fileprivate var changeCount = -1
   }
 
   /// A form is asked for each element, so it is not copied (benchmark: restore nodes).
@@ -56,7 +56,7 @@ extension RestorationRun {
     let form = form(document[slot].place.form)
     if unread == nil, form.stored.version == form.version.number { return }
     let element = document[slot]
-    var bodies = (unread ?? []).map { read($0.record, $0.form, unread: $0) }
+    var bodies = (unread ?? []).map { read($0.record, $0.form, unread: ($0.id, $0.reason)) }
     // What wrote nothing is migrated as well.
     let own = element.body == .none ? nil : element.bodyRecord
     bodies.append(read(own, element.place.form, unread: nil))
@@ -67,7 +67,7 @@ extension RestorationRun {
   }
 
   /// Reads a body of a form, an older one by its migrations.
-  private func read(_ record: UInt64?, _ number: Int32, unread: Kept?) -> ReadBody {
+  private func read(_ record: UInt64?, _ number: Int32, unread: ReadBody.Unread?) -> ReadBody {
     let body = Result { () throws(ArchiveError) in try record.map(elements.body) ?? .empty }
     var (version, known) = (form(number).stored.version, form(number).version)
     guard case .success(let stored) = body, version != known.number else {
@@ -94,8 +94,10 @@ extension RestorationRun {
 
 /// A body that an object may be given, as this version of the app reads it.
 package struct ReadBody {
-  /// Nil for the element's own body.
-  let unread: Kept?
+  typealias Unread = (id: UInt64, reason: Kept.Reason)
+
+  /// Nil for the element's own body; small, since each element is asked for it (benchmark: restore 10,000 nodes).
+  let unread: Unread?
   /// The values, or why the record does not open; nil if nobody gets to see the body.
   var body: Result<KeyedDecoder, ArchiveError>?
   var migratedFrom: Int?

@@ -15,7 +15,7 @@ final class RestorationRun {
   let delegate: (any StateDelegate)?
   /// Says where the restore is, and what it leaves out; nil if the launch could not be marked.
   let launch: LaunchMark?
-  var forms = Forms()
+  let forms = Forms()
   var existing = Existing()
   /// Serves one element after the other; nil while an element uses it, so that a second reference shows that a hook
   /// has kept it.
@@ -96,7 +96,7 @@ final class RestorationRun {
   /// The line of a late node that gets nothing: it is of another class, is left out, or cannot say what it has.
   func refusal(of slot: Int32, _ error: (any Error)?) -> ReportEntry? {
     guard let node = elements[slot].node else { return nil }
-    settle(node, types.info(of: node), by: .existing, at: slot)
+    settle(node, types.info(of: node), form(document[slot].place.form), by: .existing, at: slot)
     let outcome =
       !elements[slot].isDecodable
       ? elements[slot].outcome
@@ -121,22 +121,22 @@ final class RestorationRun {
   private func take(
     _ object: any StateRestoring, by step: RestorationReport.Step, as slot: Int32
   ) {
-    let place = document[slot].place
-    let (form, info) = (form(place.form), types.info(of: object))
+    let role = document[slot].place.role
+    let (form, info) = (form(document[slot].place.form), types.info(of: object))
     let (node, maker) = (info.node(object), form.restorationClassName)
-    if place.role.kind == .node, node == nil {
+    if role.kind == .node, node == nil {
       return elements.settle(missing: .unknownRestorationClass(maker ?? form.className), at: slot)
     }
     if let other = elements.claim(object, node, at: slot) {
       return elements.settle(missing: .providedTwice(elements.paths[other]), at: slot)
     }
-    settle(object, info, by: step, at: slot)
+    settle(object, info, form, by: step, at: slot)
     objects.remember(
-      object, info, node, identifier: place.name,
+      object, info, node, identifier: document[slot].place.name,
       // The closure of the saved class may have made an object of another class.
       restorationClass: maker ?? (step == .restorationClass ? form.className : nil))
-    if place.role == .object, let object = object as? any RestorableObject {
-      objects.register(object, identifier: place.name)
+    if role == .object, let object = object as? any RestorableObject {
+      objects.register(object, identifier: document[slot].place.name)
     }
   }
 
@@ -147,20 +147,20 @@ final class RestorationRun {
     guard elements[place.parent].isDecodable, let view = existingObject(place) else {
       return elements.settle(missing: .viewNotFound, at: slot)
     }
-    settle(view, types.info(of: view), by: .existing, at: slot)
+    settle(view, types.info(of: view), form(place.form), by: .existing, at: slot)
     // A view may be that of two nodes.
     if elements[slot].isDecodable { elements[slot].object = view }
   }
 
   /// Decides what becomes of an element whose object a step has provided.
   private func settle(
-    _ object: any StateRestoring, _ info: TypeInfo, by step: RestorationReport.Step, at slot: Int32
+    _ object: any StateRestoring, _ info: TypeInfo, _ form: Reading,
+    by step: RestorationReport.Step, at slot: Int32
   ) {
-    let place = document[slot].place
-    let otherClass = types.otherClass(of: object, info, than: form(place.form).className)
+    let otherClass = types.otherClass(of: object, info, than: form.className)
     elements[slot].outcome = ElementOutcome(
       by: step, otherClass: otherClass, withheld: elements[slot].choice?.withheld,
-      hasState: !place.lacksState)
+      hasState: !document[slot].place.lacksState)
     (elements[slot].isDecodable, elements[slot].traits) = (otherClass == nil, info.traits)
   }
 }
