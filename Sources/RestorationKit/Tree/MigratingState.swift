@@ -152,10 +152,7 @@ public final class MigratingState {
     let stored = try entries[key].flatMap { try $0.record.container(forKey: $0.key) }
     let container = MigratingState(stored ?? .empty)
     try change(container)
-    let changed = try KeyedDecoder.encoding {
-      try $0.encodeContainer(forKey: key, container.write)
-    }
-    set(key, changed, key)
+    try set(key, container) { try $0.encodeContainer(forKey: key, container.write) }
   }
 
   private func set<Value>(
