@@ -37,6 +37,11 @@ extension StateKeeper {
       try await inFileNow { (queue) throws(ArchiveError) in try queue.open() }
     }
     let failure: ArchiveError? = if case .failure(let error) = result { error } else { nil }
+    if had != nil, failure?.code == .keyLocked {
+      // The state can still be read later.
+      (findings.unread, findings.discarded) = (unread, had)
+      return RestorationReport(.declined)
+    }
     if let had, failure?.mayPass != false, digest(of: roots) != had {
       // The app has gone on, so the state stays one that nobody has read.
       try? result.get().mark?.endRestore()

@@ -27,13 +27,15 @@ extension StateKeeper {
           }
         }
         // A later call has stored the state.
-        return PreservationReport(.saved)
+        return PreservationReport(count == turns.overtakingCount ? .declined : .saved)
       }
     }
     settings.last?.save = result
     findings.lastSave = result.map(\.outcome)
-    // The autosave tries what is not stored, and asks by time what this save has met.
-    if !isByItself { autosave?.turns.change() }
+    if !isByItself {
+      autosave?.turns.goOn(
+        isStored: findings.lastSave == .success(.saved), asksByTime: types.knowsUntracked)
+    }
     return try result.get()
   }
 
@@ -46,9 +48,7 @@ extension StateKeeper {
       describe(SurveyNotes(), nil, in: &report)
       return report
     }
-    let unread: ReportNote? =
-      findings.hasTriedToRestore
-      ? findings.unread.map { .unreadable($0.description) } : .notRestoredBefore
+    let unread = unreadNote
     try await prepare()
     let start = ContinuousClock.now
     let result: Survey.Result
@@ -74,10 +74,16 @@ extension StateKeeper {
         try await inFileNow { (queue) throws(ArchiveError) in try queue.file.synchronize() }
       }
     }
-    findings.isOnDisk = true
+    (findings.isOnDisk, findings.hasTriedToRestore) = (true, true)
     describe(result.notes, unread, in: &report)
     packDocument()
     return report
+  }
+
+  /// What a save says of a state that it sets aside.
+  private var unreadNote: ReportNote? {
+    findings.hasTriedToRestore
+      ? findings.unread.map { .unreadable($0.description) } : .notRestoredBefore
   }
 
   /// Writes a change.

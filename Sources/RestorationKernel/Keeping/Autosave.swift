@@ -22,9 +22,9 @@
 /// A save that the disk refuses is tried again after the interval, at least 250 ms,
 /// then after twice as long, up to 30 s. Any other save that stores nothing is tried
 /// again with the next change: if a key is locked, another instance has the state, or
-/// the delegate declines. Call ``setNeedsSave()`` then. A save of the app counts as a change, and so
-/// does a delegate that is set: the autosave tries what is not stored, and goes on as after any save
-/// of its own. ``StateKeeper/discardState()`` cancels a save that was due.
+/// the delegate declines. Call ``setNeedsSave()`` then. After a save of the app that stores nothing, the
+/// autosave tries at once, and goes on as after a save of its own. A delegate that is set counts as a
+/// change. ``StateKeeper/discardState()`` cancels a save that was due.
 ///
 /// The keeper keeps its autosave until ``stop()`` or its own `close()`; a second autosave
 /// replaces the first. An app that keeps the autosave keeps the keeper, too. The end of an

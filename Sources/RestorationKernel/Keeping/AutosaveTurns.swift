@@ -143,6 +143,15 @@ package final class AutosaveTurns: Sendable {
 
   private var nextQuestion: Duration? { polling.map { elapsed() + $0 } }
 
+  /// Notes that the app itself has saved: the autosave tries what is not stored, and asks by time what that save
+  /// has met.
+  func goOn(isStored: Bool, asksByTime: Bool) {
+    let isDue = state.withLock { state in
+      !isStored || state.needsSave || asksByTime && polling != nil && state.askAt == nil
+    }
+    if isDue { change() }
+  }
+
   /// Cancels the save that is due, and the one that is under way is not tried again.
   func takeBack() {
     endFlushes { state in

@@ -39,7 +39,7 @@ extension StateKeeper {
     let maker = restoration == nil ? type as? any ObjectRestoration.Type : nil
     try types.register(
       type, as: name, aliases: aliases, version: version, migrations: migrations,
-      factory: restoration ?? maker.map { maker in { try maker.object(at: $0, coder: $1) } },
+      factory: restoration.map { .init(make: $0) } ?? maker.map { .init(make: $0.object) },
       isNamedBySaves: restoration != nil)
   }
 
@@ -57,7 +57,7 @@ extension StateKeeper {
   ) throws(RestorationError) {
     try types.register(
       type, as: name, aliases: aliases, version: version, migrations: migrations,
-      factory: { try type.object(at: $0, coder: $1) })
+      factory: .init(make: type.object))
   }
 
   /// Registers a storyboard, so that archives can name it.

@@ -184,7 +184,7 @@ extension StateKeeper {
   public func putBack(_ moment: Moment) async throws(RestorationError) {
     try await inFile { (queue) throws(ArchiveError) in try queue.file.putBack(moment) }
     beginAnew()
-    findings.hasTriedToRestore = false
+    (findings.hasTriedToRestore, findings.lastRestore) = (false, nil)
   }
 
   /// Removes an older state.

@@ -42,7 +42,7 @@ extension RestorationRun {
         ?? .missing(.unknownRestorationClass(form.restorationClassName ?? ""))
     default:
       return askDelegate(slot) ?? existing(place) ?? askStoryboard(slot)
-        ?? form.factory.map { ask($0, slot) } ?? .missing(.notFound)
+        ?? self.form(place.form).factory.map { ask($0, slot) } ?? .missing(.notFound)
     }
   }
 
@@ -62,9 +62,9 @@ extension RestorationRun {
     return given
   }
 
-  private func ask(_ make: TypeTable.Factory, _ slot: Int32) -> Found {
+  private func ask(_ factory: TypeTable.Factory, _ slot: Int32) -> Found {
     ask(.restorationClass, slot) { coder in
-      if let object = try make(coder.path, coder) { return object }
+      if let object = try factory.make(coder.path, coder) { return object }
       // Who could not see the state cannot veto it.
       _ = try elements.state(at: slot)
       return nil

@@ -20,6 +20,8 @@ extension RestorationRun {
     /// Makes the objects of the restoration class, or else of the class; nil if nothing that does is registered.
     let factory: TypeTable.Factory?
     fileprivate let version: StateVersion
+    /// Whether the form is of the version that is known.
+    fileprivate let isCurrent: Bool
 
     fileprivate init(_ form: Form, in run: RestorationRun) {
       stored = form
@@ -30,6 +32,7 @@ extension RestorationRun {
       let makes = restorationClassName != nil || maker?.type is any StateRestoring.Type
       factory = makes ? maker?.factory : nil
       version = run.types.version(ofClass: className, restoredBy: restorationClassName)
+      isCurrent = form.version == version.number
     }
   }
 
@@ -53,8 +56,7 @@ extension RestorationRun {
   /// Decides which bodies an object is offered, and migrates the older ones.
   func chooseBodies(_ slot: Int32, isBack: Bool) {
     let unread = document.kept.bodies.isEmpty ? nil : document.kept.bodies[slot]
-    let form = form(document[slot].place.form)
-    if unread == nil, form.stored.version == form.version.number { return }
+    if unread == nil, form(document[slot].place.form).isCurrent { return }
     let element = document[slot]
     var bodies = (unread ?? []).map { read($0.record, $0.form, unread: ($0.id, $0.reason)) }
     // What wrote nothing is migrated as well.

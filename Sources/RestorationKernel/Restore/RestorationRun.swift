@@ -9,6 +9,7 @@ final class RestorationRun {
   let order: [Int32]
   let elements: RestoredElements
   let objects: ObjectTable
+  let types: TypeTable
   let roots: [any RestorableNode]
   /// A node with more views has none for a restore: a view may make another one whenever it is asked.
   let viewLimit: Int
@@ -21,8 +22,6 @@ final class RestorationRun {
   /// has kept it.
   @safe @exclusivity(unchecked) private var coder: StateDecoder?
 
-  var types: TypeTable { objects.types }
-
   /// Without a part, all elements are restored.
   init(
     _ document: Document, _ objects: ObjectTable, _ owner: KnownObjects.Owner,
@@ -30,7 +29,8 @@ final class RestorationRun {
     part: [Int32]? = nil, _ launch: LaunchMark?,
     body: @escaping (UInt64) throws(ArchiveError) -> KeyedDecoder?
   ) {
-    (self.document, self.objects, self.delegate) = (document, objects, delegate)
+    (self.document, self.objects, types) = (document, objects, objects.types)
+    self.delegate = delegate
     (self.roots, viewLimit, self.launch) = (roots, nodeLimit, launch)
     order = part ?? Array(document.walk(from: Document.tree).dropFirst())
     elements = RestoredElements(document, part: part, owner, body)

@@ -205,7 +205,10 @@ extension Survey {
       if places.role(of: slot).livesByReferences {
         referred.append(slot)
       } else if document.kept.elements[slot] != nil {
-        if !places.orphans.contains(slot) { kept.append(slot) }
+        if places.orphans.contains(slot) { continue }
+        kept.append(slot)
+        // The object may say that it has changed when the one above does not.
+        if places.object(at: slot) != nil { noteAsking(at: parent) }
       } else if var claimed = taken.claims.isEmpty ? nil : taken.claims[parent] {
         // What was kept below a kept element goes on being kept below the object that has claimed it.
         claimed.byteCount = try storedByteCount(of: slot)

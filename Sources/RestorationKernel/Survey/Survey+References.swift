@@ -16,7 +16,8 @@ extension Survey {
     for mention in mentions where seen.insert(mention.slot).inserted {
       ids.append(places.id(of: mention.slot))
       let isKept =
-        document.kept.elements[mention.slot] != nil && mention.slot != places.coming?.slot
+        (document.kept.elements[mention.slot] != nil || agenda.kept.contains(mention.slot))
+        && mention.slot != places.coming?.slot
         && !places.isVisited(mention.object)
       // What nobody has takes nothing over before it is taken over itself.
       if isKept || places.isHomeless(mention.slot), !places.isHomeless(slot) {
@@ -78,7 +79,8 @@ extension Survey {
     guard places.findsAllByObject else { return false }
     var isMoving = false
     for visit in agenda.visits where visit.asksBody && places.role(of: visit.slot) == .object {
-      guard let object = visit.object as? any RestorableObject, !places.isHomeless(visit.slot)
+      guard let object = visit.object as? any RestorableObject, !places.isHomeless(visit.slot),
+        places.objects.registeredNames[object] != nil
       else {
         continue
       }

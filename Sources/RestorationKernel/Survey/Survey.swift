@@ -114,7 +114,7 @@ struct Survey {
     try placeRoots(roots)
     _ = try placeChanged()
     // As long as the stored body stays, that says to whom the application refers.
-    if !change.kept.isWithheld(Document.tree), !places.notes.hasLoss(Document.tree) {
+    if !change.kept.isWithheld(Document.tree), !keepsApplication {
       try setReferred(mentions, below: Document.tree)
     }
     try askAll()
@@ -292,15 +292,20 @@ struct Survey {
     try endBody(of: slot, isEmpty: encoder.byteCount == start)
   }
 
+  /// Whether what the application has stored stays, since its hook has thrown: the gate may have written a part.
+  private var keepsApplication: Bool {
+    places.body(of: Document.tree) != .none && places.notes.hasLoss(Document.tree)
+  }
+
   private mutating func endBody(of slot: Int32, isEmpty: Bool) throws {
     let stored = places.body(of: slot)
+    if slot == Document.tree, keepsApplication { return builder.abandon() }
     let withheld = change.kept.isWithheld(slot) ? change.kept.withheld[slot] : nil
     var body = RecordFingerprint.none
     if isEmpty {
       builder.abandon()
       // Who has not read the stored body, and could not say anything, does not remove it.
       if let withheld, withheld.said == nil, !withheld.replacesOwn { return }
-      if slot == Document.tree, places.notes.hasLoss(slot) { return }
       if stored != .none { leaving.insert(places.bodyRecord(of: slot)) }
     } else if places.isNew(slot) {
       // The fingerprints of new records are found when the objects may change again.

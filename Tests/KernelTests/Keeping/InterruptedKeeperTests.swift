@@ -224,7 +224,15 @@ final class InterruptedKeeperTests: BodyTestCase {
   }
 
   func testWhatTheApplicationWroteStaysWhenItsHookThrowsTheNextTime() async throws {
-    let (delegate, friend) = (TestDelegate(), Page("friend", "friend"))
+    try await throwInTheHook(of: TestDelegate())
+    launch = Launch()
+    let delegate = TestDelegate()
+    delegate.onShouldSave = { $0.encode(11, forKey: "gate") }
+    try await throwInTheHook(of: delegate)
+  }
+
+  private func throwInTheHook(of delegate: TestDelegate) async throws {
+    let friend = Page("friend", "friend")
     delegate.onWillEncode = { coder in
       coder.encode("stored", forKey: "text")
       coder.encode(friend, forKey: "friend")
@@ -268,6 +276,34 @@ final class InterruptedKeeperTests: BodyTestCase {
     await next.close()
     let texts = try await restored(["a"])
     XCTAssertEqual(texts, ["a"])
+  }
+
+  func testWhoSavesAfterAPutBackGoesOnWithThat() async throws {
+    let (keeper, page) = (try keeper(), Page("a", "a"))
+    _ = try await keeper.restore(into: [page])
+    _ = try await keeper.save([page])
+    await keeper.close()
+    let moment = try await history(after: page)
+    let next = try self.keeper()
+    _ = try await next.restore(into: [page])
+    try await next.putBack(moment)
+    _ = try await next.save([page])
+    page.text = "typed"
+    XCTAssertTrue(next.endNow(saving: [page]))
+    let texts = try await restored(["a"])
+    XCTAssertEqual(texts, ["typed"])
+  }
+
+  /// A moment of a session, which the next launch can put back.
+  private func history(after page: Page) async throws -> Moment {
+    let keeper = try keeper()
+    keeper.policy.historyBound.counts[.session] = 1
+    _ = try await keeper.restore(into: [page])
+    page.text = "edited"
+    _ = try await keeper.save([page])
+    let moment = try await keeper.history().last { $0.reason == .session }
+    await keeper.close()
+    return try XCTUnwrap(moment)
   }
 
   /// The answer of the file waits for the actor, which an end blocks that runs out of time.
