@@ -13,7 +13,11 @@ struct WeakTable<Value> {
 
   subscript(object: AnyObject) -> Value? {
     get {
-      entries[ObjectIdentifier(object)].flatMap { $0.object === object ? $0.value : nil }
+      // Most tables have none (benchmark: restore nodes).
+      guard !entries.isEmpty, let entry = entries[ObjectIdentifier(object)],
+        entry.object === object
+      else { return nil }
+      return entry.value
     }
     set {
       entries[ObjectIdentifier(object)] = newValue.map { Entry(object: object, value: $0) }
