@@ -60,7 +60,8 @@ extension StoreLink {
 
   /// Stores bytes under a name and returns their version; nil if other bytes have the name.
   ///
-  /// An empty place is stored first, as for a state.
+  /// An empty place is stored first, as for a state. An archive that is there already is stored
+  /// again: another machine may be about to remove the version that is there, after a put back.
   private func store(
     _ bytes: [UInt8], at name: String,
   ) async throws -> RemoteVersion? {
@@ -73,9 +74,9 @@ extension StoreLink {
         return version
       }
       guard let there = try await remote.store.load(name) else { return nil }
+      if there.bytes == bytes { return there.version }
       let content = RemoteContent(there.bytes)
-      if content.archive == RemoteContent(bytes).archive { return there.version }
-      guard content.isPlace else { return nil }
+      guard content.isPlace || content.archive == RemoteContent(bytes).archive else { return nil }
       place = there.version
     }
     return nil

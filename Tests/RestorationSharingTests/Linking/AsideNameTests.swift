@@ -7,11 +7,25 @@ import XCTest
 /// Set-aside states that have the same name in the store, one after the other.
 @MainActor
 final class AsideNameTests: XCTestCase {
+  private let base = MemoryRemoteStateStore()
+  private let keys = MemoryKeyProvider()
+  private lazy var network = NetworkStore(base)
+  private lazy var here = Device("here", network, keys: keys, localCopy: MemoryStateDirectory())
+  private lazy var there = Device("there", base, keys: keys, localCopy: MemoryStateDirectory())
+
+  /// The names of what conflicts have set aside.
+  private func asides() async throws -> [String] {
+    try await base.names(prefix: "main.aside.conflict-")
+  }
+
+  /// What the store has under a name.
+  private func value(storedAs name: String?) async throws -> String? {
+    let scratch = MemoryRemoteStateStore()
+    scratch[bytes: "main"] = try base[bytes: XCTUnwrap(name)]
+    return try await Device("reader", scratch, keys: keys).restoredValue()
+  }
+
   func testWhatHasTheNameOfAStateThatWasPutBackIsNotRemovedInItsStead() async throws {
-    let (base, keys) = (MemoryRemoteStateStore(), MemoryKeyProvider())
-    let network = NetworkStore(base)
-    let here = Device("here", network, keys: keys, localCopy: MemoryStateDirectory())
-    let there = Device("there", base, keys: keys, localCopy: MemoryStateDirectory())
     let (root, theirs) = (TestNode("root"), TestNode("root"))
     let other = try there.launch()
     var keeper: StateKeeper? = try here.launch()
@@ -19,9 +33,6 @@ final class AsideNameTests: XCTestCase {
       let root = keeper === other ? theirs : root
       root.value = value
       return try await keeper.save([root])
-    }
-    func asides() async throws -> [String] {
-      try await base.names(prefix: "main").filter { $0.hasPrefix("main.aside.conflict-") }
     }
 
     // A state is set aside by a conflict, under a name that says when.
@@ -57,9 +68,40 @@ final class AsideNameTests: XCTestCase {
     try await next.resolveConflict(keeping: .ours)
     let last = try await asides()
     XCTAssertEqual(last, names)
-    let scratch = MemoryRemoteStateStore()
-    scratch[bytes: "main"] = try base[bytes: XCTUnwrap(names.first)]
-    let value = try await Device("reader", scratch, keys: keys).restoredValue()
+    let value = try await value(storedAs: names.first)
     XCTAssertEqual(value, "5")
+  }
+
+  func testWhatWasPutBackAndIsSetAsideElsewhereStaysThoughItsOldNameGoes() async throws {
+    let (keeper, other) = (try here.launch(), try there.launch())
+    let (root, theirs) = (TestNode("root"), TestNode("root", value: "1"))
+    _ = try await other.save([theirs])
+    _ = try await keeper.restore(into: [root])
+    theirs.value = "2"
+    _ = try await other.save([theirs])
+    root.value = "3"
+    _ = try await keeper.save([root])
+    try await keeper.resolveConflict(keeping: .theirs)
+    let names = try await asides()
+    XCTAssertEqual(names.count, 1)
+    // The state that is put back is sent, and then the network is cut: the store keeps the old name.
+    let states = try await keeper.setAsideStates()
+    network.writesBeforeTheCut = 3
+    try await keeper.putBack(XCTUnwrap(states.first))
+    let sent = try await value(storedAs: "main")
+    XCTAssertEqual(sent, "3")
+    let left = try await asides()
+    XCTAssertEqual(left, names)
+    // The other machine sets the state aside, by a clock that shows the same moment.
+    theirs.value = "4"
+    _ = try await other.save([theirs])
+    try await other.resolveConflict(keeping: .ours)
+    // The removal gets to the store.
+    network.isReachable = true
+    _ = await keeper.checkRemoteState()
+    let last = try await asides()
+    XCTAssertEqual(last, names)
+    let value = try await value(storedAs: last.first)
+    XCTAssertEqual(value, "3")
   }
 }
