@@ -43,7 +43,10 @@ extension Document {
     for (slot, place) in change.edits.places { self[slot].place = place }
     links.hasReferred =
       links.hasReferred
-      || change.added.contains { $0.place.parent >= 0 && $0.place.role.livesByReferences }
+      || change.added.indices.contains { index in
+        // No element is copied (benchmark: save 10,000 nodes).
+        change.added[index].place.parent >= 0 && change.added[index].place.role.livesByReferences
+      }
       || change.edits.places.values.contains(where: \.role.livesByReferences)
     for (slot, slots) in change.edits.children { self[slot].children = slots }
     for slot in change.edits.asksBelow { self[slot].asksBelow = true }

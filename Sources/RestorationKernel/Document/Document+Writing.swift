@@ -23,19 +23,15 @@ enum DocumentKey {
 
 extension RecordBuilder {
   /// Writes who is below an element, as arrays beside each other.
-  func writeContents(_ children: [(id: UInt64, place: Place)], of element: Element) throws {
+  func writeContents(_ ids: [UInt64], _ places: [Place], of element: Element) throws {
     let coder = try begin(record: element.contentsRecord)
-    var last: UInt64 = 0
     // The identifiers of new siblings follow each other, so that most differences take a byte.
-    let steps = children.map { child in
-      defer { last = child.id }
-      return Int64(bitPattern: child.id &- last)
-    }
+    let steps = zip(ids, [0] + ids).map { Int64(bitPattern: $0 &- $1) }
     coder.encode(steps, forKey: DocumentKey.ids)
-    coder.encode(children.map(\.place.name), forKey: DocumentKey.names)
-    coder.encode(children.map { Int($0.place.form) }, forKey: DocumentKey.forms)
-    coder.encode(children.map(\.place.storedRole), DocumentKey.roles, unlessAll: 0)
-    coder.encode(children.map { Int($0.place.siblingIndex) }, DocumentKey.siblings, unlessAll: 0)
+    coder.encode(places.map(\.name), forKey: DocumentKey.names)
+    coder.encode(places.map { Int($0.form) }, forKey: DocumentKey.forms)
+    coder.encode(places.map(\.storedRole), DocumentKey.roles, unlessAll: 0)
+    coder.encode(places.map { Int($0.siblingIndex) }, DocumentKey.siblings, unlessAll: 0)
     try end()
   }
 

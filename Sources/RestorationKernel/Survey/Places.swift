@@ -103,9 +103,14 @@ final class Places {
   var nextSlot: Int32 { Int32(document.elements.count + now.added.count) }
 
   /// Makes an element, and returns where it will be.
-  func add(_ place: Place, asksBelow: Bool = false) -> Int32 {
+  func add(_ place: consuming Place, asksBelow: Bool = false) -> Int32 {
     now.added.append(Element(id: takeID(), place: place, asksBelow: asksBelow))
     return nextSlot - 1
+  }
+
+  /// The form in which an object is stored, as of ``ObjectTable``.
+  func form(of object: any StateRestoring, _ info: TypeInfo, at slot: Int32) -> Int32 {
+    objects.form(of: object, info) { notes.add($0, slot) }
   }
 
   func takeID() -> UInt64 {

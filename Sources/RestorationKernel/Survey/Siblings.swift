@@ -111,7 +111,13 @@ struct Siblings {
 
 /// Elements by their names among siblings.
 struct NameTable {
-  private typealias Entry = (name: String, sort: Role, siblingIndex: Int32, slot: Int32)
+  private struct Entry {
+    let name: String
+    let sort: Role
+    let siblingIndex: Int32
+    let slot: Int32
+  }
+
   private var entries: [Entry] = []
   private var table: KeyTable
 
@@ -132,7 +138,7 @@ struct NameTable {
     let (key, number) = look(name, sort, siblingIndex)
     guard number == nil else { return false }
     table.set(key, Int32(entries.count))
-    entries.append((name, sort, siblingIndex, slot))
+    entries.append(Entry(name: name, sort: sort, siblingIndex: siblingIndex, slot: slot))
     return true
   }
 

@@ -56,8 +56,8 @@ extension Survey {
       guard slots != stored || slots.contains(where: { places.place(of: $0) != document[$0].place })
       else { continue }
       if !slots.isEmpty {
-        let children = slots.map { (id: places.id(of: $0), place: places.place(of: $0)) }
-        try builder.writeContents(children, of: places[slot])
+        try builder.writeContents(
+          slots.map(places.id), slots.map(places.place), of: places[slot])
       } else if !stored.isEmpty {
         leaving.insert(places[slot].contentsRecord)
       }

@@ -103,7 +103,7 @@ extension Survey {
       let object = places.object(at: slot)
       let unread = Kept(
         id: places.takeID(), reason: .replaced,
-        form: object.map { form(of: $0, types.info(of: $0), at: slot) }
+        form: object.map { places.form(of: $0, types.info(of: $0), at: slot) }
           ?? document[slot].place.form,
         since: conditions.now, byteCount: pending.byteCount)
       try add(unread, pending, to: slot)

@@ -106,10 +106,9 @@ extension Survey {
 
   /// Gives an object its place; returns its element, and whether that is new, or has another form than before.
   mutating func put(
-    _ object: any StateRestoring, _ info: TypeInfo, at found: Int32?, _ new: Place
+    _ object: any StateRestoring, _ info: TypeInfo, at found: Int32?, _ place: consuming Place
   ) -> (slot: Int32, isOther: Bool) {
-    var place = new
-    let form = form(of: object, info, at: found ?? places.nextSlot)
+    let form = places.form(of: object, info, at: found ?? places.nextSlot)
     place.form = form
     guard let slot = found else {
       return (places.add(place, asksBelow: info.tracking == .always), true)
@@ -122,17 +121,6 @@ extension Survey {
     place.lacksState = places.lacksState(slot)
     move(slot, to: place, from: stored)
     return (slot, stored?.form != form)
-  }
-
-  func form(of object: any StateRestoring, _ info: TypeInfo, at slot: Int32) -> Int32 {
-    let node = info.node(object)
-    let named =
-      node == nil
-      ? (object as? any RestorableObject)?.objectRestorationClass : node?.restorationClass
-    // The whole survey would be copied (benchmark: save 10,000 nodes).
-    return places.objects.form(of: object, info, restorationClass: named) { [places] in
-      places.notes.add($0, slot)
-    }
   }
 
   /// The element of an object that is found by the object itself.

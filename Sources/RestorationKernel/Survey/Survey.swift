@@ -97,8 +97,6 @@ struct Survey {
     self.conditions = conditions
     places = Places(document, owner, objects, coming: conditions.coming)
     encoder = builder.makeEncoder()
-    (change.kept, change.isWhole) = (document.kept, document.links.isWhole)
-    objects.begin(with: document)
   }
 
   /// Asks the application first, which writes its own body.
@@ -106,6 +104,8 @@ struct Survey {
     _ roots: [any RestorableNode], application: (StateEncoder) throws -> Void
   ) throws -> Result {
     defer { coder = nil }
+    (change.kept, change.isWhole) = (document.kept, document.links.isWhole)
+    places.objects.begin(with: document.head.forms)
     try writeBody(of: Document.tree, application)
     try copyReplaced(of: Document.tree)
     let mentions = places.mentions
@@ -172,7 +172,7 @@ struct Survey {
     let place = places.place(of: slot)
     let name = places.objects.name(of: object)
     if name == place.name || place.role.livesByReferences {
-      let form = form(of: object, types.info(of: object), at: slot)
+      let form = places.form(of: object, types.info(of: object), at: slot)
       return setPlace(of: slot) { [withheld = change.kept.withheld[slot]] place in
         place.form = withheld?.form ?? form
         if let name, Element.canBeCalled(name) { place.name = name }
@@ -192,7 +192,9 @@ struct Survey {
       let visit = agenda.visits[agenda.nextToAsk]
       agenda.nextToAsk += 1
       guard visit.asksBody else { continue }
-      if let mentions = try ask(visit) { try setReferred(mentions, below: visit.slot) }
+      if let mentions = try ask(visit.object, visit.info, at: visit.slot) {
+        try setReferred(mentions, below: visit.slot)
+      }
       try placeAll()
     }
   }
@@ -231,8 +233,9 @@ struct Survey {
   // MARK: - Asking
 
   /// Writes what an object says; returns whom it refers to, or nil if the stored body stays.
-  private mutating func ask(_ visit: Visit) throws -> [Places.Mention]? {
-    let (object, info, slot) = (visit.object, visit.info, visit.slot)
+  private mutating func ask(
+    _ object: any StateRestoring, _ info: TypeInfo, at slot: Int32
+  ) throws -> [Places.Mention]? {
     let isWithheld = change.kept.isWithheld(slot)
     if isWithheld, let withheld = change.kept.withheld[slot], says(withheld, object, info) {
       places.notes.set(.keptAsStored, slot)
@@ -255,7 +258,7 @@ struct Survey {
     try copyReplaced(of: slot)
     // As long as the stored body stays, that says to whom the element refers.
     if change.kept.isWithheld(slot) { return nil }
-    let form = form(of: object, info, at: slot)
+    let form = places.form(of: object, info, at: slot)
     setPlace(of: slot) { $0.form = form }
     return places.mentions
   }

@@ -54,7 +54,7 @@ final class ObjectTable {
         || self.restorationClass(of: object, info, naming: node?.restorationClass) != nil)
     if saysAll, restoredNames[object] == nil { return }
     restoredNames[object] = saysAll ? nil : (identifier, restorationClass)
-    hasRestoredNames = true
+    (hasRestoredNames, age) = (true, age + 1)
   }
 
   /// The restoration class to save, if the object names one, is made by a
@@ -96,11 +96,9 @@ final class ObjectTable {
 
   /// The name of a node, a view or a registered object; nil if it has none.
   func name(of object: any StateRestoring) -> String? {
-    switch object {
-    case let node as any RestorableNode: identifier(of: node)
-    case let view as any RestorableView: view.restorationName
-    default: registeredNames[object]
-    }
+    if let node = types.info(of: object).node(object) { return identifier(of: node) }
+    if let view = object as? any RestorableView { return view.restorationName }
+    return registeredNames[object]
   }
 
   // MARK: Forms
@@ -109,25 +107,24 @@ final class ObjectTable {
   var newForms: ArraySlice<Form> { forms[storedCount...] }
 
   /// Goes on with the forms of a document, and forgets those of a save that was not stored.
-  func begin(with document: Document) {
-    storedCount = document.head.forms.count
-    guard forms != document.head.forms else { return }
-    (forms, age) = (document.head.forms, age + 1)
+  func begin(with stored: [Form]) {
+    storedCount = stored.count
+    guard forms != stored else { return }
+    (forms, age) = (stored, age + 1)
     numbers = Dictionary(zip(forms, 0...), uniquingKeysWith: { first, _ in first })
   }
 
   /// The number of the form in which an object is stored; a restoration class that is not registered
   /// is noted.
   func form(
-    of object: any StateRestoring, _ info: TypeInfo, restorationClass: Any.Type?,
-    note: (ReportNote) -> Void
+    of object: any StateRestoring, _ info: TypeInfo, note: (ReportNote) -> Void
   ) -> Int32 {
     // The table is asked for each object that a save meets: most of one type have one form.
+    let restorationClass = info.restorationClass(of: object)
     let named = restorationClass.map { ObjectIdentifier($0) }
-    let isPlain = types.storyboards.isEmpty && !hasRestoredNames
-    if isPlain, let known = info.form, known.age == age, known.named == named {
-      return known.number
-    }
+    // What is registered makes a form older, too.
+    let age = age + types.changeCount
+    if let known = info.form, known.age == age, known.named == named { return known.number }
     let maker = self.restorationClass(of: object, info, naming: restorationClass)
     let isMade = maker.map { types.registrations[$0]?.factory != nil } ?? true
     if let maker, !isMade { note(.restorationClassNotRegistered(maker)) }
@@ -139,6 +136,8 @@ final class ObjectTable {
       forms.append(form)
       numbers[form] = number
     }
+    // Of others each object has a form of its own.
+    let isPlain = types.storyboards.isEmpty && !hasRestoredNames
     if isPlain, isMade { info.form = (age, named, number) }
     return number
   }

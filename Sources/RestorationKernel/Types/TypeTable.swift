@@ -128,8 +128,18 @@ final class TypeInfo {
   let isNamedByClass: Bool
   /// The form of the object that was met last, by the restoration class that it names; see ``ObjectTable``.
   @safe @exclusivity(unchecked) var form: (age: Int, named: ObjectIdentifier?, number: Int32)?
-  /// Casts an object of the type to a node; nil if objects of the type are no nodes.
-  private let cast: ((AnyObject) -> any RestorableNode)?
+  /// What asks an object of the type as a node; nil if objects of the type are no nodes.
+  private let asNode: NodeCalls?
+
+  private struct NodeCalls {
+    let cast: (AnyObject) -> any RestorableNode
+    let restorationClass: (AnyObject) -> (any NodeRestoration.Type)?
+
+    init<Node: RestorableNode>(_ type: Node.Type) {
+      cast = { unsafe unsafeDowncast($0, to: Node.self) }
+      restorationClass = { unsafe unsafeDowncast($0, to: Node.self).restorationClass }
+    }
+  }
 
   init(
     _ type: any StateRestoring.Type, _ name: String, _ traits: TypeTraits,
@@ -138,7 +148,7 @@ final class TypeInfo {
     (self.type, self.name, self.traits, tracking) = (type, name, traits, type.stateTracking)
     self.registration = registration
     let node = type.nodeType
-    cast = node.map { Self.cast(to: $0) }
+    asNode = node.map { NodeCalls($0) }
     isNamedByClass = node?.isNamedByClass ?? false
   }
 
@@ -148,13 +158,14 @@ final class TypeInfo {
   /// restore nodes).
   func node(_ object: any StateRestoring) -> (any RestorableNode)? {
     precondition(type == Swift.type(of: object), "the object of another type")
-    return cast?(object)
+    return asNode?.cast(object)
   }
 
-  private static func cast<Node: RestorableNode>(
-    to type: Node.Type
-  ) -> (AnyObject) -> any RestorableNode {
-    { unsafe unsafeDowncast($0, to: Node.self) }
+  /// The restoration class that an object of exactly this type names.
+  func restorationClass(of object: any StateRestoring) -> Any.Type? {
+    precondition(type == Swift.type(of: object), "the object of another type")
+    guard let asNode else { return (object as? any RestorableObject)?.objectRestorationClass }
+    return asNode.restorationClass(object)
   }
 }
 
