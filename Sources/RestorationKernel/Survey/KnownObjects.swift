@@ -223,6 +223,7 @@ private struct KnownTable: Sendable {
     forgetAll(of: owner, as: Self.gone)
     owners[owner] = OwnerRow()
     freeOwners.append(owner)
+    if freeOwners.count == owners.count { self = KnownTable() }
   }
 
   mutating func forgetAll(of owner: Int, as slot: Int32) {

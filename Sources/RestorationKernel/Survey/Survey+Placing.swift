@@ -164,7 +164,7 @@ extension Survey {
       noteAsking(at: places.isNew(slot) ? places.parent(of: slot) : slot)
       try visit(object, info, at: slot, asksBody: true)
     } else if known == nil || known?.hasChanged == true || taken.claims[slot] != nil {
-      try visit(changed: object, at: slot)
+      try visit(changed: object, info, at: slot)
     } else if places.asksBelow(slot) {
       try visit(object, info, at: slot, asksBody: false)
     } else {

@@ -53,9 +53,10 @@ extension Survey {
     if !places.isNew(slot), document[slot].place.parent == place.parent {
       place.siblingIndex = document[slot].place.siblingIndex
     }
-    _ = put(object, types.info(of: object), at: slot, place)
+    let info = types.info(of: object)
+    _ = put(object, info, at: slot, place)
     addContent(slot, to: place.parent)
-    if !places.isVisited(object) { try visit(changed: object, at: slot) }
+    if !places.isVisited(object) { try visit(changed: object, info, at: slot) }
     try placeAll()
   }
 
@@ -105,7 +106,7 @@ extension Survey {
       guard let object = KnownObjects.shared.object(at: slot, of: owner) as? any StateRestoring,
         !places.isVisited(object)
       else { continue }
-      try renew(object, at: slot)
+      try renew(object, types.info(of: object), at: slot)
       try visit(object, types.info(of: object), at: slot, places.known(object))
     }
   }
@@ -162,7 +163,7 @@ extension Survey {
     for (slot, ids) in references.sorted(by: { $0.key < $1.key })
     where !lost.isDisjoint(with: ids) && !asked.contains(slot) && !places.isHomeless(slot) {
       guard let object = places.object(at: slot) else { continue }
-      try visit(changed: object, at: slot)
+      try visit(changed: object, types.info(of: object), at: slot)
     }
     return agenda.met.contains { $0.slot >= 0 }
   }

@@ -160,19 +160,20 @@ struct Survey {
     for (object, slot) in agenda.changed
     where !places.isVisited(object) && !places.isHomeless(slot) && !agenda.kept.contains(slot) {
       guard let object = object as? any StateRestoring else { continue }
-      try renew(object, at: slot)
-      if !places.isVisited(object) { try visit(changed: object, at: slot) }
+      let info = types.info(of: object)
+      try renew(object, info, at: slot)
+      if !places.isVisited(object) { try visit(changed: object, info, at: slot) }
       try placeAll()
     }
     return agenda.visits.count > count
   }
 
   /// Looks whether an object that says that it has changed has another name or form: the one above says both.
-  mutating func renew(_ object: any StateRestoring, at slot: Int32) throws {
+  mutating func renew(_ object: any StateRestoring, _ info: TypeInfo, at slot: Int32) throws {
     let place = places.place(of: slot)
     let name = places.objects.name(of: object)
     if name == place.name || place.role.livesByReferences {
-      let form = places.form(of: object, types.info(of: object), at: slot)
+      let form = places.form(of: object, info, at: slot)
       return setPlace(of: slot) { [withheld = change.kept.withheld[slot]] place in
         place.form = withheld?.form ?? form
         if let name, Element.canBeCalled(name) { place.name = name }
@@ -214,10 +215,7 @@ struct Survey {
   }
 
   /// Visits an object that is found by itself.
-  mutating func visit(
-    changed object: any StateRestoring, at slot: Int32
-  ) throws {
-    let info = types.info(of: object)
+  mutating func visit(changed object: any StateRestoring, _ info: TypeInfo, at slot: Int32) throws {
     if !places.isNew(slot) { claim(slot, by: object) }
     KnownObjects.shared.note(object, at: slot, of: owner)
     agenda.asked.append(object)
