@@ -5,7 +5,7 @@ extension RestorationRun {
   /// Gives a container what it contained, and offers an object its bodies until it decodes one.
   func decode(_ object: any StateRestoring, _ slot: Int32, takingContent takesContent: Bool) {
     use(slot) { coder in
-      if takesContent { takeContent(object, coder, slot) }
+      if takesContent, !elements[slot].traits.isEmpty { takeContent(object, coder, slot) }
       while !attempt(slot, { try decode(object, coder, slot) }), elements[slot].offerNext() {
         coder.begin(slot)
       }

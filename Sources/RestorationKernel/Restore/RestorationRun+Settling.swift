@@ -7,9 +7,14 @@ extension RestorationRun {
   ///
   /// `byteCount` gives the bytes of a stored record.
   func settled(byteCount: (UInt64) -> Int) -> Document {
-    var after = document
     keepUntaken()
-    for slot in order where document[slot].place.parent == Document.tree { noteGivenRoot(slot) }
+    if !roots.allSatisfy({ elements.contains($0) }) {
+      for slot in order where document[slot].place.parent == Document.tree { noteGivenRoot(slot) }
+    }
+    // Usually there is nothing to know: all is back and read.
+    let isPlain = document.kept.isEmpty && elements[Document.tree].isPlain
+    if isPlain, order.allSatisfy({ elements[$0].isPlain }) { return document }
+    var after = document
     keep(in: &after, byteCount)
     findLeftOut()
     for (slot, bodies) in after.kept.bodies {

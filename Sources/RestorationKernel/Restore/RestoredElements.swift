@@ -26,6 +26,14 @@ final class RestoredElements {
     /// The body that is offered now; nil if that is the own one in the current version.
     var choice: ReadBody? { bodies?.first }
 
+    /// Whether the object is back with all that was stored of it, as far as a run without kept elements can tell.
+    var isPlain: Bool {
+      switch outcome {
+      case .restored, .restoredWithoutState: !isReplaced
+      default: false
+      }
+    }
+
     /// The notes; those on the body that is offered, or was decoded, come first.
     var notes: [ReportNote] {
       guard isDecodable, let version = choice?.migratedFrom else { return noted ?? [] }
