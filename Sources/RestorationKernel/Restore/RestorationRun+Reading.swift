@@ -47,8 +47,8 @@ extension RestorationRun {
 
   /// The name that a class has now; of the app, nothing but the delegate's hook is called, once for each name.
   private func currentName(of stored: String) -> String {
-    if types.registrations[stored] != nil { return stored }
-    let other = forms.names[stored] ?? delegate?.currentClassName(forStored: stored)
+    guard let delegate, types.registrations[stored] == nil else { return stored }
+    let other = forms.names[stored] ?? delegate.currentClassName(forStored: stored)
     forms.names.updateValue(other, forKey: stored)
     return other.flatMap { types.registrations[$0] == nil ? nil : $0 } ?? stored
   }

@@ -52,7 +52,7 @@ final class ObjectTable {
       saysItsName
       && (restorationClass == nil
         || self.restorationClass(of: object, info, naming: node?.restorationClass) != nil)
-    if saysAll, restoredNames[object] == nil { return }
+    if saysAll, !hasRestoredNames { return }
     restoredNames[object] = saysAll ? nil : (identifier, restorationClass)
     (hasRestoredNames, age) = (true, age + 1)
   }
