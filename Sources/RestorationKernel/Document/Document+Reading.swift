@@ -22,33 +22,28 @@ extension Document {
     (links.isWhole, self[Self.tree].isUnheard) = (false, true)
     self[Self.tree].body = records.fingerprint(of: self[Self.tree].bodyRecord)
     elements.reserveCapacity(records.count)
-    var next = 0
+    var (next, reached) = (0, self[Self.tree].body == .none ? 1 : 2)
     while next < elements.count {
       let count = elements.count
       do throws(ArchiveError) {
-        try readContents(of: Int32(next), records, &slots)
+        reached += try readContents(of: Int32(next), records, &slots)
       } catch {
         leftovers = nil
         elements.removeSubrange(count...)
+        slots = slotsByIdentifier
       }
       next += 1
     }
     do throws(ArchiveError) {
-      try readKept(records, slots)
+      reached += try readKept(records, slots)
     } catch {
       (kept, leftovers) = (KeptParts(), nil)
     }
-    if leftovers != nil { findLeftovers(records) }
+    if leftovers != nil, reached < records.count { findLeftovers(records) }
   }
 
   /// Finds the records of no element, as those of an unread body whose owner is not there.
   private mutating func findLeftovers(_ records: StoredRecords) {
-    // No element is copied (benchmark: restore nodes).
-    let bodyCount = elements.indices.count { elements[$0].body != .none }
-    let contentsCount = elements.indices.count { !elements[$0].children.isEmpty }
-    let keptCount = records.fingerprint(of: TreeRecord.kept) == .none ? 0 : 1
-    let reached = kept.bodies.values.reduce(bodyCount + contentsCount) { $0 + $1.count }
-    guard reached + keptCount + 1 < records.count else { return }
     var known: Set<UInt64> = [TreeRecord.forms, TreeRecord.kept, TreeRecord.compactionDue]
     for element in elements {
       known.insert(element.bodyRecord)
@@ -58,50 +53,43 @@ extension Document {
     leftovers = records.identifiers.filter { !known.contains($0) }
   }
 
+  /// Reads who is below an element; returns how many records there are of that, with the bodies.
   private mutating func readContents(
     of parent: Int32, _ records: StoredRecords, _ slots: inout KeyTable
-  ) throws(ArchiveError) {
-    let record = self[parent].contentsRecord
-    guard let contents = try records.decoder(of: record) else { return }
+  ) throws(ArchiveError) -> Int {
+    guard let contents = try records.decoder(of: self[parent].contentsRecord) else { return 0 }
     let steps: [Int64] = try contents.decode(forKey: DocumentKey.ids)
     let names: [String] = try contents.column(DocumentKey.names, steps.count)
     let forms: [Int] = try contents.column(DocumentKey.forms, steps.count)
     let roles: [UInt8] = try contents.column(DocumentKey.roles, steps.count, or: 0)
     let siblings: [Int] = try contents.column(DocumentKey.siblings, steps.count, or: 0)
-    var id: UInt64 = 0
-    let first = Int32(elements.count)
+    let first = elements.count
+    var (id, reached) = (UInt64(0), 1)
     for number in steps.indices {
       id &+= UInt64(bitPattern: steps[number])
       guard id > 0, id < head.idLimit, head.forms.indices ~= forms[number],
         let role = Role(rawValue: roles[number] & ~Place.lacksStateMark),
         let sibling = Int32(exactly: siblings[number]), sibling >= 0,
-        elements.count < Int(Int32.max), slots[id] == nil
+        let slot = Int32(exactly: elements.count), slots.set(id, slot) == nil
       else { throw malformed("element \(id)") }
       let place = Place(
         parent: parent, role: role, name: names[number], siblingIndex: sibling,
         form: Int32(forms[number]),
         lacksState: roles[number] & Place.lacksStateMark != 0)
+      if role.livesByReferences { links.hasReferred = true }
       let body = records.fingerprint(of: id * 2)
+      if body != .none { reached += 1 }
       elements.append(Element(id: id, place: place, body: body, isUnheard: body != .none))
     }
-    let below = first..<Int32(elements.count)
-    // Identifiers that grow differ, as those that a save has written mostly do.
-    if steps.dropFirst().contains(where: { $0 <= 0 }) {
-      guard Set(elements[Int(first)...].lazy.map(\.id)).count == below.count else {
-        throw malformed("contents \(record)")
-      }
-    }
-    for slot in below {
-      slots.set(self[slot].id, slot)
-      if self[slot].place.role.livesByReferences { links.hasReferred = true }
-    }
-    self[parent].children = Array(below)
+    self[parent].children = (first..<elements.count).map(Int32.init)
+    return reached
   }
 
+  /// Reads what is kept; returns how many records there are of that.
   private mutating func readKept(
     _ records: StoredRecords, _ slots: KeyTable
-  ) throws(ArchiveError) {
-    guard let record = try records.decoder(of: TreeRecord.kept) else { return }
+  ) throws(ArchiveError) -> Int {
+    guard let record = try records.decoder(of: TreeRecord.kept) else { return 0 }
     let owners: [UInt64] = try record.decode(forKey: DocumentKey.owners)
     let ids: [UInt64] = try record.column(DocumentKey.ids, owners.count)
     let forms: [Int] = try record.column(DocumentKey.forms, owners.count)
@@ -126,6 +114,7 @@ extension Document {
       part.byteCount = records.byteCount(of: part.record)
       kept.bodies[slot, default: []].append(part)
     }
+    return kept.bodies.values.reduce(1) { $0 + $1.count }
   }
 }
 
@@ -144,12 +133,12 @@ extension DocumentHead {
     let boards: [String] = try record.column(DocumentKey.storyboards, classes.count, or: "")
     let names: [String] = try record.column(DocumentKey.storyboardNames, classes.count, or: "")
     forms = classes.indices.map { number in
-      Form(
-        className: classes[number],
-        restorationClassName: makers[number].isEmpty ? nil : makers[number],
-        storyboard: boards[number].isEmpty
-          ? nil : StoryboardReference(name: boards[number], identifier: names[number]),
-        version: versions[number])
+      var form = Form(className: classes[number], version: versions[number])
+      if !makers[number].isEmpty { form.restorationClassName = makers[number] }
+      if !boards[number].isEmpty {
+        form.storyboard = StoryboardReference(name: boards[number], identifier: names[number])
+      }
+      return form
     }
   }
 }

@@ -62,13 +62,7 @@ package struct Document: Sendable {
   }
 
   /// The kept elements and all below them; some may lie below each other.
-  var keptAndBelow: Set<Int32> {
-    var (all, stack) = (Set<Int32>(), Array(kept.elements.keys))
-    while let slot = stack.popLast() {
-      if all.insert(slot).inserted { stack += self[slot].children }
-    }
-    return all
-  }
+  var keptAndBelow: Set<Int32> { Set(kept.elements.keys.flatMap(walk)) }
 
   /// Whether objects of any class may have to be found by themselves, and not by parent and name.
   var findsAllByObject: Bool {
@@ -238,24 +232,16 @@ final class StoredPaths {
   init(_ document: Document) { elements = document.elements }
 
   subscript(slot: Int32) -> RestorationPath {
+    guard slot > Document.tree else { return RestorationPath() }
     let place = elements[Int(slot)].place
-    guard slot > Document.tree, elements[Int(slot)].children.isEmpty else { return path(of: slot) }
     if last.parent != place.parent { last = (place.parent, path(of: place.parent)) }
     return last.path.appending(place.name, siblingIndex: Int(place.siblingIndex))
   }
 
   private func path(of slot: Int32) -> RestorationPath {
-    var (above, left): (Int32, [Int32]) = (slot, [])
-    while above > Document.tree, known[above] == nil {
-      left.append(above)
-      above = elements[Int(above)].place.parent
-    }
-    return left.reversed().reduce(known[above] ?? RestorationPath()) { path, slot in
-      let element = elements[Int(slot)]
-      let path = path.appending(
-        element.place.name, siblingIndex: Int(element.place.siblingIndex))
-      known[slot] = path
-      return path
-    }
+    let left = sequence(first: slot) { [elements] in elements[Int($0)].place.parent }
+      .prefix { $0 > Document.tree && known[$0] == nil }
+    for slot in left.reversed() { known[slot] = self[slot] }
+    return known[slot] ?? RestorationPath()
   }
 }
