@@ -99,9 +99,10 @@ extension StateKeeper {
 
   /// Forgets what is stored; the next save asks all objects.
   func beginAnew() {
+    // Without a document no object has an element.
+    if document != nil { KnownObjects.shared.forgetAll(of: owner) }
     (document, known.writer, findings.underWay) = (nil, nil, nil)
     (findings.discarded, findings.unread) = (nil, nil)
-    KnownObjects.shared.forgetAll(of: owner)
   }
 }
 

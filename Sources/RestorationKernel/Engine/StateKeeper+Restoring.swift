@@ -33,26 +33,18 @@ extension StateKeeper {
     // Whatever was saved so far is stored.
     beginAnew()
     findings.isOnDisk = false
-    let result = await Result { () async throws(ArchiveError) in
-      try await inFileNow { (queue) throws(ArchiveError) in try queue.open() }
+    let opened: FileQueue.Opened
+    do throws(ArchiveError) {
+      opened = try await inFileNow { (queue) throws(ArchiveError) in try queue.open() }
+    } catch {
+      return try refused(error, roots, had, unread)
     }
-    let failure: ArchiveError? = if case .failure(let error) = result { error } else { nil }
-    if had != nil, failure?.code == .keyLocked {
-      // The state can still be read later.
-      (findings.unread, findings.discarded) = (unread, had)
-      return RestorationReport(.declined)
-    }
-    if let had, failure?.mayPass != false, digest(of: roots) != had {
+    if let had, digest(of: roots) != had {
       // The app has gone on, so the state stays one that nobody has read.
-      try? result.get().mark?.endRestore()
-      (document, findings.unread) = (nil, unread)
+      opened.mark?.endRestore()
+      findings.unread = unread
       return RestorationReport(.declined)
     }
-    if let failure {
-      if failure.mayPass { (findings.unread, findings.discarded) = (failure, digest(of: roots)) }
-      throw RestorationError.notRestored(failure, makesKey: settings.source.keys.makesKey)
-    }
-    let opened = try result.get()
     var report = opened.report
     (report.stateName, report.otherInstances) = (known.stateName, known.others)
     if let stored = opened.stored {
@@ -62,6 +54,20 @@ extension StateKeeper {
       document = Document()
     }
     return report
+  }
+
+  /// Decides what becomes of a restore that could not open the state.
+  private func refused(
+    _ error: ArchiveError, _ roots: [any RestorableNode], _ had: Int?, _ unread: ArchiveError?
+  ) throws -> RestorationReport {
+    let has = error.mayPass ? digest(of: roots) : had
+    if let had, error.code == .keyLocked || has != had {
+      // The state can still be read later, unless the app has gone on.
+      (findings.unread, findings.discarded) = (unread, has == had ? had : nil)
+      return RestorationReport(.declined)
+    }
+    if error.mayPass { (findings.unread, findings.discarded) = (error, has) }
+    throw RestorationError.notRestored(error, makesKey: settings.source.keys.makesKey)
   }
 
   private func restore(
