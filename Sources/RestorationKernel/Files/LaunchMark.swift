@@ -35,7 +35,10 @@ package final class LaunchMark: Sendable {
     // Without a place, what crashes again would crash in every launch, so it is not tried.
     leftOut = Set(record.leftOut.filter { place == nil || $0 != record.rest.tried })
     (tag, isNear) = (record.tag, record.crashes >= max(1, threshold))
-    Self.remember(self)
+    Self.open.withLock { open in
+      open.removeAll { $0() == nil }
+      open.append { [weak self] in self }
+    }
   }
 
   /// Whether restores leave out an element or a value.
@@ -111,25 +114,19 @@ package final class LaunchMark: Sendable {
 
   // MARK: The end of the process
 
-  private static let open = Mutex<[@Sendable () -> LaunchMark?]>([])
   private static let process = SystemCall.processIdentifier
 
+  /// The marks that are open.
+  ///
   /// An app that ends by itself in the midst of a restore has not crashed, so its exit is noted.
-  private static let isExitNoted: Bool = {
+  private static let open: Mutex<[@Sendable () -> LaunchMark?]> = {
     _ = process
-    return atexit {
+    atexit {
       // The end of a fork of the process is not that of the restore.
       if LaunchMark.process == SystemCall.processIdentifier { LaunchMark.noteExit() }
-    } == 0
-  }()
-
-  private static func remember(_ mark: LaunchMark) {
-    _ = isExitNoted
-    open.withLock { open in
-      open.removeAll { $0() == nil }
-      open.append { [weak mark] in mark }
     }
-  }
+    return Mutex([])
+  }()
 
   /// Notes the end of the process in all marks that are open.
   package static func noteExit() { forEachOpen { $0.end() } }

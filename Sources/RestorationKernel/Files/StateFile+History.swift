@@ -57,7 +57,7 @@ extension StateFile {
     var record = LaunchRecord()
     record.rest.isPutBack = true
     // Neither crashes nor the age of the state count then; without the note they do.
-    if let key { try? claim.write(record, LaunchNote(.ended), key) }
+    if let key { _ = try? claim.write(record, LaunchNote(.ended), key) }
   }
 
   /// Whether what is stored is nothing to go back to, since the app has discarded what was there.

@@ -33,15 +33,6 @@ package struct OpenedState<Tree: LaunchedTree>: Sendable {
     do throws(ArchiveError) { return try use() } catch { markProblem = error }
     return nil
   }
-
-  /// Writes a record; false if that failed.
-  fileprivate mutating func write(
-    _ record: LaunchRecord, _ stage: LaunchNote.Stage, _ claim: Claim, _ key: ArchiveKey
-  ) -> Bool {
-    noting { [stored] () throws(ArchiveError) in
-      try claim.write(record, LaunchNote(stage), over: stored, key)
-    } != nil
-  }
 }
 
 extension StateFile {
@@ -83,8 +74,10 @@ extension StateFile {
     if found.tree != nil, let version = found.archive?.version {
       var record = found.record ?? LaunchRecord()
       record.begin(version, in: source.environment)
-      let isMarked = found.write(record, .restoring, claim, key)
-      mark = LaunchMark(record, at: isMarked ? try claim.launch.get() : nil, threshold: threshold)
+      let place = found.noting { [stored = found.stored] () throws(ArchiveError) in
+        try claim.write(record, LaunchNote(.restoring), over: stored, key)
+      }
+      mark = LaunchMark(record, at: place, threshold: threshold)
       found.mark = mark
     } else if found.outcome != .tooOld(setAsideAt: nil) {
       found.noting { () throws(ArchiveError) in try forgetLaunch(claim) }
@@ -227,7 +220,9 @@ extension StateFile {
       var record = found.record ?? LaunchRecord()
       if record.rest.seenOld?.savedAt != savedAt {
         record.rest.seenOld = seen
-        _ = found.write(record, .ended, claim, key)
+        found.noting { [stored = found.stored] () throws(ArchiveError) in
+          try claim.write(record, LaunchNote(.ended), over: stored, key)
+        }
       }
       forgetStored()
     }

@@ -16,12 +16,7 @@ package final class StateFile {
     package let environment: ApplicationEnvironment
     package let limits: ArchiveLimits
     /// Waits for another instance that has the state, and may be about to end; false ends the waiting.
-    package var pause: @Sendable (_ tries: Int, _ policy: InstancePolicy) -> Bool = {
-      tries, policy in
-      // A write takes a few milliseconds.
-      _ = usleep(5000)
-      return !Task.isCancelled && tries < (policy == .single ? 200 : 20)
-    }
+    package var pause: @Sendable (_ tries: Int, _ policy: InstancePolicy) -> Bool = Self.waitALittle
 
     package init(
       name: String, application: String, directory: any StateDirectory, keys: any KeyProvider,
@@ -29,6 +24,12 @@ package final class StateFile {
     ) {
       (self.name, self.application, self.directory) = (name, application, directory)
       (self.keys, self.environment, self.limits) = (keys, environment, limits)
+    }
+
+    @Sendable private static func waitALittle(_ tries: Int, _ policy: InstancePolicy) -> Bool {
+      // A write takes a few milliseconds.
+      _ = usleep(5000)
+      return !Task.isCancelled && tries < (policy == .single ? 200 : 20)
     }
   }
 
@@ -85,20 +86,30 @@ package final class StateFile {
     // Without its file a lock keeps nobody out any more.
     if let claimed, try claimed.lock.get().isHeld() { return claimed }
     claimed = nil
-    var others: [OtherInstance] = []
-    var (tries, refusal) = (1, ArchiveError(.locked))
     let policy = policy ?? conditions.policy.instances
+    let first = policy == .numbered ? last.name ?? source.name : source.name
+    do throws(ArchiveError) { return try take(first) } catch {
+      guard error.code == .locked else { throw error }
+      return try takeAnother(policy, error)
+    }
+  }
+
+  private func take(
+    _ name: String, besides others: [OtherInstance] = []
+  ) throws(ArchiveError) -> Claim {
+    let taken = try Claim(name, source, besides: others)
+    (claimed, last.name) = (taken, name)
+    return taken
+  }
+
+  /// Takes the first name that is free, after the error of the one that comes first.
+  private func takeAnother(
+    _ policy: InstancePolicy, _ error: ArchiveError
+  ) throws(ArchiveError) -> Claim {
+    var (tries, refusal, others) = (1, error, [] as [OtherInstance])
     var names = policy.names(source.name, last: last.name).makeIterator()
     var next = names.next()
     while let name = next {
-      do throws(ArchiveError) {
-        let taken = try Claim(name, source, besides: others)
-        (claimed, last.name) = (taken, name)
-        return taken
-      } catch {
-        guard error.code == .locked else { throw error }
-        refusal = error
-      }
       // Only the first name is waited for, and once.
       if others.isEmpty, last.name == nil, !last.hasWaited {
         last.hasWaited = !source.pause(tries, conditions.policy.instances)
@@ -106,6 +117,11 @@ package final class StateFile {
       } else {
         others.append(OtherInstance(stateName: name, process: refusal.subject))
         next = names.next()
+      }
+      guard let name = next else { break }
+      do throws(ArchiveError) { return try take(name, besides: others) } catch {
+        guard error.code == .locked else { throw error }
+        refusal = error
       }
     }
     throw refusal
@@ -187,7 +203,9 @@ package struct Claim {
   /// The instances that have the names before this one.
   package let others: [OtherInstance]
   let context: ArchiveContext
-  let moments: MomentStore
+  /// The storage of the state.
+  let main: any ArchiveStorage
+  private let directory: any StateDirectory
   /// Keeps all others out; an error where the state can only be read, since nothing can be locked.
   let lock: Result<any ArchiveLock, ArchiveError>
   /// The record of launches.
@@ -200,16 +218,16 @@ package struct Claim {
   ) throws(ArchiveError) {
     (self.name, self.others) = (name, others)
     context = ArchiveContext([source.application, name])
-    moments = source.directory.moments(of: name)
-    lock = if let reason { .failure(reason) } else { .success(try moments.main.lock()) }
-    launch = lock.map { lock -> any LaunchPlace in
-      let beside: (any LaunchPlace)? = OpenLockFile.of(lock)
-      return beside ?? StoredLaunch(source.directory.storage(named: "\(name).launch"))
+    directory = source.directory
+    main = directory.storage(named: name)
+    lock = if let reason { .failure(reason) } else { .success(try main.lock()) }
+    launch = lock.map { [directory] lock -> any LaunchPlace in
+      OpenLockFile.of(lock) ?? StoredLaunch(directory.storage(named: "\(name).launch"))
     }
   }
 
-  /// The storage of the state.
-  var main: any ArchiveStorage { moments.main }
+  /// The older states.
+  var moments: MomentStore { directory.moments(of: name) }
 
   /// The moments that a restore may take, the oldest first.
   func restorable() throws(ArchiveError) -> [Moment] {
@@ -227,12 +245,18 @@ package struct Claim {
     }
   }
 
-  /// Writes the record of launches, with its note; over the same record the note alone is written.
+  /// Writes the record of launches, with its note, and returns its place; over the same record the note alone is
+  /// written.
+  @discardableResult
   func write(
     _ record: LaunchRecord, _ note: LaunchNote, over known: LaunchRecord? = nil, _ key: ArchiveKey
-  ) throws(ArchiveError) {
+  ) throws(ArchiveError) -> any LaunchPlace {
     let (launch, note) = (try launch.get(), note.bytes(record.tag))
-    if record == known { return try launch.write(note: note) }
-    try launch.write(try record.sealed(key, launchContext), note: note)
+    if record == known {
+      try launch.write(note: note)
+    } else {
+      try launch.write(try record.sealed(key, launchContext), note: note)
+    }
+    return launch
   }
 }
