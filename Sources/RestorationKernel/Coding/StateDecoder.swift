@@ -295,8 +295,8 @@ struct ReadKeys {
   private var places: UInt64 = 0
   /// Nil as long as there are none, so that copies count no reference (benchmark: restore 10,000 nodes).
   private var others: Set<Int>?
-  /// The number of keys of the record; 0 as long as nobody has opened it.
-  var keyCount = 0
+  /// The number of keys of the record; -1 as long as nobody has opened it.
+  var keyCount = -1
 
   /// Notes a key of the record; the place counts its keys in stored order.
   @inline(__always)
@@ -307,7 +307,7 @@ struct ReadKeys {
   }
 
   /// Whether every key was asked for, as is usual.
-  var isWhole: Bool { keyCount > 0 && places.nonzeroBitCount == keyCount }
+  var isWhole: Bool { places.nonzeroBitCount == keyCount }
 
   /// The stored keys that were not asked for, in stored order; a container that was opened counts as read.
   ///

@@ -127,8 +127,8 @@ extension StateKeeper {
     let start = ContinuousClock.now
     let (slot, above) = (late.slot, document[late.slot].place.parent)
     let run = RestorationRun(
-      document, objects, owner, delegate: delegate, roots: [],
-      nodeLimit: settings.policy.nodeLimit, part: late.part, findings.launch
+      document, objects, delegate: delegate, roots: [], nodeLimit: settings.policy.nodeLimit,
+      part: late.part, owner: owner, findings.launch
     ) { bodies[$0] }
     run.elements.claim(late.node, late.node, at: slot)
     if let parent = late.parent { run.elements.claim(parent, parent, at: above) }

@@ -77,7 +77,7 @@ extension StateKeeper {
     let start = ContinuousClock.now
     let records = stored.records
     let run = RestorationRun(
-      stored.document, objects, owner, delegate: delegate, roots: roots,
+      stored.document, objects, delegate: delegate, roots: roots,
       nodeLimit: settings.policy.nodeLimit, launch
     ) { (record) throws(ArchiveError) in try records.decoder(of: record) }
     report.outcome = run.run()
@@ -100,7 +100,7 @@ extension StateKeeper {
         KnownObjects.shared.note(object, at: slot, of: owner, hasChanged: true)
       }
     }
-    report.lines = ReportEntries(run.lines(kept: document.keptAndBelow), of: document)
+    report.lines = ReportEntries(run.lines(document), of: document)
     run.elements.forget()
     self.document = document
     report.walkDuration = start.duration(to: .now)

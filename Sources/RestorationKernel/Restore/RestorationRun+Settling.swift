@@ -11,9 +11,7 @@ extension RestorationRun {
     if !roots.allSatisfy({ elements.contains($0) }) {
       for slot in order where document[slot].place.parent == Document.tree { noteGivenRoot(slot) }
     }
-    // Usually there is nothing to know: all is back and read.
-    let isPlain = document.kept.isEmpty && elements[Document.tree].isPlain
-    if isPlain, order.allSatisfy({ elements[$0].isPlain }) { return document }
+    if isPlain { return document }
     var after = document
     keep(in: &after, byteCount)
     findLeftOut()
@@ -40,11 +38,17 @@ extension RestorationRun {
     return after
   }
 
+  /// Whether all is back and read whole, and nothing was kept, as is usual: then there is nothing to know.
+  private var isPlain: Bool {
+    document.kept.isEmpty && elements[Document.tree].isPlain
+      && order.allSatisfy { elements[$0].isPlain && elements[$0].read.isWhole }
+  }
+
   /// Notes the nodes that are back, but that the node above does not contain any more; if the decoding of that
   /// one could not be called, or threw, they are kept.
   private func keepUntaken() {
-    for slot in order where !document[slot].children.isEmpty {
-      guard let parent = elements[slot].node else { continue }
+    for slot in order {
+      guard !document[slot].children.isEmpty, let parent = elements[slot].node else { continue }
       let stored = document[slot].children.filter {
         document[$0].place.role == .child || document[$0].place.role == .presented
       }
@@ -140,20 +144,23 @@ extension RestorationRun {
 
   // MARK: Report
 
-  /// The lines of the report; the elements that are kept have a note.
-  func lines(kept: Set<Int32>) -> SurveyNotes {
+  /// The lines of the report, after the run has left a document; the elements that are kept have a note.
+  func lines(_ after: Document) -> SurveyNotes {
     let step = order.last.flatMap { elements[$0].outcome?.step }
     var lines = SurveyNotes(usual: .restored(by: step ?? .delegate))
+    for slot in order { lines.add(slot, elements[slot].outcome ?? .notFound) }
+    if !isPlain { addNotes(&lines, after.keptAndBelow) }
+    return lines
+  }
+
+  private func addNotes(_ lines: inout SurveyNotes, _ kept: Set<Int32>) {
     lines.set(elements[Document.tree].outcome ?? .restored(by: .delegate), Document.tree)
     for note in elements[Document.tree].notes { lines.add(note, Document.tree) }
     for slot in order {
-      guard let outcome = elements[slot].outcome else { continue }
-      lines.add(slot, outcome)
       for note in elements[slot].notes { lines.add(note, slot) }
       if kept.contains(slot) { lines.add(.kept, slot) }
       if elements[slot].isDecodable, let note = unreadNote(slot) { lines.add(note, slot) }
     }
-    return lines
   }
 
   /// The keys of an element that nobody asked for; nil if there are none.

@@ -22,11 +22,11 @@ final class RestorationRun {
   /// has kept it.
   @safe @exclusivity(unchecked) private var coder: StateDecoder?
 
-  /// Without a part, all elements are restored.
+  /// Without a part, all elements are restored; the owner knows the objects of the others.
   init(
-    _ document: Document, _ objects: ObjectTable, _ owner: KnownObjects.Owner,
-    delegate: (any StateDelegate)?, roots: [any RestorableNode], nodeLimit: Int,
-    part: [Int32]? = nil, _ launch: LaunchMark?,
+    _ document: Document, _ objects: ObjectTable, delegate: (any StateDelegate)?,
+    roots: [any RestorableNode], nodeLimit: Int, part: [Int32]? = nil,
+    owner: KnownObjects.Owner? = nil, _ launch: LaunchMark?,
     body: @escaping (UInt64) throws(ArchiveError) -> KeyedDecoder?
   ) {
     (self.document, self.objects, types) = (document, objects, objects.types)
@@ -131,10 +131,13 @@ final class RestorationRun {
       return elements.settle(missing: .providedTwice(elements.paths[other]), at: slot)
     }
     settle(object, info, form, by: step, at: slot)
-    objects.remember(
-      object, info, node, identifier: document[slot].place.name,
-      // The closure of the saved class may have made an object of another class.
-      restorationClass: maker ?? (step == .restorationClass ? form.className : nil))
+    // An object that was there says itself by which name it was found.
+    if step != .existing || maker != nil || objects.hasRestoredNames {
+      objects.remember(
+        object, info, node, identifier: document[slot].place.name,
+        // The closure of the saved class may have made an object of another class.
+        restorationClass: maker ?? (step == .restorationClass ? form.className : nil))
+    }
     if role == .object, let object = object as? any RestorableObject {
       objects.register(object, identifier: document[slot].place.name)
     }

@@ -26,12 +26,10 @@ final class RestoredElements {
     /// The body that is offered now; nil if that is the own one in the current version.
     var choice: ReadBody? { bodies?.first }
 
-    /// Whether the object is back with all that was stored of it, as far as a run without kept elements can tell.
+    /// Whether the object is back with its own body, and there is nothing to note.
     var isPlain: Bool {
-      switch outcome {
-      case .restored, .restoredWithoutState: !isReplaced
-      default: false
-      }
+      guard case .restored = outcome else { return false }
+      return !isReplaced && noted == nil && bodies == nil
     }
 
     /// The notes; those on the body that is offered, or was decoded, come first.
@@ -58,7 +56,8 @@ final class RestoredElements {
 
   let document: Document
   let paths: StoredPaths
-  private let readBody: (UInt64) throws(ArchiveError) -> KeyedDecoder?
+  /// Nil when the restore has ended, and nobody knows any more what objects were offered.
+  private var readBody: ((UInt64) throws(ArchiveError) -> KeyedDecoder?)?
   private lazy var slots = document.slotsByIdentifier
   /// The names that several siblings have, by the element above.
   private lazy var sharedNames: [Int32: Set<String>] = document.elements.reduce(into: [:]) {
@@ -69,12 +68,12 @@ final class RestoredElements {
   /// The items, and where they are in a restore that is about some elements: behind an empty one for all others.
   @safe @exclusivity(unchecked) private var table: (items: [Item], rows: [Int32: Int]?)
   @safe @exclusivity(unchecked) private var claimed: KeyTable
-  /// Knows the objects of elements that this restore does not restore.
+  /// Knows the objects of elements that this restore does not restore; nil if it restores all.
   private var owner: KnownObjects.Owner?
 
   /// The restore of a part costs what it restores.
   init(
-    _ document: Document, part: [Int32]?, _ owner: KnownObjects.Owner,
+    _ document: Document, part: [Int32]?, _ owner: KnownObjects.Owner?,
     _ readBody: @escaping (UInt64) throws(ArchiveError) -> KeyedDecoder?
   ) {
     (self.document, self.owner, self.readBody) = (document, owner, readBody)
@@ -119,8 +118,7 @@ final class RestoredElements {
   ) -> Int32? {
     let key = UInt64(addressOf: object)
     // A restore of a part does not meet what is back elsewhere.
-    let known =
-      table.rows == nil ? nil : owner.flatMap { KnownObjects.shared.known(object, to: $0) }
+    let known = owner.flatMap { KnownObjects.shared.known(object, to: $0) }
     if let other = claimed.set(key, slot) ?? known?.slot, other != slot {
       claimed.set(key, other)
       return other
@@ -132,7 +130,7 @@ final class RestoredElements {
   func contains(_ object: any StateRestoring) -> Bool { claimed[UInt64(addressOf: object)] != nil }
 
   /// Lets all objects go; coders that hooks have kept find nothing any more.
-  func forget() { (table, owner) = (([Item()], [:]), nil) }
+  func forget() { (table, owner, readBody) = (([Item()], [:]), nil, nil) }
 
   // MARK: Outcomes
 
@@ -176,14 +174,13 @@ extension RestoredElements {
 
   /// The app's values of an element, in the body that is offered now; nil if none are stored.
   func state(at slot: Int32) throws(ArchiveError) -> KeyedDecoder? {
-    // The restore has ended, and nobody knows any more what the object was offered.
-    if owner == nil { return nil }
+    if readBody == nil { return nil }
     if let choice = self[slot].choice { return try choice.body?.get() }
     return document[slot].body == .none ? nil : try body(document[slot].bodyRecord)
   }
 
   func body(_ record: UInt64) throws(ArchiveError) -> KeyedDecoder {
-    guard let body = try readBody(record) else {
+    guard let body = try readBody?(record) else {
       throw ArchiveError(.malformed, subject: "no record \(record)")
     }
     return body
