@@ -17,8 +17,7 @@ package struct OpenedState<Tree: LaunchedTree>: Sendable {
   package internal(set) var mark: LaunchMark?
   /// Why the launch could not be marked, or its record not be read.
   package internal(set) var markProblem: ArchiveError?
-  /// The record of the restores before, as it is stored, and as it is to be; nil if there is none.
-  fileprivate var stored: LaunchRecord?
+  /// The record of the restores before, and then as it is to be; nil if there is none.
   fileprivate var record: LaunchRecord?
   /// The version that has given way to an older one.
   fileprivate var crashed: ArchiveVersion?
@@ -61,8 +60,7 @@ extension StateFile {
       return found
     }
     let key = try key()
-    found.stored = found.noting { () throws(ArchiveError) in try claim.launchRecord(key) } ?? nil
-    found.record = found.stored
+    found.record = found.noting { () throws(ArchiveError) in try claim.launchRecord(key) } ?? nil
     let threshold = conditions.policy.crashThreshold
     if mark != nil {
       // The restore before was one of this launch, which goes on.
@@ -74,8 +72,8 @@ extension StateFile {
     if found.tree != nil, let version = found.archive?.version {
       var record = found.record ?? LaunchRecord()
       record.begin(version, in: source.environment)
-      let place = found.noting { [stored = found.stored] () throws(ArchiveError) in
-        try claim.write(record, LaunchNote(.restoring), over: stored, key)
+      let place = found.noting { () throws(ArchiveError) in
+        try claim.write(record, LaunchNote(.restoring), key)
       }
       mark = LaunchMark(record, at: place, threshold: threshold)
       found.mark = mark
@@ -105,7 +103,7 @@ extension StateFile {
           moment != nil
           ? try open(moment, claim, key) : isAbsent ? nil : try openStored(file, claim, key)
         if let archive, archive.version != found.crashed {
-          if try isLast(archive, moment, claim, key, &found) { break }
+          if try isLast(archive, moment, claim, key, &found) { return }
         } else if moment == nil {
           found.passOver(moment, claim, "is missing, or was set aside before")
         }
@@ -131,20 +129,26 @@ extension StateFile {
     _ archive: Archive, _ moment: Moment?, _ claim: Claim, _ key: ArchiveKey,
     _ found: inout OpenedState<Tree>
   ) throws(ArchiveError) -> Bool {
-    if moment == nil, try isLeft(archive, claim, key, &found) { return true }
+    if moment == nil {
+      guard archive.hasRecords else { return true }
+      if let age = conditions.policy.maximumAge, try isOlder(archive, age, claim, key, &found) {
+        return true
+      }
+    }
     let tree = try Tree(archive)
-    let kept = try moment.flatMap(claim.moments.file)
     let isTaken =
       mark != nil
       || found.record?.take(
         archive.version, tree, threshold: conditions.policy.crashThreshold,
         in: source.environment) ?? true
-    if isTaken, found.crashed == nil {
-      standIn = kept ?? standIn
-    } else if let kept {
-      // At once: the next launch must not restore the state that has given way.
-      try put(kept, claim, keeping: found.crashed == nil ? keeps : nil)
-      try goOn(claim, key)
+    if let moment, let kept = try claim.moments.file(of: moment) {
+      if isTaken, found.crashed == nil {
+        standIn = kept
+      } else {
+        // At once: the next launch must not restore the state that has given way.
+        try put(kept, claim, keeping: found.crashed == nil ? keeps : nil)
+        try goOn(claim, key)
+      }
     }
     if isTaken {
       (found.outcome, found.tree) = (.restored, tree)
@@ -157,6 +161,7 @@ extension StateFile {
     forgetStored(keeping: .crashed)
     // One that stood in for another one has none that stands in for it.
     let isOver = found.record?.rest.gaveWay == true
+    if isOver { try beginEmpty(claim, key) }
     (found.crashed, found.record) = (archive.version, LaunchRecord())
     found.record?.rest.gaveWay = true
     return isOver
@@ -180,7 +185,7 @@ extension StateFile {
       if case .success = claim.lock, let file, let archive = try goOn(claim, key, file)?.archive,
         archive.isWritable, archive.version.generation <= .max - 1 << 32
       {
-        keeps = reason(toKeep: archive)
+        if archive.isDamaged { keeps = .damaged }
         try? compactWithoutTrace()
         return writer?.archive
       }
@@ -192,25 +197,18 @@ extension StateFile {
     guard let archive = try open(nil, claim, key) else { return nil }
     switch claim.lock {
     case .success: standIn = try copy(of: archive, key, claim)
-    case .failure: former = (archive.version, reason(toKeep: archive))
+    case .failure: former = (archive.version, archive.isDamaged ? .damaged : .replaced)
     }
     return archive
   }
 
-  private func reason(toKeep archive: Archive) -> Moment.Reason {
-    // A change that is cut off was reported to nobody as stored.
-    [nil, .truncated].contains(archive.dropped?.code) ? .replaced : .damaged
-  }
-
-  /// Whether a state is empty, as after a discard, or too old to be restored; then it stays, or is a moment
-  /// now.
-  private func isLeft<Tree>(
-    _ archive: Archive, _ claim: Claim, _ key: ArchiveKey, _ found: inout OpenedState<Tree>
+  /// Whether a state is older than it may be to be restored; then it stays, or is a moment now.
+  private func isOlder<Tree>(
+    _ archive: Archive, _ age: TimeInterval, _ claim: Claim, _ key: ArchiveKey,
+    _ found: inout OpenedState<Tree>
   ) throws(ArchiveError) -> Bool {
-    guard archive.hasRecords else { return true }
-    let (policy, now) = conditions
     guard let savedAt = Date(saved: archive.schema), found.record?.rest.isPutBack != true,
-      let maximumAge = policy.maximumAge, now.timeIntervalSince(savedAt) > maximumAge
+      conditions.now.timeIntervalSince(savedAt) > age
     else { return false }
     let seen = SeenOld(savedAt: savedAt, in: source.environment)
     if seen.confirms(found.record?.rest.seenOld) {
@@ -220,9 +218,7 @@ extension StateFile {
       var record = found.record ?? LaunchRecord()
       if record.rest.seenOld?.savedAt != savedAt {
         record.rest.seenOld = seen
-        found.noting { [stored = found.stored] () throws(ArchiveError) in
-          try claim.write(record, LaunchNote(.ended), over: stored, key)
-        }
+        found.noting { () throws(ArchiveError) in try claim.write(record, LaunchNote(.ended), key) }
       }
       forgetStored()
     }

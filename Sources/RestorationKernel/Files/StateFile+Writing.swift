@@ -212,6 +212,9 @@ extension StateFile {
 }
 
 extension Archive {
+  /// Whether a change cannot be read that was reported as stored, as one that is cut off was to nobody.
+  var isDamaged: Bool { ![nil, .truncated].contains(dropped?.code) }
+
   /// False for an archive that was written empty.
   var hasRecords: Bool { extent.snapshotRecordCount + extent.changeCount > 0 }
 }

@@ -245,18 +245,13 @@ package struct Claim {
     }
   }
 
-  /// Writes the record of launches, with its note, and returns its place; over the same record the note alone is
-  /// written.
+  /// Writes the record of launches, with its note; returns its place.
   @discardableResult
   func write(
-    _ record: LaunchRecord, _ note: LaunchNote, over known: LaunchRecord? = nil, _ key: ArchiveKey
+    _ record: LaunchRecord, _ note: LaunchNote, _ key: ArchiveKey
   ) throws(ArchiveError) -> any LaunchPlace {
-    let (launch, note) = (try launch.get(), note.bytes(record.tag))
-    if record == known {
-      try launch.write(note: note)
-    } else {
-      try launch.write(try record.sealed(key, launchContext), note: note)
-    }
+    let launch = try launch.get()
+    try launch.write(try record.sealed(key, launchContext), note: note.bytes(record.tag))
     return launch
   }
 }

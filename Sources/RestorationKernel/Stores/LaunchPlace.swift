@@ -53,9 +53,7 @@ package struct LaunchNote: Hashable, Sendable {
     let proof = tag.tag(of: "note \(stage.rawValue) \(number)")
     let start = number << 8 | UInt64(stage.rawValue)
     let end = UInt64(proof) << 8 | number >> 56
-    return (0..<Self.byteCount).map {
-      UInt8(truncatingIfNeeded: ($0 < 8 ? start : end) >> ($0 % 8 * 8))
-    }
+    return [start, end].flatMap { unsafe withUnsafeBytes(of: $0.littleEndian, Array.init) }
   }
 
   /// Reads the note at the end of a record; nil if it is none of the record with this key.
