@@ -2,67 +2,64 @@ package import ArchiveCodec
 
 /// How the next document differs from the one before.
 package struct Change: Sendable {
-  package var added: [Element] = []
-  package var edits = Edits()
-  package var references: [Int32: [UInt64]] = [:]
-  /// Whether the references of all stored bodies are known from now on.
-  package var isWhole = false
-  package var kept = KeptParts()
-  package var removed: [Int32] = []
-  /// Nil if it is as before.
-  package var head: DocumentHead?
-  package var nextID: UInt64 = 1
+  package var bodies: [(slot: Int32, body: RecordFingerprint)]
+  /// What else is another; nil if nothing is.
+  package var edits: Edits?
 
-  /// What is another of stored elements.
+  /// What may be another besides the bodies of stored elements.
   package struct Edits: Sendable {
-    package var bodies: [(slot: Int32, body: RecordFingerprint)] = []
+    package var added: [Element] = []
     package var places: [Int32: Place] = [:]
     package var children: [(slot: Int32, slots: [Int32])] = []
     package var asksBelow: Set<Int32> = []
     /// The elements whose references are known from now on.
     package var heard: Set<Int32> = []
+    package var references: [Int32: [UInt64]] = [:]
+    /// Whether there may be an element to which only references lead.
+    package var hasReferred: Bool
+    /// Whether the references of all stored bodies are known from now on.
+    package var isWhole: Bool
+    package var kept: KeptParts
+    package var removed: [Int32] = []
+    /// Nil if it is as before.
+    package var head: DocumentHead?
+    package var nextID: UInt64
+
+    /// Takes the fingerprints of the records of new elements, both in the order of identifiers.
+    mutating func setFingerprints(
+      _ records: [(record: UInt64, fingerprint: RecordFingerprint)]
+    ) {
+      var rest = records[...]
+      for index in added.indices where added[index].body != .none {
+        let record = added[index].bodyRecord
+        rest = rest.drop { $0.record < record }
+        if let next = rest.first, next.record == record { added[index].body = next.fingerprint }
+      }
+    }
   }
 }
 
 extension Document {
-  /// Takes the fingerprints of the records of elements that are new from an index on, both in the order of identifiers.
-  mutating func setFingerprints(
-    _ records: [(record: UInt64, fingerprint: RecordFingerprint)], from first: Int
-  ) {
-    var rest = records[...]
-    for index in elements.indices[first...] where elements[index].body != .none {
-      let record = elements[index].bodyRecord
-      rest = rest.drop { $0.record < record }
-      if let next = rest.first, next.record == record { elements[index].body = next.fingerprint }
-    }
-  }
-
   package mutating func apply(_ change: consuming Change) {
-    elements.append(contentsOf: change.added)
-    for (slot, body) in change.edits.bodies { self[slot].body = body }
-    for (slot, place) in change.edits.places { self[slot].place = place }
-    links.hasReferred =
-      links.hasReferred
-      || change.added.indices.contains { index in
-        // No element is copied (benchmark: save 10,000 nodes).
-        change.added[index].place.parent >= 0 && change.added[index].place.role.livesByReferences
-      }
-      || change.edits.places.values.contains(where: \.role.livesByReferences)
-    for (slot, slots) in change.edits.children { self[slot].children = slots }
-    for slot in change.edits.asksBelow { self[slot].asksBelow = true }
-    for slot in change.edits.heard { self[slot].isUnheard = false }
-    for (slot, ids) in change.references { links.all[slot] = ids.isEmpty ? nil : ids }
-    kept = change.kept
-    if change.isWhole { links.isWhole = true }
-    for slot in change.removed {
+    for (slot, body) in change.bodies { self[slot].body = body }
+    guard let edits = change.edits else { return }
+    elements.append(contentsOf: edits.added)
+    for (slot, place) in edits.places { self[slot].place = place }
+    for (slot, slots) in edits.children { self[slot].children = slots }
+    for slot in edits.asksBelow { self[slot].asksBelow = true }
+    for slot in edits.heard { self[slot].isUnheard = false }
+    for (slot, ids) in edits.references { links.all[slot] = ids.isEmpty ? nil : ids }
+    kept = edits.kept
+    (links.hasReferred, links.isWhole) = (edits.hasReferred, edits.isWhole)
+    for slot in edits.removed {
       self[slot] = Element(id: 0, place: Place(parent: -1, role: .referred))
       links.all[slot] = nil
     }
-    removedCount += change.removed.count
+    removedCount += edits.removed.count
     leftovers = []
     hasUnstoredKept = false
-    if let head = change.head { self.head = head }
-    nextID = change.nextID
+    if let head = edits.head { self.head = head }
+    nextID = edits.nextID
   }
 
   /// Forgets what bodies are, since the names in them have other numbers now.

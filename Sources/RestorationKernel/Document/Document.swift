@@ -70,6 +70,11 @@ package struct Document: Sendable {
     links.hasReferred || links.all[Self.tree] != nil || !kept.isEmpty
   }
 
+  /// Whether a save in which nobody says anything new has nothing to write.
+  func isSettled(_ facts: [String: String]) -> Bool {
+    !hasUnstoredKept && leftovers == [] && facts == head.facts
+  }
+
   /// The places of all elements, by their identifiers.
   var slotsByIdentifier: KeyTable {
     var slots = KeyTable(expecting: elements.count)

@@ -48,7 +48,10 @@ extension StateKeeper {
       describe(SurveyNotes(), nil, in: &report)
       return report
     }
-    let unread = unreadNote
+    // What the save says of a state that it sets aside.
+    let unread =
+      findings.hasTriedToRestore
+      ? findings.unread.map { ReportNote.unreadable($0.description) } : .notRestoredBefore
     try await prepare()
     let start = ContinuousClock.now
     let result: Survey.Result
@@ -60,7 +63,7 @@ extension StateKeeper {
       return report
     }
     report.walkDuration = start.duration(to: .now)
-    report.isComplete = !result.notes.hasLosses
+    report.isComplete = result.notes.isPlain || !result.notes.hasLosses
     // Nothing has changed since the app has discarded it.
     if isByItself, let discarded = findings.discarded, result.digest == discarded {
       giveBack(result.taken)
@@ -76,14 +79,8 @@ extension StateKeeper {
     }
     (findings.isOnDisk, findings.hasTriedToRestore) = (true, true)
     describe(result.notes, unread, in: &report)
-    packDocument()
+    if result.change.edits != nil { packDocument() }
     return report
-  }
-
-  /// What a save says of a state that it sets aside.
-  private var unreadNote: ReportNote? {
-    findings.hasTriedToRestore
-      ? findings.unread.map { .unreadable($0.description) } : .notRestoredBefore
   }
 
   /// Writes a change.
@@ -96,7 +93,8 @@ extension StateKeeper {
     let number = findings.lastWrite
     // A change that is there, and that a power cut may undo, is made to last by the next save.
     (findings.underWay, findings.isOnDisk) = (result, false)
-    let (hasNew, records, removed) = (!result.change.added.isEmpty, result.records, result.removed)
+    let hasNew = result.change.edits?.added.isEmpty == false
+    let (records, removed) = (result.records, result.removed)
     let (byteCount, kept) = try await inFileNow { (queue) throws(ArchiveError) in
       try queue.append(number, records, hasNew: hasNew, removing: removed)
     }
@@ -127,14 +125,11 @@ extension StateKeeper {
   /// Whether a survey would ask nobody, and find nothing to write (benchmark: none changed).
   private func isIdle(_ roots: [any RestorableNode]) -> Bool {
     guard let document, findings.isOnDisk, delegate == nil, settings.heard == nil,
-      findings.registrationCount == registrationCount, !document.findsAllByObject,
-      !document.hasUnstoredKept, document.leftovers == [], document[Document.tree].body == .none,
-      settings.facts == document.head.facts, known.writer != nil,
+      findings.registrationCount == registrationCount, known.writer != nil,
+      document[Document.tree].body == .none, document.isSettled(settings.facts),
       KnownObjects.shared.isUnchanged(owner)
     else { return false }
-    let tree = document[Document.tree]
-    return !tree.asksBelow
-      && roots.map { KnownObjects.shared.known($0, to: owner)?.slot } == tree.children && isStored
+    return document.hasPlaces(of: roots, owner) && isStored
   }
 
   /// Whether what was stored last is still there; where nobody can see that, a write says why.
@@ -160,14 +155,16 @@ extension StateKeeper {
       })
     let builder = known.writer?.builder() ?? RecordBuilder(limits: settings.source.limits)
     var survey = Survey(document ?? Document(), objects, owner, builder, conditions)
-    do {
-      return try survey.run(roots) { coder in
-        guard let delegate = delegate else { return }
+    let application = delegate.map { delegate in
+      { (coder: StateEncoder) throws in
         var isSaving = true
         coder.ask { isSaving = delegate.shouldSaveApplicationState(with: coder) }
         guard isSaving else { throw Declined() }
         coder.ask { try delegate.willEncodeRestorableState(with: coder) }
       }
+    }
+    do {
+      return try survey.run(roots, application: application)
     } catch {
       giveBack(survey.asked)
       throw error
@@ -181,7 +178,7 @@ extension StateKeeper {
 
   func apply(_ result: Survey.Result) {
     document?.apply(result.change)
-    KnownObjects.shared.leave(result.change.removed, of: owner)
+    if let edits = result.change.edits { KnownObjects.shared.leave(edits.removed, of: owner) }
     KnownObjects.shared.askAgain(result.askAgain, of: owner)
   }
 
@@ -202,10 +199,12 @@ extension StateKeeper {
     report.version = known.writer?.version
     report.byteCount = known.writer?.storedByteCount ?? 0
     (report.stateName, report.otherInstances) = (known.stateName, known.others)
-    let kept = document.keptAndBelow.count
-    let stored = document.elements.count - 1 - document.removedCount - kept
-    report.unaskedCount = max(0, stored - notes.askedCount)
-    report.kept = document.keptElements(types)
+    var others = document.elements.count - 1 - document.removedCount - notes.askedCount
+    if !document.kept.isEmpty {
+      others -= document.keptAndBelow.count
+      report.kept = document.keptElements(types)
+    }
+    report.unaskedCount = max(0, others)
     report.lines = ReportEntries(notes, of: document)
   }
 }

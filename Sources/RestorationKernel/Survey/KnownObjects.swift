@@ -58,7 +58,7 @@ final class KnownObjects: Sendable {
     table.withLock { table in
       let number =
         table.number(of: object, owner.number) ?? table.add(object, owner.number, meeting: &met)
-      table.set(number, at: slot)
+      if table.entries[number].slot != slot { table.set(number, at: slot) }
       table.entries[number].hasChanged = false
       if hasChanged { table.change(number) }
     }

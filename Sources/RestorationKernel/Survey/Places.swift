@@ -57,6 +57,11 @@ final class Places {
   /// The targets of the references of the hook that runs.
   var mentions: [Mention] { now.references.mentions }
 
+  /// Whether no element has another place than in the document, and none can get one by a reference alone.
+  var isAsStored: Bool {
+    now.added.isEmpty && now.moved.isEmpty && now.orphans.isEmpty && !findsAllByObject
+  }
+
   /// Whether objects of any class may have to be found by themselves, and not by parent and name.
   var findsAllByObject: Bool { now.references.findsAllByObject }
 
@@ -103,8 +108,8 @@ final class Places {
   var nextSlot: Int32 { Int32(document.elements.count + now.added.count) }
 
   /// Makes an element, and returns where it will be.
-  func add(_ place: consuming Place, asksBelow: Bool = false) -> Int32 {
-    now.added.append(Element(id: takeID(), place: place, asksBelow: asksBelow))
+  func add(_ place: consuming Place) -> Int32 {
+    now.added.append(Element(id: takeID(), place: place))
     return nextSlot - 1
   }
 
@@ -206,10 +211,7 @@ final class Places {
 
   /// The element of an object that is found by itself; nil if it has none, or that one has been removed.
   func known(_ object: AnyObject) -> KnownObjects.Known? {
-    guard let known = KnownObjects.shared.known(object, to: owner),
-      isNew(known.slot) || document[known.slot].id != 0
-    else { return nil }
-    return known
+    KnownObjects.shared.known(object, to: owner)
   }
 
   /// The element of an object that has no place yet, and to which a reference has led.
@@ -259,9 +261,7 @@ extension Places: StateEncoding {
 
   /// Makes an element that has no place yet.
   private func addReferred(_ object: any StateRestoring) -> Int32 {
-    let slot = add(
-      Place(parent: -1, role: .referred),
-      asksBelow: objects.types.info(of: object).tracking == .always)
+    let slot = add(Place(parent: -1, role: .referred))
     now.references.slots[ObjectIdentifier(object)] = slot
     now.references.objects[slot] = object
     now.references.findsAllByObject = true

@@ -2,13 +2,28 @@ internal import ArchiveCodec
 
 /// What goes, and who is below whom.
 extension Survey {
-  // MARK: What goes
+  /// Whether bodies alone are others than before, of which nothing follows: all objects have the places that
+  /// they had, nobody refers to others, and nothing is kept.
+  var isOfBodies: Bool {
+    places.isAsStored && contents.isEmpty && edits.references.isEmpty && edits.heard.isEmpty
+      && edits.asksBelow.isEmpty && places.objects.newForms.isEmpty
+      && document.isSettled(conditions.facts) && conditions.unsaid.isEmpty
+  }
 
-  /// Removes what nobody has any more, after what is referred to has got its place elsewhere.
-  mutating func settleReferences() throws {
+  /// Decides what follows from what the objects have said, and writes it.
+  mutating func settle() throws {
+    expireKept()
+    try writePending()
+    // What is referred to gets its place elsewhere before anything goes.
     while try placeChanged() || moveToScopes() || settleReferred() { try askAll() }
     remove(elementsToRemove())
+    try writeContents()
+    try writeFacts()
+    noteKept()
+    noteUnsaid()
   }
+
+  // MARK: What goes
 
   func elementsToRemove() -> Set<Int32> {
     let new = places.added.indices.map { Int32(document.elements.count + $0) }
@@ -23,7 +38,7 @@ extension Survey {
 
   private mutating func remove(_ gone: Set<Int32>) {
     leaving.formUnion(document.leftovers ?? [])
-    change.removed = gone.sorted()
+    edits.removed = gone.sorted()
     if !gone.isEmpty { places.notes.forget(gone) }
     for slot in gone {
       contents[slot] = nil
@@ -39,7 +54,7 @@ extension Survey {
 
   /// Writes who is below whom.
   mutating func writeContents() throws {
-    let gone = Set(change.removed)
+    let gone = Set(edits.removed)
     for (slot, below) in contents.sorted(by: { $0.key < $1.key }) {
       var met: Set<Int32> = []
       var (children, referred): ([Int32], [Int32]) = ([], [])
@@ -64,7 +79,7 @@ extension Survey {
       if places.isNew(slot) {
         places.change(new: slot) { $0.children = slots }
       } else if slots != stored {
-        change.edits.children.append((slot, slots))
+        edits.children.append((slot, slots))
       }
     }
     askFormerParents(but: gone)
@@ -110,9 +125,9 @@ extension Survey {
   mutating func noteUnsaid() {
     guard !conditions.unsaid.isEmpty else { return }
     // What somebody else removes, or brings back, changes references and what is kept.
-    let referring = Set(change.references.keys)
-    let bodies = change.edits.bodies.map(\.slot).filter { !referring.contains($0) }
-    let contents = change.edits.children.filter { slot, slots in
+    let referring = Set(edits.references.keys)
+    let bodies = bodies.map(\.slot).filter { !referring.contains($0) }
+    let contents = edits.children.filter { slot, slots in
       !document[slot].asksBelow && own(slots) != own(document[slot].children)
     }
     let changed = Set(bodies + contents.map(\.slot)).intersection(conditions.unsaid)
@@ -132,14 +147,14 @@ extension Survey {
 
   /// Writes what belongs to no element, if it has changed.
   mutating func writeFacts() throws {
-    (change.added, change.edits.places) = (places.added, places.moved)
-    change.nextID = places.nextID
+    (edits.added, edits.places) = (places.added, places.moved)
+    edits.nextID = places.nextID
     var head = document.head
     if !places.objects.newForms.isEmpty { head.forms += places.objects.newForms }
     head.facts = conditions.facts
-    if change.nextID > head.idLimit { head.idLimit = (change.nextID | 1023) + 1 }
+    if edits.nextID > head.idLimit { head.idLimit = (edits.nextID | 1023) + 1 }
     if head != document.head {
-      change.head = head
+      edits.head = head
       try builder.writeHead(head)
     }
     try writeKept()
@@ -147,14 +162,14 @@ extension Survey {
 
   /// Writes what is kept, if it is another than before.
   private mutating func writeKept() throws {
-    change.kept.pending = [:]
-    if !change.kept.isEmpty { for slot in change.removed { change.kept.remove(slot) } }
-    let (parts, before) = (change.kept, document.kept)
+    edits.kept.pending = [:]
+    if !edits.kept.isEmpty { for slot in edits.removed { edits.kept.remove(slot) } }
+    let (parts, before) = (edits.kept, document.kept)
     guard
       parts.elements != before.elements || parts.bodies != before.bodies || document.hasUnstoredKept
     else { return }
     for slot in parts.elements.keys where parts.elements[slot]?.since == nil {
-      change.kept.elements[slot]?.since = conditions.now
+      edits.kept.elements[slot]?.since = conditions.now
     }
     let elements = parts.elements.mapValues { [$0] }
     let rows = [elements, parts.bodies].flatMap { parts in

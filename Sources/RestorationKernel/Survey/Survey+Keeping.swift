@@ -23,11 +23,11 @@ extension Survey {
     taken.claims[slot] = kept
     // An element that was left out is kept until its object says something else than at the restore.
     if document.kept.withheld[slot] != nil { return }
-    change.kept.elements[slot] = nil
+    edits.kept.elements[slot] = nil
     let form = document[slot].place.form
     let saved = document.head.forms[Int(form)].className
     let isOwn = types.otherClass(of: object, types.info(of: object), than: saved) == nil
-    change.kept.withheld[slot] = Kept(
+    edits.kept.withheld[slot] = Kept(
       reason: isOwn ? .notFound : .otherClass, form: form, since: kept.since,
       byteCount: kept.byteCount)
   }
@@ -37,7 +37,7 @@ extension Survey {
   /// Goes on after a hook threw: the stored body stays, and with it its form, which says how it is read.
   mutating func loseState(of slot: Int32) {
     let hasBody = places.body(of: slot) != .none
-    let isWithheld = change.kept.withheld[slot]?.reason.staysBeside == true
+    let isWithheld = edits.kept.withheld[slot]?.reason.staysBeside == true
     places.notes.set(
       isWithheld ? .keptAsStored : hasBody ? .savedWithLastState : .savedWithoutState, slot)
     // What could not be encoded claims nothing. As long as its object is there, it is not old: what lies below
@@ -47,7 +47,7 @@ extension Survey {
       if let since = kept.since, conditions.now.timeIntervalSince(since) > day {
         kept.since = conditions.now
       }
-      change.kept.elements[slot] = kept
+      edits.kept.elements[slot] = kept
     }
     let form = places.isNew(slot) ? nil : document[slot].place.form
     setPlace(of: slot) { place in
@@ -124,20 +124,20 @@ extension Survey {
     while bodies.count > Kept.largestBodyCount {
       leaving.insert(bodies.remove(at: bodies.count - 2).record)
     }
-    change.kept.bodies[slot] = bodies
+    edits.kept.bodies[slot] = bodies
   }
 
   /// Lets unread bodies of an element go.
   private mutating func drop(_ ids: Set<UInt64>, of slot: Int32) {
     leaving.formUnion(ids.map { $0 * 2 })
     let rest = unreadBodies(of: slot).filter { !ids.contains($0.id) }
-    change.kept.bodies[slot] = rest.isEmpty ? nil : rest
+    edits.kept.bodies[slot] = rest.isEmpty ? nil : rest
   }
 
   /// Says what is kept and only references reach.
   mutating func noteKept() {
     for slot in places.keptReferred
-    where taken.claims[slot] == nil && !change.removed.contains(slot) {
+    where taken.claims[slot] == nil && !edits.removed.contains(slot) {
       addKept(slot)
     }
   }
@@ -146,7 +146,7 @@ extension Survey {
 
   /// Lets go what was kept for longer than may be, or is more than may be.
   mutating func expireKept() {
-    guard let bound = conditions.keptBound, !change.kept.isEmpty else { return }
+    guard let bound = conditions.keptBound, !edits.kept.isEmpty else { return }
     let all = boundedParts()
     let excess = bound.excess(all.map { ($0.since, $0.byteCount) }, at: conditions.now)
     var (gone, forgotten): ([Int32: Set<UInt64>], Set<Int32>) = ([:], [])
@@ -154,7 +154,7 @@ extension Survey {
       let (slot, body, since, byteCount) = all[index]
       guard let body else {
         places.orphans.insert(slot)
-        change.kept.elements[slot] = nil
+        edits.kept.elements[slot] = nil
         touchContents(of: places.parent(of: slot))
         places.notes.add(entry(slot, .expired(since: since, byteCount: byteCount)))
         forgotten.formUnion(document.walk(from: slot))
@@ -180,7 +180,7 @@ extension Survey {
     let elements: [BoundedPart] = document.kept.elements.filter {
       document.kept.withheld[$0.key] == nil && taken.claims[$0.key] == nil
     }.map { ($0.key, nil, $0.value.since ?? conditions.now, $0.value.byteCount) }
-    let bodies: [BoundedPart] = change.kept.bodies.flatMap { slot, bodies in
+    let bodies: [BoundedPart] = edits.kept.bodies.flatMap { slot, bodies in
       bodies.map { (slot, $0.id, $0.since ?? conditions.now, $0.byteCount) }
     }
     // Of the bodies of one element the first goes last.
@@ -197,7 +197,7 @@ extension Survey {
 
   /// The unread bodies of an element as this save leaves them.
   func unreadBodies(of slot: Int32) -> [Kept] {
-    change.kept.bodies[slot] ?? []
+    edits.kept.bodies[slot] ?? []
   }
 
   /// The bytes of the bodies of an element and of all below it.

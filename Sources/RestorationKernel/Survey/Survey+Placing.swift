@@ -5,6 +5,9 @@ extension Survey {
   typealias NamedView = (identifier: String, view: any RestorableView)
 
   mutating func placeRoots(_ roots: [any RestorableNode]) throws {
+    if document.hasPlaces(of: roots, owner) {
+      return zip(roots, document[Document.tree].children).forEach { places.visit($0, at: $1) }
+    }
     try place(
       roots, besides: [], below: Document.tree, of: document[Document.tree].children)
     try visitReferred(below: Document.tree)
@@ -111,12 +114,12 @@ extension Survey {
     let form = places.form(of: object, info, at: found ?? places.nextSlot)
     place.form = form
     guard let slot = found else {
-      return (places.add(place, asksBelow: info.tracking == .always), true)
+      return (places.add(place), true)
     }
     let stored = places.isNew(slot) ? nil : document[slot].place
     if stored != nil {
       claim(slot, by: object)
-      if change.kept.isWithheld(slot) { place.form = change.kept.withheld[slot]?.form ?? form }
+      if edits.kept.isWithheld(slot) { place.form = edits.kept.withheld[slot]?.form ?? form }
     }
     place.lacksState = places.lacksState(slot)
     move(slot, to: place, from: stored)
@@ -142,7 +145,7 @@ extension Survey {
     if places.place(of: slot) != place { places.move(slot, to: place) }
     let stays = stored.map { $0.parent == place.parent && !$0.role.livesByReferences } ?? false
     if let stored, stored.parent != place.parent { touchContents(of: stored.parent) }
-    if !stays, places.asksBelow(slot) || change.edits.asksBelow.contains(slot) {
+    if !stays, places.asksBelow(slot) || edits.asksBelow.contains(slot) {
       noteAsking(at: place.parent)
     }
     if !places.orphans.isEmpty { places.orphans.remove(slot) }
@@ -160,8 +163,7 @@ extension Survey {
     _ object: any StateRestoring, _ info: TypeInfo, at slot: Int32, _ known: KnownObjects.Known?
   ) throws {
     if info.tracking == .always, known != nil || !places.findsAllByObject {
-      // A new element says it itself.
-      noteAsking(at: places.isNew(slot) ? places.parent(of: slot) : slot)
+      noteAsking(at: slot)
       try visit(object, info, at: slot, asksBody: true)
     } else if known == nil || known?.hasChanged == true || taken.claims[slot] != nil {
       try visit(changed: object, info, at: slot)
@@ -178,7 +180,7 @@ extension Survey {
     while slot >= Document.tree, !places.asksBelow(slot) {
       if places.isNew(slot) {
         places.change(new: slot) { $0.asksBelow = true }
-      } else if !change.edits.asksBelow.insert(slot).inserted {
+      } else if !edits.asksBelow.insert(slot).inserted {
         return
       }
       slot = places.parent(of: slot)
@@ -200,7 +202,7 @@ extension Survey {
       } else if var claimed = taken.claims.isEmpty ? nil : taken.claims[parent] {
         // What was kept below a kept element goes on being kept below the object that has claimed it.
         claimed.byteCount = try storedByteCount(of: slot)
-        change.kept.elements[slot] = claimed
+        edits.kept.elements[slot] = claimed
         kept.append(slot)
       } else {
         places.orphans.insert(slot)
@@ -252,6 +254,16 @@ extension Survey {
       KnownObjects.shared.note(object, at: -1, of: owner)
     }
     KnownObjects.shared.observing(.contents, object, info, of: owner) { _ = node?.restorationName }
+  }
+}
+
+extension Document {
+  /// Whether roots are where they were and have not changed, and saves need not look for anybody below them.
+  func hasPlaces(of roots: [any RestorableNode], _ owner: KnownObjects.Owner) -> Bool {
+    let (tree, known) = (self[Self.tree], KnownObjects.shared)
+    return !findsAllByObject && !tree.asksBelow
+      && roots.map { known.known($0, to: owner).flatMap { $0.hasChanged ? nil : $0.slot } }
+        == tree.children
   }
 }
 

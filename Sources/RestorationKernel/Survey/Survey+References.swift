@@ -4,12 +4,12 @@ internal import ArchiveCodec
 extension Survey {
   /// Notes whom an object refers to; those that nobody contains are stored below it.
   mutating func setReferred(_ mentions: [Places.Mention], below slot: Int32) throws {
-    if !change.isWhole, !places.isNew(slot), document[slot].isUnheard {
-      change.edits.heard.insert(slot)
+    if !edits.isWhole, !places.isNew(slot), document[slot].isUnheard {
+      edits.heard.insert(slot)
       // The stored body may have referred to others.
-      if change.edits.bodies.last?.slot == slot { hasDropped = true }
+      if bodies.last?.slot == slot { hasDropped = true }
     }
-    let before = change.references[slot] ?? document.links.all[slot] ?? []
+    let before = edits.references[slot] ?? document.links.all[slot] ?? []
     guard !mentions.isEmpty || !before.isEmpty else { return }
     var ids: [UInt64] = []
     var seen: Set<Int32> = []
@@ -28,7 +28,7 @@ extension Survey {
     }
     guard ids != before else { return }
     if !Set(before).isSubset(of: ids) { hasDropped = true }
-    change.references[slot] = ids
+    edits.references[slot] = ids
   }
 
   /// Gives an object that nobody contains its place: a node below the element that refers to it, a registered
@@ -53,6 +53,7 @@ extension Survey {
     if !places.isNew(slot), document[slot].place.parent == place.parent {
       place.siblingIndex = document[slot].place.siblingIndex
     }
+    edits.hasReferred = true
     let info = types.info(of: object)
     _ = put(object, info, at: slot, place)
     addContent(slot, to: place.parent)
@@ -120,7 +121,7 @@ extension Survey {
   mutating func settleReferred() throws -> Bool {
     guard
       !document.links.isWhole || document.links.hasReferred || !document.links.all.isEmpty
-        || !change.references.isEmpty,
+        || !edits.references.isEmpty,
       hasDropped || !places.orphans.isEmpty
         || places.added.contains(where: { $0.place.parent < 0 })
     else { return false }
@@ -143,7 +144,7 @@ extension Survey {
         if object is any RestorableView { continue }
         try take(object, at: slot, below: referrer)
         if !places.isHomeless(slot) { isTaking = true }
-      } else if change.kept.elements[slot] != nil, places.role(of: slot).livesByReferences {
+      } else if edits.kept.elements[slot] != nil, places.role(of: slot).livesByReferences {
         var place = document[slot].place
         place.parent = referrer
         move(slot, to: place, from: document[slot].place)
@@ -176,14 +177,14 @@ extension Survey {
 
   /// Reads to whom those bodies refer whose objects have not said it in this launch.
   private mutating func hearAll() throws {
-    guard !change.isWhole else { return }
+    guard !edits.isWhole else { return }
     for slot in document.elements.indices.map(Int32.init)
-    where document[slot].isUnheard && !change.edits.heard.contains(slot) {
+    where document[slot].isUnheard && !edits.heard.contains(slot) {
       let ids = try references(in: document[slot].bodyRecord)
-      change.edits.heard.insert(slot)
-      change.references[slot] = ids
+      edits.heard.insert(slot)
+      edits.references[slot] = ids
     }
-    change.isWhole = true
+    edits.isWhole = true
   }
 
   /// The identifiers to which a stored record refers; none if nobody will ever read it.
@@ -201,13 +202,13 @@ extension Survey {
 
   /// To whom bodies refer, as of the hooks that were asked so far.
   private var references: [Int32: [UInt64]] {
-    document.links.all.merging(change.references) { $1 }
+    document.links.all.merging(edits.references) { $1 }
   }
 
   /// To whom the bodies of elements refer, be they read or not.
   private func allReferences() throws -> [Int32: [UInt64]] {
     var all = references
-    for slot in change.kept.bodies.keys {
+    for slot in edits.kept.bodies.keys {
       for body in unreadBodies(of: slot) {
         all[slot, default: []] += try taken.references[body.id] ?? references(in: body.record)
       }

@@ -29,7 +29,7 @@ struct Survey {
 
   /// What a survey has found.
   struct Result {
-    let change: Change
+    var change: Change
     let records: RecordBatch
     /// The records that go.
     let removed: [UInt64]
@@ -73,7 +73,9 @@ struct Survey {
   let conditions: Conditions
   let builder: RecordBuilder
   var agenda = Agenda()
-  var change = Change()
+  /// The bodies of stored elements that are others than before.
+  var bodies: [(slot: Int32, body: RecordFingerprint)] = []
+  var edits: Change.Edits
   /// What may be below elements, where that may be something else than before; some may lie elsewhere by now.
   var contents: [Int32: [Int32]] = [:]
   /// Whether an object that was asked refers to something no more.
@@ -97,39 +99,31 @@ struct Survey {
     self.conditions = conditions
     places = Places(document, owner, objects, coming: conditions.coming)
     encoder = builder.makeEncoder()
+    edits = Change.Edits(
+      hasReferred: document.links.hasReferred, isWhole: document.links.isWhole,
+      kept: document.kept, nextID: document.nextID)
   }
 
-  /// Asks the application first, which writes its own body.
+  /// Asks the application first, if there is one, which writes its own body.
   mutating func run(
-    _ roots: [any RestorableNode], application: (StateEncoder) throws -> Void
+    _ roots: [any RestorableNode], application: ((StateEncoder) throws -> Void)?
   ) throws -> Result {
     defer { coder = nil }
-    (change.kept, change.isWhole) = (document.kept, document.links.isWhole)
     places.objects.begin(with: document.head.forms)
-    try writeBody(of: Document.tree, application)
-    try copyReplaced(of: Document.tree)
-    let mentions = places.mentions
+    let mentions = try askApplication(application)
     // The higher ones mostly come first: what is below an element was stored after it.
     agenda.changed = KnownObjects.shared.takeChanged(of: owner).sorted { $0.slot < $1.slot }
     try placeRoots(roots)
     _ = try placeChanged()
-    // As long as the stored body stays, that says to whom the application refers.
-    if !change.kept.isWithheld(Document.tree), !keepsApplication {
-      try setReferred(mentions, below: Document.tree)
-    }
+    if let mentions { try setReferred(mentions, below: Document.tree) }
     try askAll()
-    expireKept()
-    try writePending()
-    try settleReferences()
-    try writeContents()
-    try writeFacts()
-    noteKept()
-    noteUnsaid()
+    let isOfBodies = isOfBodies
+    if !isOfBodies { try settle() }
     let removed = leaving.filter { $0 < document.nextID * 2 || $0 >= TreeRecord.application }
     return Result(
-      change: change, records: try builder.finish(without: leaving), removed: removed.sorted(),
-      notes: places.notes,
-      taken: asked, askAgain: askAgain)
+      change: Change(bodies: bodies, edits: isOfBodies ? nil : edits),
+      records: try builder.finish(without: leaving), removed: removed.sorted(),
+      notes: places.notes, taken: asked, askAgain: places.notes.isPlain ? [] : askAgain)
   }
 
   /// The objects that say when they change, and of which something could not be stored.
@@ -172,9 +166,10 @@ struct Survey {
   mutating func renew(_ object: any StateRestoring, _ info: TypeInfo, at slot: Int32) throws {
     let place = places.place(of: slot)
     let name = places.objects.name(of: object)
+    let form = places.form(of: object, info, at: slot)
+    if form == place.form, let name, name.utf8.elementsEqual(place.name.utf8) { return }
     if name == place.name || place.role.livesByReferences {
-      let form = places.form(of: object, info, at: slot)
-      return setPlace(of: slot) { [withheld = change.kept.withheld[slot]] place in
+      return setPlace(of: slot) { [withheld = edits.kept.withheld[slot]] place in
         place.form = withheld?.form ?? form
         if let name, Element.canBeCalled(name) { place.name = name }
       }
@@ -219,9 +214,7 @@ struct Survey {
     if !places.isNew(slot) { claim(slot, by: object) }
     KnownObjects.shared.note(object, at: slot, of: owner)
     agenda.asked.append(object)
-    if info.tracking == .always {
-      noteAsking(at: places.isNew(slot) ? places.parent(of: slot) : slot)
-    }
+    if info.tracking == .always { noteAsking(at: slot) }
     try visit(object, info, at: slot, asksBody: true)
   }
 
@@ -230,12 +223,23 @@ struct Survey {
 
   // MARK: - Asking
 
+  /// Writes what the application says; returns to whom it refers, or nil if what is stored of that stays.
+  private mutating func askApplication(
+    _ application: ((StateEncoder) throws -> Void)?
+  ) throws -> [Places.Mention]? {
+    if application == nil, places.body(of: Document.tree) == .none { return nil }
+    try writeBody(of: Document.tree) { try application?($0) }
+    try copyReplaced(of: Document.tree)
+    // As long as the stored body stays, that says to whom the application refers.
+    return edits.kept.isWithheld(Document.tree) || keepsApplication ? nil : places.mentions
+  }
+
   /// Writes what an object says; returns whom it refers to, or nil if the stored body stays.
   private mutating func ask(
     _ object: any StateRestoring, _ info: TypeInfo, at slot: Int32
   ) throws -> [Places.Mention]? {
-    let isWithheld = change.kept.isWithheld(slot)
-    if isWithheld, let withheld = change.kept.withheld[slot], says(withheld, object, info) {
+    let isWithheld = edits.kept.isWithheld(slot)
+    if isWithheld, let withheld = edits.kept.withheld[slot], says(withheld, object, info) {
       places.notes.set(.keptAsStored, slot)
       return nil
     }
@@ -255,7 +259,7 @@ struct Survey {
     guard isWithheld else { return places.mentions }
     try copyReplaced(of: slot)
     // As long as the stored body stays, that says to whom the element refers.
-    if change.kept.isWithheld(slot) { return nil }
+    if edits.kept.isWithheld(slot) { return nil }
     let form = places.form(of: object, info, at: slot)
     setPlace(of: slot) { $0.form = form }
     return places.mentions
@@ -301,7 +305,7 @@ struct Survey {
   private mutating func endBody(of slot: Int32, isEmpty: Bool) throws {
     let stored = places.body(of: slot)
     if slot == Document.tree, keepsApplication { return builder.abandon() }
-    let withheld = change.kept.isWithheld(slot) ? change.kept.withheld[slot] : nil
+    let withheld = edits.kept.isWithheld(slot) ? edits.kept.withheld[slot] : nil
     var body = RecordFingerprint.none
     if isEmpty {
       builder.abandon()
@@ -316,15 +320,15 @@ struct Survey {
       body = try builder.end(ifOtherThan: stored == .none ? nil : stored).fingerprint
     }
     if let withheld {
-      change.kept.withheld[slot] = nil
-      if taken.claims[slot] != nil { change.kept.elements[slot] = nil }
+      edits.kept.withheld[slot] = nil
+      if taken.claims[slot] != nil { edits.kept.elements[slot] = nil }
       if body != stored { taken.replaced = withheld }
     }
     if body == stored { return }
     if places.isNew(slot) {
       places.change(new: slot) { $0.body = body }
     } else {
-      change.edits.bodies.append((slot, body))
+      bodies.append((slot, body))
     }
   }
 }

@@ -11,6 +11,8 @@ struct SurveyNotes {
   private var notes: [Int32: [ReportNote]] = [:]
   private var outcomes: [Int32: ElementOutcome] = [:]
   private(set) var askedCount = 0
+  /// Whether nothing is said but what has become of elements.
+  private(set) var isPlain = true
 
   init(usual: ElementOutcome = .saved) { self.usual = usual }
 
@@ -25,7 +27,10 @@ struct SurveyNotes {
     set(outcome, slot)
   }
 
-  mutating func add(_ entry: ReportEntry) { lines.append(.entry(entry)) }
+  mutating func add(_ entry: ReportEntry) {
+    isPlain = false
+    lines.append(.entry(entry))
+  }
 
   /// Takes back the lines of elements that go after all.
   mutating func forget(_ slots: Set<Int32>) {
@@ -36,6 +41,7 @@ struct SurveyNotes {
   }
 
   mutating func add(_ note: ReportNote, _ slot: Int32) {
+    isPlain = false
     if notes[slot]?.contains(note) != true { notes[slot, default: []].append(note) }
   }
 
