@@ -57,7 +57,7 @@ extension StateKeeper {
     let result: Survey.Result
     do {
       result = try surveyed(roots)
-    } catch is Declined {
+    } catch is Survey.Declined {
       report.outcome = .declined
       report.setAside = try await discardNow(keepsUnread: true)
       return report
@@ -147,25 +147,14 @@ extension StateKeeper {
     // A test asks all, since it is to find what does not say that it has changed.
     let unsaid = settings.heard == nil ? [] : KnownObjects.shared.askAll(of: owner)
     let conditions = Survey.Conditions(
-      now: settings.now(), keptBound: settings.policy.keptBound,
-      nodeLimit: settings.policy.nodeLimit, facts: settings.facts, coming: asking.coming,
-      unsaid: unsaid,
+      now: settings.now(), policy: settings.policy, facts: settings.facts,
+      coming: asking.coming, unsaid: unsaid,
       storedRecord: { [writer = known.writer] (record) throws(ArchiveError) in
         try writer?.archive?.record(record)
       })
     let builder = known.writer?.builder() ?? RecordBuilder(limits: settings.source.limits)
     var survey = Survey(document ?? Document(), objects, owner, builder, conditions)
-    let application = delegate.map { delegate in
-      { (coder: StateEncoder) throws in
-        var isSaving = true
-        coder.ask { isSaving = delegate.shouldSaveApplicationState(with: coder) }
-        guard isSaving else { throw Declined() }
-        coder.ask { try delegate.willEncodeRestorableState(with: coder) }
-      }
-    }
-    do {
-      return try survey.run(roots, application: application)
-    } catch {
+    do { return try survey.run(roots, delegate) } catch {
       giveBack(survey.asked)
       throw error
     }
@@ -208,6 +197,3 @@ extension StateKeeper {
     report.lines = ReportEntries(notes, of: document)
   }
 }
-
-/// The gate of a save has said no.
-private struct Declined: Error {}

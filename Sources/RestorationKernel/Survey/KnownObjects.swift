@@ -72,7 +72,6 @@ final class KnownObjects: Sendable {
 
   /// Notes that elements are gone.
   func leave(_ slots: [Int32], of owner: Owner) {
-    guard !slots.isEmpty else { return }
     table.withLock { table in
       for number in slots.compactMap({ table.number(at: $0, owner.number) }) {
         table.entries[number].slot = KnownTable.gone

@@ -57,11 +57,6 @@ final class Places {
   /// The targets of the references of the hook that runs.
   var mentions: [Mention] { now.references.mentions }
 
-  /// Whether no element has another place than in the document, and none can get one by a reference alone.
-  var isAsStored: Bool {
-    now.added.isEmpty && now.moved.isEmpty && now.orphans.isEmpty && !findsAllByObject
-  }
-
   /// Whether objects of any class may have to be found by themselves, and not by parent and name.
   var findsAllByObject: Bool { now.references.findsAllByObject }
 

@@ -5,7 +5,8 @@ extension Survey {
   /// Whether bodies alone are others than before, of which nothing follows: all objects have the places that
   /// they had, nobody refers to others, and nothing is kept.
   var isOfBodies: Bool {
-    places.isAsStored && contents.isEmpty && edits.references.isEmpty && edits.heard.isEmpty
+    places.added.isEmpty && places.moved.isEmpty && places.orphans.isEmpty && contents.isEmpty
+      && !places.findsAllByObject && edits.references.isEmpty && edits.heard.isEmpty
       && edits.asksBelow.isEmpty && places.objects.newForms.isEmpty
       && document.isSettled(conditions.facts) && conditions.unsaid.isEmpty
   }
@@ -46,7 +47,7 @@ extension Survey {
       // The object may have been asked before it came out that the element goes.
       leaving.insert(element.bodyRecord)
       if !element.children.isEmpty { leaving.insert(element.contentsRecord) }
-      leaving.formUnion(unreadBodies(of: slot).map(\.record))
+      leaving.formUnion(edits.kept.bodies[slot, default: []].map(\.record))
     }
   }
 

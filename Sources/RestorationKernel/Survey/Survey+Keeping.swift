@@ -76,14 +76,14 @@ extension Survey {
     if let given = withheld.given { drop([given], of: slot) }
     // What the object had is pending, or is what it says now.
     if withheld.replacesOwn { return }
-    let bodies = unreadBodies(of: slot)
+    let bodies = edits.kept.bodies[slot, default: []]
     // A launch that leaves the element out again adds none.
     if withheld.reason == .leftOut, bodies.contains(where: { $0.reason == .leftOut }) { return }
     guard let body = try conditions.storedRecord(places[slot].bodyRecord) else { return }
     var unread = withheld
     // What was kept with all below it was counted so.
     unread.byteCount = body.byteCount
-    if let most = conditions.keptBound?.byteCount, body.byteCount > most {
+    if let most = conditions.policy.keptBound?.byteCount, body.byteCount > most {
       let since = withheld.since ?? conditions.now
       return places.notes.add(
         .keptStateDropped(since: since, byteCount: body.byteCount), slot)
@@ -119,7 +119,7 @@ extension Survey {
       }
     }
     taken.references[unread.id] = ids
-    var bodies = unreadBodies(of: slot) + [unread]
+    var bodies = edits.kept.bodies[slot, default: []] + [unread]
     // The first one stays, and so does the last.
     while bodies.count > Kept.largestBodyCount {
       leaving.insert(bodies.remove(at: bodies.count - 2).record)
@@ -130,7 +130,7 @@ extension Survey {
   /// Lets unread bodies of an element go.
   private mutating func drop(_ ids: Set<UInt64>, of slot: Int32) {
     leaving.formUnion(ids.map { $0 * 2 })
-    let rest = unreadBodies(of: slot).filter { !ids.contains($0.id) }
+    let rest = edits.kept.bodies[slot, default: []].filter { !ids.contains($0.id) }
     edits.kept.bodies[slot] = rest.isEmpty ? nil : rest
   }
 
@@ -146,7 +146,7 @@ extension Survey {
 
   /// Lets go what was kept for longer than may be, or is more than may be.
   mutating func expireKept() {
-    guard let bound = conditions.keptBound, !edits.kept.isEmpty else { return }
+    guard let bound = conditions.policy.keptBound, !edits.kept.isEmpty else { return }
     let all = boundedParts()
     let excess = bound.excess(all.map { ($0.since, $0.byteCount) }, at: conditions.now)
     var (gone, forgotten): ([Int32: Set<UInt64>], Set<Int32>) = ([:], [])
@@ -185,7 +185,7 @@ extension Survey {
     }
     // Of the bodies of one element the first goes last.
     func order(_ part: BoundedPart) -> (Date, Int, Int, Int32, Int) {
-      let bodies = part.body == nil ? [] : unreadBodies(of: part.slot)
+      let bodies = part.body == nil ? [] : edits.kept.bodies[part.slot, default: []]
       guard let last = bodies.last, bodies[0].id == part.body else {
         let isReferred = part.body == nil && places.role(of: part.slot).livesByReferences
         return (part.since, isReferred ? 0 : 1, -part.byteCount, part.slot, 0)
@@ -193,18 +193,6 @@ extension Survey {
       return (last.since ?? conditions.now, 1, -last.byteCount, part.slot, 1)
     }
     return (elements + bodies).sorted { order($0) < order($1) }
-  }
-
-  /// The unread bodies of an element as this save leaves them.
-  func unreadBodies(of slot: Int32) -> [Kept] {
-    edits.kept.bodies[slot] ?? []
-  }
-
-  /// The bytes of the bodies of an element and of all below it.
-  func storedByteCount(of slot: Int32) throws -> Int {
-    try document.walk(from: slot).reduce(0) { sum, slot in
-      sum + (try conditions.storedRecord(document[slot].bodyRecord)?.byteCount ?? 0)
-    }
   }
 
   func entry(_ slot: Int32, _ outcome: ElementOutcome) -> ReportEntry {

@@ -30,9 +30,10 @@ extension Survey {
       let own = node.restorationViews
       guard !own.isEmpty else { return (below, presented, []) }
       let others = below + [presented].compactMap(\.self)
-      guard let views = ViewTree.views(own, of: node, besides: others, most: conditions.nodeLimit)
+      let most = conditions.policy.nodeLimit
+      guard let views = ViewTree.views(own, of: node, besides: others, most: most)
       else {
-        throw RestorationError.tooManyNodes(places.path(of: visit.slot), conditions.nodeLimit)
+        throw RestorationError.tooManyNodes(places.path(of: visit.slot), most)
       }
       return (below, presented, views)
     }
@@ -201,7 +202,9 @@ extension Survey {
         if places.object(at: slot) != nil { noteAsking(at: parent) }
       } else if var claimed = taken.claims.isEmpty ? nil : taken.claims[parent] {
         // What was kept below a kept element goes on being kept below the object that has claimed it.
-        claimed.byteCount = try storedByteCount(of: slot)
+        claimed.byteCount = try document.walk(from: slot).reduce(0) { sum, slot in
+          sum + (try conditions.storedRecord(document[slot].bodyRecord)?.byteCount ?? 0)
+        }
         edits.kept.elements[slot] = claimed
         kept.append(slot)
       } else {

@@ -209,7 +209,7 @@ extension Survey {
   private func allReferences() throws -> [Int32: [UInt64]] {
     var all = references
     for slot in edits.kept.bodies.keys {
-      for body in unreadBodies(of: slot) {
+      for body in edits.kept.bodies[slot, default: []] {
         all[slot, default: []] += try taken.references[body.id] ?? references(in: body.record)
       }
     }

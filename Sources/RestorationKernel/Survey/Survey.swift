@@ -13,9 +13,7 @@ struct Survey {
   struct Conditions {
     /// When the save began.
     let now: Date
-    let keptBound: KeptBound?
-    /// A survey that meets more objects ends with an error.
-    let nodeLimit: Int
+    let policy: StatePolicy
     let facts: [String: String]
     let coming: Coming?
     /// The elements whose objects are asked though they have not said that they have changed.
@@ -41,6 +39,9 @@ struct Survey {
 
     var isEmpty: Bool { records.count == 0 && removed.isEmpty }
   }
+
+  /// The gate of a save has said no.
+  struct Declined: Error {}
 
   struct Visit {
     let object: any StateRestoring
@@ -105,12 +106,14 @@ struct Survey {
   }
 
   /// Asks the application first, if there is one, which writes its own body.
+  ///
+  /// - Throws: ``Declined`` if its gate has said no.
   mutating func run(
-    _ roots: [any RestorableNode], application: ((StateEncoder) throws -> Void)?
+    _ roots: [any RestorableNode], _ delegate: (any StateDelegate)?
   ) throws -> Result {
     defer { coder = nil }
     places.objects.begin(with: document.head.forms)
-    let mentions = try askApplication(application)
+    let mentions = try askApplication(delegate)
     // The higher ones mostly come first: what is below an element was stored after it.
     agenda.changed = KnownObjects.shared.takeChanged(of: owner).sorted { $0.slot < $1.slot }
     try placeRoots(roots)
@@ -200,10 +203,10 @@ struct Survey {
   ) throws {
     // The views of a node count with the next node.
     guard
-      agenda.visits.count + agenda.met.count < conditions.nodeLimit
+      agenda.visits.count + agenda.met.count < conditions.policy.nodeLimit
         || places.role(of: slot) == .view
     else {
-      throw RestorationError.tooManyNodes(places.path(of: slot), conditions.nodeLimit)
+      throw RestorationError.tooManyNodes(places.path(of: slot), conditions.policy.nodeLimit)
     }
     places.visit(object, at: slot)
     agenda.met.append(Visit(object: object, info: info, slot: slot, asksBody: asksBody))
@@ -225,10 +228,16 @@ struct Survey {
 
   /// Writes what the application says; returns to whom it refers, or nil if what is stored of that stays.
   private mutating func askApplication(
-    _ application: ((StateEncoder) throws -> Void)?
+    _ delegate: (any StateDelegate)?
   ) throws -> [Places.Mention]? {
-    if application == nil, places.body(of: Document.tree) == .none { return nil }
-    try writeBody(of: Document.tree) { try application?($0) }
+    if delegate == nil, places.body(of: Document.tree) == .none { return nil }
+    try writeBody(of: Document.tree) { coder in
+      guard let delegate else { return }
+      var isSaving = true
+      coder.ask { isSaving = delegate.shouldSaveApplicationState(with: coder) }
+      guard isSaving else { throw Declined() }
+      coder.ask { try delegate.willEncodeRestorableState(with: coder) }
+    }
     try copyReplaced(of: Document.tree)
     // As long as the stored body stays, that says to whom the application refers.
     return edits.kept.isWithheld(Document.tree) || keepsApplication ? nil : places.mentions
@@ -315,7 +324,7 @@ struct Survey {
     } else if places.isNew(slot) {
       // The fingerprints of new records are found when the objects may change again.
       try builder.end()
-      body = .unknown
+      return places.change(new: slot) { $0.body = .unknown }
     } else {
       body = try builder.end(ifOtherThan: stored == .none ? nil : stored).fingerprint
     }
@@ -324,11 +333,6 @@ struct Survey {
       if taken.claims[slot] != nil { edits.kept.elements[slot] = nil }
       if body != stored { taken.replaced = withheld }
     }
-    if body == stored { return }
-    if places.isNew(slot) {
-      places.change(new: slot) { $0.body = body }
-    } else {
-      bodies.append((slot, body))
-    }
+    if body != stored { bodies.append((slot, body)) }
   }
 }
