@@ -224,6 +224,12 @@ extension Date {
   var ifNumber: Date? { timeIntervalSinceReferenceDate.isNaN ? nil : self }
 }
 
+extension RestorationPath {
+  func appending(_ place: Place) -> RestorationPath {
+    appending(place.name, siblingIndex: Int(place.siblingIndex))
+  }
+}
+
 /// The paths of the elements of a document, each made when somebody asks for it.
 ///
 /// Paths share their beginnings, so that the paths of all elements take linear memory and time.
@@ -240,7 +246,7 @@ final class StoredPaths {
     guard slot > Document.tree else { return RestorationPath() }
     let place = elements[Int(slot)].place
     if last.parent != place.parent { last = (place.parent, path(of: place.parent)) }
-    return last.path.appending(place.name, siblingIndex: Int(place.siblingIndex))
+    return last.path.appending(place)
   }
 
   private func path(of slot: Int32) -> RestorationPath {

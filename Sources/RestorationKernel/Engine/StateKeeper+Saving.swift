@@ -168,7 +168,6 @@ extension StateKeeper {
   func apply(_ result: Survey.Result) {
     document?.apply(result.change)
     if let edits = result.change.edits { KnownObjects.shared.leave(edits.removed, of: owner) }
-    KnownObjects.shared.askAgain(result.askAgain, of: owner)
   }
 
   private func packDocument() {

@@ -61,10 +61,7 @@ final class Places {
   var findsAllByObject: Bool { now.references.findsAllByObject }
 
   /// A reference, as a hook has made it.
-  struct Mention {
-    let object: any StateRestoring
-    let slot: Int32
-  }
+  typealias Mention = (object: any StateRestoring, slot: Int32)
 
   init(
     _ document: Document, _ owner: KnownObjects.Owner, _ objects: ObjectTable,
@@ -187,9 +184,7 @@ final class Places {
       places.append(place(of: slot))
       slot = places[places.count - 1].parent
     }
-    return places.reversed().reduce(RestorationPath()) {
-      $0.appending($1.name, siblingIndex: Int($1.siblingIndex))
-    }
+    return places.reversed().reduce(RestorationPath()) { $0.appending($1) }
   }
 
   // MARK: Objects
@@ -244,7 +239,7 @@ extension Places: StateEncoding {
       notes.add(.referenceNotStored(key: key, className: className), referrer)
       return nil
     }
-    now.references.mentions.append(Mention(object: object, slot: slot))
+    now.references.mentions.append((object, slot))
     return id(of: slot)
   }
 
@@ -264,8 +259,8 @@ extension Places: StateEncoding {
   }
 
   /// The target of a reference, and before a registered object those that scope it and have no place.
-  func withScopes(_ mention: Mention) -> [(object: any StateRestoring, slot: Int32)] {
-    var chain = [(object: mention.object, slot: mention.slot)]
+  func withScopes(_ mention: Mention) -> [Mention] {
+    var chain = [mention]
     var inChain: Set = [ObjectIdentifier(mention.object)]
     while let object = chain[chain.count - 1].object as? any RestorableObject,
       let scope = object.restorationParent as? any RestorableObject,

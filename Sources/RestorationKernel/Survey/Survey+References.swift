@@ -86,7 +86,7 @@ extension Survey {
       else {
         continue
       }
-      let chain = places.withScopes(Places.Mention(object: object, slot: visit.slot))
+      let chain = places.withScopes((object, visit.slot))
       guard chain.count > 1 || scope(of: object, at: visit.slot) != places.parent(of: visit.slot)
       else { continue }
       for (object, slot) in chain { try take(object, at: slot, below: Document.tree) }

@@ -34,8 +34,6 @@ struct Survey {
     let notes: SurveyNotes
     /// What the next save has to ask again if this one is not stored.
     let taken: [AnyObject]
-    /// What the next save has to ask again in any case.
-    let askAgain: [AnyObject]
 
     var isEmpty: Bool { records.count == 0 && removed.isEmpty }
   }
@@ -126,14 +124,7 @@ struct Survey {
     return Result(
       change: Change(bodies: bodies, edits: isOfBodies ? nil : edits),
       records: try builder.finish(without: leaving), removed: removed.sorted(),
-      notes: places.notes, taken: asked, askAgain: places.notes.isPlain ? [] : askAgain)
-  }
-
-  /// The objects that say when they change, and of which something could not be stored.
-  private var askAgain: [AnyObject] {
-    let notes = places.notes
-    return agenda.visits.filter { $0.info.tracking != .always && notes.asksAgain($0.slot) }
-      .map(\.object)
+      notes: places.notes, taken: asked)
   }
 
   // MARK: - Order
@@ -193,6 +184,9 @@ struct Survey {
       guard visit.asksBody else { continue }
       if let mentions = try ask(visit.object, visit.info, at: visit.slot) {
         try setReferred(mentions, below: visit.slot)
+      }
+      if visit.info.tracking != .always, places.notes.asksAgain(visit.slot) {
+        KnownObjects.shared.askAgain([visit.object], of: owner)
       }
       try placeAll()
     }

@@ -72,7 +72,8 @@ struct SurveyNotes {
 
   /// Whether an element has something that could not be stored, and may be the next time.
   func asksAgain(_ slot: Int32) -> Bool {
-    notes[slot]?.contains { note in
+    guard !isPlain else { return false }
+    return notes[slot]?.contains { note in
       if case .referenceNotStored = note { true } else { note.isLoss }
     } ?? false
   }
