@@ -130,7 +130,7 @@ final class ObjectTable {
     if let maker, !isMade { note(.restorationClassNotRegistered(maker)) }
     var form = Form(className: info.name, restorationClassName: maker)
     form.version = types.version(ofClass: info.name, restoredBy: maker).number
-    form.storyboard = node.flatMap(types.storyboard)
+    form.storyboard = info.node(object).flatMap(types.storyboard)
     let number = numbers[form] ?? Int32(forms.count)
     if number == forms.count {
       forms.append(form)
