@@ -46,15 +46,12 @@ package struct Document: Sendable {
   /// - Complexity: O(*n*) in the elements below.
   func walk(from first: Int32) -> [Int32] {
     var (order, stack, referred): ([Int32], [Int32], ArraySlice<Int32>) = ([], [first], [])
-    order.reserveCapacity(first == Self.tree ? elements.count : 0)
     while let slot = stack.popLast() ?? referred.popFirst() {
       order.append(slot)
       let children = self[slot].children
       if children.isEmpty { continue }
       for role in [Role.presented, .child, .view] {
-        for child in children.reversed() where self[child].place.role == role {
-          stack.append(child)
-        }
+        stack += children.reversed().filter { self[$0].place.role == role }
       }
       referred += children.filter { self[$0].place.role.livesByReferences }
     }
@@ -62,11 +59,18 @@ package struct Document: Sendable {
   }
 
   /// The kept elements and all below them; some may lie below each other.
-  var keptAndBelow: Set<Int32> { Set(kept.elements.keys.flatMap(walk)) }
+  var keptAndBelow: Set<Int32> {
+    var (all, stack) = (Set<Int32>(), Array(kept.elements.keys))
+    while let slot = stack.popLast() {
+      if all.insert(slot).inserted { stack += self[slot].children }
+    }
+    return all
+  }
 
   /// Whether objects of any class may have to be found by themselves, and not by parent and name.
+  ///
+  /// The application refers to objects before they have their places.
   var findsAllByObject: Bool {
-    // The application refers to objects before they have their places.
     links.hasReferred || links.all[Self.tree] != nil || !kept.isEmpty
   }
 
