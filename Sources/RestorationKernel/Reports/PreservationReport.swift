@@ -13,7 +13,7 @@ public struct PreservationReport: Hashable, Sendable {
   /// A save of changes has entries for the nodes that it asked; see ``unaskedCount``.
   ///
   /// - Complexity: O(*n*) in the number of entries when they are asked for first.
-  public var entries: [ReportEntry] { lines.made.noting(otherInstances.notes, .saved) }
+  public var entries: [ReportEntry] { lines.made.noting(otherInstances, .saved) }
 
   /// Makes the entries.
   var lines = ReportEntries { [] }
@@ -59,7 +59,9 @@ public struct PreservationReport: Hashable, Sendable {
   }
 
   /// The entries that the developer should look at, in order.
-  public var problems: [ReportEntry] { entries.filter(\.isProblem) }
+  public var problems: [ReportEntry] {
+    lines.mayHaveProblems || !otherInstances.isEmpty ? entries.filter(\.isProblem) : []
+  }
 }
 
 extension PreservationReport: CustomStringConvertible {

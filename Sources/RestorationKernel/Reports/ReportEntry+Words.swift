@@ -146,16 +146,20 @@ extension ElementOutcome: CustomStringConvertible {
 // Sendable although the closure may hold values that are not: nobody changes those
 // values any more, and under the lock one caller at a time calls the closure, once.
 final class ReportEntries: @unchecked Sendable {
+  /// Whether an entry may be a problem; otherwise nobody has to make them to find it.
+  let mayHaveProblems: Bool
   private let lock = Mutex<Void>(())
   private var make: (() -> [ReportEntry])?
   private lazy var entries = make.take()?() ?? []
 
-  init(_ make: @escaping () -> [ReportEntry]) { self.make = make }
+  init(mayHaveProblems: Bool = true, _ make: @escaping () -> [ReportEntry]) {
+    (self.mayHaveProblems, self.make) = (mayHaveProblems, make)
+  }
 
   /// Few entries are made at once: a report that holds a document lets the next save copy it.
   convenience init(_ notes: SurveyNotes, of document: Document) {
-    self.init { notes.entries(document) }
-    if notes.isShort { _ = made }
+    self.init(mayHaveProblems: !notes.isPlain) { notes.entries(document) }
+    if notes.isShort(of: document.elements.count) { _ = made }
   }
 
   var made: [ReportEntry] { lock.withLock { _ in entries } }
@@ -172,20 +176,18 @@ extension [ReportEntry] {
     return entries
   }
 
+  /// The same with a note if another keeper of this process is among other instances, which is a mistake: a second
+  /// instance of an app is another process.
+  func noting(_ others: [OtherInstance], _ outcome: ElementOutcome) -> [ReportEntry] {
+    let other = others.first { $0.process == ArchiveError.thisProcess }
+    return other.map { noting([.otherKeeper(stateName: $0.stateName)], outcome) } ?? self
+  }
+
   /// A headline, and a line for each entry.
   ///
   /// - Complexity: O(*n*) in the number of entries.
   func text(_ headline: String) -> String {
     ([headline] + map { "  \($0.description)" }).joined(separator: "\n")
-  }
-}
-
-extension [OtherInstance] {
-  /// A note if another keeper of this process is among them, which is a mistake: a second instance of an app is
-  /// another process.
-  var notes: [ReportNote] {
-    filter { $0.process == ArchiveError.thisProcess }.prefix(1)
-      .map { .otherKeeper(stateName: $0.stateName) }
   }
 }
 

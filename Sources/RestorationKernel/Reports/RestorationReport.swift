@@ -44,9 +44,7 @@ public struct RestorationReport: Hashable, Sendable {
   /// The application if there is something to say of it, then the nodes, parents before children.
   ///
   /// - Complexity: O(*n*) in the number of entries when they are asked for first.
-  public var entries: [ReportEntry] {
-    lines.made.noting(otherInstances.notes, .restored(by: .delegate))
-  }
+  public var entries: [ReportEntry] { lines.made.noting(otherInstances, .restored(by: .delegate)) }
 
   /// Makes the entries.
   var lines = ReportEntries { [] }
@@ -83,7 +81,9 @@ public struct RestorationReport: Hashable, Sendable {
   ///
   /// A vetoed node and a tab that may be built later are not among them. Neither is a
   /// node that was left out, or saved without state, if another entry has the reason.
-  public var problems: [ReportEntry] { entries.filter(\.isProblem) }
+  public var problems: [ReportEntry] {
+    lines.mayHaveProblems || !otherInstances.isEmpty ? entries.filter(\.isProblem) : []
+  }
 }
 
 extension RestorationReport: CustomStringConvertible {

@@ -117,6 +117,7 @@ extension RestorationRun {
       }
       guard let object = existingObject(document[slot].place) else { continue }
       (elements[slot].object, elements[slot].node) = (object, object as? any RestorableNode)
+      elements[slot].traits = types.info(of: object).traits
     }
   }
 
@@ -145,9 +146,11 @@ extension RestorationRun {
   // MARK: Report
 
   /// The lines of the report, after the run has left a document; the elements that are kept have a note.
+  ///
+  /// All are compared with the usual outcome, which is that of one that is back: others may name long paths.
   func lines(_ after: Document) -> SurveyNotes {
-    let step = order.last.flatMap { elements[$0].outcome?.step }
-    var lines = SurveyNotes(usual: .restored(by: step ?? .delegate))
+    let last = order.last { elements[$0].isPlain }.flatMap { elements[$0].outcome }
+    var lines = SurveyNotes(usual: last ?? .restored(by: .delegate))
     for slot in order { lines.add(slot, elements[slot].outcome ?? .notFound) }
     if !isPlain { addNotes(&lines, after.keptAndBelow) }
     return lines

@@ -11,7 +11,7 @@ struct SurveyNotes {
   private var notes: [Int32: [ReportNote]] = [:]
   private var outcomes: [Int32: ElementOutcome] = [:]
   private(set) var askedCount = 0
-  /// Whether nothing is said but what has become of elements.
+  /// Whether nothing is said but that what is usual has become of elements, so that no line is one of a problem.
   private(set) var isPlain = true
 
   init(usual: ElementOutcome = .saved) { self.usual = usual }
@@ -46,10 +46,11 @@ struct SurveyNotes {
   }
 
   mutating func set(_ outcome: ElementOutcome, _ slot: Int32) {
-    if outcome != usual { outcomes[slot] = outcome }
+    if outcome != usual { (outcomes[slot], isPlain) = (outcome, false) }
   }
 
-  var isShort: Bool { lines.count <= 32 }
+  /// Whether the lines are few, and about few of so many elements.
+  func isShort(of count: Int) -> Bool { lines.count <= min(32, count / 2) }
 
   /// The lines; that of the application comes first, if there is something to say of it.
   ///
