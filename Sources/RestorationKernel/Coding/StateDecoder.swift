@@ -260,12 +260,9 @@ extension StateDecoder {
   func open() throws(ArchiveError) {
     if now.isOpen { return }
     now.isOpen = true
-    do throws(ArchiveError) {
-      cursor = FieldCursor(try restored.state(at: now.slot) ?? .empty)
-    } catch {
-      cursor = FieldCursor()
-      throw error
-    }
+    // None, and not those of the element before, if these do not open.
+    cursor = FieldCursor()
+    if let values = try restored.state(at: now.slot) { cursor = FieldCursor(values) }
     now.read.keyCount = cursor.values.keyCount
   }
 }

@@ -100,16 +100,15 @@ actor FileQueue {
         location: found.moment?.id ?? location, savedAt: Date(saved: archive.schema),
         passedOver: found.passedOver)
     }
-    if let state = found.tree { note(state) }
-    if found.tree != nil, found.moment == nil, let dropped = found.archive?.dropped,
-      dropped.code != .truncated
-    {
+    guard let state = found.tree else { return (report, nil, found.mark) }
+    note(state)
+    if found.moment == nil, let dropped = found.archive?.dropped, dropped.code != .truncated {
       let date = report.source?.savedAt.map { " of \($0)" } ?? ""
       report.launchProblem =
         "The end of the state is damaged, so this is the one\(date); what was saved after it is lost."
         + " The next save keeps a copy of the file. (\(dropped.located(at: location).facts))"
     }
-    return (report, found.tree, found.mark)
+    return (report, state, found.mark)
   }
 
   /// Notes why a restored state becomes a moment before the first change.
@@ -121,8 +120,7 @@ actor FileQueue {
       state.document.head.facts["applicationVersion"] != file.source.environment.applicationVersion
     // One that is damaged is kept anyway.
     keeps = isOfOtherVersion && !isDamaged ? [.version] : []
-    let sessionCount = file.conditions.policy.historyBound.counts[.session] ?? 0
-    if sessionCount > 0 { keeps?.append(.session) }
+    if file.conditions.policy.historyBound.counts[.session, default: 0] > 0 { keeps?.append(.session) }
   }
 
   /// Appends a change with a number, unless somebody has asked by now what has become of it.

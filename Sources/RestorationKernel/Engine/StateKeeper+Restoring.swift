@@ -75,14 +75,13 @@ extension StateKeeper {
     _ report: inout RestorationReport
   ) {
     let start = ContinuousClock.now
-    let records = stored.records
     let run = RestorationRun(
       stored.document, objects, delegate: delegate, roots: roots,
       nodeLimit: settings.policy.nodeLimit, launch
-    ) { (record) throws(ArchiveError) in try records.decoder(of: record) }
+    ) { (record) throws(ArchiveError) in try stored.records.decoder(of: record) }
     report.outcome = run.run()
     guard report.outcome == .restored else { return report.source = nil }
-    let document = run.settled { records.byteCount(of: $0) }
+    let document = run.settled { stored.records.byteCount(of: $0) }
     report.kept = document.keptElements(types)
     findings.launch = launch
     end(run, with: document, since: start, in: &report)

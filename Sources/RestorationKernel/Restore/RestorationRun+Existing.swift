@@ -24,8 +24,7 @@ extension RestorationRun {
       existing.named[key] = Dictionary(grouping: named, by: \.name)
     }
     let (equal, index) = (existing.named[key]?[place.name] ?? [], Int(place.siblingIndex))
-    let traits = elements[parent].node.map { types.info(of: $0).traits } ?? []
-    guard index == 0 || traits.tellEqualChildrenApart else { return nil }
+    guard index == 0 || elements[parent].traits.tellEqualChildrenApart else { return nil }
     return equal.indices ~= index ? equal[index].object : nil
   }
 

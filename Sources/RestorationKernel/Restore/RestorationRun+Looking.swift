@@ -41,7 +41,7 @@ extension RestorationRun {
       return form.factory.map { ask($0, slot) }
         ?? .missing(.unknownRestorationClass(form.restorationClassName ?? ""))
     default:
-      return askDelegate(slot) ?? existing(place) ?? askStoryboard(slot)
+      return delegate.flatMap { ask($0, slot) } ?? existing(place) ?? askStoryboard(slot)
         ?? self.form(place.form).factory.map { ask($0, slot) } ?? .missing(.notFound)
     }
   }
@@ -71,10 +71,8 @@ extension RestorationRun {
     } ?? .missing(.vetoed)
   }
 
-  private func askDelegate(_ slot: Int32) -> Found? {
-    delegate.flatMap { delegate in
-      ask(.delegate, slot) { try delegate.node(at: $0.path, coder: $0) }
-    }
+  private func ask(_ delegate: any StateDelegate, _ slot: Int32) -> Found? {
+    ask(.delegate, slot) { try delegate.node(at: $0.path, coder: $0) }
   }
 
   private func askStoryboard(_ slot: Int32) -> Found? {

@@ -50,7 +50,7 @@ final class RestorationRun {
     }
     for slot in order { make(slot, isBack: isBack) }
     forEachBack { slot, _ in elements[slot].node?.loadViewIfNeeded() }
-    order.forEach(findView)
+    for slot in order where elements[slot].outcome == nil { findView(slot) }
     forEachBack { slot, object in decode(object, slot, takingContent: !isBack) }
     delegate?.layOutRestoredInterface()
     forEachBack { slot, object in
@@ -137,14 +137,13 @@ final class RestorationRun {
         object, info, node, identifier: document[slot].place.name,
         // The closure of the saved class may have made an object of another class.
         restorationClass: maker ?? (step == .restorationClass ? form.className : nil))
-    }
-    if role == .object, let object = object as? any RestorableObject {
-      objects.register(object, identifier: document[slot].place.name)
+      if role == .object, let object = object as? any RestorableObject {
+        objects.register(object, identifier: document[slot].place.name)
+      }
     }
   }
 
   private func findView(_ slot: Int32) {
-    guard elements[slot].outcome == nil else { return }
     let place = document[slot].place
     mark(place.parent)
     guard elements[place.parent].isDecodable, let view = existingObject(place) else {

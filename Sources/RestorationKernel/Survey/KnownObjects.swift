@@ -29,8 +29,9 @@ final class KnownObjects: Sendable {
   private let table = Mutex(KnownTable())
 
   func invalidate(_ object: AnyObject) {
-    let autosaves = table.withLock { table in
-      table.numbers(of: object).filter { table.entries[$0].slot != KnownTable.gone }.map {
+    let autosaves = table.withLock { table -> [AutosaveTurns?] in
+      guard let first = table.firstNumber(of: object) else { return [] }
+      return table.numbers(from: first).filter { table.entries[$0].slot != KnownTable.gone }.map {
         number in
         table.change(number)
         return table.owners[table.entries[number].owner].autosave
@@ -297,12 +298,12 @@ private struct KnownTable: Sendable {
     return number
   }
 
-  /// The entries of an object, one for each keeper.
-  func numbers(of object: AnyObject) -> [Int] {
-    sequence(first: firstNumber(of: object) ?? -1) { Int(entries[$0].next) }.prefix { $0 >= 0 }
+  /// The entries of an object from its first one on, one for each keeper.
+  func numbers(from first: Int) -> [Int] {
+    sequence(first: first) { Int(entries[$0].next) }.prefix { $0 >= 0 }
   }
 
-  private func firstNumber(of object: AnyObject) -> Int? {
+  func firstNumber(of object: AnyObject) -> Int? {
     last[UInt64(addressOf: object)].map(Int.init).flatMap { number in
       objects[number].object === object ? number : nil
     }
