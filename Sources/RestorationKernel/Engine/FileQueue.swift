@@ -101,7 +101,16 @@ actor FileQueue {
         passedOver: found.passedOver)
     }
     guard let state = found.tree else { return (report, nil, found.mark) }
-    note(state)
+    let isDamaged = state.document.leftovers == nil
+    if isDamaged { file.noteDamage() }
+    // What the launch has found becomes a moment before the first change; one that is damaged is kept anyway.
+    if keeps == nil {
+      let version = state.document.head.facts["applicationVersion"]
+      let isOfOther = version != file.source.environment.applicationVersion
+      let counts = file.conditions.policy.historyBound.counts
+      keeps = isOfOther && !isDamaged ? [.version] : []
+      if counts[.session, default: 0] > 0 { keeps?.append(.session) }
+    }
     if found.moment == nil, let dropped = found.archive?.dropped, dropped.code != .truncated {
       let date = report.source?.savedAt.map { " of \($0)" } ?? ""
       report.launchProblem =
@@ -109,18 +118,6 @@ actor FileQueue {
         + " The next save keeps a copy of the file. (\(dropped.located(at: location).facts))"
     }
     return (report, state, found.mark)
-  }
-
-  /// Notes why a restored state becomes a moment before the first change.
-  private func note(_ state: StoredState) {
-    let isDamaged = state.document.leftovers == nil
-    if isDamaged { file.noteDamage() }
-    guard keeps == nil else { return }
-    let isOfOtherVersion =
-      state.document.head.facts["applicationVersion"] != file.source.environment.applicationVersion
-    // One that is damaged is kept anyway.
-    keeps = isOfOtherVersion && !isDamaged ? [.version] : []
-    if file.conditions.policy.historyBound.counts[.session, default: 0] > 0 { keeps?.append(.session) }
   }
 
   /// Appends a change with a number, unless somebody has asked by now what has become of it.
