@@ -79,7 +79,8 @@ final class Places {
     isNew(slot) ? now.added[Int(slot) - document.elements.count] : document.elements[Int(slot)]
   }
 
-  // One value each: a copy of an element counts references of its name and its children.
+  // One value each: a copy of an element counts references of its name and its children, and a subscript that
+  // yields the element copies it (benchmark: save 10,000 nodes).
   func id(of slot: Int32) -> UInt64 { value(of: slot) { $0.id } }
   func bodyRecord(of slot: Int32) -> UInt64 { value(of: slot) { $0.bodyRecord } }
   func body(of slot: Int32) -> RecordFingerprint { value(of: slot) { $0.body } }
