@@ -48,10 +48,7 @@ extension StateKeeper {
       describe(SurveyNotes(), nil, in: &report)
       return report
     }
-    // What the save says of a state that it sets aside.
-    let unread =
-      findings.hasTriedToRestore
-      ? findings.unread.map { ReportNote.unreadable($0.description) } : .notRestoredBefore
+    let unread = unreadNote
     try await prepare()
     let start = ContinuousClock.now
     let result: Survey.Result
@@ -69,7 +66,7 @@ extension StateKeeper {
       giveBack(result.taken)
       return report
     }
-    if writesAnyway || !result.isEmpty || !isStored {
+    if writesAnyway || result.records.count > 0 || !result.removed.isEmpty || !isStored {
       try await write(result, &report)
     } else {
       apply(result)
@@ -81,6 +78,12 @@ extension StateKeeper {
     describe(result.notes, unread, in: &report)
     if result.change.edits != nil { packDocument() }
     return report
+  }
+
+  /// What a save says of a state that it sets aside.
+  private var unreadNote: ReportNote? {
+    findings.hasTriedToRestore
+      ? findings.unread.map { .unreadable($0.description) } : .notRestoredBefore
   }
 
   /// Writes a change.
@@ -144,11 +147,10 @@ extension StateKeeper {
       KnownObjects.shared.askAll(of: owner)
       findings.registrationCount = registrationCount
     }
-    // A test asks all, since it is to find what does not say that it has changed.
-    let unsaid = settings.heard == nil ? [] : KnownObjects.shared.askAll(of: owner)
     let conditions = Survey.Conditions(
-      now: settings.now(), policy: settings.policy, facts: settings.facts,
-      coming: asking.coming, unsaid: unsaid,
+      now: settings.now(), policy: settings.policy, facts: settings.facts, coming: asking.coming,
+      // A test asks all, since it is to find what does not say that it has changed.
+      unsaid: settings.heard == nil ? [] : KnownObjects.shared.askAll(of: owner),
       storedRecord: { [writer = known.writer] (record) throws(ArchiveError) in
         try writer?.archive?.record(record)
       })

@@ -34,8 +34,6 @@ struct Survey {
     let notes: SurveyNotes
     /// What the next save has to ask again if this one is not stored.
     let taken: [AnyObject]
-
-    var isEmpty: Bool { records.count == 0 && removed.isEmpty }
   }
 
   /// The gate of a save has said no.
