@@ -24,9 +24,9 @@ let next = (
     + [
       "Interface",
       "Types/ObjectObservation.swift", "Types/ViewTree.swift",
-      "Tree/ApplicationEnvironment.swift", "Tree/BootSession.swift",
+      "Tree/ApplicationEnvironment.swift",
       "Tree/KeptBound.swift", "Tree/MigratingState.swift", "Tree/StateMigration.swift",
-      "Engine/Blocking.swift", "Engine/FileExecutor.swift", "Keeping/ExitHook.swift",
+      "Engine/Blocking.swift", "Keeping/ExitHook.swift",
       "Keeping/SignalWire.swift", "Reports/Error+Reason.swift", "Reports/Problems.swift",
       "Stores/BaseDirectories.swift", "Stores/MemoryStateDirectory.swift",
     ].map { "RestorationKit/\($0)" },

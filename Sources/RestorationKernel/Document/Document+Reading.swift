@@ -30,10 +30,11 @@ extension Document {
       } catch {
         leftovers = nil
         elements.removeSubrange(count...)
-        slots = slotsByIdentifier
       }
       next += 1
     }
+    // Some identifiers are those of elements that were left out.
+    if leftovers == nil { slots = slotsByIdentifier }
     do throws(ArchiveError) {
       reached += try readKept(records, slots)
     } catch {

@@ -117,13 +117,6 @@ extension StateFile {
     if kept == nil || reason != .replaced { kept = moment }
   }
 
-  /// The last moment that another archive has replaced since the last call, if not one that is shorter.
-  func takeKept(_ claim: Claim) -> Moment? {
-    guard let moment = kept.take() else { return nil }
-    removeExcess(claim)
-    return moment.reason == .replaced ? nil : moment
-  }
-
   /// Puts the bytes of another file in the place of the archive.
   func put(
     _ file: any ArchiveFile, _ claim: Claim, keeping reason: Moment.Reason?

@@ -14,7 +14,7 @@ extension StateFile {
   ///   from a builder of its own.
   /// - Throws: As ``append(_:removing:schema:isCompactionDue:)``.
   package func openWriter() throws(ArchiveError) -> ArchiveWriter? {
-    if let writer { return writer }
+    if let writing { return writing.writer }
     if let (version, reason) = former {
       do throws(ArchiveError) {
         if let writer = try goOn(try claim(), try key(), from: version) {
@@ -45,7 +45,7 @@ extension StateFile {
   /// Lets what was restored or saved be, since nobody goes on from it: the next change keeps it as a moment.
   package func letBe() {
     (standIn, former) = (nil, nil)
-    if writer?.archive?.hasRecords == true { forgetStored() }
+    if writing?.writer.archive?.hasRecords == true { forgetStored() }
   }
 
   /// Appends changed and removed records as one commit, which is there for good when the call returns.
@@ -67,7 +67,7 @@ extension StateFile {
     isCompactionDue isDue: Bool = false
   ) throws(ArchiveError) -> Appended {
     // A writer looks at the lock itself.
-    let claim = if writer != nil, let claimed { claimed } else { try self.claim() }
+    let claim = if writing != nil, let claimed { claimed } else { try self.claim() }
     // Before the change: it may be there though the call fails.
     isCompactionDue = isCompactionDue || isDue
     do throws(ArchiveError) {
@@ -79,10 +79,10 @@ extension StateFile {
         } else {
           try begin(records, claim, try key(creating: true), schema: schema, keeping: keeps)
         }
-      try? compactWithoutTrace()
+      if isCompactionDue { try? compactWithoutTrace() }
       return (byteCount, takeKept(claim))
     } catch {
-      if error.code == .outdated, let writer { recover(writer) }
+      if error.code == .outdated, let writing { recover(writing.writer) }
       if kept != nil { removeExcess(claim) }
       throw error
     }
@@ -99,7 +99,7 @@ extension StateFile {
         try writer.compact()
         keeps = .replaced
       }
-      let key = try key(creating: true)
+      guard let key = try source.keys.key(creating: true) else { throw noKey }
       if writing?.key.isSame(as: key) == false {
         try writer.rotate(slots: [.key(key)])
         writing?.key = key
@@ -133,13 +133,21 @@ extension StateFile {
     }
   }
 
+  /// The last moment that another archive has replaced since the last call, if not one that is shorter.
+  func takeKept(_ claim: Claim) -> Moment? {
+    guard let moment = kept.take() else { return nil }
+    removeExcess(claim)
+    return moment.reason == .replaced ? nil : moment
+  }
+
   // MARK: No trace
 
   /// Writes the file anew without what was removed, and without its name, if that is due.
   ///
   /// After a failure the next append, the end and the next launch try again.
   func compactWithoutTrace() throws(ArchiveError) {
-    guard isCompactionDue, let writer, let archive = writer.archive else { return }
+    guard isCompactionDue, let writer = writing?.writer, let archive = writer.archive
+    else { return }
     let records = try records(of: archive)
     numbering += 1
     try writer.rewrite(records, schema: archive.schema)
@@ -204,17 +212,9 @@ extension StateFile {
     try compactWithoutTrace()
     mark?.end()
     mark = nil
-    let former = writer?.version.map { ($0, keeps) } ?? former
+    let former = writing?.writer.version.map { ($0, keeps) } ?? former
     forgetStored()
     self.former = former
     claimed = nil
   }
-}
-
-extension Archive {
-  /// Whether a change cannot be read that was reported as stored, as one that is cut off was to nobody.
-  var isDamaged: Bool { ![nil, .truncated].contains(dropped?.code) }
-
-  /// False for an archive that was written empty.
-  var hasRecords: Bool { extent.snapshotRecordCount + extent.changeCount > 0 }
 }

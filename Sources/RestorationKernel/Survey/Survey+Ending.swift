@@ -2,15 +2,6 @@ internal import ArchiveCodec
 
 /// What goes, and who is below whom.
 extension Survey {
-  /// Whether bodies alone are others than before, of which nothing follows: all objects have the places that
-  /// they had, nobody refers to others, and nothing is kept.
-  var isOfBodies: Bool {
-    places.added.isEmpty && places.moved.isEmpty && places.orphans.isEmpty && contents.isEmpty
-      && !places.findsAllByObject && edits.references.isEmpty && edits.heard.isEmpty
-      && edits.asksBelow.isEmpty && places.objects.newForms.isEmpty
-      && document.isSettled(conditions.facts) && conditions.unsaid.isEmpty
-  }
-
   /// Decides what follows from what the objects have said, and writes it.
   mutating func settle() throws {
     expireKept()

@@ -1,22 +1,11 @@
 internal import ArchiveCodec
 package import RestorationFoundation
 
-/// What a save takes from what is kept.
-struct Taken {
-  /// Why elements were kept that objects have just claimed.
-  var claims: [Int32: Kept] = [:]
-  /// The own body that is replaced, and that nobody has read.
-  var replaced: Kept?
-  /// To whom the unread bodies refer that this save writes, by the bodies.
-  var references: [UInt64: [UInt64]] = [:]
-}
-
 extension Survey {
   // MARK: Claims
 
   /// Lets an object have an element that was kept; it has not read the body.
   mutating func claim(_ slot: Int32, by object: any StateRestoring) {
-    guard !document.kept.elements.isEmpty else { return }
     // What lies below a kept element was not read, either.
     let above = taken.claims.isEmpty ? nil : taken.claims[document[slot].place.parent]
     guard let kept = document.kept.elements[slot] ?? above else { return }

@@ -2,38 +2,9 @@ internal import ArchiveCodec
 
 /// What references reach.
 extension Survey {
-  /// Notes whom an object refers to; those that nobody contains are stored below it.
-  mutating func setReferred(_ mentions: [Places.Mention], below slot: Int32) throws {
-    if !edits.isWhole, !places.isNew(slot), document[slot].isUnheard {
-      edits.heard.insert(slot)
-      // The stored body may have referred to others.
-      if bodies.last?.slot == slot { hasDropped = true }
-    }
-    let before = edits.references[slot] ?? document.links.all[slot] ?? []
-    guard !mentions.isEmpty || !before.isEmpty else { return }
-    var ids: [UInt64] = []
-    var seen: Set<Int32> = []
-    for mention in mentions where seen.insert(mention.slot).inserted {
-      ids.append(places.id(of: mention.slot))
-      let isKept =
-        (document.kept.elements[mention.slot] != nil || agenda.kept.contains(mention.slot))
-        && mention.slot != places.coming?.slot
-        && !places.isVisited(mention.object)
-      // What nobody has takes nothing over before it is taken over itself.
-      if isKept || places.isHomeless(mention.slot), !places.isHomeless(slot) {
-        for (object, scoped) in places.withScopes(mention) {
-          try take(object, at: scoped, below: slot)
-        }
-      }
-    }
-    guard ids != before else { return }
-    if !Set(before).isSubset(of: ids) { hasDropped = true }
-    edits.references[slot] = ids
-  }
-
   /// Gives an object that nobody contains its place: a node below the element that refers to it, a registered
   /// object below the one that scopes it.
-  private mutating func take(
+  mutating func take(
     _ object: any StateRestoring, at slot: Int32, below referrer: Int32
   ) throws {
     var place: Place
@@ -97,9 +68,8 @@ extension Survey {
 
   // MARK: Who is reached
 
-  /// Visits what only references reach from an element, if saves have to look there.
+  /// Visits what only references reach from a stored element, if saves have to look there.
   mutating func visitReferred(below slot: Int32) throws {
-    guard document.links.hasReferred, !places.isNew(slot) else { return }
     for slot in document[slot].children
     where places.role(of: slot).livesByReferences && places.asksBelow(slot)
       && !places.isHomeless(slot) && document.kept.elements[slot] == nil
@@ -137,7 +107,10 @@ extension Survey {
       touchContents(of: places.parent(of: slot))
     }
     var (isTaking, lost) = (false, Set<UInt64>())
-    for (slot, referrer) in found where places.isHomeless(slot) {
+    let uppermost = uppermost(of: found.map(\.slot))
+    for (slot, referrer) in found.filter({ uppermost.contains($0.slot) }) + found
+    where places.isHomeless(slot) {
+      lost.remove(places.id(of: slot))
       if places.isHomeless(referrer) {
         lost.insert(places.id(of: slot))
       } else if let object = places.object(at: slot) {
@@ -154,6 +127,25 @@ extension Survey {
       }
     }
     return try askReferrers(to: lost) || isTaking
+  }
+
+  /// Those of some elements that lie below no other one of them: these are taken first, and what lies below one
+  /// of them comes with it.
+  private func uppermost(of slots: [Int32]) -> Set<Int32> {
+    let all = Set(slots)
+    // Whether an element, or one above it, is one of them.
+    var isIn: [Int32: Bool] = [:]
+    for slot in slots where places.isHomeless(slot) {
+      let above = sequence(first: places.parent(of: slot)) { [places] in places.parent(of: $0) }
+        .prefix { $0 > Document.tree && isIn[$0] == nil && !all.contains($0) }
+      let path = Array(above)
+      let end = path.last.map(places.parent) ?? places.parent(of: slot)
+      for slot in path { isIn[slot] = isIn[end] ?? all.contains(end) }
+    }
+    return all.filter { slot in
+      let parent = places.parent(of: slot)
+      return !(isIn[parent] ?? all.contains(parent))
+    }
   }
 
   /// Asks those who refer to elements that go, and may have others by now: an object that is found by its name
@@ -250,7 +242,7 @@ extension Survey {
     }
   }
 
-  private func isContained(_ slot: Int32) -> Bool {
+  func isContained(_ slot: Int32) -> Bool {
     // What is kept stays, and so does that to which it refers.
     places.parent(of: slot) >= Document.tree && !places.orphans.contains(slot)
       && (!places.role(of: slot).livesByReferences || document.kept.elements[slot] != nil)

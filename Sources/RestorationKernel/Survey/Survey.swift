@@ -127,6 +127,48 @@ struct Survey {
 
   // MARK: - Order
 
+  mutating func placeRoots(_ roots: [any RestorableNode]) throws {
+    if document.hasPlaces(of: roots, owner) {
+      return zip(roots, document[Document.tree].children).forEach { places.visit($0, at: $1) }
+    }
+    try place(
+      roots, besides: [], below: Document.tree, of: document[Document.tree].children)
+    if document.links.hasReferred { try visitReferred(below: Document.tree) }
+    try placeAll()
+  }
+
+  /// Puts an object among those that will be asked, and places what is below it.
+  mutating func place(belowOf visit: Visit) throws {
+    agenda.visits.append(visit)
+    if visit.asksBody { places.notes.add(asked: visit.slot) }
+    if document.links.hasReferred, !places.isNew(visit.slot) {
+      try visitReferred(below: visit.slot)
+    }
+    guard let node = visit.info.node(visit.object) else { return }
+    let (below, presented, views) = try KnownObjects.shared.observing(
+      .contents, visit.object, visit.info, of: owner
+    ) {
+      () throws -> ([any RestorableNode], (any RestorableNode)?, [NamedView]) in
+      // Code that does not observe the node asks for these properties elsewhere.
+      if visit.info.tracking == .observed { _ = (node.restorationName, node.restorationClass) }
+      let (below, presented) = (node.restorationChildren, node.restorationPresented)
+      let own = node.restorationViews
+      guard !own.isEmpty else { return (below, presented, []) }
+      let others = below + [presented].compactMap(\.self)
+      let most = conditions.policy.nodeLimit
+      guard let views = ViewTree.views(own, of: node, besides: others, most: most)
+      else {
+        throw RestorationError.tooManyNodes(places.path(of: visit.slot), most)
+      }
+      return (below, presented, views)
+    }
+    let stored = places.isNew(visit.slot) ? [] : document[visit.slot].children
+    guard !below.isEmpty || presented != nil || !views.isEmpty || !stored.isEmpty else { return }
+    try place(
+      below, presented, besides: views, below: visit.slot, of: stored,
+      maySharing: visit.info.traits.tellEqualChildrenApart)
+  }
+
   mutating func placeAll() throws {
     while let visit = agenda.met.popLast() {
       if visit.slot >= 0 {
@@ -206,7 +248,7 @@ struct Survey {
 
   /// Visits an object that is found by itself.
   mutating func visit(changed object: any StateRestoring, _ info: TypeInfo, at slot: Int32) throws {
-    if !places.isNew(slot) { claim(slot, by: object) }
+    if !places.isNew(slot), !document.kept.elements.isEmpty { claim(slot, by: object) }
     KnownObjects.shared.note(object, at: slot, of: owner)
     agenda.asked.append(object)
     if info.tracking == .always { noteAsking(at: slot) }
@@ -215,6 +257,45 @@ struct Survey {
 
   /// What the next save has to ask again if this one is not stored.
   var asked: [AnyObject] { agenda.asked + agenda.changed.map(\.object) }
+
+  /// Notes whom an object refers to; those that nobody contains are stored below it.
+  mutating func setReferred(_ mentions: [Places.Mention], below slot: Int32) throws {
+    if !edits.isWhole, !places.isNew(slot), document[slot].isUnheard {
+      edits.heard.insert(slot)
+      // The stored body may have referred to others.
+      if bodies.last?.slot == slot { hasDropped = true }
+    }
+    let before = edits.references[slot] ?? document.links.all[slot] ?? []
+    guard !mentions.isEmpty || !before.isEmpty else { return }
+    for mention in mentions {
+      let isKept =
+        (document.kept.elements[mention.slot] != nil || agenda.kept.contains(mention.slot))
+        && mention.slot != places.coming?.slot
+        && !places.isVisited(mention.object)
+      // What is contained may come back with what contains it, which is not known before the end.
+      let isLost = places.isHomeless(mention.slot) && !isContained(mention.slot)
+      // What nobody has takes nothing over before it is taken over itself.
+      if isKept || isLost, !places.isHomeless(slot) {
+        for (object, scoped) in places.withScopes(mention) {
+          try take(object, at: scoped, below: slot)
+        }
+      }
+    }
+    var seen: Set<UInt64> = []
+    let ids = mentions.map { places.id(of: $0.slot) }.filter { seen.insert($0).inserted }
+    guard ids != before else { return }
+    if !Set(before).isSubset(of: ids) { hasDropped = true }
+    edits.references[slot] = ids
+  }
+
+  /// Whether bodies alone are others than before, of which nothing follows: all objects have the places that
+  /// they had, nobody refers to others, and nothing is kept.
+  var isOfBodies: Bool {
+    places.added.isEmpty && places.moved.isEmpty && places.orphans.isEmpty && contents.isEmpty
+      && !places.findsAllByObject && edits.references.isEmpty && edits.heard.isEmpty
+      && edits.asksBelow.isEmpty && places.objects.newForms.isEmpty
+      && document.isSettled(conditions.facts) && conditions.unsaid.isEmpty
+  }
 
   // MARK: - Asking
 
@@ -326,5 +407,25 @@ struct Survey {
       if body != stored { taken.replaced = withheld }
     }
     if body != stored { bodies.append((slot, body)) }
+  }
+}
+
+/// What a save takes from what is kept.
+struct Taken {
+  /// Why elements were kept that objects have just claimed.
+  var claims: [Int32: Kept] = [:]
+  /// The own body that is replaced, and that nobody has read.
+  var replaced: Kept?
+  /// To whom the unread bodies refer that this save writes, by the bodies.
+  var references: [UInt64: [UInt64]] = [:]
+}
+
+extension Document {
+  /// Whether roots are where they were and have not changed, and saves need not look for anybody below them.
+  func hasPlaces(of roots: [any RestorableNode], _ owner: KnownObjects.Owner) -> Bool {
+    let (tree, known) = (self[Self.tree], KnownObjects.shared)
+    return !findsAllByObject && !tree.asksBelow
+      && roots.map { known.known($0, to: owner).flatMap { $0.hasChanged ? nil : $0.slot } }
+        == tree.children
   }
 }
