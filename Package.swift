@@ -25,7 +25,7 @@ let next = (
       "Interface",
       "Types/ObjectObservation.swift", "Types/ViewTree.swift",
       "Tree/ApplicationEnvironment.swift",
-      "Tree/KeptBound.swift", "Tree/MigratingState.swift", "Tree/StateMigration.swift",
+      "Tree/MigratingState.swift", "Tree/StateMigration.swift",
       "Engine/Blocking.swift", "Keeping/ExitHook.swift",
       "Keeping/SignalWire.swift", "Reports/Error+Reason.swift", "Reports/Problems.swift",
       "Stores/BaseDirectories.swift", "Stores/MemoryStateDirectory.swift",

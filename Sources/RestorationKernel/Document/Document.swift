@@ -242,15 +242,15 @@ final class StoredPaths {
   /// The paths of elements with others below them.
   private var known: [Int32: RestorationPath] = [:]
   /// The element above the one that was asked for last: siblings come one after the other.
-  private var last = (parent: Document.tree, path: RestorationPath())
+  private var last: (parent: Int32, path: RestorationPath)?
 
   init(_ document: Document) { elements = document.elements }
 
   subscript(slot: Int32) -> RestorationPath {
     guard slot > Document.tree else { return RestorationPath() }
     let place = elements[Int(slot)].place
-    if last.parent != place.parent { last = (place.parent, path(of: place.parent)) }
-    return last.path.appending(place)
+    if last?.parent != place.parent { last = (place.parent, path(of: place.parent)) }
+    return (last?.path ?? RestorationPath()).appending(place)
   }
 
   private func path(of slot: Int32) -> RestorationPath {
@@ -375,7 +375,8 @@ extension Document {
 extension Kept {
   /// Why a body is not read, as this version of the app sees it.
   fileprivate func outcome(of form: Form, _ types: TypeTable) -> ElementOutcome {
-    let known = types.version(ofClass: form.className, restoredBy: form.restorationClassName)
+    let known =
+      types.version(ofClass: form.className, restoredBy: form.restorationClassName) ?? .first
     let isNewer = form.version > known.number
     if reason == .leftOut, !isNewer { return .skipped }
     let isRefused =

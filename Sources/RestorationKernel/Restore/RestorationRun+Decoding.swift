@@ -102,7 +102,7 @@ extension RestorationRun {
     let restorationClassName: String?
     /// Makes the objects of the restoration class, or else of the class; nil if nothing that does is registered.
     let factory: TypeTable.Factory?
-    fileprivate let version: StateVersion
+    fileprivate let version: StateVersion?
     /// Whether the form is of the version that is known.
     fileprivate let isCurrent: Bool
 
@@ -115,7 +115,7 @@ extension RestorationRun {
       let makes = restorationClassName != nil || maker?.type is any StateRestoring.Type
       factory = makes ? maker?.factory : nil
       version = run.types.version(ofClass: className, restoredBy: restorationClassName)
-      isCurrent = form.version == version.number
+      isCurrent = form.version == version?.number ?? 1
     }
   }
 
@@ -154,7 +154,7 @@ extension RestorationRun {
   /// Reads a body of a form, an older one by its migrations.
   private func read(_ record: UInt64?, _ number: Int32, unread: ReadBody.Unread?) -> ReadBody {
     let body = Result { () throws(ArchiveError) in try record.map(elements.body) ?? .empty }
-    var (version, known) = (form(number).stored.version, form(number).version)
+    var (version, known) = (form(number).stored.version, form(number).version ?? .first)
     guard case .success(let stored) = body, version != known.number else {
       return ReadBody(unread: unread, body: body)
     }

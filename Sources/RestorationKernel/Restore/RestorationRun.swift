@@ -320,7 +320,7 @@ extension RestorationRun {
     let scope = scope.map { ObjectIdentifier($0) }
     var known = existing.registered.removeValue(forKey: identifier) ?? (0, [:])
     // One that has another identifier by now may stand before others.
-    if let found = known.byScope[scope], objects.registeredNames[found] != identifier {
+    if let found = known.byScope[scope], objects.registeredName(of: found) != identifier {
       known = (0, [:])
     }
     for (number, object) in objects.registeredObjects(named: identifier, after: known.last) {

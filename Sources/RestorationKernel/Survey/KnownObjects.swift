@@ -43,9 +43,7 @@ final class KnownObjects: Sendable {
   func known(_ object: AnyObject, to owner: Owner) -> Known? {
     table.withLock { table in
       guard let number = table.number(of: object, owner.number), table.entries[number].slot >= 0
-      else {
-        return nil
-      }
+      else { return nil }
       return Known(slot: table.entries[number].slot, hasChanged: table.entries[number].hasChanged)
     }
   }

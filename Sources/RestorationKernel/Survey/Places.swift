@@ -265,7 +265,7 @@ extension Places: StateEncoding {
     var inChain: Set = [ObjectIdentifier(mention.object)]
     while let object = chain[chain.count - 1].object as? any RestorableObject,
       let scope = object.restorationParent as? any RestorableObject,
-      !(scope is any RestorableNode), objects.registeredNames[scope] != nil,
+      !(scope is any RestorableNode), objects.registeredName(of: scope) != nil,
       slot(of: scope).map(isHomeless) ?? true,
       inChain.insert(ObjectIdentifier(scope)).inserted
     {
@@ -282,7 +282,7 @@ extension Places: StateEncoding {
     switch object {
     case let node as any RestorableNode: name = objects.identifier(of: node)
     case let object as any RestorableObject:
-      (name, role) = (objects.registeredNames[object], .object)
+      (name, role) = (objects.registeredName(of: object), .object)
       let scope = object.restorationParent
       parent = scope.flatMap { visitedSlot(of: $0) ?? known($0)?.slot } ?? Document.tree
     default: return nil

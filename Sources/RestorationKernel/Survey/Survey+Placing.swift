@@ -7,7 +7,8 @@ extension Survey {
   /// Places what an object says that it contains.
   mutating func place(
     _ nodes: [any RestorableNode], _ presented: (any RestorableNode)? = nil,
-    besides views: [NamedView], below parent: Int32, of stored: [Int32], maySharing: Bool = false
+    besides views: [NamedView] = [], below parent: Int32, of stored: [Int32],
+    maySharing: Bool = false
   ) throws {
     var siblings = Siblings(below: parent, of: stored, expecting: nodes.count + views.count)
     let first = agenda.met.count

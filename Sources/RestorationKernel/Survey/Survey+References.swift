@@ -16,7 +16,7 @@ extension Survey {
       }
       place = Place(parent: referrer, role: .referred, name: name)
     case let object as any RestorableObject:
-      guard let name = places.objects.registeredNames[object] else { return }
+      guard let name = places.objects.registeredName(of: object) else { return }
       place = Place(parent: scope(of: object, at: slot), role: .object, name: name)
     // Views belong to their nodes.
     default: return
@@ -53,10 +53,8 @@ extension Survey {
     var isMoving = false
     for visit in agenda.visits where visit.asksBody && places.role(of: visit.slot) == .object {
       guard let object = visit.object as? any RestorableObject, !places.isHomeless(visit.slot),
-        places.objects.registeredNames[object] != nil
-      else {
-        continue
-      }
+        places.objects.registeredName(of: object) != nil
+      else { continue }
       let chain = places.withScopes((object, visit.slot))
       guard chain.count > 1 || scope(of: object, at: visit.slot) != places.parent(of: visit.slot)
       else { continue }
@@ -107,9 +105,7 @@ extension Survey {
       touchContents(of: places.parent(of: slot))
     }
     var (isTaking, lost) = (false, Set<UInt64>())
-    let uppermost = uppermost(of: found.map(\.slot))
-    for (slot, referrer) in found.filter({ uppermost.contains($0.slot) }) + found
-    where places.isHomeless(slot) {
+    for (slot, referrer) in found where places.isHomeless(slot) {
       lost.remove(places.id(of: slot))
       if places.isHomeless(referrer) {
         lost.insert(places.id(of: slot))
@@ -127,25 +123,6 @@ extension Survey {
       }
     }
     return try askReferrers(to: lost) || isTaking
-  }
-
-  /// Those of some elements that lie below no other one of them: these are taken first, and what lies below one
-  /// of them comes with it.
-  private func uppermost(of slots: [Int32]) -> Set<Int32> {
-    let all = Set(slots)
-    // Whether an element, or one above it, is one of them.
-    var isIn: [Int32: Bool] = [:]
-    for slot in slots where places.isHomeless(slot) {
-      let above = sequence(first: places.parent(of: slot)) { [places] in places.parent(of: $0) }
-        .prefix { $0 > Document.tree && isIn[$0] == nil && !all.contains($0) }
-      let path = Array(above)
-      let end = path.last.map(places.parent) ?? places.parent(of: slot)
-      for slot in path { isIn[slot] = isIn[end] ?? all.contains(end) }
-    }
-    return all.filter { slot in
-      let parent = places.parent(of: slot)
-      return !(isIn[parent] ?? all.contains(parent))
-    }
   }
 
   /// Asks those who refer to elements that go, and may have others by now: an object that is found by its name
@@ -208,7 +185,8 @@ extension Survey {
     return all
   }
 
-  /// The elements to which references lead from the tree, each with the first in the walk that refers to it.
+  /// The elements to which references lead from the tree, each with the first in the walk that refers to it; before
+  /// all of them those that come with no other one, as it contains them.
   ///
   /// Who is reached has all that it contains.
   private func reachedElements() throws -> [(slot: Int32, referrer: Int32)] {
@@ -236,7 +214,12 @@ extension Survey {
         for target in targets where reached.insert(target).inserted { found.append((target, slot)) }
         stack += below[Int(slot)].filter { reached.insert($0).inserted }.reversed()
       }
-      guard next < found.count else { return found }
+      guard next < found.count else {
+        let uppermost = found.filter { slot, _ in
+          !isContained(slot) || !reached.contains(places.parent(of: slot))
+        }
+        return uppermost + found
+      }
       stack.append(found[next].slot)
       next += 1
     }

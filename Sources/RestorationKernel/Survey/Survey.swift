@@ -131,8 +131,7 @@ struct Survey {
     if document.hasPlaces(of: roots, owner) {
       return zip(roots, document[Document.tree].children).forEach { places.visit($0, at: $1) }
     }
-    try place(
-      roots, besides: [], below: Document.tree, of: document[Document.tree].children)
+    try place(roots, below: Document.tree, of: document[Document.tree].children)
     if document.links.hasReferred { try visitReferred(below: Document.tree) }
     try placeAll()
   }
@@ -211,7 +210,12 @@ struct Survey {
     guard let above = KnownObjects.shared.object(at: places.parent(of: slot), of: owner),
       let node = above as? any StateRestoring
     else { return }
-    try visit(node, types.info(of: node), at: places.parent(of: slot), asksBody: false)
+    let (info, parent) = (types.info(of: node), places.parent(of: slot))
+    if places.known(node)?.hasChanged == true {
+      try visit(changed: node, info, at: parent)
+    } else {
+      try visit(node, info, at: parent, asksBody: false)
+    }
     try placeAll()
   }
 

@@ -92,9 +92,9 @@ final class TypeTable {
   }
 
   /// The version of an object's state: the version of its class, or that of its restoration class
-  /// if the class is not registered.
-  func version(ofClass name: String, restoredBy restorationClass: String?) -> StateVersion {
-    (registrations[name] ?? restorationClass.flatMap { registrations[$0] })?.version ?? .first
+  /// if the class is not registered; nil for the first one, if neither is.
+  func version(ofClass name: String, restoredBy restorationClass: String?) -> StateVersion? {
+    (registrations[name] ?? restorationClass.flatMap { registrations[$0] })?.version
   }
 
   // MARK: Storyboards
@@ -234,13 +234,13 @@ final class ObjectTable {
 
   let types: TypeTable
   /// The names under which nodes were restored, which saves use where a node names none itself.
-  private var restoredNames = WeakTable<(identifier: String, restorationClass: String?)>()
-  /// The identifiers that objects were registered under.
-  private(set) var registeredNames = WeakTable<String>()
+  private var restoredNames: WeakTable<(identifier: String, restorationClass: String?)>?
+  /// The identifiers that objects were registered under; nil if none was.
+  private var registeredNames: WeakTable<String>?
   /// The objects that were registered under each identifier, in that order, for as long as they live.
   private var registered: [String: [Registered]] = [:]
   /// Whether an object may be saved under names that it was restored under.
-  private(set) var hasRestoredNames = false
+  var hasRestoredNames: Bool { restoredNames != nil }
   /// Counts the registered objects.
   private(set) var changeCount = 0
   /// The forms of the document, and those that a save meets first.
@@ -260,7 +260,7 @@ final class ObjectTable {
     // A node that was restored under another identifier keeps it: under the name of its class it
     // could be the second node of that name.
     if hasRestoredNames, own == nil || types.info(of: node).isNamedByClass,
-      let restored = restoredNames[node]
+      let restored = restoredNames?[node]
     {
       return restored.identifier
     }
@@ -279,8 +279,9 @@ final class ObjectTable {
       && (restorationClass == nil
         || self.restorationClass(of: object, info, naming: node?.restorationClass) != nil)
     if saysAll, !hasRestoredNames { return }
-    restoredNames[object] = saysAll ? nil : (identifier, restorationClass)
-    (hasRestoredNames, age) = (true, age + 1)
+    if restoredNames == nil { restoredNames = WeakTable() }
+    restoredNames?[object] = saysAll ? nil : (identifier, restorationClass)
+    age += 1
   }
 
   /// The restoration class to save, if the object names one, is made by a
@@ -291,19 +292,22 @@ final class ObjectTable {
     // Most nodes are made by their own class.
     if let type { return type == info.type ? info.name : types.name(of: type) }
     if let own = info.registration, own.isNamedBySaves { return own.name }
-    return restoredNames[object]?.restorationClass
+    return restoredNames?[object]?.restorationClass
   }
 
   // MARK: Registered objects
 
+  func registeredName(of object: AnyObject) -> String? { registeredNames?[object] }
+
   /// Registers an object; it keeps the last identifier that it was given.
   func register(_ object: any RestorableObject, identifier: String) {
     guard Element.canBeCalled(identifier) else { return }
-    let old = registeredNames[object]
+    let old = registeredName(of: object)
     guard old != identifier else { return }
     changeCount += 1
     if let old { registered[old]?.removeAll { $0.object === object } }
-    registeredNames[object] = identifier
+    if registeredNames == nil { registeredNames = WeakTable() }
+    registeredNames?[object] = identifier
     var equal = registered.removeValue(forKey: identifier) ?? []
     // Entries of objects that are gone are dropped when the array would grow.
     if equal.count == equal.capacity { equal.removeAll { $0.object == nil } }
@@ -324,7 +328,7 @@ final class ObjectTable {
   func name(of object: any StateRestoring) -> String? {
     if let node = types.info(of: object).node(object) { return identifier(of: node) }
     if let view = object as? any RestorableView { return view.restorationName }
-    return registeredNames[object]
+    return registeredName(of: object)
   }
 
   // MARK: Forms
@@ -355,7 +359,7 @@ final class ObjectTable {
     let isMade = maker.map { types.registrations[$0]?.factory != nil } ?? true
     if let maker, !isMade { note(.restorationClassNotRegistered(maker)) }
     var form = Form(className: info.name, restorationClassName: maker)
-    form.version = types.version(ofClass: info.name, restoredBy: maker).number
+    form.version = types.version(ofClass: info.name, restoredBy: maker)?.number ?? 1
     form.storyboard = info.node(object).flatMap(types.storyboard)
     let number = numbers[form] ?? Int32(forms.count)
     if number == forms.count {

@@ -42,6 +42,25 @@ final class SurveyEdgeTests: ChangeTestCase {
     XCTAssertEqual([node.text, shared.text], ["late", "first"])
   }
 
+  /// The child was stored before the node that contains it now, so it is looked at first.
+  func testWhatANodeSaysIsStoredThoughANodeBelowItHasGotAnotherName() async throws {
+    let (root, child, later) = (TrackedNode("root"), TrackedNode("a"), TrackedNode("b"))
+    root.below = [child]
+    let keeper = try launch.keeper()
+    _ = try await keeper.save([root])
+    (later.value, later.below, root.below) = ("old", [child], [later])
+    _ = try await keeper.save([root])
+    (later.value, child.name) = ("new", "c")
+    _ = try await keeper.save([root])
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/b", "root/b/c"])
+    let other = TrackedNode("b")
+    let next = TrackedNode("root")
+    (next.below, other.below) = ([other], [TrackedNode("c")])
+    await keeper.close()
+    _ = try await launch.keeper().restore(into: [next])
+    XCTAssertEqual(other.value, "new")
+  }
+
   // MARK: Packed documents
 
   func testWhatIsKeptKnownAndReferredToStaysSoWhenMostElementsAreGone() async throws {
