@@ -106,7 +106,6 @@ extension Survey {
     }
     var (isTaking, lost) = (false, Set<UInt64>())
     for (slot, referrer) in found where places.isHomeless(slot) {
-      lost.remove(places.id(of: slot))
       if places.isHomeless(referrer) {
         lost.insert(places.id(of: slot))
       } else if let object = places.object(at: slot) {
@@ -185,8 +184,7 @@ extension Survey {
     return all
   }
 
-  /// The elements to which references lead from the tree, each with the first in the walk that refers to it; before
-  /// all of them those that come with no other one, as it contains them.
+  /// The elements to which references lead from the tree, each with the first in the walk that refers to it.
   ///
   /// Who is reached has all that it contains.
   private func reachedElements() throws -> [(slot: Int32, referrer: Int32)] {
@@ -214,18 +212,13 @@ extension Survey {
         for target in targets where reached.insert(target).inserted { found.append((target, slot)) }
         stack += below[Int(slot)].filter { reached.insert($0).inserted }.reversed()
       }
-      guard next < found.count else {
-        let uppermost = found.filter { slot, _ in
-          !isContained(slot) || !reached.contains(places.parent(of: slot))
-        }
-        return uppermost + found
-      }
+      guard next < found.count else { return found }
       stack.append(found[next].slot)
       next += 1
     }
   }
 
-  func isContained(_ slot: Int32) -> Bool {
+  private func isContained(_ slot: Int32) -> Bool {
     // What is kept stays, and so does that to which it refers.
     places.parent(of: slot) >= Document.tree && !places.orphans.contains(slot)
       && (!places.role(of: slot).livesByReferences || document.kept.elements[slot] != nil)

@@ -64,6 +64,8 @@ struct Survey {
     var asked: [AnyObject] = []
     /// The objects that have said that they have changed.
     var changed: [(object: AnyObject, slot: Int32)] = []
+    /// The elements that were visited for what is below them, before anybody has looked at their names.
+    var fromBelow: Set<Int32> = []
   }
 
   let places: Places
@@ -185,8 +187,10 @@ struct Survey {
   mutating func placeChanged() throws -> Bool {
     let count = agenda.visits.count
     for (object, slot) in agenda.changed
-    where !places.isVisited(object) && !places.isHomeless(slot) && !agenda.kept.contains(slot) {
-      guard let object = object as? any StateRestoring else { continue }
+    where !places.isHomeless(slot) && !agenda.kept.contains(slot) {
+      guard !places.isVisited(object) || agenda.fromBelow.remove(slot) != nil,
+        let object = object as? any StateRestoring
+      else { continue }
       let info = types.info(of: object)
       try renew(object, info, at: slot)
       if !places.isVisited(object) { try visit(changed: object, info, at: slot) }
@@ -211,6 +215,7 @@ struct Survey {
       let node = above as? any StateRestoring
     else { return }
     let (info, parent) = (types.info(of: node), places.parent(of: slot))
+    if !places.isVisited(node) { agenda.fromBelow.insert(parent) }
     if places.known(node)?.hasChanged == true {
       try visit(changed: node, info, at: parent)
     } else {
@@ -271,22 +276,21 @@ struct Survey {
     }
     let before = edits.references[slot] ?? document.links.all[slot] ?? []
     guard !mentions.isEmpty || !before.isEmpty else { return }
-    for mention in mentions {
+    var ids: [UInt64] = []
+    var seen: Set<Int32> = []
+    for mention in mentions where seen.insert(mention.slot).inserted {
+      ids.append(places.id(of: mention.slot))
       let isKept =
         (document.kept.elements[mention.slot] != nil || agenda.kept.contains(mention.slot))
         && mention.slot != places.coming?.slot
         && !places.isVisited(mention.object)
-      // What is contained may come back with what contains it, which is not known before the end.
-      let isLost = places.isHomeless(mention.slot) && !isContained(mention.slot)
       // What nobody has takes nothing over before it is taken over itself.
-      if isKept || isLost, !places.isHomeless(slot) {
+      if isKept || places.isHomeless(mention.slot), !places.isHomeless(slot) {
         for (object, scoped) in places.withScopes(mention) {
           try take(object, at: scoped, below: slot)
         }
       }
     }
-    var seen: Set<UInt64> = []
-    let ids = mentions.map { places.id(of: $0.slot) }.filter { seen.insert($0).inserted }
     guard ids != before else { return }
     if !Set(before).isSubset(of: ids) { hasDropped = true }
     edits.references[slot] = ids

@@ -43,17 +43,17 @@ final class SurveyEdgeTests: ChangeTestCase {
   }
 
   /// The child was stored before the node that contains it now, so it is looked at first.
-  func testWhatANodeSaysIsStoredThoughANodeBelowItHasGotAnotherName() async throws {
+  func testWhatANodeSaysIsStoredThoughANodeBelowItHasGotAnotherNameToo() async throws {
     let (root, child, later) = (TrackedNode("root"), TrackedNode("a"), TrackedNode("b"))
     root.below = [child]
     let keeper = try launch.keeper()
     _ = try await keeper.save([root])
     (later.value, later.below, root.below) = ("old", [child], [later])
     _ = try await keeper.save([root])
-    (later.value, child.name) = ("new", "c")
+    (later.name, later.value, child.name) = ("d", "new", "c")
     _ = try await keeper.save([root])
-    XCTAssertEqual(try launch.storedPaths(), ["root", "root/b", "root/b/c"])
-    let other = TrackedNode("b")
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/d", "root/d/c"])
+    let other = TrackedNode("d")
     let next = TrackedNode("root")
     (next.below, other.below) = ([other], [TrackedNode("c")])
     await keeper.close()
