@@ -210,7 +210,7 @@ struct SurveyNotes {
   private var notes: [Int32: [ReportNote]] = [:]
   private var outcomes: [Int32: ElementOutcome] = [:]
   private(set) var askedCount = 0
-  /// Whether nothing is said but that what is usual has become of elements, so that no line is one of a problem.
+  /// Whether nothing is said but what has become of elements, and no line is one of a problem.
   private(set) var isPlain = true
 
   init(usual: ElementOutcome = .saved) { self.usual = usual }
@@ -245,7 +245,9 @@ struct SurveyNotes {
   }
 
   mutating func set(_ outcome: ElementOutcome, _ slot: Int32) {
-    if outcome != usual { (outcomes[slot], isPlain) = (outcome, false) }
+    guard outcome != usual else { return }
+    outcomes[slot] = outcome
+    if outcome.isProblem { isPlain = false }
   }
 
   /// Whether the lines are few, and about few of so many elements.
