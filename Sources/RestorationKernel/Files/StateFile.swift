@@ -16,7 +16,12 @@ package final class StateFile {
     package let environment: ApplicationEnvironment
     package let limits: ArchiveLimits
     /// Waits for another instance that has the state, and may be about to end; false ends the waiting.
-    package var pause: @Sendable (_ tries: Int, _ policy: InstancePolicy) -> Bool = Self.waitALittle
+    package var pause: @Sendable (_ tries: Int, _ policy: InstancePolicy) -> Bool = {
+      tries, policy in
+      // A write takes a few milliseconds.
+      _ = usleep(5000)
+      return !Task.isCancelled && tries < (policy == .single ? 200 : 20)
+    }
 
     package init(
       name: String, application: String, directory: any StateDirectory, keys: any KeyProvider,
@@ -24,12 +29,6 @@ package final class StateFile {
     ) {
       (self.name, self.application, self.directory) = (name, application, directory)
       (self.keys, self.environment, self.limits) = (keys, environment, limits)
-    }
-
-    @Sendable private static func waitALittle(_ tries: Int, _ policy: InstancePolicy) -> Bool {
-      // A write takes a few milliseconds.
-      _ = usleep(5000)
-      return !Task.isCancelled && tries < (policy == .single ? 200 : 20)
     }
   }
 

@@ -268,8 +268,8 @@ extension RestorationRun {
   /// Notes the nodes that are back, but that the node above does not contain any more; if the decoding of that
   /// one could not be called, or threw, they are kept.
   private func keepUntaken() {
-    for slot in order {
-      guard !document[slot].children.isEmpty, let parent = elements[slot].node else { continue }
+    for slot in order where !document[slot].children.isEmpty {
+      guard let parent = elements[slot].node else { continue }
       let stored = document[slot].children.filter {
         document[$0].place.role == .child || document[$0].place.role == .presented
       }
