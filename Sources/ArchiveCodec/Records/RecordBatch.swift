@@ -23,13 +23,16 @@ extension RecordBatch {
   ///
   /// - Complexity: O(*n*) in the size of the records.
   package var fingerprints: [(record: UInt64, fingerprint: RecordFingerprint)] {
-    index.entries.map { entry in
-      let frame = entry.frameRange
-      var fingerprint = RecordFingerprint.none
-      frames.forEachPiece(of: frame.upperBound - entry.byteCount..<frame.upperBound) {
-        fingerprint = RecordFingerprint($0)
+    // Most records follow each other, so most lie in the block of the one before.
+    var (block, range) = (ByteBlock?.none, 0..<0)
+    return index.entries.map { entry in
+      let end = entry.frameRange.upperBound
+      if !range.contains(end - 1) { (block, range) = frames.block(of: end - 1) }
+      let fingerprint = block?.withBytes { bytes in
+        let end = end - range.lowerBound
+        return RecordFingerprint(bytes.extracting(end - entry.byteCount..<end))
       }
-      return (entry.record, fingerprint)
+      return (entry.record, fingerprint ?? .none)
     }
   }
 

@@ -19,7 +19,7 @@ public final class RecordBuilder {
   /// The encoder of the last record; the next record gets the same one, unless the app
   /// kept it.
   private var encoder: KeyedEncoder
-  /// The encoder of the open record, if the caller made it for many records.
+  /// The encoder of the last record, if the caller made it for many records.
   private var lent: KeyedEncoder?
   private var isAppending = false
   /// The open record, and the mark before it.
@@ -167,6 +167,7 @@ extension RecordBuilder {
     try check(record)
     // An encoder that the app kept must not write into later records.
     if !isKnownUniquelyReferenced(&encoder) { encoder = makeEncoder() }
+    lent = nil
     open(record, encoder)
     return encoder
   }
@@ -186,7 +187,7 @@ extension RecordBuilder {
   package func begin(record: UInt64, with encoder: KeyedEncoder) throws(ArchiveError) {
     precondition(encoder.writer === writer, "the encoder of another builder")
     try check(record)
-    lent = encoder
+    if lent !== encoder { lent = encoder }
     open(record, encoder)
   }
 
@@ -266,7 +267,6 @@ extension RecordBuilder {
   private func note(byteCount: Int) throws(ArchiveError) {
     index.append(
       IndexEntry(record: record, offset: frameStart + start.byteCount, byteCount: byteCount))
-    if lent != nil { lent = nil }
     isAppending = false
     if writer.output.count > fullByteCount { try finishBlock() }
   }
@@ -277,7 +277,6 @@ extension RecordBuilder {
     (lent ?? encoder).abandon()
     writer.goBack(to: start)
     if writer.hasFailed { writer.failure = nil }
-    lent = nil
     isAppending = false
   }
 }

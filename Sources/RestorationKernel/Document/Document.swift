@@ -410,18 +410,6 @@ package struct Change: Sendable {
     /// Nil if it is as before.
     package var head: DocumentHead?
     package var nextID: UInt64
-
-    /// Takes the fingerprints of the records of new elements, both in the order of identifiers.
-    mutating func setFingerprints(
-      _ records: [(record: UInt64, fingerprint: RecordFingerprint)]
-    ) {
-      var rest = records[...]
-      for index in added.indices where added[index].body != .none {
-        let record = added[index].bodyRecord
-        rest = rest.drop { $0.record < record }
-        if let next = rest.first, next.record == record { added[index].body = next.fingerprint }
-      }
-    }
   }
 }
 
@@ -446,6 +434,18 @@ extension Document {
     hasUnstoredKept = false
     if let head = edits.head { self.head = head }
     nextID = edits.nextID
+  }
+
+  /// Takes the fingerprints of the records of the elements from a slot on, both in the order of identifiers.
+  mutating func setFingerprints(
+    _ records: [(record: UInt64, fingerprint: RecordFingerprint)], from first: Int
+  ) {
+    var rest = records[...]
+    for index in elements.indices[first...] where elements[index].body != .none {
+      let record = elements[index].bodyRecord
+      rest = rest.drop { $0.record < record }
+      if let next = rest.first, next.record == record { elements[index].body = next.fingerprint }
+    }
   }
 
   /// Forgets what bodies are, since the names in them have other numbers now.

@@ -391,11 +391,12 @@ extension StateKeeper {
 
   /// Lets the document have what has become of the change under way; one that was not begun is not stored.
   private func settle(_ written: FileQueue.Written) {
-    guard var result = findings.underWay.take() else { return }
+    guard let result = findings.underWay.take() else { return }
     guard let fingerprints = written.fingerprints else { return giveBack(result.taken) }
     (findings.discarded, findings.unread) = (nil, nil)
-    if !fingerprints.isEmpty { result.change.edits?.setFingerprints(fingerprints) }
+    let count = document?.elements.count ?? 0
     apply(result)
+    document?.setFingerprints(fingerprints, from: count)
   }
 
   /// Runs an asynchronous body to its end on the caller's actor, which is blocked: calls of the file block the

@@ -148,13 +148,14 @@ final class KnownObjects: Sendable {
   /// Reads a part of what an object says; one that is observed has changed when something changes that
   /// the body has read.
   func observing<Value, Failure: Error>(
-    _ part: ObservedPart, _ object: AnyObject, _ info: TypeInfo, of owner: Owner,
+    _ part: ObservedPart, _ object: AnyObject, _ info: TypeInfo, of owner: @autoclosure () -> Owner,
     _ body: () throws(Failure) -> Value
   ) throws(Failure) -> Value {
     guard info.tracking == .observed else { return try body() }
     let observation = ObjectObservation()
+    let owner = owner().number
     let earlier = table.withLock { table in
-      table.number(of: object, owner.number).flatMap {
+      table.number(of: object, owner).flatMap {
         table.objects[$0].observations.updateValue(observation, forKey: part)
       }
     }

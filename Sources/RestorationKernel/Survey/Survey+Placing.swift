@@ -11,14 +11,14 @@ extension Survey {
     maySharing: Bool = false
   ) throws {
     var siblings = Siblings(below: parent, of: stored, expecting: nodes.count + views.count)
-    let first = agenda.met.count
+    let (first, objects) = (agenda.met.count, places.objects)
     for (name, view) in views { try place(view, name, .view, &siblings) }
     for node in nodes {
-      let name = places.objects.identifier(of: node)
+      let name = objects.identifier(of: node)
       try place(node, name, .child, maySharing: maySharing, &siblings)
     }
     if let presented {
-      try place(presented, places.objects.identifier(of: presented), .presented, &siblings)
+      try place(presented, objects.identifier(of: presented), .presented, &siblings)
     }
     // The first of them comes to lie on top: views are asked before the nodes.
     agenda.met.reverse(from: first)
@@ -224,9 +224,11 @@ extension Survey {
 extension Array {
   /// Reverses the elements from a place on.
   fileprivate mutating func reverse(from first: Int) {
-    var (low, high) = (first, count - 1)
+    // A span moves elements, where an array counts their references (benchmark: save 10,000 nodes).
+    var span = mutableSpan
+    var (low, high) = (first, span.count - 1)
     while low < high {
-      swapAt(low, high)
+      span.swapAt(low, high)
       (low, high) = (low + 1, high - 1)
     }
   }

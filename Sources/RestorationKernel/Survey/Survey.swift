@@ -27,7 +27,7 @@ struct Survey {
 
   /// What a survey has found.
   struct Result {
-    var change: Change
+    let change: Change
     let records: RecordBatch
     /// The records that go.
     let removed: [UInt64]

@@ -128,18 +128,8 @@ final class TypeInfo {
   let isNamedByClass: Bool
   /// The form of the object that was met last, by the restoration class that it names; see ``ObjectTable``.
   @safe @exclusivity(unchecked) var form: (age: Int, named: ObjectIdentifier?, number: Int32)?
-  /// What asks an object of the type as a node; nil if objects of the type are no nodes.
-  private let asNode: NodeCalls?
-
-  private struct NodeCalls {
-    let cast: (AnyObject) -> any RestorableNode
-    let restorationClass: (AnyObject) -> (any NodeRestoration.Type)?
-
-    init<Node: RestorableNode>(_ type: Node.Type) {
-      cast = { unsafe unsafeDowncast($0, to: Node.self) }
-      restorationClass = { unsafe unsafeDowncast($0, to: Node.self).restorationClass }
-    }
-  }
+  /// The type as one of nodes; nil if its objects are no nodes.
+  private let nodeType: (any RestorableNode.Type)?
 
   init(
     _ type: any StateRestoring.Type, _ name: String, _ traits: TypeTraits,
@@ -147,9 +137,8 @@ final class TypeInfo {
   ) {
     (self.type, self.name, self.traits, tracking) = (type, name, traits, type.stateTracking)
     self.registration = registration
-    let node = type.nodeType
-    asNode = node.map { NodeCalls($0) }
-    isNamedByClass = node?.isNamedByClass ?? false
+    nodeType = type.nodeType
+    isNamedByClass = nodeType?.isNamedByClass ?? false
   }
 
   /// An object of exactly this type as a node; nil if it is none.
@@ -158,14 +147,18 @@ final class TypeInfo {
   /// restore nodes).
   func node(_ object: any StateRestoring) -> (any RestorableNode)? {
     precondition(type == Swift.type(of: object), "the object of another type")
-    return asNode?.cast(object)
+    func cast<Node: RestorableNode>(to type: Node.Type) -> any RestorableNode {
+      unsafe unsafeDowncast(object, to: type)
+    }
+    return nodeType.map { cast(to: $0) }
   }
 
   /// The restoration class that an object of exactly this type names.
   func restorationClass(of object: any StateRestoring) -> Any.Type? {
-    precondition(type == Swift.type(of: object), "the object of another type")
-    guard let asNode else { return (object as? any RestorableObject)?.objectRestorationClass }
-    return asNode.restorationClass(object)
+    guard let node = node(object) else {
+      return (object as? any RestorableObject)?.objectRestorationClass
+    }
+    return node.restorationClass
   }
 }
 
