@@ -40,15 +40,18 @@ struct SymbolTable: Sendable {
     names.elementsEqual(other.names) { $0.hasSameBytes(as: $1) }
   }
 
-  func number(of name: String) -> UInt32? { storage.names[name] }
+  func number(of name: String) -> UInt32? {
+    storage.names.number(of: name, NumberedNames.hash(name))
+  }
 
   /// The number of a name, a new one if needed; nil when the table is full.
   ///
   /// A name that was once refused stays refused: the table only fills up.
   mutating func intern(_ name: String, limits: ArchiveLimits) -> UInt32? {
-    if let number = number(of: name) { return number }
+    let hash = NumberedNames.hash(name)
+    if let number = storage.names.number(of: name, hash) { return number }
     makeUnique()
-    return storage.change { $0.append(name, limits: limits) } ? UInt32(names.count - 1) : nil
+    return storage.change { $0.append(name, hash, limits: limits) } ? UInt32(names.count - 1) : nil
   }
 
   /// Removes the newest names, so that an abandoned record leaves no trace.
@@ -86,13 +89,16 @@ extension SymbolTable {
     }
     makeUnique()
     try storage.change { (names) throws(ArchiveError) in
+      // Each name takes a byte at least, so there are no more than bytes that are left.
+      names.reserve(count)
       for _ in 0..<count {
         let start = reader.offset
         let length = try reader.readCount()
         guard length <= limits.keyByteCount else {
           throw ArchiveError(.limitExceeded, offset: start, subject: "bytes of a key")
         }
-        guard names.append(try reader.readString(count: length), limits: limits) else {
+        let name = try reader.readString(count: length)
+        guard names.append(name, NumberedNames.hash(name), limits: limits) else {
           throw reader.malformed(at: start)
         }
       }
