@@ -34,7 +34,7 @@ struct StoredHeader: Sendable {
 
   private init(decoding bytes: [UInt8], slotCount: Int) throws(ArchiveError) {
     var cleared = bytes
-    cleared.replaceSubrange(Header.checksumRange, with: [UInt8](repeating: 0, count: 8))
+    cleared.replaceSubrange(Header.checksumRange, with: [UInt8](zeros: 8))
     guard Header.checksum(of: cleared) == Array(bytes[Header.checksumRange]) else {
       throw ArchiveError(.damaged, offset: Header.checksumRange.lowerBound, subject: "header")
     }

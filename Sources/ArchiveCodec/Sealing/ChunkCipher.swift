@@ -16,7 +16,7 @@ struct ChunkCipher: ~Copyable, Sendable {
   }
 
   private func nonce(_ number: UInt64, isLast: Bool) -> [UInt8] {
-    var nonce = [UInt8](repeating: 0, count: 12)
+    var nonce = [UInt8](zeros: 12)
     for place in 0..<8 { nonce[place] = UInt8(truncatingIfNeeded: number >> UInt64(8 * place)) }
     nonce[8] = isLast ? 1 : 0
     return nonce

@@ -34,7 +34,7 @@ package final class ContentHash {
 
   /// The hash of all bytes that were taken; none can be taken after that.
   package func finish() -> [UInt8] {
-    var hash = [UInt8](repeating: 0, count: Self.byteCount)
+    var hash = [UInt8](zeros: Self.byteCount)
     let status = unsafe crypto_generichash_final(state, &hash, hash.count)
     precondition(status == 0)
     return hash

@@ -38,7 +38,7 @@ package struct RandomSource: Sendable {
   }
 
   package func bytes(count: Int) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: count)
+    var bytes = [UInt8](zeros: count)
     unsafe fill(&bytes, count)
     return bytes
   }

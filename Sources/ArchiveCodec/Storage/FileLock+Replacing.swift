@@ -142,7 +142,7 @@ extension FileLock {
   /// The lines of a file of the system; none if there is no such file.
   private static func lines(of path: String) throws(ArchiveError) -> [Substring] {
     guard let file = try OpenFile.existing(path) else { return [] }
-    var text = [UInt8](repeating: 0, count: largestList)
+    var text = [UInt8](zeros: largestList)
     let count = try unsafe text.withUnsafeMutableBufferPointer { (buffer) throws(ArchiveError) in
       try unsafe file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
     }

@@ -126,7 +126,7 @@ final class FileLock: ArchiveLock {
 
   /// The holder in the text of a lock file; nil if it was not written yet.
   private static func holder(in file: borrowing OpenFile) throws(ArchiveError) -> String? {
-    var text = [UInt8](repeating: 0, count: LockFile.longestHolder)
+    var text = [UInt8](zeros: LockFile.longestHolder)
     let count = try unsafe text.withUnsafeMutableBufferPointer { (text) throws(ArchiveError) in
       try unsafe file.read(into: UnsafeMutableRawBufferPointer(text), at: 0)
     }

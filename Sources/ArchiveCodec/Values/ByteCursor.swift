@@ -135,3 +135,11 @@ extension Span<UInt8> {
     unsafe extracting(range).withUnsafeBufferPointer { unsafe Data(buffer: $0) }
   }
 }
+
+extension [UInt8] {
+  /// As many zeros.
+  ///
+  /// `init(repeating:count:)` looks its type up at run time, which takes four times as long for a few
+  /// bytes (benchmark: restore small states).
+  init(zeros count: Int) { self.init(repeatElement(0, count: count)) }
+}
