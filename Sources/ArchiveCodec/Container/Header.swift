@@ -51,7 +51,7 @@ struct Header: Sendable {
     self.init(
       chunkSize: Self.chunkSize, archiveID: archiveID, fileSalt: random.bytes(count: 16),
       baseGeneration: replacing?.generation ?? 0,
-      predecessorMAC: replacing?.mac ?? [UInt8](repeating: 0, count: 32))
+      predecessorMAC: replacing?.mac ?? [UInt8](zeros: 32))
   }
 
   init(
@@ -79,7 +79,7 @@ struct Header: Sendable {
   ///
   /// The slots are left out, so that they can change while the body stays.
   var head: [UInt8] {
-    let writer = ByteBuffer()
+    let writer = ByteBuffer(capacity: 1 << 7)
     writer.write(archiveID)
     writer.write(fileSalt)
     writer.writeInteger(baseGeneration)
@@ -122,6 +122,6 @@ struct Header: Sendable {
 
   /// The checksum; `bytes` are those of a header with zeros in place of the checksum.
   static func checksum(of bytes: [UInt8]) -> [UInt8] {
-    Array(KeyDerivation.checksum.hash(bytes)[..<8])
+    Array(KeyDerivation.checksum.hash(bytes.span)[..<8])
   }
 }

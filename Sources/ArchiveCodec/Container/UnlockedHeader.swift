@@ -115,9 +115,10 @@ extension Header {
     with credential: ArchiveCredential, context: ArchiveContext, limits: ArchiveLimits
   ) throws(ArchiveError) -> OpenedSlot {
     let binding = slotBinding(context)
-    let slots = slots.filter { credential.isFor($0.kind) }
-    var failure = credential.failure(slotCount: slots.count)
-    for slot in slots.prefix(credential.largestTryCount) {
+    var failure: ArchiveError?
+    var tryCount = 0
+    for slot in slots where credential.isFor(slot.kind) && tryCount < credential.largestTryCount {
+      tryCount += 1
       if case .passphrase(let cost) = slot.kind, !cost.isAtMost(limits.passphraseCost) {
         failure = ArchiveError(.limitExceeded, subject: "cost of a passphrase")
         continue
@@ -128,7 +129,7 @@ extension Header {
       case .dataKey(let dataKey): return OpenedSlot(slot: slot, dataKey: dataKey)
       }
     }
-    throw failure
+    throw failure ?? credential.failure(slotCount: tryCount)
   }
 }
 

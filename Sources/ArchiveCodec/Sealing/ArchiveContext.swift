@@ -19,6 +19,6 @@ public struct ArchiveContext: Hashable, Sendable {
       writer.writeVarint(UInt64(field.utf8.count))
       writer.write(field.utf8)
     }
-    hash = KeyDerivation.context.hash(writer.bytes)
+    hash = writer.withBytes { KeyDerivation.context.hash($0) }
   }
 }

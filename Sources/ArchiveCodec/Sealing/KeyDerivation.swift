@@ -49,27 +49,25 @@ enum KeyDerivation: String, Sendable {
 
   /// The personalization, with zeros behind it.
   private var label: InlineArray<16, UInt8> {
-    var label = InlineArray<16, UInt8>(repeating: 0)
     let name = rawValue
     let bytes = name.utf8.span
-    for index in bytes.indices { label[index] = bytes[index] }
-    return label
+    return InlineArray { $0 < bytes.count ? bytes[$0] : 0 }
   }
 
   /// Derives bytes that are not secret: a MAC, a salt, a check.
   func derivePublic(
     count: Int, key: UnsafeRawPointer?, salt: [UInt8] = zeroSalt, input: Span<UInt8>
   ) -> [UInt8] {
-    var output = [UInt8](repeating: 0, count: count)
+    var output = [UInt8](zeros: count)
     unsafe derive(into: &output, count: count, key: key, salt: salt, input: input)
     return output
   }
 
-  static let zeroSalt = [UInt8](repeating: 0, count: saltByteCount)
+  static let zeroSalt = [UInt8](zeros: saltByteCount)
 
   /// Hashes without a key.
-  func hash(_ input: [UInt8]) -> [UInt8] {
-    unsafe derivePublic(count: 32, key: nil, input: input.span)
+  func hash(_ input: Span<UInt8>) -> [UInt8] {
+    unsafe derivePublic(count: 32, key: nil, input: input)
   }
 }
 
@@ -79,6 +77,6 @@ package enum RecordChecksum {
 
   /// The checksum of bytes; no secret is needed to make it.
   package static func of(_ bytes: [UInt8]) -> [UInt8] {
-    Array(KeyDerivation.record.hash(bytes)[..<byteCount])
+    Array(KeyDerivation.record.hash(bytes.span)[..<byteCount])
   }
 }

@@ -18,7 +18,7 @@ extension KeySlot {
     let salt = random.bytes(count: KeyDerivation.saltByteCount)
     let masterKey = try Self.masterKey(new.credential, salt: salt, kind: new.kind)
     let keys = try Self.keys(masterKey, salt: salt, kind: new.kind, binding: binding)
-    var wrapped = [UInt8](repeating: 0, count: Self.wrappedKeyByteCount)
+    var wrapped = [UInt8](zeros: Self.wrappedKeyByteCount)
     unsafe dataKey.withBytes { dataKey in
       unsafe keys.withBytes { keys in
         _ = unsafe crypto_aead_chacha20poly1305_ietf_encrypt(
@@ -42,6 +42,7 @@ extension KeySlot {
   ///
   /// The credential must be of the slot's kind. A passphrase costs as much as the slot says.
   func open(_ credential: ArchiveCredential, _ binding: Binding) throws(ArchiveError) -> Opening {
+    let salt = salt
     let masterKey = try Self.masterKey(credential, salt: salt, kind: kind)
     let keys = try Self.keys(masterKey, salt: salt, kind: kind, binding: binding)
     guard isEqualInConstantTime(Self.commitment(in: keys), commitment) else {
@@ -53,7 +54,7 @@ extension KeySlot {
       try unsafe SecretBytes(count: ArchiveKey.byteCount) { (dataKey) throws(ArchiveError) in
         let status = unsafe keys.withBytes { keys in
           unsafe crypto_aead_chacha20poly1305_ietf_decrypt(
-            dataKey, nil, nil, wrappedKey, UInt64(wrappedKey.count), nil, 0,
+            dataKey, nil, nil, wrappedKey, UInt64(Self.wrappedKeyByteCount), nil, 0,
             Self.nonce, keys)
         }
         guard status == 0 else { throw ArchiveError(.damaged, subject: "key slot") }
@@ -85,11 +86,14 @@ extension KeySlot {
   private static func keys(
     _ masterKey: ArchiveKey, salt: [UInt8], kind: ArchiveSlot.Kind, binding: Binding
   ) throws(ArchiveError) -> SecretBytes {
-    try unsafe SecretBytes(count: 64) { keys in
+    var input = binding.archive
+    input.reserveCapacity(1 << 6)
+    input += kind.parameters
+    input += binding.context.hash
+    return try unsafe SecretBytes(count: 64) { keys in
       unsafe masterKey.secret.withBytes { masterKey in
         unsafe KeyDerivation.slot.derive(
-          into: keys, count: 64, key: masterKey, salt: salt,
-          input: (binding.archive + kind.parameters + binding.context.hash).span)
+          into: keys, count: 64, key: masterKey, salt: salt, input: input.span)
       }
     }
   }
@@ -105,7 +109,7 @@ extension KeySlot {
   }
 
   /// The wrapping key is used for one box only, so its nonce may be zero.
-  private static let nonce = [UInt8](repeating: 0, count: 12)
+  private static let nonce = [UInt8](zeros: 12)
 }
 
 extension ArchiveCredential {

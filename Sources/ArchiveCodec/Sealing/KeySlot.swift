@@ -20,16 +20,20 @@ struct KeySlot: Sendable {
   static let byteCount = 128
   static let wrappedKeyByteCount = 48
   static let keyCheckOffset = 116
+  private static let end = 124
 
   let kind: ArchiveSlot.Kind
-  let salt: [UInt8]
-  /// A number by which a caller with many keys finds the right one; a hint.
-  let keyReference: UInt64
-  let commitment: [UInt8]
-  let wrappedKey: [UInt8]
-  let keyCheck: [UInt8]
   /// All bytes of the slot, also the unknown bytes of a slot of an unknown kind.
   let encoded: [UInt8]
+
+  var salt: [UInt8] { Array(encoded[12..<28]) }
+
+  /// A number by which a caller with many keys finds the right one; a hint.
+  var keyReference: UInt64 { encoded.span.littleEndian(28..<36) }
+
+  var commitment: [UInt8] { Array(encoded[36..<68]) }
+  var wrappedKey: [UInt8] { Array(encoded[68..<Self.keyCheckOffset]) }
+  var keyCheck: [UInt8] { Array(encoded[Self.keyCheckOffset..<Self.end]) }
 
   var isForPassphrase: Bool {
     if case .passphrase = kind { true } else { false }
@@ -40,35 +44,27 @@ struct KeySlot: Sendable {
     wrappedKey: [UInt8], keyCheck makeKeyCheck: (_ before: [UInt8]) -> [UInt8]
   ) {
     self.kind = kind
-    self.salt = salt
-    self.keyReference = keyReference
-    self.commitment = commitment
-    self.wrappedKey = wrappedKey
-    let writer = ByteBuffer()
+    let writer = ByteBuffer(capacity: Self.byteCount)
     writer.write(kind.parameters)
     writer.write(salt)
     writer.writeInteger(keyReference)
     writer.write(commitment)
     writer.write(wrappedKey)
-    keyCheck = makeKeyCheck(writer.bytes)
-    writer.write(keyCheck)
+    writer.write(makeKeyCheck(writer.bytes))
     writer.writeZeros(count: Self.byteCount - writer.count)
     encoded = writer.bytes
   }
 
   init(from reader: inout ByteReader) throws(ArchiveError) {
     let start = reader.offset
-    kind = try ArchiveSlot.Kind(from: &reader)
-    salt = try reader.readBytes(count: KeyDerivation.saltByteCount)
-    keyReference = try reader.readInteger()
-    commitment = try reader.readBytes(count: 32)
-    wrappedKey = try reader.readBytes(count: Self.wrappedKeyByteCount)
-    keyCheck = try reader.readBytes(count: 8)
-    let end = try reader.readBytes(count: start + Self.byteCount - reader.offset)
-    guard kind == .unknown || end.allSatisfy({ $0 == 0 }) else {
-      throw ArchiveError(.unsupportedFeature, offset: start, subject: "key slot")
-    }
-    encoded = Array(reader.bytes[start..<reader.offset])
+    let encoded = try reader.readBytes(count: Self.byteCount)
+    let kind = try ArchiveSlot.Kind(of: encoded.span)
+    // Any other bytes would be a second encoding of the same slot.
+    guard
+      kind == .unknown
+        || encoded.starts(with: kind.parameters) && encoded[Self.end...].allSatisfy({ $0 == 0 })
+    else { throw ArchiveError(.unsupportedFeature, offset: start, subject: "key slot") }
+    (self.kind, self.encoded) = (kind, encoded)
   }
 }
 
@@ -76,40 +72,32 @@ extension ArchiveSlot.Kind {
   private static let keyType: UInt8 = 1
   private static let passphraseType: UInt8 = 2
   private static let lanes: UInt8 = 1
+  private static let keyParameters = [keyType] + [UInt8](zeros: 11)
 
   /// The first 12 bytes of a slot; empty for an unknown kind.
   var parameters: [UInt8] {
-    let writer = ByteBuffer()
     switch self {
-    case .key:
-      writer.writeByte(Self.keyType)
-      writer.writeZeros(count: 11)
+    case .key: return Self.keyParameters
     case .passphrase(let cost):
+      let writer = ByteBuffer()
       writer.write([Self.passphraseType, Self.lanes])
       writer.writeZeros(count: 2)
       writer.writeInteger(UInt32(cost.passes))
       writer.writeInteger(UInt32(cost.kibibytes))
-    case .unknown: break
+      return writer.bytes
+    case .unknown: return []
     }
-    return writer.bytes
   }
 
   /// Refuses a cost outside of the limits here, long before the slow work for a try.
-  fileprivate init(from reader: inout ByteReader) throws(ArchiveError) {
-    let start = reader.offset
-    let type = try reader.readByte()
-    reader.offset += 3
-    let passes = try reader.readInteger(UInt32.self)
-    let kibibytes = try reader.readInteger(UInt32.self)
-    switch type {
+  fileprivate init(of slot: Span<UInt8>) throws(ArchiveError) {
+    switch slot[0] {
     case Self.keyType: self = .key
     case Self.passphraseType:
-      self = .passphrase(try PassphraseCost(passes: Int(passes), kibibytes: Int(kibibytes)))
+      self = .passphrase(
+        try PassphraseCost(
+          passes: Int(slot.littleEndian(4..<8)), kibibytes: Int(slot.littleEndian(8..<12))))
     default: self = .unknown
-    }
-    // Any other bytes would be a second encoding of the same slot.
-    guard self == .unknown || parameters.elementsEqual(reader.bytes[start..<reader.offset]) else {
-      throw ArchiveError(.unsupportedFeature, offset: start, subject: "key slot")
     }
   }
 }

@@ -23,15 +23,21 @@ package struct NumberTag: Hashable, Sendable {
 
   /// The tag of a number.
   package func tag(of number: UInt32) -> UInt32 {
-    tag(of: (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) })
+    let bytes = InlineArray<4, UInt8> { UInt8(truncatingIfNeeded: number >> (8 * UInt32($0))) }
+    return tag(of: bytes.span)
   }
 
   /// The tag of a text, to tell it from a few others; see ``tag(of:)-(UInt32)``.
-  package func tag(of text: String) -> UInt32 { tag(of: Array(text.utf8)) }
+  package func tag(of text: String) -> UInt32 { tag(of: text.utf8.span) }
 
-  private func tag(of input: [UInt8]) -> UInt32 {
-    var output = [UInt8](repeating: 0, count: Int(crypto_shorthash_BYTES))
-    _ = unsafe crypto_shorthash(&output, input, UInt64(input.count), key)
-    return output.prefix(4).reversed().reduce(0) { $0 << 8 | UInt32($1) }
+  private func tag(of input: Span<UInt8>) -> UInt32 {
+    var output: UInt64 = 0
+    unsafe withUnsafeMutableBytes(of: &output) { output in
+      unsafe input.withUnsafeBufferPointer { input in
+        guard let place = unsafe output.bindMemory(to: UInt8.self).baseAddress else { return }
+        _ = unsafe crypto_shorthash(place, input.baseAddress, UInt64(input.count), key)
+      }
+    }
+    return UInt32(truncatingIfNeeded: UInt64(littleEndian: output))
   }
 }

@@ -78,7 +78,7 @@ package struct SealedKey: Sendable {
   }
 
   private static func checksum(_ content: [UInt8]) -> [UInt8] {
-    Array(KeyDerivation.sealedKey.hash(content)[..<8])
+    Array(KeyDerivation.sealedKey.hash(content.span)[..<8])
   }
 }
 
