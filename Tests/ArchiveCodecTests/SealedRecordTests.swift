@@ -35,6 +35,37 @@ final class SealedRecordTests: XCTestCase {
     }
   }
 
+  func testWhatABodyEncodesIsSealedAsARecordOfABatchIs() throws {
+    let key = try ArchiveKey()
+    let random = RandomSource.repeating([7])
+    var kept: KeyedEncoder?
+    let sealed = try SealedRecord.seal(key: key, context: context, random: random) { encoder in
+      encoder.encode("value", forKey: "text")
+      encoder.encode(7, forKey: "number")
+      kept = encoder
+    }
+    kept?.encode(8, forKey: "late")
+    XCTAssertEqual(
+      sealed, try SealedRecord.seal(try batch(), key: key, context: context, random: random))
+  }
+
+  func testABodyThatFailsSealsNothing() throws {
+    let key = try ArchiveKey()
+    let limits = ArchiveLimits(recordByteCount: 100)
+    XCTAssertEqual(
+      archiveError {
+        _ = try SealedRecord.seal(key: key, context: context, limits: limits) { encoder in
+          encoder.encode([UInt8](repeating: 1, count: 200), forKey: "bytes")
+        }
+      }?.code, .limitExceeded)
+    XCTAssertThrowsError(
+      try SealedRecord.seal(key: key, context: context) { encoder in
+        encoder.encode(1, forKey: "a")
+        throw CancellationError()
+      }
+    ) { XCTAssertTrue($0 is CancellationError) }
+  }
+
   func testEachSealIsAnotherOne() throws {
     let key = try ArchiveKey()
     let seals = try (0..<10).map { _ in

@@ -29,10 +29,43 @@ package enum SealedRecord {
     guard maps.count == 1 else {
       throw ArchiveError(.malformed, subject: "\(maps.count) records instead of one")
     }
-    let plaintext = ByteBuffer(capacity: MemoryLayout<UInt32>.size + names.count + maps[0].count)
+    let map = maps[0]
+    return try seal(map.span, names, key, context, random)
+  }
+
+  /// Seals the values that a body encodes, without a builder and a batch, which take longer than to seal
+  /// a few values (benchmark: restore small states).
+  ///
+  /// - Throws: The errors of `body`; as ``RecordBuilder/append(record:_:)``, and
+  ///   `cryptographyUnavailable`.
+  package static func seal(
+    key: ArchiveKey, context: ArchiveContext, random: RandomSource = .system,
+    limits: ArchiveLimits = .standard, _ body: (KeyedEncoder) throws -> Void
+  ) throws -> [UInt8] {
+    let writer = ValueWriter(
+      limits: limits, symbols: SymbolCollector(limits: limits), capacity: 1 << 9)
+    let encoder = KeyedEncoder(writer)
+    let start = writer.openFrame(1)
+    encoder.open()
+    // An encoder that the body keeps writes nothing more.
+    defer { encoder.abandon() }
+    try body(encoder)
+    encoder.close()
+    let byteCount = try writer.closeFrame(from: start) - MemoryLayout<UInt64>.size
+    let names = writer.symbols.table.encoded(from: 0)
+    return try writer.output.withBytes { frame in
+      try seal(frame.extracting(last: byteCount), names, key, context, random)
+    }
+  }
+
+  private static func seal(
+    _ map: Span<UInt8>, _ names: [UInt8], _ key: ArchiveKey, _ context: ArchiveContext,
+    _ random: RandomSource
+  ) throws(ArchiveError) -> [UInt8] {
+    let plaintext = ByteBuffer(capacity: MemoryLayout<UInt32>.size + names.count + map.count)
     plaintext.writeInteger(UInt32(truncatingIfNeeded: names.count))
     plaintext.write(names)
-    plaintext.write(maps[0])
+    plaintext.write(map)
     return try SealedBytes.seal(plaintext.bytes, key, context, random)
   }
 
@@ -48,8 +81,10 @@ package enum SealedRecord {
     let (plaintext, byteCount) = try SealedBytes.open(bytes, key, context)
     var reader = ByteReader(plaintext)
     let names = try reader.readBytes(count: Int(try reader.readInteger(UInt32.self)))
+    var symbols = SymbolTable()
+    try symbols.append(decoding: names, limits: limits)
     let values = try KeyedDecoder(
-      unsealed: Array(plaintext[reader.offset...]), symbols: names, limits: limits)
+      validating: plaintext, from: reader.offset, symbols: symbols, limits: limits)
     return (values, byteCount)
   }
 }

@@ -21,19 +21,24 @@ package enum SealedBytes {
     _ random: RandomSource = .system
   ) throws(ArchiveError) -> [UInt8] {
     let count = plaintext.count + tagByteCount
-    let writer = ByteBuffer()
-    writer.write(magic)
-    writer.writeInteger(UInt32(truncatingIfNeeded: count))
-    let header = writer.bytes
-    let nonce = random.bytes(count: nonceByteCount)
-    var sealed = [UInt8](repeating: 0, count: count)
-    try unsafe recordKey(key, context).withBytes { key in
-      let status = unsafe crypto_aead_xchacha20poly1305_ietf_encrypt(
-        &sealed, nil, plaintext, UInt64(plaintext.count), header, UInt64(header.count), nil, nonce,
-        key.assumingMemoryBound(to: UInt8.self))
+    let key = try recordKey(key, context)
+    var bytes = [UInt8](zeros: sealedOffset + count)
+    bytes.replaceSubrange(..<magic.count, with: magic)
+    for place in 0..<4 {
+      bytes[magic.count + place] = UInt8(truncatingIfNeeded: count >> (8 * place))
+    }
+    unsafe bytes.withUnsafeMutableBufferPointer { bytes in
+      guard let base = bytes.baseAddress else { return }
+      unsafe random.fill(base + nonceOffset, nonceByteCount)
+      // From the offset on there are `count` bytes.
+      let status = unsafe key.withBytes { key in
+        unsafe crypto_aead_xchacha20poly1305_ietf_encrypt(
+          base + sealedOffset, nil, plaintext, UInt64(plaintext.count), base,
+          UInt64(nonceOffset), nil, base + nonceOffset, key.assumingMemoryBound(to: UInt8.self))
+      }
       precondition(status == 0)
     }
-    return header + nonce + sealed
+    return bytes
   }
 
   /// Opens sealed bytes; those behind them do not count.
@@ -52,15 +57,16 @@ package enum SealedBytes {
     guard count <= bytes.count - sealedOffset else {
       throw ArchiveError(.truncated, offset: bytes.count)
     }
-    let header = Array(bytes[..<nonceOffset])
-    let nonce = Array(bytes[nonceOffset..<sealedOffset])
-    let sealed = Array(bytes[sealedOffset..<sealedOffset + count])
     // An empty array has no address, so there is one byte more.
-    var plaintext = [UInt8](repeating: 0, count: count - tagByteCount + 1)
+    var plaintext = [UInt8](zeros: count - tagByteCount + 1)
     let isOpen = try unsafe recordKey(key, context).withBytes { key in
-      unsafe crypto_aead_xchacha20poly1305_ietf_decrypt(
-        &plaintext, nil, nil, sealed, UInt64(count), header, UInt64(header.count), nonce,
-        key.assumingMemoryBound(to: UInt8.self)) == 0
+      unsafe bytes.withUnsafeBufferPointer { bytes in
+        guard let base = bytes.baseAddress else { return false }
+        // From the offset on there are at least `count` bytes.
+        return unsafe crypto_aead_xchacha20poly1305_ietf_decrypt(
+          &plaintext, nil, nil, base + sealedOffset, UInt64(count), base, UInt64(nonceOffset),
+          base + nonceOffset, key.assumingMemoryBound(to: UInt8.self)) == 0
+      }
     }
     guard isOpen else { throw ArchiveError(.damaged, offset: sealedOffset) }
     plaintext.removeLast()

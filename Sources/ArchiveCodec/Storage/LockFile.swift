@@ -20,7 +20,11 @@ package enum LockFile {
 
   /// The path of the file that locks the archive at a path.
   package static func path(of archive: String) -> String {
-    Directory(parentOf: archive).child(".\(Directory.name(of: archive)).lock")
+    path(of: Directory.name(of: archive), in: Directory(parentOf: archive))
+  }
+
+  static func path(of name: String, in directory: Directory) -> String {
+    directory.child(".\(name).lock")
   }
 
   /// The name of the archive that a file of this name locks; nil if it is no file of a lock.
@@ -139,9 +143,10 @@ package final class OpenLockFile: Sendable {
   ///
   /// Errors are ignored: an app that wants to free a full disk needs the lock more than the text.
   func write(holder: String) {
-    var text = Array(holder.utf8.prefix(LockFile.longestHolder))
+    var text = Array(holder.utf8)
+    text.removeLast(max(0, text.count - LockFile.longestHolder))
     if hasRecord {
-      text += [UInt8](repeating: LockFile.padding, count: LockFile.longestHolder - text.count)
+      text += repeatElement(LockFile.padding, count: LockFile.longestHolder - text.count)
     } else {
       if byteCount.load(ordering: .relaxed) > 0 { _ = ftruncate(file.descriptor, 0) }
       byteCount.store(text.count, ordering: .relaxed)
@@ -168,7 +173,7 @@ package final class OpenLockFile: Sendable {
     if byteCount.load(ordering: .relaxed) > LockFile.byteCount { try cutRecord() }
     let holder = try read(at: 0, count: LockFile.recordOffset)
     let padding = [UInt8](repeating: LockFile.padding, count: LockFile.recordOffset - holder.count)
-    let zeros = [UInt8](repeating: 0, count: LockFile.recordByteCount - bytes.count)
+    let zeros = [UInt8](zeros: LockFile.recordByteCount - bytes.count)
     try write(padding + bytes + zeros, at: holder.count)
     byteCount.store(LockFile.byteCount, ordering: .relaxed)
   }

@@ -213,9 +213,8 @@ package struct LaunchRecord: Hashable, Sendable {
 extension LaunchRecord {
   package func sealed(_ key: ArchiveKey, _ context: ArchiveContext) throws(ArchiveError) -> [UInt8]
   {
-    let builder = RecordBuilder()
     do {
-      try builder.append(record: 1) { encoder in
+      return try SealedRecord.seal(key: key, context: context) { encoder in
         encoder.encode(crashes, forKey: "crashes")
         encoder.encode(stateMAC, forKey: "mac")
         encoder.encode(applicationVersion, forKey: "application")
@@ -223,7 +222,6 @@ extension LaunchRecord {
         encoder.encode(tag.key, forKey: "tag")
         if rest != Rest() { try encoder.encode(rest, forKey: "rest") }
       }
-      return try SealedRecord.seal(try builder.finish(), key: key, context: context)
     } catch {
       throw .content(error)
     }
