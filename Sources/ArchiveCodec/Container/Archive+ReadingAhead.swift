@@ -177,6 +177,7 @@ private struct SnapshotParts: Sendable {
 
   /// Joins the parts, and adds the records that lie in several of them.
   private func join(_ parts: [Part]) throws(ArchiveError) -> VerifiedRecords? {
+    if parts.count == 1, self.entries(of: 0).count == entries.count { return parts[0].records }
     var all = VerifiedRecords()
     all.reserve(entries.count)
     var next = entries.startIndex
