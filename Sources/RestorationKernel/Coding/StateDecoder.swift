@@ -260,9 +260,13 @@ extension StateDecoder {
   func open() throws(ArchiveError) {
     if now.isOpen { return }
     now.isOpen = true
-    // None, and not those of the element before, if these do not open.
-    cursor = FieldCursor()
-    if let values = try restored.state(at: now.slot) { cursor = FieldCursor(values) }
+    do throws(ArchiveError) {
+      cursor = FieldCursor(try restored.state(at: now.slot) ?? .empty)
+    } catch {
+      // None, and not those of the element before.
+      cursor = FieldCursor()
+      throw error
+    }
     now.read.keyCount = cursor.values.keyCount
   }
 }

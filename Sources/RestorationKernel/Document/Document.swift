@@ -48,12 +48,13 @@ package struct Document: Sendable {
     var (order, stack, referred): ([Int32], [Int32], ArraySlice<Int32>) = ([], [first], [])
     while let slot = stack.popLast() ?? referred.popFirst() {
       order.append(slot)
-      let children = self[slot].children
+      // Read in place: the subscript takes memory for what it yields (benchmark: restore 10,000 nodes).
+      let children = elements[Int(slot)].children
       if children.isEmpty { continue }
       for role in [Role.presented, .child, .view] {
-        stack += children.reversed().filter { self[$0].place.role == role }
+        stack += children.reversed().filter { elements[Int($0)].place.role == role }
       }
-      referred += children.filter { self[$0].place.role.livesByReferences }
+      referred += children.filter { elements[Int($0)].place.role.livesByReferences }
     }
     return order
   }
