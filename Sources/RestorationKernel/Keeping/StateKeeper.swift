@@ -422,12 +422,15 @@ extension StateKeeper {
 public struct HistoryBound: Hashable, Sendable {
   /// How many stay of those that a restore may take by itself, by their reasons: by default one that a
   /// shorter archive has replaced, three states of other versions of the app, and no session.
-  public var counts: [Moment.Reason: Int] = [.replaced: 1, .version: 3]
+  public var counts = Self.usual
   /// How many bytes all these may have together; each counts whole, also where it takes no space.
   public var byteCount = 1 << 28
   /// The age in seconds under which all others stay; the oldest and the two newest of them stay
   /// whatever their age.
   public var age: TimeInterval = 30 * 24 * 3600
+
+  /// Made once, since each keeper has two bounds.
+  private static let usual: [Moment.Reason: Int] = [.replaced: 1, .version: 3]
 
   /// Creates the bound that holds if none is set.
   public init() {}

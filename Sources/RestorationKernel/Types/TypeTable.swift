@@ -36,10 +36,10 @@ final class TypeTable {
   // MARK: Registering
 
   func register(
-    _ type: Any.Type, as name: String?, aliases: [String], version: Int,
+    _ type: Any.Type, as given: String?, aliases: [String], version: Int,
     migrations: [StateMigration], factory: Factory?, isNamedBySaves: Bool = false
   ) throws(RestorationError) {
-    let name = name ?? String(nameOf: type)
+    let name = given ?? String(nameOf: type)
     let registration = Registration(
       name: name, type: type, version: try StateVersion(version, migrations, className: name),
       factory: factory, isNamedBySaves: isNamedBySaves)
@@ -52,12 +52,12 @@ final class TypeTable {
       }
     }
     for entry in [name] + aliases { registrations[entry] = registration }
-    names[ObjectIdentifier(type)] = name
+    names[ObjectIdentifier(type)] = given
     // The registration may change answers that were given before.
     known = ([], KeyTable(), changeCount + 1)
   }
 
-  /// The names in archives; of types that were registered twice, the last.
+  /// The names that types were given for archives; of types that were registered twice, the last.
   private var names: [ObjectIdentifier: String] = [:]
 
   // MARK: Asking
@@ -377,15 +377,17 @@ struct KeyTable {
   private(set) var count = 0
   private var shift: UInt64
 
-  /// - Parameter expected: How many keys there will be.
+  /// - Parameter expected: How many keys there will be; with none, there are no cells before the first key.
   init(expecting expected: Int = 0) {
     // At most half of the cells are taken.
     let bits = Int.bitWidth - max(expected * 2 - 1, 15).leadingZeroBitCount
-    cells = Array(repeating: (0, 0), count: 1 << bits)
+    // To repeat a value by itself looks its type up each time (benchmark: restore small states).
+    cells = Array(repeatElement((key: 0, number: 0), count: expected == 0 ? 0 : 1 << bits))
     shift = UInt64(64 + 3 - bits)
   }
 
   subscript(key: UInt64) -> Int32? {
+    if cells.isEmpty { return nil }
     let (found, number) = cells[cell(of: key)]
     return found == key ? number : nil
   }
@@ -414,7 +416,7 @@ struct KeyTable {
   }
 
   private mutating func grow() {
-    var larger = KeyTable(expecting: cells.count)
+    var larger = KeyTable(expecting: max(8, cells.count))
     for (key, number) in cells where key != 0 { larger.set(key, number) }
     self = larger
   }
