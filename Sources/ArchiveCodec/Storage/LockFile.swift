@@ -178,6 +178,20 @@ package final class OpenLockFile: Sendable {
     byteCount.store(LockFile.byteCount, ordering: .relaxed)
   }
 
+  /// Writes a record, zeros, and bytes at the end, in one call; adds the record if there is none.
+  ///
+  /// All is put into one array, since each sum of arrays copies them (benchmark: restore small states).
+  package func write(record: [UInt8], endingWith end: [UInt8]) throws(ArchiveError) {
+    let endStart = LockFile.recordByteCount - end.count
+    guard record.count <= endStart else {
+      throw ArchiveError(.limitExceeded, subject: "record of a launch")
+    }
+    var bytes = [UInt8](repeating: 0, count: LockFile.recordByteCount)
+    bytes.replaceSubrange(..<record.count, with: record)
+    bytes.replaceSubrange(endStart..., with: end)
+    if hasRecord { try write(bytes, at: LockFile.recordOffset) } else { try makeRecord(bytes) }
+  }
+
   /// Cuts the record off.
   package func cutRecord() throws(ArchiveError) {
     guard byteCount.load(ordering: .relaxed) > LockFile.recordOffset else { return }

@@ -197,7 +197,7 @@ package final class StateFile {
 }
 
 /// A state that this instance has, or one that can only be read.
-package struct Claim {
+package final class Claim {
   package let name: String
   /// The instances that have the names before this one.
   package let others: [OtherInstance]
@@ -216,8 +216,7 @@ package struct Claim {
     unlockedFor reason: ArchiveError? = nil
   ) throws(ArchiveError) {
     (self.name, self.others) = (name, others)
-    context = ArchiveContext([source.application, name])
-    directory = source.directory
+    (context, directory) = (ArchiveContext([source.application, name]), source.directory)
     main = directory.storage(named: name)
     lock = if let reason { .failure(reason) } else { .success(try main.lock()) }
     launch = lock.map { [directory] lock -> any LaunchPlace in
@@ -235,7 +234,7 @@ package struct Claim {
 
   // MARK: The record of launches
 
-  private var launchContext: ArchiveContext { ArchiveContext(context.fields + ["launch"]) }
+  private lazy var launchContext = ArchiveContext(context.fields + ["launch"])
 
   /// Reads the record of launches, with its note.
   func launchRecord(_ key: ArchiveKey) throws(ArchiveError) -> LaunchRecord? {
