@@ -42,7 +42,7 @@ extension KeyedDecoder {
     _ type: Value.Type = Value.self, forKey key: String,
     userInfo: [CodingUserInfoKey: any Sendable] = [:]
   ) throws -> Value? {
-    try session(key, [NameKey(key)], userInfo)?.decodeRoot(type)
+    contains(key) ? try decode(type, forKey: key, userInfo: userInfo) : nil
   }
 
   /// Reads a value as it is stored.

@@ -19,7 +19,7 @@ actor FileQueue {
 
   init(_ source: StateFile.Source) {
     file = StateFile(source)
-    thread = source.directory is MemoryStateDirectory ? nil : OwnThread()
+    thread = type(of: source.directory) == MemoryStateDirectory.self ? nil : OwnThread()
   }
 
   /// What the keeper knows of the file after a call.
@@ -61,11 +61,11 @@ actor FileQueue {
   }
 
   /// What is stored, as a restore takes it.
-  struct StoredState: LaunchedTree {
+  final class StoredState: LaunchedTree {
     let document: Document
     let records: StoredRecords
     /// The places of the elements, by their identifiers.
-    private var slots: KeyTable
+    private let slots: KeyTable
 
     var rootCount: Int { document[Document.tree].children.count }
 
@@ -78,8 +78,9 @@ actor FileQueue {
 
     init(_ archive: Archive) throws(ArchiveError) {
       records = try StoredRecords(archive)
-      slots = KeyTable(expecting: records.count)
+      var slots = KeyTable(expecting: records.count)
       document = try Document(records, savedAt: archive.schema, &slots)
+      self.slots = slots
     }
   }
 
@@ -88,7 +89,7 @@ actor FileQueue {
 
   /// Where the state is, or where it will be.
   private var location: String {
-    file.source.directory.storage(named: file.name).location
+    (file.claimed?.main ?? file.source.directory.storage(named: file.name)).location
   }
 
   /// Opens what a restore can take.
