@@ -52,13 +52,9 @@ package struct Document: Sendable {
       let children = elements[Int(slot)].children
       if children.isEmpty { continue }
       for role in [Role.presented, .child, .view] {
-        for slot in children.reversed() where elements[Int(slot)].place.role == role {
-          stack.append(slot)
-        }
+        stack += children.reversed().filter { elements[Int($0)].place.role == role }
       }
-      for slot in children where elements[Int(slot)].place.role.livesByReferences {
-        referred.append(slot)
-      }
+      referred += children.filter { elements[Int($0)].place.role.livesByReferences }
     }
     return order
   }
