@@ -12,14 +12,15 @@ struct StoredHeader: Sendable {
   /// The version is checked before the checksum, because a newer version may have its
   /// checksum elsewhere.
   init(reading file: any ArchiveFile) throws(ArchiveError) {
-    let start = try file.read(at: 0, count: min(file.byteCount, Header.fixedByteCount))
+    // Most headers have one slot, and are read at once.
+    let start = try file.read(at: 0, count: min(file.byteCount, Header.byteCount(slotCount: 1)))
     let magic = start.prefix(Header.magic.count)
     guard Header.magic.starts(with: magic) else { throw ArchiveError(.notAnArchive, offset: 0) }
     guard start.count >= 12 else { throw ArchiveError(.truncated, offset: start.count) }
     guard start[8] == Header.majorVersion else {
       throw ArchiveError(.unsupportedVersion, offset: 8, subject: "version \(start[8])")
     }
-    guard start.count == Header.fixedByteCount else {
+    guard start.count >= Header.fixedByteCount else {
       throw ArchiveError(.truncated, offset: start.count)
     }
     let slotCount = Int(start[26])
@@ -29,16 +30,19 @@ struct StoredHeader: Sendable {
     guard file.byteCount >= byteCount else {
       throw ArchiveError(.truncated, offset: file.byteCount)
     }
-    try self.init(decoding: try file.read(at: 0, count: byteCount), slotCount: slotCount)
+    try self.init(
+      decoding: slotCount == 1 ? start : try file.read(at: 0, count: byteCount),
+      slotCount: slotCount)
   }
 
   private init(decoding bytes: [UInt8], slotCount: Int) throws(ArchiveError) {
     var cleared = bytes
-    cleared.replaceSubrange(Header.checksumRange, with: [UInt8](zeros: 8))
-    guard Header.checksum(of: cleared) == Array(bytes[Header.checksumRange]) else {
+    for place in Header.checksumRange { cleared[place] = 0 }
+    guard bytes[Header.checksumRange].elementsEqual(Header.checksum(of: cleared)) else {
       throw ArchiveError(.damaged, offset: Header.checksumRange.lowerBound, subject: "header")
     }
-    authenticatedBytes = Array(cleared[..<(cleared.count - Header.macByteCount)])
+    cleared.removeLast(Header.macByteCount)
+    authenticatedBytes = cleared
     mac = Array(bytes.suffix(Header.macByteCount))
 
     var reader = ByteReader(bytes, from: 12)

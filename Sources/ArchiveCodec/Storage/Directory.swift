@@ -30,7 +30,7 @@ package struct Directory: Sendable {
   }
 
   package func child(_ name: String) -> String {
-    path.hasSuffix("/") ? path + name : "\(path)/\(name)"
+    path.utf8.last == UInt8(ascii: "/") ? path + name : "\(path)/\(name)"
   }
 
   /// Makes the directory and its parents, open to the owner alone.

@@ -186,7 +186,7 @@ package struct LaunchNote: Hashable, Sendable {
     let proof = tag.tag(of: "note \(stage.rawValue) \(number)")
     let start = number << 8 | UInt64(stage.rawValue)
     let end = UInt64(proof) << 8 | number >> 56
-    return unsafe withUnsafeBytes(of: (start.littleEndian, end.littleEndian), Array.init)
+    return unsafe withUnsafeBytes(of: (start.littleEndian, end.littleEndian)) { unsafe Array($0) }
   }
 
   /// Reads the note at the end of a record; nil if it is none of the record with this key.
@@ -223,7 +223,12 @@ extension OpenLockFile: LaunchPlace {
   package func read() throws(ArchiveError) -> [UInt8]? { hasRecord ? try record() : nil }
 
   package func write(_ record: [UInt8], note: [UInt8]) throws(ArchiveError) {
-    try write(record: record, endingWith: note)
+    let room = Self.noteOffset - LockFile.recordOffset
+    guard record.count <= room else { throw .init(.limitExceeded, subject: "record of a launch") }
+    var bytes = [UInt8](repeatElement(0, count: room + note.count))
+    bytes.replaceSubrange(..<record.count, with: record)
+    bytes.replaceSubrange(room..., with: note)
+    if hasRecord { try write(bytes, at: LockFile.recordOffset) } else { try makeRecord(bytes) }
   }
 
   package func write(note: [UInt8]) throws(ArchiveError) { try write(note, at: Self.noteOffset) }
