@@ -60,10 +60,11 @@ extension StateFile {
     if let key { _ = try? claim.write(record, LaunchNote(.ended), key) }
   }
 
-  /// Whether what is stored is nothing to go back to, since the app has discarded what was there.
+  /// Whether there is nothing to go back to: nothing is stored, or the app has discarded what was.
   func isDiscarded(_ claim: Claim, _ key: ArchiveKey?) -> Bool {
-    guard let key, let archive = try? open(nil, claim, key) else { return false }
-    return !archive.hasRecords && archive.dropped == nil
+    // What cannot be read may be something to go back to.
+    guard let key, let archive = try? Optional.some(open(nil, claim, key)) else { return false }
+    return archive?.hasRecords != true && archive?.dropped == nil
   }
 
   /// Removes moments.

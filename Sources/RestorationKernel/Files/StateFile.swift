@@ -424,8 +424,10 @@ extension StateFile {
   func open(
     _ moment: Moment?, _ claim: Claim, _ key: ArchiveKey
   ) throws(ArchiveError) -> Archive? {
-    try Archive.open(
-      moment.map(claim.moments.storage) ?? claim.main, try moment.flatMap(claim.moments.file),
+    // The store of moments is made only for a moment.
+    let file = try moment.flatMap { (one) throws(ArchiveError) in try claim.moments.file(of: one) }
+    return try Archive.open(
+      moment.map { claim.moments.storage(of: $0) } ?? claim.main, file,
       with: .key(key), context: claim.context, limits: source.limits, recovery: .recover)
   }
 

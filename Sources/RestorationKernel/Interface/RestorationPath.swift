@@ -65,9 +65,7 @@ public struct RestorationPath: Hashable, Sendable {
   /// Hashes the identifiers.
   ///
   /// - Complexity: O(*n*) in their number.
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(components)
-  }
+  public func hash(into hasher: inout Hasher) { hasher.combine(components) }
 }
 
 extension RestorationPath: CustomStringConvertible {
