@@ -186,7 +186,7 @@ package final class OpenLockFile: Sendable {
     guard record.count <= endStart else {
       throw ArchiveError(.limitExceeded, subject: "record of a launch")
     }
-    var bytes = [UInt8](repeating: 0, count: LockFile.recordByteCount)
+    var bytes = [UInt8](zeros: LockFile.recordByteCount)
     bytes.replaceSubrange(..<record.count, with: record)
     bytes.replaceSubrange(endStart..., with: end)
     if hasRecord { try write(bytes, at: LockFile.recordOffset) } else { try makeRecord(bytes) }

@@ -223,12 +223,7 @@ extension OpenLockFile: LaunchPlace {
   package func read() throws(ArchiveError) -> [UInt8]? { hasRecord ? try record() : nil }
 
   package func write(_ record: [UInt8], note: [UInt8]) throws(ArchiveError) {
-    let room = Self.noteOffset - LockFile.recordOffset
-    guard record.count <= room else { throw .init(.limitExceeded, subject: "record of a launch") }
-    var bytes = [UInt8](repeatElement(0, count: room + note.count))
-    bytes.replaceSubrange(..<record.count, with: record)
-    bytes.replaceSubrange(room..., with: note)
-    if hasRecord { try write(bytes, at: LockFile.recordOffset) } else { try makeRecord(bytes) }
+    try write(record: record, endingWith: note)
   }
 
   package func write(note: [UInt8]) throws(ArchiveError) { try write(note, at: Self.noteOffset) }
