@@ -81,7 +81,7 @@ final class RestoredElements {
     let slots = part.map { [Document.tree, document[$0[0]].place.parent] + $0 }
     let rows = slots.map { Dictionary(zip($0, 1...), uniquingKeysWith: { first, _ in first }) }
     let count = slots.map { $0.count + 1 } ?? document.elements.count
-    table = (Array(repeatElement(Item(), count: count)), rows)
+    table = (Array(repeating: Item(), count: count), rows)
     claimed = KeyTable(expecting: count)
     self[Document.tree].outcome = .restored(by: .delegate)
   }
