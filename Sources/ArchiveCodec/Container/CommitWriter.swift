@@ -5,6 +5,8 @@
 /// piece takes a call of the system.
 final class CommitWriter {
   private let sink: any ArchiveSink
+  /// Why the sink has taken no more: what it lacks is in no later call, also where the app goes on.
+  private var failure: ArchiveError?
   /// What is not passed on yet; the sink itself if that is memory, so that nothing is copied.
   private var memory: MemorySink
   private let keys: UnlockedHeader
@@ -212,7 +214,13 @@ final class CommitWriter {
 
   private func passOn() throws(ArchiveError) {
     guard memory !== sink else { return }
-    try sink.write(memory.bytes)
+    if let failure { throw failure }
+    do {
+      try sink.write(memory.bytes)
+    } catch {
+      failure = error
+      throw error
+    }
     memory = MemorySink()
   }
 
