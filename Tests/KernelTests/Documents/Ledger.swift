@@ -135,9 +135,10 @@ struct Ledger {
     let paths = Set((before?.elements ?? []).map(\.path))
     for element in before?.elements ?? [] where !element.isReferred {
       let above = element.path.prefixes.compactMap { path -> LedgerNode? in
-        // An element may have a number where its node has none.
+        // An element may have a number where its node has none; what is stored is that of the node that was there.
         let node =
-          nodes[path] ?? (paths.contains(path.withoutNumbers) ? nil : nodes[path.withoutNumbers])
+          nodes["\(path), before"] ?? nodes[path]
+          ?? (paths.contains(path.withoutNumbers) ? nil : nodes[path.withoutNumbers])
         // What a node could not read goes with the one above that place, if the node is known by it and has moved.
         guard let node, present.contains(ObjectIdentifier(node)), isKnownByPlace(node),
           tree[path.withoutNumbers] !== node
