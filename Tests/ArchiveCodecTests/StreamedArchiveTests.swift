@@ -1,4 +1,5 @@
 import ArchiveCodec
+import Synchronization
 import TestSupport
 import XCTest
 
@@ -30,5 +31,57 @@ final class StreamedArchiveTests: JournalTestCase {
       }
     ) { XCTAssertTrue($0 is Failure) }
     XCTAssertEqual(storage.bytes, [1, 2, 3])
+  }
+
+  func testAStreamThatGoesOnAfterASinkWasFullOnceLeavesTheOldArchive() throws {
+    let archives = try archives.get()
+    let storage = OnceFullStorage()
+    let error = archiveError {
+      _ = try Archive.write(to: storage, key: archives.key, context: archives.context) { records in
+        let text = String(repeating: "long ", count: 40)
+        for record in 1...20_000 as ClosedRange<UInt64> {
+          try? records.append(record: record) { $0.encode(text, forKey: "text") }
+        }
+      }
+    }
+    XCTAssertEqual(error, ArchiveError(.inputOutput, systemError: ENOSPC))
+    XCTAssertNil(storage.stored.bytes)
+  }
+}
+
+/// A storage whose first sink has no room for the second part that it is given, and has some again after that.
+private final class OnceFullStorage: ArchiveStorage {
+  let stored = MemoryStorage()
+  let location = "full once"
+
+  private final class Sink: ArchiveSink {
+    let stored: any ArchiveSink
+    private let count = Mutex(0)
+
+    init(_ stored: any ArchiveSink) { self.stored = stored }
+
+    func write(_ bytes: [UInt8]) throws(ArchiveError) {
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      if number == 2 { throw ArchiveError(.inputOutput, systemError: ENOSPC) }
+      try stored.write(bytes)
+    }
+  }
+
+  func open() throws(ArchiveError) -> (any ArchiveFile)? { try stored.open() }
+  func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
+    try stored.openForAppending()
+  }
+  func isLocked() throws(ArchiveError) -> Bool { try stored.isLocked() }
+  func lock() throws(ArchiveError) -> any ArchiveLock { try stored.lock() }
+  func remove() throws(ArchiveError) { try stored.remove() }
+  func setAside() throws(ArchiveError) -> String? { try stored.setAside() }
+
+  func replace(
+    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    try stored.replace { sink throws(ArchiveError) in try body(Sink(sink)) }
   }
 }
