@@ -123,8 +123,6 @@ extension ArchiveWriter {
       try replaceStorage(by: changed, &state) { sink throws(ArchiveError) in
         try sink.write(changed.encoded)
         try sink.write(body, of: file)
-      } opening: { () throws(ArchiveError) in
-        try read(changed)
       }
     }
   }

@@ -52,7 +52,7 @@ extension History {
   ) throws(ArchiveError) -> History {
     let header = unlocked.header
     let locator = CommitLocator(
-      file: file, start: header.byteCount, chunkByteCount: header.chunkByteCount,
+      file: file, start: header.byteCount, chunkByteCount: 1 << Int(header.chunkSize),
       largestCount: limits.commitCount)
     let whole = try locator.backwards()
     if let ends = whole {
@@ -79,8 +79,9 @@ extension History {
     _ file: any ArchiveFile, _ ends: [Int], header: Header, keys: borrowing KeySchedule,
     limits: ArchiveLimits
   ) throws(ArchiveError) {
-    let chunkByteCount = header.chunkByteCount
-    replaced = header.replaced
+    let chunkByteCount = 1 << Int(header.chunkSize)
+    replaced = ArchiveVersion(
+      generation: header.baseGeneration, mac: header.predecessorMAC)
     let base = ArchiveVersion(generation: header.baseGeneration, mac: keys.genesis)
     snapshotRange = header.byteCount..<ends[0]
     let first = try SealedCommit(
@@ -138,7 +139,7 @@ extension History {
     _ batch: RecordBatch, removing removed: [UInt64], _ version: ArchiveVersion, schema: UInt32,
     byteCount: Int, limits: ArchiveLimits
   ) throws(ArchiveError) {
-    symbols = try batch.names(within: limits)
+    try symbols.append(decoding: batch.symbols, limits: limits)
     for entry in batch.index.entries {
       changes[entry.record] = .record(RecordFrame(entry, in: batch.frames))
     }

@@ -128,7 +128,7 @@ public final class RecordBuilder {
     takeBlock(leaving: Self.firstCapacity)
     return RecordBatch(
       frames: frames, index: try index.finish(), symbols: symbols(from: knownSymbolCount),
-      knownSymbolCount: knownSymbolCount, names: writer.symbols.table)
+      knownSymbolCount: knownSymbolCount, numbering: writer.symbols.table.numbering)
   }
 }
 
