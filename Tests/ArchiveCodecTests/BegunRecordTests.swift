@@ -157,6 +157,19 @@ final class BegunRecordTests: XCTestCase {
     }
   }
 
+  func testABatchIsNotFinishedInsideARecord() throws {
+    let builder = RecordBuilder()
+    let error = archiveError {
+      try builder.append(record: 1) { encoder in
+        encoder.encode("text", forKey: "text")
+        _ = try builder.finish()
+      }
+    }
+    XCTAssertEqual(
+      error, ArchiveError(.encoderClosed, subject: "the end of a batch inside a record"))
+    XCTAssertEqual(try builder.finish().count, 0)
+  }
+
   func testAnEncoderThatItsOwnerKeepsWritesEveryRecordAndNothingBetweenThem() throws {
     let builder = RecordBuilder()
     let expected = RecordBuilder()

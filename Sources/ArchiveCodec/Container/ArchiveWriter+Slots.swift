@@ -14,7 +14,8 @@ extension ArchiveWriter {
   /// The slots of the archive, in the order of the file; nil if nothing is
   /// stored.
   public var slots: [ArchiveSlot]? {
-    state.withLock { $0.open?.keys.header.slots.map(ArchiveSlot.init) }
+    // Also those of a file that could not be opened yet, after it was written.
+    state.withLock { ($0.unopened ?? $0.open?.keys)?.header.slots.map(ArchiveSlot.init) }
   }
 
   /// Lets another key or passphrase open the archive.

@@ -122,9 +122,12 @@ public final class RecordBuilder {
   /// Finishes the batch of all records so far.
   ///
   /// - Throws: ``ArchiveError`` with `malformed` if an identifier was used
-  ///   twice.
+  ///   twice, and `encoderClosed` in the body of a record.
   /// - Complexity: O(*n* log *n*) in the number of records.
   public func finish() throws(ArchiveError) -> RecordBatch {
+    guard !isAppending else {
+      throw ArchiveError(.encoderClosed, subject: "the end of a batch inside a record")
+    }
     takeBlock(leaving: Self.firstCapacity)
     return RecordBatch(
       frames: frames, index: try index.finish(), symbols: symbols(from: knownSymbolCount),
