@@ -45,13 +45,13 @@ final class StreamedArchiveTests: JournalTestCase {
       }
     }
     XCTAssertEqual(error, ArchiveError(.inputOutput, systemError: ENOSPC))
-    XCTAssertNil(storage.stored.bytes)
+    XCTAssertTrue(storage.stored.bytes == [1, 2, 3])
   }
 }
 
 /// A storage whose first sink has no room for the second part that it is given, and has some again after that.
 private final class OnceFullStorage: ArchiveStorage {
-  let stored = MemoryStorage()
+  let stored = MemoryStorage([1, 2, 3])
   let location = "full once"
 
   private final class Sink: ArchiveSink {

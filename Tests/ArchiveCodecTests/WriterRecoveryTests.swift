@@ -163,9 +163,11 @@ final class WriterRecoveryTests: JournalTestCase {
     try builder.append(record: 1) { $0.encode("new", forKey: "text") }
     let summary = try writer.rewrite(builder.finish())
     XCTAssertEqual(archiveError { try write(writer, [2: "two"]) }?.systemError, EMFILE)
+    let slots = writer.slots
     storage.isOpenable = true
     try writer.checkIsCurrent()
     XCTAssertEqual(writer.archive?.version, summary.version)
+    XCTAssertEqual(writer.slots, slots, "those of the file that is in place")
     try write(writer, [2: "two"])
     XCTAssertEqual(try texts(try XCTUnwrap(writer.archive)), [1: "new", 2: "two"])
 

@@ -18,23 +18,7 @@ package enum SealedRecord {
     bytes.starts(with: SealedBytes.magic)
   }
 
-  /// Seals the only record of a batch.
-  ///
-  /// - Throws: ``ArchiveError`` with `cryptographyUnavailable`, or `malformed` if the batch
-  ///   has not exactly one record.
-  package static func seal(
-    _ batch: RecordBatch, key: ArchiveKey, context: ArchiveContext, random: RandomSource = .system
-  ) throws(ArchiveError) -> [UInt8] {
-    let (maps, names) = batch.unsealed
-    guard maps.count == 1 else {
-      throw ArchiveError(.malformed, subject: "\(maps.count) records instead of one")
-    }
-    let map = maps[0]
-    return try seal(map.span, names, key, context, random)
-  }
-
-  /// Seals the values that a body encodes, without a builder and a batch, which take longer than to seal
-  /// a few values (benchmark: restore small states).
+  /// Seals the values that a body encodes.
   ///
   /// - Throws: The errors of `body`; as ``RecordBuilder/append(record:_:)``, and
   ///   `cryptographyUnavailable`.
@@ -53,19 +37,10 @@ package enum SealedRecord {
     encoder.close()
     let byteCount = try writer.closeFrame(from: start) - MemoryLayout<UInt64>.size
     let names = writer.symbols.table.encoded(from: 0)
-    return try writer.output.withBytes { frame in
-      try seal(frame.extracting(last: byteCount), names, key, context, random)
-    }
-  }
-
-  private static func seal(
-    _ map: Span<UInt8>, _ names: [UInt8], _ key: ArchiveKey, _ context: ArchiveContext,
-    _ random: RandomSource
-  ) throws(ArchiveError) -> [UInt8] {
-    let plaintext = ByteBuffer(capacity: MemoryLayout<UInt32>.size + names.count + map.count)
+    let plaintext = ByteBuffer(capacity: MemoryLayout<UInt32>.size + names.count + byteCount)
     plaintext.writeInteger(UInt32(truncatingIfNeeded: names.count))
     plaintext.write(names)
-    plaintext.write(map)
+    writer.output.withBytes { plaintext.write($0.extracting(last: byteCount)) }
     return try SealedBytes.seal(plaintext.bytes, key, context, random)
   }
 

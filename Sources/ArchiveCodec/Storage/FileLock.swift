@@ -65,8 +65,7 @@ final class FileLock: ArchiveLock {
 
   deinit {
     OpenLockFile.locked.withLock { locked in
-      guard let own = locked.index(forKey: path), locked[own].value.file === file else { return }
-      locked.remove(at: own)
+      if locked[path]?.file === file { locked[path] = nil }
     }
     // The file is removed while it is locked, so nobody else can have the lock now. A
     // fork leaves the removal to the process that took the lock. One with a record stays.

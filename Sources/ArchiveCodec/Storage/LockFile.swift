@@ -143,8 +143,7 @@ package final class OpenLockFile: Sendable {
   ///
   /// Errors are ignored: an app that wants to free a full disk needs the lock more than the text.
   func write(holder: String) {
-    var text = Array(holder.utf8)
-    text.removeLast(max(0, text.count - LockFile.longestHolder))
+    var text = Array(holder.utf8.prefix(LockFile.longestHolder))
     if hasRecord {
       text += repeatElement(LockFile.padding, count: LockFile.longestHolder - text.count)
     } else {

@@ -19,7 +19,7 @@ actor FileQueue {
 
   init(_ source: StateFile.Source) {
     file = StateFile(source)
-    thread = type(of: source.directory) == MemoryStateDirectory.self ? nil : OwnThread()
+    thread = source.directory is MemoryStateDirectory ? nil : OwnThread()
   }
 
   /// What the keeper knows of the file after a call.

@@ -158,9 +158,8 @@ final class ReportEntries: @unchecked Sendable {
 
   /// Few entries are made at once: a report that holds a document lets the next save copy it.
   convenience init(_ notes: SurveyNotes, of document: Document) {
-    let few = notes.isShort(of: document.elements.count) ? notes.entries(document) : nil
-    self.init(
-      mayHaveProblems: !notes.isPlain, few.map { few in { few } } ?? { notes.entries(document) })
+    self.init(mayHaveProblems: !notes.isPlain) { notes.entries(document) }
+    if notes.isShort(of: document.elements.count) { _ = made }
   }
 
   var made: [ReportEntry] { lock.withLock { _ in entries } }

@@ -5,7 +5,6 @@ internal import ArchiveCodec
 /// They are sealed as the marker is, and in the file of the lock alone: another storage notes none.
 extension LaunchMarker {
   private static let problems = "problems"
-  private static let problemsRecord: UInt64 = 1
 
   private var problemsContext: ArchiveContext { ArchiveContext(context.fields + [Self.problems]) }
 
@@ -34,11 +33,9 @@ extension LaunchMarker {
       _ = try file.replaceAppendix([])
       return
     }
-    let builder = RecordBuilder()
-    try builder.append(record: Self.problemsRecord) {
-      $0.encode(problems.joined(separator: "\n"), forKey: Self.problems)
-    }
     _ = try file.replaceAppendix(
-      try SealedRecord.seal(try builder.finish(), key: try key(), context: problemsContext))
+      try SealedRecord.seal(key: try key(), context: problemsContext) {
+        $0.encode(problems.joined(separator: "\n"), forKey: Self.problems)
+      })
   }
 }

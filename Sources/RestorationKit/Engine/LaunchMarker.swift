@@ -215,8 +215,7 @@ package struct LaunchMarker: Sendable {
     }
     let random = RandomSource.system.drawing(NumberTag.keyByteCount + SealedRecord.randomByteCount)
     let tag = NumberTag(random)
-    let builder = RecordBuilder()
-    try builder.append(record: Self.record) { encoder in
+    let sealed = try SealedRecord.seal(key: key, context: context, random: random) { encoder in
       encoder.encode(content.begunRestores, forKey: Key.begunRestores)
       encoder.encode(content.begunVersion?.generation, forKey: Key.begunGeneration)
       encoder.encode(content.begunVersion?.mac, forKey: Key.begunMAC)
@@ -237,8 +236,6 @@ package struct LaunchMarker: Sendable {
       }
       encoder.encode(Data(tag.key), forKey: Key.noteKey)
     }
-    let sealed = try SealedRecord.seal(
-      try builder.finish(), key: key, context: context, random: random)
     let tags = LaunchNote.Tags(tag, nil)
     if isNoted, let file = storage as? LaunchFile, try file.replace(sealed, note: tags.begun) {
       return (sealed.count, tags, true)
