@@ -1,5 +1,7 @@
 import ArchiveCodec
+import Dispatch
 import Foundation
+import Synchronization
 import TestSupport
 import XCTest
 
@@ -50,6 +52,32 @@ final class LeftLockFileTests: XCTestCase {
     XCTAssertEqual(try directory.names(), [lockName])
     XCTAssertEqual(status(directory.child(lockName)).st_uid, OrdinaryUser.identifier)
     XCTAssertEqual(mode(directory.child(lockName)), 0o600)
+  }
+
+  /// A new file gets the number of one that is gone, and may be locked at once.
+  func testALockFileOfAnotherUserIsReplacedWhileOtherFilesAreLocked() throws {
+    let directory = try directoryOfUser()
+    let storage = FileStorage(path: directory.child("a.rka"))
+    let isDone = Atomic(false)
+    let others = Mutex(0)
+    DispatchQueue.global().async {
+      others.withLock { count in
+        while !isDone.load(ordering: .relaxed) {
+          count += 1
+          _ = try? FileStorage(path: directory.child("b\(count).rka")).lock()
+        }
+      }
+    }
+    for _ in 0..<2000 {
+      try directory.write([7], to: lockName)
+      XCTAssertEqual(chmod(directory.child(lockName), 0o600), 0)
+      let user = OrdinaryUser()
+      let error = errorOfLock(storage)
+      _ = consume user
+      XCTAssertNil(error)
+    }
+    isDone.store(true, ordering: .relaxed)
+    XCTAssertGreaterThan(others.withLock { $0 }, 0)
   }
 
   func testALockFileOfAnotherUserWhoIsAliveStays() throws {

@@ -30,12 +30,8 @@ extension FileLock {
   static func replaceFileWithOtherNames(
     at path: String, _ file: borrowing OpenFile, _ status: stat
   ) throws(ArchiveError) {
-    var content = [UInt8](
-      repeating: 0, count: LockFile.hasRecord(status) ? LockFile.byteCount : 0)
-    let count = try unsafe content.withUnsafeMutableBufferPointer { (buffer) throws(ArchiveError) in
-      try unsafe file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
-    }
-    content.removeSubrange(count...)
+    let content = try file.bytes(
+      at: 0, count: LockFile.hasRecord(status) ? LockFile.byteCount : 0)
     try replace(path, with: content) { _ throws(ArchiveError) in }
   }
 
@@ -46,6 +42,12 @@ extension FileLock {
     at path: String, _ identity: FileIdentity, _ denial: ArchiveError
   ) throws(ArchiveError) {
     do throws(ArchiveError) {
+      #if !canImport(Darwin)
+      // No other file gets the number of the old one while the old one is open, if only by its name.
+      let old = try OpenFile(path, byName)
+      guard FileIdentity(try old.status()) == identity else { return }
+      defer { _ = old.descriptor }
+      #endif
       try replace(path, with: []) { own throws(ArchiveError) in
         guard let isHeld = try isHeld(identity, besides: own) else {
           throw ArchiveError(
@@ -142,14 +144,14 @@ extension FileLock {
   /// The lines of a file of the system; none if there is no such file.
   private static func lines(of path: String) throws(ArchiveError) -> [Substring] {
     guard let file = try OpenFile.existing(path) else { return [] }
-    var text = [UInt8](zeros: largestList)
-    let count = try unsafe text.withUnsafeMutableBufferPointer { (buffer) throws(ArchiveError) in
-      try unsafe file.read(into: UnsafeMutableRawBufferPointer(buffer), at: 0)
-    }
+    let text = try file.bytes(at: 0, count: largestList)
     // A part of a list says nothing of what is not in it.
-    guard count < text.count else { return [] }
-    return String(decoding: text[..<count], as: UTF8.self).split(separator: "\n")
+    guard text.count < largestList else { return [] }
+    return String(decoding: text, as: UTF8.self).split(separator: "\n")
   }
+
+  /// Opens a file that may be neither read nor written: `O_PATH`, which Swift does not import.
+  private static let byName: CInt = 0o10_000_000
 
   /// More than ten thousand locks.
   private static let largestList = 1 << 20

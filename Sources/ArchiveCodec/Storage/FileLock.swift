@@ -126,11 +126,8 @@ final class FileLock: ArchiveLock {
 
   /// The holder in the text of a lock file; nil if it was not written yet.
   private static func holder(in file: borrowing OpenFile) throws(ArchiveError) -> String? {
-    var text = [UInt8](zeros: LockFile.longestHolder)
-    let count = try unsafe text.withUnsafeMutableBufferPointer { (text) throws(ArchiveError) in
-      try unsafe file.read(into: UnsafeMutableRawBufferPointer(text), at: 0)
-    }
-    let end = text[..<count].lastIndex { $0 != LockFile.padding }
+    let text = try file.bytes(at: 0, count: LockFile.longestHolder)
+    let end = text.lastIndex { $0 != LockFile.padding }
     return end.map { String(decoding: text[...$0], as: UTF8.self) }
   }
 

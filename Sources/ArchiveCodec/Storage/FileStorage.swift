@@ -197,22 +197,15 @@ private final class StoredFile: AppendableArchiveFile {
       throw ArchiveError(.truncated, offset: byteCount)
     }
     guard byteCount <= Self.largestContent else {
-      let bytes = try readPart(at: offset, count: count)
+      let bytes = try file.bytes(at: offset, count: count)
       guard bytes.count == count else { throw .init(.truncated, offset: offset + bytes.count) }
       return bytes
     }
     return try content.withLock { (content) throws(ArchiveError) in
-      let all = if let content { content } else { try readPart(at: 0, count: byteCount) }
+      let all = if let content { content } else { try file.bytes(at: 0, count: byteCount) }
       guard offset + count <= all.count else { throw ArchiveError(.truncated, offset: all.count) }
       if all.count == byteCount { content = all }
       return Array(all[offset..<offset + count])
-    }
-  }
-
-  /// Reads bytes, fewer at the end of the file.
-  private func readPart(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
-    try unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, read throws(ArchiveError) in
-      try unsafe read = file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
     }
   }
 

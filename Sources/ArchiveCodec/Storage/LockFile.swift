@@ -158,19 +158,13 @@ package final class OpenLockFile: Sendable {
 
   /// The bytes of the record.
   package func record() throws(ArchiveError) -> [UInt8] {
-    try read(at: LockFile.recordOffset, count: LockFile.recordByteCount)
-  }
-
-  private func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
-    try unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, read throws(ArchiveError) in
-      try unsafe read = file.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
-    }
+    try file.bytes(at: LockFile.recordOffset, count: LockFile.recordByteCount)
   }
 
   /// Adds a record that begins with these bytes.
   package func makeRecord(_ bytes: [UInt8]) throws(ArchiveError) {
     if byteCount.load(ordering: .relaxed) > LockFile.byteCount { try cutRecord() }
-    let holder = try read(at: 0, count: LockFile.recordOffset)
+    let holder = try file.bytes(at: 0, count: LockFile.recordOffset)
     let padding = [UInt8](repeating: LockFile.padding, count: LockFile.recordOffset - holder.count)
     let zeros = [UInt8](zeros: LockFile.recordByteCount - bytes.count)
     try write(padding + bytes + zeros, at: holder.count)

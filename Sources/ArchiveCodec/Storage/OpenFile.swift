@@ -91,6 +91,13 @@ package struct OpenFile: ~Copyable, Sendable {
     }
   }
 
+  /// Reads bytes from an offset, fewer at the end.
+  func bytes(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
+    try unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, read throws(ArchiveError) in
+      try unsafe read = self.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)
+    }
+  }
+
   /// Fills the buffer from an offset; returns the number of bytes, which is smaller at the end.
   package func read(
     into buffer: UnsafeMutableRawBufferPointer, at offset: Int
