@@ -95,6 +95,8 @@ private final class WriterHistory {
   private let log = SurvivalLog<Records>("\(name).rka", first: [:])
   private var process: DiskProcess
   private var writer: ArchiveWriter?
+  /// The state that is stored: a writer that could not open its new file once has an older archive.
+  private var stored = 0
   private var story: [String] = []
   /// Whether something may have been appended since the last sync.
   private var hasUnsynced = false
@@ -135,7 +137,7 @@ private final class WriterHistory {
 
   private func change(_ fault: FaultyDisk.Fault?) throws {
     guard let writer else { return try open() }
-    var records = try writer.archive.map(Self.records) ?? [:]
+    var records = log.states[stored]
     let kind = Int.random(in: 0..<12, using: &random)
     let number = log.states.count
     var changed: Set<UInt64> = [Self.numberRecord]
@@ -160,10 +162,9 @@ private final class WriterHistory {
       switch kind {
       case 7, 8:
         // What is there stays as it is, and is on the disk then.
-        let current = try writer.archive.map(Self.number) ?? 0
-        what = "compacted \(current)"
+        what = "compacted \(stored)"
         try writer.compact()
-        if !process.hasEnded, writer.archive != nil { acknowledge(current) }
+        if !process.hasEnded, writer.archive != nil { acknowledge(stored) }
       case 10, 11:
         what = try changeKey(writer, sealsAnew: kind == 10)
       default:
@@ -185,14 +186,17 @@ private final class WriterHistory {
     } catch let error as ArchiveError {
       what += " failed: \(error.code)"
       let hasFailed = process.disarm()
+      if !process.hasEnded {
+        do throws(ArchiveError) { try writer.checkIsCurrent() } catch { process.end() }
+        stored = try writer.archive.map(Self.number) ?? 0
+      }
       if !hasFailed, ![.poisoned, .outdated].contains(error.code) { fail("\(what): \(error)") }
       if !process.hasEnded, hasUnsynced {
         // A sync that failed may have lost what was appended before it and is only in the memory
         // of the system now, and no later sync writes that: a new file does.
-        let current = try writer.archive.map(Self.number) ?? 0
         try writer.compact()
-        acknowledge(current)
-        what += ", written anew \(current)"
+        acknowledge(stored)
+        what += ", written anew \(stored)"
       } else if error.code == .poisoned || error.code == .outdated || chance(30) {
         process.end()
       }
@@ -207,8 +211,7 @@ private final class WriterHistory {
 
   /// Lets another key open it; the content stays as it is.
   private func changeKey(_ writer: ArchiveWriter, sealsAnew: Bool) throws -> String {
-    guard let slot = writer.slots?.first, let archive = writer.archive else { return "no key" }
-    let current = try Self.number(archive)
+    guard let slot = writer.slots?.first else { return "no key" }
     let new = try ArchiveKey()
     keys.insert(new, at: 0)
     if sealsAnew {
@@ -217,13 +220,14 @@ private final class WriterHistory {
       try writer.replaceSlot(slot, with: .key(new))
     }
     if !process.hasEnded {
-      acknowledge(current)
+      acknowledge(stored)
       if !disk.owes(log.name) { keys = [new] }
     }
-    return sealsAnew ? "rotated \(current)" : "another key for \(current)"
+    return sealsAnew ? "rotated \(stored)" : "another key for \(stored)"
   }
 
   private func acknowledge(_ number: Int) {
+    stored = number
     log.acknowledge(number, on: disk)
     hasUnsynced = false
   }
@@ -291,7 +295,7 @@ private final class WriterHistory {
       }
       let records = try opened.archive.map(Self.records) ?? [:]
       if records != log.states[number] { fail("\(number) is a mixture") }
-      writer = opened
+      (writer, stored) = (opened, number)
     } catch let error as ArchiveError {
       story.append("not opened: \(error.code)")
       guard log.findUnreadable() else { return fail("\(error)") }

@@ -184,6 +184,23 @@ final class WriterRecoveryTests: JournalTestCase {
     let file = try XCTUnwrap(try storage.open())
     XCTAssertEqual(try file.read(at: 0, count: file.byteCount), other)
   }
+
+  /// The change must not go to the file that the rewrite has replaced.
+  func testAChangeAfterARewriteThatMadeRoomForItGoesToTheNewFile() throws {
+    let archives = try archives.get()
+    let storage = UnopenableStorage()
+    let before = try writer(storage)
+    for number in 0..<16 { try write(before, [1: "\(number)"]) }
+    _ = consume before
+    let writer = try ArchiveWriter.open(
+      storage, key: archives.key, context: archives.context,
+      limits: ArchiveLimits(symbolCount: 1 << 16, commitCount: 16))
+    storage.isOpenable = false
+    XCTAssertEqual(archiveError { try write(writer, [2: "two"]) }?.systemError, EMFILE)
+    storage.isOpenable = true
+    try write(writer, [3: "three"])
+    XCTAssertEqual(try texts(try XCTUnwrap(writer.archive)), [1: "15", 3: "three"])
+  }
 }
 
 /// A storage whose file cannot be opened at times, as without free descriptors.

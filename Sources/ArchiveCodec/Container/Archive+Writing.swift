@@ -79,7 +79,9 @@ extension Archive {
       moment: moment, workerCount: workerCount
     ) { writer throws(ArchiveError) in
       try writer.append(records)
-      return (try writer.finish(symbols: records.symbols, schema: schema), records.count)
+      return (
+        try writer.finish(symbols: records.symbols, schema: schema).trailer.version, records.count
+      )
     }
   }
 
@@ -132,7 +134,7 @@ extension Archive {
         let index = try builder.finishIndex()
         writer.append(index)
         let symbols = builder.symbols(from: 0)
-        return (try writer.finish(symbols: symbols, schema: schema), index.count)
+        return (try writer.finish(symbols: symbols, schema: schema).trailer.version, index.count)
       }
     } catch {
       throw failure ?? error
@@ -173,7 +175,7 @@ extension Archive {
     var summary: Summary?
     try storage.replace { sink throws(ArchiveError) in
       let writer = try CommitWriter(
-        file, random: random, moment: moment, workerCount: workerCount, sink: sink)
+        file, file.encoded, random: random, moment: moment, workerCount: workerCount, sink: sink)
       let (version, count) = try body(writer)
       summary = Summary(version: version, byteCount: writer.fileByteCount, recordCount: count)
     }

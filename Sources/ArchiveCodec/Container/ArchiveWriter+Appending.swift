@@ -26,13 +26,12 @@ extension ArchiveWriter {
     // The commit is collected in memory, so that it is written in one piece.
     let sink = MemorySink()
     let commit = try CommitWriter(
-      flags: CommitHeader.journal, after: before.version, keys: keys,
-      chunkByteCount: 1 << Int(keys.header.chunkSize), random: random,
+      flags: CommitHeader.journal, after: before.version, keys: keys, random: random,
       writingWitness: { changes.writeWitness(removing: removed, schema: schema, to: $0) },
       sink: sink)
     try commit.append(changes)
     for record in removed { commit.remove(record) }
-    let version = try commit.finish(symbols: changes.symbols, schema: schema)
+    let version = try commit.finish(symbols: changes.symbols, schema: schema).trailer.version
 
     try write(sink.bytes, to: file, at: before.end, &state)
     let failure = try synchronize(before.end, or: version, &state)

@@ -2,13 +2,13 @@ extension ArchiveWriter {
   func rewrite(
     _ records: RecordBatch, schema: UInt32?, _ state: inout State
   ) throws(ArchiveError) -> Archive.Summary {
-    var symbols = SymbolTable()
-    if records.knownSymbolCount > 0 {
-      symbols = state.open?.history.symbols ?? SymbolTable()
-      guard records.continues(symbols) else { throw ArchiveError(.outdated) }
+    let isWhole = records.knownSymbolCount == 0
+    guard isWhole || records.continues(state.open?.history.symbols ?? SymbolTable()) else {
+      throw ArchiveError(.outdated)
     }
-    try symbols.append(decoding: records.symbols, limits: limits)
-    return try replace(schema: schema, symbols, &state) { writer throws(ArchiveError) in
+    let symbols = try records.names(within: limits)
+    let encoded = isWhole ? records.symbols : symbols.encoded(from: 0)
+    return try replace(schema: schema, (symbols, encoded), &state) { writer throws(ArchiveError) in
       try writer.append(records)
       return records.count
     }
@@ -22,8 +22,8 @@ extension ArchiveWriter {
   func compact(_ state: inout State, slots: [NewSlot]? = nil) throws(ArchiveError) {
     guard let history = state.open?.history else { return }
     let archive = Archive(history, limits: limits, isWritable: true)
-    _ = try replace(schema: nil, history.symbols, slots: slots, &state) {
-      writer throws(ArchiveError) in
+    let symbols = (history.symbols, history.symbols.encoded(from: 0))
+    _ = try replace(schema: nil, symbols, slots: slots, &state) { writer throws(ArchiveError) in
       var count = 0
       try archive.visitFrames { (record, read) throws(ArchiveError) in
         let frame = try read([])
@@ -85,28 +85,44 @@ extension ArchiveWriter {
     }
   }
 
+  /// Writes a new file with the records that the body writes, and with names, also as they are encoded.
   private func replace(
-    schema: UInt32?, _ symbols: SymbolTable, slots: [NewSlot]? = nil, _ state: inout State,
-    _ body: (CommitWriter) throws(ArchiveError) -> Int
+    schema: UInt32?, _ symbols: (table: SymbolTable, encoded: [UInt8]), slots: [NewSlot]? = nil,
+    _ state: inout State, _ body: (CommitWriter) throws(ArchiveError) -> Int
   ) throws(ArchiveError) -> Archive.Summary {
-    let old = state.open?.history
+    let schema = schema ?? state.open?.history.schema ?? 0
     let file = try newFile(slots: slots, after: state.open)
-    var summary: Archive.Summary?
+    let header = file.encoded
+    var written: (writer: CommitWriter, ending: CommitWriter.Ending, recordCount: Int)?
     // Also after `notDurable`, since the file is there then.
-    defer { if state.unopened != nil { state.unopenedVersion = summary?.version } }
+    defer { if state.unopened != nil { state.unopenedVersion = written?.ending.trailer.version } }
     try replaceStorage(by: file, &state) { sink throws(ArchiveError) in
-      let writer = try CommitWriter(file, random: random, moment: moment ?? .now, sink: sink)
+      let writer = try CommitWriter(
+        file, header, random: random, moment: moment ?? .now, sink: sink)
       let count = try body(writer)
-      let version = try writer.finish(
-        symbols: symbols.encoded(from: 0), schema: schema ?? old?.schema ?? 0)
-      summary = Archive.Summary(
-        version: version, byteCount: writer.fileByteCount, recordCount: count)
+      written = (writer, try writer.finish(symbols: symbols.encoded, schema: schema), count)
+    } opening: { () throws(ArchiveError) in
+      guard let (writer, ending, _) = written, let stored = try storage.openForAppending(),
+        stored.byteCount == writer.fileByteCount,
+        try stored.read(at: 0, count: header.count) == header
+      else { return nil }
+      // What was written is known. To read it once more took a sixth of a first save (benchmark: save
+      // small states).
+      let history = History(
+        replaced: file.header.replaced,
+        snapshot: try writer.snapshot(ending, in: stored, limits: limits),
+        snapshotRange: header.count..<stored.byteCount, symbols: symbols.table.renumbered,
+        versions: [ending.trailer.version], schema: schema, end: stored.byteCount)
+      return State.Open(history: history, keys: file, file: stored, byteCount: stored.byteCount)
     }
-    guard let summary else { throw ArchiveError(.inputOutput, subject: "storage wrote nothing") }
-    return summary
+    guard let (writer, ending, count) = written else {
+      throw ArchiveError(.inputOutput, subject: "storage wrote nothing")
+    }
+    return Archive.Summary(
+      version: ending.trailer.version, byteCount: writer.fileByteCount, recordCount: count)
   }
 
-  /// Replaces the file and goes on with the new one.
+  /// Replaces the file and goes on with the new one, as it is read or as the writer knows it.
   ///
   /// The writer also does so after `notDurable`. But a power cut may take the name of that
   /// file, and with it later appends, so nothing is appended until a later replacement.
@@ -115,7 +131,8 @@ extension ArchiveWriter {
   /// again to open it. If another writer has replaced it meanwhile, that change finds out.
   func replaceStorage(
     by file: UnlockedHeader, _ state: inout State,
-    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
+    _ body: (any ArchiveSink) throws(ArchiveError) -> Void,
+    opening open: () throws(ArchiveError) -> State.Open?
   ) throws(ArchiveError) {
     var failure: ArchiveError?
     do throws(ArchiveError) {
@@ -127,8 +144,8 @@ extension ArchiveWriter {
       guard error.code == .notDurable else { throw error }
       failure = error
     }
-    do {
-      try reopen(file, &state)
+    do throws(ArchiveError) {
+      try goOn(with: open(), &state)
     } catch {
       state.unopened = file
     }
@@ -142,7 +159,7 @@ extension ArchiveWriter {
   func reopenIfDue(_ state: inout State) throws(ArchiveError) {
     guard let file = state.unopened else { return }
     let (poison, failure) = (state.poison, state.compactionFailure)
-    try reopen(file, &state)
+    try goOn(with: read(file), &state)
     (state.poison, state.compactionFailure) = (poison, failure)
   }
 
@@ -157,15 +174,18 @@ extension ArchiveWriter {
       random: random)
   }
 
-  /// Goes on with a file that this writer has just put in its place.
-  private func reopen(_ file: UnlockedHeader, _ state: inout State) throws(ArchiveError) {
-    let open = try Self.openFile(storage, limits: limits, recovery: .strict) {
+  /// Reads a file that this writer has put in its place.
+  func read(_ file: UnlockedHeader) throws(ArchiveError) -> State.Open? {
+    try Self.openFile(storage, limits: limits, recovery: .strict) {
       (stored) throws(ArchiveError) in
       guard file.matches(stored) else {
         throw ArchiveError(.outdated, subject: "the file was replaced or removed")
       }
       return file
     }
+  }
+
+  private func goOn(with open: State.Open?, _ state: inout State) throws(ArchiveError) {
     guard var open else {
       throw ArchiveError(.outdated, subject: "the file was replaced or removed")
     }

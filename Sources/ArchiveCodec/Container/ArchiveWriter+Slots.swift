@@ -124,6 +124,8 @@ extension ArchiveWriter {
       try replaceStorage(by: changed, &state) { sink throws(ArchiveError) in
         try sink.write(changed.encoded)
         try sink.write(body, of: file)
+      } opening: { () throws(ArchiveError) in
+        try read(changed)
       }
     }
   }

@@ -234,6 +234,8 @@ public final class ArchiveWriter: Sendable {
       if let poison = state.poison { throw poison }
       try compactIfFull(&state)
       compactIfTorn(&state)
+      // The file that is open here is not the stored one now, if the new one could not be opened.
+      try reopenIfDue(&state)
       let summary = try append(changes, removed, schema: schema, &state)
       compactIfDue(&state)
       return summary

@@ -11,17 +11,6 @@ struct ChunkLayout: Hashable, Sendable {
   let chunkByteCount: Int
   let contentByteCount: Int
 
-  /// Nil if no chunks can take up exactly this many bytes.
-  init?(chunkByteCount: Int, framesByteCount: UInt64) {
-    guard framesByteCount <= 1 << 48 else { return nil }
-    let frame = chunkByteCount + Self.overhead
-    let last = Int(framesByteCount) % frame
-    guard framesByteCount > 0, last == 0 || last > Self.overhead else { return nil }
-    let count = (Int(framesByteCount) + frame - 1) / frame
-    self.chunkByteCount = chunkByteCount
-    contentByteCount = Int(framesByteCount) - count * Self.overhead
-  }
-
   var chunkCount: Int { (contentByteCount + chunkByteCount - 1) / chunkByteCount }
 
   func isLast(_ number: Int) -> Bool { number == chunkCount - 1 }
@@ -37,5 +26,18 @@ struct ChunkLayout: Hashable, Sendable {
   static func frameHeader(sealedByteCount: Int, isLast: Bool) -> [UInt8] {
     let word = UInt32(sealedByteCount) | (isLast ? lastFlag : 0)
     return unsafe withUnsafeBytes(of: word.littleEndian) { unsafe Array($0) }
+  }
+}
+
+extension ChunkLayout {
+  /// Nil if no chunks can take up exactly this many bytes.
+  init?(chunkByteCount: Int, framesByteCount: UInt64) {
+    guard framesByteCount <= 1 << 48 else { return nil }
+    let frame = chunkByteCount + Self.overhead
+    let last = Int(framesByteCount) % frame
+    guard framesByteCount > 0, last == 0 || last > Self.overhead else { return nil }
+    let count = (Int(framesByteCount) + frame - 1) / frame
+    self.chunkByteCount = chunkByteCount
+    contentByteCount = Int(framesByteCount) - count * Self.overhead
   }
 }

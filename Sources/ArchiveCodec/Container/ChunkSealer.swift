@@ -5,7 +5,7 @@ internal import Dispatch
 /// Content is sealed from the memory where it was written into the memory that is
 /// passed on, so it is never copied between (benchmark: encode and seal keyed records).
 struct ChunkSealer: ~Copyable, Sendable {
-  private let cipher: ChunkCipher
+  let cipher: ChunkCipher
   private let chunkByteCount: Int
   /// How many processors may seal at once; nil for all that there are.
   private let workerCount: Int?

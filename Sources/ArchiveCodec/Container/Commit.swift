@@ -42,6 +42,9 @@ struct Trailer: Hashable, Sendable {
   let commitByteCount: UInt64
   var mac: [UInt8]
 
+  /// The version of the archive after the commit.
+  var version: ArchiveVersion { ArchiveVersion(generation: generation, mac: mac) }
+
   func writeWithoutMAC(to writer: ByteBuffer) {
     writer.write(Self.magic)
     writer.writeInteger(footerByteCount)

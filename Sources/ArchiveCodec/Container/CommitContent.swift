@@ -25,6 +25,15 @@ struct CommitContent: Sendable {
     footer = try Footer(from: &frame, contentByteCount: footerStart)
   }
 
+  /// The content of a commit that this process has just written, so that nothing of it is read.
+  init(_ commit: SealedCommit, writtenWith footer: Footer, limits: ArchiveLimits) {
+    reader = ContentReader(commit)
+    self.footer = footer
+    footerStart = reader.byteCount - Int(commit.trailer.footerByteCount)
+    mayRemove = commit.header.flags == CommitHeader.journal
+    self.limits = limits
+  }
+
   /// Adds the names of this commit to those of the commits before it.
   func addSymbols(to table: inout SymbolTable) throws(ArchiveError) {
     guard footer.symbols.count <= limits.symbolByteCount * 2 else {

@@ -1,23 +1,24 @@
 /// Seals one commit while its records come in, and passes it on in order.
 ///
 /// The writer holds a megabyte of content that is not sealed yet, a megabyte of sealed
-/// content, and 16 bytes for each record.
+/// content, and 16 bytes for each record. A small commit is passed on in one piece, since each
+/// piece takes a call of the system.
 final class CommitWriter {
   private let sink: any ArchiveSink
   /// Why the sink has taken no more: what it lacks is in no later call, also where the app goes on.
   private var failure: ArchiveError?
+  /// What is not passed on yet; the sink itself if that is memory, so that nothing is copied.
+  private var memory: MemorySink
   private let keys: UnlockedHeader
   private let header: CommitHeader
   private let sealer: ChunkSealer
   private let previous: ArchiveVersion
-  private let chunkByteCount: Int
 
   private let index = RecordIndexWriter()
   /// Content that is not sealed yet.
   private var unsealed = ByteBlocks()
   /// The latest content, in small parts.
   private let parts = ByteBuffer()
-  private var chunkCount = 0
   private var contentByteCount = 0
   private(set) var byteCount = 0
 
@@ -25,10 +26,10 @@ final class CommitWriter {
   private static let groupByteCount = 1 << 20
   private static let partsByteCount = 1 << 16
 
-  /// Writes the header of the commit that follows `previous` in the chain; the witness
-  /// are bytes that no other commit shares.
+  /// Writes the header of the commit that follows `previous` in the chain, behind that of a new file; the
+  /// witness are bytes that no other commit shares.
   init(
-    flags: UInt32, after previous: ArchiveVersion, keys: UnlockedHeader, chunkByteCount: Int,
+    flags: UInt32, after previous: ArchiveVersion, keys: UnlockedHeader, fileHeader: [UInt8] = [],
     random: RandomSource, writingWitness writeWitness: (ByteBuffer) -> Void,
     workerCount: Int? = nil, sink: any ArchiveSink
   ) throws(ArchiveError) {
@@ -36,9 +37,9 @@ final class CommitWriter {
       throw ArchiveError(.limitExceeded, subject: "generation")
     }
     self.sink = sink
+    memory = sink as? MemorySink ?? MemorySink()
     self.keys = keys
     self.previous = previous
-    self.chunkByteCount = chunkByteCount
     let generation = previous.generation + 1
     header = CommitHeader(
       flags: flags, generation: generation,
@@ -47,22 +48,24 @@ final class CommitWriter {
         writingWitness: writeWitness))
     sealer = ChunkSealer(
       ChunkCipher(try keys.schedule.commitKey(header, previousMAC: previous.mac)),
-      chunkByteCount: chunkByteCount, workerCount: workerCount)
+      chunkByteCount: keys.header.chunkByteCount, workerCount: workerCount)
+    try memory.write(fileHeader)
     try write(header.write)
   }
 
-  /// Writes the header of a new file, and begins its snapshot.
+  /// Writes the header of a new file, whose bytes are given, and begins its snapshot.
   convenience init(
-    _ file: UnlockedHeader, random: RandomSource, moment: Archive.Moment,
+    _ file: UnlockedHeader, _ bytes: [UInt8], random: RandomSource, moment: Archive.Moment,
     workerCount: Int? = nil, sink: any ArchiveSink
   ) throws(ArchiveError) {
-    try sink.write(file.encoded)
     try self.init(
       flags: CommitHeader.snapshot,
       after: ArchiveVersion(generation: file.header.baseGeneration, mac: file.schedule.genesis),
-      keys: file, chunkByteCount: 1 << Int(file.header.chunkSize), random: random,
+      keys: file, fileHeader: bytes, random: random,
       writingWitness: { $0.write(moment.witness) }, workerCount: workerCount, sink: sink)
   }
+
+  private var chunkByteCount: Int { keys.header.chunkByteCount }
 
   /// The bytes of a new file so far.
   var fileByteCount: Int { keys.header.byteCount + byteCount }
@@ -76,7 +79,9 @@ final class CommitWriter {
 
   /// Writes records before all others.
   func append(_ records: RecordBatch) throws(ArchiveError) {
-    sink.reserve(byteCount: keys.header.byteCount + Self.byteCount(of: records))
+    let byteCount = keys.header.byteCount + Self.byteCount(of: records)
+    sink.reserve(byteCount: byteCount)
+    if memory !== sink, byteCount <= Self.groupByteCount { memory.reserve(byteCount: byteCount) }
     index.append(records.index, at: contentByteCount)
     try append(records.frames)
   }
@@ -104,10 +109,12 @@ final class CommitWriter {
     index.append(IndexEntry(record: record, offset: 0, byteCount: 0))
   }
 
+  typealias Ending = (footer: Footer, trailer: Trailer)
+
   /// Writes the symbols, the index, the footer and the trailer.
   ///
   /// - Throws: `malformed` if an identifier is 0 or was used twice.
-  func finish(symbols: [UInt8], schema: UInt32) throws(ArchiveError) -> ArchiveVersion {
+  func finish(symbols: [UInt8], schema: UInt32) throws(ArchiveError) -> Ending {
     let symbolRange = try appendFrame(.symbols, symbols)
     let index = try index.finish()
     try appendHeader(.index, payloadByteCount: index.blocks.byteCount)
@@ -125,7 +132,18 @@ final class CommitWriter {
       commitByteCount: UInt64(byteCount + Trailer.byteCount), mac: [])
     trailer.mac = keys.schedule.chainMAC(header, trailer, previousMAC: previous.mac)
     try write(trailer.write)
-    return ArchiveVersion(generation: header.generation, mac: trailer.mac)
+    try passOn()
+    return (footer, trailer)
+  }
+
+  /// The content of the finished snapshot in its file, which need not be read for that.
+  func snapshot(
+    _ ending: Ending, in file: any ArchiveFile, limits: ArchiveLimits
+  ) throws(ArchiveError) -> CommitContent {
+    let layout = ChunkLayout(chunkByteCount: chunkByteCount, contentByteCount: contentByteCount)
+    let commit = SealedCommit(
+      file, from: keys.header.byteCount, header, ending.trailer, layout, try sealer.cipher.copy())
+    return CommitContent(commit, writtenWith: ending.footer, limits: limits)
   }
 
   /// Appends a frame, and returns the range of its payload in the content.
@@ -174,35 +192,36 @@ final class CommitWriter {
   /// Seals the first of the unsealed chunks.
   private func seal(_ count: Int) throws(ArchiveError) {
     let groupCount = max(1, Self.groupByteCount / chunkByteCount)
-    let end = chunkCount + count
-    while chunkCount < end {
-      let count = min(groupCount, end - chunkCount)
+    // All chunks before are full.
+    var number = (contentByteCount - unsealed.byteCount - parts.count) / chunkByteCount
+    let end = number + count
+    while number < end {
+      let count = min(groupCount, end - number)
       let content = unsealed.removeFirst(min(count * chunkByteCount, unsealed.byteCount))
-      try write(frames: content)
-      chunkCount += count
+      try write(frames: content, from: number)
+      number += count
     }
   }
 
-  /// Seals chunks in the sink's own memory if the sink has some, so that they are not copied.
-  private func write(frames content: ByteBlocks) throws(ArchiveError) {
-    let memory = sink as? MemorySink ?? MemorySink()
+  private func write(frames content: ByteBlocks, from number: Int) throws(ArchiveError) {
     let frameByteCount = sealer.frameByteCount(of: content)
+    if memory.bytes.count + frameByteCount > Self.groupByteCount { try passOn() }
     unsafe memory.write(byteCount: frameByteCount) { frames in
-      unsafe sealer.seal(
-        content, into: frames, from: chunkCount, isEnd: unsealed.byteCount == 0)
+      unsafe sealer.seal(content, into: frames, from: number, isEnd: unsealed.byteCount == 0)
     }
-    if memory !== sink { try passOn(memory.bytes) }
     byteCount += frameByteCount
   }
 
-  private func passOn(_ bytes: [UInt8]) throws(ArchiveError) {
+  private func passOn() throws(ArchiveError) {
+    guard memory !== sink else { return }
     if let failure { throw failure }
     do {
-      try sink.write(bytes)
+      try sink.write(memory.bytes)
     } catch {
       failure = error
       throw error
     }
+    memory = MemorySink()
   }
 
   private func write(_ fill: (ByteBuffer) -> Void) throws(ArchiveError) {
@@ -212,7 +231,7 @@ final class CommitWriter {
   }
 
   private func write(_ bytes: [UInt8]) throws(ArchiveError) {
-    try passOn(bytes)
+    try memory.write(bytes)
     byteCount += bytes.count
   }
 }

@@ -67,6 +67,9 @@ struct Header: Sendable {
     self.optionalFeatures = optionalFeatures
   }
 
+  var chunkByteCount: Int { 1 << Int(chunkSize) }
+  var replaced: ArchiveVersion { ArchiveVersion(generation: baseGeneration, mac: predecessorMAC) }
+
   var byteCount: Int {
     Self.byteCount(slotCount: slots.count)
   }

@@ -52,7 +52,7 @@ extension History {
   ) throws(ArchiveError) -> History {
     let header = unlocked.header
     let locator = CommitLocator(
-      file: file, start: header.byteCount, chunkByteCount: 1 << Int(header.chunkSize),
+      file: file, start: header.byteCount, chunkByteCount: header.chunkByteCount,
       largestCount: limits.commitCount)
     let whole = try locator.backwards()
     if let ends = whole {
@@ -79,9 +79,8 @@ extension History {
     _ file: any ArchiveFile, _ ends: [Int], header: Header, keys: borrowing KeySchedule,
     limits: ArchiveLimits
   ) throws(ArchiveError) {
-    let chunkByteCount = 1 << Int(header.chunkSize)
-    replaced = ArchiveVersion(
-      generation: header.baseGeneration, mac: header.predecessorMAC)
+    let chunkByteCount = header.chunkByteCount
+    replaced = header.replaced
     let base = ArchiveVersion(generation: header.baseGeneration, mac: keys.genesis)
     snapshotRange = header.byteCount..<ends[0]
     let first = try SealedCommit(
@@ -139,7 +138,7 @@ extension History {
     _ batch: RecordBatch, removing removed: [UInt64], _ version: ArchiveVersion, schema: UInt32,
     byteCount: Int, limits: ArchiveLimits
   ) throws(ArchiveError) {
-    try symbols.append(decoding: batch.symbols, limits: limits)
+    symbols = try batch.names(within: limits)
     for entry in batch.index.entries {
       changes[entry.record] = .record(RecordFrame(entry, in: batch.frames))
     }

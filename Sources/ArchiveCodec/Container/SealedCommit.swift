@@ -44,9 +44,17 @@ final class SealedCommit: Sendable {
     cipher = ChunkCipher(try keys.commitKey(header, previousMAC: previous.mac))
   }
 
-  var version: ArchiveVersion {
-    ArchiveVersion(generation: trailer.generation, mac: trailer.mac)
+  /// The commit that this process has just written from an offset on.
+  init(
+    _ file: any ArchiveFile, from offset: Int, _ header: CommitHeader, _ trailer: Trailer,
+    _ layout: ChunkLayout, _ cipher: consuming ChunkCipher
+  ) {
+    (self.header, self.trailer, self.layout, self.file) = (header, trailer, layout, file)
+    framesOffset = offset + CommitHeader.byteCount
+    self.cipher = cipher
   }
+
+  var version: ArchiveVersion { trailer.version }
 
   /// Reads and opens chunks that follow each other.
   func open(_ chunks: Range<Int>) throws(ArchiveError) -> [UInt8] {

@@ -8,8 +8,8 @@ public struct RecordBatch: Sendable {
   let symbols: [UInt8]
   /// How many names the archive must have already; 0 for a new archive.
   let knownSymbolCount: Int
-  /// The numbering of these names.
-  let numbering: SymbolTable.Numbering
+  /// These names and those of the symbols frame, in the numbering of these names.
+  let names: SymbolTable
 
   /// The number of records.
   public var count: Int { index.count }
@@ -39,7 +39,17 @@ extension RecordBatch {
   /// Whether the records can be read with the names of a table and their own.
   func continues(_ symbols: SymbolTable) -> Bool {
     guard knownSymbolCount == symbols.names.count else { return false }
-    return knownSymbolCount == 0 || numbering === symbols.numbering
+    return knownSymbolCount == 0 || names.numbering === symbols.numbering
+  }
+
+  /// The names of an archive that has the records.
+  ///
+  /// - Throws: ``ArchiveError`` with `limitExceeded`: the builder may have had other limits.
+  func names(within limits: ArchiveLimits) throws(ArchiveError) -> SymbolTable {
+    guard names.names.count <= limits.symbolCount, names.byteCount <= limits.symbolByteCount,
+      names.names[knownSymbolCount...].allSatisfy({ $0.utf8.count <= limits.keyByteCount })
+    else { throw ArchiveError(.limitExceeded, subject: "symbols") }
+    return names
   }
 
   /// The bytes of each record that will be sealed, its map, and the payload

@@ -131,7 +131,7 @@ public final class RecordBuilder {
     takeBlock(leaving: Self.firstCapacity)
     return RecordBatch(
       frames: frames, index: try index.finish(), symbols: symbols(from: knownSymbolCount),
-      knownSymbolCount: knownSymbolCount, numbering: writer.symbols.table.numbering)
+      knownSymbolCount: knownSymbolCount, names: writer.symbols.table)
   }
 }
 

@@ -15,6 +15,8 @@ struct ChunkCipher: ~Copyable, Sendable {
     self.key = key
   }
 
+  func copy() throws(ArchiveError) -> ChunkCipher { ChunkCipher(try key.copy()) }
+
   private func nonce(_ number: UInt64, isLast: Bool) -> [UInt8] {
     var nonce = [UInt8](zeros: 12)
     for place in 0..<8 { nonce[place] = UInt8(truncatingIfNeeded: number >> UInt64(8 * place)) }

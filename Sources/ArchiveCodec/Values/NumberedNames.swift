@@ -4,7 +4,7 @@
 /// keys. For this type that took a sixth of opening the first archive of a process.
 struct NumberedNames: Sendable {
   private(set) var names: [String] = []
-  private var byteCount = 0
+  private(set) var byteCount = 0
   /// Each number plus one, at the first place that was free from that of its name on; at least half
   /// of the places have a zero.
   private var places: [UInt32] = []

@@ -34,10 +34,18 @@ struct SymbolTable: Sendable {
   var numbering: Numbering { storage.numbering }
 
   var names: [String] { storage.names.names }
+  var byteCount: Int { storage.names.byteCount }
 
   /// Whether the names are the same, with the same numbers.
   func hasSameNames(as other: SymbolTable) -> Bool {
     names.elementsEqual(other.names) { $0.hasSameBytes(as: $1) }
+  }
+
+  /// The same names, with a numbering of their own: what was built with another table does not continue them.
+  var renumbered: SymbolTable {
+    var table = SymbolTable()
+    table.storage = Storage(storage.names, Numbering())
+    return table
   }
 
   func number(of name: String) -> UInt32? {
