@@ -23,6 +23,8 @@ let next = (
   sources: ["RestorationKernel"]
     + [
       "Interface",
+      "Activities", "Scenes/SceneConfiguration.swift", "Scenes/SceneConnectionOptions.swift",
+      "Scenes/SceneDelegate.swift", "Scenes/SceneHostDelegate.swift",
       "Types/ObjectObservation.swift", "Types/ViewTree.swift",
       "Tree/ApplicationEnvironment.swift",
       "Tree/MigratingState.swift", "Tree/StateMigration.swift",
@@ -56,12 +58,13 @@ let next = (
       "FaultyDisk.swift", "FaultyStorage.swift", "Gate.swift",
       "HookedStore.swift", "Launch.swift", "Launch+Crash.swift", "LongTests.swift",
       "Machine.swift", "PartlyDecodedTestCase.swift", "RestorationSession+Launch.swift",
-      "SeededGenerator.swift", "SetAsideStates.swift", "ShortHistory.swift",
+      "SceneLaunch.swift", "SeededGenerator.swift", "SetAsideStates.swift", "ShortHistory.swift",
       "ShortHistoryTestCase.swift",
       "StoredElements.swift", "SurvivalLog.swift", "TemporaryDirectory.swift",
       "TestClock.swift", "TestContainers.swift",
       "TestDelegate.swift", "TestList.swift", "TestNode.swift",
-      "TestObjects.swift", "Trace.swift", "TrackedNodes.swift", "WholeError.swift",
+      "TestObjects.swift", "TestScene.swift", "Trace.swift", "TrackedNodes.swift",
+      "WholeError.swift",
     ],
     "LaunchedApps": ["LaunchedApps.swift", "Signals.swift", "SlowRestore.swift"],
     "LaunchTests": [
@@ -79,6 +82,7 @@ let next = (
       "Preservation/KeptBoundTests.swift", "Preservation/LimitsTests.swift",
       "Reports/ErrorWordsTests.swift", "Reports/NotedProblemsTests.swift",
       "Restoration/LateNodeTests.swift", "Restoration/VersionHistoryTests.swift",
+      "Scenes/SceneTests.swift",
     ],
     "RestorationValueTests": ["Reports/ProblemTests.swift"],
     "RestorationTreeTests": [

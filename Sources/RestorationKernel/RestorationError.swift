@@ -18,6 +18,18 @@ public struct RestorationError: Error, Hashable, Sendable {
     /// machines share; the description says why.
     public static let store = Code(name: "store")
 
+    /// A value is no property list value, so user info cannot hold it.
+    public static let unsupportedValue = Code(name: "unsupportedValue")
+
+    /// A scene's configuration has another role than its session, or there is none.
+    public static let noConfiguration = Code(name: "noConfiguration")
+
+    /// A scene's delegate could not be made, or it follows another scene.
+    public static let noDelegate = Code(name: "noDelegate")
+
+    /// A scene is not connected, or a session is none of the host's.
+    public static let notConnected = Code(name: "notConnected")
+
     /// A node that a reference names is back with another type.
     public static let nodeTypeMismatch = Code(name: "nodeTypeMismatch")
 

@@ -68,16 +68,20 @@ package final class SceneLaunch {
     let delegate = delegates[delegates.count - 1]
     delegate.activity = activity(id)
     delegate.roots = [TestNode("root", value: "\(id)")]
+    #if !RESTORATION_NEXT
     DraftModel(scene).draft = "draft \(id)"
+    #endif
     scene.session.userInfo = ["kept": .integer(id)]
     try await host.background(scene)
     return scene.session.persistentIdentifier
   }
 
+  #if !RESTORATION_NEXT
   /// The bytes of a scene's file.
   package func bytes(of identifier: String) -> [UInt8]? {
     launch.store.memory(named: "main.scene-\(identifier)").bytes
   }
+  #endif
 }
 
 extension UserActivity {
@@ -85,6 +89,7 @@ extension UserActivity {
   package var id: Int? { userInfo["id"]?.integerValue }
 }
 
+#if !RESTORATION_NEXT
 /// A part of a scene that has a value.
 @MainActor
 package final class DraftModel: @MainActor SceneMember {
@@ -96,3 +101,4 @@ package final class DraftModel: @MainActor SceneMember {
     self.scene = scene
   }
 }
+#endif

@@ -84,8 +84,9 @@ package struct StoredRecords {
         let name = names[place] + (index == 0 ? "" : "[\(index)]")
         let role = Int((roles?[place] ?? 0) & 0x7F)
         let own = (path.isEmpty ? "" : "\(path)/") + name
-        let free = role > 2 ? "referred \(name)" : (freePath.isEmpty ? "" : "\(freePath)/") + name
-        let kind = ["node", "node", "view", "object", "node"][role]
+        let free =
+          3...4 ~= role ? "referred \(name)" : (freePath.isEmpty ? "" : "\(freePath)/") + name
+        let kind = ["node", "node", "view", "object", "node", "scene"][role]
         let element = Element(
           path: own, freePath: free, kind: kind, className: classes[numbers[place]],
           state: records.removeValue(forKey: id * 2), record: id, form: forms[numbers[place]],

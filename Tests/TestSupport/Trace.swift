@@ -1,6 +1,4 @@
-#if !RESTORATION_NEXT
 package import RestorationKit
-#endif
 
 /// What was called, in order.
 @MainActor
@@ -26,7 +24,6 @@ extension Trace {
     add(([call] + handed.compactMap(\.self)).joined(separator: ", "))
   }
 
-  #if !RESTORATION_NEXT
   /// Sessions are counted in the order of their first calls, from 1, through all
   /// launches of a test.
   package func number(of session: SceneSession) -> Int {
@@ -34,5 +31,4 @@ extension Trace {
     sessions.append(session.persistentIdentifier)
     return sessions.count
   }
-  #endif
 }

@@ -70,6 +70,7 @@ extension Document {
       id &+= UInt64(bitPattern: steps[number])
       guard id > 0, id < head.idLimit, head.forms.indices ~= forms[number],
         let role = Role(rawValue: roles[number] & ~Place.lacksStateMark),
+        role != .scene || parent == Self.tree,
         let sibling = Int32(exactly: siblings[number]), sibling >= 0,
         let slot = Int32(exactly: elements.count), slots.set(id, slot) == nil
       else { throw malformed("element \(id)") }

@@ -124,7 +124,8 @@ actor FileQueue {
 
   /// Appends a change with a number, unless somebody has asked by now what has become of it.
   func append(
-    _ change: UInt64, _ records: RecordBatch, hasNew: Bool, removing removed: [UInt64]
+    _ change: UInt64, _ records: RecordBatch, hasNew: Bool, removing removed: [UInt64],
+    isCompactionDue: Bool
   ) throws(ArchiveError) -> StateFile.Appended {
     guard change > written.number else { throw ArchiveError(.outdated) }
     written = Written(number: change)
@@ -135,7 +136,8 @@ actor FileQueue {
         keeps?.removeFirst()
       }
       let appended = try file.append(
-        records, removing: removed, schema: file.conditions.now.savedSeconds)
+        records, removing: removed, schema: file.conditions.now.savedSeconds,
+        isCompactionDue: isCompactionDue)
       written.fingerprints = fingerprints
       return appended
     } catch {

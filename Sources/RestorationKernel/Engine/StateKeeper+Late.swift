@@ -62,7 +62,7 @@ extension StateKeeper {
   }
 
   /// What is stored for a node that came late.
-  private struct Late {
+  struct Late {
     let node: any RestorableNode
     let slot: Int32
     /// The node above, which is back; nil for a root.
@@ -107,7 +107,7 @@ extension StateKeeper {
     return Int32(clamping: equal.firstIndex { $0 === node } ?? equal.count)
   }
 
-  private func bodies(of late: Late) async throws(ArchiveError) -> [UInt64: KeyedDecoder] {
+  func bodies(of late: Late) async throws(ArchiveError) -> [UInt64: KeyedDecoder] {
     guard let document else { return [:] }
     let numbers = late.part.flatMap { slot in
       [document[slot].bodyRecord] + (document.kept.bodies[slot] ?? []).map(\.record)
@@ -120,15 +120,17 @@ extension StateKeeper {
     }
   }
 
-  private func restore(_ late: Late, _ bodies: [UInt64: KeyedDecoder]) -> RestorationReport {
+  func restore(
+    _ late: Late, _ bodies: [UInt64: KeyedDecoder], for delegate: (any StateDelegate)? = nil
+  ) -> RestorationReport {
     guard let document else { return RestorationReport(.nothingKept) }
     asking.isUnderWay = true
     defer { asking.isUnderWay = false }
     let start = ContinuousClock.now
     let (slot, above) = (late.slot, document[late.slot].place.parent)
     let run = RestorationRun(
-      document, objects, delegate: delegate, roots: [], nodeLimit: settings.policy.nodeLimit,
-      part: late.part, owner: owner, findings.launch
+      document, objects, delegate: delegate ?? self.delegate, roots: [],
+      nodeLimit: settings.policy.nodeLimit, part: late.part, owner: owner, findings.launch
     ) { bodies[$0] }
     run.elements.claim(late.node, late.node, at: slot)
     if let parent = late.parent { run.elements.claim(parent, parent, at: above) }

@@ -1,15 +1,15 @@
 public import ArchiveCodec
 
 extension StateKeeper {
-  /// Saves what the roots and all below them say.
+  /// Saves what parts of the tree say.
   ///
   /// - Parameters:
   ///   - isByItself: Whether the autosave saves, which is told of all other saves.
-  ///   - roots: Called in the turn of the save.
+  ///   - parts: Called in the turn of the save.
   /// - Returns: What the save did.
   /// - Throws: Why nothing could be stored.
   func save(
-    byItself isByItself: Bool = false, _ roots: () -> [any RestorableNode]
+    byItself isByItself: Bool = false, _ parts: () -> SavedParts
   ) async throws(RestorationError) -> PreservationReport {
     let count = turns.overtakingCount
     let result = await Result { () async throws(RestorationError) in
@@ -18,7 +18,7 @@ extension StateKeeper {
         // An autosave may have waited for a call that has put another state back.
         while count == turns.overtakingCount, !isByItself || findings.hasTriedToRestore {
           do {
-            return try await saveNow(roots(), byItself: isByItself, writesAnyway: isOutdated)
+            return try await saveNow(parts(), byItself: isByItself, writesAnyway: isOutdated)
           } catch let error as ArchiveError where error.code == .outdated && !isOutdated {
             // Somebody has changed the stored state; what the file has kept of it decides what is written.
             isOutdated = true
@@ -40,11 +40,11 @@ extension StateKeeper {
   }
 
   private func saveNow(
-    _ roots: [any RestorableNode], byItself isByItself: Bool, writesAnyway: Bool
+    _ parts: SavedParts, byItself isByItself: Bool, writesAnyway: Bool
   ) async throws -> PreservationReport {
     if findings.lastRestore == .success(.locked) { return PreservationReport(.locked) }
     var report = PreservationReport(.saved)
-    if isIdle(roots) {
+    if isIdle(parts) {
       describe(SurveyNotes(), nil, in: &report)
       return report
     }
@@ -53,7 +53,7 @@ extension StateKeeper {
     let start = ContinuousClock.now
     let result: Survey.Result
     do {
-      result = try surveyed(roots)
+      result = try surveyed(parts)
     } catch is Survey.Declined {
       report.outcome = .declined
       report.setAside = try await discardNow(keepsUnread: true)
@@ -67,7 +67,7 @@ extension StateKeeper {
       return report
     }
     if writesAnyway || result.records.count > 0 || !result.removed.isEmpty || !isStored {
-      try await write(result, &report)
+      try await write(result, isCompactionDue: !parts.scenes.leaving.isEmpty, &report)
     } else {
       apply(result)
       if !findings.isOnDisk {
@@ -90,7 +90,7 @@ extension StateKeeper {
   ///
   /// - Throws: `outdated` if a save that blocked the actor meanwhile has written a later one.
   private func write(
-    _ result: Survey.Result, _ report: inout PreservationReport
+    _ result: Survey.Result, isCompactionDue: Bool, _ report: inout PreservationReport
   ) async throws(ArchiveError) {
     findings.lastWrite += 1
     let number = findings.lastWrite
@@ -99,7 +99,8 @@ extension StateKeeper {
     let hasNew = result.change.edits?.added.isEmpty == false
     let (records, removed) = (result.records, result.removed)
     let (byteCount, kept) = try await inFileNow { (queue) throws(ArchiveError) in
-      try queue.append(number, records, hasNew: hasNew, removing: removed)
+      try queue.append(
+        number, records, hasNew: hasNew, removing: removed, isCompactionDue: isCompactionDue)
     }
     guard number == findings.lastWrite else { throw ArchiveError(.outdated) }
     (report.writtenByteCount, report.setAside) = (byteCount, kept?.id)
@@ -126,8 +127,9 @@ extension StateKeeper {
   }
 
   /// Whether a survey would ask nobody, and find nothing to write (benchmark: none changed).
-  private func isIdle(_ roots: [any RestorableNode]) -> Bool {
-    guard let document, findings.isOnDisk, delegate == nil, settings.heard == nil,
+  private func isIdle(_ parts: SavedParts) -> Bool {
+    guard let document, let roots = parts.roots, parts.scenes.leaving.isEmpty, findings.isOnDisk,
+      delegate == nil, settings.heard == nil,
       findings.registrationCount == registrationCount, known.writer != nil,
       document[Document.tree].body == .none, document.isSettled(settings.facts),
       KnownObjects.shared.isUnchanged(owner)
@@ -140,7 +142,7 @@ extension StateKeeper {
 
   private var registrationCount: Int { types.changeCount + objects.changeCount }
 
-  func surveyed(_ roots: [any RestorableNode]) throws -> Survey.Result {
+  func surveyed(_ parts: SavedParts) throws -> Survey.Result {
     asking.isUnderWay = true
     defer { asking.isUnderWay = false }
     if findings.registrationCount != registrationCount {
@@ -156,7 +158,7 @@ extension StateKeeper {
       })
     let builder = known.writer?.builder() ?? RecordBuilder(limits: settings.source.limits)
     var survey = Survey(document ?? Document(), objects, owner, builder, conditions)
-    do { return try survey.run(roots, delegate) } catch {
+    do { return try survey.run(parts.roots, delegate, parts.scenes) } catch {
       giveBack(survey.asked)
       throw error
     }

@@ -194,7 +194,7 @@ extension StateKeeper {
     guard findings.hasTriedToRestore else { return .withheld([]) }
     do throws(RestorationError) {
       if findings.unread != nil { _ = try await restore(onlyUnread: true, roots) }
-      let report = try await save(byItself: true, roots)
+      let report = try await save(byItself: true) { parts(roots()) }
       return report.outcome == .saved ? .saved([report]) : .withheld([report])
     } catch {
       return .failed(error)

@@ -46,7 +46,7 @@ extension StateKeeper {
       try? await inFileNow { _ in }
       return false
     }
-    let report = try? await save(byItself: true) { roots }
+    let report = try? await save(byItself: true) { parts(roots) }
     return report.map { $0.outcome == .saved && $0.isComplete } ?? false
   }
 
@@ -100,7 +100,7 @@ extension StateKeeper {
   func digest(of roots: [any RestorableNode]) -> Int? {
     // What a file has in its records would count, too.
     (document, known.writer) = (nil, nil)
-    guard let result = try? surveyed(roots) else { return nil }
+    guard let result = try? surveyed(parts(roots)) else { return nil }
     giveBack(result.taken)
     return result.digest
   }

@@ -134,7 +134,7 @@ public final class StateKeeper {
   public func save(_ roots: [any RestorableNode]) async throws(RestorationError)
     -> PreservationReport
   {
-    try await save { roots }
+    try await save { parts(roots) }
   }
 
   /// Brings back what is stored.
@@ -246,6 +246,8 @@ struct KeeperSettings {
   /// Hears the problems of all reports, and what is asked then is all there is.
   var heard: (([String]) -> Void)?
   var last: LastReports?
+  /// The windows of the app, if it has any.
+  weak var host: SceneHost?
   /// What each save says of the app: each save compares it.
   private(set) lazy var facts = source.environment.facts
 }

@@ -32,7 +32,7 @@ final class RestorationRun {
     (self.document, self.objects, types) = (document, objects, objects.types)
     self.delegate = delegate
     (self.roots, viewLimit, self.launch) = (roots, nodeLimit, launch)
-    order = part ?? Array(document.walk(from: Document.tree).dropFirst())
+    order = part ?? Array(document.walk(from: Document.tree, into: Role.ofTrees).dropFirst())
     elements = RestoredElements(document, part: part, owner, body)
   }
 

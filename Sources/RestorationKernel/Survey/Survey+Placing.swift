@@ -152,9 +152,11 @@ extension Survey {
   /// Decides about the stored children that no object was matched with.
   private mutating func end(_ siblings: inout Siblings) throws {
     let parent = siblings.parent
-    var (kept, referred): ([Int32], [Int32]) = ([], [])
+    var (kept, referred, scenes): ([Int32], [Int32], [Int32]) = ([], [], [])
     for slot in siblings.unmatched() where places.parent(of: slot) == parent {
-      if places.role(of: slot).livesByReferences {
+      if places.role(of: slot) == .scene {
+        scenes.append(slot)
+      } else if places.role(of: slot).livesByReferences {
         referred.append(slot)
       } else if document.kept.elements[slot] != nil {
         if places.orphans.contains(slot) { continue }
@@ -174,7 +176,7 @@ extension Survey {
     }
     siblings.keep(kept)
     for slot in kept { addKept(slot) }
-    let slots = siblings.slots + referred
+    let slots = siblings.slots + scenes + referred
     let isSame = !places.isNew(parent) && slots == document[parent].children
     guard !isSame || !referred.isEmpty || slots.contains(where: places.hasMoved) else { return }
     contents[parent] =

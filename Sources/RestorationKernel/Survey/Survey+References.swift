@@ -226,7 +226,7 @@ extension Survey {
 
   private var allSlots: Range<Int32> { 0..<Int32(document.elements.count + places.added.count) }
 
-  private mutating func addContent(_ slot: Int32, to parent: Int32) {
+  mutating func addContent(_ slot: Int32, to parent: Int32) {
     touchContents(of: parent)
     contents[parent]?.append(slot)
   }

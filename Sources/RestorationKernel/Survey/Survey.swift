@@ -105,16 +105,19 @@ struct Survey {
 
   /// Asks the application first, if there is one, which writes its own body.
   ///
+  /// Without roots, windows alone are asked.
+  ///
   /// - Throws: ``Declined`` if its gate has said no.
   mutating func run(
-    _ roots: [any RestorableNode], _ delegate: (any StateDelegate)?
+    _ roots: [any RestorableNode]?, _ delegate: (any StateDelegate)?, _ scenes: SceneNodes
   ) throws -> Result {
     defer { coder = nil }
     places.objects.begin(with: document.head.forms)
-    let mentions = try askApplication(delegate)
+    let mentions = roots == nil ? nil : try askApplication(delegate)
     // The higher ones mostly come first: what is below an element was stored after it.
     agenda.changed = KnownObjects.shared.takeChanged(of: owner).sorted { $0.slot < $1.slot }
-    try placeRoots(roots)
+    if let roots { try placeRoots(roots) } else { leave(allBut: scenes) }
+    try place(scenes)
     _ = try placeChanged()
     if let mentions { try setReferred(mentions, below: Document.tree) }
     try askAll()
@@ -131,7 +134,7 @@ struct Survey {
 
   mutating func placeRoots(_ roots: [any RestorableNode]) throws {
     if document.hasPlaces(of: roots, owner) {
-      return zip(roots, document[Document.tree].children).forEach { places.visit($0, at: $1) }
+      return zip(roots, document.roots).forEach { places.visit($0, at: $1) }
     }
     try place(roots, below: Document.tree, of: document[Document.tree].children)
     if document.links.hasReferred { try visitReferred(below: Document.tree) }
@@ -145,7 +148,7 @@ struct Survey {
     if document.links.hasReferred, !places.isNew(visit.slot) {
       try visitReferred(below: visit.slot)
     }
-    guard let node = visit.info.node(visit.object) else { return }
+    guard let node = visit.info.node(visit.object), isConnected(visit) else { return }
     let (below, presented, views) = try KnownObjects.shared.observing(
       .contents, visit.object, visit.info, of: owner
     ) {
@@ -434,6 +437,6 @@ extension Document {
     let (tree, known) = (self[Self.tree], KnownObjects.shared)
     return !findsAllByObject && !tree.asksBelow
       && roots.map { known.known($0, to: owner).flatMap { $0.hasChanged ? nil : $0.slot } }
-        == tree.children
+        == self.roots
   }
 }

@@ -89,7 +89,8 @@ final class HostileDocumentTests: BodyTestCase {
       all.append((name, contents))
     }
     add("a role too few") { $0.roles = [0] }
-    add("no such role") { $0.roles = [0, 5] }
+    add("a window below an element") { $0.roles = [0, Role.scene.rawValue] }
+    add("no such role") { $0.roles = [0, 6] }
     add("a number too few") { $0.siblings = [0] }
     add("a number below zero") { $0.siblings = [0, -1] }
     add("a large number") { $0.siblings = [0, 1 << 31] }

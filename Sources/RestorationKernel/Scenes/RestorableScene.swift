@@ -1,0 +1,203 @@
+internal import RestorationFoundation
+
+/// What is known of a window, connected or not.
+public final class SceneSession {
+  /// The name of the window for as long as it is stored.
+  public var persistentIdentifier: String { node.identifier }
+
+  /// The role of the window.
+  public var role: SceneRole { node.content.role }
+
+  /// The name of the configuration that makes the window; nil for the first one of the role.
+  public var configurationName: String? { node.content.configurationName }
+
+  /// The scene of the window while it is connected.
+  public internal(set) var scene: RestorableScene?
+
+  /// What lists of windows show.
+  public var title: String? { node.content.activity?.title }
+
+  /// Why the window was connected without what is stored of it; nil if it was not.
+  public internal(set) var failure: RestorationError?
+
+  /// The activity that was stored last; a copy, which does not change the session.
+  public var stateRestorationActivity: UserActivity? {
+    get { node.content.activity.map { UserActivity($0) } }
+    set { node.content.activity = newValue?.content }
+  }
+
+  /// Values of the app that stay with the session; the next save stores them.
+  public var userInfo: [String: PropertyListValue] {
+    get { node.content.userInfo }
+    set { node.content.userInfo = newValue }
+  }
+
+  let node: SceneNode
+
+  init(_ node: SceneNode) { self.node = node }
+
+  convenience init(_ role: SceneRole, configurationName: String?) {
+    self.init(
+      SceneNode(
+        UUID().uuidString.lowercased(),
+        SceneContent(role: role, configurationName: configurationName)))
+  }
+}
+
+extension SceneSession: Hashable {
+  /// Whether two sessions are of the same window.
+  public static func == (left: SceneSession, right: SceneSession) -> Bool {
+    left.persistentIdentifier == right.persistentIdentifier
+  }
+
+  /// Hashes the name of the window.
+  public func hash(into hasher: inout Hasher) { hasher.combine(persistentIdentifier) }
+}
+
+@available(*, unavailable, message: "a session belongs to the actor of its host")
+extension SceneSession: Sendable {}
+
+/// A window that is connected.
+public final class RestorableScene {
+  /// Where a window is on its way to the front and back.
+  public enum ActivationState: String, Hashable, Sendable {
+    /// The scene is not connected any more, or not yet.
+    case unattached
+    /// The window is not visible.
+    case background
+    /// The window is visible and gets no events.
+    case foregroundInactive
+    /// The window is at the front.
+    case foregroundActive
+  }
+
+  /// The session of the window.
+  public let session: SceneSession
+
+  /// Where the window is on its way to the front and back.
+  public private(set) var activationState = ActivationState.unattached
+
+  /// Follows the window; nil when the scene is not connected any more.
+  public private(set) var delegate: (any SceneDelegate)?
+
+  /// What became of the restore of the window; nil as long as it is under way.
+  public internal(set) var restoration: Result<RestorationReport, RestorationError>?
+
+  /// Whether the next save asks the delegate for the activity of the window.
+  public var needsSave = true {
+    didSet { if needsSave { session.node.invalidateRestorableState() } }
+  }
+
+  private let keeper: StateKeeper
+  private let declaredTypes: Set<String>
+  private let responders = ActivityResponders()
+  private var hasInteractionState = false
+
+  init(
+    _ session: SceneSession, _ keeper: StateKeeper, _ delegate: any SceneDelegate,
+    _ declaredTypes: Set<String>
+  ) {
+    (self.session, self.keeper, self.delegate) = (session, keeper, delegate)
+    self.declaredTypes = declaredTypes
+  }
+
+  /// Restores a node that came after the window, as the keeper does.
+  ///
+  /// - Parameters:
+  ///   - node: The node.
+  ///   - parent: The node that contains or presents the node; nil for a root of the window.
+  /// - Returns: What happened to the node and all below it.
+  /// - Throws: As the keeper's method.
+  @discardableResult
+  public func restore(
+    late node: any RestorableNode, below parent: (any RestorableNode)? = nil
+  ) async throws(RestorationError) -> RestorationReport {
+    try await keeper.restore(late: node, below: parent ?? session.node)
+  }
+
+  /// Lets a responder say what an activity has.
+  ///
+  /// - Parameters:
+  ///   - activity: The activity; nil for none any more.
+  ///   - responder: The responder, which is not kept alive.
+  public func setActivity(_ activity: UserActivity?, of responder: any UserActivityResponder) {
+    responders.set(activity, of: responder)
+  }
+
+  // MARK: Coming and going
+
+  func show(_ options: SceneConnectionOptions) {
+    guard activationState == .unattached else { return }
+    activationState = .background
+    delegate?.scene(self, willConnectTo: session, options: options)
+    session.node.roots = { [weak self] in
+      self.flatMap { scene in scene.delegate?.restorationRoots(for: scene) } ?? []
+    }
+    enterForeground()
+  }
+
+  func restoreInteractionState() {
+    guard !hasInteractionState, let activity = session.stateRestorationActivity else { return }
+    hasInteractionState = true
+    delegate?.scene(self, restoreInteractionStateWith: activity)
+  }
+
+  private func enterForeground() {
+    activationState = .foregroundInactive
+    delegate?.sceneWillEnterForeground(self)
+  }
+
+  func activate(with activity: UserActivity?) {
+    if activationState == .background { enterForeground() }
+    if let activity {
+      delegate?.scene(self, continue: activity)
+      needsSave = true
+    }
+    guard activationState == .foregroundInactive else { return }
+    activationState = .foregroundActive
+    delegate?.sceneDidBecomeActive(self)
+  }
+
+  func enterBackground() {
+    if activationState == .foregroundActive {
+      activationState = .foregroundInactive
+      delegate?.sceneWillResignActive(self)
+    }
+    if activationState == .foregroundInactive {
+      activationState = .background
+      delegate?.sceneDidEnterBackground(self)
+    }
+  }
+
+  func leave() {
+    guard activationState != .unattached else { return }
+    activationState = .unattached
+    delegate?.sceneDidDisconnect(self)
+    (delegate, session.node.roots, session.scene) = (nil, nil, nil)
+  }
+
+  // MARK: Saving
+
+  /// Asks for the activity, which belongs to what a save stores of the window.
+  func prepareSave() {
+    guard let delegate else { return }
+    needsSave = false
+    session.node.invalidateRestorableState()
+    session.stateRestorationActivity = updatedActivity(delegate)
+  }
+
+  private func updatedActivity(_ delegate: any SceneDelegate) -> UserActivity? {
+    guard let activity = delegate.stateRestorationActivity(for: self) else { return nil }
+    activity.delegate?.userActivityWillSave(activity)
+    let responders = responders.responders(of: activity)
+    if !responders.isEmpty { activity.userInfo = [:] }
+    for responder in responders { responder.updateUserActivityState(activity) }
+    delegate.scene(self, didUpdate: activity)
+    activity.needsSave = false
+    guard activity.isValid, declaredTypes.contains(activity.activityType) else { return nil }
+    return UserActivity(activity.content.reducedToRequiredKeys)
+  }
+}
+
+@available(*, unavailable, message: "a scene belongs to the actor of its host")
+extension RestorableScene: Sendable {}

@@ -1,0 +1,318 @@
+internal import ArchiveCodec
+
+/// The windows of an app: opens them, brings them back, and lets them go.
+///
+/// All windows are in the state of the host's keeper. A host belongs to the actor of the keeper.
+///
+///     let host = SceneHost(keeper)
+///     host.register(SceneConfiguration { NoteWindow() })
+///     try await host.launch()
+///     await host.restoreScenes()
+public final class SceneHost {
+  /// Takes part in connecting; the host works without it, and does not keep it alive.
+  public weak var delegate: (any SceneHostDelegate)?
+
+  /// The types of activities that may be stored.
+  public var declaredActivityTypes: Set<String> = []
+
+  /// The sessions whose windows come back, the one that was at the front last first.
+  public var openSessions: [SceneSession] {
+    sessions.values.sorted { $0.node.content.turn > $1.node.content.turn }
+  }
+
+  /// The scenes that are connected, in the order of ``openSessions``.
+  public var connectedScenes: [RestorableScene] { openSessions.compactMap(\.scene) }
+
+  /// Why the app was launched.
+  public private(set) var restoreReason = RestoreReason.pristine
+
+  /// The windows that are stored and cannot be read, by their identifiers; they stay stored.
+  public private(set) var unreadSessions: [String: RestorationError] = [:]
+
+  package let keeper: StateKeeper
+  /// One window connects after the other.
+  private let turns = TurnQueue()
+  private var sessions: [String: SceneSession] = [:]
+  private var configurations: [SceneConfiguration] = []
+
+  /// Creates the host of a keeper's windows.
+  ///
+  /// - Parameter keeper: The keeper, which has one host at most. The host keeps it alive.
+  public init(_ keeper: StateKeeper) {
+    self.keeper = keeper
+    keeper.settings.host = self
+  }
+
+  /// Registers how the windows of a role are made.
+  ///
+  /// - Parameter configuration: The configuration; it takes the place of one with the same role and name.
+  public func register(_ configuration: SceneConfiguration) {
+    configurations.removeAll {
+      $0.role == configuration.role && $0.name == configuration.name
+    }
+    configurations.append(configuration)
+  }
+
+  /// Reads the sessions that are stored, and makes nothing.
+  ///
+  /// A keeper that has not restored yet restores first, into no roots: restore your own roots before.
+  ///
+  /// - Throws: ``RestorationError`` as a restore of the keeper does; `inUse` if another instance has the
+  ///   state.
+  public func launch() async throws(RestorationError) {
+    if keeper.document == nil {
+      let report = try await keeper.restore()
+      if case .inUse(let process) = report.outcome {
+        throw RestorationError(ArchiveError(.locked, subject: process))
+      }
+    }
+    for (identifier, node) in try await keeper.storedScenes() where sessions[identifier] == nil {
+      switch node {
+      case .success(let node): sessions[identifier] = SceneSession(node)
+      case .failure(let error): unreadSessions[identifier] = error
+      }
+    }
+    if !sessions.isEmpty { restoreReason = .launch }
+  }
+
+  /// Connects the sessions that were open, unless the delegate does not want one.
+  ///
+  /// - Returns: Why sessions could not be connected, if they could not.
+  @discardableResult
+  public func restoreScenes() async -> [SceneSession: RestorationError] {
+    var failures: [SceneSession: RestorationError] = [:]
+    for session in openSessions where session.scene == nil {
+      // The session may have been closed while others connected.
+      guard sessions[session.persistentIdentifier] === session,
+        delegate?.host(self, shouldRestore: session) ?? true
+      else { continue }
+      do throws(RestorationError) {
+        _ = try await connect(session, nil, toFront: false)
+      } catch {
+        failures[session] = error
+      }
+    }
+    delegate?.hostDidFinishRestoringScenes(self)
+    return failures
+  }
+
+  // MARK: Connecting
+
+  /// Opens a new window.
+  ///
+  /// - Parameters:
+  ///   - role: The role of the window.
+  ///   - name: The name of its configuration; nil for the first one of the role.
+  ///   - activity: What the window is opened for.
+  /// - Returns: The scene.
+  /// - Throws: ``RestorationError`` with `noConfiguration` or `noDelegate`.
+  @discardableResult
+  public func open(
+    _ role: SceneRole = .windowApplication, configuration name: String? = nil,
+    activity: UserActivity? = nil
+  ) async throws(RestorationError) -> RestorableScene {
+    try await connect(SceneSession(role, configurationName: name), activity, toFront: true)
+  }
+
+  /// Connects a session, or brings its scene to the front.
+  ///
+  /// - Parameters:
+  ///   - session: One of ``openSessions``.
+  ///   - activity: What the user wants to go on with.
+  /// - Returns: The scene.
+  /// - Throws: ``RestorationError`` with `noConfiguration` or `noDelegate`.
+  @discardableResult
+  public func connect(
+    _ session: SceneSession, activity: UserActivity? = nil
+  ) async throws(RestorationError) -> RestorableScene {
+    try await connect(session, activity, toFront: true)
+  }
+
+  /// A second call while the first one reads waits for the scene of that one.
+  private func connect(
+    _ session: SceneSession, _ activity: UserActivity?, toFront: Bool
+  ) async throws(RestorationError) -> RestorableScene {
+    try await turns.run { () async throws(RestorationError) in
+      try await connectNow(session, activity, toFront: toFront)
+    }
+  }
+
+  private func connectNow(
+    _ session: SceneSession, _ activity: UserActivity?, toFront: Bool
+  ) async throws(RestorationError) -> RestorableScene {
+    if let scene = session.scene {
+      if toFront { moveToFront(session) }
+      scene.activate(with: activity)
+      return scene
+    }
+    let options = SceneConnectionOptions(
+      userActivities: [activity].compactMap(\.self), restoreReason: restoreReason)
+    let configuration = try chosenConfiguration(for: session, options)
+    let delegate = try await newDelegate(configuration)
+    let scene = RestorableScene(session, keeper, delegate, declaredActivityTypes)
+    session.scene = scene
+    sessions[session.persistentIdentifier] = session
+    session.node.content.configurationName = configuration.name
+    do throws(RestorationError) {
+      let report = try await keeper.restore(
+        session.node, for: { scene.delegate as? any StateDelegate }
+      ) { scene.show(options) }
+      (scene.restoration, session.failure) = (.success(report), nil)
+    } catch {
+      (scene.restoration, session.failure) = (.failure(error), error)
+      scene.show(options)
+    }
+    if toFront { moveToFront(session) }
+    scene.restoreInteractionState()
+    scene.activate(with: nil)
+    return scene
+  }
+
+  private func moveToFront(_ session: SceneSession) {
+    let last = sessions.values.map(\.node.content.turn).max() ?? 0
+    if session.node.content.turn < last || last == 0 { session.node.content.turn = last + 1 }
+  }
+
+  private func chosenConfiguration(
+    for session: SceneSession, _ options: SceneConnectionOptions
+  ) throws(RestorationError) -> SceneConfiguration {
+    let (role, name) = (session.role, session.configurationName)
+    let registered =
+      configurations.first { $0.role == role && $0.name == name }
+      ?? configurations.first { name == nil && $0.role == role }
+    var own: SceneConfiguration?
+    if registered == nil || sessions[session.persistentIdentifier] == nil {
+      own = delegate?.host(self, configurationForConnecting: session, options: options)
+    }
+    guard let chosen = own ?? registered else {
+      throw RestorationError(
+        .noConfiguration,
+        "No configuration is registered for the role “\(role.rawValue)”"
+          + (name.map { " and the name “\($0)”" } ?? "") + ". Register one with the host.")
+    }
+    guard chosen.role == role else {
+      throw RestorationError(
+        .noConfiguration,
+        "The configuration is for the role “\(chosen.role.rawValue)”,"
+          + " and the session for “\(role.rawValue)”.")
+    }
+    return chosen
+  }
+
+  private func newDelegate(
+    _ configuration: SceneConfiguration
+  ) async throws(RestorationError) -> any SceneDelegate {
+    do {
+      let delegate = try await configuration.makeDelegate()
+      if connectedScenes.contains(where: { $0.delegate === delegate }) {
+        throw RestorationError(
+          .noDelegate, "The delegate follows another scene. Make a new one for every scene.")
+      }
+      return delegate
+    } catch let error as RestorationError {
+      throw error
+    } catch {
+      throw RestorationError(.noDelegate, "The scene's delegate could not be made: \(error.reason)")
+    }
+  }
+
+  // MARK: Saving
+
+  /// The windows that are connected, as a save of the whole state asks them.
+  func takeConnected() -> [SceneNode] {
+    connectedScenes.map { scene in
+      if scene.needsSave { scene.prepareSave() }
+      return scene.session.node
+    }
+  }
+
+  /// Saves a window, and asks that window alone.
+  ///
+  /// - Parameter scene: A scene that is connected.
+  /// - Returns: What the save did.
+  /// - Throws: ``RestorationError`` with `notConnected`, and as a save of the keeper does.
+  @discardableResult
+  public func save(_ scene: RestorableScene) async throws(RestorationError) -> PreservationReport {
+    guard scene.delegate != nil else {
+      throw RestorationError(
+        .notConnected, "The scene is not connected, so it cannot be saved. Connect its session.")
+    }
+    do throws(RestorationError) {
+      return try await keeper.save {
+        guard scene.delegate != nil else { return SavedParts() }
+        scene.prepareSave()
+        return SavedParts(scenes: SceneNodes(asked: [scene.session.node]))
+      }
+    } catch {
+      scene.needsSave = true
+      throw error
+    }
+  }
+
+  /// Saves what sessions say, also those that are not connected.
+  ///
+  /// - Throws: As a save of the keeper does.
+  public func saveSessions() async throws(RestorationError) {
+    _ = try await keeper.save {
+      let others = openSessions.filter { $0.scene == nil }
+      return SavedParts(scenes: SceneNodes(asked: takeConnected() + others.map(\.node)))
+    }
+  }
+
+  /// Saves a window whose scene goes to the background.
+  ///
+  /// - Parameter scene: A scene that is connected.
+  /// - Returns: What the save did.
+  /// - Throws: As ``save(_:)``.
+  @discardableResult
+  public func background(_ scene: RestorableScene) async throws(RestorationError)
+    -> PreservationReport
+  {
+    scene.enterBackground()
+    return try await save(scene)
+  }
+
+  /// Saves a window and lets its scene go; the session stays, and the next launch brings it back.
+  ///
+  /// - Parameter scene: A scene that is connected; it stays if it cannot be saved.
+  /// - Returns: What the save did.
+  /// - Throws: As ``save(_:)``.
+  @discardableResult
+  public func disconnect(_ scene: RestorableScene) async throws(RestorationError)
+    -> PreservationReport
+  {
+    let report = try await background(scene)
+    if report.outcome == .saved { release(scene) }
+    return report
+  }
+
+  private func release(_ scene: RestorableScene) {
+    keeper.leave(scene.session.node)
+    scene.leave()
+  }
+
+  /// Closes windows: their scenes go, and no file has anything of them any more.
+  ///
+  /// - Parameter sessions: Sessions of ``openSessions``; others are passed over.
+  /// - Throws: ``RestorationError`` as a save of the keeper does; then the sessions stay.
+  public func discard(_ sessions: [SceneSession]) async throws(RestorationError) {
+    let closing = sessions.filter { self.sessions[$0.persistentIdentifier] === $0 }
+    try await keeper.discard(closing.map(\.node))
+    for session in closing {
+      self.sessions[session.persistentIdentifier] = nil
+      session.scene?.leave()
+    }
+    delegate?.host(self, didDiscardSceneSessions: closing)
+  }
+
+  /// Closes a window, as ``discard(_:)``.
+  ///
+  /// - Parameter scene: A scene that is connected.
+  /// - Throws: As ``discard(_:)``.
+  public func close(_ scene: RestorableScene) async throws(RestorationError) {
+    try await discard([scene.session])
+  }
+}
+
+@available(*, unavailable, message: "a host belongs to the actor of its scenes")
+extension SceneHost: Sendable {}

@@ -1,0 +1,207 @@
+internal import ArchiveCodec
+
+/// What a save asks.
+struct SavedParts {
+  /// The roots of the tree; nil if it stays as it is.
+  var roots: [any RestorableNode]?
+  var scenes = SceneNodes()
+}
+
+/// The windows that a survey is about; all others stay as they are stored.
+struct SceneNodes {
+  /// The windows that have something to say, or below which somebody may have.
+  var asked: [SceneNode] = []
+  /// The windows that go, with all below them.
+  var leaving: [SceneNode] = []
+}
+
+/// A window, as the tree has it: what is stored of its session is its body, and its roots are below it.
+final class SceneNode: RestorableNode {
+  static let stateTracking = StateTracking.invalidated
+
+  let identifier: String
+  /// What is stored of the session.
+  var content: SceneContent {
+    didSet { if content != oldValue { invalidateRestorableState() } }
+  }
+  /// Gives the roots of the window; nil while it is not connected, and what is below it stays as it is stored.
+  var roots: (() -> [any RestorableNode])?
+
+  /// The roots that a restore goes on with: each restore asks for them once.
+  fileprivate var restoredRoots: [any RestorableNode]?
+
+  var restorationIdentifier: String { identifier }
+  var restorationChildren: [any RestorableNode] { restoredRoots ?? roots?() ?? [] }
+
+  init(_ identifier: String, _ content: SceneContent) {
+    (self.identifier, self.content) = (identifier, content)
+  }
+
+  func encodeRestorableState(with coder: StateEncoder) throws {
+    try coder.encode(content, forKey: SceneContent.key)
+  }
+
+  /// Reads nothing but what the launch has read: the app may have changed that since.
+  func decodeRestorableState(with coder: StateDecoder) throws {
+    _ = try coder.decode(SceneContent.self, forKey: SceneContent.key)
+  }
+}
+
+/// What is stored of a session.
+struct SceneContent: Hashable, Codable, Sendable {
+  static let key = "scene"
+
+  let role: SceneRole
+  var configurationName: String?
+  var activity: UserActivity.Content?
+  var userInfo: [String: PropertyListValue] = [:]
+  /// The larger one was at the front later.
+  var turn = 0
+}
+
+extension Document {
+  /// The elements below the tree that are no windows.
+  var roots: [Int32] { self[Self.tree].children.filter { self[$0].place.role != .scene } }
+
+  /// The windows, connected or not.
+  var scenes: [Int32] { self[Self.tree].children.filter { self[$0].place.role == .scene } }
+
+  func scene(_ identifier: String) -> Int32? {
+    scenes.first { self[$0].place.name == identifier }
+  }
+}
+
+extension Survey {
+  /// Places windows, and lets others go.
+  mutating func place(_ scenes: SceneNodes) throws {
+    if !scenes.leaving.isEmpty { try builder.append(record: TreeRecord.compactionDue) { _ in } }
+    for scene in scenes.leaving {
+      guard let slot = slot(of: scene), !places.isNew(slot) else { continue }
+      places.orphans.insert(slot)
+      touchContents(of: Document.tree)
+    }
+    for scene in scenes.asked { try place(scene) }
+    if !scenes.asked.isEmpty { try placeAll() }
+  }
+
+  private mutating func place(_ scene: SceneNode) throws {
+    let info = types.info(of: scene)
+    let known = places.known(scene)
+    let stored = slot(of: scene)
+    let (slot, isOther) = put(
+      scene, info, at: stored,
+      Place(parent: Document.tree, role: .scene, name: scene.identifier))
+    if stored == nil { addContent(slot, to: Document.tree) }
+    if !places.isVisited(scene) { try visit(scene, info, at: slot, isOther ? nil : known) }
+  }
+
+  private func slot(of scene: SceneNode) -> Int32? {
+    places.known(scene)?.slot ?? document.scene(scene.identifier)
+  }
+
+  /// Whether an object says what is below it: a window that is not connected does not.
+  func isConnected(_ visit: Visit) -> Bool {
+    places.role(of: visit.slot) != .scene || (visit.object as? SceneNode)?.roots != nil
+  }
+
+  /// Leaves what has changed outside of some windows to the next save.
+  mutating func leave(allBut scenes: SceneNodes) {
+    let asked = Set(scenes.asked.compactMap(slot))
+    let isAsked = { [places] (slot: Int32) in
+      var slot = slot
+      while slot > Document.tree, places.parent(of: slot) != Document.tree {
+        slot = places.parent(of: slot)
+      }
+      return asked.contains(slot)
+    }
+    let left = agenda.changed.filter { !isAsked($0.slot) }
+    agenda.changed.removeAll { !isAsked($0.slot) }
+    KnownObjects.shared.askAgain(left.map(\.object), of: owner)
+  }
+}
+
+extension StateKeeper {
+  /// The roots of the tree, and the windows that are connected.
+  func parts(_ roots: [any RestorableNode]) -> SavedParts {
+    SavedParts(roots: roots, scenes: SceneNodes(asked: settings.host?.takeConnected() ?? []))
+  }
+
+  /// The windows that are stored, each with why it cannot be read, if it cannot.
+  ///
+  /// - Throws: The errors of the file.
+  func storedScenes() async throws(RestorationError) -> [(
+    identifier: String, node: Result<SceneNode, RestorationError>
+  )] {
+    try await Result { () async throws(ArchiveError) in
+      try await turns.run { () async throws(ArchiveError) in
+        guard let document else { return [] }
+        let scenes = document.scenes
+        let records = scenes.map { document[$0].bodyRecord }
+        let bodies = try await inFileNow { (queue) throws(ArchiveError) in
+          let archive = try queue.file.archiveToRead()
+          return records.map { record in
+            Result { () throws(ArchiveError) in try archive?.record(record) }
+          }
+        }
+        return zip(scenes, bodies).map { slot, body in
+          let name = document[slot].place.name
+          return (name, read(body, of: name, at: slot).mapError { RestorationError(.content($0)) })
+        }
+      }
+    }.mapError { RestorationError($0) }.get()
+  }
+
+  private func read(
+    _ body: Result<KeyedDecoder?, ArchiveError>, of name: String, at slot: Int32
+  ) -> Result<SceneNode, any Error> {
+    Result {
+      guard let body = try body.get() else { throw ArchiveError(.malformed, subject: "no scene") }
+      let node = SceneNode(name, try body.decode(SceneContent.self, forKey: SceneContent.key))
+      KnownObjects.shared.note(node, at: slot, of: owner)
+      return node
+    }
+  }
+
+  /// Brings a window back, or shows one of which nothing is stored.
+  ///
+  /// The window is shown before anything below it is looked for; a crash in that counts as one of the window.
+  func restore(
+    _ scene: SceneNode, for delegate: () -> (any StateDelegate)?, showing show: () -> Void
+  ) async throws(RestorationError) -> RestorationReport {
+    try await call { () async throws in
+      defer { asking.coming = nil }
+      while let slot = document?.scene(scene.identifier), let part = document?.walk(from: slot) {
+        let late = Late(node: scene, slot: slot, parent: nil, isBack: false, part: part)
+        asking.coming = (ObjectIdentifier(scene), slot)
+        let number = findings.lastWrite
+        let isSettled = findings.underWay == nil
+        let bodies = try await bodies(of: late)
+        // A save that blocked the actor has changed the document.
+        guard number == findings.lastWrite, isSettled else { continue }
+        defer { autosave?.turns.change() }
+        findings.launch?.reach(document.map { LaunchSubject(element: $0[slot].id) })
+        show()
+        scene.restoredRoots = scene.restorationChildren
+        defer { scene.restoredRoots = nil }
+        findings.launch?.reach(nil)
+        return restore(late, bodies, for: delegate())
+      }
+      show()
+      return RestorationReport(.nothingKept)
+    }
+  }
+
+  /// Lets windows go, with all that any file has of them.
+  ///
+  /// - Throws: As a save; also if what is stored of them cannot leave every file yet, as the next launch does.
+  func discard(_ scenes: [SceneNode]) async throws(RestorationError) {
+    _ = try await save { SavedParts(scenes: SceneNodes(leaving: scenes)) }
+    try await inFile { (queue) throws(ArchiveError) in try queue.file.compactWithoutTrace() }
+  }
+
+  /// Lets nobody ask what is below a window that is not connected any more.
+  func leave(_ scene: SceneNode) {
+    guard let document, let slot = document.scene(scene.identifier) else { return }
+    KnownObjects.shared.leave(Array(document.walk(from: slot).dropFirst()), of: owner)
+  }
+}
