@@ -23,7 +23,8 @@ let next = (
   sources: ["RestorationKernel"]
     + [
       "Interface",
-      "Activities", "Scenes/SceneConfiguration.swift", "Scenes/SceneConnectionOptions.swift",
+      "Activities", "Scenes/ClosedSceneBound.swift", "Scenes/SceneConfiguration.swift",
+      "Scenes/SceneConnectionOptions.swift",
       "Scenes/SceneDelegate.swift", "Scenes/SceneHostDelegate.swift",
       "Types/ObjectObservation.swift", "Types/ViewTree.swift",
       "Tree/ApplicationEnvironment.swift",
@@ -82,7 +83,7 @@ let next = (
       "Preservation/KeptBoundTests.swift", "Preservation/LimitsTests.swift",
       "Reports/ErrorWordsTests.swift", "Reports/NotedProblemsTests.swift",
       "Restoration/LateNodeTests.swift", "Restoration/VersionHistoryTests.swift",
-      "Scenes/SceneTests.swift",
+      "Scenes/ClosedSceneTests.swift", "Scenes/SceneTests.swift",
     ],
     "RestorationValueTests": ["Reports/ProblemTests.swift"],
     "RestorationTreeTests": [

@@ -1,4 +1,4 @@
-internal import RestorationFoundation
+public import RestorationFoundation
 
 /// What is known of a window, connected or not.
 public final class SceneSession {
@@ -17,7 +17,7 @@ public final class SceneSession {
   /// What lists of windows show.
   public var title: String? { node.content.activity?.title }
 
-  /// Why the window was connected without what is stored of it; nil if it was not.
+  /// Why the window is connected without what is stored of it; nil if it was not.
   public internal(set) var failure: RestorationError?
 
   /// The activity that was stored last; a copy, which does not change the session.
@@ -32,13 +32,32 @@ public final class SceneSession {
     set { node.content.userInfo = newValue }
   }
 
-  let node: SceneNode
+  /// When the window was closed; nil for one that is open.
+  public var closedAt: Date? { node.content.closedAt }
 
-  init(_ node: SceneNode) { self.node = node }
+  let node: SceneNode
+  private(set) var state: SessionState
+
+  /// Creates the session of a window that is stored.
+  init(_ node: SceneNode) {
+    self.node = node
+    state = node.content.closedAt == nil ? .stored : .closed
+  }
+
+  private init(new node: SceneNode) { (self.node, state) = (node, .new) }
+
+  /// Goes on after an event; false if nothing changes.
+  @discardableResult
+  func go(on event: SessionState.Event) -> Bool {
+    guard let next = state.after(event) else { return false }
+    state = next
+    if next == .connected { node.content.closedAt = nil }
+    return true
+  }
 
   convenience init(_ role: SceneRole, configurationName: String?) {
     self.init(
-      SceneNode(
+      new: SceneNode(
         UUID().uuidString.lowercased(),
         SceneContent(role: role, configurationName: configurationName)))
   }

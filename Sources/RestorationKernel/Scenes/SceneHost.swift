@@ -1,4 +1,5 @@
 internal import ArchiveCodec
+internal import RestorationFoundation
 
 /// The windows of an app: opens them, brings them back, and lets them go.
 ///
@@ -15,9 +16,22 @@ public final class SceneHost {
   /// The types of activities that may be stored.
   public var declaredActivityTypes: Set<String> = []
 
+  /// Which windows that were closed can be opened again; none if nil.
+  ///
+  /// Set it before the launch, which lets go what is over the bound.
+  public var closedSceneBound: ClosedSceneBound?
+
   /// The sessions whose windows come back, the one that was at the front last first.
   public var openSessions: [SceneSession] {
-    sessions.values.sorted { $0.node.content.turn > $1.node.content.turn }
+    sessions.values.filter(\.state.isOpen).sorted { $0.node.content.turn > $1.node.content.turn }
+  }
+
+  /// The sessions whose windows were closed and can be opened again, the one that was closed last first.
+  public var closedSessions: [SceneSession] {
+    sessions.values.filter(\.state.isClosed).sorted { left, right in
+      let (leftDate, rightDate) = (left.closedAt ?? .distantPast, right.closedAt ?? .distantPast)
+      return (leftDate, left.node.content.turn) > (rightDate, right.node.content.turn)
+    }
   }
 
   /// The scenes that are connected, in the order of ``openSessions``.
@@ -72,7 +86,8 @@ public final class SceneHost {
       case .failure(let error): unreadSessions[identifier] = error
       }
     }
-    if !sessions.isEmpty { restoreReason = .launch }
+    if !openSessions.isEmpty { restoreReason = .launch }
+    try await discardClosed()
   }
 
   /// Connects the sessions that were open, unless the delegate does not want one.
@@ -83,8 +98,7 @@ public final class SceneHost {
     var failures: [SceneSession: RestorationError] = [:]
     for session in openSessions where session.scene == nil {
       // The session may have been closed while others connected.
-      guard sessions[session.persistentIdentifier] === session,
-        delegate?.host(self, shouldRestore: session) ?? true
+      guard session.state == .stored, delegate?.host(self, shouldRestore: session) ?? true
       else { continue }
       do throws(RestorationError) {
         _ = try await connect(session, nil, toFront: false)
@@ -145,27 +159,51 @@ public final class SceneHost {
       scene.activate(with: activity)
       return scene
     }
+    guard session.state == .new || sessions[session.persistentIdentifier] === session,
+      session.go(on: .connect)
+    else {
+      throw RestorationError(
+        .notConnected, "The session was discarded. Use one of the host's openSessions.")
+    }
     let options = SceneConnectionOptions(
       userActivities: [activity].compactMap(\.self), restoreReason: restoreReason)
-    let configuration = try chosenConfiguration(for: session, options)
-    let delegate = try await newDelegate(configuration)
-    let scene = RestorableScene(session, keeper, delegate, declaredActivityTypes)
-    session.scene = scene
-    sessions[session.persistentIdentifier] = session
-    session.node.content.configurationName = configuration.name
+    let scene: RestorableScene
     do throws(RestorationError) {
-      let report = try await keeper.restore(
-        session.node, for: { scene.delegate as? any StateDelegate }
-      ) { scene.show(options) }
-      (scene.restoration, session.failure) = (.success(report), nil)
+      let configuration = try chosenConfiguration(for: session, options)
+      scene = RestorableScene(
+        session, keeper, try await newDelegate(configuration), declaredActivityTypes)
+      session.node.content.configurationName = configuration.name
     } catch {
-      (scene.restoration, session.failure) = (.failure(error), error)
-      scene.show(options)
+      session.go(on: .fail)
+      throw error
+    }
+    sessions[session.persistentIdentifier] = session
+    await restore(scene, options)
+    guard session.state == .connected else {
+      scene.leave()
+      throw RestorationError(.notConnected, "The session was discarded while its scene was made.")
     }
     if toFront { moveToFront(session) }
     scene.restoreInteractionState()
     scene.activate(with: nil)
     return scene
+  }
+
+  private func restore(_ scene: RestorableScene, _ options: SceneConnectionOptions) async {
+    let session = scene.session
+    let show = {
+      guard session.go(on: .appear) else { return }
+      session.scene = scene
+      scene.show(options)
+    }
+    do throws(RestorationError) {
+      let report = try await keeper.restore(
+        session.node, for: { scene.delegate as? any StateDelegate }, showing: show)
+      (scene.restoration, session.failure) = (.success(report), nil)
+    } catch {
+      (scene.restoration, session.failure) = (.failure(error), error)
+      show()
+    }
   }
 
   private func moveToFront(_ session: SceneSession) {
@@ -181,7 +219,7 @@ public final class SceneHost {
       configurations.first { $0.role == role && $0.name == name }
       ?? configurations.first { name == nil && $0.role == role }
     var own: SceneConfiguration?
-    if registered == nil || sessions[session.persistentIdentifier] == nil {
+    if registered == nil || session.state == .opening {
       own = delegate?.host(self, configurationForConnecting: session, options: options)
     }
     guard let chosen = own ?? registered else {
@@ -218,12 +256,10 @@ public final class SceneHost {
 
   // MARK: Saving
 
-  /// The windows that are connected, as a save of the whole state asks them.
-  func takeConnected() -> [SceneNode] {
-    connectedScenes.map { scene in
-      if scene.needsSave { scene.prepareSave() }
-      return scene.session.node
-    }
+  /// The windows as a save of the whole state asks them, also those that are not connected.
+  func prepareAll() -> SceneNodes {
+    for scene in connectedScenes where scene.needsSave { scene.prepareSave() }
+    return SceneNodes(asked: sessions.values.map(\.node))
   }
 
   /// Saves a window, and asks that window alone.
@@ -253,10 +289,7 @@ public final class SceneHost {
   ///
   /// - Throws: As a save of the keeper does.
   public func saveSessions() async throws(RestorationError) {
-    _ = try await keeper.save {
-      let others = openSessions.filter { $0.scene == nil }
-      return SavedParts(scenes: SceneNodes(asked: takeConnected() + others.map(\.node)))
-    }
+    _ = try await keeper.save { SavedParts(scenes: prepareAll()) }
   }
 
   /// Saves a window whose scene goes to the background.
@@ -286,31 +319,92 @@ public final class SceneHost {
     return report
   }
 
-  private func release(_ scene: RestorableScene) {
+  private func release(_ scene: RestorableScene, on event: SessionState.Event = .leave) {
+    guard scene.session.go(on: event) else { return }
     keeper.leave(scene.session.node)
     scene.leave()
   }
 
-  /// Closes windows: their scenes go, and no file has anything of them any more.
+  /// Lets the state and all windows go, so that another instance of the app can have them.
+  public func close() async { await keeper.close() }
+
+  // MARK: Closing
+
+  /// Closes a window.
   ///
-  /// - Parameter sessions: Sessions of ``openSessions``; others are passed over.
-  /// - Throws: ``RestorationError`` as a save of the keeper does; then the sessions stay.
+  /// With a ``closedSceneBound`` the window is saved, and can be opened again; without one no file has anything
+  /// of the window any more.
+  ///
+  /// - Parameter scene: A scene that is connected.
+  /// - Throws: ``RestorationError`` if the window cannot be saved: it is closed all the same, and can be opened
+  ///   again as it is stored. Without a bound as ``discard(_:)``.
+  public func close(_ scene: RestorableScene) async throws(RestorationError) {
+    guard closedSceneBound != nil else { return try await discard([scene.session]) }
+    scene.session.node.content.closedAt = keeper.settings.now()
+    let saved: Result<PreservationReport, RestorationError>
+    do throws(RestorationError) { saved = .success(try await save(scene)) } catch {
+      saved = .failure(error)
+    }
+    release(scene, on: .close)
+    try await discardClosed()
+    _ = try saved.get()
+  }
+
+  /// Opens a window again that was closed, as it was then.
+  ///
+  /// - Parameters:
+  ///   - session: One of ``closedSessions``.
+  ///   - activity: What the user wants to do in it.
+  /// - Returns: The scene.
+  /// - Throws: As ``connect(_:activity:)``; the session stays closed then.
+  @discardableResult
+  public func reopen(
+    _ session: SceneSession, activity: UserActivity? = nil
+  ) async throws(RestorationError) -> RestorableScene {
+    guard session.state == .closed else {
+      throw RestorationError(
+        .notConnected, "The session is not closed. Use one of the host's closedSessions.")
+    }
+    return try await connect(session, activity, toFront: true)
+  }
+
+  /// Hands an activity that came in to the window that was at the front last, or else to a new one.
+  ///
+  /// - Parameter activity: The activity.
+  /// - Returns: The scene that has it.
+  /// - Throws: As ``connect(_:activity:)`` and ``open(_:configuration:activity:)``.
+  @discardableResult
+  public func continueActivity(
+    _ activity: UserActivity
+  ) async throws(RestorationError) -> RestorableScene {
+    guard let last = openSessions.first else { return try await open(activity: activity) }
+    return try await connect(last, activity: activity)
+  }
+
+  /// Lets windows go, open or closed: no file has anything of them any more.
+  ///
+  /// - Parameter sessions: Sessions of the host; others are passed over.
+  /// - Throws: ``RestorationError`` as a save of the keeper does; then the sessions stay. If the file could not
+  ///   be written anew, the next launch does that.
   public func discard(_ sessions: [SceneSession]) async throws(RestorationError) {
-    let closing = sessions.filter { self.sessions[$0.persistentIdentifier] === $0 }
-    try await keeper.discard(closing.map(\.node))
-    for session in closing {
+    let leaving = sessions.filter { self.sessions[$0.persistentIdentifier] === $0 }
+    guard !leaving.isEmpty else { return }
+    try await keeper.discard(leaving.map(\.node))
+    for session in leaving where session.go(on: .discard) {
       self.sessions[session.persistentIdentifier] = nil
       session.scene?.leave()
     }
-    delegate?.host(self, didDiscardSceneSessions: closing)
+    delegate?.host(self, didDiscardSceneSessions: leaving)
   }
 
-  /// Closes a window, as ``discard(_:)``.
-  ///
-  /// - Parameter scene: A scene that is connected.
-  /// - Throws: As ``discard(_:)``.
-  public func close(_ scene: RestorableScene) async throws(RestorationError) {
-    try await discard([scene.session])
+  /// Lets the closed windows go that are over the bound.
+  private func discardClosed() async throws(RestorationError) {
+    let (bound, now) = (closedSceneBound ?? ClosedSceneBound(count: 0), keeper.settings.now())
+    let over = closedSessions.enumerated().filter { place, session in
+      place >= bound.count
+        || session.closedAt.map { now.timeIntervalSince($0) > bound.age } ?? false
+    }
+    try await discard(over.map(\.element).filter { $0.state == .closed })
   }
 }
 

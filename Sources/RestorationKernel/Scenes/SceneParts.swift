@@ -1,4 +1,5 @@
 internal import ArchiveCodec
+internal import RestorationFoundation
 
 /// What a save asks.
 struct SavedParts {
@@ -57,6 +58,8 @@ struct SceneContent: Hashable, Codable, Sendable {
   var userInfo: [String: PropertyListValue] = [:]
   /// The larger one was at the front later.
   var turn = 0
+  /// When the window was closed; nil for one that is open.
+  var closedAt: Date?
 }
 
 extension Document {
@@ -121,9 +124,9 @@ extension Survey {
 }
 
 extension StateKeeper {
-  /// The roots of the tree, and the windows that are connected.
+  /// The roots of the tree, and the windows of the app.
   func parts(_ roots: [any RestorableNode]) -> SavedParts {
-    SavedParts(roots: roots, scenes: SceneNodes(asked: settings.host?.takeConnected() ?? []))
+    SavedParts(roots: roots, scenes: settings.host?.prepareAll() ?? SceneNodes())
   }
 
   /// The windows that are stored, each with why it cannot be read, if it cannot.
@@ -195,7 +198,10 @@ extension StateKeeper {
   ///
   /// - Throws: As a save; also if what is stored of them cannot leave every file yet, as the next launch does.
   func discard(_ scenes: [SceneNode]) async throws(RestorationError) {
-    _ = try await save { SavedParts(scenes: SceneNodes(leaving: scenes)) }
+    let report = try await save { SavedParts(scenes: SceneNodes(leaving: scenes)) }
+    guard report.outcome == .saved else {
+      throw RestorationError(.archive, "The windows stay stored: \(report.outcome.reason)")
+    }
     try await inFile { (queue) throws(ArchiveError) in try queue.file.compactWithoutTrace() }
   }
 

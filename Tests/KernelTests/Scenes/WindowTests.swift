@@ -202,6 +202,62 @@ final class WindowTests: XCTestCase {
 
   // MARK: Going
 
+  func testAWindowThatCannotBeSavedIsClosedAllTheSameAndTheNextSaveSaysSo() async throws {
+    let directory = HookedDirectory()
+    let first = try await host(directory)
+    first.closedSceneBound = ClosedSceneBound()
+    let scene = try await open(1, in: first)[0]
+    try await first.save(scene)
+    scene.testRoot?.value = "lost"
+    directory.hear { _, call throws(ArchiveError) in
+      if call == .write { throw ArchiveError(.storageFull) }
+    }
+    let error = await restorationError { try await first.close(scene) }
+    XCTAssertEqual(error?.archive?.code, .storageFull)
+    XCTAssertEqual(first.openSessions, [])
+    XCTAssertEqual(first.closedSessions, [scene.session])
+    directory.hear(nil)
+    _ = try await first.keeper.save([root])
+    let second = try await host(try directory.afterKill(), ClosedSceneBound())
+    XCTAssertEqual(second.openSessions, [])
+    app.prepare = { $0.roots = [TestNode("root")] }
+    let again = try await second.reopen(try XCTUnwrap(second.closedSessions.first))
+    XCTAssertEqual(again.testRoot?.value, "1")
+    XCTAssertEqual(second.openSessions, [again.session])
+    _ = try await second.keeper.save([root])
+    XCTAssertNil(again.session.closedAt)
+  }
+
+  func testASessionThatIsGoneConnectsNoMore() async throws {
+    let host = try await app.host()
+    let scene = try await open(1, in: host)[0]
+    try await host.close(scene)
+    let error = await restorationError { try await host.connect(scene.session) }
+    XCTAssertEqual(error?.code, .notConnected)
+    XCTAssertEqual(host.openSessions, [])
+    XCTAssertEqual(try stored.count, 0)
+  }
+
+  func testASessionThatIsDiscardedWhileItIsShownDoesNotComeBack() async throws {
+    let first = try await app.host()
+    let scene = try await open(1, in: first)[0]
+    try await first.disconnect(scene)
+    let host = try await app.host()
+    var discarding: Task<Void, any Error>?
+    app.prepare = { delegate in
+      delegate.roots = [TestNode("root")]
+      delegate.onConnect = { scene in
+        discarding = Task { @MainActor in try await host.discard([scene.session]) }
+      }
+    }
+    _ = try? await host.connect(host.openSessions[0])
+    try await discarding?.value
+    _ = try await host.keeper.save([root])
+    XCTAssertEqual(host.openSessions, [])
+    XCTAssertEqual(host.connectedScenes.count, 0)
+    XCTAssertEqual(try stored, ["app": "app"])
+  }
+
   func testAClosedWindowGoesWithAllBelowItAndLeavesTheOthers() async throws {
     let host = try await app.host()
     let scenes = try await open(3, in: host)
@@ -219,10 +275,13 @@ final class WindowTests: XCTestCase {
   }
 
   /// A host over a directory, with a window of the value 1.
-  private func host(_ directory: any StateDirectory) async throws -> SceneHost {
+  private func host(
+    _ directory: any StateDirectory, _ bound: ClosedSceneBound? = nil
+  ) async throws -> SceneHost {
     let keeper = try StateKeeper(
       application: Launch.application, directory: directory, keys: app.launch.keys)
     let host = SceneHost(keeper)
+    host.closedSceneBound = bound
     host.delegate = app.hostDelegate
     host.register(SceneConfiguration { [app] in app.makeDelegate() })
     try await host.launch()

@@ -39,7 +39,16 @@ final class ClosedSceneTests: XCTestCase {
     let scene = try await open(1, in: host)
     try await host.close(scene)
     XCTAssertEqual(host.closedSessions, [])
-    XCTAssertNil(app.bytes(of: scene.session.persistentIdentifier))
+    XCTAssertFalse(try isStored(scene.session.persistentIdentifier))
+  }
+
+  /// Whether anything of a scene is stored.
+  private func isStored(_ identifier: String) throws -> Bool {
+    #if RESTORATION_NEXT
+    try app.launch.storedPaths().contains { $0.hasPrefix(identifier) }
+    #else
+    app.bytes(of: identifier) != nil
+    #endif
   }
 
   func testAClosedSceneIsOpenedAgainAsItWasAlsoInAnotherLaunch() async throws {
@@ -49,7 +58,9 @@ final class ClosedSceneTests: XCTestCase {
       let identifier = scene.session.persistentIdentifier
       try root(of: scene).value = "typed at last"
       scene.needsSave = true
+      #if !RESTORATION_NEXT
       DraftModel(scene).draft = "last draft"
+      #endif
       let other = try await open(2, in: host)
       try await host.close(scene)
       XCTAssertEqual(host.closedSessions.map(\.persistentIdentifier), [identifier])
@@ -67,11 +78,14 @@ final class ClosedSceneTests: XCTestCase {
       let again = try await host.reopen(closed)
       XCTAssertEqual(again.session.persistentIdentifier, identifier)
       XCTAssertEqual(try root(of: again).value, "typed at last")
+      #if !RESTORATION_NEXT
       XCTAssertEqual(DraftModel(again).draft, "last draft")
+      #endif
       XCTAssertEqual(host.closedSessions, [])
       XCTAssertNil(closed.closedAt)
       XCTAssertEqual(host.openSessions.first, again.session)
-      try await host.terminate(closingScenes: true)
+      try await host.discard(host.openSessions + host.closedSessions)
+      await host.close()
       app.prepare = nil
     }
   }
@@ -87,7 +101,7 @@ final class ClosedSceneTests: XCTestCase {
     XCTAssertEqual(
       host.closedSessions.map(\.persistentIdentifier), [identifiers[2], identifiers[1]])
     XCTAssertEqual(app.hostDelegate.discarded, [[identifiers[0]]])
-    XCTAssertEqual(identifiers.map { app.bytes(of: $0) == nil }, [true, false, false])
+    XCTAssertEqual(try identifiers.map(isStored), [false, true, true])
   }
 
   func testWhatIsClosedForTooLongOrWithoutABoundGoesAtLaunch() async throws {
@@ -104,11 +118,13 @@ final class ClosedSceneTests: XCTestCase {
       let next = try await host(bound)
       XCTAssertEqual(next.closedSessions.count, stays ? 1 : 0, "\(seconds)")
       XCTAssertEqual(next.openSessions, [])
-      XCTAssertEqual(app.bytes(of: identifier) != nil, stays)
-      try await next.terminate(closingScenes: true)
+      XCTAssertEqual(try isStored(identifier), stays)
+      try await next.discard(next.openSessions + next.closedSessions)
+      await next.close()
     }
   }
 
+  #if !RESTORATION_NEXT
   func testAListThatIsLostBringsNoClosedWindowBack() async throws {
     let first = try await host()
     let scene = try await open(1, in: first)
@@ -128,7 +144,9 @@ final class ClosedSceneTests: XCTestCase {
     XCTAssertEqual(Set(next.openSessions), [other.session, scene.session])
     XCTAssertEqual(next.closedSessions, [])
   }
+  #endif
 
+  #if !RESTORATION_NEXT
   func testASceneThatIsOpenedAgainIsToBeSavedSoThatItsFileSaysThatItIsOpen() async throws {
     let first = try await host()
     let scene = try await open(1, in: first)
@@ -144,20 +162,22 @@ final class ClosedSceneTests: XCTestCase {
     XCTAssertEqual(next.openSessions, [scene.session])
     XCTAssertEqual(next.closedSessions, [])
   }
+  #endif
 
   func testADiscardedClosedSceneIsGone() async throws {
     let host = try await host()
     let scene = try await open(1, in: host)
     let identifier = scene.session.persistentIdentifier
     try await host.close(scene)
-    try await host.discard(scene.session)
+    try await host.discard([scene.session])
     XCTAssertEqual(host.closedSessions, [])
-    XCTAssertNil(app.bytes(of: identifier))
+    XCTAssertFalse(try isStored(identifier))
     XCTAssertEqual(app.hostDelegate.discarded, [[identifier]])
     let error = await restorationError { _ = try await host.reopen(scene.session) }
     XCTAssertEqual(error?.code, .notConnected)
   }
 
+  #if !RESTORATION_NEXT
   func testAnEndThatClosesAllScenesLeavesNoneToBeOpenedAgain() async throws {
     let first = try await host()
     let scene = try await open(1, in: first)
@@ -169,7 +189,9 @@ final class ClosedSceneTests: XCTestCase {
     XCTAssertEqual(next.closedSessions, [])
     XCTAssertNil(app.bytes(of: scene.session.persistentIdentifier))
   }
+  #endif
 
+  #if !RESTORATION_NEXT
   func testASceneThatIsNotRestorableIsGoneWhenItIsClosed() async throws {
     let host = try await host()
     let scene = try await open(1, in: host)
@@ -178,7 +200,9 @@ final class ClosedSceneTests: XCTestCase {
     XCTAssertEqual(host.closedSessions, [])
     XCTAssertNil(app.bytes(of: scene.session.persistentIdentifier))
   }
+  #endif
 
+  #if !RESTORATION_NEXT
   func testASceneThatCannotBeSavedIsClosedAllTheSameAndComesBackAsItIsStored() async throws {
     let host = try await host()
     let scene = try await open(1, in: host)
@@ -194,7 +218,9 @@ final class ClosedSceneTests: XCTestCase {
     let again = try await host.reopen(scene.session)
     XCTAssertEqual(try root(of: again).value, "1")
   }
+  #endif
 
+  #if !RESTORATION_NEXT
   func testTheListSaysWhatIsClosedAlsoIfTheFileCannot() async throws {
     let isFull = Flag()
     let store = HookedStore(app.launch.store) { name, call throws(ArchiveError) in
@@ -217,6 +243,7 @@ final class ClosedSceneTests: XCTestCase {
     XCTAssertEqual(next.openSessions, [])
     XCTAssertEqual(next.closedSessions, [scene.session])
   }
+  #endif
 
   func testASessionThatCannotBeOpenedAgainStaysClosed() async throws {
     let first = try await host()
