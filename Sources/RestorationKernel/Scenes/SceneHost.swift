@@ -181,7 +181,9 @@ public final class SceneHost {
     await restore(scene, options)
     guard session.state == .connected else {
       scene.leave()
-      throw RestorationError(.notConnected, "The session was discarded while its scene was made.")
+      let wasDiscarded = RestorationError(
+        .notConnected, "The session was discarded while its scene was made.")
+      throw session.state == .gone ? wasDiscarded : session.failure ?? wasDiscarded
     }
     if toFront { moveToFront(session) }
     scene.restoreInteractionState()
@@ -202,7 +204,7 @@ public final class SceneHost {
       (scene.restoration, session.failure) = (.success(report), nil)
     } catch {
       (scene.restoration, session.failure) = (.failure(error), error)
-      show()
+      if error.code == .notConnected { session.go(on: .fail) } else { show() }
     }
   }
 

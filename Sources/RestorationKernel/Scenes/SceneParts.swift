@@ -168,12 +168,21 @@ extension StateKeeper {
   /// Brings a window back, or shows one of which nothing is stored.
   ///
   /// The window is shown before anything below it is looked for; a crash in that counts as one of the window.
+  ///
+  /// - Throws: As a restore; also if the last launches crashed in the window, which is not shown then.
   func restore(
     _ scene: SceneNode, for delegate: () -> (any StateDelegate)?, showing show: () -> Void
   ) async throws(RestorationError) -> RestorationReport {
     try await call { () async throws in
       defer { asking.coming = nil }
       while let slot = document?.scene(scene.identifier), let part = document?.walk(from: slot) {
+        let subject = document.map { LaunchSubject(element: $0[slot].id) }
+        if let subject, findings.launch?.isLeftOut(subject) == true {
+          throw RestorationError(
+            .notConnected,
+            "The last launches crashed while this window was made, so it is left out, and stays stored."
+              + " The keeper's retrySkippedNodes() lets the next launch try it.")
+        }
         let late = Late(node: scene, slot: slot, parent: nil, isBack: false, part: part)
         asking.coming = (ObjectIdentifier(scene), slot)
         let number = findings.lastWrite
@@ -182,7 +191,7 @@ extension StateKeeper {
         // A save that blocked the actor has changed the document.
         guard number == findings.lastWrite, isSettled else { continue }
         defer { autosave?.turns.change() }
-        findings.launch?.reach(document.map { LaunchSubject(element: $0[slot].id) })
+        findings.launch?.reach(subject)
         show()
         scene.restoredRoots = scene.restorationChildren
         defer { scene.restoredRoots = nil }

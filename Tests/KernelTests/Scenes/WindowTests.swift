@@ -200,6 +200,54 @@ final class WindowTests: XCTestCase {
     XCTAssertEqual(try stored[path(scenes[0])], "1")
   }
 
+  func testAWindowInWhichTwoLaunchesCrashedIsLeftOutInTheThird() async throws {
+    let first = try await app.host()
+    let scenes = try await open(2, in: first)
+    _ = try await first.keeper.save([root])
+    let identifier = scenes[0].session.persistentIdentifier
+    for _ in 1...2 {
+      var crashed: LaunchDisk?
+      app.prepare = { [app] delegate in
+        delegate.roots = [TestNode("root")]
+        delegate.onConnect = { scene in
+          if scene.session.persistentIdentifier == identifier { crashed = app.launch.disk }
+        }
+      }
+      await (try await app.host()).restoreScenes()
+      app.launch.disk = try XCTUnwrap(crashed)
+    }
+    app.prepare = { $0.roots = [TestNode("root")] }
+    let third = try await app.host()
+    let failures = await third.restoreScenes()
+    XCTAssertEqual(failures.map { [$0.persistentIdentifier: $1.code] }, [[identifier: .notConnected]])
+    XCTAssertEqual(third.connectedScenes.map { $0.testRoot?.value }, ["2"])
+    XCTAssertEqual(third.openSessions.count, 2)
+    _ = try await third.keeper.save([root])
+    XCTAssertEqual(try stored[path(scenes[0])], "1")
+    try await third.keeper.retrySkippedNodes()
+    let fourth = try await app.host()
+    await fourth.restoreScenes()
+    XCTAssertEqual(fourth.connectedScenes.map { $0.testRoot?.value }, ["2", "1"])
+  }
+
+  func testTheAutosaveOfAKeeperSavesWindows() async throws {
+    let host = try await app.host()
+    let scene = try await host.open()
+    let node = TrackedNode("root")
+    app.delegates[0].roots = [node]
+    let autosave = host.keeper.autosave { [root] in [root] }
+    _ = await autosave.flush()
+    node.value = "typed"
+    _ = await autosave.flush()
+    XCTAssertEqual(try stored[path(scene)], "typed")
+    try await host.disconnect(scene)
+    scene.session.userInfo = ["pinned": true]
+    _ = await autosave.flush()
+    let next = try await app.host()
+    XCTAssertEqual(next.openSessions[0].userInfo, ["pinned": true])
+    await host.close()
+  }
+
   // MARK: Going
 
   func testAWindowThatCannotBeSavedIsClosedAllTheSameAndTheNextSaveSaysSo() async throws {
