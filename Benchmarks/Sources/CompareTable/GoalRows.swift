@@ -9,7 +9,7 @@ enum GoalRows {
   private static let argument = "against sealed JSON"
 
   enum Part: String, CaseIterable {
-    case saves, restores, small, changes, tracked, launch
+    case saves, restores, small, changes, tracked, launch, windows
   }
 
   static func measure(_ part: Part, _ noise: inout Noise) async throws -> [Row] {
@@ -20,6 +20,12 @@ enum GoalRows {
     case .changes: try await changes(&noise)
     case .tracked: [try await firstSaves(&noise)]
     case .launch: [try await LaunchRows.startOfProcess(goal: .atMost(1.18))]
+    case .windows:
+      #if RESTORATION_NEXT
+      try await windows(&noise)
+      #else
+      []
+      #endif
     }
   }
 
@@ -180,4 +186,47 @@ enum GoalRows {
       "First save of 10,000 nodes that say when they change, µs per node", bound: 1.45,
       goal: "≤ 1.45 µs", &noise)
   }
+
+  #if RESTORATION_NEXT
+  private static func windows(_ noise: inout Noise) async throws -> [Row] {
+    let temporary = try TemporaryDirectory()
+    defer { temporary.remove() }
+    let (windowCount, nodeCount) = (20, 10)
+    let products = Catalog(productCount: nodeCount * windowCount).products
+    let pages = stride(from: 0, to: products.count, by: nodeCount).map {
+      Array(products[$0..<$0 + nodeCount])
+    }
+    let ours = WindowStates(
+      pages, in: FileStateDirectory(path: temporary.path("windows")),
+      FixedKeyProvider(try ArchiveKey()))
+    let json = try JSONFilesPeer(pages) { temporary.path("json/\($0.identifier)") }
+    let alone = try SmallStates([pages[0]]) { temporary.path("alone/\($0.identifier)") }
+    try await ours.save()
+    try json.save()
+    try await alone.save()
+    guard Set(try await ours.restore()) == Set(pages) else {
+      throw WorkloadError("what is restored is not what was saved")
+    }
+    let starting = try await Contest([
+      .init(preparing: ours.close) { try await ours.restore() },
+      .init { try json.restore() },
+    ])
+    alone.change()
+    try await alone.saveChanges(closing: false)
+    let changing = try await Contest([
+      .init { try await ours.saveChange() },
+      .init(preparing: alone.change) { try await alone.saveChanges(closing: false) },
+    ])
+    await ours.close()
+    await alone.close()
+    return [
+      starting.row(
+        "Start of a host with 20 windows, against 20 files of JSON, µs", unit: "µs", against: 1,
+        goal: .atLeast(3), waitsForDisk: true, &noise),
+      changing.row(
+        "Save one of 20 windows that has changed, against a keeper's save, µs", unit: "µs",
+        against: 1, goal: .atMost(1.3), waitsForDisk: true, &noise),
+    ]
+  }
+  #endif
 }

@@ -128,7 +128,7 @@ extension StateKeeper {
 
   /// Whether a survey would ask nobody, and find nothing to write (benchmark: none changed).
   private func isIdle(_ parts: SavedParts) -> Bool {
-    guard let document, let roots = parts.roots, parts.scenes.leaving.isEmpty, findings.isOnDisk,
+    guard let document, let roots = parts.roots, isIdle(parts.scenes), findings.isOnDisk,
       delegate == nil, settings.heard == nil,
       findings.registrationCount == registrationCount, known.writer != nil,
       document[Document.tree].body == .none, document.isSettled(settings.facts),

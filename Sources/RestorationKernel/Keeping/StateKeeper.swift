@@ -141,12 +141,13 @@ public final class StateKeeper {
   ///
   /// - Parameter roots: Nodes that are there already.
   /// - Returns: What the restore did; nothing stored is no error.
-  /// - Throws: ``RestorationError`` if what is stored cannot be read; it stays.
+  /// - Throws: ``RestorationError`` if what is stored cannot be read, or if windows are connected; it stays.
   @discardableResult
   public func restore(into roots: [any RestorableNode] = []) async throws(RestorationError)
     -> RestorationReport
   {
-    try await restore { roots }
+    try checkNoneIsConnected()
+    return try await restore { roots }
   }
 
   /// Lets the state go, so that another keeper may have it.
@@ -179,9 +180,10 @@ extension StateKeeper {
   /// What the app has now is not written any more: restore again, or launch again, before you save.
   ///
   /// - Parameter moment: One of ``history()``.
-  /// - Throws: ``RestorationError`` if it is not there any more, or cannot be put back; then nothing has
-  ///   changed.
+  /// - Throws: ``RestorationError`` if it is not there any more, or cannot be put back, or if windows are
+  ///   connected; then nothing has changed.
   public func putBack(_ moment: Moment) async throws(RestorationError) {
+    try checkNoneIsConnected()
     try await inFile { (queue) throws(ArchiveError) in try queue.file.putBack(moment) }
     beginAnew()
     (findings.hasTriedToRestore, findings.lastRestore) = (false, nil)

@@ -36,6 +36,8 @@ public final class SceneSession {
   public var closedAt: Date? { node.content.closedAt }
 
   let node: SceneNode
+  /// Whether the window is being discarded, so that no save asks it.
+  var isLeaving = false
   private(set) var state: SessionState
 
   /// Creates the session of a window that is stored.
@@ -196,6 +198,9 @@ public final class RestorableScene {
   }
 
   // MARK: Saving
+
+  /// Whether something in the window says that it has changed since it was asked.
+  var hasChanged: Bool { needsSave || keeper.hasChanges }
 
   /// Asks for the activity, which belongs to what a save stores of the window.
   func prepareSave() {

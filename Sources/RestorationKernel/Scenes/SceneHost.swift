@@ -80,7 +80,7 @@ public final class SceneHost {
         throw RestorationError(ArchiveError(.locked, subject: process))
       }
     }
-    for (identifier, node) in try await keeper.storedScenes() where sessions[identifier] == nil {
+    for (identifier, node) in try await keeper.storedScenes(besides: Set(sessions.keys)) {
       switch node {
       case .success(let node): sessions[identifier] = SceneSession(node)
       case .failure(let error): unreadSessions[identifier] = error
@@ -160,7 +160,7 @@ public final class SceneHost {
       return scene
     }
     guard session.state == .new || sessions[session.persistentIdentifier] === session,
-      session.go(on: .connect)
+      !session.isLeaving, session.go(on: .connect)
     else {
       throw RestorationError(
         .notConnected, "The session was discarded. Use one of the host's openSessions.")
@@ -177,13 +177,12 @@ public final class SceneHost {
       session.go(on: .fail)
       throw error
     }
-    sessions[session.persistentIdentifier] = session
-    await restore(scene, options)
-    guard session.state == .connected else {
-      scene.leave()
-      let wasDiscarded = RestorationError(
-        .notConnected, "The session was discarded while its scene was made.")
-      throw session.state == .gone ? wasDiscarded : session.failure ?? wasDiscarded
+    do throws(RestorationError) {
+      try await restore(scene, options)
+    } catch {
+      (scene.restoration, session.failure) = (.failure(error), error)
+      session.go(on: .fail)
+      throw error
     }
     if toFront { moveToFront(session) }
     scene.restoreInteractionState()
@@ -191,25 +190,27 @@ public final class SceneHost {
     return scene
   }
 
-  private func restore(_ scene: RestorableScene, _ options: SceneConnectionOptions) async {
+  /// - Throws: Why the window was not shown, as what is stored of it cannot be read now.
+  private func restore(
+    _ scene: RestorableScene, _ options: SceneConnectionOptions
+  ) async throws(RestorationError) {
     let session = scene.session
-    let show = {
-      guard session.go(on: .appear) else { return }
-      session.scene = scene
+    let report = try await keeper.restore(
+      session.node, for: { scene.delegate as? any StateDelegate }
+    ) {
+      session.go(on: .appear)
+      (session.scene, sessions[session.persistentIdentifier]) = (scene, session)
       scene.show(options)
     }
-    do throws(RestorationError) {
-      let report = try await keeper.restore(
-        session.node, for: { scene.delegate as? any StateDelegate }, showing: show)
-      (scene.restoration, session.failure) = (.success(report), nil)
-    } catch {
-      (scene.restoration, session.failure) = (.failure(error), error)
-      if error.code == .notConnected { session.go(on: .fail) } else { show() }
+    guard session.scene === scene else {
+      throw RestorationError(
+        .notConnected, "The window was not made: \(report.outcome.reason)")
     }
+    (scene.restoration, session.failure) = (.success(report), nil)
   }
 
   private func moveToFront(_ session: SceneSession) {
-    let last = sessions.values.map(\.node.content.turn).max() ?? 0
+    let last = min(sessions.values.map(\.node.content.turn).max() ?? 0, .max - 1)
     if session.node.content.turn < last || last == 0 { session.node.content.turn = last + 1 }
   }
 
@@ -261,7 +262,7 @@ public final class SceneHost {
   /// The windows as a save of the whole state asks them, also those that are not connected.
   func prepareAll() -> SceneNodes {
     for scene in connectedScenes where scene.needsSave { scene.prepareSave() }
-    return SceneNodes(asked: sessions.values.map(\.node))
+    return SceneNodes(asked: sessions.values.filter { !$0.isLeaving }.map(\.node))
   }
 
   /// Saves a window, and asks that window alone.
@@ -277,7 +278,7 @@ public final class SceneHost {
     }
     do throws(RestorationError) {
       return try await keeper.save {
-        guard scene.delegate != nil else { return SavedParts() }
+        guard scene.delegate != nil, !scene.session.isLeaving else { return SavedParts() }
         scene.prepareSave()
         return SavedParts(scenes: SceneNodes(asked: [scene.session.node]))
       }
@@ -316,10 +317,18 @@ public final class SceneHost {
   public func disconnect(_ scene: RestorableScene) async throws(RestorationError)
     -> PreservationReport
   {
-    let report = try await background(scene)
-    if report.outcome == .saved { release(scene) }
-    return report
+    try await turns.run { () async throws(RestorationError) in
+      var report = try await background(scene)
+      for _ in 0..<Self.largestRepetition where scene.hasChanged && report.outcome == .saved {
+        report = try await save(scene)
+      }
+      if report.outcome == .saved { release(scene) }
+      return report
+    }
   }
+
+  /// How often a window is saved once more that changes while it is saved for the last time.
+  private static let largestRepetition = 4
 
   private func release(_ scene: RestorableScene, on event: SessionState.Event = .leave) {
     guard scene.session.go(on: event) else { return }
@@ -341,7 +350,11 @@ public final class SceneHost {
   /// - Throws: ``RestorationError`` if the window cannot be saved: it is closed all the same, and can be opened
   ///   again as it is stored. Without a bound as ``discard(_:)``.
   public func close(_ scene: RestorableScene) async throws(RestorationError) {
-    guard closedSceneBound != nil else { return try await discard([scene.session]) }
+    try await turns.run { () async throws(RestorationError) in try await closeNow(scene) }
+  }
+
+  private func closeNow(_ scene: RestorableScene) async throws(RestorationError) {
+    guard closedSceneBound != nil else { return try await discardNow([scene.session]) }
     scene.session.node.content.closedAt = keeper.settings.now()
     let saved: Result<PreservationReport, RestorationError>
     do throws(RestorationError) { saved = .success(try await save(scene)) } catch {
@@ -389,8 +402,14 @@ public final class SceneHost {
   /// - Throws: ``RestorationError`` as a save of the keeper does; then the sessions stay. If the file could not
   ///   be written anew, the next launch does that.
   public func discard(_ sessions: [SceneSession]) async throws(RestorationError) {
+    try await turns.run { () async throws(RestorationError) in try await discardNow(sessions) }
+  }
+
+  private func discardNow(_ sessions: [SceneSession]) async throws(RestorationError) {
     let leaving = sessions.filter { self.sessions[$0.persistentIdentifier] === $0 }
     guard !leaving.isEmpty else { return }
+    for session in leaving { session.isLeaving = true }
+    defer { for session in leaving { session.isLeaving = false } }
     try await keeper.discard(leaving.map(\.node))
     for session in leaving where session.go(on: .discard) {
       self.sessions[session.persistentIdentifier] = nil
@@ -406,7 +425,7 @@ public final class SceneHost {
       place >= bound.count
         || session.closedAt.map { now.timeIntervalSince($0) > bound.age } ?? false
     }
-    try await discard(over.map(\.element).filter { $0.state == .closed })
+    try await discardNow(over.map(\.element).filter { $0.state == .closed })
   }
 }
 

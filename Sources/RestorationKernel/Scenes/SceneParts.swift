@@ -95,11 +95,25 @@ extension Survey {
       scene, info, at: stored,
       Place(parent: Document.tree, role: .scene, name: scene.identifier))
     if stored == nil { addContent(slot, to: Document.tree) }
-    if !places.isVisited(scene) { try visit(scene, info, at: slot, isOther ? nil : known) }
+    if places.isVisited(scene) { return }
+    if scene.roots != nil, let known, !known.hasChanged, !isOther, taken.claims[slot] == nil {
+      // Nobody says that a window has other roots.
+      try visit(scene, info, at: slot, asksBody: false)
+    } else {
+      try visit(scene, info, at: slot, isOther ? nil : known)
+    }
   }
 
   private func slot(of scene: SceneNode) -> Int32? {
     places.known(scene)?.slot ?? document.scene(scene.identifier)
+  }
+
+  /// The elements in windows that are not connected.
+  var inStoredWindows: Set<Int32> {
+    let stored = document.scenes.filter {
+      (KnownObjects.shared.object(at: $0, of: owner) as? SceneNode)?.roots == nil
+    }
+    return Set(stored.flatMap { document.walk(from: $0) })
   }
 
   /// Whether an object says what is below it: a window that is not connected does not.
@@ -129,16 +143,16 @@ extension StateKeeper {
     SavedParts(roots: roots, scenes: settings.host?.prepareAll() ?? SceneNodes())
   }
 
-  /// The windows that are stored, each with why it cannot be read, if it cannot.
+  /// The windows that are stored besides known ones, each with why it cannot be read, if it cannot.
   ///
   /// - Throws: The errors of the file.
-  func storedScenes() async throws(RestorationError) -> [(
+  func storedScenes(besides known: Set<String>) async throws(RestorationError) -> [(
     identifier: String, node: Result<SceneNode, RestorationError>
   )] {
     try await Result { () async throws(ArchiveError) in
       try await turns.run { () async throws(ArchiveError) in
         guard let document else { return [] }
-        let scenes = document.scenes
+        let scenes = document.scenes.filter { !known.contains(document[$0].place.name) }
         let records = scenes.map { document[$0].bodyRecord }
         let bodies = try await inFileNow { (queue) throws(ArchiveError) in
           let archive = try queue.file.archiveToRead()
@@ -148,19 +162,21 @@ extension StateKeeper {
         }
         return zip(scenes, bodies).map { slot, body in
           let name = document[slot].place.name
-          return (name, read(body, of: name, at: slot).mapError { RestorationError(.content($0)) })
+          return (name, read(body, of: name).mapError { RestorationError(.content($0)) })
         }
       }
     }.mapError { RestorationError($0) }.get()
   }
 
   private func read(
-    _ body: Result<KeyedDecoder?, ArchiveError>, of name: String, at slot: Int32
+    _ body: Result<KeyedDecoder?, ArchiveError>, of name: String
   ) -> Result<SceneNode, any Error> {
     Result {
       guard let body = try body.get() else { throw ArchiveError(.malformed, subject: "no scene") }
       let node = SceneNode(name, try body.decode(SceneContent.self, forKey: SceneContent.key))
-      KnownObjects.shared.note(node, at: slot, of: owner)
+      if let slot = document?.scene(name) {
+        KnownObjects.shared.note(node, at: slot, of: owner)
+      }
       return node
     }
   }
@@ -192,8 +208,10 @@ extension StateKeeper {
         guard number == findings.lastWrite, isSettled else { continue }
         defer { autosave?.turns.change() }
         findings.launch?.reach(subject)
+        asking.isUnderWay = true
         show()
         scene.restoredRoots = scene.restorationChildren
+        asking.isUnderWay = false
         defer { scene.restoredRoots = nil }
         findings.launch?.reach(nil)
         return restore(late, bodies, for: delegate())
@@ -207,16 +225,44 @@ extension StateKeeper {
   ///
   /// - Throws: As a save; also if what is stored of them cannot leave every file yet, as the next launch does.
   func discard(_ scenes: [SceneNode]) async throws(RestorationError) {
-    let report = try await save { SavedParts(scenes: SceneNodes(leaving: scenes)) }
-    guard report.outcome == .saved else {
-      throw RestorationError(.archive, "The windows stay stored: \(report.outcome.reason)")
-    }
+    repeat {
+      let report = try await save { SavedParts(scenes: SceneNodes(leaving: scenes)) }
+      guard report.outcome == .saved else {
+        throw RestorationError(.archive, "The windows stay stored: \(report.outcome.reason)")
+      }
+      // A save that blocked the actor may have come in the place of this one.
+    } while scenes.contains { document?.scene($0.identifier) != nil }
     try await inFile { (queue) throws(ArchiveError) in try queue.file.compactWithoutTrace() }
   }
 
   /// Lets nobody ask what is below a window that is not connected any more.
   func leave(_ scene: SceneNode) {
     guard let document, let slot = document.scene(scene.identifier) else { return }
-    KnownObjects.shared.leave(Array(document.walk(from: slot).dropFirst()), of: owner)
+    // What references reach may be in other windows, too.
+    var (left, stack): ([Int32], [Int32]) = ([], [slot])
+    while let above = stack.popLast() {
+      let below = document[above].children.filter { !document[$0].place.role.livesByReferences }
+      left += below
+      stack += below
+    }
+    KnownObjects.shared.leave(left, of: owner)
+  }
+
+  /// Whether somebody has changed whom no save has asked.
+  var hasChanges: Bool { !KnownObjects.shared.isUnchanged(owner) }
+
+  /// Whether no window has anything to say, and none has roots, which nobody says to be others.
+  func isIdle(_ scenes: SceneNodes) -> Bool {
+    scenes.leaving.isEmpty
+      && scenes.asked.allSatisfy { scene in
+        scene.roots == nil && KnownObjects.shared.known(scene, to: owner)?.hasChanged == false
+      }
+  }
+
+  /// - Throws: That windows are connected, which would go on with what another state has of them.
+  func checkNoneIsConnected() throws(RestorationError) {
+    guard settings.host?.connectedScenes.isEmpty == false else { return }
+    throw RestorationError(
+      .inUse, "Windows are connected. Disconnect them first, and connect them again.")
   }
 }

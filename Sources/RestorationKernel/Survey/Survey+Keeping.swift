@@ -166,10 +166,14 @@ extension Survey {
   private func boundedParts() -> [BoundedPart] {
     // An element that was left out, and whose object is there, is not over any bound; nor is one that has
     // just been claimed.
+    let unbounded = inStoredWindows
     let elements: [BoundedPart] = document.kept.elements.filter {
       document.kept.withheld[$0.key] == nil && taken.claims[$0.key] == nil
+        && !unbounded.contains($0.key)
     }.map { ($0.key, nil, $0.value.since ?? conditions.now, $0.value.byteCount) }
-    let bodies: [BoundedPart] = edits.kept.bodies.flatMap { slot, bodies in
+    let bodies: [BoundedPart] = edits.kept.bodies.filter {
+      !unbounded.contains($0.key)
+    }.flatMap { slot, bodies in
       bodies.map { (slot, $0.id, $0.since ?? conditions.now, $0.byteCount) }
     }
     // Of the bodies of one element the first goes last.

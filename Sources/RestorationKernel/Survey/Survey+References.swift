@@ -105,6 +105,7 @@ extension Survey {
       touchContents(of: places.parent(of: slot))
     }
     var (isTaking, lost) = (false, Set<UInt64>())
+    let inStored = inStoredWindows
     for (slot, referrer) in found where places.isHomeless(slot) {
       if places.isHomeless(referrer) {
         lost.insert(places.id(of: slot))
@@ -112,7 +113,9 @@ extension Survey {
         if object is any RestorableView { continue }
         try take(object, at: slot, below: referrer)
         if !places.isHomeless(slot) { isTaking = true }
-      } else if edits.kept.elements[slot] != nil, places.role(of: slot).livesByReferences {
+      } else if places.role(of: slot).livesByReferences,
+        edits.kept.elements[slot] != nil || inStored.contains(referrer)
+      {
         var place = document[slot].place
         place.parent = referrer
         move(slot, to: place, from: document[slot].place)

@@ -113,19 +113,6 @@ final class WindowTests: XCTestCase {
 
   // MARK: Coming back
 
-  func testAKeeperThatRestoresAgainLeavesItsWindowsConnected() async throws {
-    let host = try await app.host()
-    let scene = try await open(1, in: host)[0]
-    _ = try await host.keeper.save([root])
-    scene.testRoot?.value = "typed"
-    let report = try await host.keeper.restore(into: [root])
-    XCTAssertEqual(report.entries.map(\.path.description), ["app"])
-    XCTAssertEqual(scene.testRoot?.value, "typed")
-    _ = try await host.keeper.save([root])
-    XCTAssertEqual(try stored[path(scene)], "typed")
-    XCTAssertEqual(host.connectedScenes.count, 1)
-  }
-
   func testAWindowHasNoBound() async throws {
     let first = try await app.host()
     let count = 200
@@ -219,7 +206,8 @@ final class WindowTests: XCTestCase {
     app.prepare = { $0.roots = [TestNode("root")] }
     let third = try await app.host()
     let failures = await third.restoreScenes()
-    XCTAssertEqual(failures.map { [$0.persistentIdentifier: $1.code] }, [[identifier: .notConnected]])
+    XCTAssertEqual(
+      failures.map { [$0.persistentIdentifier: $1.code] }, [[identifier: .notConnected]])
     XCTAssertEqual(third.connectedScenes.map { $0.testRoot?.value }, ["2"])
     XCTAssertEqual(third.openSessions.count, 2)
     _ = try await third.keeper.save([root])
