@@ -112,6 +112,11 @@ extension StateKeeper {
     let numbers = late.part.flatMap { slot in
       [document[slot].bodyRecord] + (document.kept.bodies[slot] ?? []).map(\.record)
     }
+    var bodies: [UInt64: KeyedDecoder] = [:]
+    if let records = findings.records {
+      for number in numbers { bodies[number] = try records.decoder(of: number) }
+      return bodies
+    }
     return try await inFileNow { (queue) throws(ArchiveError) in
       let archive = try queue.file.archiveToRead()
       var records: [UInt64: KeyedDecoder] = [:]

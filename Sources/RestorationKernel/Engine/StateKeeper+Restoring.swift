@@ -85,6 +85,7 @@ extension StateKeeper {
     let document = run.settled { stored.records.byteCount(of: $0) }
     report.kept = document.keptElements(types)
     findings.launch = launch
+    if settings.host != nil { findings.records = stored.records }
     end(run, with: document, since: start, in: &report)
   }
 

@@ -95,7 +95,7 @@ extension StateKeeper {
     findings.lastWrite += 1
     let number = findings.lastWrite
     // A change that is there, and that a power cut may undo, is made to last by the next save.
-    (findings.underWay, findings.isOnDisk) = (result, false)
+    (findings.underWay, findings.isOnDisk, findings.records) = (result, false, nil)
     let hasNew = result.change.edits?.added.isEmpty == false
     let (records, removed) = (result.records, result.removed)
     let (byteCount, kept) = try await inFileNow { (queue) throws(ArchiveError) in

@@ -146,7 +146,7 @@ public final class StateKeeper {
   public func restore(into roots: [any RestorableNode] = []) async throws(RestorationError)
     -> RestorationReport
   {
-    try checkNoneIsConnected()
+    if settings.host != nil { try checkNoneIsConnected() }
     return try await restore { roots }
   }
 
@@ -295,6 +295,8 @@ extension StateKeeper {
     /// The number of the last change, which is the one under way: a file that was slow while the actor was
     /// blocked writes no older change over a newer one.
     var lastWrite: UInt64 = 0
+    /// What a restore has read, for the windows that connect before anything is written; nil if there are none.
+    var records: StoredRecords?
     /// How much was registered when objects were asked last: under other names all are asked anew.
     var registrationCount = 0
   }
@@ -342,7 +344,7 @@ extension StateKeeper {
   /// Forgets what is stored; the next save asks all objects.
   func beginAnew() {
     (document, known.writer, findings.underWay) = (nil, nil, nil)
-    (findings.discarded, findings.unread) = (nil, nil)
+    (findings.discarded, findings.unread, findings.records) = (nil, nil, nil)
     KnownObjects.shared.forgetAll(of: owner)
   }
 }

@@ -83,8 +83,17 @@ final class RestorationRun {
     return value
   }
 
+  /// Whether the note of the launch names a window, and not each element in it, since each is a write.
+  private var isNotedAsWhole: Bool {
+    guard let first = order.first, document.elements[Int(first)].place.role == .scene else {
+      return false
+    }
+    return launch?.isNear != true
+  }
+
   @inline(__always)
   func mark(_ slot: Int32?) {
+    if isNotedAsWhole { return }
     launch?.reach(slot.map { LaunchSubject(element: document[$0].id) })
   }
 

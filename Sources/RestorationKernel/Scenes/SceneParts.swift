@@ -152,17 +152,24 @@ extension StateKeeper {
     try await Result { () async throws(ArchiveError) in
       try await turns.run { () async throws(ArchiveError) in
         guard let document else { return [] }
-        let scenes = document.scenes.filter { !known.contains(document[$0].place.name) }
-        let records = scenes.map { document[$0].bodyRecord }
-        let bodies = try await inFileNow { (queue) throws(ArchiveError) in
-          let archive = try queue.file.archiveToRead()
-          return records.map { record in
-            Result { () throws(ArchiveError) in try archive?.record(record) }
+        let scenes = document.scenes.map { (document[$0].place.name, document[$0].bodyRecord) }
+          .filter { !known.contains($0.0) }
+        // What the launch has read need not be asked of the file.
+        let bodies =
+          if let records = findings.records {
+            scenes.map { _, record in
+              Result { () throws(ArchiveError) in try records.decoder(of: record) }
+            }
+          } else {
+            try await inFileNow { (queue) throws(ArchiveError) in
+              let archive = try queue.file.archiveToRead()
+              return scenes.map { _, record in
+                Result { () throws(ArchiveError) in try archive?.record(record) }
+              }
+            }
           }
-        }
-        return zip(scenes, bodies).map { slot, body in
-          let name = document[slot].place.name
-          return (name, read(body, of: name).mapError { RestorationError(.content($0)) })
+        return zip(scenes, bodies).map { scene, body in
+          (scene.0, read(body, of: scene.0).mapError { RestorationError(.content($0)) })
         }
       }
     }.mapError { RestorationError($0) }.get()
@@ -212,8 +219,10 @@ extension StateKeeper {
         show()
         scene.restoredRoots = scene.restorationChildren
         asking.isUnderWay = false
-        defer { scene.restoredRoots = nil }
-        findings.launch?.reach(nil)
+        defer {
+          scene.restoredRoots = nil
+          findings.launch?.reach(nil)
+        }
         return restore(late, bodies, for: delegate())
       }
       show()

@@ -59,6 +59,7 @@ final class WindowEdgeTests: XCTestCase {
     let scene = try await open("1", in: first)
     let next = try directory.afterKill()
     let second = try await host(next)
+    _ = try await second.keeper.save([root])
     await second.keeper.close()
     next.hear { _, call throws(ArchiveError) in
       if [.open, .openForAppending].contains(call) { throw ArchiveError(.inputOutput) }
