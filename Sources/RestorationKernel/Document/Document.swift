@@ -44,14 +44,14 @@ package struct Document: Sendable {
   /// it contains and presents, each with all below it; then what only references reach.
   ///
   /// - Complexity: O(*n*) in the elements below.
-  func walk(from first: Int32, into roles: [Role] = [.scene] + Role.ofTrees) -> [Int32] {
+  func walk(from first: Int32, intoWindows: Bool = true) -> [Int32] {
     var (order, stack, referred): ([Int32], [Int32], ArraySlice<Int32>) = ([], [first], [])
     while let slot = stack.popLast() ?? referred.popFirst() {
       order.append(slot)
       // Read in place: the subscript takes memory for what it yields (benchmark: restore 10,000 nodes).
       let children = elements[Int(slot)].children
       if children.isEmpty { continue }
-      for role in roles {
+      for role in [Role.scene, .presented, .child, .view] where intoWindows || role != .scene {
         stack += children.reversed().filter { elements[Int($0)].place.role == role }
       }
       referred += children.filter { elements[Int($0)].place.role.livesByReferences }
@@ -180,16 +180,8 @@ package enum Role: UInt8, Sendable {
   case scene
 
   var kind: ElementKind {
-    switch self {
-    case .view: .view
-    case .object: .object
-    case .scene: .scene
-    case .child, .presented, .referred: .node
-    }
+    self == .view ? .view : self == .object ? .object : self == .scene ? .scene : .node
   }
-
-  /// How elements lie that are part of one tree, but for what references reach; the last one comes first.
-  static let ofTrees: [Role] = [.presented, .child, .view]
 
   /// The names of siblings of one sort differ.
   var sort: Role { kind == .node ? .child : self }

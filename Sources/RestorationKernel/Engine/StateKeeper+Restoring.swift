@@ -84,8 +84,7 @@ extension StateKeeper {
     guard report.outcome == .restored else { return report.source = nil }
     let document = run.settled { stored.records.byteCount(of: $0) }
     report.kept = document.keptElements(types)
-    findings.launch = launch
-    if settings.host != nil { findings.records = stored.records }
+    (findings.launch, findings.records) = (launch, settings.host == nil ? nil : stored.records)
     end(run, with: document, since: start, in: &report)
   }
 

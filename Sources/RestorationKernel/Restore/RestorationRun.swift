@@ -32,7 +32,8 @@ final class RestorationRun {
     (self.document, self.objects, types) = (document, objects, objects.types)
     self.delegate = delegate
     (self.roots, viewLimit, self.launch) = (roots, nodeLimit, launch)
-    order = part ?? Array(document.walk(from: Document.tree, into: Role.ofTrees).dropFirst())
+    // Windows are restored one by one.
+    order = part ?? Array(document.walk(from: Document.tree, intoWindows: false).dropFirst())
     elements = RestoredElements(document, part: part, owner, body)
   }
 
@@ -85,10 +86,7 @@ final class RestorationRun {
 
   /// Whether the note of the launch names a window, and not each element in it, since each is a write.
   private var isNotedAsWhole: Bool {
-    guard let first = order.first, document.elements[Int(first)].place.role == .scene else {
-      return false
-    }
-    return launch?.isNear != true
+    order.first.map { document.elements[Int($0)].place.role } == .scene && launch?.isNear != true
   }
 
   @inline(__always)
