@@ -36,6 +36,8 @@ public final class SceneSession {
   public var closedAt: Date? { node.content.closedAt }
 
   let node: SceneNode
+  /// The calls that connect, disconnect or close the window, one after the other.
+  let turns = TurnQueue()
   /// Whether the window is being discarded, so that no save asks it.
   var isLeaving = false
   private(set) var state: SessionState

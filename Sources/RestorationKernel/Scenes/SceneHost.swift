@@ -44,8 +44,6 @@ public final class SceneHost {
   public private(set) var unreadSessions: [String: RestorationError] = [:]
 
   package let keeper: StateKeeper
-  /// One window connects after the other.
-  private let turns = TurnQueue()
   private var sessions: [String: SceneSession] = [:]
   private var configurations: [SceneConfiguration] = []
 
@@ -146,7 +144,7 @@ public final class SceneHost {
   private func connect(
     _ session: SceneSession, _ activity: UserActivity?, toFront: Bool
   ) async throws(RestorationError) -> RestorableScene {
-    try await turns.run { () async throws(RestorationError) in
+    try await session.turns.run { () async throws(RestorationError) in
       try await connectNow(session, activity, toFront: toFront)
     }
   }
@@ -198,10 +196,11 @@ public final class SceneHost {
     let report = try await keeper.restore(
       session.node, for: { scene.delegate as? any StateDelegate }
     ) {
-      session.go(on: .appear)
+      guard session.go(on: .appear) else { return }
       (session.scene, sessions[session.persistentIdentifier]) = (scene, session)
       scene.show(options)
     }
+    // The session may have been discarded meanwhile.
     guard session.scene === scene else {
       throw RestorationError(
         .notConnected, "The window was not made: \(report.outcome.reason)")
@@ -317,7 +316,7 @@ public final class SceneHost {
   public func disconnect(_ scene: RestorableScene) async throws(RestorationError)
     -> PreservationReport
   {
-    try await turns.run { () async throws(RestorationError) in
+    try await scene.session.turns.run { () async throws(RestorationError) in
       var report = try await background(scene)
       for _ in 0..<Self.largestRepetition where scene.hasChanged && report.outcome == .saved {
         report = try await save(scene)
@@ -350,11 +349,13 @@ public final class SceneHost {
   /// - Throws: ``RestorationError`` if the window cannot be saved: it is closed all the same, and can be opened
   ///   again as it is stored. Without a bound as ``discard(_:)``.
   public func close(_ scene: RestorableScene) async throws(RestorationError) {
-    try await turns.run { () async throws(RestorationError) in try await closeNow(scene) }
+    try await scene.session.turns.run { () async throws(RestorationError) in
+      try await closeNow(scene)
+    }
   }
 
   private func closeNow(_ scene: RestorableScene) async throws(RestorationError) {
-    guard closedSceneBound != nil else { return try await discardNow([scene.session]) }
+    guard closedSceneBound != nil else { return try await discard([scene.session]) }
     scene.session.node.content.closedAt = keeper.settings.now()
     let saved: Result<PreservationReport, RestorationError>
     do throws(RestorationError) { saved = .success(try await save(scene)) } catch {
@@ -402,10 +403,6 @@ public final class SceneHost {
   /// - Throws: ``RestorationError`` as a save of the keeper does; then the sessions stay. If the file could not
   ///   be written anew, the next launch does that.
   public func discard(_ sessions: [SceneSession]) async throws(RestorationError) {
-    try await turns.run { () async throws(RestorationError) in try await discardNow(sessions) }
-  }
-
-  private func discardNow(_ sessions: [SceneSession]) async throws(RestorationError) {
     let leaving = sessions.filter { self.sessions[$0.persistentIdentifier] === $0 }
     guard !leaving.isEmpty else { return }
     for session in leaving { session.isLeaving = true }
@@ -425,7 +422,7 @@ public final class SceneHost {
       place >= bound.count
         || session.closedAt.map { now.timeIntervalSince($0) > bound.age } ?? false
     }
-    try await discardNow(over.map(\.element).filter { $0.state == .closed })
+    try await discard(over.map(\.element).filter { $0.state == .closed })
   }
 }
 

@@ -76,6 +76,28 @@ final class WindowEdgeTests: XCTestCase {
     XCTAssertEqual(back.testRoot?.value, "1")
   }
 
+  func testADelegateThatIsMadeOpensAnotherWindow() async throws {
+    let first = try await host()
+    _ = try await open("1", in: first)
+    let host = SceneHost(
+      try StateKeeper(
+        application: Launch.application, directory: try directory.afterKill(), keys: app.launch.keys
+      ))
+    var hasOpened = false
+    host.register(
+      SceneConfiguration { [app] in
+        if !hasOpened {
+          hasOpened = true
+          try await host.open()
+        }
+        return app.makeDelegate()
+      })
+    try await host.launch()
+    let failures = await host.restoreScenes()
+    XCTAssertTrue(failures.isEmpty)
+    XCTAssertEqual(host.connectedScenes.count, 2)
+  }
+
   func testAWindowConnectsAgainAfterADelegateOfTheKeeperWasGone() async throws {
     let first = try await host()
     let scene = try await open("1", in: first)
