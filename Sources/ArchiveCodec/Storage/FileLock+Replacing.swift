@@ -56,6 +56,8 @@ extension FileLock {
         if isHeld { throw ArchiveError(.locked, subject: "a process of another user") }
       }
     } catch {
+      // The other user may have removed the file meanwhile.
+      if error.systemError == ENOENT { return }
       throw error.code == .locked ? error : denial
     }
   }

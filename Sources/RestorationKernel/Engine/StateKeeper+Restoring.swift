@@ -27,6 +27,7 @@ extension StateKeeper {
   private func restoreNow(
     _ roots: [any RestorableNode], ifItHas had: Int?
   ) async throws -> RestorationReport {
+    if had == nil, settings.host != nil { try checkNoneIsConnected() }
     let unread = findings.unread
     findings.hasTriedToRestore = true
     // An autosave may have found that there is nothing to save yet.

@@ -43,6 +43,7 @@ extension StateKeeper {
     _ parts: SavedParts, byItself isByItself: Bool, writesAnyway: Bool
   ) async throws -> PreservationReport {
     if findings.lastRestore == .success(.locked) { return PreservationReport(.locked) }
+    if parts.roots == nil { try checkIsKnown() }
     var report = PreservationReport(.saved)
     if isIdle(parts) {
       describe(SurveyNotes(), nil, in: &report)

@@ -69,7 +69,8 @@ extension StateFile {
     // A writer looks at the lock itself.
     let claim = if writing != nil, let claimed { claimed } else { try self.claim() }
     // Before the change: it may be there though the call fails.
-    isCompactionDue = isCompactionDue || isDue
+    let wasDue = isCompactionDue
+    isCompactionDue = wasDue || isDue
     do throws(ArchiveError) {
       let byteCount =
         if let writer = try preparedWriter() {
@@ -82,6 +83,7 @@ extension StateFile {
       if isCompactionDue { try? compactWithoutTrace() }
       return (byteCount, takeKept(claim))
     } catch {
+      if error.code != .outdated, error.code != .notDurable { isCompactionDue = wasDue }
       if error.code == .outdated, let writing { recover(writing.writer) }
       if kept != nil { removeExcess(claim) }
       throw error

@@ -146,8 +146,7 @@ public final class StateKeeper {
   public func restore(into roots: [any RestorableNode] = []) async throws(RestorationError)
     -> RestorationReport
   {
-    if settings.host != nil { try checkNoneIsConnected() }
-    return try await restore { roots }
+    try await restore { roots }
   }
 
   /// Lets the state go, so that another keeper may have it.
@@ -183,9 +182,16 @@ extension StateKeeper {
   /// - Throws: ``RestorationError`` if it is not there any more, or cannot be put back, or if windows are
   ///   connected; then nothing has changed.
   public func putBack(_ moment: Moment) async throws(RestorationError) {
-    try checkNoneIsConnected()
-    try await inFile { (queue) throws(ArchiveError) in try queue.file.putBack(moment) }
+    try await turns.run { () async throws(RestorationError) in
+      try checkNoneIsConnected()
+      do throws(ArchiveError) {
+        try await inFileNow { (queue) throws(ArchiveError) in try queue.file.putBack(moment) }
+      } catch {
+        throw RestorationError(error)
+      }
+    }
     beginAnew()
+    settings.host?.forgetStored()
     (findings.hasTriedToRestore, findings.lastRestore) = (false, nil)
   }
 

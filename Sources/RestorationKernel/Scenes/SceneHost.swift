@@ -44,6 +44,7 @@ public final class SceneHost {
   public private(set) var unreadSessions: [String: RestorationError] = [:]
 
   package let keeper: StateKeeper
+  private let launches = TurnQueue()
   private var sessions: [String: SceneSession] = [:]
   private var configurations: [SceneConfiguration] = []
 
@@ -69,9 +70,16 @@ public final class SceneHost {
   ///
   /// A keeper that has not restored yet restores first, into no roots: restore your own roots before.
   ///
+  /// After the keeper has put another state back, launch again.
+  ///
   /// - Throws: ``RestorationError`` as a restore of the keeper does; `inUse` if another instance has the
-  ///   state.
+  ///   state. When the sessions are read, as ``discard(_:)`` for those that were closed too long ago.
   public func launch() async throws(RestorationError) {
+    try await launches.run { () async throws(RestorationError) in try await readSessions() }
+    try await discardClosed()
+  }
+
+  private func readSessions() async throws(RestorationError) {
     if keeper.document == nil {
       let report = try await keeper.restore()
       if case .inUse(let process) = report.outcome {
@@ -85,8 +93,10 @@ public final class SceneHost {
       }
     }
     if !openSessions.isEmpty { restoreReason = .launch }
-    try await discardClosed()
   }
+
+  /// Forgets the windows of a state of which the keeper knows no more; those that are connected stay.
+  func forgetStored() { sessions = sessions.filter { $0.value.scene != nil } }
 
   /// Connects the sessions that were open, unless the delegate does not want one.
   ///
@@ -271,16 +281,17 @@ public final class SceneHost {
   /// - Throws: ``RestorationError`` with `notConnected`, and as a save of the keeper does.
   @discardableResult
   public func save(_ scene: RestorableScene) async throws(RestorationError) -> PreservationReport {
-    guard scene.delegate != nil else {
-      throw RestorationError(
-        .notConnected, "The scene is not connected, so it cannot be saved. Connect its session.")
-    }
+    guard scene.delegate != nil else { throw .sceneIsNotConnected }
     do throws(RestorationError) {
-      return try await keeper.save {
-        guard scene.delegate != nil, !scene.session.isLeaving else { return SavedParts() }
+      var isAsked = false
+      let report = try await keeper.save {
+        isAsked = scene.delegate != nil && !scene.session.isLeaving
+        guard isAsked else { return SavedParts() }
         scene.prepareSave()
         return SavedParts(scenes: SceneNodes(asked: [scene.session.node]))
       }
+      if !isAsked, report.outcome == .saved { throw .sceneIsNotConnected }
+      return report
     } catch {
       scene.needsSave = true
       throw error
@@ -317,13 +328,22 @@ public final class SceneHost {
     -> PreservationReport
   {
     try await scene.session.turns.run { () async throws(RestorationError) in
-      var report = try await background(scene)
-      for _ in 0..<Self.largestRepetition where scene.hasChanged && report.outcome == .saved {
-        report = try await save(scene)
-      }
+      scene.enterBackground()
+      let report = try await saveLast(scene)
       if report.outcome == .saved { release(scene) }
       return report
     }
+  }
+
+  /// Saves a window for the last time, and what says meanwhile that it has changed.
+  private func saveLast(
+    _ scene: RestorableScene
+  ) async throws(RestorationError) -> PreservationReport {
+    var report = try await save(scene)
+    for _ in 0..<Self.largestRepetition where scene.hasChanged && report.outcome == .saved {
+      report = try await save(scene)
+    }
+    return report
   }
 
   /// How often a window is saved once more that changes while it is saved for the last time.
@@ -355,15 +375,16 @@ public final class SceneHost {
   }
 
   private func closeNow(_ scene: RestorableScene) async throws(RestorationError) {
+    guard scene.session.scene === scene else { throw .sceneIsNotConnected }
     guard closedSceneBound != nil else { return try await discard([scene.session]) }
     scene.session.node.content.closedAt = keeper.settings.now()
-    let saved: Result<PreservationReport, RestorationError>
-    do throws(RestorationError) { saved = .success(try await save(scene)) } catch {
-      saved = .failure(error)
-    }
+    let saved = await Result { () async throws(RestorationError) in try await saveLast(scene) }
     release(scene, on: .close)
     try await discardClosed()
-    _ = try saved.get()
+    let outcome = try saved.get().outcome
+    guard outcome == .saved else {
+      throw RestorationError(.archive, "The window is closed as it is stored: \(outcome.reason)")
+    }
   }
 
   /// Opens a window again that was closed, as it was then.
@@ -393,26 +414,33 @@ public final class SceneHost {
   public func continueActivity(
     _ activity: UserActivity
   ) async throws(RestorationError) -> RestorableScene {
-    guard let last = openSessions.first else { return try await open(activity: activity) }
+    // A delegate that is being made may ask for that: its own session waits for it.
+    let last = openSessions.first { [.stored, .connected].contains($0.state) }
+    guard let last else { return try await open(activity: activity) }
     return try await connect(last, activity: activity)
   }
 
   /// Lets windows go, open or closed: no file has anything of them any more.
   ///
-  /// - Parameter sessions: Sessions of the host; others are passed over.
-  /// - Throws: ``RestorationError`` as a save of the keeper does; then the sessions stay. If the file could not
-  ///   be written anew, the next launch does that.
-  public func discard(_ sessions: [SceneSession]) async throws(RestorationError) {
-    let leaving = sessions.filter { self.sessions[$0.persistentIdentifier] === $0 }
+  /// - Parameter given: Sessions of the host; others are passed over.
+  /// - Throws: ``RestorationError`` as a save of the keeper does; then the sessions stay. If only the file could
+  ///   not be written anew, the sessions are gone, and the next launch does that.
+  public func discard(_ given: [SceneSession]) async throws(RestorationError) {
+    let leaving = given.filter { sessions[$0.persistentIdentifier] === $0 }
     guard !leaving.isEmpty else { return }
     for session in leaving { session.isLeaving = true }
     defer { for session in leaving { session.isLeaving = false } }
-    try await keeper.discard(leaving.map(\.node))
-    for session in leaving where session.go(on: .discard) {
-      self.sessions[session.persistentIdentifier] = nil
+    let result = await Result { () async throws(RestorationError) in
+      try await keeper.discard(leaving.map(\.node))
+    }
+    // The commit may be there though the file could not be written anew.
+    let gone = leaving.filter { keeper.hasLost($0.node) }
+    for session in gone where session.go(on: .discard) {
+      sessions[session.persistentIdentifier] = nil
       session.scene?.leave()
     }
-    delegate?.host(self, didDiscardSceneSessions: leaving)
+    if !gone.isEmpty { delegate?.host(self, didDiscardSceneSessions: gone) }
+    try result.get()
   }
 
   /// Lets the closed windows go that are over the bound.
@@ -423,6 +451,15 @@ public final class SceneHost {
         || session.closedAt.map { now.timeIntervalSince($0) > bound.age } ?? false
     }
     try await discard(over.map(\.element).filter { $0.state == .closed })
+  }
+}
+
+extension RestorationError {
+  fileprivate static var sceneIsNotConnected: RestorationError {
+    RestorationError(
+      .notConnected,
+      "The scene is not connected, or is being discarded, so it cannot be saved. Connect its session."
+    )
   }
 }
 

@@ -197,7 +197,11 @@ extension StateKeeper {
     _ scene: SceneNode, for delegate: () -> (any StateDelegate)?, showing show: () -> Void
   ) async throws(RestorationError) -> RestorationReport {
     try await call { () async throws in
-      defer { asking.coming = nil }
+      // An autosave knows a new window from then on.
+      defer {
+        asking.coming = nil
+        autosave?.turns.change()
+      }
       while let slot = document?.scene(scene.identifier), let part = document?.walk(from: slot) {
         let subject = document.map { LaunchSubject(element: $0[slot].id) }
         if let subject, findings.launch?.isLeftOut(subject) == true {
@@ -213,7 +217,6 @@ extension StateKeeper {
         let bodies = try await bodies(of: late)
         // A save that blocked the actor has changed the document.
         guard number == findings.lastWrite, isSettled else { continue }
-        defer { autosave?.turns.change() }
         findings.launch?.reach(subject)
         asking.isUnderWay = true
         show()
@@ -257,6 +260,11 @@ extension StateKeeper {
     KnownObjects.shared.leave(left, of: owner)
   }
 
+  /// Whether nothing is stored of a window, as far as the keeper knows.
+  func hasLost(_ scene: SceneNode) -> Bool {
+    document.map { $0.scene(scene.identifier) == nil } ?? false
+  }
+
   /// Whether somebody has changed whom no save has asked.
   var hasChanges: Bool { !KnownObjects.shared.isUnchanged(owner) }
 
@@ -266,6 +274,13 @@ extension StateKeeper {
       && scenes.asked.allSatisfy { scene in
         scene.roots == nil && KnownObjects.shared.known(scene, to: owner)?.hasChanged == false
       }
+  }
+
+  /// - Throws: That nothing is known of what is stored: a save of windows alone would begin a new state.
+  func checkIsKnown() throws(RestorationError) {
+    guard document == nil else { return }
+    throw RestorationError(
+      .notConnected, "Nothing is known of the stored windows. Launch the host first.")
   }
 
   /// - Throws: That windows are connected, which would go on with what another state has of them.

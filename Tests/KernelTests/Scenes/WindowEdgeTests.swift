@@ -214,6 +214,108 @@ final class WindowEdgeTests: XCTestCase {
     XCTAssertEqual(host.openSessions, [])
   }
 
+  func testAWindowWhoseCommitIsThereIsGoneThoughItsFileCouldNotBeWrittenAnew() async throws {
+    let host = try await host()
+    let scene = try await open("1", in: host)
+    try await host.disconnect(scene)
+    directory.hear { _, call throws(ArchiveError) in
+      if call == .replace { throw ArchiveError(.storageFull) }
+    }
+    let error = await restorationError { try await host.discard([scene.session]) }
+    XCTAssertEqual(error?.archive?.code, .storageFull)
+    XCTAssertEqual(host.openSessions, [])
+    directory.hear(nil)
+    _ = try await host.keeper.save([root])
+    XCTAssertEqual(try stored(), ["app": "app"])
+  }
+
+  func testADiscardedStateLeavesNoSessionButThoseThatAreConnected() async throws {
+    let host = try await host()
+    let scene = try await open("1", in: host)
+    let other = try await open("2", in: host)
+    try await host.disconnect(scene)
+    try await host.keeper.discardState()
+    XCTAssertEqual(host.openSessions, [other.session])
+    _ = try await host.keeper.save([root])
+    XCTAssertEqual(
+      try stored().keys.sorted(),
+      [other.session.persistentIdentifier, path(other), "app"].sorted())
+  }
+
+  func testADiscardThatWritesNothingLeavesTheHistory() async throws {
+    let host = try await host()
+    let scene = try await open("1", in: host)
+    directory.hear { _, call throws(ArchiveError) in
+      if call == .write { throw ArchiveError(.storageFull) }
+    }
+    let error = await restorationError { try await host.close(scene) }
+    XCTAssertEqual(error?.archive?.code, .storageFull)
+    XCTAssertEqual(host.openSessions, [scene.session])
+    let isReplaced = Flag()
+    directory.hear { _, call throws(ArchiveError) in
+      if call == .replace { isReplaced.isSet = true }
+    }
+    _ = try await host.keeper.save([root])
+    XCTAssertFalse(isReplaced.isSet)
+  }
+
+  func testASceneOfBeforeClosesNothing() async throws {
+    let host = try await host()
+    let scene = try await open("1", in: host)
+    try await host.disconnect(scene)
+    let again = try await host.connect(scene.session)
+    let error = await restorationError { try await host.close(scene) }
+    XCTAssertEqual(error?.code, .notConnected)
+    XCTAssertEqual(host.connectedScenes.count, 1)
+    XCTAssertEqual(again.testRoot?.value, "1")
+  }
+
+  func testWindowsAreNotSavedWhereNothingIsKnownOfTheState() async throws {
+    let first = try await host()
+    let scene = try await open("1", in: first)
+    _ = try await first.keeper.save([root])
+    let next = try directory.afterKill()
+    let host = SceneHost(
+      try StateKeeper(application: Launch.application, directory: next, keys: app.launch.keys))
+    let error = await restorationError { try await host.saveSessions() }
+    XCTAssertEqual(error?.code, .notConnected)
+    XCTAssertEqual(try stored(in: next)[path(scene)], "1")
+  }
+
+  func testAnAutosaveHearsOfANewWindow() async throws {
+    let host = try await host()
+    let autosave = host.keeper.autosave { [] }
+    _ = await autosave.flush()
+    app.prepare = { $0.roots = [TrackedNode("root")] }
+    let scene = try await host.open()
+    let end = ContinuousClock.now + .seconds(10)
+    while try stored()[path(scene)] == nil, ContinuousClock.now < end {
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    XCTAssertEqual(try stored()[path(scene)], "")
+    await host.close()
+  }
+
+  func testTwoLaunchesAtOnceReadEachSessionOnce() async throws {
+    let first = try await host()
+    _ = try await open("1", in: first)
+    let host = SceneHost(
+      try StateKeeper(
+        application: Launch.application, directory: try directory.afterKill(), keys: app.launch.keys
+      ))
+    host.register(SceneConfiguration { [app] in app.makeDelegate() })
+    _ = try await host.keeper.restore(into: [root])
+    _ = try await host.keeper.save([root])
+    let launches = (1...2).map { _ in
+      Task { @MainActor in
+        try await host.launch()
+        await host.restoreScenes()
+      }
+    }
+    for launch in launches { try await launch.value }
+    XCTAssertEqual(host.connectedScenes.count, 1)
+  }
+
   // MARK: References
 
   func testADiscardedWindowLeavesWhatAnotherOneRefersTo() async throws {
@@ -277,9 +379,11 @@ final class WindowEdgeTests: XCTestCase {
         error?.description, "Windows are connected. Disconnect them first, and connect them again.")
     }
     try await host.disconnect(scene)
+    scene.session.userInfo = ["changed": true]
     let report = try await host.keeper.restore(into: [root])
     XCTAssertEqual(report.outcome, .restored)
-    let back = try await host.connect(scene.session)
+    XCTAssertEqual(host.openSessions[0].userInfo, ["changed": true])
+    let back = try await host.connect(host.openSessions[0])
     XCTAssertEqual(back.testRoot?.value, "1")
   }
 
