@@ -23,7 +23,8 @@ let next = (
   sources: ["RestorationKernel"]
     + [
       "Interface",
-      "Activities", "Scenes/ClosedSceneBound.swift", "Scenes/SceneConfiguration.swift",
+      "Activities", "Scenes/ActivationState.swift", "Scenes/ClosedSceneBound.swift",
+      "Scenes/SceneConfiguration.swift",
       "Scenes/SceneConnectionOptions.swift",
       "Scenes/SceneDelegate.swift", "Scenes/SceneHostDelegate.swift",
       "Types/ObjectObservation.swift", "Types/ViewTree.swift",

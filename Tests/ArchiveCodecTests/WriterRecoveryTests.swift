@@ -185,6 +185,24 @@ final class WriterRecoveryTests: JournalTestCase {
     XCTAssertEqual(try file.read(at: 0, count: file.byteCount), other)
   }
 
+  func testNamesThatAreTooManyAreRefusedBeforeTheChangeIsWritten() throws {
+    let archives = try archives.get()
+    let storage = MemoryStorage()
+    let first = RecordBuilder()
+    try first.append(record: 1) { _ in }
+    try ArchiveWriter.open(storage, key: archives.key, context: archives.context)
+      .append(first.finish())
+    let writer = try ArchiveWriter.open(
+      storage, key: archives.key, context: archives.context, limits: ArchiveLimits(symbolCount: 2))
+    let before = storage.bytes
+    let many = RecordBuilder()
+    try many.append(record: 2) { encoder in
+      for name in ["a", "b", "c"] { encoder.encode(1, forKey: name) }
+    }
+    XCTAssertEqual(archiveError { try writer.append(many.finish()) }?.code, .limitExceeded)
+    XCTAssertEqual(storage.bytes, before)
+  }
+
   /// The change must not go to the file that the rewrite has replaced.
   func testAChangeAfterARewriteThatMadeRoomForItGoesToTheNewFile() throws {
     let archives = try archives.get()

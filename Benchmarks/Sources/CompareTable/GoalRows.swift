@@ -221,10 +221,10 @@ enum GoalRows {
     await alone.close()
     return [
       starting.row(
-        "Start of a host with 20 windows, against 20 files of JSON, µs", unit: "µs", against: 1,
+        "Start of a host with 20 windows, against 20 files of JSON", unit: "µs", against: 1,
         goal: .atLeast(3), waitsForDisk: true, &noise),
       changing.row(
-        "Save one of 20 windows that has changed, against a keeper's save, µs", unit: "µs",
+        "Save one of 20 windows that has changed, against a keeper's save", unit: "µs",
         against: 1, goal: .atMost(1.3), waitsForDisk: true, &noise),
     ]
   }

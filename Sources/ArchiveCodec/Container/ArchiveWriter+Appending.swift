@@ -20,6 +20,7 @@ extension ArchiveWriter {
     else { throw ArchiveError(.inputOutput, subject: "not open") }
     let schema = schema ?? before.schema
     guard changes.continues(before.symbols) else { throw ArchiveError(.outdated) }
+    _ = try changes.names(within: limits)
     guard state.open?.history.isFull(limits) == false else {
       throw ArchiveError(.limitExceeded, subject: "changes of an archive; rewrite it")
     }
@@ -36,9 +37,8 @@ extension ArchiveWriter {
     try write(sink.bytes, to: file, at: before.end, &state)
     let failure = try synchronize(before.end, or: version, &state)
     // Changed in place: a second reference would have the whole journal copied.
-    try state.open?.history.append(
-      changes, removing: removed, version, schema: schema, byteCount: sink.bytes.count,
-      limits: limits)
+    state.open?.history.append(
+      changes, removing: removed, version, schema: schema, byteCount: sink.bytes.count)
     if let failure { throw failure }
     try checkIsStillThere(file, byteCount: state.open?.byteCount)
     return Archive.Summary(

@@ -136,9 +136,9 @@ extension History {
   /// - Complexity: O(*k*) in the size of the change.
   mutating func append(
     _ batch: RecordBatch, removing removed: [UInt64], _ version: ArchiveVersion, schema: UInt32,
-    byteCount: Int, limits: ArchiveLimits
-  ) throws(ArchiveError) {
-    symbols = try batch.names(within: limits)
+    byteCount: Int
+  ) {
+    symbols = batch.names
     for entry in batch.index.entries {
       changes[entry.record] = .record(RecordFrame(entry, in: batch.frames))
     }

@@ -38,7 +38,7 @@
 
   @inline(never)
   private func grow() {
-    capacity = max(16, capacity * 2)
+    capacity = max(32, capacity * 2)
     let new = UnsafeMutablePointer<Slot>.allocate(capacity: capacity)
     unsafe new.moveInitialize(from: slots, count: count)
     unsafe slots.deallocate()

@@ -82,18 +82,6 @@ extension SceneSession: Sendable {}
 
 /// A window that is connected.
 public final class RestorableScene {
-  /// Where a window is on its way to the front and back.
-  public enum ActivationState: String, Hashable, Sendable {
-    /// The scene is not connected any more, or not yet.
-    case unattached
-    /// The window is not visible.
-    case background
-    /// The window is visible and gets no events.
-    case foregroundInactive
-    /// The window is at the front.
-    case foregroundActive
-  }
-
   /// The session of the window.
   public let session: SceneSession
 
@@ -112,16 +100,13 @@ public final class RestorableScene {
   }
 
   private let keeper: StateKeeper
-  private let declaredTypes: Set<String>
   private let responders = ActivityResponders()
   private var hasInteractionState = false
 
   init(
-    _ session: SceneSession, _ keeper: StateKeeper, _ delegate: any SceneDelegate,
-    _ declaredTypes: Set<String>
+    _ session: SceneSession, _ keeper: StateKeeper, _ delegate: any SceneDelegate
   ) {
     (self.session, self.keeper, self.delegate) = (session, keeper, delegate)
-    self.declaredTypes = declaredTypes
   }
 
   /// Restores a node that came after the window, as the keeper does.
@@ -220,7 +205,8 @@ public final class RestorableScene {
     for responder in responders { responder.updateUserActivityState(activity) }
     delegate.scene(self, didUpdate: activity)
     activity.needsSave = false
-    guard activity.isValid, declaredTypes.contains(activity.activityType) else { return nil }
+    let declared = keeper.settings.host?.declaredActivityTypes ?? []
+    guard activity.isValid, declared.contains(activity.activityType) else { return nil }
     return UserActivity(activity.content.reducedToRequiredKeys)
   }
 }

@@ -178,8 +178,7 @@ public final class SceneHost {
     let scene: RestorableScene
     do throws(RestorationError) {
       let configuration = try chosenConfiguration(for: session, options)
-      scene = RestorableScene(
-        session, keeper, try await newDelegate(configuration), declaredActivityTypes)
+      scene = RestorableScene(session, keeper, try await newDelegate(configuration))
       session.node.content.configurationName = configuration.name
     } catch {
       session.go(on: .fail)

@@ -278,7 +278,9 @@ extension StateKeeper {
 
   /// - Throws: That nothing is known of what is stored: a save of windows alone would begin a new state.
   func checkIsKnown() throws(RestorationError) {
-    guard document == nil else { return }
+    if document != nil { return }
+    // A state that was discarded is known to be empty.
+    if findings.hasTriedToRestore, case .success? = findings.lastRestore { return }
     throw RestorationError(
       .notConnected, "Nothing is known of the stored windows. Launch the host first.")
   }

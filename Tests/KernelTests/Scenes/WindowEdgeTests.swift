@@ -316,21 +316,62 @@ final class WindowEdgeTests: XCTestCase {
     XCTAssertEqual(host.connectedScenes.count, 1)
   }
 
+  func testAWindowIsSavedAloneAfterTheStateWasDiscarded() async throws {
+    let host = try await host()
+    let scene = try await open("1", in: host)
+    let autosave = host.keeper.autosave { [] }
+    _ = await autosave.flush()
+    try await host.keeper.discardState()
+    scene.testRoot?.value = "typed"
+    try await host.save(scene)
+    XCTAssertEqual(try stored()[path(scene)], "typed")
+    await host.close()
+  }
+
+  func testADelegateThatIsMadeHandsOnAnActivity() async throws {
+    let first = try await host()
+    _ = try await open("1", in: first)
+    let host = SceneHost(
+      try StateKeeper(
+        application: Launch.application, directory: try directory.afterKill(),
+        keys: app.launch.keys))
+    var hasHandedOn = false
+    host.register(
+      SceneConfiguration { [app] in
+        if !hasHandedOn {
+          hasHandedOn = true
+          try await host.continueActivity(app.activity(1))
+        }
+        return app.makeDelegate()
+      })
+    try await host.launch()
+    await host.restoreScenes()
+    XCTAssertEqual(host.connectedScenes.count, 2)
+  }
+
   // MARK: References
+
+  /// Two windows, saved, whose roots refer to one node.
+  private func openTwo(
+    referringTo shared: PlainNode, in host: SceneHost
+  ) async throws -> [RestorableScene] {
+    var scenes: [RestorableScene] = []
+    for _ in 1...2 {
+      let scene = try await host.open()
+      let node = TrackedNode("root")
+      node.references = [shared]
+      app.delegates[app.delegates.count - 1].roots = [node]
+      scenes.append(scene)
+    }
+    _ = try await host.keeper.save([root])
+    return scenes
+  }
 
   func testADiscardedWindowLeavesWhatAnotherOneRefersTo() async throws {
     let first = try await host()
     let shared = PlainNode("shared")
     shared.value = "shared"
-    var scenes: [RestorableScene] = []
-    for _ in 1...2 {
-      let scene = try await first.open()
-      let node = PlainNode("root")
-      node.references = [shared]
-      app.delegates[app.delegates.count - 1].roots = [node]
-      scenes.append(scene)
-    }
-    _ = try await first.keeper.save([root])
+    let scenes = try await openTwo(referringTo: shared, in: first)
     let next = try directory.afterKill()
     let second = try await host(next)
     let owner = try stored(in: next).keys.contains(path(scenes[0], "root/shared")) ? 0 : 1
@@ -345,15 +386,7 @@ final class WindowEdgeTests: XCTestCase {
   func testWhatAnotherWindowRefersToIsAskedAlsoWhenItsOwnerIsDisconnected() async throws {
     let host = try await host()
     let shared = TrackedNode("shared")
-    var scenes: [RestorableScene] = []
-    for _ in 1...2 {
-      let scene = try await host.open()
-      let node = TrackedNode("root")
-      node.references = [shared]
-      app.delegates[app.delegates.count - 1].roots = [node]
-      scenes.append(scene)
-    }
-    _ = try await host.keeper.save([root])
+    let scenes = try await openTwo(referringTo: shared, in: host)
     let owner = try stored().keys.contains(path(scenes[0], "root/shared")) ? 0 : 1
     try await host.disconnect(scenes[owner])
     shared.value = "typed"
