@@ -8,7 +8,8 @@
 enum LaunchedApps {
   #if RESTORATION_NEXT
   @MainActor private static let programs: [String: @MainActor () async throws -> Void] = [
-    "Signals": Signals.main, "SlowRestore": SlowRestore.main,
+    "Busy": Busy.main, "Counting": Counting.main, "Signals": Signals.main,
+    "SlowRestore": SlowRestore.main,
   ]
   #else
   @MainActor private static let programs: [String: @MainActor () async throws -> Void] = [

@@ -68,9 +68,7 @@ package final class SceneLaunch {
     let delegate = delegates[delegates.count - 1]
     delegate.activity = activity(id)
     delegate.roots = [TestNode("root", value: "\(id)")]
-    #if !RESTORATION_NEXT
     DraftModel(scene).draft = "draft \(id)"
-    #endif
     scene.session.userInfo = ["kept": .integer(id)]
     try await host.background(scene)
     return scene.session.persistentIdentifier
@@ -89,7 +87,6 @@ extension UserActivity {
   package var id: Int? { userInfo["id"]?.integerValue }
 }
 
-#if !RESTORATION_NEXT
 /// A part of a scene that has a value.
 @MainActor
 package final class DraftModel: @MainActor SceneMember {
@@ -101,4 +98,3 @@ package final class DraftModel: @MainActor SceneMember {
     self.scene = scene
   }
 }
-#endif

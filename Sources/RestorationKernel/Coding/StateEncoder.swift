@@ -9,14 +9,14 @@ public final class StateEncoder {
   /// The path of the node; empty for the application, and after the call.
   public var path: RestorationPath { isOpen ? walk.path(of: slot) : RestorationPath() }
 
-  private let walk: any StateEncoding
-  private let encoder: KeyedEncoder
+  let walk: any StateEncoding
+  let encoder: KeyedEncoder
   @usableFromInline let writer: ValueWriter
   // Set for each object and read for each value, as the properties of the decoder.
   @safe @exclusivity(unchecked) private var isOpen = false
   /// Whether somebody wanted to write under the key of what the library stores.
   private(set) var hasMetTakenKey = false
-  private var slot: Int32 = 0
+  private(set) var slot: Int32 = 0
 
   /// Creates a coder that writes into the records of an encoder.
   init(_ walk: any StateEncoding, _ encoder: KeyedEncoder) {
@@ -154,9 +154,7 @@ extension StateEncoder {
       encoder.encodeBuiltIn(of: object) { walk.reference(toTab: $0, of: slot) }
     }
     try using {
-      if traits.contains(.stateful), let object = object as? any StatefulRestoring {
-        try encodeState(of: object)
-      }
+      if traits.hasOwnState { try encodeOwnState(of: object, traits) }
       try object.encodeRestorableState(with: self)
     }
   }

@@ -40,7 +40,7 @@ extension Document {
     } catch {
       (kept, leftovers) = (KeptParts(), nil)
     }
-    if leftovers != nil, reached < records.count { findLeftovers(records) }
+    if leftovers != nil, reached < records.count - records.values.count { findLeftovers(records) }
   }
 
   /// Finds the records of no element, as those of an unread body whose owner is not there.
@@ -51,6 +51,7 @@ extension Document {
       if !element.children.isEmpty { known.insert(element.contentsRecord) }
     }
     for bodies in kept.bodies.values { for body in bodies { known.insert(body.record) } }
+    known.formUnion(records.values)
     leftovers = records.identifiers.filter { !known.contains($0) }
   }
 
@@ -163,14 +164,19 @@ extension KeyedDecoder {
 package struct StoredRecords: Sendable {
   private let records: VerifiedRecords
   private var indices: KeyTable
+  /// The records of values, in their order.
+  package private(set) var values: [UInt64] = []
 
   /// Reads and checks all records.
   package init(_ archive: Archive) throws(ArchiveError) {
     records = try archive.verifiedRecords()
     indices = KeyTable(expecting: records.count)
     for index in 0..<records.count {
-      indices.set(Self.key(of: records.identifier(at: index)), Int32(index))
+      let record = records.identifier(at: index)
+      indices.set(Self.key(of: record), Int32(index))
+      if ValueRecord.contains(record) { values.append(record) }
     }
+    if !values.isEmpty { values.sort() }
   }
 
   /// The bodies of elements that follow each other have keys that do, too.

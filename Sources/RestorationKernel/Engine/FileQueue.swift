@@ -11,7 +11,7 @@ actor FileQueue {
   /// Why what the launch has found becomes a moment before the first change; nil before a restore.
   private var keeps: [Moment.Reason]?
   /// What has become of the last change that a caller has asked of.
-  private var written = Written()
+  var written = Written()
 
   nonisolated var unownedExecutor: UnownedSerialExecutor {
     unsafe thread?.asUnownedSerialExecutor() ?? sharedThreads.unownedExecutor
@@ -64,6 +64,7 @@ actor FileQueue {
   final class StoredState: LaunchedTree {
     let document: Document
     let records: StoredRecords
+    let values: [StoredValue]
     /// The places of the elements, by their identifiers.
     private let slots: KeyTable
 
@@ -81,6 +82,7 @@ actor FileQueue {
       var slots = KeyTable(expecting: records.count)
       document = try Document(records, savedAt: archive.schema, &slots)
       self.slots = slots
+      values = records.values.compactMap { [records] in StoredValue($0, in: records) }
     }
   }
 

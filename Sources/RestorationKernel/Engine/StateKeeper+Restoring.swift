@@ -49,6 +49,9 @@ extension StateKeeper {
     }
     var report = opened.report
     (report.stateName, report.otherInstances) = (known.stateName, known.others)
+    if settings.values != nil || opened.stored?.values.isEmpty == false {
+      restoreValues(of: opened.stored, opened.mark)
+    }
     if let stored = opened.stored {
       restore(stored, opened.mark, roots, &report)
       opened.mark?.endRestore()
@@ -87,6 +90,7 @@ extension StateKeeper {
     report.kept = document.keptElements(types)
     (findings.launch, findings.records) = (launch, settings.host == nil ? nil : stored.records)
     end(run, with: document, since: start, in: &report)
+    settings.values?.describe(in: &report)
   }
 
   /// Goes on with the document that a run has left.

@@ -47,6 +47,7 @@ extension StateKeeper {
     var report = PreservationReport(.saved)
     if isIdle(parts) {
       describe(SurveyNotes(), nil, in: &report)
+      settings.values?.describe(in: &report)
       return report
     }
     let unread = unreadNote
@@ -77,6 +78,7 @@ extension StateKeeper {
     }
     (findings.isOnDisk, findings.hasTriedToRestore) = (true, true)
     describe(result.notes, unread, in: &report)
+    settings.values?.describe(in: &report)
     if result.change.edits != nil { packDocument() }
     return report
   }
@@ -130,7 +132,7 @@ extension StateKeeper {
   /// Whether a survey would ask nobody, and find nothing to write (benchmark: none changed).
   private func isIdle(_ parts: SavedParts) -> Bool {
     guard let document, let roots = parts.roots, isIdle(parts.scenes), findings.isOnDisk,
-      delegate == nil, settings.heard == nil,
+      delegate == nil, settings.heard == nil, settings.values?.hasChanged != true,
       findings.registrationCount == registrationCount, known.writer != nil,
       document[Document.tree].body == .none, document.isSettled(settings.facts),
       KnownObjects.shared.isUnchanged(owner)
@@ -158,8 +160,14 @@ extension StateKeeper {
         try writer?.archive?.record(record)
       })
     let builder = known.writer?.builder() ?? RecordBuilder(limits: settings.source.limits)
+    let values = settings.values?.write(
+      to: builder, leaving: Set(parts.scenes.leaving.map(\.identifier)))
     var survey = Survey(document ?? Document(), objects, owner, builder, conditions)
-    do { return try survey.run(parts.roots, delegate, parts.scenes) } catch {
+    do {
+      var result = try survey.run(parts.roots, delegate, parts.scenes)
+      if let values { result.removed += values.removed }
+      return result
+    } catch {
       giveBack(survey.asked)
       throw error
     }
@@ -168,10 +176,12 @@ extension StateKeeper {
   /// Lets the next save ask what this one has asked, since it is not stored.
   func giveBack(_ taken: [AnyObject]) {
     KnownObjects.shared.askAgain(taken, of: owner, storedCount: document?.elements.count ?? 1)
+    settings.values?.settle(isStored: false)
   }
 
   func apply(_ result: Survey.Result) {
     document?.apply(result.change)
+    settings.values?.settle(isStored: true)
     if let edits = result.change.edits { KnownObjects.shared.leave(edits.removed, of: owner) }
   }
 

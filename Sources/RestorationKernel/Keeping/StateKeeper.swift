@@ -190,6 +190,10 @@ extension StateKeeper {
         throw RestorationError(error)
       }
     }
+    // Fields and values that the older state does not have are those of their declarations.
+    KnownObjects.shared.askAll(of: owner)
+    for (object, _) in KnownObjects.shared.takeChanged(of: owner) { ScreenFields.reset(object) }
+    settings.values?.reset()
     beginAnew()
     settings.host?.forgetStored()
     (findings.hasTriedToRestore, findings.lastRestore) = (false, nil)
@@ -256,6 +260,8 @@ struct KeeperSettings {
   var last: LastReports?
   /// The windows of the app, if it has any.
   weak var host: SceneHost?
+  /// The values of the app and its windows, if it has any.
+  var values: ValueTable?
   /// What each save says of the app: each save compares it.
   private(set) lazy var facts = source.environment.facts
 }
@@ -352,6 +358,7 @@ extension StateKeeper {
     (document, known.writer, findings.underWay) = (nil, nil, nil)
     (findings.discarded, findings.unread, findings.records) = (nil, nil, nil)
     KnownObjects.shared.forgetAll(of: owner)
+    settings.values?.writeAnew()
   }
 }
 

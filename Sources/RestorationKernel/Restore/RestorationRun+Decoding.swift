@@ -16,9 +16,7 @@ extension RestorationRun {
     guard elements.hasReadableState(slot) else { return }
     try coder.open()
     let traits = elements[slot].traits
-    if traits.contains(.stateful), let object = object as? any StatefulRestoring {
-      try coder.decodeState(of: object)
-    }
+    if traits.hasOwnState { try coder.decodeOwnState(of: object, traits) }
     try object.decodeRestorableState(with: coder)
     if traits.contains(.hasBuiltInState) { try coder.builtIn?.restoreAfterDecoding(object) }
   }

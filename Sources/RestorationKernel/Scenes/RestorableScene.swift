@@ -95,11 +95,16 @@ public final class RestorableScene {
   public internal(set) var restoration: Result<RestorationReport, RestorationError>?
 
   /// Whether the next save asks the delegate for the activity of the window.
-  public var needsSave = true {
-    didSet { if needsSave { session.node.invalidateRestorableState() } }
+  public var needsSave: Bool {
+    get { hasNews || values.table.hasChanged(in: values.window) }
+    set {
+      hasNews = newValue
+      if newValue { session.node.invalidateRestorableState() }
+    }
   }
 
-  private let keeper: StateKeeper
+  private var hasNews = true
+  let keeper: StateKeeper
   private let responders = ActivityResponders()
   private var hasInteractionState = false
 

@@ -60,6 +60,8 @@ struct SceneContent: Hashable, Codable, Sendable {
   var turn = 0
   /// When the window was closed; nil for one that is open.
   var closedAt: Date?
+  /// What the window shows, if the app has said it.
+  var windowValue: ValueContent?
 }
 
 extension Document {
@@ -226,7 +228,9 @@ extension StateKeeper {
           scene.restoredRoots = nil
           findings.launch?.reach(nil)
         }
-        return restore(late, bodies, for: delegate())
+        var report = restore(late, bodies, for: delegate())
+        settings.values?.describe(in: &report, of: scene.identifier)
+        return report
       }
       show()
       return RestorationReport(.nothingKept)
@@ -244,6 +248,7 @@ extension StateKeeper {
       }
       // A save that blocked the actor may have come in the place of this one.
     } while scenes.contains { document?.scene($0.identifier) != nil }
+    settings.values?.forget(scenes.map(\.identifier))
     try await inFile { (queue) throws(ArchiveError) in try queue.file.compactWithoutTrace() }
   }
 

@@ -30,7 +30,7 @@ struct Survey {
     let change: Change
     let records: RecordBatch
     /// The records that go.
-    let removed: [UInt64]
+    var removed: [UInt64]
     let notes: SurveyNotes
     /// What the next save has to ask again if this one is not stored.
     let taken: [AnyObject]

@@ -184,9 +184,13 @@ struct TypeTraits: OptionSet, Sendable {
   /// The library writes something of its own for the objects.
   static let hasBuiltInState = TypeTraits(rawValue: 1 << 4)
   static let stateful = TypeTraits(rawValue: 1 << 5)
+  static let screen = TypeTraits(rawValue: 1 << 6)
 
   /// Whether children of such containers may have equal identifiers.
   var tellEqualChildrenApart: Bool { !isDisjoint(with: [.stack, .split]) }
+
+  /// Whether the library writes a value or fields of the objects beside their hooks.
+  var hasOwnState: Bool { !isDisjoint(with: [.stateful, .screen]) }
 }
 
 extension TypeTraits {
@@ -205,6 +209,7 @@ extension TypeTraits {
       insert(.hasBuiltInState)
     }
     if object is any StatefulRestoring { insert(.stateful) }
+    if object is any RestorableScreen { insert(.screen) }
   }
 }
 

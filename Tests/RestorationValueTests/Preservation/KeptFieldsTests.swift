@@ -18,7 +18,13 @@ final class KeptFieldsTests: XCTestCase {
     let restorationIdentifier: String? = "editor"
     var keeps = true
     func decodeRestorableState(with coder: StateDecoder) throws {
-      if keeps { coder.keep(because: "later") }
+      if keeps {
+        #if RESTORATION_NEXT
+        throw CancellationError()
+        #else
+        coder.keep(because: "later")
+        #endif
+      }
     }
   }
 
@@ -53,7 +59,13 @@ final class KeptFieldsTests: XCTestCase {
     @Restored var cursor = 0
     var keeps = false
     func decodeRestorableState(with coder: StateDecoder) throws {
-      if keeps { coder.keep(because: "later") }
+      if keeps {
+        #if RESTORATION_NEXT
+        throw CancellationError()
+        #else
+        coder.keep(because: "later")
+        #endif
+      }
     }
   }
 
@@ -94,8 +106,12 @@ final class KeptFieldsTests: XCTestCase {
     func keeper() throws -> StateKeeper {
       let keeper = try launch.keeper()
       try keeper.register(Page.self) { _, coder in
+        #if RESTORATION_NEXT
+        throw CancellationError()
+        #else
         coder.keep(because: "later")
         return nil
+        #endif
       }
       return keeper
     }
@@ -171,7 +187,13 @@ final class KeptFieldsTests: XCTestCase {
     @Restored var text = ""
     var keeps = false
     func decodeRestorableState(with coder: StateDecoder) throws {
-      if keeps { coder.keep(because: "later") }
+      if keeps {
+        #if RESTORATION_NEXT
+        throw CancellationError()
+        #else
+        coder.keep(because: "later")
+        #endif
+      }
     }
   }
 

@@ -1,0 +1,132 @@
+internal import ArchiveCodec
+internal import Synchronization
+
+/// A property wrapper that may be the field of a screen.
+protocol RestorableField: SendableMetatype {
+  /// The wrapper that is stored at an address.
+  static func stored(at place: UnsafeRawPointer) -> any RestorableField
+
+  /// The key that the declaration gives; nil if it gives none.
+  var key: String? { get }
+
+  /// The box of the value, of which a screen has one for each field.
+  var fieldBox: any AnyValueBox { get }
+}
+
+extension Restored: RestorableField {
+  var fieldBox: any AnyValueBox { slot.fieldBox }
+
+  static func stored(at place: UnsafeRawPointer) -> any RestorableField {
+    unsafe place.assumingMemoryBound(to: Self.self).pointee
+  }
+
+  var key: String? { slot.key }
+}
+
+/// The fields with ``Restored`` of the screens of one class, which are found once for each class.
+struct ScreenFields: Sendable {
+  private typealias Field = (name: String, offset: Int, type: any RestorableField.Type)
+
+  private static let known = Mutex<[ObjectIdentifier: [Field]]>([:])
+
+  /// Whether fields are found in a class: none is in one without reflection metadata.
+  static func has(_ type: AnyClass) -> Bool { !fields(of: type).isEmpty }
+
+  private static func fields(of type: AnyClass) -> [Field] {
+    if let fields = known.withLock({ $0[ObjectIdentifier(type)] }) { return fields }
+    var fields: [Field] = []
+    StoredProperties.forEach(of: type) { name, offset, type in
+      guard let type = type as? any RestorableField.Type else { return }
+      fields.append((String(name.drop { $0 == "_" }), offset, type))
+    }
+    known.withLock { [fields] in $0[ObjectIdentifier(type)] = fields }
+    return fields
+  }
+
+  /// Calls the body with the key and the box of each field of a screen.
+  private static func forEach(
+    of screen: AnyObject, _ body: (String, any AnyValueBox) -> Void
+  ) {
+    // The object is alive, and its class has a value of the type at the offset.
+    let start = unsafe UnsafeRawPointer(Unmanaged.passUnretained(screen).toOpaque())
+    for (name, offset, type) in fields(of: type(of: screen)) {
+      let field = unsafe type.stored(at: start + offset)
+      body(field.key ?? name, field.fieldBox)
+    }
+    withExtendedLifetime(screen) {}
+  }
+
+  /// Writes all fields of a screen; one that cannot be encoded costs no other.
+  static func encode(_ screen: any StateRestoring, with coder: StateEncoder) {
+    func note(_ problem: ReportNote) {
+      coder.walk.note(problem, coder.slot)
+      ValueScope.ofApp.table.note(problem, isSaid: true)
+    }
+    var keys: Set<String> = []
+    forEach(of: screen) { key, box in
+      guard keys.insert(key).inserted else { return note(.fieldKeyTwice(key: key)) }
+      do {
+        try coder.encoder.attempt { try box.encodeField(with: coder, forKey: key) }
+      } catch {
+        note(.storageEncodingFailed(key: key, error.reason))
+        box.encodeLastField(with: coder, forKey: key)
+      }
+    }
+  }
+
+  static func restore(_ screen: any StateRestoring, from coder: StateDecoder) {
+    forEach(of: screen) { $1.restore(from: coder, forKey: $0) }
+  }
+
+  /// Lets all fields of an object have the values of their declarations again, if it is a screen.
+  static func reset(_ object: AnyObject) {
+    if object is any RestorableScreen { forEach(of: object) { $1.reset() } }
+  }
+}
+
+/// The state of an object that the library writes and reads for it, beside its hooks.
+extension StateEncoder {
+  func encodeOwnState(of object: any StateRestoring, _ traits: TypeTraits) throws {
+    if traits.contains(.stateful), let object = object as? any StatefulRestoring {
+      try encodeState(of: object)
+    }
+    if traits.contains(.screen) { ScreenFields.encode(object, with: self) }
+  }
+}
+
+extension StateDecoder {
+  func decodeOwnState(of object: any StateRestoring, _ traits: TypeTraits) throws {
+    if traits.contains(.stateful), let object = object as? any StatefulRestoring {
+      try decodeState(of: object)
+    }
+    if traits.contains(.screen) { ScreenFields.restore(object, from: self) }
+  }
+
+  /// Reads a field of a screen as far as it fits, and notes what does not.
+  ///
+  /// - Returns: The value, and what is stored if that does not fit whole; nil if nothing is stored.
+  func decodeField<Value: Codable>(
+    forKey key: String, standIn other: Value
+  ) -> (value: Value?, unfit: ValueContent?)? {
+    guard contains(key) else { return nil }
+    do {
+      let found = try values.decodeIfPresent(forKey: key, standIn: other)
+      if let found { restored.note(found, at: now.slot) }
+      return (found?.value, found?.isWhole == true ? nil : content(forKey: key))
+    } catch {
+      restored[now.slot].note(.fieldReplaced(key: key, error.reason))
+      restored[now.slot].isReplaced = true
+      return (nil, content(forKey: key))
+    }
+  }
+
+  /// What is stored under a key; nil if it refers to objects, which nothing but a hook can keep.
+  private func content(forKey key: String) -> ValueContent? {
+    var refers = false
+    let content = try? ValueContent(copying: key, from: values) { _ in
+      refers = true
+      return nil
+    }
+    return refers ? nil : content
+  }
+}
