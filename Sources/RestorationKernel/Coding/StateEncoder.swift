@@ -16,6 +16,8 @@ public final class StateEncoder {
   @safe @exclusivity(unchecked) private var isOpen = false
   /// Whether somebody wanted to write under the key of what the library stores.
   private(set) var hasMetTakenKey = false
+  /// Whether fields were written as they are stored, and others that did not fit were replaced.
+  var unfitFields = (areKept: false, areReplaced: false)
   private(set) var slot: Int32 = 0
 
   /// Creates a coder that writes into the records of an encoder.
@@ -28,7 +30,7 @@ public final class StateEncoder {
   /// Begins the call for an element, by its place in the document.
   func open(_ slot: Int32) {
     self.slot = slot
-    (isOpen, hasMetTakenKey) = (true, false)
+    (isOpen, hasMetTakenKey, unfitFields) = (true, false, (false, false))
   }
 
   func close() { isOpen = false }

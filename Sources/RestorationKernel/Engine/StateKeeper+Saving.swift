@@ -165,7 +165,7 @@ extension StateKeeper {
     var survey = Survey(document ?? Document(), objects, owner, builder, conditions)
     do {
       var result = try survey.run(parts.roots, delegate, parts.scenes)
-      if let values { result.removed += values.removed }
+      if let values { (result.removed, result.values) = (result.removed + values.removed, values.changes) }
       return result
     } catch {
       giveBack(survey.asked)
@@ -176,12 +176,11 @@ extension StateKeeper {
   /// Lets the next save ask what this one has asked, since it is not stored.
   func giveBack(_ taken: [AnyObject]) {
     KnownObjects.shared.askAgain(taken, of: owner, storedCount: document?.elements.count ?? 1)
-    settings.values?.settle(isStored: false)
   }
 
   func apply(_ result: Survey.Result) {
     document?.apply(result.change)
-    settings.values?.settle(isStored: true)
+    if !result.values.isEmpty { settings.values?.settle(result.values) }
     if let edits = result.change.edits { KnownObjects.shared.leave(edits.removed, of: owner) }
   }
 

@@ -144,7 +144,7 @@ public enum Restoration {
   public static func end(within limit: Duration = .seconds(5)) async -> Bool {
     guard let keeper else { return false }
     let isStored = await keeper.autosave?.turns.flush(within: limit) ?? false
-    session.values.isRunning = false
+    session.values.noteRunning(false)
     session.keeper = nil
     await keeper.close()
     return isStored
@@ -163,7 +163,7 @@ public enum Restoration {
     guard let keeper else { return false }
     let isStored = keeper.endNow(within: limit)
     if !isStored, session.isOfProcess { ValuesAtExit.store(within: limit) }
-    session.values.isRunning = false
+    session.values.noteRunning(false)
     session.keeper = nil
     return isStored
   }
@@ -189,9 +189,9 @@ public enum Restoration {
     let keeper = try session.place.makeKeeper(application, version)
     session.last.restore = nil
     keeper.settings.last = session.last
-    keeper.values = session.values
+    keeper.use(session.values)
     try prepare(keeper)
-    session.values.isRunning = true
+    session.values.noteRunning(true)
     session.keeper = keeper
     if session.isOfProcess { ExitHook.set() }
     if !signals.isEmpty {

@@ -86,7 +86,7 @@ extension StateKeeper {
     // discard has forgotten what it had.
     beginAnew()
     settings.host?.forgetStored()
-    settings.values?.discard()
+    settings.values?.beginAnew(withUnread: false)
     findings.hasTriedToRestore = true
     let kept = try await inFileNow { (queue) throws(ArchiveError) in
       let kept = keepsUnread ? try queue.file.keepUnread(isPartlyRead) : nil

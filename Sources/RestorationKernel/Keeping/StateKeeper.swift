@@ -358,7 +358,7 @@ extension StateKeeper {
     (document, known.writer, findings.underWay) = (nil, nil, nil)
     (findings.discarded, findings.unread, findings.records) = (nil, nil, nil)
     KnownObjects.shared.forgetAll(of: owner)
-    settings.values?.writeAnew()
+    settings.values?.beginAnew(withUnread: true)
   }
 }
 

@@ -51,9 +51,6 @@ public enum ReportNote: Hashable, Sendable {
   /// another one. That happens to static values.
   case valueOfAnotherScene(key: String)
 
-  /// A value is an object, or holds some: a change within an object is not seen.
-  case valueIsObject(key: String, className: String)
-
   /// A value was set after the end, so it is not stored.
   case valueSetAfterEnd(key: String)
 
@@ -133,6 +130,11 @@ extension ReportNote: CustomStringConvertible {
     }
   }
 
+  /// The key of a value or field that could not be encoded; nil for any other note.
+  var unencodedKey: String? {
+    if case .storageEncodingFailed(let key, _) = self { key } else { nil }
+  }
+
   /// Whether a save with the note has not stored something that the app has.
   var isLoss: Bool {
     switch self {
@@ -174,9 +176,6 @@ extension ReportNote: CustomStringConvertible {
     case .valueOfAnotherScene(let key):
       "The value “\(key)” is used below two scenes and belongs to the first of them. Make it a"
         + " RestoredValue if it belongs to the app, or declare it in a type that is made for each scene."
-    case .valueIsObject(let key, let className):
-      "The value “\(key)” is or has a \(className), which is a class, so a change within it is not seen"
-        + " and not stored. Make it a struct, or set another object after each change."
     case .valueSetAfterEnd(let key):
       "The value “\(key)” was set after the end of Restoration, so it is not stored. Set it before."
     case .storageTypeMismatch(let key, let error):

@@ -6,18 +6,24 @@ extension RestorationRun {
   func decode(_ object: any StateRestoring, _ slot: Int32, takingContent takesContent: Bool) {
     use(slot) { coder in
       if takesContent, !elements[slot].traits.isEmpty { takeContent(object, coder, slot) }
-      while !attempt(slot, { try decode(object, coder, slot) }), elements[slot].offerNext() {
+      while !attempt(slot, { try decode(object, coder, slot, isBack: !takesContent) }),
+        elements[slot].offerNext()
+      {
         coder.begin(slot)
       }
     }
   }
 
-  private func decode(_ object: any StateRestoring, _ coder: StateDecoder, _ slot: Int32) throws {
+  private func decode(
+    _ object: any StateRestoring, _ coder: StateDecoder, _ slot: Int32, isBack: Bool
+  ) throws {
     guard elements.hasReadableState(slot) else { return }
     try coder.open()
     let traits = elements[slot].traits
-    if traits.hasOwnState { try coder.decodeOwnState(of: object, traits) }
+    if traits.hasOwnState, !isBack { try coder.decodeOwnState(of: object, traits) }
     try object.decodeRestorableState(with: coder)
+    // An object that is back goes on with what it has if its hook throws.
+    if isBack, traits.hasOwnState { try coder.decodeOwnState(of: object, traits) }
     if traits.contains(.hasBuiltInState) { try coder.builtIn?.restoreAfterDecoding(object) }
   }
 

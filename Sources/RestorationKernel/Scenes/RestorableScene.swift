@@ -103,7 +103,7 @@ public final class RestorableScene {
     }
   }
 
-  private var hasNews = true
+  private var hasNews: Bool
   let keeper: StateKeeper
   private let responders = ActivityResponders()
   private var hasInteractionState = false
@@ -112,6 +112,7 @@ public final class RestorableScene {
     _ session: SceneSession, _ keeper: StateKeeper, _ delegate: any SceneDelegate
   ) {
     (self.session, self.keeper, self.delegate) = (session, keeper, delegate)
+    hasNews = keeper.document?.scene(session.persistentIdentifier) == nil
   }
 
   /// Restores a node that came after the window, as the keeper does.

@@ -167,26 +167,28 @@ public final class RestoredValue<Value: Codable & Sendable>: Sendable {
 }
 
 /// Finds the box of one declared value.
-///
-/// The slot remembers the box, so that a read looks up no key again.
 final class ValueSlot<Value: Codable & Sendable>: Sendable {
-  private struct Place {
-    let box: ValueBox<Value>
-    /// Where the value is stored by its key; nil for a field, and for one that nothing stores.
-    var scope: ValueScope?
-    var isField = false
-  }
+  typealias Place = (box: ValueBox<Value>, scope: ValueScope?)
 
   let key: String?
   private let initial: Value
   private let declaration: String
   /// The window's values, if the value was declared within a scope.
   private let scope: ValueScope?
-  private let place = Mutex<Place?>(nil)
+  /// The box of a field, or of a value that nothing stores.
+  private let own = Mutex<ValueBox<Value>?>(nil)
 
   init(_ initial: Value, _ key: String?, _ declaration: String, isOfApp: Bool = false) {
     (self.key, self.initial, self.declaration) = (key, initial, declaration)
     scope = isOfApp ? nil : ValueScope.current
+  }
+
+  var ownBox: ValueBox<Value> {
+    own.withLock { own in
+      let box = own ?? ValueBox(initial)
+      own = box
+      return box
+    }
   }
 
   func value(in owner: AnyObject?) -> Value { found(in: owner).box.value }
@@ -205,84 +207,32 @@ final class ValueSlot<Value: Codable & Sendable>: Sendable {
     return result
   }
 
+  func remove() {
+    if let key, let scope = found(in: nil).scope { scope.table.remove(scope.name(key)) }
+  }
+
   private func noteChange(at place: Place, of owner: AnyObject?) {
-    if place.isField {
-      guard let owner else { return }
-      TrackedObjects.invalidate(owner)
-      let table = ValueScope.ofApp.table
-      if let screen = owner as? any StateRestoring {
-        table.noteSet(screen, key ?? declaration, place.box)
-        if !ScreenFields.has(type(of: screen)) {
-          table.note(.fieldsNotFound(className: String(nameOf: type(of: screen))))
-          table.noteUnstored()
-        }
-      }
-    } else if let scope = place.scope, let key {
+    if let scope = place.scope, let key {
       scope.table.noteChange(scope.name(key))
+    } else if let screen = owner as? any RestorableScreen {
+      TrackedObjects.invalidate(screen)
+      ValueScope.ofApp.table.noteSet(screen, key ?? declaration)
     } else {
       (scope ?? .ofApp).table.noteUnstored()
     }
   }
 
-  func remove() {
-    if let key, let scope = found(in: nil).scope { scope.table.remove(scope.name(key)) }
-  }
-
-  /// The box of the value as the field of a screen.
-  var fieldBox: ValueBox<Value> {
-    place.withLock { place in
-      if let place, place.isField { return place.box }
-      let box = ValueBox(initial)
-      place = Place(box: box, isField: true)
-      return box
-    }
-  }
-
   private func found(in owner: AnyObject?) -> Place {
-    let known = place.withLock { $0 }
-    if let known, known.isField { return known }
+    if let owner, owner is any RestorableScreen { return (ownBox, nil) }
     let scope = scope ?? .ofApp
-    if known == nil, let object = Value.self.objectType {
-      scope.table.note(.valueIsObject(key: key ?? declaration, className: "\(object)"))
+    guard let key else {
+      scope.table.note(.valueWithoutKey(declaredAt: declaration))
+      return (ownBox, nil)
     }
-    if known == nil, owner is any RestorableScreen {
-      return Place(box: fieldBox, isField: true)
+    if self.scope != nil, let other = ValueScope.current, other != scope {
+      scope.table.note(.valueOfAnotherScene(key: key))
     }
-    if let known, known.scope == scope || key == nil {
-      if let key, self.scope != nil, let other = ValueScope.current, other != scope {
-        scope.table.note(.valueOfAnotherScene(key: key))
-      }
-      return known
-    }
-    if key == nil { scope.table.note(.valueWithoutKey(declaredAt: declaration)) }
     // If the key has a value of another type, this one has a box of its own, which is not stored.
-    let box = key.flatMap { scope.table.box(scope.name($0), initial) }
-    let new = Place(box: box ?? ValueBox(initial), scope: box.map { _ in scope })
-    return place.withLock { place in
-      if let known = place, known.isField || known.scope == new.scope { return known }
-      place = new
-      return new
-    }
+    return scope.table.box(scope.name(key), initial).map { ($0, scope) } ?? (ownBox, nil)
   }
-}
-
-extension Decodable {
-  /// The class of a value that is an object, or that holds objects; nil for any other type.
-  fileprivate static var objectType: Any.Type? {
-    if self is any AnyObject.Type { return self }
-    return (self as? any Holding.Type)?.heldType
-  }
-}
-
-/// A type whose values hold values of another type.
-private protocol Holding {
-  static var heldType: Any.Type? { get }
-}
-
-extension Optional: Holding where Wrapped: Decodable {
-  static var heldType: Any.Type? { Wrapped.objectType }
-}
-
-extension Array: Holding where Element: Decodable {
-  static var heldType: Any.Type? { Element.objectType }
 }

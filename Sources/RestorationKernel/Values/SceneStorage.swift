@@ -58,8 +58,8 @@ public struct SceneStorage<Value: Codable & Sendable>: Sendable {
     initial = wrappedValue
   }
 
-  private func box(in values: ValueScope) -> ValueBox<Value>? {
-    values.table.box(values.name(key), initial)
+  private func box(in values: ValueScope, replacing: Bool = false) -> ValueBox<Value>? {
+    values.table.box(values.name(key), initial, replacing: replacing)
   }
 
   /// Not there: the value belongs to the scene of the object that has it.
@@ -83,8 +83,8 @@ public struct SceneStorage<Value: Codable & Sendable>: Sendable {
       let storage = member[keyPath: storage]
       let values = member.scene.values
       // A value of another type takes the place of the one that is there.
-      let box = storage.box(in: values) ?? values.table.replace(values.name(storage.key), storage.initial)
-      if box.set(newValue) { values.table.noteChange(values.name(storage.key)) }
+      let box = storage.box(in: values, replacing: true)
+      if box?.set(newValue) == true { values.table.noteChange(values.name(storage.key)) }
     }
   }
 }
@@ -126,31 +126,5 @@ extension Restoration {
       Result { () throws(Failure) in try body() }
     }
     return try made.get()
-  }
-}
-
-extension SceneSession {
-  /// The value that the session shows.
-  ///
-  /// - Parameter type: Its type.
-  /// - Returns: The last value that was set; nil if there is none, or if it does
-  ///   not decode as this type any more.
-  public func windowValue<Value: Codable>(_ type: Value.Type = Value.self) -> Value? {
-    // A value of another type is as good as none here, and stays stored.
-    node.content.windowValue.flatMap { try? $0.decode(type) }
-  }
-
-  /// Replaces the value that the session shows; it is stored with the next save.
-  ///
-  /// - Parameter value: The new value.
-  /// - Throws: ``RestorationError`` with `unsupportedValue` if it cannot be
-  ///   encoded; nothing is changed then.
-  public func setWindowValue(_ value: some Codable) throws(RestorationError) {
-    do {
-      node.content.windowValue = try ValueContent(value)
-      scene?.needsSave = true
-    } catch {
-      throw RestorationError(.unsupportedValue, "The value cannot be stored: \(error.reason)")
-    }
   }
 }

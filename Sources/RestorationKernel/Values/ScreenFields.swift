@@ -2,25 +2,18 @@ internal import ArchiveCodec
 internal import Synchronization
 
 /// A property wrapper that may be the field of a screen.
-protocol RestorableField: SendableMetatype {
-  /// The wrapper that is stored at an address.
-  static func stored(at place: UnsafeRawPointer) -> any RestorableField
-
-  /// The key that the declaration gives; nil if it gives none.
-  var key: String? { get }
-
-  /// The box of the value, of which a screen has one for each field.
-  var fieldBox: any AnyValueBox { get }
+private protocol RestorableField: SendableMetatype {
+  /// The key that the declaration gives, if it does, and the box of the wrapper that is stored at an address.
+  static func field(at place: UnsafeRawPointer) -> (key: String?, box: any AnyValueBox)
 }
 
 extension Restored: RestorableField {
-  var fieldBox: any AnyValueBox { slot.fieldBox }
-
-  static func stored(at place: UnsafeRawPointer) -> any RestorableField {
-    unsafe place.assumingMemoryBound(to: Self.self).pointee
+  fileprivate static func field(
+    at place: UnsafeRawPointer
+  ) -> (key: String?, box: any AnyValueBox) {
+    let slot = unsafe place.assumingMemoryBound(to: Self.self).pointee.slot
+    return (slot.key, slot.ownBox)
   }
-
-  var key: String? { slot.key }
 }
 
 /// The fields with ``Restored`` of the screens of one class, which are found once for each class.
@@ -50,8 +43,8 @@ struct ScreenFields: Sendable {
     // The object is alive, and its class has a value of the type at the offset.
     let start = unsafe UnsafeRawPointer(Unmanaged.passUnretained(screen).toOpaque())
     for (name, offset, type) in fields(of: type(of: screen)) {
-      let field = unsafe type.stored(at: start + offset)
-      body(field.key ?? name, field.fieldBox)
+      let (key, box) = unsafe type.field(at: start + offset)
+      body(key ?? name, box)
     }
     withExtendedLifetime(screen) {}
   }
@@ -65,12 +58,8 @@ struct ScreenFields: Sendable {
     var keys: Set<String> = []
     forEach(of: screen) { key, box in
       guard keys.insert(key).inserted else { return note(.fieldKeyTwice(key: key)) }
-      do {
-        try coder.encoder.attempt { try box.encodeField(with: coder, forKey: key) }
-      } catch {
-        note(.storageEncodingFailed(key: key, error.reason))
-        box.encodeLastField(with: coder, forKey: key)
-      }
+      let error = box.encodeField(with: coder, forKey: key)
+      if let error { note(.storageEncodingFailed(key: key, error.reason)) }
     }
   }
 
@@ -104,29 +93,27 @@ extension StateDecoder {
 
   /// Reads a field of a screen as far as it fits, and notes what does not.
   ///
-  /// - Returns: The value, and what is stored if that does not fit whole; nil if nothing is stored.
+  /// - Returns: The value, and what is stored if that does not fit whole; nil if nothing is stored that can be
+  ///   kept: what refers to objects is kept by a hook alone.
   func decodeField<Value: Codable>(
     forKey key: String, standIn other: Value
   ) -> (value: Value?, unfit: ValueContent?)? {
-    guard contains(key) else { return nil }
+    var value: Value?
     do {
-      let found = try values.decodeIfPresent(forKey: key, standIn: other)
-      if let found { restored.note(found, at: now.slot) }
-      return (found?.value, found?.isWhole == true ? nil : content(forKey: key))
+      guard contains(key), let found = try values.decodeIfPresent(forKey: key, standIn: other)
+      else { return nil }
+      restored.note(found, at: now.slot)
+      if found.isWhole { return (found.value, nil) }
+      value = found.value
     } catch {
       restored[now.slot].note(.fieldReplaced(key: key, error.reason))
       restored[now.slot].isReplaced = true
-      return (nil, content(forKey: key))
     }
-  }
-
-  /// What is stored under a key; nil if it refers to objects, which nothing but a hook can keep.
-  private func content(forKey key: String) -> ValueContent? {
     var refers = false
-    let content = try? ValueContent(copying: key, from: values) { _ in
+    let unfit = try? ValueContent(copying: key, from: values) { _ in
       refers = true
       return nil
     }
-    return refers ? nil : content
+    return refers ? value.map { ($0, nil) } : (value, unfit)
   }
 }

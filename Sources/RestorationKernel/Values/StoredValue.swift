@@ -1,6 +1,9 @@
 internal import ArchiveCodec
 internal import RestorationFoundation
 
+/// What has changed of values, each with the number of its last change.
+typealias ValueChanges = [ValueName: Int]
+
 /// The numbers and keys of the records of values, which no document has.
 package enum ValueRecord {
   static let first: UInt64 = 3 << 62
@@ -38,24 +41,13 @@ extension LaunchMark {
 
 extension StateKeeper {
   /// The values of the app and its windows.
-  var values: ValueTable {
-    get {
-      let values = settings.values ?? ValueTable()
-      if settings.values == nil { self.values = values }
-      return values
-    }
-    set {
-      settings.values = newValue
-      newValue.begin(owner)
-    }
-  }
+  var values: ValueTable { settings.values ?? use(ValueTable()) }
 
-  /// Takes the values of a state, before any hook of the app may read one.
-  func restoreValues(of stored: FileQueue.StoredState?, _ mark: LaunchMark?) {
-    let windows = stored.map { stored in
-      stored.document.scenes.map { stored.document[$0].place.name }
-    }
-    values.restore(stored?.values ?? [], of: Set(windows ?? []), in: file, mark)
+  @discardableResult
+  func use(_ values: ValueTable) -> ValueTable {
+    settings.values = values
+    values.begin(owner)
+    return values
   }
 }
 
@@ -64,24 +56,23 @@ extension FileQueue {
   ///
   /// A change of the actor that was not begun comes too late then, and is made anew.
   func store(_ values: ValueTable, at now: Date) throws(ArchiveError) {
-    guard file.claimed != nil else { return }
+    guard file.claimed != nil, values.hasChanged else { return }
     file.conditions.now = now
-    let writer = try file.openWriter()
-    let builder = writer?.builder() ?? RecordBuilder(limits: file.source.limits)
-    let change = values.write(to: builder, isAlone: true)
     defer { written = Written(number: written.number) }
     do {
-      if change.taken.isEmpty { return }
+      let writer = try file.openWriter()
+      let builder = writer?.builder() ?? RecordBuilder(limits: file.source.limits)
+      let (removed, changes) = values.write(to: builder)
       if writer == nil {
         var head = DocumentHead()
         head.facts = file.source.environment.facts
         try builder.writeHead(head)
       }
       _ = try append(
-        written.number + 1, builder.finish(), hasNew: false, removing: change.removed,
+        written.number + 1, builder.finish(), hasNew: false, removing: removed,
         isCompactionDue: false)
+      values.settle(changes)
     } catch {
-      values.giveBack(change.taken)
       throw .content(error)
     }
   }

@@ -6,14 +6,8 @@ internal import Synchronization
 protocol AnyValueBox: AnyObject, Sendable {
   var valueType: Any.Type { get }
 
-  /// Whether code of the app decodes the value.
-  var isOfApp: Bool { get }
-
   /// Whether the value was set, or restored as it is stored.
   var isWhole: Bool { get }
-
-  /// Whether a save has asked for the value as that of a field.
-  var isReached: Bool { get }
 
   func encode(with coder: KeyedEncoder) throws
 
@@ -21,10 +15,9 @@ protocol AnyValueBox: AnyObject, Sendable {
   func take(_ stored: ValueContent, forKey key: String) -> ValueFinding
 
   /// Writes the field of a screen, also if nobody has set it.
-  func encodeField(with coder: StateEncoder, forKey key: String) throws
-
-  /// Writes the value that could be encoded or was restored last; nothing if there is none.
-  func encodeLastField(with coder: StateEncoder, forKey key: String)
+  ///
+  /// - Returns: Why the value cannot be encoded, so that the last one is written that could be, if there is one.
+  func encodeField(with coder: StateEncoder, forKey key: String) -> (any Error)?
 
   /// Reads the field of a screen; without a stored one the value stays as it is.
   func restore(from coder: StateDecoder, forKey key: String)
@@ -48,9 +41,15 @@ final class ValueBox<Value: Codable & Sendable>: AnyValueBox {
     var isWhole: Bool?
     /// What is stored of a field that does not fit, until the field is set.
     var unfit: ValueContent?
+    var hasReplacedUnfit = false
     /// The value of a field that could be encoded or was restored last.
     var last: Value?
-    var isReached = false
+
+    /// Whether another value has the identical stored form: equal ones may differ in form, as 0.0 and -0.0.
+    func has(_ other: Value) -> Bool {
+      isWhole == true && value.isEqual(to: other)
+        && (try? ValueContent(value)) == (try? ValueContent(other))
+    }
   }
 
   private let initial: Value
@@ -67,13 +66,7 @@ final class ValueBox<Value: Codable & Sendable>: AnyValueBox {
 
   var valueType: Any.Type { Value.self }
 
-  var isOfApp: Bool {
-    !(Value.self is any BinaryInteger.Type || Value.self == String.self || Value.self == Bool.self)
-  }
-
   var isWhole: Bool { held.withLock { $0.isWhole == true } }
-
-  var isReached: Bool { held.withLock(\.isReached) }
 
   var value: Value {
     registrar.access(signal, keyPath: ValueSignal.path)
@@ -88,15 +81,13 @@ final class ValueBox<Value: Codable & Sendable>: AnyValueBox {
 
   /// Sets the value; returns whether it has to be stored.
   ///
-  /// An equal value tells no reader. The value is stored all the same, unless its
-  /// stored form is known to be identical: equal values may differ in form, as 0.0 and
-  /// -0.0. Setting the value of the declaration stores it, too.
+  /// An equal value tells no reader, and is stored all the same if its form may be another. Setting the value
+  /// of the declaration stores it, too.
   func set(_ value: Value) -> Bool {
     let old = held.withLock { $0 }
     // The comparison is code of the app, so it runs without the lock.
-    let isEqual = old.value.isEqual(to: value)
-    if isEqual, old.isWhole == true, old.value.isIdentical(to: value) { return false }
-    if !isEqual { return change { $0 = value }.isChange }
+    guard old.value.isEqual(to: value) else { return change { $0 = value }.isChange }
+    if old.has(value) { return false }
     changing.withLock { _ in replace(value) }
     return true
   }
@@ -113,32 +104,23 @@ final class ValueBox<Value: Codable & Sendable>: AnyValueBox {
       let old = held.withLock { $0 }
       var value = old.value
       let result = try body(&value)
-      let isSame =
-        old.isWhole == true && old.value.isEqual(to: value) && old.value.isIdentical(to: value)
-      if !isSame { replace(value) }
-      return (result, !isSame)
+      if old.has(value) { return (result, false) }
+      replace(value)
+      return (result, true)
     }
   }
 
   private func replace(_ value: Value) {
-    held.withLock { ($0.value, $0.isWhole, $0.unfit) = (value, true, nil) }
-  }
-
-  func reset() {
-    registrar.withMutation(of: signal, keyPath: ValueSignal.path) {
-      held.withLock { $0 = Held(value: initial, isReached: $0.isReached) }
+    held.withLock { held in
+      if held.unfit.take() != nil { held.hasReplacedUnfit = true }
+      (held.value, held.isWhole) = (value, true)
     }
   }
 
-  /// Takes a restored value, or goes on with the one that is there if nothing fits.
-  private func take(_ value: Value?, isWhole: Bool, unfit: ValueContent? = nil) {
-    registrar.withMutation(of: signal, keyPath: ValueSignal.path) {
-      held.withLock { held in
-        held = Held(
-          value: value ?? held.value, isWhole: isWhole, unfit: unfit, last: value,
-          isReached: held.isReached)
-      }
-    }
+  func reset() { hold(Held(value: initial)) }
+
+  private func hold(_ new: Held) {
+    registrar.withMutation(of: signal, keyPath: ValueSignal.path) { held.withLock { $0 = new } }
   }
 
   func encode(with coder: KeyedEncoder) throws {
@@ -147,12 +129,12 @@ final class ValueBox<Value: Codable & Sendable>: AnyValueBox {
 
   func take(_ stored: ValueContent, forKey key: String) -> ValueFinding {
     do {
-      let found = try stored.open()
-        .decodeIfPresent(forKey: ValueContent.key, standIn: held.withLock(\.value))
-      guard let found else { return ([], false) }
-      take(found.value, isWhole: found.isWhole)
-      let problems = found.replaced.map {
-        ReportNote.fieldReplaced(key: "\(key).\($0.field)", $0.error.reason)
+      let now = held.withLock(\.value)
+      guard let found = try stored.open().decodeIfPresent(forKey: ValueContent.key, standIn: now)
+      else { return ([], false) }
+      hold(Held(value: found.value, isWhole: found.isWhole))
+      let problems = found.replaced.map { field, error in
+        ReportNote.fieldReplaced(key: "\(key).\(field)", error.reason)
       }
       return (problems, found.isWhole)
     } catch {
@@ -162,28 +144,30 @@ final class ValueBox<Value: Codable & Sendable>: AnyValueBox {
 
   // MARK: A field
 
-  func encodeField(with coder: StateEncoder, forKey key: String) throws {
-    let held = held.withLock { held in
-      held.isReached = true
-      return held
+  func encodeField(with coder: StateEncoder, forKey key: String) -> (any Error)? {
+    let now = held.withLock { $0 }
+    if now.hasReplacedUnfit { coder.unfitFields.areReplaced = true }
+    do {
+      if let unfit = now.unfit {
+        coder.unfitFields.areKept = true
+        // As it was stored: a version whose type does not fit must not replace it by its mere start.
+        try coder.encoder.copy(ValueContent.key, from: unfit.open(), as: key)
+      } else {
+        try coder.encoder.attempt { try coder.encode(now.value, forKey: key) }
+        held.withLock { $0.last = now.value }
+      }
+      return nil
+    } catch {
+      // The last value may hold an object that has changed since.
+      try? coder.encoder.attempt { try coder.encode(now.last, forKey: key) }
+      return error
     }
-    if let unfit = held.unfit {
-      // As it was stored: a version whose type does not fit must not replace it by its mere start.
-      return try coder.encoder.copy(ValueContent.key, from: unfit.open(), as: key)
-    }
-    try coder.encode(held.value, forKey: key)
-    self.held.withLock { $0.last = held.value }
-  }
-
-  func encodeLastField(with coder: StateEncoder, forKey key: String) {
-    // The value may hold an object that has changed since. The field has a note already.
-    try? coder.encoder.attempt { try coder.encode(held.withLock(\.last), forKey: key) }
   }
 
   func restore(from coder: StateDecoder, forKey key: String) {
-    guard let (value, unfit) = coder.decodeField(forKey: key, standIn: held.withLock(\.value))
-    else { return }
-    if value != nil || unfit != nil { take(value, isWhole: unfit == nil, unfit: unfit) }
+    let now = held.withLock(\.value)
+    guard let (value, unfit) = coder.decodeField(forKey: key, standIn: now) else { return }
+    hold(Held(value: value ?? now, isWhole: unfit == nil, unfit: unfit, last: value))
   }
 }
 
@@ -193,16 +177,7 @@ final class ValueSignal: Observable, Sendable {
   static let path: any KeyPath<ValueSignal, Never?> & Sendable = \.value
 }
 
-extension Decodable where Self: Encodable {
-  /// Whether an equal value has the identical stored form; false if that is not known.
-  fileprivate func isIdentical(to other: Self) -> Bool {
-    switch self {
-    case let text as String: (other as? String).map { $0.utf8.elementsEqual(text.utf8) } ?? false
-    case is any BinaryInteger, is Bool: true
-    default: false
-    }
-  }
-
+extension Decodable {
   /// Whether readers could not tell another value from this one.
   ///
   /// False where nobody can tell, as for an object, which may have been changed since it was set.

@@ -1,6 +1,7 @@
 internal import ArchiveCodec
 internal import Observation
 internal import RestorationFoundation
+internal import RestorationLibc
 internal import Synchronization
 
 /// The name of a value: its key in a window, or in the app.
@@ -32,56 +33,49 @@ package final class ValueTable: Sendable {
     var kept: (record: UInt64, content: ValueContent)?
     var box: (any AnyValueBox)?
 
-    var records: [UInt64] { [record, kept?.record].compactMap(\.self) }
-
     /// Whether there is something to write of the value.
     var isStored: Bool { own != nil || box?.isWhole == true }
 
-    /// Takes the next record of the value: the one that was written last at the end.
-    mutating func take(_ stored: StoredValue, isLeftOut: Bool) {
-      if let record, let own { kept = kept ?? (record, own) }
-      (record, own, isUnfit) = (stored.record, stored.content, isLeftOut)
-    }
-
-    /// Lets the app's value be written; the first one that did not fit stays beside it.
-    mutating func replace() {
-      if isUnfit, kept == nil, let record, let own { (kept, self.record) = ((record, own), nil) }
-      (own, isUnfit) = (nil, false)
+    /// Lets another content be the value; the first one that did not fit stays beside it.
+    mutating func replace(by stored: ValueContent? = nil, at other: UInt64? = nil) {
+      if isUnfit || other != nil, kept == nil, let own, let record {
+        (kept, self.record) = ((record, own), nil)
+      }
+      (record, own, isUnfit) = (other ?? record, stored, false)
     }
   }
 
   private struct State {
     var entries: [ValueName: Entry] = [:]
     var nextRecord = ValueRecord.first
-    /// What a save has to write, or to remove.
-    var changed: Set<ValueName> = []
-    /// What the save under way has taken.
-    var underWay: Set<ValueName> = []
+    /// What a save has to write or to remove, each with the number of its last change.
+    var changed: ValueChanges = [:]
+    var changeCount = 0
     /// Whether the last save could not encode a value; the next one tries again.
     var hasFailed = false
     /// Whether a value was set that no save stores.
     var hasUnstored = false
     var isRestored = false
+    /// Whether the app has begun its restoration and not ended it; nil before the first.
+    var isRunning: Bool?
     weak var file: FileQueue?
     /// Hears of changes.
     var owner: KnownObjects.Owner?
     var mark: LaunchMark?
-    var problems = ValueProblems()
+    var problems: [ReportNote] = []
+    /// The problems that no report has had.
+    var newProblems: [ReportNote] = []
+    /// The screens of which a field was set.
+    var unreached: [ObjectIdentifier: Screen] = [:]
 
-    /// Marks all that the app has.
-    mutating func changeAll() {
-      (changed, underWay) = (Set(entries.filter(\.value.isStored).keys), [])
-    }
-
-    /// The entry of a name, with a record if it has something to write.
-    mutating func row(_ name: ValueName) -> Entry? {
-      if entries[name]?.record == nil, entries[name]?.isStored == true {
-        entries[name]?.record = nextRecord
-        nextRecord += 1
-      }
-      return entries[name]
+    mutating func change(_ name: ValueName) {
+      changeCount += 1
+      changed[name] = changeCount
     }
   }
+
+  // Unchecked, since nobody but its actor uses the screen; here it is only asked whether it lives.
+  private struct Screen: @unchecked Sendable { weak var screen: (any StateRestoring)? }
 
   private let state = Mutex(State())
   private let signal = ValueSignal()
@@ -91,14 +85,19 @@ package final class ValueTable: Sendable {
 
   /// The box of a value, the same for all readers with its type.
   ///
+  /// - Parameters:
+  ///   - name: The name of the value.
+  ///   - initial: The value of the declaration.
+  ///   - replacing: Whether the box takes the place of one of another type.
   /// - Returns: Nil if the key has a value of another type, or no archive takes the key, which is a problem.
-  func box<Value: Codable & Sendable>(_ name: ValueName, _ initial: Value) -> ValueBox<Value>? {
+  func box<Value: Codable & Sendable>(
+    _ name: ValueName, _ initial: Value, replacing: Bool = false
+  ) -> ValueBox<Value>? {
     let entry = state.withLock { $0.entries[name] ?? Entry() }
     if let box = entry.box as? ValueBox<Value> { return box }
     guard Element.canBeCalled(name.key) else {
-      note(
-        .storageEncodingFailed(
-          key: name.key, "A key has 1 to \(Element.longestName) bytes."))
+      let reason = "A key has 1 to \(Element.longestName) bytes."
+      note(.storageEncodingFailed(key: name.key, reason))
       return nil
     }
     let box = ValueBox(initial)
@@ -107,13 +106,14 @@ package final class ValueTable: Sendable {
     let found = entry.box == nil || entry.isUnfit ? take(entry, name, in: box) : nil
     let other = state.withLock { state -> (any AnyValueBox)? in
       let known = state.entries[name]?.box
-      if let known, known !== entry.box || found?.isWhole != true { return known }
+      if let known, known !== entry.box || found?.isWhole != true, !replacing { return known }
       state.entries[name, default: Entry()].box = box
       if let found { state.entries[name]?.isUnfit = !found.isWhole }
-      return nil
+      return replacing ? known : nil
     }
+    if replacing { other?.reset() }
     found?.problems.forEach { note($0) }
-    guard let other else { return box }
+    guard let other, !replacing else { return box }
     if let box = other as? ValueBox<Value> { return box }
     let types = "\(other.valueType) is stored, \(Value.self) was asked for."
     note(.storageTypeMismatch(key: name.key, types + " Give each type a key of its own."))
@@ -127,24 +127,14 @@ package final class ValueTable: Sendable {
     let mark = state.withLock(\.mark)
     guard let own = entry.own, mark?.leavesOut(name) != true else { return nil }
     func take(_ content: ValueContent) -> ValueFinding {
-      guard box.isOfApp, let mark else { return box.take(content, forKey: name.key) }
-      return mark.reach(valueOf: name.tag) { box.take(content, forKey: name.key) }
+      let take = { box.take(content, forKey: name.key) }
+      return mark?.reach(valueOf: name.tag, take) ?? take()
     }
     let found = take(own)
     guard !found.isWhole, let kept = entry.kept?.content else { return found }
     // What another version of the app has stored stands beside what this one has set.
     let other = take(kept)
     return other.isWhole ? other : take(own)
-  }
-
-  /// Replaces a box of another type by a new one, and tells the readers of the old one.
-  func replace<Value: Codable & Sendable>(_ name: ValueName, _ initial: Value) -> ValueBox<Value> {
-    let box = ValueBox(initial)
-    state.withLock { state in
-      defer { state.entries[name, default: Entry()].box = box }
-      return state.entries[name]?.box
-    }?.reset()
-    return box
   }
 
   /// Notes that a value was set.
@@ -155,15 +145,14 @@ package final class ValueTable: Sendable {
 
   /// Removes a value: its readers get the value of their declaration.
   func remove(_ name: ValueName) {
-    let box = state.withLock { $0.entries[name]?.box }
-    box?.reset()
+    state.withLock { $0.entries[name]?.box }?.reset()
     change(name) { ($0.own, $0.isUnfit) = (nil, false) }
   }
 
   private func change(_ name: ValueName, _ body: (inout Entry) -> Void) {
     let owner = state.withLock { state in
       body(&state.entries[name, default: Entry()])
-      state.changed.insert(name)
+      state.change(name)
       return state.owner
     }
     owner?.autosave?.change()
@@ -181,82 +170,59 @@ package final class ValueTable: Sendable {
   var hasChanged: Bool { state.withLock { !$0.changed.isEmpty || $0.hasUnstored } }
 
   func hasChanged(in window: String) -> Bool {
-    state.withLock { $0.changed.contains { $0.window == window } }
+    state.withLock { $0.changed.keys.contains { $0.window == window } }
   }
 
   func noteUnstored() { state.withLock { $0.hasUnstored = true } }
 
-  /// Writes the values that have changed, and takes their marks.
+  /// Writes the values that have changed.
   ///
   /// - Parameters:
   ///   - builder: Takes the records.
   ///   - windows: The windows that go with their values.
-  ///   - isAlone: Whether no save of the actor is about this: what that one has taken is written, too.
-  /// - Returns: The records that go, and what was taken.
+  /// - Returns: The records that go, and what is stored once the records are.
   func write(
-    to builder: RecordBuilder, leaving windows: Set<String> = [], isAlone: Bool = false
-  ) -> (removed: [UInt64], taken: Set<ValueName>) {
-    let (taken, rows) = state.withLock { state in
-      var taken = state.changed
-      if isAlone { taken.formUnion(state.underWay) } else { state.underWay = taken }
-      (state.changed, state.hasFailed) = ([], false)
-      if !windows.isEmpty {
-        taken.formUnion(state.entries.keys.filter { windows.contains($0.window) })
+    to builder: RecordBuilder, leaving windows: Set<String> = []
+  ) -> (removed: [UInt64], changes: ValueChanges) {
+    let (all, rows) = state.withLock { state in
+      let leaving = windows.isEmpty ? [] : state.entries.keys.filter { windows.contains($0.window) }
+      let names = Set(state.changed.keys).union(leaving).sorted { $0.tag < $1.tag }
+      let rows = names.compactMap { name -> (ValueName, Entry)? in
+        if state.entries[name]?.record == nil, state.entries[name]?.isStored == true {
+          state.entries[name]?.record = state.nextRecord
+          state.nextRecord += 1
+        }
+        return state.entries[name].map { (name, $0) }
       }
-      let names = taken.sorted { ($0.window, $0.key) < ($1.window, $1.key) }
-      return (taken, names.compactMap { name in state.row(name).map { (name, $0) } })
+      return (state.changed, rows)
     }
-    var (removed, failed): ([UInt64], Set<ValueName>) = ([], [])
+    var (removed, changes) = ([UInt64](), all)
     for (name, entry) in rows {
+      guard let record = entry.record else { continue }
       if windows.contains(name.window) || !entry.isStored {
-        removed += entry.records
+        removed += [record] + (entry.kept.map { [$0.record] } ?? [])
         continue
       }
       do {
-        try Self.write(name, entry, to: builder)
+        try builder.append(record: record) { coder in
+          if !name.window.isEmpty { coder.encode(name.window, forKey: ValueRecord.windowKey) }
+          coder.encode(name.key, forKey: ValueRecord.nameKey)
+          guard let own = entry.own else { return try entry.box?.encode(with: coder) ?? () }
+          try coder.copy(ValueContent.key, from: own.open())
+        }
       } catch {
-        failed.insert(name)
+        changes[name] = nil
         note(.storageEncodingFailed(key: name.key, error.reason))
       }
     }
-    if !failed.isEmpty {
-      state.withLock { [failed] in ($0.changed, $0.hasFailed) = ($0.changed.union(failed), true) }
-    }
-    return (removed, taken)
+    state.withLock { [changes] in $0.hasFailed = changes.count < all.count }
+    return (removed, changes)
   }
 
-  private static func write(
-    _ name: ValueName, _ entry: Entry, to builder: RecordBuilder
-  ) throws {
-    guard let record = entry.record, ValueRecord.contains(record) else {
-      throw ArchiveError(.limitExceeded, subject: "values")
-    }
-    try builder.append(record: record) { coder in
-      if !name.window.isEmpty { coder.encode(name.window, forKey: ValueRecord.windowKey) }
-      coder.encode(name.key, forKey: ValueRecord.nameKey)
-      if let own = entry.own {
-        try coder.copy(ValueContent.key, from: own.open())
-      } else {
-        try entry.box?.encode(with: coder)
-      }
-    }
-  }
-
-  /// Notes what has become of the save under way.
-  func settle(isStored: Bool) {
+  /// Notes that changes are stored; what has changed since is not.
+  func settle(_ changes: ValueChanges) {
     state.withLock { state in
-      if !isStored { state.changed.formUnion(state.underWay) }
-      state.underWay = []
-    }
-  }
-
-  /// Lets the next save write what could not be written.
-  func giveBack(_ taken: Set<ValueName>) { state.withLock { $0.changed.formUnion(taken) } }
-
-  /// Forgets the values of windows that are gone.
-  func forget(_ windows: [String]) {
-    state.withLock { state in
-      state.entries = state.entries.filter { !windows.contains($0.key.window) }
+      state.changed = state.changed.filter { changes[$0.key] != $0.value }
     }
   }
 
@@ -269,23 +235,17 @@ package final class ValueTable: Sendable {
   ///
   /// - Parameters:
   ///   - found: The stored values, in the order of their records.
-  ///   - windows: The windows that are stored; values of others go.
   ///   - file: Where the values are.
   ///   - mark: Says what the launch leaves out, and takes what is decoded.
-  func restore(
-    _ found: [StoredValue], of windows: Set<String>, in file: FileQueue, _ mark: LaunchMark?
-  ) {
-    discard()
+  func restore(_ found: [StoredValue], in file: FileQueue, _ mark: LaunchMark?) {
+    beginAnew(withUnread: false)
     let (boxes, isFirst) = state.withLock { state in
       (state.file, state.mark) = (file, mark)
       for value in found {
         state.nextRecord = max(state.nextRecord, value.record + 1)
-        state.entries[value.name, default: Entry()]
-          .take(value, isLeftOut: mark?.leavesOut(value.name) == true)
-        state.changed.remove(value.name)
-        if value.name.window.isEmpty || windows.contains(value.name.window) { continue }
-        state.entries[value.name]?.own = nil
-        state.changed.insert(value.name)
+        state.entries[value.name, default: Entry()].replace(by: value.content, at: value.record)
+        state.entries[value.name]?.isUnfit = mark?.leavesOut(value.name) == true
+        state.changed[value.name] = nil
       }
       defer { state.isRestored = true }
       return (state.entries.filter { $1.box != nil && $1.own != nil }, !state.isRestored)
@@ -298,28 +258,32 @@ package final class ValueTable: Sendable {
     }
   }
 
-  /// Lets all that the app has be written anew, what nobody has read as it was stored.
-  func writeAnew() {
+  /// Lets all that the app has be written anew, with what nobody has read unless that is to go.
+  func beginAnew(withUnread isWithUnread: Bool) {
     state.withLock { state in
-      for name in state.entries.keys { state.entries[name]?.kept = nil }
-      state.changeAll()
-    }
-  }
-
-  /// Forgets what is stored and nobody has read, or did not fit.
-  func discard() {
-    state.withLock { state in
-      state.entries = state.entries.compactMapValues { entry in
-        entry.box.map { Entry(box: $0) }
+      state.changed = [:]
+      for (name, entry) in state.entries {
+        var new = Entry(box: entry.box)
+        if isWithUnread { (new.record, new.own) = (entry.record, entry.own) }
+        state.entries[name] = new.box == nil && new.own == nil ? nil : new
+        if new.isStored { state.change(name) }
       }
-      state.changeAll()
     }
   }
 
   /// Lets all values be those of their declarations, before another state is restored.
   func reset() {
     for box in state.withLock({ $0.entries.values.compactMap(\.box) }) { box.reset() }
-    discard()
+    beginAnew(withUnread: false)
+  }
+
+  /// Forgets the values of windows that are gone.
+  func forget(_ windows: [String]) {
+    state.withLock { state in
+      for name in state.entries.keys where windows.contains(name.window) {
+        (state.entries[name], state.changed[name]) = (nil, nil)
+      }
+    }
   }
 
   // MARK: Reports and problems
@@ -327,9 +291,8 @@ package final class ValueTable: Sendable {
   /// Says which values the restore of the app or of a window has left out, and beside which others are kept.
   func describe(in report: inout RestorationReport, of window: String = "") {
     let (entries, mark) = state.withLock { state in
-      (state.entries.filter { $0.key.window == window }, state.mark)
+      (state.entries.filter { $0.window == window && $1.own != nil }, state.mark)
     }
-    let skipped = entries.keys.filter { entries[$0]?.own != nil && mark?.leavesOut($0) == true }
     report.kept += entries.compactMap { name, entry in
       entry.kept.map {
         KeptElement(
@@ -337,19 +300,18 @@ package final class ValueTable: Sendable {
           isStateAlone: true, since: nil, byteCount: $0.content.byteCount)
       }
     }
-    if skipped.isEmpty { return }
-    report.lines = ReportEntries { [lines = report.lines] in
-      lines.made
-        + skipped.map {
-          ReportEntry(kind: .node, path: $0.path, className: "@value", outcome: .skipped)
-        }
+    let skipped = entries.keys.filter { mark?.leavesOut($0) == true }.map {
+      ReportEntry(kind: .node, path: $0.path, className: "@value", outcome: .skipped)
     }
+    if skipped.isEmpty { return }
+    report.lines = ReportEntries { [lines = report.lines] in lines.made + skipped }
   }
 
   /// Says the problems that no report has had.
   func describe(in report: inout PreservationReport) {
     let (problems, isComplete) = state.withLock { state in
-      (state.problems.takeNew(), !state.hasFailed && !state.hasUnstored)
+      defer { state.newProblems = [] }
+      return (state.newProblems, !state.hasFailed && !state.hasUnstored)
     }
     if !isComplete { report.isComplete = false }
     if problems.isEmpty { return }
@@ -359,14 +321,23 @@ package final class ValueTable: Sendable {
   /// The problems of values and of fields; observation sees them.
   var problems: [ReportNote] {
     registrar.access(signal, keyPath: ValueSignal.path)
-    return state.withLock(\.problems.all)
+    return state.withLock(\.problems)
   }
 
-  /// Notes a problem, once; `isSaid` if the report of a save says it.
+  /// Notes a problem, once: a value may give another reason each time that it is not encoded.
+  ///
+  /// - Parameters:
+  ///   - problem: The problem.
+  ///   - isSaid: Whether the report of a save says the problem.
   func note(_ problem: ReportNote, isSaid: Bool = false) {
-    guard state.withLock({ $0.problems.isNew(problem) }) else { return }
+    let known = state.withLock(\.problems)
+    let key = problem.unencodedKey
+    if known.contains(where: { $0 == problem || key != nil && $0.unencodedKey == key }) { return }
     registrar.withMutation(of: signal, keyPath: ValueSignal.path) {
-      state.withLock { $0.problems.add(problem, isSaid: isSaid) }
+      state.withLock { state in
+        state.problems.append(problem)
+        if !isSaid { state.newProblems.append(problem) }
+      }
     }
     if isSaid { return }
     Problems.say([problem.description])
@@ -375,39 +346,45 @@ package final class ValueTable: Sendable {
 
   /// Notes that a value was set, which may be where nothing stores it.
   private func noteUse(_ name: String) {
-    switch state.withLock(\.problems.isRunning) {
-    case true?: break
-    case false?: note(.valueSetAfterEnd(key: name))
-    case nil: if self === RestorationSession.ofProcess.values { NeverBegun.noteUse(of: name) }
-    }
+    let isRunning = state.withLock(\.isRunning)
+    if isRunning == false { note(.valueSetAfterEnd(key: name)) }
+    if isRunning == nil, self === RestorationSession.ofProcess.values { _ = Self.saysNeverBegun }
   }
 
-  /// Notes that a field of a screen was set; one that no save has asked for may never be stored.
-  func noteSet(_ screen: any StateRestoring, _ name: String, _ field: any AnyValueBox) {
+  private static let saysNeverBegun =
+    atexit {
+      let name = RestorationSession.ofProcess.values.state.withLock { state in
+        state.isRunning == nil ? state.changed.min { $0.value < $1.value }?.key.key : nil
+      }
+      guard let name else { return }
+      Problems.say([
+        "The value “\(name)” was set, and Restoration.begin was never called, so nothing is stored."
+          + " Call it at the start of the app."
+      ])
+    } == 0
+
+  /// Notes that a field of a screen was set.
+  func noteSet(_ screen: any StateRestoring, _ name: String) {
     noteUse(name)
-    if field.isReached { return }
-    guard state.withLock({ $0.problems.noteUnreached(screen, field) }), Problems.isDebugBuild,
-      Problems.isHeard
-    else { return }
-    // An app shows a screen soon after it has made the screen, so this one was forgotten.
-    Task.detached { [weak self] in
-      try? await Task.sleep(for: .seconds(2))
-      self?.noteUnreached()
+    state.withLock { state in
+      if state.unreached.count < 64 {
+        state.unreached[ObjectIdentifier(screen)] = Screen(screen: screen)
+      }
     }
+    if ScreenFields.has(type(of: screen)) { return }
+    note(.fieldsNotFound(className: String(nameOf: type(of: screen))))
+    noteUnstored()
   }
 
-  private func noteUnreached() {
-    for name in state.withLock({ $0.problems.takeUnreached() }) {
+  /// Notes that the app has begun its restoration, or ended it: a screen that no save has asked is lost.
+  func noteRunning(_ isRunning: Bool) {
+    let set = state.withLock { state in
+      defer { (state.isRunning, state.unreached) = (isRunning, [:]) }
+      return isRunning ? [] : state.unreached.values.compactMap(\.screen)
+    }
+    let lost = set.filter { !KnownObjects.shared.knows($0) }
+    for name in Set(lost.map { String(nameOf: type(of: $0)) }).sorted() {
       note(.screenNotReached(className: name))
-    }
-  }
-
-  /// Whether the app has begun its restoration and not ended it; nil before the first.
-  var isRunning: Bool? {
-    get { state.withLock(\.problems.isRunning) }
-    set {
-      if newValue == false { noteUnreached() }
-      state.withLock { $0.problems.isRunning = newValue }
     }
   }
 }
