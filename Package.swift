@@ -69,11 +69,14 @@ let next = (
       "WholeError.swift",
     ],
     "LaunchedApps": [
-      "Busy.swift", "Counting.swift", "LaunchedApps.swift", "Signals.swift", "SlowRestore.swift",
+      "Busy.swift", "Counting.swift", "EndingElsewhere.swift", "Forking.swift",
+      "LaunchedApps.swift", "Refusing.swift", "Signals.swift", "SlowRestore.swift",
+      "TwoVersions.swift", "WithoutPermission.swift",
     ],
     "LaunchTests": [
-      "BusyTests.swift", "LaunchedApp.swift", "NotedProblemsAtEndTests.swift", "SignalTests.swift",
-      "SlowRestoreTests.swift",
+      "BusyTests.swift", "EndingElsewhereTests.swift", "EnvironmentTests.swift",
+      "ForkTests.swift", "LaunchedApp.swift", "NotedProblemsAtEndTests.swift", "SignalTests.swift",
+      "SlowRestoreTests.swift", "TypedWordsTests.swift",
     ],
     "RestorationWindowTests": [
       "Engine/CallCountTests.swift", "Engine/ClaimTests.swift", "Engine/InstanceEdgeTests.swift",

@@ -50,7 +50,7 @@ extension StateKeeper {
     var report = opened.report
     (report.stateName, report.otherInstances) = (known.stateName, known.others)
     if settings.values != nil || opened.stored?.values.isEmpty == false {
-      values.restore(opened.stored?.values ?? [], in: file, opened.mark)
+      values.restore(opened.stored?.values ?? [], in: file, opened.mark, isRetry: had != nil)
     }
     if let stored = opened.stored {
       restore(stored, opened.mark, roots, &report)

@@ -165,7 +165,9 @@ extension StateKeeper {
     var survey = Survey(document ?? Document(), objects, owner, builder, conditions)
     do {
       var result = try survey.run(parts.roots, delegate, parts.scenes)
-      if let values { (result.removed, result.values) = (result.removed + values.removed, values.changes) }
+      if let values {
+        (result.removed, result.values) = (result.removed + values.removed, values.changes)
+      }
       return result
     } catch {
       giveBack(survey.asked)

@@ -162,7 +162,10 @@ public enum Restoration {
   public static func endNow(within limit: Duration = .seconds(2)) -> Bool {
     guard let keeper else { return false }
     let isStored = keeper.endNow(within: limit)
-    if !isStored, session.isOfProcess { ValuesAtExit.store(within: limit) }
+    // A gate that says no says so of the values, too.
+    if !isStored, session.isOfProcess, keeper.findings.lastSave != .success(.declined) {
+      ValuesAtExit.store(within: limit)
+    }
     session.values.noteRunning(false)
     session.keeper = nil
     return isStored

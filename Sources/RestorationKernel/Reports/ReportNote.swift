@@ -130,9 +130,13 @@ extension ReportNote: CustomStringConvertible {
     }
   }
 
-  /// The key of a value or field that could not be encoded; nil for any other note.
-  var unencodedKey: String? {
-    if case .storageEncodingFailed(let key, _) = self { key } else { nil }
+  /// Whether a list that has the note needs another one no more.
+  ///
+  /// A value that cannot be encoded may give another reason each time.
+  func repeats(_ other: ReportNote) -> Bool {
+    guard case .storageEncodingFailed(let key, _) = self else { return self == other }
+    guard case .storageEncodingFailed(key, _) = other else { return false }
+    return true
   }
 
   /// Whether a save with the note has not stored something that the app has.

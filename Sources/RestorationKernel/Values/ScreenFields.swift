@@ -1,4 +1,3 @@
-internal import ArchiveCodec
 internal import Synchronization
 
 /// A property wrapper that may be the field of a screen.
@@ -37,9 +36,7 @@ struct ScreenFields: Sendable {
   }
 
   /// Calls the body with the key and the box of each field of a screen.
-  private static func forEach(
-    of screen: AnyObject, _ body: (String, any AnyValueBox) -> Void
-  ) {
+  private static func forEach(of screen: AnyObject, _ body: (String, any AnyValueBox) -> Void) {
     // The object is alive, and its class has a value of the type at the offset.
     let start = unsafe UnsafeRawPointer(Unmanaged.passUnretained(screen).toOpaque())
     for (name, offset, type) in fields(of: type(of: screen)) {
@@ -70,50 +67,5 @@ struct ScreenFields: Sendable {
   /// Lets all fields of an object have the values of their declarations again, if it is a screen.
   static func reset(_ object: AnyObject) {
     if object is any RestorableScreen { forEach(of: object) { $1.reset() } }
-  }
-}
-
-/// The state of an object that the library writes and reads for it, beside its hooks.
-extension StateEncoder {
-  func encodeOwnState(of object: any StateRestoring, _ traits: TypeTraits) throws {
-    if traits.contains(.stateful), let object = object as? any StatefulRestoring {
-      try encodeState(of: object)
-    }
-    if traits.contains(.screen) { ScreenFields.encode(object, with: self) }
-  }
-}
-
-extension StateDecoder {
-  func decodeOwnState(of object: any StateRestoring, _ traits: TypeTraits) throws {
-    if traits.contains(.stateful), let object = object as? any StatefulRestoring {
-      try decodeState(of: object)
-    }
-    if traits.contains(.screen) { ScreenFields.restore(object, from: self) }
-  }
-
-  /// Reads a field of a screen as far as it fits, and notes what does not.
-  ///
-  /// - Returns: The value, and what is stored if that does not fit whole; nil if nothing is stored that can be
-  ///   kept: what refers to objects is kept by a hook alone.
-  func decodeField<Value: Codable>(
-    forKey key: String, standIn other: Value
-  ) -> (value: Value?, unfit: ValueContent?)? {
-    var value: Value?
-    do {
-      guard contains(key), let found = try values.decodeIfPresent(forKey: key, standIn: other)
-      else { return nil }
-      restored.note(found, at: now.slot)
-      if found.isWhole { return (found.value, nil) }
-      value = found.value
-    } catch {
-      restored[now.slot].note(.fieldReplaced(key: key, error.reason))
-      restored[now.slot].isReplaced = true
-    }
-    var refers = false
-    let unfit = try? ValueContent(copying: key, from: values) { _ in
-      refers = true
-      return nil
-    }
-    return refers ? value.map { ($0, nil) } : (value, unfit)
   }
 }

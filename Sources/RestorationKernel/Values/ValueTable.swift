@@ -71,6 +71,9 @@ package final class ValueTable: Sendable {
     mutating func change(_ name: ValueName) {
       changeCount += 1
       changed[name] = changeCount
+      if entries[name]?.record != nil { return }
+      entries[name]?.record = nextRecord
+      nextRecord += 1
     }
   }
 
@@ -96,8 +99,7 @@ package final class ValueTable: Sendable {
     let entry = state.withLock { $0.entries[name] ?? Entry() }
     if let box = entry.box as? ValueBox<Value> { return box }
     guard Element.canBeCalled(name.key) else {
-      let reason = "A key has 1 to \(Element.longestName) bytes."
-      note(.storageEncodingFailed(key: name.key, reason))
+      note(.storageEncodingFailed(key: name.key, "A key has 1 to \(Element.longestName) bytes."))
       return nil
     }
     let box = ValueBox(initial)
@@ -121,9 +123,7 @@ package final class ValueTable: Sendable {
   }
 
   /// Decodes what is stored, which may run code of the app; nil if nothing is, or this launch leaves it out.
-  private func take(
-    _ entry: Entry, _ name: ValueName, in box: any AnyValueBox
-  ) -> ValueFinding? {
+  private func take(_ entry: Entry, _ name: ValueName, in box: any AnyValueBox) -> ValueFinding? {
     let mark = state.withLock(\.mark)
     guard let own = entry.own, mark?.leavesOut(name) != true else { return nil }
     func take(_ content: ValueContent) -> ValueFinding {
@@ -187,14 +187,7 @@ package final class ValueTable: Sendable {
     let (all, rows) = state.withLock { state in
       let leaving = windows.isEmpty ? [] : state.entries.keys.filter { windows.contains($0.window) }
       let names = Set(state.changed.keys).union(leaving).sorted { $0.tag < $1.tag }
-      let rows = names.compactMap { name -> (ValueName, Entry)? in
-        if state.entries[name]?.record == nil, state.entries[name]?.isStored == true {
-          state.entries[name]?.record = state.nextRecord
-          state.nextRecord += 1
-        }
-        return state.entries[name].map { (name, $0) }
-      }
-      return (state.changed, rows)
+      return (state.changed, names.compactMap { name in state.entries[name].map { (name, $0) } })
     }
     var (removed, changes) = ([UInt64](), all)
     for (name, entry) in rows {
@@ -237,18 +230,21 @@ package final class ValueTable: Sendable {
   ///   - found: The stored values, in the order of their records.
   ///   - file: Where the values are.
   ///   - mark: Says what the launch leaves out, and takes what is decoded.
-  func restore(_ found: [StoredValue], in file: FileQueue, _ mark: LaunchMark?) {
+  ///   - isRetry: Whether the state could not be read before, so that nobody has read a value too early.
+  func restore(_ found: [StoredValue], in file: FileQueue, _ mark: LaunchMark?, isRetry: Bool) {
+    // What is not stored yet gets records behind these.
+    state.withLock { $0.nextRecord = max($0.nextRecord, (found.last?.record ?? 0) + 1) }
     beginAnew(withUnread: false)
     let (boxes, isFirst) = state.withLock { state in
       (state.file, state.mark) = (file, mark)
       for value in found {
-        state.nextRecord = max(state.nextRecord, value.record + 1)
         state.entries[value.name, default: Entry()].replace(by: value.content, at: value.record)
         state.entries[value.name]?.isUnfit = mark?.leavesOut(value.name) == true
         state.changed[value.name] = nil
       }
       defer { state.isRestored = true }
-      return (state.entries.filter { $1.box != nil && $1.own != nil }, !state.isRestored)
+      let isFirst = !state.isRestored && !isRetry
+      return (state.entries.filter { $1.box != nil && $1.own != nil }, isFirst)
     }
     for (name, entry) in boxes {
       guard let box = entry.box, let found = take(entry, name, in: box) else { continue }
@@ -331,8 +327,7 @@ package final class ValueTable: Sendable {
   ///   - isSaid: Whether the report of a save says the problem.
   func note(_ problem: ReportNote, isSaid: Bool = false) {
     let known = state.withLock(\.problems)
-    let key = problem.unencodedKey
-    if known.contains(where: { $0 == problem || key != nil && $0.unencodedKey == key }) { return }
+    if known.contains(where: { $0.repeats(problem) }) { return }
     registrar.withMutation(of: signal, keyPath: ValueSignal.path) {
       state.withLock { state in
         state.problems.append(problem)
@@ -366,11 +361,8 @@ package final class ValueTable: Sendable {
   /// Notes that a field of a screen was set.
   func noteSet(_ screen: any StateRestoring, _ name: String) {
     noteUse(name)
-    state.withLock { state in
-      if state.unreached.count < 64 {
-        state.unreached[ObjectIdentifier(screen)] = Screen(screen: screen)
-      }
-    }
+    let id = ObjectIdentifier(screen)
+    state.withLock { if $0.unreached.count < 64 { $0.unreached[id] = Screen(screen: screen) } }
     if ScreenFields.has(type(of: screen)) { return }
     note(.fieldsNotFound(className: String(nameOf: type(of: screen))))
     noteUnstored()
@@ -382,9 +374,8 @@ package final class ValueTable: Sendable {
       defer { (state.isRunning, state.unreached) = (isRunning, [:]) }
       return isRunning ? [] : state.unreached.values.compactMap(\.screen)
     }
-    let lost = set.filter { !KnownObjects.shared.knows($0) }
-    for name in Set(lost.map { String(nameOf: type(of: $0)) }).sorted() {
-      note(.screenNotReached(className: name))
+    for screen in set where !KnownObjects.shared.knows(screen) {
+      note(.screenNotReached(className: String(nameOf: type(of: screen))))
     }
   }
 }

@@ -1,5 +1,3 @@
-internal import ArchiveCodec
-
 /// The values of an app, or of one of its windows.
 struct ValueScope: Sendable, Equatable {
   let table: ValueTable
