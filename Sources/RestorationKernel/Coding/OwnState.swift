@@ -3,7 +3,7 @@ internal import ArchiveCodec
 /// The state of an object that the library writes and reads for it, beside its hooks.
 extension StateEncoder {
   func encodeOwnState(of object: any StateRestoring, _ traits: TypeTraits) throws {
-    if traits.contains(.stateful), let object = object as? any StatefulRestoring {
+    if let object = object as? any StatefulRestoring {
       try encodeState(of: object)
     }
     if traits.contains(.screen) { ScreenFields.encode(object, with: self) }
@@ -12,7 +12,7 @@ extension StateEncoder {
 
 extension StateDecoder {
   func decodeOwnState(of object: any StateRestoring, _ traits: TypeTraits) throws {
-    if traits.contains(.stateful), let object = object as? any StatefulRestoring {
+    if let object = object as? any StatefulRestoring {
       try decodeState(of: object)
     }
     if traits.contains(.screen) { ScreenFields.restore(object, from: self) }

@@ -156,7 +156,7 @@ extension StateEncoder {
       encoder.encodeBuiltIn(of: object) { walk.reference(toTab: $0, of: slot) }
     }
     try using {
-      if traits.hasOwnState { try encodeOwnState(of: object, traits) }
+      if traits.contains(.stateful) { try encodeOwnState(of: object, traits) }
       try object.encodeRestorableState(with: self)
     }
   }

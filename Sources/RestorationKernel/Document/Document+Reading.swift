@@ -17,8 +17,7 @@ extension Document {
       throw malformed("no forms")
     }
     head = try DocumentHead(record)
-    head.savedAt = Date(saved: number)
-    nextID = head.idLimit
+    (head.savedAt, nextID) = (Date(saved: number), head.idLimit)
     (links.isWhole, self[Self.tree].isUnheard) = (false, true)
     self[Self.tree].body = records.fingerprint(of: self[Self.tree].bodyRecord)
     elements.reserveCapacity(records.count)
@@ -164,7 +163,7 @@ extension KeyedDecoder {
 package struct StoredRecords: Sendable {
   private let records: VerifiedRecords
   private var indices: KeyTable
-  /// The records of values, in their order.
+  /// The records of values, whose numbers begin with the bits of ``TreeRecord/firstValue``.
   package private(set) var values: [UInt64] = []
 
   /// Reads and checks all records.
@@ -174,9 +173,8 @@ package struct StoredRecords: Sendable {
     for index in 0..<records.count {
       let record = records.identifier(at: index)
       indices.set(Self.key(of: record), Int32(index))
-      if ValueRecord.contains(record) { values.append(record) }
+      if record &>> 61 == 6 { values.append(record) }
     }
-    if !values.isEmpty { values.sort() }
   }
 
   /// The bodies of elements that follow each other have keys that do, too.

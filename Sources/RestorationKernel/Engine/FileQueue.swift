@@ -82,7 +82,7 @@ actor FileQueue {
       var slots = KeyTable(expecting: records.count)
       document = try Document(records, savedAt: archive.schema, &slots)
       self.slots = slots
-      values = records.values.compactMap { [records] in StoredValue($0, in: records) }
+      values = records.values.sorted().compactMap { [records] in StoredValue($0, in: records) }
     }
   }
 

@@ -24,17 +24,16 @@ extension StateKeeper {
     return try result.get()
   }
 
+  /// Begins anew, since whatever was saved so far is stored.
   private func restoreNow(
     _ roots: [any RestorableNode], ifItHas had: Int?
   ) async throws -> RestorationReport {
     if had == nil, settings.host != nil { try checkNoneIsConnected() }
     let unread = findings.unread
-    findings.hasTriedToRestore = true
+    (findings.hasTriedToRestore, findings.isOnDisk) = (true, false)
     // An autosave may have found that there is nothing to save yet.
     defer { autosave?.turns.change() }
-    // Whatever was saved so far is stored.
     beginAnew()
-    findings.isOnDisk = false
     let opened: FileQueue.Opened
     do throws(ArchiveError) {
       opened = try await inFileNow { (queue) throws(ArchiveError) in try queue.open() }
@@ -107,8 +106,7 @@ extension StateKeeper {
     }
     report.lines = ReportEntries(run.lines(document), of: document)
     run.elements.forget()
-    self.document = document
-    report.walkDuration = start.duration(to: .now)
+    (self.document, report.walkDuration) = (document, start.duration(to: .now))
   }
 }
 

@@ -3,16 +3,10 @@ internal import ArchiveCodec
 /// What has changed of values, each with the number of its last change.
 typealias ValueChanges = [ValueName: Int]
 
-/// The numbers and keys of the records of values, which no document has.
-package enum ValueRecord {
-  static let first: UInt64 = 3 << 62
-  static let (windowKey, nameKey) = ("window", "key")
-
-  static func contains(_ record: UInt64) -> Bool { record &- first < 1 << 61 }
-}
-
 /// A value as its record has it: whose it is, and what nobody need have decoded.
 struct StoredValue: Sendable {
+  static let (windowKey, nameKey) = ("window", "key")
+
   let record: UInt64
   let name: ValueName
   let content: ValueContent
@@ -22,8 +16,8 @@ struct StoredValue: Sendable {
     do {
       guard let values = try records.decoder(of: record) else { return nil }
       name = ValueName(
-        window: try values.decodeIfPresent(forKey: ValueRecord.windowKey) ?? "",
-        key: try values.decode(forKey: ValueRecord.nameKey))
+        window: try values.decodeIfPresent(forKey: Self.windowKey) ?? "",
+        key: try values.decode(forKey: Self.nameKey))
       content = try ValueContent(copying: ValueContent.key, from: values)
       self.record = record
     } catch {

@@ -47,7 +47,7 @@ package final class ValueTable: Sendable {
 
   private struct State {
     var entries: [ValueName: Entry] = [:]
-    var nextRecord = ValueRecord.first
+    var nextRecord = TreeRecord.firstValue
     /// What a save has to write or to remove, each with the number of its last change.
     var changed: ValueChanges = [:]
     var changeCount = 0
@@ -198,8 +198,8 @@ package final class ValueTable: Sendable {
       }
       do {
         try builder.append(record: record) { coder in
-          if !name.window.isEmpty { coder.encode(name.window, forKey: ValueRecord.windowKey) }
-          coder.encode(name.key, forKey: ValueRecord.nameKey)
+          if !name.window.isEmpty { coder.encode(name.window, forKey: StoredValue.windowKey) }
+          coder.encode(name.key, forKey: StoredValue.nameKey)
           guard let own = entry.own else { return try entry.box?.encode(with: coder) ?? () }
           try coder.copy(ValueContent.key, from: own.open())
         }
