@@ -86,6 +86,13 @@ let next = (
       "Reports/ErrorWordsTests.swift", "Reports/NotedProblemsTests.swift",
       "Restoration/LateNodeTests.swift", "Restoration/VersionHistoryTests.swift",
       "Scenes/ClosedSceneTests.swift", "Scenes/SceneTests.swift",
+      "Scenes/SceneWindowTests.swift", "Scenes/SceneActivityTests.swift",
+      "Scenes/SceneEndNowTests.swift", "Scenes/SceneOrderTests.swift",
+      "Scenes/SceneNodesTests.swift", "Scenes/SceneStartTests.swift",
+      "Scenes/SceneLockedTests.swift", "Scenes/SceneInteractionTests.swift",
+      "Scenes/SceneAutosaveTests.swift", "Scenes/SceneOverlapTests.swift",
+      "Scenes/SceneReconnectTests.swift", "Scenes/SceneFailureTests.swift",
+      "Scenes/HostEdgeTests.swift", "Scenes/ScenePowerTests.swift",
     ],
     "RestorationValueTests": ["Reports/ProblemTests.swift"],
     "RestorationTreeTests": [

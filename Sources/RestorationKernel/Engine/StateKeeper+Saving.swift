@@ -18,7 +18,9 @@ extension StateKeeper {
         // An autosave may have waited for a call that has put another state back.
         while count == turns.overtakingCount, !isByItself || findings.hasTriedToRestore {
           do {
-            return try await saveNow(parts(), byItself: isByItself, writesAnyway: isOutdated)
+            let asked = parts()
+            let report = try await saveNow(asked, byItself: isByItself, writesAnyway: isOutdated)
+            if !asked.scenes.leaveNames || report.outcome != .saved { return report }
           } catch let error as ArchiveError where error.code == .outdated && !isOutdated {
             // Somebody has changed the stored state; what the file has kept of it decides what is written.
             isOutdated = true
