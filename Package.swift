@@ -36,7 +36,7 @@ let next = (
     ].map { "RestorationKit/\($0)" },
   targets: [
     "CSodium", "RestorationFoundation", "RestorationLibc", "ArchiveCodec", "RestorationKit",
-    "RestorationTesting",
+    "RestorationInspection", "RestorationTesting",
     "ArchiveForge", "TestSupport", "RestorationTreeTests", "RestorationValueTests",
     "RestorationWindowTests",
     "RestorationTestingTests", "KernelTests",
@@ -44,6 +44,10 @@ let next = (
   ],
   // Of other targets, the files that the new core has come to.
   parts: [
+    "RestorationInspection": [
+      "StateHistory", "StoredLaunches", "StoredState", "StoredState+Outline",
+      "StoredState+Windows",
+    ].map { "Stored/\($0).swift" },
     "RestorationTesting": [
       "Conformance", "Golden", "Killing", "Restarting/ProcessDirectory.swift",
       "Restarting/RestorationTester.swift", "Restarting/WrappedStorage.swift",
@@ -84,7 +88,7 @@ let next = (
       "Preservation/KeptBoundTests.swift", "Preservation/LimitsTests.swift",
       "Reports/ErrorWordsTests.swift", "Reports/NotedProblemsTests.swift",
       "Restoration/LateNodeTests.swift", "Restoration/VersionHistoryTests.swift",
-      "Scenes/ClosedSceneTests.swift", "Scenes/SceneTests.swift",
+      "Inspection", "Scenes/ClosedSceneTests.swift", "Scenes/SceneTests.swift",
     ],
     "RestorationValueTests": ["Reports/ProblemTests.swift"],
     "RestorationTreeTests": [
@@ -125,7 +129,8 @@ let next = (
       "Reports/DeepReportTests.swift", "Reports/MistakeTests.swift",
       "Reports/SavedFactsTests.swift",
       "Coding/PartlyDecodedTests.swift", "Coding/StatefulNodeTests.swift",
-      "Coding/UnreadKeyTests.swift", "Interface", "Preservation/ChangedStructureTests.swift",
+      "Coding/UnreadKeyTests.swift", "Inspection", "Interface",
+      "Preservation/ChangedStructureTests.swift",
       "Preservation/SavingTests.swift",
       "Preservation/WalkTests.swift", "Reports/ReportTests.swift",
       "Restoration/ExistingNodeTests.swift",
@@ -193,7 +198,7 @@ let package = Package(
     .target(
       name: "RestorationInspection",
       dependencies: ["ArchiveCodec", "RestorationFoundation", "RestorationKit"],
-      swiftSettings: settings),
+      exclude: isNext ? [] : ["Stored"], swiftSettings: settings),
     // Builds the command in Tools/restoration when it is first run.
     .plugin(
       name: "RestorationCommand",

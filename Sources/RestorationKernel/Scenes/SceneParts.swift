@@ -1,5 +1,5 @@
 internal import ArchiveCodec
-internal import RestorationFoundation
+package import RestorationFoundation
 
 /// What a save asks.
 struct SavedParts {
@@ -49,17 +49,17 @@ final class SceneNode: RestorableNode {
 }
 
 /// What is stored of a session.
-struct SceneContent: Hashable, Codable, Sendable {
-  static let key = "scene"
+package struct SceneContent: Hashable, Codable, Sendable {
+  package static let key = "scene"
 
-  let role: SceneRole
-  var configurationName: String?
-  var activity: UserActivity.Content?
+  package let role: SceneRole
+  package var configurationName: String?
+  package var activity: UserActivity.Content?
   var userInfo: [String: PropertyListValue] = [:]
   /// The larger one was at the front later.
-  var turn = 0
+  package var turn = 0
   /// When the window was closed; nil for one that is open.
-  var closedAt: Date?
+  package var closedAt: Date?
 }
 
 extension Document {
@@ -67,7 +67,7 @@ extension Document {
   var roots: [Int32] { self[Self.tree].children.filter { self[$0].place.role != .scene } }
 
   /// The windows, connected or not.
-  var scenes: [Int32] { self[Self.tree].children.filter { self[$0].place.role == .scene } }
+  package var scenes: [Int32] { self[Self.tree].children.filter { self[$0].place.role == .scene } }
 
   func scene(_ identifier: String) -> Int32? {
     scenes.first { self[$0].place.name == identifier }
