@@ -140,8 +140,8 @@ extension StoredState {
     /// A hostile archive could have as many problems as records.
     private static let largestProblemCount = 100
 
-    /// A part of the state may be damaged, and its bodies may be large. So the document is read from an
-    /// archive in memory, with the readable records of the structure, and an empty one for each body.
+    /// Reads the document from an archive in memory, with the readable records of the structure, and an
+    /// empty one for each body: a part of the state may be damaged, and its bodies may be large.
     fileprivate init(of archive: Archive, _ progress: ((Int) throws -> Void)?) throws {
       let (memory, key, context) = (MemoryStorage(), try ArchiveKey(), ArchiveContext([]))
       let builder = RecordBuilder()
