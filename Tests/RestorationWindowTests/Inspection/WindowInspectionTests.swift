@@ -86,8 +86,8 @@ final class WindowInspectionTests: XCTestCase {
       coder.encode([0, 0, 0], forKey: "forms")
       coder.encode([5, 5, 5], forKey: "roles")
     }
-    try builder.append(record: 4) { $0.encode("text", forKey: "scene") }
-    try builder.append(record: 6) { $0.encodeContainer(forKey: "scene") { _ in } }
+    try builder.append(record: 4) { $0.encode("text", forKey: SceneContent.key) }
+    try builder.append(record: 6) { $0.encodeContainer(forKey: SceneContent.key) { _ in } }
     let key = try XCTUnwrap(try launch.launch.keys.key(creating: true))
     _ = try Archive.write(
       try builder.finish(), to: launch.launch.store.memory(named: "main"), key: key,

@@ -85,7 +85,7 @@ struct NotesApp {
     for scene in host.connectedScenes {
       titles[(scene.delegate as? NotesScene)?.title ?? ""] = scene.session.persistentIdentifier
     }
-    for scene in host.connectedScenes { try await host.disconnect(scene) }
+    try await host.terminate()
     await host.close()
     return titles
   }
