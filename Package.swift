@@ -50,13 +50,12 @@ let next = (
       "StoredState+Windows",
     ].map { "Stored/\($0).swift" },
     "RestorationTesting": [
-      "Conformance", "Golden", "Killing", "Restarting/ProcessDirectory.swift",
-      "Restarting/RestorationTester.swift", "Restarting/WrappedStorage.swift",
-      "RestorationTestFailure.swift",
+      "Conformance", "Golden", "Killing", "Restarting", "RestorationTestFailure.swift",
     ],
     "RestorationTestingTests": [
       "DirectoryConformanceTests.swift", "ExampleTests.swift", "FlawedStorage.swift",
-      "Flaws.swift", "GoldenStatesTests.swift", "KeyConformanceTests.swift", "KillTests.swift",
+      "Flaws.swift", "GoldenStatesTests.swift", "HostRestartTests.swift",
+      "KeyConformanceTests.swift", "KillTests.swift",
       "RestartTests.swift", "StorageConformanceTests.swift", "TesterProblemTests.swift",
     ],
     "TestSupport": [
