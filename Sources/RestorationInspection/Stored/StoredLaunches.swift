@@ -42,7 +42,7 @@ public struct StoredLaunches: Hashable, Sendable {
       try LaunchRecord.open(bytes, key, context)
     }
     let isOfState = record?.stateMAC == state.archive.version.mac
-    let hasEnded = [.restored, .ended].contains(record?.note?.stage)
+    let hasEnded = record?.note.map { $0.stage != .restoring } ?? false
     crashCount = isOfState && !hasEnded ? record?.crashes ?? 0 : 0
     applicationVersion = record?.applicationVersion
     skipped = (record?.leftOut ?? []).compactMap { subject in

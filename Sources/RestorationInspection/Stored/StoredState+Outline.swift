@@ -17,7 +17,7 @@ extension StoredState {
     /// The part that the element has for the one above it.
     public let role: Role
 
-    /// Where the element is.
+    /// Where the element is; of one in a window with the window first.
     public let path: RestorationPath
 
     /// The name of the element's class.
@@ -207,7 +207,7 @@ extension StoredState {
     /// - Parameter body: Takes an element; an error of it ends the iteration.
     /// - Complexity: O(*n*) in the number of elements.
     public func forEach(_ body: (Element) throws -> Void) rethrows {
-      let paths = StoredPaths(document)
+      let paths = StoredPaths(document, namingWindows: true)
       for slot in order { try body(element(at: slot, paths)) }
     }
 
@@ -217,7 +217,7 @@ extension StoredState {
     /// - Returns: The element.
     /// - Complexity: O(*d*) in the number of elements above it.
     public func element(withIdentifier identifier: UInt64) -> Element? {
-      slots[identifier].map { element(at: $0, StoredPaths(document)) }
+      slots[identifier].map { element(at: $0, StoredPaths(document, namingWindows: true)) }
     }
 
     /// The element whose values are in a record; nil if there is none.

@@ -36,7 +36,7 @@ extension StoredState {
   /// - Returns: The windows.
   /// - Complexity: O(*n*) in the elements below them.
   public func windows(in outline: Outline) -> [Window] {
-    let (document, paths) = (outline.document, StoredPaths(outline.document))
+    let (document, paths) = (outline.document, StoredPaths(outline.document, namingWindows: true))
     let windows = document.scenes.map { slot in
       let element = outline.element(at: slot, paths)
       var (stored, failure): (SceneContent?, ArchiveError?) = (nil, nil)
@@ -46,11 +46,13 @@ extension StoredState {
       } catch {
         failure = error as? ArchiveError ?? ArchiveError(.malformed, subject: "scene")
       }
+      // A date that is no number is of some time before.
+      let closedAt = stored?.closedAt.map { $0.ifNumber ?? .distantPast }
       let window = Window(
         element: element, title: stored?.activity?.title, role: stored?.role,
-        configurationName: stored?.configurationName, closedAt: stored?.closedAt,
+        configurationName: stored?.configurationName, closedAt: closedAt,
         byteCount: outline.byteCount(from: slot), error: failure)
-      return (closedAt: stored?.closedAt ?? .distantFuture, turn: stored?.turn ?? 0, window)
+      return (closedAt: closedAt ?? .distantFuture, turn: stored?.turn ?? 0, window)
     }
     return windows.sorted { ($0.closedAt, $0.turn) > ($1.closedAt, $1.turn) }.map(\.2)
   }

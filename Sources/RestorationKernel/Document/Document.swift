@@ -230,7 +230,7 @@ extension Date {
   /// The date; nil if it is no number, as one that an app or a file gives may be.
   ///
   /// The system ends the process that describes such a date, and it is neither before nor after any other.
-  var ifNumber: Date? { timeIntervalSinceReferenceDate.isNaN ? nil : self }
+  package var ifNumber: Date? { timeIntervalSinceReferenceDate.isNaN ? nil : self }
 }
 
 extension RestorationPath {
@@ -250,7 +250,12 @@ package final class StoredPaths {
   /// The element above the one that was asked for last: siblings come one after the other.
   private var last: (parent: Int32, path: RestorationPath)?
 
-  package init(_ document: Document) { elements = document.elements }
+  private let namesWindows: Bool
+
+  /// The paths of the elements in a window begin with the window if it is to be named.
+  package init(_ document: Document, namingWindows namesWindows: Bool = false) {
+    (elements, self.namesWindows) = (document.elements, namesWindows)
+  }
 
   package subscript(slot: Int32) -> RestorationPath {
     guard slot > Document.tree else { return RestorationPath() }
@@ -261,8 +266,9 @@ package final class StoredPaths {
 
   private func path(of slot: Int32) -> RestorationPath {
     let left = sequence(first: slot) { [elements] in elements[Int($0)].place.parent }
-      .prefix { [elements] slot in
-        slot > Document.tree && known[slot] == nil && elements[Int(slot)].place.role != .scene
+      .prefix { [elements, namesWindows] slot in
+        slot > Document.tree && known[slot] == nil
+          && (namesWindows || elements[Int(slot)].place.role != .scene)
       }
     for slot in left.reversed() { known[slot] = self[slot] }
     return known[slot] ?? RestorationPath()

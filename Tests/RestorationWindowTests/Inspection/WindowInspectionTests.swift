@@ -59,9 +59,31 @@ final class WindowInspectionTests: XCTestCase {
     for window in windows { XCTAssertGreaterThan(window.byteCount, window.element.byteCount) }
     let outline = try open().outline()
     XCTAssertEqual(outline.problemCount, 0)
-    var roles: [StoredState.Role] = []
-    outline.forEach { roles.append($0.role) }
-    XCTAssertEqual(roles.filter { $0 == .child }.count, 4)
+    var paths: [String] = []
+    outline.forEach { element in
+      if element.role == .child { paths.append("\(element.path)") }
+      XCTAssertEqual(outline.element(withIdentifier: element.identifier), element)
+    }
+    XCTAssertEqual(Set(paths), Set(scenes.map { "\($0.session.persistentIdentifier)/root" }))
+  }
+
+  func testALaunchThatHasEndedIsNoCrash() async throws {
+    let (launch, host) = (launch.launch, try await launch.host())
+    _ = try await openWindow("Milk", host)
+    try await host.terminate()
+    let key = try XCTUnwrap(try launch.keys.key(creating: false))
+    let state = try open()
+    func crashCount() throws -> Int {
+      try StoredLaunches(
+        in: launch.store, named: "main", of: Launch.application, before: state, state.outline(),
+        with: key
+      ).crashCount
+    }
+    XCTAssertEqual(try crashCount(), 0)
+    let next = try await self.launch.host()
+    XCTAssertEqual(try crashCount(), 0, "It is restored by now.")
+    try await next.terminate()
+    XCTAssertEqual(try crashCount(), 0)
   }
 
   func testTheOneThatWasUsedLastComesFirst() async throws {
@@ -81,10 +103,19 @@ final class WindowInspectionTests: XCTestCase {
       coder.encode([1], forKey: "versions")
     }
     try builder.append(record: 1) { coder in
-      coder.encode([Int64(1), 1, 1], forKey: "ids")
-      coder.encode(["none", "text", "empty"], forKey: "names")
-      coder.encode([0, 0, 0], forKey: "forms")
-      coder.encode([5, 5, 5], forKey: "roles")
+      coder.encode([Int64(1), 1, 1, 1], forKey: "ids")
+      coder.encode(["none", "text", "empty", "timeless"], forKey: "names")
+      coder.encode([0, 0, 0, 0], forKey: "forms")
+      coder.encode([5, 5, 5, 5], forKey: "roles")
+    }
+    try builder.append(record: 8) { coder in
+      coder.encodeContainer(forKey: SceneContent.key) { scene in
+        scene.encode(SceneRole.windowApplication.rawValue, forKey: "role")
+        scene.encodeContainer(forKey: "userInfo") { _ in }
+        scene.encode(0, forKey: "turn")
+        scene.encode(Date(timeIntervalSinceReferenceDate: .nan), forKey: "closedAt")
+        scene.encode(true, forKey: "isRestorable")
+      }
     }
     try builder.append(record: 4) { $0.encode("text", forKey: SceneContent.key) }
     try builder.append(record: 6) { $0.encodeContainer(forKey: SceneContent.key) { _ in } }
@@ -93,9 +124,10 @@ final class WindowInspectionTests: XCTestCase {
       try builder.finish(), to: launch.launch.store.memory(named: "main"), key: key,
       context: StoredState.context(of: "main", in: Launch.application))
     let windows = try windows()
-    XCTAssertEqual(windows.map(\.element.path.description), ["none", "text", "empty"])
-    XCTAssertEqual(windows.map { $0.error == nil }, [true, false, false])
-    XCTAssertEqual(windows.map(\.role), [nil, nil, nil])
+    XCTAssertEqual(windows.map(\.element.path.description), ["none", "text", "empty", "timeless"])
+    XCTAssertEqual(windows.map { $0.error == nil }, [true, false, false, true])
+    XCTAssertEqual(windows.map(\.role), [nil, nil, nil, .windowApplication])
+    XCTAssertEqual(windows.map(\.closedAt), [nil, nil, nil, .distantPast])
   }
 }
 #endif

@@ -186,12 +186,16 @@ struct Explanation {
     var classes: [Class: Int] = [:]
     var (kept, unread, windows) = (0, 0, 0)
     outline.forEach { element in
-      classes[
-        Class(
-          name: element.className, restorationName: element.restorationClassName,
-          version: element.version), default: 0] += 1
+      if element.role == .scene {
+        // The library makes it.
+        windows += 1
+      } else {
+        classes[
+          Class(
+            name: element.className, restorationName: element.restorationClassName,
+            version: element.version), default: 0] += 1
+      }
       if element.kept != nil { kept += 1 }
-      if element.role == .scene { windows += 1 }
       unread += element.unread.count
     }
     add(
