@@ -48,7 +48,7 @@ let next = (
     "RestorationInspection": [
       "StateHistory", "StoredLaunches", "StoredState", "StoredState+Outline",
       "StoredState+Windows",
-    ].map { "Stored/\($0).swift" },
+    ].map { "Kernel/\($0).swift" },
     "RestorationTesting": [
       "Conformance", "Golden", "Killing", "Restarting", "RestorationTestFailure.swift",
     ],
@@ -198,7 +198,7 @@ let package = Package(
     .target(
       name: "RestorationInspection",
       dependencies: ["ArchiveCodec", "RestorationFoundation", "RestorationKit"],
-      exclude: isNext ? [] : ["Stored"], swiftSettings: settings),
+      exclude: isNext ? [] : ["Kernel"], swiftSettings: settings),
     // Builds the command in Tools/restoration when it is first run.
     .plugin(
       name: "RestorationCommand",

@@ -149,6 +149,24 @@ final class HostileOutlineTests: XCTestCase {
     XCTAssertEqual(problems(outline), ["\(Self.kept) malformed"])
   }
 
+  func testADateThatIsNoNumberCountsAsMissing() async throws {
+    try store { builder in
+      try builder.appendContents(of: 0, [1])
+      try builder.append(record: 4) { _ in }
+      try builder.append(record: Self.kept) { coder in
+        coder.encode([UInt64(1), 1], forKey: "owners")
+        coder.encode([UInt64(0), 2], forKey: "ids")
+        coder.encode([0, 0], forKey: "forms")
+        coder.encode([0, 250], forKey: "reasons")
+        let never = Date(timeIntervalSinceReferenceDate: .nan)
+        coder.encode([never, never], forKey: "since")
+      }
+    }
+    let element = try XCTUnwrap(try open().outline().element(withIdentifier: 1))
+    XCTAssertEqual([element.kept?.reason, element.unread.first?.reason], ["notFound", "notFound"])
+    XCTAssertEqual([element.kept?.since, element.unread.first?.since], [nil, nil])
+  }
+
   func testOfManyProblemsAHundredAreKeptAndAllAreCounted() async throws {
     try store { builder in
       for number: UInt64 in 1...500 { try builder.append(record: number * 2) { _ in } }
