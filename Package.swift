@@ -37,7 +37,7 @@ let next = (
     ].map { "RestorationKit/\($0)" },
   targets: [
     "CSodium", "RestorationFoundation", "RestorationLibc", "ArchiveCodec", "RestorationKit",
-    "RestorationTesting",
+    "RestorationInspection", "RestorationTesting",
     "ArchiveForge", "TestSupport", "RestorationTreeTests", "RestorationValueTests",
     "RestorationWindowTests",
     "RestorationTestingTests", "KernelTests",
@@ -45,14 +45,17 @@ let next = (
   ],
   // Of other targets, the files that the new core has come to.
   parts: [
+    "RestorationInspection": [
+      "StateHistory", "StoredLaunches", "StoredState", "StoredState+Outline",
+      "StoredState+Windows",
+    ].map { "Kernel/\($0).swift" },
     "RestorationTesting": [
-      "Conformance", "Golden", "Killing", "Restarting/ProcessDirectory.swift",
-      "Restarting/RestorationTester.swift", "Restarting/WrappedStorage.swift",
-      "RestorationTestFailure.swift",
+      "Conformance", "Golden", "Killing", "Restarting", "RestorationTestFailure.swift",
     ],
     "RestorationTestingTests": [
       "DirectoryConformanceTests.swift", "ExampleTests.swift", "FlawedStorage.swift",
-      "Flaws.swift", "GoldenStatesTests.swift", "KeyConformanceTests.swift", "KillTests.swift",
+      "Flaws.swift", "GoldenStatesTests.swift", "HostRestartTests.swift",
+      "KeyConformanceTests.swift", "KillTests.swift",
       "RestartTests.swift", "StorageConformanceTests.swift", "TesterProblemTests.swift",
     ],
     "TestSupport": [
@@ -93,6 +96,7 @@ let next = (
       "Scenes/SceneAutosaveTests.swift", "Scenes/SceneOverlapTests.swift",
       "Scenes/SceneReconnectTests.swift", "Scenes/SceneFailureTests.swift",
       "Scenes/HostEdgeTests.swift", "Scenes/ScenePowerTests.swift",
+      "Inspection",
     ],
     "RestorationValueTests": ["Reports/ProblemTests.swift"],
     "RestorationTreeTests": [
@@ -133,7 +137,8 @@ let next = (
       "Reports/DeepReportTests.swift", "Reports/MistakeTests.swift",
       "Reports/SavedFactsTests.swift",
       "Coding/PartlyDecodedTests.swift", "Coding/StatefulNodeTests.swift",
-      "Coding/UnreadKeyTests.swift", "Interface", "Preservation/ChangedStructureTests.swift",
+      "Coding/UnreadKeyTests.swift", "Inspection", "Interface",
+      "Preservation/ChangedStructureTests.swift",
       "Preservation/SavingTests.swift",
       "Preservation/WalkTests.swift", "Reports/ReportTests.swift",
       "Restoration/ExistingNodeTests.swift",
@@ -201,7 +206,7 @@ let package = Package(
     .target(
       name: "RestorationInspection",
       dependencies: ["ArchiveCodec", "RestorationFoundation", "RestorationKit"],
-      swiftSettings: settings),
+      exclude: isNext ? [] : ["Kernel"], swiftSettings: settings),
     // Builds the command in Tools/restoration when it is first run.
     .plugin(
       name: "RestorationCommand",

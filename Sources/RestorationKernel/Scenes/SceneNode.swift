@@ -1,4 +1,4 @@
-internal import RestorationFoundation
+package import RestorationFoundation
 
 /// A window, as the tree has it: what is stored of its session is its body, and its roots are below it.
 final class SceneNode: RestorableNode {
@@ -81,17 +81,17 @@ extension StateEncoder {
 }
 
 /// What is stored of a session.
-struct SceneContent: Hashable, Codable, Sendable {
-  static let key = "@scene"
+package struct SceneContent: Hashable, Codable, Sendable {
+  package static let key = "@scene"
 
-  let role: SceneRole
-  var configurationName: String?
-  var activity: UserActivity.Content?
+  package let role: SceneRole
+  package var configurationName: String?
+  package var activity: UserActivity.Content?
   var userInfo: [String: PropertyListValue] = [:]
   /// The larger one was at the front later.
-  var turn = 0
+  package var turn = 0
   /// When the window was closed; nil for one that is open.
-  var closedAt: Date?
+  package var closedAt: Date?
   var isRestorable = true
 
   fileprivate var propertyLists: [PropertyListValue] {

@@ -23,7 +23,7 @@ extension Document {
   var roots: [Int32] { self[Self.tree].children.filter { self[$0].place.role != .scene } }
 
   /// The windows, connected or not.
-  var scenes: [Int32] { self[Self.tree].children.filter { self[$0].place.role == .scene } }
+  package var scenes: [Int32] { self[Self.tree].children.filter { self[$0].place.role == .scene } }
 
   func scene(_ identifier: String) -> Int32? {
     scenes.first { self[$0].place.name == identifier }

@@ -60,7 +60,7 @@ package struct MomentStore: Sendable {
   }
 
   /// The storage of a moment, which need not be there.
-  func storage(of moment: Moment) -> any ArchiveStorage {
+  package func storage(of moment: Moment) -> any ArchiveStorage {
     directory.storage(named: prefix + moment.id)
   }
 

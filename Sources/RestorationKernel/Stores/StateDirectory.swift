@@ -123,7 +123,7 @@ package protocol LinkingDirectory: StateDirectory {
 }
 
 extension StateDirectory {
-  func moments(of name: String) -> MomentStore {
+  package func moments(of name: String) -> MomentStore {
     // To ask a type whether it has a protocol takes longer than to compare it.
     if let files = self as? FileStateDirectory {
       return MomentStore(linking: files.file(of: name), in: "\(files.path)/\(name).history")
