@@ -27,7 +27,7 @@ let next = (
       "Scenes/SceneConfiguration.swift",
       "Scenes/SceneConnectionOptions.swift",
       "Scenes/SceneDelegate.swift", "Scenes/SceneHostDelegate.swift",
-      "Types/ObjectObservation.swift", "Types/ViewTree.swift",
+      "Reports/Refusal.swift", "Types/ObjectObservation.swift", "Types/ViewTree.swift",
       "Tree/ApplicationEnvironment.swift",
       "Tree/MigratingState.swift", "Tree/StateMigration.swift",
       "Engine/Blocking.swift", "Keeping/ExitHook.swift",
@@ -36,7 +36,8 @@ let next = (
     ].map { "RestorationKit/\($0)" },
   targets: [
     "CSodium", "RestorationFoundation", "RestorationLibc", "ArchiveCodec", "RestorationKit",
-    "RestorationTesting",
+    "RestorationTesting", "RestorationSharing", "RestorationSharingTesting",
+    "RestorationSharingTests",
     "ArchiveForge", "TestSupport", "RestorationTreeTests", "RestorationValueTests",
     "RestorationWindowTests",
     "RestorationTestingTests", "KernelTests",
@@ -44,6 +45,26 @@ let next = (
   ],
   // Of other targets, the files that the new core has come to.
   parts: [
+    "RestorationSharing": [
+      "Conflicts", "Copies/LocalFinding.swift", "Copies/RemoteCopy+Lease.swift",
+      "Copies/RemoteCopy+Status.swift", "Copies/RemoteStatus.swift", "Copies/SyncState.swift",
+      "Kernel", "Keys", "Linking/RemoteLookout.swift", "RestorationError+Sharing.swift", "Stores",
+    ],
+    "RestorationSharingTests": [
+      "Conflicts", "Copies/LocalCopyTestCase.swift", "Copies/LocalCopyTests.swift",
+      "Copies/LocalCopyDamageTests.swift", "Copies/LocalCopyDiscardTests.swift",
+      "Copies/LocalCopyLookingTests.swift", "Copies/LocalCopyNoteTests.swift",
+      "Copies/LocalFindingTests.swift", "Copies/SyncStateTable.swift",
+      "Copies/SyncStateTests.swift", "Crossing/SavedOften.swift", "Keeping/EndNowTests.swift",
+      "Keys", "Linking/AsideNameTests.swift", "Linking/RefusalTests.swift",
+      "Linking/RemoteAttackTests.swift", "Linking/RemoteAutosaveTests.swift",
+      "Linking/RemoteErrorTests.swift", "Linking/RemoteHistoryTests.swift",
+      "Linking/RemoteLateWriteTests.swift", "Linking/RemoteLeaseTests.swift",
+      "Linking/RemoteListeningTests.swift", "Linking/RemoteMemoryTests.swift",
+      "Linking/RemoteOverlapTests.swift", "Linking/RemoteRefusedAsideTests.swift",
+      "Linking/RemoteRetryTests.swift", "Linking/RemoteStaleReadTests.swift",
+      "Linking/RemoteStateTests.swift", "Stores",
+    ],
     "RestorationTesting": [
       "Conformance", "Golden", "Killing", "Restarting/ProcessDirectory.swift",
       "Restarting/RestorationTester.swift", "Restarting/WrappedStorage.swift",
@@ -56,13 +77,13 @@ let next = (
     ],
     "TestSupport": [
       "Archives.swift", "AutosavePollTestCase.swift", "AutosaveTestCase.swift",
-      "ChangeTestCase.swift", "DiskFile.swift", "DiskMoments.swift", "DiskProcess.swift",
+      "ChangeTestCase.swift", "DiskFile.swift", "Device.swift", "DiskMoments.swift", "DiskProcess.swift",
       "FaultyDisk.swift", "FaultyStorage.swift", "Gate.swift",
       "HookedStore.swift", "Launch.swift", "Launch+Crash.swift", "LongTests.swift",
-      "Machine.swift", "PartlyDecodedTestCase.swift", "RestorationSession+Launch.swift",
-      "SceneLaunch.swift", "SeededGenerator.swift", "SetAsideStates.swift", "ShortHistory.swift",
+      "Machine.swift", "NetworkStore.swift", "PartlyDecodedTestCase.swift", "RestorationSession+Launch.swift",
+      "SceneLaunch.swift", "SeededGenerator.swift", "SetAsideStates.swift", "SettlingStore.swift", "ShortHistory.swift",
       "ShortHistoryTestCase.swift",
-      "StoredElements.swift", "SurvivalLog.swift", "TemporaryDirectory.swift",
+      "StoredElements.swift", "SurvivalLog.swift", "TellingStore.swift", "TemporaryDirectory.swift",
       "TestClock.swift", "TestContainers.swift",
       "TestDelegate.swift", "TestList.swift", "TestNode.swift",
       "TestObjects.swift", "TestScene.swift", "Trace.swift", "TrackedNodes.swift",
@@ -189,6 +210,7 @@ let package = Package(
       dependencies: [
         "ArchiveCodec", "RestorationFoundation", "RestorationLibc", "RestorationKit",
       ],
+      exclude: isNext ? [] : ["Kernel"],
       swiftSettings: settings),
     .target(
       name: "RestorationInspection",

@@ -57,3 +57,14 @@ package final class Device {
     return root.value
   }
 }
+
+extension RemoteStateStore {
+  /// The names of the older states of `main`, as each core gives them.
+  package func asides(_ reason: String = "") async throws -> [String] {
+    #if RESTORATION_NEXT
+    try await names(prefix: "main.history-").filter { $0.contains("-\(reason)") }
+    #else
+    try await names(prefix: "main.aside.\(reason)")
+    #endif
+  }
+}

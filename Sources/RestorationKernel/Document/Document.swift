@@ -230,7 +230,7 @@ extension Date {
   /// The date; nil if it is no number, as one that an app or a file gives may be.
   ///
   /// The system ends the process that describes such a date, and it is neither before nor after any other.
-  var ifNumber: Date? { timeIntervalSinceReferenceDate.isNaN ? nil : self }
+  package var ifNumber: Date? { timeIntervalSinceReferenceDate.isNaN ? nil : self }
 }
 
 extension RestorationPath {

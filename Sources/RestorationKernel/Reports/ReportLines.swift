@@ -326,10 +326,16 @@ public enum ReportOutcome: Hashable, Sendable {
   /// the instance is named if it is known.
   case inUse(by: String?)
 
+  /// The place where the directory keeps its states has something else, and nothing was changed there.
+  /// What was saved is kept here.
+  ///
+  /// A directory of RestorationSharing says this, whose states several machines share.
+  case refused(Refusal)
+
   /// Whether the state is there, and is not used for a reason that nobody has chosen.
   var isProblem: Bool {
     switch self {
-    case .locked, .inUse, .crashed, .delegateGone: true
+    case .locked, .inUse, .crashed, .delegateGone, .refused: true
     default: false
     }
   }
@@ -350,6 +356,7 @@ public enum ReportOutcome: Hashable, Sendable {
         + (location == nil ? " The next save sets it aside." : location.setAsideSentence)
     case .inUse(let process):
       "\(process ?? "another instance of the app") has the state. End that one, and launch again."
+    case .refused(let refusal): "\(refusal). Choose with resolveConflict(keeping:)."
     }
   }
 }
