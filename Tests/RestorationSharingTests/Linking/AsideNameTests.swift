@@ -15,7 +15,7 @@ final class AsideNameTests: XCTestCase {
 
   /// The names of what conflicts have set aside.
   private func asides() async throws -> [String] {
-    try await base.names(prefix: "main.aside.conflict-")
+    try await base.asides("conflict")
   }
 
   /// What the store has under a name.
