@@ -89,7 +89,7 @@ extension MemoryStateDirectory {
   }
 
   #if RESTORATION_NEXT
-  private static let largestEmpty = 300
+  private static let largestEmpty = 450
   #else
   private static let largestEmpty = 1
   #endif

@@ -182,3 +182,22 @@ extension RemoteCopy {
     return .settled
   }
 }
+
+/// Sending again what could not be sent.
+extension RemoteCopy {
+  /// Notes that it is tried; false if it was before.
+  func beginRetry() -> Bool {
+    told.withLock { told in
+      defer { told.isRetrying = true }
+      return !told.isRetrying
+    }
+  }
+
+  /// Whether another try is needed; nothing is tried as long as somebody has to decide.
+  func goesOnRetrying() -> Bool {
+    told.withLock { told in
+      told.isRetrying = needsSending && !isInConflict
+      return told.isRetrying
+    }
+  }
+}

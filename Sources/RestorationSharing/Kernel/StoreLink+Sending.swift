@@ -181,18 +181,17 @@ extension StoreLink {
   }
 
   /// Sends again after a pause, and after ever longer pauses until all is sent.
-  func tryAgain(isolation: isolated (any Actor)? = #isolation) {
-    guard retry == nil else { return }
-    let (clock, look, remote) = (directory.clock, look, remote)
-    retry = Task { [weak self] in
-      _ = isolation
+  ///
+  /// The pauses keep nothing alive.
+  func tryAgain() {
+    guard remote.beginRetry() else { return }
+    Task { [weak remote, clock = directory.clock] in
       var pause = Duration.seconds(1)
       repeat {
         do { try await clock.sleep(for: pause) } catch { return }
         pause = min(pause * 2, .seconds(60))
-        await look()
-      } while remote.needsSending && !remote.isInConflict
-      self?.retry = nil
+        await remote?.wake()
+      } while remote?.goesOnRetrying() == true
     }
   }
 }

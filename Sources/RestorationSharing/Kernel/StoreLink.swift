@@ -23,8 +23,6 @@ final class StoreLink {
   var refusal: RemoteStoreError?
   /// Why the store still has moments that were removed here; nil if it does not.
   var unremoved: RemoteStoreError?
-  /// Tries again to send changes that could not be sent.
-  var retry: Task<Void, Never>?
 
   init(
     _ file: StateFile, in directory: RemoteStateDirectory, _ look: @escaping @Sendable () async -> Void
