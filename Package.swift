@@ -27,7 +27,7 @@ let next = (
       "Scenes/SceneConfiguration.swift",
       "Scenes/SceneConnectionOptions.swift",
       "Scenes/SceneDelegate.swift", "Scenes/SceneHostDelegate.swift",
-      "Reports/Refusal.swift", "Types/ObjectObservation.swift", "Types/ViewTree.swift",
+      "Types/ObjectObservation.swift", "Types/ViewTree.swift",
       "Tree/ApplicationEnvironment.swift",
       "Tree/MigratingState.swift", "Tree/StateMigration.swift",
       "Engine/Blocking.swift", "Keeping/ExitHook.swift",
@@ -46,16 +46,16 @@ let next = (
   // Of other targets, the files that the new core has come to.
   parts: [
     "RestorationSharing": [
-      "Conflicts", "Copies/LocalFinding.swift", "Copies/RemoteCopy+Lease.swift",
-      "Copies/RemoteCopy+Status.swift", "Copies/RemoteStatus.swift", "Copies/SyncState.swift",
+      "Conflicts/RemoteConflict.swift", "Copies/LocalFinding.swift", "Copies/RemoteStatus.swift",
+      "Copies/SyncState.swift",
       "Kernel", "Keys", "Linking/RemoteLookout.swift", "RestorationError+Sharing.swift", "Stores",
     ],
     "RestorationSharingTests": [
-      "Conflicts", "Copies/LocalCopyTestCase.swift", "Copies/LocalCopyTests.swift",
+      "Copies/LocalCopyTestCase.swift", "Copies/LocalCopyTests.swift",
       "Copies/LocalCopyDamageTests.swift", "Copies/LocalCopyDiscardTests.swift",
       "Copies/LocalCopyLookingTests.swift", "Copies/LocalCopyNoteTests.swift",
       "Copies/LocalFindingTests.swift", "Copies/SyncStateTable.swift",
-      "Copies/SyncStateTests.swift", "Crossing/SavedOften.swift", "Keeping/EndNowTests.swift",
+      "Copies/SyncStateTests.swift", "Crossing/SavedOften.swift", "Keeping/AutosaveRestingTests.swift", "Keeping/EndNowTests.swift",
       "Keys/ServerKeyProviderTests.swift", "Keys/UserKeyChangesTests.swift",
       "Keys/UserKeysTestCase.swift", "Keys/UserKeysTests.swift", "Linking/AsideNameTests.swift", "Linking/RefusalTests.swift",
       "Linking/RemoteAttackTests.swift", "Linking/RemoteAutosaveTests.swift",
@@ -73,8 +73,9 @@ let next = (
     ],
     "RestorationTestingTests": [
       "DirectoryConformanceTests.swift", "ExampleTests.swift", "FlawedStorage.swift",
-      "Flaws.swift", "GoldenStatesTests.swift", "KeyConformanceTests.swift", "KillTests.swift",
-      "RestartTests.swift", "StorageConformanceTests.swift", "TesterProblemTests.swift",
+      "FaultyRemoteStoreTests.swift", "FlawedRemoteStore.swift", "Flaws.swift",
+      "GoldenStatesTests.swift", "KeyConformanceTests.swift", "KillTests.swift",
+      "RemoteStoreConformanceTests.swift", "RestartTests.swift", "StorageConformanceTests.swift", "TesterProblemTests.swift",
     ],
     "TestSupport": [
       "Archives.swift", "AutosavePollTestCase.swift", "AutosaveTestCase.swift",

@@ -48,7 +48,7 @@ extension RemoteCopy {
   }
 
   /// Whether there is anything to be sent now.
-  var needsSending: Bool { isUnsent || hasUnsentMoments || hasRemovedMoments || isRenewalDue }
+  var needsSending: Bool { isUnsent || hasUnsentAsides || hasRemovedAsides || isRenewalDue }
 
   var isRenewalDue: Bool { hasLease && isLeaseDue }
 

@@ -20,7 +20,6 @@ extension RemoteCopy {
     var listenerCount: UInt64 = 0
     var wake: (@Sendable () async -> Void)?
     var sending: Task<RemoteOutcome, Never>?
-    var isRetrying = false
   }
 
   /// Sets the work that is done when the lease is due, or the store may have changed.

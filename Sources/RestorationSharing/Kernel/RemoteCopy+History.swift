@@ -45,9 +45,6 @@ extension RemoteCopy {
     }
   }
 
-  /// The last moment here and in the store, as far as is known.
-  func lastMoment() throws(ArchiveError) -> Moment? { try moments.listed().last }
-
   /// Whether the store may lack moments.
   var hasUnsentMoments: Bool { history.withLock { $0.sent != $0.kept } }
 

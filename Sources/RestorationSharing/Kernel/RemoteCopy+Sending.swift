@@ -48,9 +48,7 @@ extension RemoteCopy {
     let attempt = Attempt(
       .change, parcel.id, parcelCount: base.parcelCount + 1,
       byteCount: base.byteCount + added.count, changes: changes, lease: lease)
-    return begin(
-      Outgoing(
-        write: .append(try checked(parcel, lease), expecting: base.version), attempt: attempt))
+    return begin(attempt, try checked(parcel, lease), expecting: base.version)
   }
 
   private func outgoingWhole(
@@ -61,9 +59,7 @@ extension RemoteCopy {
     let lease = newLease
     let attempt = Attempt(
       .whole, parcel.id, parcelCount: 1, byteCount: archive.count, changes: changes, lease: lease)
-    return begin(
-      Outgoing(
-        write: .replace(try checked(parcel, lease), expecting: base?.version), attempt: attempt))
+    return begin(attempt, try checked(parcel, lease), expecting: base?.version)
   }
 
   /// Whether nothing was written since the store was to have nothing.
@@ -74,7 +70,7 @@ extension RemoteCopy {
 
   func removal(of base: Base) -> Outgoing {
     let attempt = Attempt(.removal, .random(), parcelCount: 0, byteCount: 0, changes: changes)
-    return begin(Outgoing(write: .remove(base.version), attempt: attempt))
+    return begin(attempt, [], expecting: base.version)
   }
 
   private func checked(
@@ -86,9 +82,9 @@ extension RemoteCopy {
     return bytes + (lease?.parcel(parcel.id).bytes ?? [])
   }
 
-  func begin(_ outgoing: Outgoing) -> Outgoing {
-    take(.sent(outgoing.attempt))
-    return outgoing
+  func begin(_ attempt: Attempt, _ bytes: [UInt8], expecting version: RemoteVersion?) -> Outgoing {
+    take(.sent(attempt))
+    return Outgoing(attempt: attempt, bytes: bytes, expected: version)
   }
 
   /// Whether an answer is missing, so that the state of the store is not known.

@@ -2,15 +2,10 @@ internal import ArchiveCodec
 internal import RestorationKit
 internal import Synchronization
 
-/// The storage of a state keeps the copy alive, and counts its changes.
+/// The storage of a state counts its changes.
 extension RemoteCopy: PassingStorage {
   var base: any ArchiveStorage { files.main }
   var location: String { "\(store.location), “\(name)”" }
-
-  /// The lock keeps the copy alive: the locked files must not go before the lock.
-  func lock() throws(ArchiveError) -> any ArchiveLock {
-    RemoteCopyLock(lock: try base.lock(), copy: self)
-  }
 
   func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
     try files.main.openForAppending().map { TrackedFile(file: $0, copy: self) }
@@ -56,15 +51,6 @@ extension RemoteCopy: PassingStorage {
     }
     mark(bytes?.count ?? 0)
   }
-}
-
-private final class RemoteCopyLock: ArchiveLock {
-  private let lock: any ArchiveLock
-  private let copy: RemoteCopy
-
-  init(lock: any ArchiveLock, copy: RemoteCopy) { (self.lock, self.copy) = (lock, copy) }
-
-  func isHeld() throws(ArchiveError) -> Bool { try lock.isHeld() }
 }
 
 private struct TrackedFile: AppendableArchiveFile {

@@ -14,14 +14,11 @@ final class RemoteCopy: Sendable {
 
   /// A write that is to be sent to the store.
   struct Outgoing: Sendable {
-    enum Write: Sendable {
-      case replace([UInt8], expecting: RemoteVersion?)
-      case append([UInt8], expecting: RemoteVersion)
-      case remove(RemoteVersion)
-    }
-
-    let write: Write
     let attempt: Attempt
+    /// None for a removal.
+    let bytes: [UInt8]
+    /// The version that the write changes; nil for nothing.
+    let expected: RemoteVersion?
   }
 
   /// What is here of the state.

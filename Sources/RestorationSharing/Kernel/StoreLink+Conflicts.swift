@@ -16,42 +16,34 @@ extension StoreLink {
     // A state in a later format is neither taken nor replaced.
     let content = try theirs.map { (state) throws(ArchiveError) in try remote.read(state) }
     remote.take(.opposed(theirs))
-    let aside = ConflictAside(
-      choice, hasOurs: try remote.isHere(), hasTheirs: content?.state != nil,
-      isCopyLasting: remote.isLasting)
     let kept =
       switch choice {
-      case .theirs: try await giveWay(to: theirs, aside)
-      case .ours: try await prevail(over: content, aside)
+      case .theirs: try await giveWay(to: theirs)
+      case .ours: try await prevail(over: content?.state)
       }
     await boundHistory(claim)
     return kept?.id
   }
 
-  /// Lets the local state take the place of the store's, which the store keeps under another name
-  /// before.
-  private func prevail(
-    over theirs: RemoteContent?, _ aside: ConflictAside
-  ) async throws(ArchiveError) -> Moment? {
-    var kept: Moment?
-    if aside == .theirs, let theirs {
-      kept = try await askStore {
-        let moment = Moment(
-          .conflict, at: file.conditions.now, after: try remote.lastMoment(),
-          byteCount: theirs.archive.count)
-        return try await store(theirs.archive, as: moment)
-      }
+  /// Lets the local state take the place of the store's, if there is one, which the store keeps under another
+  /// name before.
+  private func prevail(over theirs: [UInt8]?) async throws(ArchiveError) -> Moment? {
+    let kept = try await askStore {
+      guard let theirs else { return nil as Moment? }
+      let last = try remote.moments.listed().last
+      return try await store(
+        theirs,
+        as: Moment(.conflict, at: file.conditions.now, after: last, byteCount: theirs.count))
     }
     remote.take(.prevailed)
     return kept
   }
 
-  private func giveWay(
-    to theirs: RemoteState?, _ aside: ConflictAside
-  ) async throws(ArchiveError) -> Moment? {
-    // A discard that gives way has removed the moments, too, and they come back.
-    if aside == .nothing { remote.keepRemovedMoments() }
-    var kept = aside == .nothing ? nil : try remote.moments.keep(.conflict, at: file.conditions.now)
+  private func giveWay(to theirs: RemoteState?) async throws(ArchiveError) -> Moment? {
+    let isHere = try remote.isHere()
+    // A discard that gives way may have removed moments, too, and they come back.
+    if !isHere { remote.keepRemovedMoments() }
+    var kept = isHere ? try remote.moments.keep(.conflict, at: file.conditions.now) : nil
     do throws(ArchiveError) {
       let sent = try await askStore { try await sendMoments(throwsRefusals: true) }
       kept = kept.map { sent[$0.id] ?? $0 }

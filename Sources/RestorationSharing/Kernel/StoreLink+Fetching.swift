@@ -34,16 +34,11 @@ extension StoreLink {
     guard remote.isLasting else { return }
     do {
       try remote.prove()
-      while !remote.isFetched {
-        // A sending that is under way finds out the same, and must not see
-        // the local state disappear.
-        await sent()
-        let state = try await remote.store.load(remote.name)
-        guard !remote.isFetched else { return }
-        if remote.sending != nil { continue }
-        _ = try remote.compare(state)
-        return
-      }
+      guard !remote.isFetched else { return }
+      // A sending that is under way finds out the same, and must not see the local state disappear.
+      await sent()
+      let state = try await remote.store.load(remote.name)
+      if !remote.isFetched, remote.sending == nil { _ = try remote.compare(state) }
     } catch {
       // If the comparison fails, the store's state stays a conflict, which somebody has to decide.
     }

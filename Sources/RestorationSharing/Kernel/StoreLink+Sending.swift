@@ -25,32 +25,29 @@ extension StoreLink {
   /// is on the disk.
   func sendWithPatience(isolation: isolated (any Actor)? = #isolation) async -> RemoteOutcome {
     guard remote.isLasting else { return await send() }
-    return await withCheckedContinuation { continuation in
-      let answer = FirstAnswer(continuation)
-      let limit = Task {
-        _ = isolation
-        do { try await Task.sleep(for: Self.patience) } catch { return }
-        giveUp(answer)
-      }
-      Task {
-        _ = isolation
-        _ = answer.give(await send())
-        limit.cancel()
-      }
+    let (answers, answer) = AsyncStream.makeStream(of: RemoteOutcome?.self)
+    Task {
+      _ = isolation
+      let outcome = await send()
+      answer.yield(outcome)
     }
-  }
-
-  /// Goes on without an answer; if the changes were sent all the same, that counts.
-  private func giveUp(_ answer: FirstAnswer) {
-    guard remote.isUnsent else {
-      _ = answer.give(.sent)
-      return
+    let limit = Task {
+      _ = isolation
+      do { try await Task.sleep(for: Self.patience) } catch { return }
+      answer.yield(nil)
     }
+    defer { limit.cancel() }
+    // To cancel the task of the caller does not end the wait.
+    let outcome = await Task { await answers.first { _ in true } ?? nil }.value
+    if let outcome { return outcome }
+    // Changes that were sent all the same count.
+    guard remote.isUnsent else { return .sent }
     let error = RemoteStoreError(
       .unavailable,
       "\(remote.store.location) has not answered in \(Self.patience). The state is sent when it"
         + " does.")
-    if answer.give(.unsent(error)) { remote.tell(.unsent(error)) }
+    remote.tell(.unsent(error))
+    return .unsent(error)
   }
 
   private static let patience = Duration.seconds(2)
@@ -139,16 +136,17 @@ extension StoreLink {
   func write(
     _ outgoing: RemoteCopy.Outgoing
   ) async throws -> Bool {
+    let (name, bytes) = (remote.name, outgoing.bytes)
     let version: RemoteVersion?
-    switch outgoing.write {
-    case .replace(let bytes, let expected):
-      version = try await remote.store.replace(remote.name, with: bytes, expecting: expected)
-    case .append(let bytes, let expected):
-      version = try await remote.store.append(bytes, to: remote.name, expecting: expected)
-    case .remove(let expected):
-      guard try await remote.store.remove(remote.name, expecting: expected) else { return false }
+    switch (outgoing.attempt.kind, outgoing.expected) {
+    case (.removal, let expected?):
+      guard try await remote.store.remove(name, expecting: expected) else { return false }
       remote.take(.stored(outgoing.attempt.id, as: nil))
       return true
+    case (.change, let expected?), (.lease, let expected?):
+      version = try await remote.store.append(bytes, to: name, expecting: expected)
+    case (_, let expected):
+      version = try await remote.store.replace(name, with: bytes, expecting: expected)
     }
     guard let version else { return false }
     remote.take(.stored(outgoing.attempt.id, as: version))
@@ -193,21 +191,5 @@ extension StoreLink {
         await remote?.wake()
       } while remote?.goesOnRetrying() == true
     }
-  }
-}
-
-/// The first of two answers; the other one is not heard.
-private final class FirstAnswer: Sendable {
-  private let continuation: Mutex<CheckedContinuation<RemoteOutcome, Never>?>
-
-  init(_ continuation: CheckedContinuation<RemoteOutcome, Never>) {
-    self.continuation = Mutex(continuation)
-  }
-
-  /// Gives an answer; false if there was one before.
-  func give(_ outcome: RemoteOutcome) -> Bool {
-    let continuation = continuation.withLock { $0.take() }
-    continuation?.resume(returning: outcome)
-    return continuation != nil
   }
 }

@@ -132,7 +132,7 @@ extension RemoteOutcome {
     switch self {
     case .sent: .sent
     case .unsent(let error): .unsent(.storeUnavailable(error))
-    case .conflict(let conflict): .refused(conflict.refusal)
+    case .conflict(let conflict): .refused(Refusal(because: conflict))
     }
   }
 }
