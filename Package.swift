@@ -27,6 +27,7 @@ let next = (
       "Scenes/SceneConfiguration.swift",
       "Scenes/SceneConnectionOptions.swift",
       "Scenes/SceneDelegate.swift", "Scenes/SceneHostDelegate.swift",
+      "Scenes/SceneStart.swift",
       "Types/ObjectObservation.swift", "Types/ViewTree.swift",
       "Tree/ApplicationEnvironment.swift",
       "Tree/MigratingState.swift", "Tree/StateMigration.swift",

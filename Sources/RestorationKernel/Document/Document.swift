@@ -239,7 +239,8 @@ extension RestorationPath {
   }
 }
 
-/// The paths of the elements of a document, each made when somebody asks for it.
+/// The paths of the elements of a document, each made when somebody asks for it; those in a window begin below the
+/// window, whose name no app has chosen.
 ///
 /// Paths share their beginnings, so that the paths of all elements take linear memory and time.
 final class StoredPaths {
@@ -260,7 +261,9 @@ final class StoredPaths {
 
   private func path(of slot: Int32) -> RestorationPath {
     let left = sequence(first: slot) { [elements] in elements[Int($0)].place.parent }
-      .prefix { $0 > Document.tree && known[$0] == nil }
+      .prefix { [elements] slot in
+        slot > Document.tree && known[slot] == nil && elements[Int(slot)].place.role != .scene
+      }
     for slot in left.reversed() { known[slot] = self[slot] }
     return known[slot] ?? RestorationPath()
   }

@@ -41,6 +41,8 @@ actor FileQueue {
     /// The instances that have the names before it.
     var others: [OtherInstance] = []
     var written = Written()
+    /// Whether the launch before has said that it ends.
+    var followsEnd = false
   }
 
   /// A change that was written, or that could not be.
@@ -64,7 +66,7 @@ actor FileQueue {
     if written.number < asked { written = Written(number: asked) }
     let known = Known(
       writer: file.writing?.writer, numbering: file.numbering, stateName: file.claimed?.name,
-      others: file.claimed?.others ?? [], written: written)
+      others: file.claimed?.others ?? [], written: written, followsEnd: file.followsEnd)
     return (result, known)
   }
 

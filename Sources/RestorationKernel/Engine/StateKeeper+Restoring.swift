@@ -203,7 +203,7 @@ extension RestorationReport: CustomStringConvertible {
     entries.text(headline + (launchProblem.map { "\n  problem of the launch: \($0)" } ?? ""))
   }
 
-  private var headline: String {
+  var headline: String {
     let saved = source?.savedAt.map { " It was saved \($0)." } ?? ""
     return (outcome == .restored ? restored : "Nothing restored: \(outcome.reason)\(saved)")
       + otherInstances.sentence(stateName)

@@ -131,13 +131,13 @@ extension StateKeeper {
 
   /// Whether a survey would ask nobody, and find nothing to write (benchmark: none changed).
   private func isIdle(_ parts: SavedParts) -> Bool {
-    guard let document, let roots = parts.roots, isIdle(parts.scenes), findings.isOnDisk,
+    guard let document, isIdle(parts.scenes), findings.isOnDisk,
       delegate == nil, settings.heard == nil,
       findings.registrationCount == registrationCount, known.writer != nil,
       document[Document.tree].body == .none, document.isSettled(settings.facts),
       KnownObjects.shared.isUnchanged(owner)
     else { return false }
-    return document.hasPlaces(of: roots, owner) && isStored
+    return parts.roots.map { document.hasPlaces(of: $0, owner) } ?? true && isStored
   }
 
   /// Whether what was stored last is still there; where nobody can see that, a write says why.

@@ -58,6 +58,8 @@ package final class StateFile {
   var former: (version: ArchiveVersion, keeps: Moment.Reason?)?
   /// How often the names may have got other numbers, and with them the fingerprints of all records.
   package internal(set) var numbering = 0
+  /// Whether the launch before has said that it ends.
+  package private(set) var followsEnd = false
   /// The mark of the last restore of this launch; nil before the first one.
   var mark: LaunchMark? {
     didSet { oldValue?.letGo() }
@@ -321,8 +323,11 @@ extension StateFile {
     if mark != nil {
       // The restore before was one of this launch, which goes on.
       found.record?.crashes = 0
-    } else if found.record?.note?.stage == .restored {
-      found.record?.endRestore(threshold: threshold, in: source.environment)
+    } else {
+      followsEnd = found.record?.note?.stage == .closed
+      if followsEnd || found.record?.note?.stage == .restored {
+        found.record?.endRestore(threshold: threshold, in: source.environment)
+      }
     }
     try find(file, isAbsent: isAbsent, claim, key, &found)
     if found.tree != nil, let version = found.archive?.version {

@@ -26,10 +26,11 @@ public final class StateKeeper {
   private var hadDelegate = false
 
   /// The autosave of the keeper and what gives its roots, until ``close()`` or a second one.
-  var autosave: (turns: AutosaveTurns, roots: () -> [any RestorableNode])? {
+  var autosave: (turns: AutosaveTurns, roots: () -> [any RestorableNode]?)? {
     didSet {
       oldValue?.turns.stop()
       owner.autosave = autosave?.turns
+      if autosave == nil { settings.keptHost = nil }
     }
   }
 
@@ -265,6 +266,8 @@ struct KeeperSettings {
   var last: LastReports?
   /// The windows of the app, if it has any.
   weak var host: SceneHost?
+  /// The same while the app that ``Restoration`` has begun saves by itself, and need not hold anything.
+  var keptHost: SceneHost?
   /// What each save says of the app: each save compares it.
   private(set) lazy var facts = source.environment.facts
 }

@@ -38,6 +38,15 @@ public enum ReportNote: Hashable, Sendable {
   /// stores a change like that. Call ``StateRestoring/invalidateRestorableState()`` after each change.
   case notInvalidated
 
+  /// The window's activity is not stored, for the given reason.
+  case activityNotStored(String, String)
+
+  /// The window's activity is stored without keys that it names as required.
+  case requiredKeysMissing([String])
+
+  /// A value of the session's user info is not stored, for the given reason.
+  case userInfoNotStored(key: String, String)
+
   // MARK: Problems of a restore
 
   /// The restore was given a root, but another object was made at its path, or none.
@@ -103,6 +112,7 @@ extension ReportNote: CustomStringConvertible {
   var isLoss: Bool {
     switch self {
     case .encodeFailed, .rootWithoutIdentifier, .identifierTooLong: true
+    case .activityNotStored, .userInfoNotStored: true
     default: false
     }
   }
@@ -130,6 +140,12 @@ extension ReportNote: CustomStringConvertible {
       "\(name) is not registered. Call keeper.register(restorationClass: \(name).self)."
     case .notInvalidated:
       "It has changed and did not say so. Call invalidateRestorableState() after each change."
+    case .activityNotStored(let type, let reason):
+      "The activity “\(type)” is not stored: \(reason)"
+    case .requiredKeysMissing(let keys):
+      "The activity is stored without \(keys.quoted), which it requires. Set them in its userInfo."
+    case .userInfoNotStored(let key, let reason):
+      "The user info “\(key)” cannot be stored: \(reason)"
     case .givenRootNotUsed:
       "The root that was passed in for it was not used: it keeps its defaults, and a save of it"
         + " stores those. Return that root where this one is made, or pass none."

@@ -32,6 +32,16 @@ public final class SceneSession {
     set { node.content.userInfo = newValue }
   }
 
+  /// Whether the window comes back in the next launch.
+  ///
+  /// Set it to false for a window that should leave nothing behind: the next save removes what is stored
+  /// of the window but the name of the session, which the next launch discards. From the start it is
+  /// that of the ``SceneConfiguration/isRestorable``.
+  public var isRestorable: Bool {
+    get { node.content.isRestorable }
+    set { node.content.isRestorable = newValue }
+  }
+
   /// When the window was closed; nil for one that is open.
   public var closedAt: Date? { node.content.closedAt }
 
@@ -99,6 +109,20 @@ public final class RestorableScene {
     didSet { if needsSave { session.node.invalidateRestorableState() } }
   }
 
+  /// What the user is doing in the window, for its delegate to return from
+  /// ``SceneDelegate/stateRestorationActivity(for:)``.
+  ///
+  /// When the activity needs saving, the scene needs saving, too.
+  public var userActivity: UserActivity? {
+    didSet {
+      userActivity?.needsSaveChanged = { [weak self] in self?.needsSave = true }
+      if userActivity?.needsSave == true { needsSave = true }
+    }
+  }
+
+  /// Whether the window is saved and restored now, and if not, why.
+  public var restorationStatus: RestorationStatus { keeper.status }
+
   private let keeper: StateKeeper
   private let responders = ActivityResponders()
   private var hasInteractionState = false
@@ -107,6 +131,30 @@ public final class RestorableScene {
     _ session: SceneSession, _ keeper: StateKeeper, _ delegate: any SceneDelegate
   ) {
     (self.session, self.keeper, self.delegate) = (session, keeper, delegate)
+    session.node.delegate = delegate as? any StateDelegate
+  }
+
+  /// Makes an object of this window known, so that its nodes can refer to it.
+  ///
+  /// As ``StateKeeper/registerObject(_:restorationIdentifier:)``; other windows may have objects of the same name.
+  ///
+  /// - Parameters:
+  ///   - object: The object, which is not kept alive.
+  ///   - identifier: The name of the object in the window.
+  public func registerObject(
+    _ object: any RestorableObject, restorationIdentifier identifier: String
+  ) {
+    keeper.registerObject(
+      object, restorationIdentifier: "\(session.persistentIdentifier)/\(identifier)")
+  }
+
+  /// Gives up the states that are kept beside, or in place of, the state of a node that is back.
+  ///
+  /// As ``StateKeeper/discardKeptState(of:)``.
+  ///
+  /// - Parameter node: The node.
+  public func discardKeptState(of node: any RestorableNode) async {
+    await keeper.discardKeptState(of: node)
   }
 
   /// Restores a node that came after the window, as the keeper does.
@@ -191,13 +239,14 @@ public final class RestorableScene {
 
   /// Asks for the activity, which belongs to what a save stores of the window.
   func prepareSave() {
-    guard let delegate else { return }
+    guard let delegate, session.isRestorable else { return }
     needsSave = false
     session.node.invalidateRestorableState()
-    session.stateRestorationActivity = updatedActivity(delegate)
+    session.node.activityProblem = nil
+    session.node.content.activity = updatedActivity(delegate)
   }
 
-  private func updatedActivity(_ delegate: any SceneDelegate) -> UserActivity? {
+  private func updatedActivity(_ delegate: any SceneDelegate) -> UserActivity.Content? {
     guard let activity = delegate.stateRestorationActivity(for: self) else { return nil }
     activity.delegate?.userActivityWillSave(activity)
     let responders = responders.responders(of: activity)
@@ -205,9 +254,19 @@ public final class RestorableScene {
     for responder in responders { responder.updateUserActivityState(activity) }
     delegate.scene(self, didUpdate: activity)
     activity.needsSave = false
-    let declared = keeper.settings.host?.declaredActivityTypes ?? []
-    guard activity.isValid, declared.contains(activity.activityType) else { return nil }
-    return UserActivity(activity.content.reducedToRequiredKeys)
+    let type = activity.activityType
+    guard activity.isValid, keeper.settings.host?.declaredActivityTypes.contains(type) == true
+    else {
+      session.node.activityProblem = .activityNotStored(
+        type,
+        activity.isValid
+          ? "its type is not declared. Add it to the host's declaredActivityTypes."
+          : "it was invalidated. Return nil for no activity.")
+      return nil
+    }
+    let missing = activity.requiredUserInfoKeys.subtracting(activity.userInfo.keys)
+    if !missing.isEmpty { session.node.activityProblem = .requiredKeysMissing(missing.sorted()) }
+    return activity.content.reducedToRequiredKeys
   }
 }
 

@@ -16,52 +16,6 @@ struct SceneNodes {
   var leaving: [SceneNode] = []
 }
 
-/// A window, as the tree has it: what is stored of its session is its body, and its roots are below it.
-final class SceneNode: RestorableNode {
-  static let stateTracking = StateTracking.invalidated
-
-  let identifier: String
-  /// What is stored of the session.
-  var content: SceneContent {
-    didSet { if content != oldValue { invalidateRestorableState() } }
-  }
-  /// Gives the roots of the window; nil while it is not connected, and what is below it stays as it is stored.
-  var roots: (() -> [any RestorableNode])?
-
-  /// The roots that a restore goes on with: each restore asks for them once.
-  fileprivate var restoredRoots: [any RestorableNode]?
-
-  var restorationIdentifier: String { identifier }
-  var restorationChildren: [any RestorableNode] { restoredRoots ?? roots?() ?? [] }
-
-  init(_ identifier: String, _ content: SceneContent) {
-    (self.identifier, self.content) = (identifier, content)
-  }
-
-  func encodeRestorableState(with coder: StateEncoder) throws {
-    try coder.encode(content, forKey: SceneContent.key)
-  }
-
-  /// Reads nothing but what the launch has read: the app may have changed that since.
-  func decodeRestorableState(with coder: StateDecoder) throws {
-    _ = try coder.decode(SceneContent.self, forKey: SceneContent.key)
-  }
-}
-
-/// What is stored of a session.
-struct SceneContent: Hashable, Codable, Sendable {
-  static let key = "scene"
-
-  let role: SceneRole
-  var configurationName: String?
-  var activity: UserActivity.Content?
-  var userInfo: [String: PropertyListValue] = [:]
-  /// The larger one was at the front later.
-  var turn = 0
-  /// When the window was closed; nil for one that is open.
-  var closedAt: Date?
-}
-
 extension Document {
   /// The elements below the tree that are no windows.
   var roots: [Int32] { self[Self.tree].children.filter { self[$0].place.role != .scene } }
@@ -139,7 +93,7 @@ extension Survey {
 
 extension StateKeeper {
   /// The roots of the tree, and the windows of the app.
-  func parts(_ roots: [any RestorableNode]) -> SavedParts {
+  func parts(_ roots: [any RestorableNode]?) -> SavedParts {
     SavedParts(roots: roots, scenes: settings.host?.prepareAll() ?? SceneNodes())
   }
 
@@ -180,7 +134,9 @@ extension StateKeeper {
   ) -> Result<SceneNode, any Error> {
     Result {
       guard let body = try body.get() else { throw ArchiveError(.malformed, subject: "no scene") }
-      let node = SceneNode(name, try body.decode(SceneContent.self, forKey: SceneContent.key))
+      var content = try body.decode(SceneContent.self, forKey: SceneContent.key)
+      content.dropActivity(expiredAt: settings.now())
+      let node = SceneNode(name, content)
       if let slot = document?.scene(name) {
         KnownObjects.shared.note(node, at: slot, of: owner)
       }
@@ -287,7 +243,7 @@ extension StateKeeper {
 
   /// - Throws: That windows are connected, which would go on with what another state has of them.
   func checkNoneIsConnected() throws(RestorationError) {
-    guard settings.host?.connectedScenes.isEmpty == false else { return }
+    guard document != nil, settings.host?.connectedScenes.isEmpty == false else { return }
     throw RestorationError(
       .inUse, "Windows are connected. Disconnect them first, and connect them again.")
   }

@@ -175,8 +175,10 @@ package struct LaunchNote: Hashable, Sendable {
     case restoring = 1
     /// Only values and late elements may still be decoded.
     case restored
-    /// The app has ended by itself.
+    /// The app has ended by itself in the midst of that.
     case ended
+    /// The app has said that it ends.
+    case closed
   }
 
   package let stage: Stage
