@@ -35,6 +35,9 @@ public final class StateEncoder {
 
   func close() { isOpen = false }
 
+  /// Notes a fact of the element for the report.
+  func note(_ note: ReportNote) { walk.note(note, slot) }
+
   // Inlinable, so that the compiler knows the type: looking up its conformance at run
   // time took a quarter of a save (benchmark: save nodes).
   /// Writes a value; nil writes nothing.

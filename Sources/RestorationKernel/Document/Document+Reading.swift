@@ -42,6 +42,12 @@ extension Document {
     if leftovers != nil, reached < records.count - records.values.count { findLeftovers(records) }
   }
 
+  /// Reads the tree for somebody who restores nothing.
+  package init(_ records: StoredRecords) throws(ArchiveError) {
+    var slots = KeyTable(expecting: records.count)
+    try self.init(records, savedAt: 0, &slots)
+  }
+
   /// Finds the records of no element, as those of an unread body whose owner is not there.
   private mutating func findLeftovers(_ records: StoredRecords) {
     var known: Set<UInt64> = [TreeRecord.forms, TreeRecord.kept, TreeRecord.compactionDue]
@@ -125,7 +131,7 @@ private func malformed(_ subject: String) -> ArchiveError {
 }
 
 extension DocumentHead {
-  fileprivate init(_ record: KeyedDecoder) throws(ArchiveError) {
+  package init(_ record: KeyedDecoder) throws(ArchiveError) {
     // In the order in which they are written, in which each search ends where it begins.
     idLimit = try record.decode(forKey: DocumentKey.idLimit)
     guard idLimit <= Element.largestID else { throw malformed("idLimit") }

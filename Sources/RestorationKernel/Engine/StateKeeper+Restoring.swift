@@ -35,7 +35,9 @@ extension StateKeeper {
     defer { autosave?.turns.change() }
     beginAnew()
     let opened: FileQueue.Opened
+    let said: String?
     do throws(ArchiveError) {
+      said = file.linked == nil ? nil : try await fetch(for: .restore)
       opened = try await inFileNow { (queue) throws(ArchiveError) in try queue.open() }
     } catch {
       return try refused(error, roots, had, unread)
@@ -47,6 +49,7 @@ extension StateKeeper {
       return RestorationReport(.declined)
     }
     var report = opened.report
+    if let said { report.launchProblem = said }
     (report.stateName, report.otherInstances) = (known.stateName, known.others)
     if settings.values != nil || opened.stored?.values.isEmpty == false {
       values.restore(opened.stored?.values ?? [], in: file, opened.mark, isRetry: had != nil)
@@ -202,7 +205,7 @@ extension RestorationReport: CustomStringConvertible {
     entries.text(headline + (launchProblem.map { "\n  problem of the launch: \($0)" } ?? ""))
   }
 
-  private var headline: String {
+  var headline: String {
     let saved = source?.savedAt.map { " It was saved \($0)." } ?? ""
     return (outcome == .restored ? restored : "Nothing restored: \(outcome.reason)\(saved)")
       + otherInstances.sentence(stateName)

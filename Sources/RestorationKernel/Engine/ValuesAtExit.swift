@@ -5,9 +5,9 @@ extension FileQueue {
   /// Appends the values that have changed, for an actor that is busy or gone.
   ///
   /// A change of the actor that was not begun comes too late then, and is made anew.
-  func store(_ values: ValueTable, at now: Date) throws(ArchiveError) {
+  func store(_ values: ValueTable, at now: Date) async throws(ArchiveError) {
     guard file.claimed != nil, values.hasChanged else { return }
-    file.conditions.now = now
+    _ = try await fetch(for: .save, (file.conditions.policy, now))
     defer { written = Written(number: written.number) }
     do {
       let writer = try file.openWriter()
@@ -23,7 +23,8 @@ extension FileQueue {
       _ = try append(
         written.number + 1, builder.finish(), hasNew: false, removing: removed,
         isCompactionDue: false)
-      values.settle(changes)
+      values.settle(changes, isAlone: true)
+      _ = await send(after: .save)
     } catch {
       throw .content(error)
     }

@@ -360,12 +360,15 @@ package final class LaunchMark: Sendable {
   /// Says that the restore has ended, and only values and late elements may still be decoded.
   package func endRestore() { change { ($0.stage, $0.element) = (.restored, nil) } }
 
+  /// Says that the app ends now; what is made or decoded after that takes it back.
+  func close() { state.withLock { $0.stage = .closed; put($0) } }
+
   /// Says that no crash has ended the launch.
   package func end() {
     // The thread that ends the process may have the lock.
     state.withLockIfAvailable { state in
-      guard state.stage != .restored || state.subject != nil else { return }
-      if state.stage != .restored { state.stage = .ended }
+      guard state.stage == .restoring || state.subject != nil else { return }
+      if state.stage == .restoring { state.stage = .ended }
       (state.element, state.values) = (nil, [])
       put(state)
     }
@@ -377,6 +380,7 @@ package final class LaunchMark: Sendable {
   /// Changes the note, and writes it; after the restore in any case.
   private func change(writing isWritten: Bool = true, _ change: (inout State) -> Void) {
     state.withLock { state in
+      if state.stage == .closed { state.stage = .restored }
       change(&state)
       if isWritten || state.stage == .restored { put(state) }
     }

@@ -207,6 +207,15 @@ extension StateFile {
     try forgetLaunch(claim)
   }
 
+  /// Notes that the app ends as it should, which the next launch says of this one.
+  package func noteEnd() throws(ArchiveError) {
+    if let mark { return mark.close() }
+    guard let claimed else { return }
+    let key = try key()
+    try claimed.write(
+      try claimed.launchRecord(key) ?? LaunchRecord(), LaunchNote(.closed), key)
+  }
+
   /// Lets the state go, and notes that the launch has ended.
   ///
   /// - Throws: Why something that is to leave no trace still has one; then nothing is let go.

@@ -156,8 +156,8 @@ extension StateKeeper {
   ///     by the clock, with a quarter of that time as its tolerance; nil for no timer.
   ///   - clock: Measures the interval, the time between saves and the limit of a flush.
   ///   - isolation: The actor of the keeper.
-  ///   - roots: Gives the roots of the trees, such as the windows of the app. The closure is kept until the autosave ends, so let it hold
-  ///     nothing that holds the keeper.
+  ///   - roots: Gives the roots of the trees; nil if windows alone are saved. The closure is kept until the
+  ///     autosave ends, so let it hold nothing that holds the keeper.
   ///   - told: Called for each save that stored something, and once for a problem,
   ///     however often the problem comes in a row. The closure is kept as long as
   ///     `roots`.
@@ -166,7 +166,7 @@ extension StateKeeper {
   public func autosave(
     every interval: Duration = .milliseconds(250), polling: Duration? = .seconds(2),
     clock: any Clock<Duration> = ContinuousClock(), isolation: isolated any Actor = #isolation,
-    roots: @escaping () -> [any RestorableNode],
+    roots: @escaping () -> [any RestorableNode]?,
     told: @escaping (Autosave.Event) -> Void = { _ in }
   ) -> Autosave {
     let turns = AutosaveTurns(interval: interval, polling: polling, clock: clock)
@@ -190,10 +190,10 @@ extension StateKeeper {
   }
 
   /// Saves for the autosave, but not before a restore.
-  func saveByItself(_ roots: () -> [any RestorableNode]) async -> Autosave.Event {
+  func saveByItself(_ roots: () -> [any RestorableNode]?) async -> Autosave.Event {
     guard findings.hasTriedToRestore else { return .withheld([]) }
     do throws(RestorationError) {
-      if findings.unread != nil { _ = try await restore(onlyUnread: true, roots) }
+      if findings.unread != nil { _ = try await restore(onlyUnread: true) { roots() ?? [] } }
       let report = try await save(byItself: true) { parts(roots()) }
       return report.outcome == .saved ? .saved([report]) : .withheld([report])
     } catch {

@@ -19,7 +19,7 @@ extension StateKeeper {
   ///
   /// - Parameters:
   ///   - roots: The roots of the trees; nil for the roots of the autosave. Without an
-  ///     autosave nil stores nothing.
+  ///     autosave nil stores windows alone.
   ///   - limit: How long the call waits for the file at most. A write
   ///     that takes longer goes on, if the process does. The nodes may take longer than
   ///     the limit.
@@ -41,12 +41,13 @@ extension StateKeeper {
 
   /// Saves while the caller blocks the actor, so that no call that was made before can end.
   private func end(_ roots: [any RestorableNode]?) async -> Bool {
-    guard let roots, findings.hasTriedToRestore, turns.running != .restore, !asking.isUnderWay
+    guard roots != nil || settings.host != nil, findings.hasTriedToRestore, turns.running != .restore, !asking.isUnderWay
     else {
       try? await inFileNow { _ in }
       return false
     }
     let report = try? await save(byItself: true) { parts(roots) }
+    try? await inFileNow { (queue) throws(ArchiveError) in try queue.file.noteEnd() }
     return report.map { $0.outcome == .saved && $0.isComplete } ?? false
   }
 
@@ -66,17 +67,19 @@ extension StateKeeper {
       try await turns.run { () async throws(ArchiveError) in
         // The state of a later call stays.
         guard count == turns.overtakingCount else { return }
+        if file.linked != nil { try await fetch(for: .discard) }
         _ = try await discardNow(keepsUnread: false)
         // The autosave knows what the app has now, and hears of the next change.
         guard count == turns.overtakingCount, !isDelegateGone, let autosave,
           !autosave.turns.needsSave
         else { return }
-        findings.discarded = digest(of: autosave.roots())
+        findings.discarded = digest(of: autosave.roots() ?? [])
       }
     } catch {
       autosave?.turns.change()
       throw RestorationError(error)
     }
+    try await send(after: .discard)
   }
 
   /// Discards in the turn that runs; returns where the file is now that nobody could read, or not all of it.

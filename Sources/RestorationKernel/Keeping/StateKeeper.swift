@@ -26,10 +26,11 @@ public final class StateKeeper {
   private var hadDelegate = false
 
   /// The autosave of the keeper and what gives its roots, until ``close()`` or a second one.
-  var autosave: (turns: AutosaveTurns, roots: () -> [any RestorableNode])? {
+  var autosave: (turns: AutosaveTurns, roots: () -> [any RestorableNode]?)? {
     didSet {
       oldValue?.turns.stop()
       owner.autosave = autosave?.turns
+      if autosave == nil { settings.keptHost = nil }
     }
   }
 
@@ -153,6 +154,7 @@ public final class StateKeeper {
   public func close() async {
     autosave = nil
     try? await inFile { (queue) throws(ArchiveError) in try queue.file.close() }
+    _ = await file.send(after: .close)
     findings.lastRestore = nil
   }
 
@@ -171,7 +173,7 @@ extension StateKeeper {
   /// - Returns: The moments; none if the state has none.
   /// - Throws: ``RestorationError`` if they cannot be listed, or if another instance has the state.
   public func history() async throws(RestorationError) -> [Moment] {
-    try await inFile { (queue) throws(ArchiveError) in try queue.file.history() }
+    try await inFile(for: .history) { (queue) throws(ArchiveError) in try queue.file.history() }
   }
 
   /// Makes an older state the stored one again; the one that is stored becomes a moment.
@@ -185,11 +187,18 @@ extension StateKeeper {
     try await turns.run { () async throws(RestorationError) in
       try checkNoneIsConnected()
       do throws(ArchiveError) {
+        try await fetch(for: .putBack(moment))
         try await inFileNow { (queue) throws(ArchiveError) in try queue.file.putBack(moment) }
       } catch {
         throw RestorationError(error)
       }
     }
+    forgetState()
+    try await send(after: .putBack(moment))
+  }
+
+  /// Goes on with another state, which nobody has restored.
+  func forgetState() {
     // Fields and values that the older state does not have are those of their declarations.
     KnownObjects.shared.askAll(of: owner)
     for (object, _) in KnownObjects.shared.takeChanged(of: owner) { ScreenFields.reset(object) }
@@ -205,6 +214,7 @@ extension StateKeeper {
   /// - Throws: ``RestorationError`` if it cannot be removed.
   public func remove(_ moment: Moment) async throws(RestorationError) {
     try await inFile { (queue) throws(ArchiveError) in try queue.file.remove([moment]) }
+    try await send(after: .remove)
   }
 
   /// Lets the next restore try again the elements that restores leave out after crashes.
@@ -262,6 +272,8 @@ struct KeeperSettings {
   weak var host: SceneHost?
   /// The values of the app and its windows, if it has any.
   var values: ValueTable?
+  /// The same while the app that ``Restoration`` has begun saves by itself, and need not hold anything.
+  var keptHost: SceneHost?
   /// What each save says of the app: each save compares it.
   private(set) lazy var facts = source.environment.facts
 }
@@ -377,10 +389,14 @@ extension RestorationReport: CallReport {}
 extension StateKeeper {
   /// Calls the file in a turn of its own.
   func inFile<Value: Sendable>(
+    for call: LinkedCall? = nil,
     _ body: @escaping @Sendable (isolated FileQueue) throws(ArchiveError) -> Value
   ) async throws(RestorationError) -> Value {
     try await Result { () async throws(ArchiveError) in
-      try await turns.run { () async throws(ArchiveError) in try await inFileNow(body) }
+      try await turns.run { () async throws(ArchiveError) in
+        if let call, file.linked != nil { try await fetch(for: call) }
+        return try await inFileNow(body)
+      }
     }.mapError { RestorationError($0) }.get()
   }
 

@@ -68,6 +68,14 @@ public enum ReportNote: Hashable, Sendable {
 
   /// A field of a screen was set, and no root leads to the screen, so it is not stored.
   case screenNotReached(className: String)
+  /// The window's activity is not stored, for the given reason.
+  case activityNotStored(String, String)
+
+  /// The window's activity is stored without keys that it names as required.
+  case requiredKeysMissing([String])
+
+  /// A value of the session's user info is not stored, for the given reason.
+  case userInfoNotStored(key: String, String)
 
   // MARK: Problems of a restore
 
@@ -144,6 +152,7 @@ extension ReportNote: CustomStringConvertible {
     switch self {
     case .encodeFailed, .rootWithoutIdentifier, .identifierTooLong: true
     case .fieldsNotFound, .fieldKeyTwice, .storageEncodingFailed: true
+    case .activityNotStored, .userInfoNotStored: true
     default: false
     }
   }
@@ -194,6 +203,12 @@ extension ReportNote: CustomStringConvertible {
     case .screenNotReached(let className):
       "A field of a \(className) was set, and no root leads to it, so it is not stored. Return it from"
         + " the roots of Restoration.begin, or contain it in a screen that is returned there."
+    case .activityNotStored(let type, let reason):
+      "The activity “\(type)” is not stored: \(reason)"
+    case .requiredKeysMissing(let keys):
+      "The activity is stored without \(keys.quoted), which it requires. Set them in its userInfo."
+    case .userInfoNotStored(let key, let reason):
+      "The user info “\(key)” cannot be stored: \(reason)"
     case .givenRootNotUsed:
       "The root that was passed in for it was not used: it keeps its defaults, and a save of it"
         + " stores those. Return that root where this one is made, or pass none."

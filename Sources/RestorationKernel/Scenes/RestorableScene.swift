@@ -12,7 +12,7 @@ public final class SceneSession {
   public var configurationName: String? { node.content.configurationName }
 
   /// The scene of the window while it is connected.
-  public internal(set) var scene: RestorableScene?
+  public internal(set) weak var scene: RestorableScene?
 
   /// What lists of windows show.
   public var title: String? { node.content.activity?.title }
@@ -30,6 +30,16 @@ public final class SceneSession {
   public var userInfo: [String: PropertyListValue] {
     get { node.content.userInfo }
     set { node.content.userInfo = newValue }
+  }
+
+  /// Whether the window comes back in the next launch.
+  ///
+  /// Set it to false for a window that should leave nothing behind: the next save removes what is stored
+  /// of the window but the name of the session, which the next launch discards. From the start it is
+  /// that of the ``SceneConfiguration/isRestorable``.
+  public var isRestorable: Bool {
+    get { node.content.isRestorable }
+    set { node.content.isRestorable = newValue }
   }
 
   /// When the window was closed; nil for one that is open.
@@ -94,16 +104,36 @@ public final class RestorableScene {
   /// What became of the restore of the window; nil as long as it is under way.
   public internal(set) var restoration: Result<RestorationReport, RestorationError>?
 
-  /// Whether the next save asks the delegate for the activity of the window.
+  /// Whether the scene has changed since its last save.
+  ///
+  /// Set it after a change of which nothing that is saved says so: the next save asks the delegate for the activity.
   public var needsSave: Bool {
-    get { hasNews || values.table.hasChanged(in: values.window) }
+    get {
+      isMarked || keeper.hasChanged(session.node) || values.table.hasChanged(in: values.window)
+    }
     set {
-      hasNews = newValue
+      isMarked = newValue
       if newValue { session.node.invalidateRestorableState() }
     }
   }
 
-  private var hasNews: Bool
+  /// Whether the next save asks the delegate for the activity.
+  private(set) var isMarked = true
+
+  /// What the user is doing in the window, for its delegate to return from
+  /// ``SceneDelegate/stateRestorationActivity(for:)``.
+  ///
+  /// When the activity needs saving, the scene needs saving, too.
+  public var userActivity: UserActivity? {
+    didSet {
+      userActivity?.needsSaveChanged = { [weak self] in self?.needsSave = true }
+      if userActivity?.needsSave == true { needsSave = true }
+    }
+  }
+
+  /// Whether the window is saved and restored now, and if not, why.
+  public var restorationStatus: RestorationStatus { keeper.status }
+
   let keeper: StateKeeper
   private let responders = ActivityResponders()
   private var hasInteractionState = false
@@ -112,7 +142,16 @@ public final class RestorableScene {
     _ session: SceneSession, _ keeper: StateKeeper, _ delegate: any SceneDelegate
   ) {
     (self.session, self.keeper, self.delegate) = (session, keeper, delegate)
-    hasNews = keeper.document?.scene(session.persistentIdentifier) == nil
+    session.node.delegate = delegate as? any StateDelegate
+  }
+
+  /// Gives up the states that are kept beside, or in place of, the state of a node that is back.
+  ///
+  /// As ``StateKeeper/discardKeptState(of:)``.
+  ///
+  /// - Parameter node: The node.
+  public func discardKeptState(of node: any RestorableNode) async {
+    await keeper.discardKeptState(of: node)
   }
 
   /// Restores a node that came after the window, as the keeper does.
@@ -197,13 +236,16 @@ public final class RestorableScene {
 
   /// Asks for the activity, which belongs to what a save stores of the window.
   func prepareSave() {
-    guard let delegate else { return }
-    needsSave = false
-    session.node.invalidateRestorableState()
-    session.stateRestorationActivity = updatedActivity(delegate)
+    guard let delegate, session.isRestorable else { return }
+    isMarked = false
+    let node = session.node
+    (node.isPrepared, node.activityProblem) = (true, nil)
+    defer { node.isPrepared = false }
+    node.content.activity = updatedActivity(delegate)
+    keeper.giveBack([node])
   }
 
-  private func updatedActivity(_ delegate: any SceneDelegate) -> UserActivity? {
+  private func updatedActivity(_ delegate: any SceneDelegate) -> UserActivity.Content? {
     guard let activity = delegate.stateRestorationActivity(for: self) else { return nil }
     activity.delegate?.userActivityWillSave(activity)
     let responders = responders.responders(of: activity)
@@ -211,9 +253,19 @@ public final class RestorableScene {
     for responder in responders { responder.updateUserActivityState(activity) }
     delegate.scene(self, didUpdate: activity)
     activity.needsSave = false
-    let declared = keeper.settings.host?.declaredActivityTypes ?? []
-    guard activity.isValid, declared.contains(activity.activityType) else { return nil }
-    return UserActivity(activity.content.reducedToRequiredKeys)
+    let type = activity.activityType
+    guard activity.isValid, keeper.settings.host?.declaredActivityTypes.contains(type) == true
+    else {
+      session.node.activityProblem = .activityNotStored(
+        type,
+        activity.isValid
+          ? "its type is not declared. Add it to the host's declaredActivityTypes."
+          : "it was invalidated. Return nil for no activity.")
+      return nil
+    }
+    let missing = activity.requiredUserInfoKeys.subtracting(activity.userInfo.keys)
+    if !missing.isEmpty { session.node.activityProblem = .requiredKeysMissing(missing.sorted()) }
+    return activity.content.reducedToRequiredKeys
   }
 }
 

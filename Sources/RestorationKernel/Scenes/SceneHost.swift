@@ -37,7 +37,7 @@ public final class SceneHost {
   /// The scenes that are connected, in the order of ``openSessions``.
   public var connectedScenes: [RestorableScene] { openSessions.compactMap(\.scene) }
 
-  /// Why the app was launched.
+  /// Why the app was launched; known after ``launch(asSession:)``.
   public private(set) var restoreReason = RestoreReason.pristine
 
   /// The windows that are stored and cannot be read, by their identifiers; they stay stored.
@@ -45,8 +45,11 @@ public final class SceneHost {
 
   package let keeper: StateKeeper
   private let launches = TurnQueue()
-  private var sessions: [String: SceneSession] = [:]
+  var sessions: [String: SceneSession] = [:]
+  /// Keeps the scenes that are connected alive.
+  var scenes: [SceneSession: RestorableScene] = [:]
   private var configurations: [SceneConfiguration] = []
+  private(set) var asSession = false
 
   /// Creates the host of a keeper's windows.
   ///
@@ -68,23 +71,39 @@ public final class SceneHost {
 
   /// Reads the sessions that are stored, and makes nothing.
   ///
-  /// A keeper that has not restored yet restores first, into no roots: restore your own roots before.
+  /// A keeper that has not restored yet restores first, into the roots of its autosave: restore your own
+  /// roots before. A window that is not restorable is discarded, as are those that were closed too long ago;
+  /// the delegate is told of all in one call. After the keeper has put another state back, launch again.
   ///
-  /// After the keeper has put another state back, launch again.
+  /// If the key is locked, there are no sessions until ``protectedDataDidBecomeAvailable()``.
   ///
+  /// - Parameter asSession: Whether the system brings back all apps.
   /// - Throws: ``RestorationError`` as a restore of the keeper does; `inUse` if another instance has the
-  ///   state. When the sessions are read, as ``discard(_:)`` for those that were closed too long ago.
-  public func launch() async throws(RestorationError) {
-    try await launches.run { () async throws(RestorationError) in try await readSessions() }
-    try await discardClosed()
+  ///   state. When the sessions are read, as ``discard(_:)-([SceneSession])``.
+  public func launch(asSession: Bool = false) async throws(RestorationError) {
+    _ = try await launchNow(asSession: asSession)
   }
 
-  private func readSessions() async throws(RestorationError) {
+  /// Launches; returns what the keeper has restored, if it had not before.
+  func launchNow(asSession: Bool) async throws(RestorationError) -> RestorationReport? {
+    let report = try await launches.run { () async throws(RestorationError) in
+      try await readSessions(asSession: asSession)
+    }
+    try await discard(overBound + openSessions.filter { !$0.isRestorable && $0.state == .stored })
+    return report
+  }
+
+  @discardableResult
+  func readSessions(asSession: Bool) async throws(RestorationError) -> RestorationReport? {
+    self.asSession = asSession
+    if keeper.settings.last != nil { keeper.settings.keptHost = self }
+    var report: RestorationReport?
     if keeper.document == nil {
-      let report = try await keeper.restore()
-      if case .inUse(let process) = report.outcome {
+      let restored = try await keeper.restore { keeper.autosave?.roots() ?? [] }
+      if case .inUse(let process) = restored.outcome {
         throw RestorationError(ArchiveError(.locked, subject: process))
       }
+      report = restored
     }
     for (identifier, node) in try await keeper.storedScenes(besides: Set(sessions.keys)) {
       switch node {
@@ -92,7 +111,25 @@ public final class SceneHost {
       case .failure(let error): unreadSessions[identifier] = error
       }
     }
-    if !openSessions.isEmpty { restoreReason = .launch }
+    // Those that were opened while the key was locked stay at the front.
+    for scene in connectedScenes.reversed() { moveToFront(scene.session) }
+    let isFirst = openSessions.isEmpty && report.map { $0.outcome == .noArchive } ?? true
+    restoreReason =
+      isFirst ? .pristine : asSession ? .session : keeper.known.followsEnd ? .launch : .recover
+    return report
+  }
+
+  /// Whether the key was locked when the sessions were to be read; then no stored file is changed.
+  public var isLocked: Bool { keeper.status == .notRestored(.locked) }
+
+  /// Reads the sessions that were locked, and saves what could not be; call the method when the key may be there.
+  ///
+  /// The sessions join ``openSessions`` behind those that were opened meanwhile; ``restoreScenes()`` connects them.
+  ///
+  /// - Throws: As ``launch(asSession:)``. A key that is still locked is no error.
+  public func protectedDataDidBecomeAvailable() async throws(RestorationError) {
+    if isLocked { try await launch(asSession: asSession) }
+    keeper.autosave?.turns.change()
   }
 
   /// Forgets the windows of a state of which the keeper knows no more; those that are connected stay.
@@ -124,16 +161,17 @@ public final class SceneHost {
   ///
   /// - Parameters:
   ///   - role: The role of the window.
-  ///   - name: The name of its configuration; nil for the first one of the role.
+  ///   - configurationName: The name of its configuration; nil for the first one of the role.
   ///   - activity: What the window is opened for.
   /// - Returns: The scene.
   /// - Throws: ``RestorationError`` with `noConfiguration` or `noDelegate`.
   @discardableResult
   public func open(
-    _ role: SceneRole = .windowApplication, configuration name: String? = nil,
+    _ role: SceneRole = .windowApplication, configurationName: String? = nil,
     activity: UserActivity? = nil
   ) async throws(RestorationError) -> RestorableScene {
-    try await connect(SceneSession(role, configurationName: name), activity, toFront: true)
+    try await connect(
+      SceneSession(role, configurationName: configurationName), activity, toFront: true)
   }
 
   /// Connects a session, or brings its scene to the front.
@@ -151,7 +189,7 @@ public final class SceneHost {
   }
 
   /// A second call while the first one reads waits for the scene of that one.
-  private func connect(
+  func connect(
     _ session: SceneSession, _ activity: UserActivity?, toFront: Bool
   ) async throws(RestorationError) -> RestorableScene {
     try await session.turns.run { () async throws(RestorationError) in
@@ -171,7 +209,7 @@ public final class SceneHost {
       !session.isLeaving, session.go(on: .connect)
     else {
       throw RestorationError(
-        .notConnected, "The session was discarded. Use one of the host's openSessions.")
+        .notConnected, "The session is not open. Use one of the host's openSessions.")
     }
     let options = SceneConnectionOptions(
       userActivities: [activity].compactMap(\.self), restoreReason: restoreReason)
@@ -179,7 +217,9 @@ public final class SceneHost {
     do throws(RestorationError) {
       let configuration = try chosenConfiguration(for: session, options)
       scene = RestorableScene(session, keeper, try await newDelegate(configuration))
+      if session.state == .opening { session.isRestorable = configuration.isRestorable }
       session.node.content.configurationName = configuration.name
+      session.node.content.dropActivity(expiredAt: keeper.settings.now())
     } catch {
       session.go(on: .fail)
       throw error
@@ -202,12 +242,14 @@ public final class SceneHost {
     _ scene: RestorableScene, _ options: SceneConnectionOptions
   ) async throws(RestorationError) {
     let session = scene.session
-    let report = try await keeper.restore(
-      session.node, for: { scene.delegate as? any StateDelegate }
-    ) {
+    let report = try await keeper.restore(session.node) {
       guard session.go(on: .appear) else { return }
-      (session.scene, sessions[session.persistentIdentifier]) = (scene, session)
+      (session.scene, scenes[session]) = (scene, scene)
+      sessions[session.persistentIdentifier] = session
       scene.show(options)
+    } restored: { report in
+      scene.restoration = .success(report)
+      scene.restoreInteractionState()
     }
     // The session may have been discarded meanwhile.
     guard session.scene === scene else {
@@ -217,9 +259,10 @@ public final class SceneHost {
     (scene.restoration, session.failure) = (.success(report), nil)
   }
 
-  private func moveToFront(_ session: SceneSession) {
-    let last = min(sessions.values.map(\.node.content.turn).max() ?? 0, .max - 1)
-    if session.node.content.turn < last || last == 0 { session.node.content.turn = last + 1 }
+  func moveToFront(_ session: SceneSession) {
+    let others = sessions.values.filter { $0 !== session }.map(\.node.content.turn)
+    let last = min(others.max() ?? 0, .max - 1)
+    if session.node.content.turn <= last { session.node.content.turn = last + 1 }
   }
 
   private func chosenConfiguration(
@@ -263,202 +306,6 @@ public final class SceneHost {
     } catch {
       throw RestorationError(.noDelegate, "The scene's delegate could not be made: \(error.reason)")
     }
-  }
-
-  // MARK: Saving
-
-  /// The windows as a save of the whole state asks them, also those that are not connected.
-  func prepareAll() -> SceneNodes {
-    for scene in connectedScenes where scene.needsSave { scene.prepareSave() }
-    return SceneNodes(asked: sessions.values.filter { !$0.isLeaving }.map(\.node))
-  }
-
-  /// Saves a window, and asks that window alone.
-  ///
-  /// - Parameter scene: A scene that is connected.
-  /// - Returns: What the save did.
-  /// - Throws: ``RestorationError`` with `notConnected`, and as a save of the keeper does.
-  @discardableResult
-  public func save(_ scene: RestorableScene) async throws(RestorationError) -> PreservationReport {
-    guard scene.delegate != nil else { throw .sceneIsNotConnected }
-    do throws(RestorationError) {
-      var isAsked = false
-      let report = try await keeper.save {
-        isAsked = scene.delegate != nil && !scene.session.isLeaving
-        guard isAsked else { return SavedParts() }
-        scene.prepareSave()
-        return SavedParts(scenes: SceneNodes(asked: [scene.session.node]))
-      }
-      if !isAsked, report.outcome == .saved { throw .sceneIsNotConnected }
-      return report
-    } catch {
-      scene.needsSave = true
-      throw error
-    }
-  }
-
-  /// Saves what sessions say, also those that are not connected.
-  ///
-  /// - Throws: As a save of the keeper does.
-  public func saveSessions() async throws(RestorationError) {
-    _ = try await keeper.save { SavedParts(scenes: prepareAll()) }
-  }
-
-  /// Saves a window whose scene goes to the background.
-  ///
-  /// - Parameter scene: A scene that is connected.
-  /// - Returns: What the save did.
-  /// - Throws: As ``save(_:)``.
-  @discardableResult
-  public func background(_ scene: RestorableScene) async throws(RestorationError)
-    -> PreservationReport
-  {
-    scene.enterBackground()
-    return try await save(scene)
-  }
-
-  /// Saves a window and lets its scene go; the session stays, and the next launch brings it back.
-  ///
-  /// - Parameter scene: A scene that is connected; it stays if it cannot be saved.
-  /// - Returns: What the save did.
-  /// - Throws: As ``save(_:)``.
-  @discardableResult
-  public func disconnect(_ scene: RestorableScene) async throws(RestorationError)
-    -> PreservationReport
-  {
-    try await scene.session.turns.run { () async throws(RestorationError) in
-      scene.enterBackground()
-      let report = try await saveLast(scene)
-      if report.outcome == .saved { release(scene) }
-      return report
-    }
-  }
-
-  /// Saves a window for the last time, and what says meanwhile that it has changed.
-  private func saveLast(
-    _ scene: RestorableScene
-  ) async throws(RestorationError) -> PreservationReport {
-    var report = try await save(scene)
-    for _ in 0..<Self.largestRepetition where scene.hasChanged && report.outcome == .saved {
-      report = try await save(scene)
-    }
-    return report
-  }
-
-  /// How often a window is saved once more that changes while it is saved for the last time.
-  private static let largestRepetition = 4
-
-  private func release(_ scene: RestorableScene, on event: SessionState.Event = .leave) {
-    guard scene.session.go(on: event) else { return }
-    keeper.leave(scene.session.node)
-    scene.leave()
-  }
-
-  /// Lets the state and all windows go, so that another instance of the app can have them.
-  public func close() async { await keeper.close() }
-
-  // MARK: Closing
-
-  /// Closes a window.
-  ///
-  /// With a ``closedSceneBound`` the window is saved, and can be opened again; without one no file has anything
-  /// of the window any more.
-  ///
-  /// - Parameter scene: A scene that is connected.
-  /// - Throws: ``RestorationError`` if the window cannot be saved: it is closed all the same, and can be opened
-  ///   again as it is stored. Without a bound as ``discard(_:)``.
-  public func close(_ scene: RestorableScene) async throws(RestorationError) {
-    try await scene.session.turns.run { () async throws(RestorationError) in
-      try await closeNow(scene)
-    }
-  }
-
-  private func closeNow(_ scene: RestorableScene) async throws(RestorationError) {
-    guard scene.session.scene === scene else { throw .sceneIsNotConnected }
-    guard closedSceneBound != nil else { return try await discard([scene.session]) }
-    scene.session.node.content.closedAt = keeper.settings.now()
-    let saved = await Result { () async throws(RestorationError) in try await saveLast(scene) }
-    release(scene, on: .close)
-    try await discardClosed()
-    let outcome = try saved.get().outcome
-    guard outcome == .saved else {
-      throw RestorationError(.archive, "The window is closed as it is stored: \(outcome.reason)")
-    }
-  }
-
-  /// Opens a window again that was closed, as it was then.
-  ///
-  /// - Parameters:
-  ///   - session: One of ``closedSessions``.
-  ///   - activity: What the user wants to do in it.
-  /// - Returns: The scene.
-  /// - Throws: As ``connect(_:activity:)``; the session stays closed then.
-  @discardableResult
-  public func reopen(
-    _ session: SceneSession, activity: UserActivity? = nil
-  ) async throws(RestorationError) -> RestorableScene {
-    guard session.state == .closed else {
-      throw RestorationError(
-        .notConnected, "The session is not closed. Use one of the host's closedSessions.")
-    }
-    return try await connect(session, activity, toFront: true)
-  }
-
-  /// Hands an activity that came in to the window that was at the front last, or else to a new one.
-  ///
-  /// - Parameter activity: The activity.
-  /// - Returns: The scene that has it.
-  /// - Throws: As ``connect(_:activity:)`` and ``open(_:configuration:activity:)``.
-  @discardableResult
-  public func continueActivity(
-    _ activity: UserActivity
-  ) async throws(RestorationError) -> RestorableScene {
-    // A delegate that is being made may ask for that: its own session waits for it.
-    let last = openSessions.first { [.stored, .connected].contains($0.state) }
-    guard let last else { return try await open(activity: activity) }
-    return try await connect(last, activity: activity)
-  }
-
-  /// Lets windows go, open or closed: no file has anything of them any more.
-  ///
-  /// - Parameter given: Sessions of the host; others are passed over.
-  /// - Throws: ``RestorationError`` as a save of the keeper does; then the sessions stay. If only the file could
-  ///   not be written anew, the sessions are gone, and the next launch does that.
-  public func discard(_ given: [SceneSession]) async throws(RestorationError) {
-    let leaving = given.filter { sessions[$0.persistentIdentifier] === $0 }
-    guard !leaving.isEmpty else { return }
-    for session in leaving { session.isLeaving = true }
-    defer { for session in leaving { session.isLeaving = false } }
-    let result = await Result { () async throws(RestorationError) in
-      try await keeper.discard(leaving.map(\.node))
-    }
-    // The commit may be there though the file could not be written anew.
-    let gone = leaving.filter { keeper.hasLost($0.node) }
-    for session in gone where session.go(on: .discard) {
-      sessions[session.persistentIdentifier] = nil
-      session.scene?.leave()
-    }
-    if !gone.isEmpty { delegate?.host(self, didDiscardSceneSessions: gone) }
-    try result.get()
-  }
-
-  /// Lets the closed windows go that are over the bound.
-  private func discardClosed() async throws(RestorationError) {
-    let (bound, now) = (closedSceneBound ?? ClosedSceneBound(count: 0), keeper.settings.now())
-    let over = closedSessions.enumerated().filter { place, session in
-      place >= bound.count
-        || session.closedAt.map { now.timeIntervalSince($0) > bound.age } ?? false
-    }
-    try await discard(over.map(\.element).filter { $0.state == .closed })
-  }
-}
-
-extension RestorationError {
-  fileprivate static var sceneIsNotConnected: RestorationError {
-    RestorationError(
-      .notConnected,
-      "The scene is not connected, or is being discarded, so it cannot be saved. Connect its session."
-    )
   }
 }
 

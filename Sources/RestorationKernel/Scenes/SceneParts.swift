@@ -14,54 +14,8 @@ struct SceneNodes {
   var asked: [SceneNode] = []
   /// The windows that go, with all below them.
   var leaving: [SceneNode] = []
-}
-
-/// A window, as the tree has it: what is stored of its session is its body, and its roots are below it.
-final class SceneNode: RestorableNode {
-  static let stateTracking = StateTracking.invalidated
-
-  let identifier: String
-  /// What is stored of the session.
-  var content: SceneContent {
-    didSet { if content != oldValue { invalidateRestorableState() } }
-  }
-  /// Gives the roots of the window; nil while it is not connected, and what is below it stays as it is stored.
-  var roots: (() -> [any RestorableNode])?
-
-  /// The roots that a restore goes on with: each restore asks for them once.
-  fileprivate var restoredRoots: [any RestorableNode]?
-
-  var restorationIdentifier: String { identifier }
-  var restorationChildren: [any RestorableNode] { restoredRoots ?? roots?() ?? [] }
-
-  init(_ identifier: String, _ content: SceneContent) {
-    (self.identifier, self.content) = (identifier, content)
-  }
-
-  func encodeRestorableState(with coder: StateEncoder) throws {
-    try coder.encode(content, forKey: SceneContent.key)
-  }
-
-  /// Reads nothing but what the launch has read: the app may have changed that since.
-  func decodeRestorableState(with coder: StateDecoder) throws {
-    _ = try coder.decode(SceneContent.self, forKey: SceneContent.key)
-  }
-}
-
-/// What is stored of a session.
-struct SceneContent: Hashable, Codable, Sendable {
-  static let key = "scene"
-
-  let role: SceneRole
-  var configurationName: String?
-  var activity: UserActivity.Content?
-  var userInfo: [String: PropertyListValue] = [:]
-  /// The larger one was at the front later.
-  var turn = 0
-  /// When the window was closed; nil for one that is open.
-  var closedAt: Date?
-  /// What the window shows, if the app has said it.
-  var windowValue: ValueContent?
+  /// Whether the names of those that go are stored again, by another save that follows at once.
+  var leaveNames = false
 }
 
 extension Document {
@@ -69,7 +23,7 @@ extension Document {
   var roots: [Int32] { self[Self.tree].children.filter { self[$0].place.role != .scene } }
 
   /// The windows, connected or not.
-  var scenes: [Int32] { self[Self.tree].children.filter { self[$0].place.role == .scene } }
+  package var scenes: [Int32] { self[Self.tree].children.filter { self[$0].place.role == .scene } }
 
   func scene(_ identifier: String) -> Int32? {
     scenes.first { self[$0].place.name == identifier }
@@ -141,7 +95,7 @@ extension Survey {
 
 extension StateKeeper {
   /// The roots of the tree, and the windows of the app.
-  func parts(_ roots: [any RestorableNode]) -> SavedParts {
+  func parts(_ roots: [any RestorableNode]?) -> SavedParts {
     SavedParts(roots: roots, scenes: settings.host?.prepareAll() ?? SceneNodes())
   }
 
@@ -182,7 +136,9 @@ extension StateKeeper {
   ) -> Result<SceneNode, any Error> {
     Result {
       guard let body = try body.get() else { throw ArchiveError(.malformed, subject: "no scene") }
-      let node = SceneNode(name, try body.decode(SceneContent.self, forKey: SceneContent.key))
+      var content = try body.decode(SceneContent.self, forKey: SceneContent.key)
+      content.dropActivity(expiredAt: settings.now())
+      let node = SceneNode(name, content)
       if let slot = document?.scene(name) {
         KnownObjects.shared.note(node, at: slot, of: owner)
       }
@@ -196,7 +152,7 @@ extension StateKeeper {
   ///
   /// - Throws: As a restore; also if the last launches crashed in the window, which is not shown then.
   func restore(
-    _ scene: SceneNode, for delegate: () -> (any StateDelegate)?, showing show: () -> Void
+    _ scene: SceneNode, showing show: () -> Void, restored: (RestorationReport) -> Void
   ) async throws(RestorationError) -> RestorationReport {
     try await call { () async throws in
       // An autosave knows a new window from then on.
@@ -228,8 +184,9 @@ extension StateKeeper {
           scene.restoredRoots = nil
           findings.launch?.reach(nil)
         }
-        var report = restore(late, bodies, for: delegate())
+        var report = restore(late, bodies, for: scene.delegate)
         settings.values?.describe(in: &report, of: scene.identifier)
+        restored(report)
         return report
       }
       show()
@@ -243,12 +200,9 @@ extension StateKeeper {
   func discard(_ scenes: [SceneNode]) async throws(RestorationError) {
     repeat {
       let report = try await save { SavedParts(scenes: SceneNodes(leaving: scenes)) }
-      guard report.outcome == .saved else {
-        throw RestorationError(.archive, "The windows stay stored: \(report.outcome.reason)")
-      }
+      guard report.outcome == .saved else { throw .notSaved(report.outcome) }
       // A save that blocked the actor may have come in the place of this one.
     } while scenes.contains { document?.scene($0.identifier) != nil }
-    settings.values?.forget(scenes.map(\.identifier))
     try await inFile { (queue) throws(ArchiveError) in try queue.file.compactWithoutTrace() }
   }
 
@@ -268,6 +222,11 @@ extension StateKeeper {
   /// Whether nothing is stored of a window, as far as the keeper knows.
   func hasLost(_ scene: SceneNode) -> Bool {
     document.map { $0.scene(scene.identifier) == nil } ?? false
+  }
+
+  /// Whether a window has said that it has changed, or is new.
+  func hasChanged(_ scene: SceneNode) -> Bool {
+    KnownObjects.shared.known(scene, to: owner)?.hasChanged ?? true
   }
 
   /// Whether somebody has changed whom no save has asked.
@@ -292,7 +251,7 @@ extension StateKeeper {
 
   /// - Throws: That windows are connected, which would go on with what another state has of them.
   func checkNoneIsConnected() throws(RestorationError) {
-    guard settings.host?.connectedScenes.isEmpty == false else { return }
+    guard document != nil, settings.host?.connectedScenes.isEmpty == false else { return }
     throw RestorationError(
       .inUse, "Windows are connected. Disconnect them first, and connect them again.")
   }

@@ -123,7 +123,14 @@ package protocol LinkingDirectory: StateDirectory {
 }
 
 extension StateDirectory {
-  func moments(of name: String) -> MomentStore {
+  /// The directory, if another place has its states, too.
+  var linked: (any LinkedDirectory)? {
+    // To ask a type whether it has a protocol takes longer than to compare it.
+    self is FileStateDirectory || self is MemoryStateDirectory
+      ? nil : self as? any LinkedDirectory
+  }
+
+  package func moments(of name: String) -> MomentStore {
     // To ask a type whether it has a protocol takes longer than to compare it.
     if let files = self as? FileStateDirectory {
       return MomentStore(linking: files.file(of: name), in: "\(files.path)/\(name).history")
@@ -168,8 +175,10 @@ package struct LaunchNote: Hashable, Sendable {
     case restoring = 1
     /// Only values and late elements may still be decoded.
     case restored
-    /// The app has ended by itself.
+    /// The app has ended by itself in the midst of that.
     case ended
+    /// The app has said that it ends.
+    case closed
   }
 
   package let stage: Stage

@@ -181,7 +181,9 @@ final class Places {
     var places: [Place] = []
     var (slot, passed): (Int32, Set<Int32>) = (slot, [])
     // Those that nobody has may lie below each other.
-    while slot > Document.tree, !now.orphans.contains(slot) || passed.insert(slot).inserted {
+    while slot > Document.tree, places.isEmpty || role(of: slot) != .scene,
+      !now.orphans.contains(slot) || passed.insert(slot).inserted
+    {
       places.append(place(of: slot))
       slot = places[places.count - 1].parent
     }

@@ -51,6 +51,8 @@ package final class ValueTable: Sendable {
     /// What a save has to write or to remove, each with the number of its last change.
     var changed: ValueChanges = [:]
     var changeCount = 0
+    /// The windows that are not restorable, that go with the save under way, and that are gone.
+    var (hidden, leaving, gone): (Set<String>, Set<String>, Set<String>) = ([], [], [])
     /// Whether the last save could not encode a value; the next one tries again.
     var hasFailed = false
     /// Whether a value was set that no save stores.
@@ -71,9 +73,19 @@ package final class ValueTable: Sendable {
     mutating func change(_ name: ValueName) {
       changeCount += 1
       changed[name] = changeCount
-      if entries[name]?.record != nil { return }
-      entries[name]?.record = nextRecord
-      nextRecord += 1
+    }
+
+    /// What is to be stored of a value, with its record; nothing of one in a window that is not restorable, or
+    /// goes.
+    mutating func row(_ name: ValueName) -> Entry {
+      let entry = entries[name] ?? Entry()
+      let isHidden = [hidden, leaving, gone].contains { $0.contains(name.window) }
+      if isHidden || !entry.isStored { return Entry(record: entry.record, kept: entry.kept) }
+      if entry.record == nil {
+        entries[name]?.record = nextRecord
+        nextRecord += 1
+      }
+      return entries[name] ?? entry
     }
   }
 
@@ -179,20 +191,24 @@ package final class ValueTable: Sendable {
   ///
   /// - Parameters:
   ///   - builder: Takes the records.
-  ///   - windows: The windows that go with their values.
+  ///   - hidden: The windows that are not restorable; nil if they are as before.
+  ///   - leaving: The windows that go.
   /// - Returns: The records that go, and what is stored once the records are.
   func write(
-    to builder: RecordBuilder, leaving windows: Set<String> = []
+    to builder: RecordBuilder, hiding hidden: Set<String>? = nil, leaving: Set<String> = []
   ) -> (removed: [UInt64], changes: ValueChanges) {
     let (all, rows) = state.withLock { state in
-      let leaving = windows.isEmpty ? [] : state.entries.keys.filter { windows.contains($0.window) }
-      let names = Set(state.changed.keys).union(leaving).sorted { $0.tag < $1.tag }
-      return (state.changed, names.compactMap { name in state.entries[name].map { (name, $0) } })
+      let turned = state.hidden.symmetricDifference(hidden ?? state.hidden).union(leaving)
+      let others = turned.isEmpty ? [] : state.entries.keys.filter { turned.contains($0.window) }
+      for name in others { state.change(name) }
+      (state.hidden, state.leaving) = (hidden ?? state.hidden, leaving)
+      let names = state.changed.keys.sorted { $0.tag < $1.tag }
+      return (state.changed, names.map { ($0, state.row($0)) })
     }
     var (removed, changes) = ([UInt64](), all)
     for (name, entry) in rows {
       guard let record = entry.record else { continue }
-      if windows.contains(name.window) || !entry.isStored {
+      if !entry.isStored {
         removed += [record] + (entry.kept.map { [$0.record] } ?? [])
         continue
       }
@@ -213,9 +229,19 @@ package final class ValueTable: Sendable {
   }
 
   /// Notes that changes are stored; what has changed since is not.
-  func settle(_ changes: ValueChanges) {
+  ///
+  /// - Parameters:
+  ///   - changes: What was written.
+  ///   - isAlone: Whether no save of the actor has written it.
+  func settle(_ changes: ValueChanges, isAlone: Bool = false) {
     state.withLock { state in
-      state.changed = state.changed.filter { changes[$0.key] != $0.value }
+      for (name, number) in changes where state.changed[name] == number {
+        state.changed[name] = nil
+        guard !state.row(name).isStored, var entry = state.entries[name] else { continue }
+        (entry.record, entry.kept) = (nil, nil)
+        state.entries[name] = entry
+      }
+      if !isAlone { state.gone.formUnion(state.leaving.subtracting(state.hidden)) }
     }
   }
 
@@ -271,15 +297,6 @@ package final class ValueTable: Sendable {
   func reset() {
     for box in state.withLock({ $0.entries.values.compactMap(\.box) }) { box.reset() }
     beginAnew(withUnread: false)
-  }
-
-  /// Forgets the values of windows that are gone.
-  func forget(_ windows: [String]) {
-    state.withLock { state in
-      for name in state.entries.keys where windows.contains(name.window) {
-        (state.entries[name], state.changed[name]) = (nil, nil)
-      }
-    }
   }
 
   // MARK: Reports and problems

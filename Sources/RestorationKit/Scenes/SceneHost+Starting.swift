@@ -38,15 +38,15 @@ extension SceneHost {
       try await launch(asSession: asSession)
     } catch {
       guard error.code != .inUse else { throw error }
-      start.note(error)
+      start.note(error.description)
     }
-    if isListLocked { start.note(RestorationError(.keyLocked())) }
+    if isListLocked { start.note(RestorationError(.keyLocked()).description) }
     let failures = await restoreScenes()
     for session in openSessions {
       if let scene = session.scene {
         start.take(scene)
       } else if let failure = failures[session] {
-        start.note(failure, session)
+        start.note(failure.description, session)
       }
     }
     if connectedScenes.isEmpty { start.take(opened: try await open()) }

@@ -27,8 +27,8 @@ public struct SceneStart {
   /// same name in this process.
   public internal(set) var problems: [Problem] = []
 
-  mutating func note(_ error: RestorationError, _ session: SceneSession? = nil) {
-    problems.append(Problem(session: session, reason: error.description))
+  mutating func note(_ reason: String, _ session: SceneSession? = nil) {
+    problems.append(Problem(session: session, reason: reason))
   }
 
   /// Takes in a scene that is back, and what is wrong with it.
@@ -52,15 +52,11 @@ public struct SceneStart {
   private mutating func noteProblem(of scene: RestorableScene) {
     let (status, session) = (scene.restorationStatus, scene.session)
     switch scene.restoration {
-    case .failure(let error): note(error, session)
+    case .failure(let error): note(error.description, session)
     case .success where !status.isActive: note(status.description, session)
     case .success(let report): if let flaw = report.flaw { note(flaw, session) }
     case nil: break
     }
-  }
-
-  private mutating func note(_ reason: String, _ session: SceneSession) {
-    problems.append(Problem(session: session, reason: reason))
   }
 }
 

@@ -377,10 +377,3 @@ private final class Changes: @unchecked Sendable {
     count += 1
   }
 }
-
-#if RESTORATION_NEXT
-extension SceneHost {
-  /// Each save of the new core stores all that has changed.
-  fileprivate func saveChangedScenes() async throws { try await saveSessions() }
-}
-#endif

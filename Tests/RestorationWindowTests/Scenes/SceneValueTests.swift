@@ -118,10 +118,3 @@ final class SceneValueTests: XCTestCase {
     XCTAssertEqual(back.page, 1)
   }
 }
-
-#if RESTORATION_NEXT
-extension SceneHost {
-  /// Each save of the new core stores all that has changed.
-  fileprivate func saveChangedScenes() async throws { try await saveSessions() }
-}
-#endif
