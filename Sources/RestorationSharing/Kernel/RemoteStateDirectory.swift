@@ -102,7 +102,8 @@ public final class RemoteStateDirectory: StateDirectory {
   }
 
   /// A storage whose content need not survive a power cut.
-  private static func brief(_ name: String, in directory: any StateDirectory) -> any ArchiveStorage {
+  private static func brief(_ name: String, in directory: any StateDirectory) -> any ArchiveStorage
+  {
     guard let files = directory as? FileStateDirectory else {
       return directory.storage(named: name)
     }

@@ -25,7 +25,8 @@ final class StoreLink {
   var unremoved: RemoteStoreError?
 
   init(
-    _ file: StateFile, in directory: RemoteStateDirectory, _ look: @escaping @Sendable () async -> Void
+    _ file: StateFile, in directory: RemoteStateDirectory,
+    _ look: @escaping @Sendable () async -> Void
   ) {
     (self.file, self.directory, self.look) = (file, directory, look)
     remote = directory.copy(of: file.name)
@@ -75,7 +76,8 @@ extension StoreLink: StateLink {
       defer { copyProblem = nil }
       return copyProblem
     case .history: try await askStore { try await fetchHistory() }
-    case .resolve(let keepingTheirs): return try await resolve(keepingTheirs ? .theirs : .ours, claim)
+    case .resolve(let keepingTheirs):
+      return try await resolve(keepingTheirs ? .theirs : .ours, claim)
     case .discard:
       try await fetch(call)
       await compareWithStore()
