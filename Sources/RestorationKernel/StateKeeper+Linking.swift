@@ -27,7 +27,7 @@ extension StateKeeper {
     case .unsent(let error): throw RestorationError(error)
     case .refused(let refusal):
       report.outcome = .refused(refusal)
-      Problems.say(report.said)
+      Problems.say(Array(report.said.prefix(1)))
     case nil: if !isCopyLasting { throw RestorationError(ArchiveError(.inputOutput)) }
     }
     return report
@@ -39,6 +39,7 @@ extension StateKeeper {
   ///
   /// - Throws: If the other place has another state, or if the change is in no copy that lasts.
   func send(after call: LinkedCall) async throws(RestorationError) {
+    guard file.linked != nil else { return }
     switch await file.send(after: call).outcome {
     case .sent: break
     case .unsent(let error): if !isCopyLasting { throw RestorationError(error) }

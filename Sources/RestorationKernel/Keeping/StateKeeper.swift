@@ -154,7 +154,7 @@ public final class StateKeeper {
   public func close() async {
     autosave = nil
     try? await inFile { (queue) throws(ArchiveError) in try queue.file.close() }
-    _ = await file.send(after: .close)
+    if file.linked != nil { _ = await file.send(after: .close) }
     findings.lastRestore = nil
   }
 

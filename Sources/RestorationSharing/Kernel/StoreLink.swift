@@ -67,6 +67,12 @@ extension StoreLink: StateLink {
   func fetch(
     for call: LinkedCall, isolation: isolated (any Actor)?
   ) async throws(ArchiveError) -> String? {
+    guard call != .history else {
+      // Who looks takes nothing.
+      attach()
+      try await askStore { try await fetchHistory() }
+      return nil
+    }
     let claim = call == .restore ? try file.claimToRead() : try file.claim()
     attach()
     remote.endsLease = false
@@ -75,7 +81,6 @@ extension StoreLink: StateLink {
       try await fetch(call)
       defer { copyProblem = nil }
       return copyProblem
-    case .history: try await askStore { try await fetchHistory() }
     case .resolve(let keepingTheirs):
       return try await resolve(keepingTheirs ? .theirs : .ours, claim)
     case .discard:

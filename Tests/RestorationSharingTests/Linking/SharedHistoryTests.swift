@@ -63,24 +63,6 @@ final class SharedHistoryTests: LocalCopyTestCase {
     }
   }
 
-  func testADiscardThatNoNoteSaysIsNotForgotten() async throws {
-    let saved = try await SavedOften()
-    let note = saved.copy.memory(named: "main.remote.launch").bytes
-    saved.network.isReachable = false
-    var keeper: StateKeeper? = try saved.here.launch()
-    try await keeper?.discardState()
-    keeper = nil
-    // As of a process that was killed before the note.
-    saved.copy.memory(named: "main.remote.launch").bytes = note
-    let next = try saved.here.launch()
-    let report = try await next.restore(into: [TestNode("root")])
-    XCTAssertEqual(report.outcome, .noArchive)
-    saved.network.isReachable = true
-    _ = await next.checkRemoteState()
-    let names = try await saved.base.names(prefix: "")
-    XCTAssertEqual(names, [])
-  }
-
   func testAnAppThatHasDiscardedGetsWhatAnotherMachineHasSavedSince() async throws {
     var keeper: StateKeeper? = try here.launch()
     _ = try await keeper?.save([TestNode("root", value: "Rome")])
