@@ -59,8 +59,21 @@ extension StateKeeper {
       opened.mark?.endRestore()
     } else if report.outcome == .noArchive {
       document = Document()
+      let problems = [report.launchProblem, await keyProblem()].compactMap(\.self)
+      report.launchProblem = problems.isEmpty ? nil : problems.joined(separator: "; ")
     }
     return report
+  }
+
+  /// Why saves will fail, if the provider makes no key and has none; nil if they will not.
+  private func keyProblem() async -> String? {
+    guard !settings.source.keys.makesKey else { return nil }
+    do throws(ArchiveError) {
+      try await inFileNow { (queue) throws(ArchiveError) in _ = try queue.file.key() }
+      return nil
+    } catch {
+      return "\(RestorationError.notRestored(error, makesKey: false))"
+    }
   }
 
   /// Decides what becomes of a restore that could not open the state.

@@ -304,7 +304,8 @@ extension PreservationReport: CustomStringConvertible {
       return "Not in the store: \(refusal). It is kept here; choose with resolveConflict(keeping:)."
     }
     return (outcome == .saved ? "Saved" + saved : "Nothing saved: \(outcome.reason)")
-      + (unsent.map { " It is not in the store yet, and sent when that can be reached. \($0)" } ?? "")
+      + (unsent.map { " It is not in the store yet, and sent when that can be reached. \($0)" }
+        ?? "")
       + (unsentAside.map { " What was set aside is not in the store. \($0)" } ?? "")
       + (unaskedCount == 0 ? "" : " \(unaskedCount) more have not changed.")
       + setAside.setAsideSentence + otherInstances.sentence(stateName)
