@@ -37,7 +37,7 @@ let next = (
     ].map { "RestorationKit/\($0)" },
   targets: [
     "CSodium", "RestorationFoundation", "RestorationLibc", "ArchiveCodec", "RestorationKit",
-    "RestorationInspection", "RestorationTesting",
+    "RestorationInspection", "RestorationCommand", "RestorationTesting",
     "ArchiveForge", "TestSupport", "RestorationTreeTests", "RestorationValueTests",
     "RestorationWindowTests",
     "RestorationTestingTests", "KernelTests",
