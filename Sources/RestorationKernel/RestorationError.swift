@@ -11,49 +11,51 @@ public struct RestorationError: Error, Hashable, Sendable {
   public struct Code: Hashable, Sendable {
     fileprivate let name: String
 
+    package init(_ name: String) { self.name = name }
+
     /// The archive, its key or its place cannot be used; see ``archive``.
-    public static let archive = Code(name: "archive")
+    public static let archive = Code("archive")
 
     /// The place where the directory keeps its states cannot be reached, as a store that several
     /// machines share; the description says why.
-    public static let store = Code(name: "store")
+    public static let store = Code("store")
 
     /// A value is no property list value, so user info cannot hold it.
-    public static let unsupportedValue = Code(name: "unsupportedValue")
+    public static let unsupportedValue = Code("unsupportedValue")
 
     /// A scene's configuration has another role than its session, or there is none.
-    public static let noConfiguration = Code(name: "noConfiguration")
+    public static let noConfiguration = Code("noConfiguration")
 
     /// A scene's delegate could not be made, or it follows another scene.
-    public static let noDelegate = Code(name: "noDelegate")
+    public static let noDelegate = Code("noDelegate")
 
     /// A scene is not connected, or a session is none of the host's.
-    public static let notConnected = Code(name: "notConnected")
+    public static let notConnected = Code("notConnected")
 
     /// A node that a reference names is back with another type.
-    public static let nodeTypeMismatch = Code(name: "nodeTypeMismatch")
+    public static let nodeTypeMismatch = Code("nodeTypeMismatch")
 
     /// A name was registered for two types or storyboards.
-    public static let nameTaken = Code(name: "nameTaken")
+    public static let nameTaken = Code("nameTaken")
 
     /// An application or state name cannot be the name of a file.
-    public static let invalidName = Code(name: "invalidName")
+    public static let invalidName = Code("invalidName")
 
     /// Migrations do not lead from version to version up to the one they are
     /// registered with, or the version is below 1.
-    public static let invalidMigrations = Code(name: "invalidMigrations")
+    public static let invalidMigrations = Code("invalidMigrations")
 
     /// A migration renamed a key to one that has a value, or a value has the key of the library.
-    public static let keyTaken = Code(name: "keyTaken")
+    public static let keyTaken = Code("keyTaken")
 
     /// The trees have more nodes than ``StatePolicy/nodeLimit``.
-    public static let tooManyNodes = Code(name: "tooManyNodes")
+    public static let tooManyNodes = Code("tooManyNodes")
 
     /// Another instance of the app has the state.
-    public static let inUse = Code(name: "inUse")
+    public static let inUse = Code("inUse")
 
     /// ``Restoration/begin(_:version:signals:roots:prepare:)`` was called a second time.
-    public static let alreadyBegun = Code(name: "alreadyBegun")
+    public static let alreadyBegun = Code("alreadyBegun")
   }
 
   /// The kind of failure.

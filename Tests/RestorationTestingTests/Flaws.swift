@@ -3,9 +3,7 @@ import RestorationTesting
 import Synchronization
 import XCTest
 
-#if !RESTORATION_NEXT
 import RestorationSharingTesting
-#endif
 
 /// Each flaw of a double fails the check that is there for it, and each check has a flaw.
 ///
@@ -31,7 +29,6 @@ func assertFlawsAreSeen<Subject, Flaw>(
     }, of: checks.map(\.name), covering: covers, line: line)
 }
 
-#if !RESTORATION_NEXT
 /// The same for checks that wait, all flaws at once, and doubles that are opened several times.
 func assertFlawsAreSeen<Subject: Sendable, Flaw: Sendable>(
   _ flaws: [Flaw], by checks: [AsyncConformanceCheck<Subject>], check: (Flaw) -> String,
@@ -47,7 +44,6 @@ func assertFlawsAreSeen<Subject: Sendable, Flaw: Sendable>(
   }
   assertSeen(seen, of: checks.map(\.name), covering: { _ in true }, line: line)
 }
-#endif
 
 private func assertSeen(
   _ flaws: [(name: String, check: String, failures: [RestorationTestFailure])],

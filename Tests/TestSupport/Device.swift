@@ -1,10 +1,11 @@
+internal import ArchiveCodec
 package import Foundation
 package import RestorationKit
 package import RestorationSharing
 import Synchronization
 
 /// The time of a device.
-private final class Moment: Sendable {
+private final class DeviceTime: Sendable {
   private let date = Mutex(Date(timeIntervalSinceReferenceDate: 800_000_000))
 
   func withLock<Value: Sendable>(_ body: (inout sending Date) -> sending Value) -> Value {
@@ -27,7 +28,7 @@ package final class Device {
   package var lease: RemoteLease?
   /// The clock of the pauses before the store is asked again.
   package var pauses: any Clock<Duration> = ContinuousClock()
-  private let clock = Moment()
+  private let clock = DeviceTime()
 
   package init(
     _ name: String, _ store: any RemoteStateStore, keys: any KeyProvider,
@@ -50,10 +51,70 @@ package final class Device {
       now: { [self] in now })
   }
 
+  /// How many bytes the archive has in what a store has of a state.
+  package static func archiveByteCount(
+    of stored: [UInt8], keys: any KeyProvider
+  ) async throws -> Int {
+    let (store, copy) = (MemoryRemoteStateStore(), MemoryStateDirectory())
+    store[bytes: "main"] = stored
+    _ = try await Device("reader", store, keys: keys, localCopy: copy).launch().restore()
+    return copy.memory(named: "main").bytes?.count ?? 0
+  }
+
   /// What a new process brings back of a node named `root`.
   package func restoredValue(_ state: String = "main") async throws -> String? {
     let root = TestNode("root")
     _ = try await launch(state).restore(into: [root])
     return root.value
+  }
+}
+
+extension MemoryStateDirectory {
+  /// The bytes of the older states of `main` that no restore may try, the oldest first.
+  package func asideBytes() throws -> [[UInt8]] {
+    #if RESTORATION_NEXT
+    let prefix = "main.history-"
+    return try names().filter { $0.hasPrefix(prefix) }.sorted().compactMap { name in
+      let moment = Moment(id: String(name.dropFirst(prefix.count)))
+      return moment?.reason.isRestorable == false ? memory(named: name).bytes : nil
+    }
+    #else
+    return memory(named: "main").setAsideBytes
+    #endif
+  }
+
+  /// Whether `main` is not there, or was discarded: then it has nothing but the bytes of an empty archive.
+  package var isMainGone: Bool {
+    (memory(named: "main").bytes?.count ?? 0) < Self.largestEmpty
+  }
+
+  #if RESTORATION_NEXT
+  private static let largestEmpty = 450
+  #else
+  private static let largestEmpty = 1
+  #endif
+}
+
+#if RESTORATION_NEXT
+extension StateKeeper {
+  /// The older states that a restore may try.
+  package func generations() async throws(RestorationError) -> [Moment] {
+    try await history().filter(\.reason.isRestorable)
+  }
+}
+
+extension Moment.Reason {
+  package static var unreadable: Moment.Reason { .damaged }
+}
+#endif
+
+extension RemoteStateStore {
+  /// The names of the older states of `main`, as each core gives them.
+  package func asides(_ reason: String = "") async throws -> [String] {
+    #if RESTORATION_NEXT
+    try await names(prefix: "main.history-").filter { $0.contains("-\(reason)") }
+    #else
+    try await names(prefix: "main.aside.\(reason)")
+    #endif
   }
 }

@@ -12,6 +12,11 @@ actor FileQueue {
   private var keeps: [Moment.Reason]?
   /// What has become of the last change that a caller has asked of.
   private var written = Written()
+  /// The directory, if another place has its states, too.
+  nonisolated let linked: (any LinkedDirectory)?
+  /// The copy of that state, which stays from the making of the keeper on.
+  private let copy: (any ArchiveStorage)?
+  private lazy var link = linked?.link(file) { [weak self] in _ = await self?.send(after: .look) }
 
   nonisolated var unownedExecutor: UnownedSerialExecutor {
     unsafe thread?.asUnownedSerialExecutor() ?? sharedThreads.unownedExecutor
@@ -19,7 +24,10 @@ actor FileQueue {
 
   init(_ source: StateFile.Source) {
     file = StateFile(source)
-    thread = source.directory is MemoryStateDirectory ? nil : OwnThread()
+    linked = source.directory.linked
+    copy = linked?.storage(named: source.name)
+    let isInMemory = linked?.isInMemory ?? (source.directory is MemoryStateDirectory)
+    thread = isInMemory ? nil : OwnThread()
   }
 
   /// What the keeper knows of the file after a call.
@@ -60,6 +68,19 @@ actor FileQueue {
       writer: file.writing?.writer, numbering: file.numbering, stateName: file.claimed?.name,
       others: file.claimed?.others ?? [], written: written, followsEnd: file.followsEnd)
     return (result, known)
+  }
+
+  /// Lets the link take part before a call.
+  func fetch(
+    for call: LinkedCall, _ conditions: StateFile.Conditions
+  ) async throws(ArchiveError) -> String? {
+    file.conditions = conditions
+    return try await link?.fetch(for: call, isolation: self)
+  }
+
+  /// Lets the link send what a call has changed.
+  func send(after call: LinkedCall) async -> (outcome: LinkOutcome, refusedMoment: String?) {
+    await link?.send(after: call, isolation: self) ?? (.sent, nil)
   }
 
   /// What is stored, as a restore takes it.

@@ -13,12 +13,14 @@ extension StateKeeper {
   ) async throws(RestorationError) -> PreservationReport {
     let count = turns.overtakingCount
     let result = await Result { () async throws(RestorationError) in
-      try await call { () async throws in
+      let report = try await call { () async throws in
         var isOutdated = false
         // An autosave may have waited for a call that has put another state back.
         while count == turns.overtakingCount, !isByItself || findings.hasTriedToRestore {
           do {
-            return try await saveNow(parts(), byItself: isByItself, writesAnyway: isOutdated)
+            let asked = parts()
+            let report = try await saveNow(asked, byItself: isByItself, writesAnyway: isOutdated)
+            if !asked.scenes.leaveNames || report.outcome != .saved { return report }
           } catch let error as ArchiveError where error.code == .outdated && !isOutdated {
             // Somebody has changed the stored state; what the file has kept of it decides what is written.
             isOutdated = true
@@ -29,6 +31,7 @@ extension StateKeeper {
         // A later call has stored the state.
         return PreservationReport(count == turns.overtakingCount ? .declined : .saved)
       }
+      return file.linked == nil ? report : try await sent(report)
     }
     settings.last?.save = result
     findings.lastSave = result.map(\.outcome)
@@ -115,6 +118,7 @@ extension StateKeeper {
   ///
   /// - Throws: `outdated` if a save that blocked the actor meanwhile has written a change.
   private func prepare() async throws(ArchiveError) {
+    if file.linked != nil { try await fetch(for: .save) }
     guard known.writer == nil || document == nil || findings.underWay != nil else { return }
     let number = findings.lastWrite
     try await inFileNow { [isGoingOn = document != nil] (queue) throws(ArchiveError) in
@@ -245,6 +249,18 @@ public struct PreservationReport: Hashable, Sendable {
   /// not read in this launch, or was not decoded whole; nil if none was set aside.
   public internal(set) var setAside: String?
 
+  /// Why the saved state is only in the local copy, and not in the store yet; nil if
+  /// the store has it, or no store is used.
+  public internal(set) var unsent: String?
+
+  /// Why a state in the history is only on this machine, or without a local copy
+  /// only in memory; nil if the store has it, or no store is used.
+  ///
+  /// The save with this text went on without the copy in the store. The next launch
+  /// with a local copy tries again to send one that is too large; any other is sent
+  /// again with the next save.
+  public internal(set) var unsentAside: String?
+
   /// The name of the state that was saved.
   ///
   /// The name has a number if other instances have the names before it.
@@ -272,7 +288,12 @@ extension PreservationReport: CustomStringConvertible {
 
   private var headline: String {
     let saved = writtenByteCount == 0 ? "; nothing has changed." : " \(writtenByteCount) bytes."
+    if case .refused(let refusal) = outcome {
+      return "Not in the store: \(refusal). It is kept here; choose with resolveConflict(keeping:)."
+    }
     return (outcome == .saved ? "Saved" + saved : "Nothing saved: \(outcome.reason)")
+      + (unsent.map { " It is not in the store yet, and sent when that can be reached. \($0)" } ?? "")
+      + (unsentAside.map { " What was set aside is not in the store. \($0)" } ?? "")
       + (unaskedCount == 0 ? "" : " \(unaskedCount) more have not changed.")
       + setAside.setAsideSentence + otherInstances.sentence(stateName)
   }

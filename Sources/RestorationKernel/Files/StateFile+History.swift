@@ -131,7 +131,7 @@ extension StateFile {
   /// Removes the moments that are over the bound.
   ///
   /// A failure is no reason to fail a save: the next moment brings another try.
-  func removeExcess(_ claim: Claim) {
+  package func removeExcess(_ claim: Claim) {
     let (policy, now) = conditions
     try? claim.moments.remove(policy.historyBound.excess(of: claim.moments.all(), at: now))
   }

@@ -73,6 +73,9 @@ package final class StateFile {
     mark?.letGo()
   }
 
+  /// The archive that saves go on from; nil before the first one and after another file has taken its place.
+  package var stored: Archive? { writing?.writer.archive }
+
   /// The name of the state that this instance has, or else of the one that was asked for.
   package var name: String { claimed?.name ?? source.name }
 
@@ -81,7 +84,7 @@ package final class StateFile {
   /// - Parameter policy: What becomes of a second instance; the policy of the keeper if nil.
   /// - Returns: The state that this instance has.
   /// - Throws: `locked` with the other instance as its subject if the state is in use.
-  func claim(_ policy: InstancePolicy? = nil) throws(ArchiveError) -> Claim {
+  package func claim(_ policy: InstancePolicy? = nil) throws(ArchiveError) -> Claim {
     // Without its file a lock keeps nobody out any more.
     if let claimed, try claimed.lock.get().isHeld() { return claimed }
     claimed = nil
@@ -127,7 +130,7 @@ package final class StateFile {
   }
 
   /// The state, or one that can only be read where nothing can be locked.
-  func claimToRead() throws(ArchiveError) -> Claim {
+  package func claimToRead() throws(ArchiveError) -> Claim {
     do throws(ArchiveError) { return try claim() } catch {
       guard error.code != .locked else { throw error }
       return try Claim(source.name, source, unlockedFor: error)
@@ -135,7 +138,7 @@ package final class StateFile {
   }
 
   /// Forgets what was read of the stored state, and goes on with a writer if there is one.
-  func forgetStored(
+  package func forgetStored(
     keeping reason: Moment.Reason = .unread,
     writing: (writer: ArchiveWriter, key: ArchiveKey)? = nil
   ) {
@@ -203,7 +206,7 @@ package final class Claim {
   package let name: String
   /// The instances that have the names before this one.
   package let others: [OtherInstance]
-  let context: ArchiveContext
+  package let context: ArchiveContext
   /// The storage of the state.
   let main: any ArchiveStorage
   private let directory: any StateDirectory
@@ -227,10 +230,10 @@ package final class Claim {
   }
 
   /// The older states.
-  var moments: MomentStore { directory.moments(of: name) }
+  package var moments: MomentStore { directory.moments(of: name) }
 
   /// The moments that a restore may take, the oldest first.
-  func restorable() throws(ArchiveError) -> [Moment] {
+  package func restorable() throws(ArchiveError) -> [Moment] {
     try moments.all().filter(\.reason.isRestorable)
   }
 
@@ -506,5 +509,5 @@ extension Archive {
   var isDamaged: Bool { ![nil, .truncated].contains(dropped?.code) }
 
   /// False for an archive that was written empty.
-  var hasRecords: Bool { extent.snapshotRecordCount + extent.changeCount > 0 }
+  package var hasRecords: Bool { extent.snapshotRecordCount + extent.changeCount > 0 }
 }

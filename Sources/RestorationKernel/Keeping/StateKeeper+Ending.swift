@@ -67,6 +67,7 @@ extension StateKeeper {
       try await turns.run { () async throws(ArchiveError) in
         // The state of a later call stays.
         guard count == turns.overtakingCount else { return }
+        if file.linked != nil { try await fetch(for: .discard) }
         _ = try await discardNow(keepsUnread: false)
         // The autosave knows what the app has now, and hears of the next change.
         guard count == turns.overtakingCount, !isDelegateGone, let autosave,
@@ -78,6 +79,7 @@ extension StateKeeper {
       autosave?.turns.change()
       throw RestorationError(error)
     }
+    try await send(after: .discard)
   }
 
   /// Discards in the turn that runs; returns where the file is now that nobody could read, or not all of it.

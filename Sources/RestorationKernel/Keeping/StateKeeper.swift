@@ -154,6 +154,7 @@ public final class StateKeeper {
   public func close() async {
     autosave = nil
     try? await inFile { (queue) throws(ArchiveError) in try queue.file.close() }
+    _ = await file.send(after: .close)
     findings.lastRestore = nil
   }
 
@@ -172,7 +173,7 @@ extension StateKeeper {
   /// - Returns: The moments; none if the state has none.
   /// - Throws: ``RestorationError`` if they cannot be listed, or if another instance has the state.
   public func history() async throws(RestorationError) -> [Moment] {
-    try await inFile { (queue) throws(ArchiveError) in try queue.file.history() }
+    try await inFile(for: .history) { (queue) throws(ArchiveError) in try queue.file.history() }
   }
 
   /// Makes an older state the stored one again; the one that is stored becomes a moment.
@@ -186,11 +187,18 @@ extension StateKeeper {
     try await turns.run { () async throws(RestorationError) in
       try checkNoneIsConnected()
       do throws(ArchiveError) {
+        try await fetch(for: .putBack(moment))
         try await inFileNow { (queue) throws(ArchiveError) in try queue.file.putBack(moment) }
       } catch {
         throw RestorationError(error)
       }
     }
+    forgetState()
+    try await send(after: .putBack(moment))
+  }
+
+  /// Goes on with another state, which nobody has restored.
+  func forgetState() {
     beginAnew()
     settings.host?.forgetStored()
     (findings.hasTriedToRestore, findings.lastRestore) = (false, nil)
@@ -202,6 +210,7 @@ extension StateKeeper {
   /// - Throws: ``RestorationError`` if it cannot be removed.
   public func remove(_ moment: Moment) async throws(RestorationError) {
     try await inFile { (queue) throws(ArchiveError) in try queue.file.remove([moment]) }
+    try await send(after: .remove)
   }
 
   /// Lets the next restore try again the elements that restores leave out after crashes.
@@ -373,10 +382,14 @@ extension RestorationReport: CallReport {}
 extension StateKeeper {
   /// Calls the file in a turn of its own.
   func inFile<Value: Sendable>(
+    for call: LinkedCall? = nil,
     _ body: @escaping @Sendable (isolated FileQueue) throws(ArchiveError) -> Value
   ) async throws(RestorationError) -> Value {
     try await Result { () async throws(ArchiveError) in
-      try await turns.run { () async throws(ArchiveError) in try await inFileNow(body) }
+      try await turns.run { () async throws(ArchiveError) in
+        if let call, file.linked != nil { try await fetch(for: call) }
+        return try await inFileNow(body)
+      }
     }.mapError { RestorationError($0) }.get()
   }
 

@@ -326,10 +326,16 @@ public enum ReportOutcome: Hashable, Sendable {
   /// the instance is named if it is known.
   case inUse(by: String?)
 
+  /// The place where the directory keeps its states has something else, and nothing was changed there.
+  /// What was saved is kept here.
+  ///
+  /// A directory of RestorationSharing says this, whose states several machines share.
+  case refused(Refusal)
+
   /// Whether the state is there, and is not used for a reason that nobody has chosen.
   var isProblem: Bool {
     switch self {
-    case .locked, .inUse, .crashed, .delegateGone: true
+    case .locked, .inUse, .crashed, .delegateGone, .refused: true
     default: false
     }
   }
@@ -350,6 +356,7 @@ public enum ReportOutcome: Hashable, Sendable {
         + (location == nil ? " The next save sets it aside." : location.setAsideSentence)
     case .inUse(let process):
       "\(process ?? "another instance of the app") has the state. End that one, and launch again."
+    case .refused(let refusal): "\(refusal). Choose with resolveConflict(keeping:)."
     }
   }
 }
@@ -359,6 +366,34 @@ extension String? {
   var setAsideSentence: String {
     map { " What was stored is set aside at \($0)." } ?? ""
   }
+}
+
+/// Why a state is kept on this machine only: the place where the directory keeps its states has
+/// something else, and nothing was changed there.
+///
+/// The module of such a directory says what is in the way. RestorationSharing, whose states several
+/// machines share, has the conflict of a refusal.
+public struct Refusal: Hashable, Sendable, CustomStringConvertible {
+  /// What the module of the directory reads again.
+  package let cause: any Hashable & Sendable & CustomStringConvertible
+
+  package init(because cause: some Hashable & Sendable & CustomStringConvertible) {
+    self.cause = cause
+  }
+
+  /// What is in the way, in words that complete “Not in the store:”.
+  public var reason: String { cause.description }
+
+  /// The reason.
+  public var description: String { reason }
+
+  /// Compares the causes.
+  public static func == (one: Refusal, other: Refusal) -> Bool {
+    AnyHashable(one.cause) == AnyHashable(other.cause)
+  }
+
+  /// Hashes the cause.
+  public func hash(into hasher: inout Hasher) { cause.hash(into: &hasher) }
 }
 
 /// Whether states are saved and restored now, and if not, why.

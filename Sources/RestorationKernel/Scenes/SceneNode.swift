@@ -9,9 +9,11 @@ final class SceneNode: RestorableNode {
   var content: SceneContent {
     didSet {
       if oldValue.isRestorable { mayHaveTrace = true }
-      if content != oldValue { invalidateRestorableState() }
+      if content != oldValue, !isPrepared { invalidateRestorableState() }
     }
   }
+  /// Whether a save prepares the window, which it asks anyway.
+  var isPrepared = false
   /// Whether anything may be stored of the window besides what is stored of one that is not restorable.
   var mayHaveTrace: Bool
   /// What is wrong with the activity that the delegate has given last.

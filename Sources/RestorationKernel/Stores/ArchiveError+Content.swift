@@ -7,7 +7,7 @@ extension ArchiveError {
   }
 
   /// Whether the bytes or their key are the cause, and not the way to the bytes.
-  var isAboutContent: Bool {
+  package var isAboutContent: Bool {
     [
       .notAnArchive, .unsupportedVersion, .unsupportedFeature, .damaged, .truncated, .wrongKey,
       .wrongContext, .malformed, .limitExceeded, .typeMismatch, .keyNotFound, .numberOutOfRange,

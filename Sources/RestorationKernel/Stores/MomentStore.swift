@@ -74,14 +74,19 @@ package struct MomentStore: Sendable {
 
   /// All moments, the oldest first.
   package func all() throws(ArchiveError) -> [Moment] {
-    var all = try directory.names().filter { $0.hasPrefix(prefix) }
-      .compactMap { Moment(id: String($0.dropFirst(prefix.count))) }.sorted { $0.id < $1.id }
+    var all = try listed()
     let stored = all.isEmpty ? nil : try start(of: main)
     for place in all.indices {
       let own = try start(of: storage(of: all[place]))
       all[place].isOfMain = stored != nil && own == stored
     }
     return all
+  }
+
+  /// All moments as ``all()`` has them, without a look at their bytes.
+  package func listed() throws(ArchiveError) -> [Moment] {
+    try directory.names().filter { $0.hasPrefix(prefix) }
+      .compactMap { Moment(id: String($0.dropFirst(prefix.count))) }.sorted { $0.id < $1.id }
   }
 
   /// The beginning of an archive, which has random bytes that only its copies share; nil for a file

@@ -123,6 +123,13 @@ package protocol LinkingDirectory: StateDirectory {
 }
 
 extension StateDirectory {
+  /// The directory, if another place has its states, too.
+  var linked: (any LinkedDirectory)? {
+    // To ask a type whether it has a protocol takes longer than to compare it.
+    self is FileStateDirectory || self is MemoryStateDirectory
+      ? nil : self as? any LinkedDirectory
+  }
+
   package func moments(of name: String) -> MomentStore {
     // To ask a type whether it has a protocol takes longer than to compare it.
     if let files = self as? FileStateDirectory {

@@ -76,7 +76,7 @@ extension SyncState {
   }
 
   /// A state of the store, or a place.
-  package struct Base: Equatable, Sendable {
+  package struct Base: Equatable, Codable, Sendable {
     package var version: RemoteVersion
     /// The last parcel; nil if no parcel was whole.
     package var id: RemoteParcel.ID?

@@ -6,10 +6,8 @@ internal import Synchronization
 /// waits long for its answer leaves its place to another, so it holds up no other.
 final class RemoteLookout: Sendable {
   private struct Queue {
-    /// The copies that have come since ``waiting`` was filled last, oldest first.
-    var coming: [RemoteCopy] = []
-    /// The waiting copies, the next one last.
-    var waiting: [RemoteCopy] = []
+    /// The waiting copies, the next one first.
+    var waiting: ArraySlice<RemoteCopy> = []
     var isWaiting: Set<ObjectIdentifier> = []
     /// The copies that are looked after, and whether each has to be looked after once more.
     var underWay: [ObjectIdentifier: Bool] = [:]
@@ -29,7 +27,7 @@ final class RemoteLookout: Sendable {
         if queue.underWay[id] != nil {
           queue.underWay[id] = true
         } else if queue.isWaiting.insert(id).inserted {
-          queue.coming.append(copy)
+          queue.waiting.append(copy)
         }
       }
     }
@@ -56,11 +54,7 @@ final class RemoteLookout: Sendable {
 
   private func next() -> RemoteCopy? {
     queue.withLock { queue in
-      guard queue.count < Self.largestCount else { return nil }
-      if queue.waiting.isEmpty {
-        (queue.waiting, queue.coming) = (queue.coming.reversed(), [])
-      }
-      guard let copy = queue.waiting.popLast() else { return nil }
+      guard queue.count < Self.largestCount, let copy = queue.waiting.popFirst() else { return nil }
       queue.isWaiting.remove(ObjectIdentifier(copy))
       queue.underWay[ObjectIdentifier(copy)] = false
       queue.count += 1

@@ -44,3 +44,8 @@ extension RemoteStateDirectory: LinkedDirectory {
     StoreLink(copy(of: name), in: self, files)
   }
 }
+
+extension RemoteCopy {
+  var hasUnsentMoments: Bool { hasUnsentAsides }
+  var hasRemovedMoments: Bool { hasRemovedAsides }
+}

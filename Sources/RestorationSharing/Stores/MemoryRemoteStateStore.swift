@@ -49,13 +49,7 @@ public final class MemoryRemoteStateStore: RemoteStateStore {
 
   /// Removes the bytes if the version is as expected.
   public func remove(_ name: String, expecting version: RemoteVersion) async throws -> Bool {
-    let listeners = table.withLock { table -> [AsyncStream<RemoteChange>.Continuation]? in
-      guard table[name]?.version == version else { return nil }
-      table[name] = nil
-      return Array(table.listeners.values)
-    }
-    for listener in listeners ?? [] { listener.yield(RemoteChange(name: name, version: nil)) }
-    return listeners != nil
+    change(name, expecting: version) { _ in nil } != nil
   }
 
   /// The names that begin with the prefix.
@@ -99,18 +93,19 @@ public final class MemoryRemoteStateStore: RemoteStateStore {
 
   private subscript(name: String) -> RemoteState? { table.withLock { $0[name] } }
 
+  /// Changes bytes, and tells of it; nil bytes are removed.
   private func change(
-    _ name: String, expecting version: RemoteVersion?, _ bytes: ([UInt8]?) -> [UInt8]
+    _ name: String, expecting version: RemoteVersion?, _ bytes: ([UInt8]?) -> [UInt8]?
   ) -> RemoteVersion? {
     let changed = table.withLock {
-      table -> (RemoteVersion, [AsyncStream<RemoteChange>.Continuation])? in
+      table -> (RemoteState?, RemoteVersion, [AsyncStream<RemoteChange>.Continuation])? in
       guard table[name]?.version == version else { return nil }
       let new = table.nextVersion()
-      table[name] = RemoteState(bytes: bytes(table[name]?.bytes), version: new)
-      return (new, Array(table.listeners.values))
+      table[name] = bytes(table[name]?.bytes).map { RemoteState(bytes: $0, version: new) }
+      return (table[name], new, Array(table.listeners.values))
     }
-    guard let (new, listeners) = changed else { return nil }
-    for listener in listeners { listener.yield(RemoteChange(name: name, version: new)) }
+    guard let (state, new, listeners) = changed else { return nil }
+    for listener in listeners { listener.yield(RemoteChange(name: name, version: state?.version)) }
     return new
   }
 }

@@ -31,7 +31,7 @@ final class LocalCopyDamageTests: XCTestCase {
       let stored = try await saved.stored().value
       XCTAssertEqual(stored, "next", what)
       // What the store does not have is somewhere.
-      let kept = saved.copy.memory(named: "main").setAsideBytes
+      let kept = try saved.copy.asideBytes()
       XCTAssertEqual(kept, bytes.map { whole.starts(with: $0) ? [] : [$0] } ?? [], what)
       await keeper.close()
     }

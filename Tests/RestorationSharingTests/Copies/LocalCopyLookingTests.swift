@@ -15,7 +15,7 @@ final class LocalCopyLookingTests: XCTestCase {
     let before = try saved.files
     try await look(keeper)
     XCTAssertEqual(try saved.files, before, what)
-    XCTAssertEqual(saved.copy.memory(named: "main").setAsideBytes, [], what)
+    XCTAssertEqual(try saved.copy.asideBytes(), [], what)
     await keeper.close()
   }
 

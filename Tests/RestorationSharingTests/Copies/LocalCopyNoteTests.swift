@@ -25,6 +25,7 @@ final class LocalCopyNoteTests: XCTestCase {
     return try object(Array(XCTUnwrap(Data(base64Encoded: text))))
   }
 
+  #if !RESTORATION_NEXT
   func testANoteIsOneObjectThatVersionsBeforeCanRead() async throws {
     let saved = try await SavedOften()
     let always: Set = ["parcelCount", "byteCount", "isPlace", "rest", "sample", "sentAsides"]
@@ -41,6 +42,7 @@ final class LocalCopyNoteTests: XCTestCase {
     XCTAssertTrue(always.isSubset(of: note.keys), "\(note.keys)")
     XCTAssertEqual(note["rest"] as? String, "removal")
   }
+  #endif
 
   func testAnOlderStateDoesNotPassForTheLastOneWithAnotherNote() async throws {
     for isTagged in [true, false] {
@@ -51,6 +53,11 @@ final class LocalCopyNoteTests: XCTestCase {
       var forged = try content(note)
       let olderNote = try content(saved.older[Self.name])
       for key in ["archive", "sample", "byteCount"] { forged[key] = olderNote[key] }
+      #if RESTORATION_NEXT
+      var base = try XCTUnwrap(forged["base"] as? [String: Any])
+      base["byteCount"] = (olderNote["base"] as? [String: Any])?["byteCount"]
+      forged["base"] = base
+      #endif
       if isTagged {
         var tagged = try object(note)
         tagged["note"] = Data(try bytes(forged)).base64EncodedString()
@@ -69,6 +76,7 @@ final class LocalCopyNoteTests: XCTestCase {
     }
   }
 
+  #if !RESTORATION_NEXT
   /// A machine that has saved with the version before, which noted no versions.
   private func updated() async throws -> SavedOften {
     let saved = try await SavedOften()
@@ -124,4 +132,5 @@ final class LocalCopyNoteTests: XCTestCase {
     let stored = try await saved.stored().value
     XCTAssertEqual(stored, "Oslo")
   }
+  #endif
 }

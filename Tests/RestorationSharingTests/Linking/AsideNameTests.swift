@@ -15,7 +15,7 @@ final class AsideNameTests: XCTestCase {
 
   /// The names of what conflicts have set aside.
   private func asides() async throws -> [String] {
-    try await base.names(prefix: "main.aside.conflict-")
+    try await base.asides("conflict")
   }
 
   /// What the store has under a name.
@@ -43,8 +43,29 @@ final class AsideNameTests: XCTestCase {
     try await keeper?.resolveConflict(keeping: .ours)
     let names = try await asides()
     XCTAssertEqual(names.count, 1)
-    // Both machines put it back, and one of them stores that. The other one cannot tell the store.
     var states = try await XCTUnwrap(keeper).setAsideStates()
+    #if RESTORATION_NEXT
+    // Both machines remove it. The first one cannot tell the store.
+    network.delaysWrites = true
+    try await keeper?.remove(XCTUnwrap(states.last))
+    network.delaysWrites = false
+    keeper = nil
+    _ = await other.checkRemoteState()
+    _ = try await other.restore(into: [theirs])
+    XCTAssertEqual(theirs.value, "3")
+    states = try await other.history().filter { $0.reason == .conflict }
+    XCTAssertEqual(states.count, 1)
+    try await other.remove(XCTUnwrap(states.first))
+    _ = try await save("5", other)
+    // As the state that was removed: the first one is in conflict with it.
+    let again = try here.launch()
+    network.isReachable = false
+    _ = try await again.restore(into: [root])
+    _ = try await save("6", again)
+    await again.close()
+    network.isReachable = true
+    #else
+    // Both machines put it back, and one of them stores that. The other one cannot tell the store.
     network.delaysWrites = true
     try await keeper?.putBack(XCTUnwrap(states.first))
     network.delaysWrites = false
@@ -59,6 +80,7 @@ final class AsideNameTests: XCTestCase {
     try await other.putBack(XCTUnwrap(states.first))
     _ = try await other.restore(into: [theirs])
     _ = try await save("5", other)
+    #endif
     let left = try await asides()
     XCTAssertEqual(left, [])
     // The other one begins anew, and sets aside what it finds in the same moment.
@@ -67,8 +89,13 @@ final class AsideNameTests: XCTestCase {
     _ = await next.checkRemoteState()
     try await next.resolveConflict(keeping: .ours)
     let last = try await asides()
+    // In the new core a name has a size, too.
+    #if RESTORATION_NEXT
+    XCTAssertEqual(last.count, 1)
+    #else
     XCTAssertEqual(last, names)
-    let value = try await value(storedAs: names.first)
+    #endif
+    let value = try await value(storedAs: last.first)
     XCTAssertEqual(value, "5")
   }
 

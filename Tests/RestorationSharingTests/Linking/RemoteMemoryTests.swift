@@ -22,7 +22,8 @@ final class RemoteMemoryTests: XCTestCase {
     let keeper = try Device("here", base, keys: keys).launch()
     _ = try await keeper.save([TestNode("root", value: "Rome")])
     let state = try XCTUnwrap(base[bytes: "main"])
-    let store = CrowdedStore(base, asides: 200, of: state, byteCount: 2 << 20)
+    let size = try await Device.archiveByteCount(of: state, keys: keys)
+    let store = CrowdedStore(base, asides: 200, of: state, of: size, byteCount: 2 << 20)
     let next = try Device("there", store, keys: keys).launch()
     _ = try await next.restore()
     let before = try residentSize()
@@ -43,9 +44,20 @@ private final class CrowdedStore: RemoteStateStore {
   private let state: [UInt8]
   private let byteCount: Int
 
-  init(_ base: MemoryRemoteStateStore, asides count: Int, of state: [UInt8], byteCount: Int) {
+  init(
+    _ base: MemoryRemoteStateStore, asides count: Int, of state: [UInt8], of size: Int,
+    byteCount: Int
+  ) {
     (self.base, self.state, self.byteCount) = (base, state, byteCount)
+    #if RESTORATION_NEXT
+    names = (0..<count).map { number in
+      // The last one has the state.
+      "main.history-\(String(1_000_000_001 + number).dropFirst())-1-conflict-"
+        + "\(number == count - 1 ? size : size + byteCount)"
+    }
+    #else
     names = (0..<count).map { "main.aside.conflict-\($0)" }
+    #endif
   }
 
   var location: String { "a crowded store" }

@@ -36,10 +36,10 @@ final class RemoteOverlapTests: XCTestCase {
     let saving = Task { try await keeper.save([root]) }
     try await waitUntil("a write waits for its answer") { network.isHolding }
     let discarding = Task { try await keeper.discardState() }
-    try await waitUntil("the state is gone") { copy.memory(named: "main").bytes == nil }
+    try await waitUntil("the state is gone") { copy.isMainGone }
     root.value = value
     let replacing = Task { try await keeper.save([root]) }
-    try await waitUntil("there is another") { copy.memory(named: "main").bytes != nil }
+    try await waitUntil("there is another") { !copy.isMainGone }
     network.isReachable = false
     network.holdsWrites = false
     _ = try await saving.value
@@ -142,7 +142,7 @@ final class RemoteOverlapTests: XCTestCase {
     root.value = "Paris"
     _ = try await keeper.save([root])
     try await keeper.resolveConflict(keeping: .theirs)
-    let aside = try await base.names(prefix: "main.aside.")
+    let aside = try await base.asides()
     XCTAssertEqual(aside.count, 1)
     let states = try await keeper.setAsideStates()
     try await saveThere("Bern")
@@ -152,7 +152,7 @@ final class RemoteOverlapTests: XCTestCase {
     } catch let error as RestorationError {
       XCTAssertEqual(error.code, .conflict)
     }
-    let left = try await base.names(prefix: "main.aside.conflict")
+    let left = try await base.asides("conflict")
     XCTAssertEqual(left, aside)
   }
 
@@ -170,7 +170,7 @@ final class RemoteOverlapTests: XCTestCase {
     let states = try await next.setAsideStates()
     XCTAssertEqual(states.map(\.reason), [.conflict])
     for state in states { try await next.removeSetAside(state) }
-    let names = try await base.names(prefix: "main.aside.")
+    let names = try await base.asides()
     XCTAssertEqual(names, [])
   }
 
@@ -206,7 +206,7 @@ final class RemoteOverlapTests: XCTestCase {
       _ = try await keeper.save([root])
       try await keeper.resolveConflict(keeping: .ours)
     }
-    let names = try await base.names(prefix: "main.aside.conflict-")
+    let names = try await base.asides("conflict")
     XCTAssertEqual(names.count, 31)
     let states = try await keeper.setAsideStates()
     XCTAssertEqual(states.count, names.count)

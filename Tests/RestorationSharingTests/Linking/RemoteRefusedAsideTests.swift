@@ -6,6 +6,11 @@ import RestorationTesting
 import TestSupport
 import XCTest
 
+/// Whether a name is that of an older state.
+private func isAside(_ name: String) -> Bool {
+  name.contains(".aside.") || name.contains(".history-")
+}
+
 /// What was set aside and the store does not take.
 @MainActor
 final class RemoteRefusedAsideTests: XCTestCase {
@@ -26,7 +31,7 @@ final class RemoteRefusedAsideTests: XCTestCase {
   ) -> (Device, FaultyRemoteStateStore) {
     isRefusing.isSet = true
     let store = FaultyRemoteStateStore(base) { call in
-      isRefusing.isSet && call.name.contains(".aside.") && call.byteCount > 100
+      isRefusing.isSet && isAside(call.name) && call.byteCount > 100
         ? .failure(error) : nil
     }
     return (Device("here", store, keys: keys, localCopy: copy), store)
@@ -65,12 +70,12 @@ final class RemoteRefusedAsideTests: XCTestCase {
       XCTAssertTrue(
         first.description.contains("What was set aside is not in the store. It is too large."),
         first.description)
-      let tries = store.calls.filter { $0.byteCount > 100 && $0.name.contains(".aside.") }
+      let tries = store.calls.filter { $0.byteCount > 100 && isAside($0.name) }
       XCTAssertEqual(tries.count, 1)
       let second = try await saveOnce("Oslo", with: keeper)
       XCTAssertNil(second.unsentAside)
       XCTAssertEqual(
-        store.calls.filter { $0.byteCount > 100 && $0.name.contains(".aside.") }, tries)
+        store.calls.filter { $0.byteCount > 100 && isAside($0.name) }, tries)
       XCTAssertEqual(keeper.remoteStatus, .current)
       let value = try await there.restoredValue()
       XCTAssertEqual(value, "Oslo")
