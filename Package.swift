@@ -37,7 +37,7 @@ let next = (
     ].map { "RestorationKit/\($0)" },
   targets: [
     "CSodium", "RestorationFoundation", "RestorationLibc", "ArchiveCodec", "RestorationKit",
-    "RestorationInspection", "RestorationTesting", "RestorationSharing",
+    "RestorationInspection", "RestorationCommand", "RestorationTesting", "RestorationSharing",
     "RestorationSharingTesting", "RestorationSharingTests",
     "ArchiveForge", "TestSupport", "RestorationTreeTests", "RestorationValueTests",
     "RestorationWindowTests",

@@ -160,20 +160,26 @@ extension StoredState {
         noteStrays()
       } catch {
         failure = failure ?? error
-        note([TreeRecord.forms], error)
+        if !problems.contains(where: { $0.record == TreeRecord.forms }) {
+          note([TreeRecord.forms], error)
+        }
       }
     }
 
     private mutating func take(_ record: Archive.Record, _ builder: RecordBuilder) throws {
       let number = record.identifier
       guard byteCounts.updateValue(record.byteCount, forKey: number) == nil else { return }
-      switch record.content {
-      case .success(let content) where TreeRecord.isOfStructure(number):
-        return try builder.append(record: number) { try $0.copyAll(from: content) }
-      case .success: break
-      case .failure(let error): note([number], error)
+      let isOfStructure = TreeRecord.isOfStructure(number)
+      if case .failure(let error) = record.content {
+        note([number], error)
+        // Once is enough: nobody need say that it belongs to no element.
+        if isOfStructure { byteCounts[number] = nil }
       }
-      if !TreeRecord.isOfStructure(number) { try builder.append(record: number) { _ in } }
+      if !isOfStructure {
+        try builder.append(record: number) { _ in }
+      } else if case .success(let content) = record.content {
+        try builder.append(record: number) { try $0.copyAll(from: content) }
+      }
     }
 
     /// Notes the records that can be read, and belong to no element that is there.
@@ -193,9 +199,8 @@ extension StoredState {
     }
 
     private mutating func note(_ records: [UInt64], _ error: ArchiveError) {
-      let new = records.filter { record in !problems.contains { $0.record == record } }
-      problemCount += new.count
-      problems += new.prefix(Self.largestProblemCount - problems.count)
+      problemCount += records.count
+      problems += records.prefix(Self.largestProblemCount - problems.count)
         .map { Problem(record: $0, error: error) }
     }
 

@@ -126,8 +126,8 @@ extension StoredState {
 }
 
 extension TreeRecord {
-  /// Whether a record says where elements are, and is no body.
+  /// Whether a record says where elements are, or what becomes of the file, and is no body.
   static func isOfStructure(_ record: UInt64) -> Bool {
-    record != application && (record % 2 == 1 || record == kept)
+    record != application && (record % 2 == 1 || record > application)
   }
 }
