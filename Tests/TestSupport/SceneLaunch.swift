@@ -149,19 +149,6 @@ extension SceneHost {
     try await keeper.retrySkippedNodes()
   }
 }
-
-/// Stands in for values of scenes.
-@MainActor
-package final class DraftModel {
-  package let scene: RestorableScene
-
-  package init(_ scene: RestorableScene) { self.scene = scene }
-
-  package var draft: String {
-    get { scene.session.userInfo["draft"]?.stringValue ?? "" }
-    set { scene.session.userInfo["draft"] = .string(newValue) }
-  }
-}
 #endif
 
 extension UserActivity {
