@@ -108,9 +108,7 @@ public final class RestorableScene {
   ///
   /// Set it after a change of which nothing that is saved says so: the next save asks the delegate for the activity.
   public var needsSave: Bool {
-    get {
-      isMarked || keeper.hasChanged(session.node) || values.table.hasChanged(in: values.window)
-    }
+    get { isMarked || keeper.hasChanged(session.node) }
     set {
       isMarked = newValue
       if newValue { session.node.invalidateRestorableState() }
@@ -118,7 +116,7 @@ public final class RestorableScene {
   }
 
   /// Whether the next save asks the delegate for the activity.
-  private(set) var isMarked = true
+  private(set) var isMarked = false
 
   /// What the user is doing in the window, for its delegate to return from
   /// ``SceneDelegate/stateRestorationActivity(for:)``.

@@ -213,6 +213,7 @@ public final class SceneHost {
     }
     let options = SceneConnectionOptions(
       userActivities: [activity].compactMap(\.self), restoreReason: restoreReason)
+    let isStored = session.state == .connecting
     let scene: RestorableScene
     do throws(RestorationError) {
       let configuration = try chosenConfiguration(for: session, options)
@@ -234,6 +235,7 @@ public final class SceneHost {
     if toFront { moveToFront(session) }
     scene.restoreInteractionState()
     scene.activate(with: nil)
+    if !isStored || activity != nil { scene.needsSave = true }
     return scene
   }
 
