@@ -169,7 +169,6 @@ extension UserActivity {
   package var id: Int? { userInfo["id"]?.integerValue }
 }
 
-#if !RESTORATION_NEXT
 /// A part of a scene that has a value.
 @MainActor
 package final class DraftModel: @MainActor SceneMember {
@@ -181,4 +180,3 @@ package final class DraftModel: @MainActor SceneMember {
     self.scene = scene
   }
 }
-#endif

@@ -9,6 +9,8 @@ package enum TreeRecord {
   package static let kept = UInt64.max - 1
   /// The body of the tree itself: what the application wrote.
   package static let application = UInt64.max - 4
+  /// The first record of a value, behind those of all elements; there are 2^61.
+  package static let firstValue = UInt64(6) << 61
   /// Stands in a file whose next compaction has to leave no trace of what was removed; no document has it.
   package static let compactionDue = UInt64.max - 3
 }

@@ -24,17 +24,16 @@ extension StateKeeper {
     return try result.get()
   }
 
+  /// Begins anew, since whatever was saved so far is stored.
   private func restoreNow(
     _ roots: [any RestorableNode], ifItHas had: Int?
   ) async throws -> RestorationReport {
     if had == nil, settings.host != nil { try checkNoneIsConnected() }
     let unread = findings.unread
-    findings.hasTriedToRestore = true
+    (findings.hasTriedToRestore, findings.isOnDisk) = (true, false)
     // An autosave may have found that there is nothing to save yet.
     defer { autosave?.turns.change() }
-    // Whatever was saved so far is stored.
     beginAnew()
-    findings.isOnDisk = false
     let opened: FileQueue.Opened
     let said: String?
     do throws(ArchiveError) {
@@ -52,13 +51,29 @@ extension StateKeeper {
     var report = opened.report
     if let said { report.launchProblem = said }
     (report.stateName, report.otherInstances) = (known.stateName, known.others)
+    if settings.values != nil || opened.stored?.values.isEmpty == false {
+      values.restore(opened.stored?.values ?? [], in: file, opened.mark, isRetry: had != nil)
+    }
     if let stored = opened.stored {
       restore(stored, opened.mark, roots, &report)
       opened.mark?.endRestore()
     } else if report.outcome == .noArchive {
       document = Document()
+      let problems = [report.launchProblem, await keyProblem()].compactMap(\.self)
+      report.launchProblem = problems.isEmpty ? nil : problems.joined(separator: "; ")
     }
     return report
+  }
+
+  /// Why saves will fail, if the provider makes no key and has none; nil if they will not.
+  private func keyProblem() async -> String? {
+    guard !settings.source.keys.makesKey else { return nil }
+    do throws(ArchiveError) {
+      try await inFileNow { (queue) throws(ArchiveError) in _ = try queue.file.key() }
+      return nil
+    } catch {
+      return "\(RestorationError.notRestored(error, makesKey: false))"
+    }
   }
 
   /// Decides what becomes of a restore that could not open the state.
@@ -90,6 +105,7 @@ extension StateKeeper {
     report.kept = document.keptElements(types)
     (findings.launch, findings.records) = (launch, settings.host == nil ? nil : stored.records)
     end(run, with: document, since: start, in: &report)
+    settings.values?.describe(in: &report)
   }
 
   /// Goes on with the document that a run has left.
@@ -106,8 +122,7 @@ extension StateKeeper {
     }
     report.lines = ReportEntries(run.lines(document), of: document)
     run.elements.forget()
-    self.document = document
-    report.walkDuration = start.duration(to: .now)
+    (self.document, report.walkDuration) = (document, start.duration(to: .now))
   }
 }
 

@@ -50,6 +50,7 @@ extension StateKeeper {
     var report = PreservationReport(.saved)
     if isIdle(parts) {
       describe(SurveyNotes(), nil, in: &report)
+      settings.values?.describe(in: &report)
       return report
     }
     let unread = unreadNote
@@ -80,6 +81,7 @@ extension StateKeeper {
     }
     (findings.isOnDisk, findings.hasTriedToRestore) = (true, true)
     describe(result.notes, unread, in: &report)
+    settings.values?.describe(in: &report)
     if result.change.edits != nil { packDocument() }
     return report
   }
@@ -134,7 +136,7 @@ extension StateKeeper {
   /// Whether a survey would ask nobody, and find nothing to write (benchmark: none changed).
   private func isIdle(_ parts: SavedParts) -> Bool {
     guard let document, isIdle(parts.scenes), findings.isOnDisk,
-      delegate == nil, settings.heard == nil,
+      delegate == nil, settings.heard == nil, settings.values?.hasChanged != true,
       findings.registrationCount == registrationCount, known.writer != nil,
       document[Document.tree].body == .none, document.isSettled(settings.facts),
       KnownObjects.shared.isUnchanged(owner)
@@ -162,8 +164,17 @@ extension StateKeeper {
         try writer?.archive?.record(record)
       })
     let builder = known.writer?.builder() ?? RecordBuilder(limits: settings.source.limits)
+    let values = settings.values?.write(
+      to: builder, hiding: settings.host?.hiddenWindows ?? [],
+      leaving: Set(parts.scenes.leaving.map(\.identifier)))
     var survey = Survey(document ?? Document(), objects, owner, builder, conditions)
-    do { return try survey.run(parts.roots, delegate, parts.scenes) } catch {
+    do {
+      var result = try survey.run(parts.roots, delegate, parts.scenes)
+      if let values {
+        (result.removed, result.values) = (result.removed + values.removed, values.changes)
+      }
+      return result
+    } catch {
       giveBack(survey.asked)
       throw error
     }
@@ -176,6 +187,7 @@ extension StateKeeper {
 
   func apply(_ result: Survey.Result) {
     document?.apply(result.change)
+    if !result.values.isEmpty { settings.values?.settle(result.values) }
     if let edits = result.change.edits { KnownObjects.shared.leave(edits.removed, of: owner) }
   }
 
@@ -292,7 +304,8 @@ extension PreservationReport: CustomStringConvertible {
       return "Not in the store: \(refusal). It is kept here; choose with resolveConflict(keeping:)."
     }
     return (outcome == .saved ? "Saved" + saved : "Nothing saved: \(outcome.reason)")
-      + (unsent.map { " It is not in the store yet, and sent when that can be reached. \($0)" } ?? "")
+      + (unsent.map { " It is not in the store yet, and sent when that can be reached. \($0)" }
+        ?? "")
       + (unsentAside.map { " What was set aside is not in the store. \($0)" } ?? "")
       + (unaskedCount == 0 ? "" : " \(unaskedCount) more have not changed.")
       + setAside.setAsideSentence + otherInstances.sentence(stateName)

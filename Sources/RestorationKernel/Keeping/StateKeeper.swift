@@ -154,7 +154,7 @@ public final class StateKeeper {
   public func close() async {
     autosave = nil
     try? await inFile { (queue) throws(ArchiveError) in try queue.file.close() }
-    _ = await file.send(after: .close)
+    if file.linked != nil { _ = await file.send(after: .close) }
     findings.lastRestore = nil
   }
 
@@ -199,6 +199,10 @@ extension StateKeeper {
 
   /// Goes on with another state, which nobody has restored.
   func forgetState() {
+    // Fields and values that the older state does not have are those of their declarations.
+    KnownObjects.shared.askAll(of: owner)
+    for (object, _) in KnownObjects.shared.takeChanged(of: owner) { ScreenFields.reset(object) }
+    settings.values?.reset()
     beginAnew()
     settings.host?.forgetStored()
     (findings.hasTriedToRestore, findings.lastRestore) = (false, nil)
@@ -266,6 +270,8 @@ struct KeeperSettings {
   var last: LastReports?
   /// The windows of the app, if it has any.
   weak var host: SceneHost?
+  /// The values of the app and its windows, if it has any.
+  var values: ValueTable?
   /// The same while the app that ``Restoration`` has begun saves by itself, and need not hold anything.
   var keptHost: SceneHost?
   /// What each save says of the app: each save compares it.
@@ -364,6 +370,7 @@ extension StateKeeper {
     (document, known.writer, findings.underWay) = (nil, nil, nil)
     (findings.discarded, findings.unread, findings.records) = (nil, nil, nil)
     KnownObjects.shared.forgetAll(of: owner)
+    settings.values?.beginAnew(withUnread: true)
   }
 }
 
@@ -399,14 +406,7 @@ extension StateKeeper {
   ) async throws(ArchiveError) -> Value {
     let (asked, conditions) = (findings.lastWrite, (settings.policy, settings.now()))
     known.writer = nil
-    let call = { @Sendable [file] in await file(conditions, asking: asked, body) }
-    let answer: (Result<Value, ArchiveError>, FileQueue.Known)? =
-      if let end = asking.blockedUntil {
-        // A call that has not ended in time goes on.
-        Blocking.call(until: end, call)?.get()
-      } else {
-        await call()
-      }
+    let answer = await ask { await $0(conditions, asking: asked, body) }
     guard let (result, known) = answer else { throw ArchiveError(.inputOutput) }
     // A save that blocked the actor meanwhile knows more, or has a change under way.
     if asked == findings.lastWrite {
@@ -415,6 +415,16 @@ extension StateKeeper {
       self.known = known
     }
     return try result.get()
+  }
+
+  /// Asks the queue, and blocks the thread if the caller blocks the actor; nil if the call has not ended in time,
+  /// and goes on.
+  func ask<Value: Sendable>(
+    _ call: @escaping @Sendable (FileQueue) async -> Value
+  ) async -> Value? {
+    let ask = { @Sendable [file] in await call(file) }
+    guard let end = asking.blockedUntil else { return await ask() }
+    return Blocking.call(until: end, ask)?.get()
   }
 
   /// Lets the document have what has become of the change under way; one that was not begun is not stored.

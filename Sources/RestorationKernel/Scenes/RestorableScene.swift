@@ -108,7 +108,9 @@ public final class RestorableScene {
   ///
   /// Set it after a change of which nothing that is saved says so: the next save asks the delegate for the activity.
   public var needsSave: Bool {
-    get { isMarked || keeper.hasChanged(session.node) }
+    get {
+      isMarked || keeper.hasChanged(session.node) || values.table.hasChanged(in: values.window)
+    }
     set {
       isMarked = newValue
       if newValue { session.node.invalidateRestorableState() }
@@ -132,7 +134,7 @@ public final class RestorableScene {
   /// Whether the window is saved and restored now, and if not, why.
   public var restorationStatus: RestorationStatus { keeper.status }
 
-  private let keeper: StateKeeper
+  let keeper: StateKeeper
   private let responders = ActivityResponders()
   private var hasInteractionState = false
 

@@ -9,6 +9,11 @@ extension SceneHost {
     return parts(of: sessions.values.filter { !$0.isLeaving }.map(\.node))
   }
 
+  /// The windows of which nothing is stored.
+  var hiddenWindows: Set<String> {
+    Set(sessions.values.filter { !$0.isRestorable }.map(\.persistentIdentifier))
+  }
+
   /// What a save asks of windows: of one that is not restorable any more, what is stored goes first.
   private func parts(of nodes: [SceneNode]) -> SceneNodes {
     var parts = SceneNodes()

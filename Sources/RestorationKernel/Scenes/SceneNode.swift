@@ -93,6 +93,8 @@ package struct SceneContent: Hashable, Codable, Sendable {
   /// When the window was closed; nil for one that is open.
   package var closedAt: Date?
   var isRestorable = true
+  /// What the window shows, if the app has said it.
+  var windowValue: ValueContent?
 
   fileprivate var propertyLists: [PropertyListValue] {
     Array(userInfo.values) + Array(activity?.userInfo.values ?? [:].values)

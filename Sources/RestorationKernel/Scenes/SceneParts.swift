@@ -184,7 +184,8 @@ extension StateKeeper {
           scene.restoredRoots = nil
           findings.launch?.reach(nil)
         }
-        let report = restore(late, bodies, for: scene.delegate)
+        var report = restore(late, bodies, for: scene.delegate)
+        settings.values?.describe(in: &report, of: scene.identifier)
         restored(report)
         return report
       }

@@ -27,8 +27,9 @@ extension RemoteCopy {
     let removed: [String: RemoteVersion]
   }
 
-  /// A note with its MAC: a file that somebody has changed must not pass for the state
-  /// that the store has. Without a key there is no MAC.
+  /// A note with its MAC, or without one if there is no key.
+  ///
+  /// A file that somebody has changed must not pass for the state that the store has.
   private struct Tagged: Codable {
     let note: Data
     let tag: Data
@@ -42,23 +43,13 @@ extension RemoteCopy {
 
   // MARK: Writing
 
-  /// Notes the local state if nothing would show that it comes from the noted one.
+  /// Notes the local state if it has taken the place of another one, or of one that is doubted.
   ///
-  /// A state that replaces one that nobody has read begins a history of its own.
-  func noteIfBehind() {
-    guard isLasting, isProven, isUnsent else { return }
-    do {
-      let (here, noted) = (try here().archive, versions.withLock { $0.noted })
-      let isBehind =
-        if let here, let archive = noted?.archive {
-          here != archive && here.generation <= archive.generation
-        } else {
-          here != nil && noted != nil
-        }
-      if finding.isDoubted || isBehind { writeNote() }
-    } catch {
-      // Without the note the next launch asks the store first.
-    }
+  /// A state that replaces one that nobody has read begins a history of its own: nothing would show that it comes
+  /// from the noted one.
+  func noteIfReplaced() {
+    let isReplaced = tracked.withLock { $0.isReplaced }
+    if isUnsent, isReplaced || finding.isDoubted { writeNote() }
   }
 
   /// Notes the state that is about to be replaced.
@@ -81,6 +72,7 @@ extension RemoteCopy {
       let (changes, state, here) = (changes, state, try here())
       let isRemoved = state.removed == changes && state.sent != changes
       versions.withLock { $0.noted = here }
+      tracked.withLock { $0.isReplaced = false }
       guard state.base != nil || isRemoved || hasRemovedMoments else { return try note.remove() }
       var sample: [UInt8]?
       // Another archive may have replaced the one that was sent.

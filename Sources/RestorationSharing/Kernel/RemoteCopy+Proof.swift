@@ -56,14 +56,9 @@ extension RemoteCopy {
     let note = stored?.isTagged == true ? stored?.note : nil
     versions.withLock { $0.noted = note.map { Here(archive: $0.archive) } }
     // A file that somebody has taken away is not a state that the user has discarded.
-    guard file != nil else {
-      return proveRemoval(stored?.note.rest == .removal, note)
-    }
+    guard file != nil else { return proveRemoval(stored?.note.rest == .removal, note) }
     let archive = try Self.whole(files.main, key, opener.context)
-    if let archive, !archive.hasRecords {
-      let follows = note?.archive.map { archive.comes(from: $0) } ?? false
-      return proveRemoval(follows || note?.rest == .removal, note)
-    }
+    if archive?.hasRecords == false { return proveRemoval(note?.rest == .removal, note) }
     let finding = LocalFinding(
       file: archive == nil ? .damaged : .whole, note: Self.standing(of: archive, to: note))
     take(.proved(.file(finding, try noted(finding, note))))

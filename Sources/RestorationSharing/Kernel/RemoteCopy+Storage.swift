@@ -13,7 +13,10 @@ extension RemoteCopy: PassingStorage {
 
   func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
     noteBeforeReplacing()
-    defer { note(changeAt: 0) }
+    defer {
+      note(changeAt: 0)
+      tracked.withLock { $0.isReplaced = true }
+    }
     try base.replace(body)
   }
 

@@ -37,6 +37,8 @@ final class RemoteCopy: Sendable {
     var count: UInt64 = 0
     /// How many bytes at the beginning have not changed since they were marked.
     var unchangedByteCount = 0
+    /// Whether another file has come since the last note.
+    var isReplaced = false
   }
 
   let name: String

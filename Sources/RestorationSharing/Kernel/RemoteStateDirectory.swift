@@ -58,7 +58,7 @@ public final class RemoteStateDirectory: StateDirectory {
   ///   - launches: The directory for notes that a restore has begun, so that a state
   ///     that crashes the process is found; see ``/RestorationKit/StatePolicy/crashThreshold``. Nil
   ///     stands for the local copy; without one, crashes of the process are not
-  ///     counted.
+  ///     counted. With a local copy in files, the file that locks a state has its note.
   ///   - lease: Takes a lease on each state that is restored or saved; nil for none. A
   ///     lease costs a write with the first restore, and one for each half of its
   ///     duration.
@@ -102,7 +102,8 @@ public final class RemoteStateDirectory: StateDirectory {
   }
 
   /// A storage whose content need not survive a power cut.
-  private static func brief(_ name: String, in directory: any StateDirectory) -> any ArchiveStorage {
+  private static func brief(_ name: String, in directory: any StateDirectory) -> any ArchiveStorage
+  {
     guard let files = directory as? FileStateDirectory else {
       return directory.storage(named: name)
     }

@@ -120,9 +120,7 @@ extension StoreLink {
 
   private func adopt(_ state: RemoteState?) throws(ArchiveError) {
     if try adoptForDoubted(state) { return }
-    if remote.isSupersededBy(state) {
-      try adopt(unconditionally: state)
-    }
+    if remote.isSupersededBy(state) { try adopt(unconditionally: state) }
     if !remote.isUnsent { remote.tell(.current) }
   }
 

@@ -121,7 +121,8 @@ extension StoreLink {
     let stored = try await askStore {
       try await remote.store.load(remote.historyPrefix + moment.id)
     }
-    remote.history.withLock { $0.held = stored.map { (moment.id, RemoteContent($0.bytes).archive) } }
+    let held = stored.map { (moment.id, RemoteContent($0.bytes).archive) }
+    remote.history.withLock { $0.held = held }
   }
 
   /// Removes moments that are over the bound, also those of other machines.

@@ -79,7 +79,7 @@ extension StoreLink {
   private func exchange() async throws -> RemoteOutcome {
     if let theirs = remote.theirs { return .conflict(conflict(with: theirs)) }
     try remote.prove()
-    remote.noteIfBehind()
+    remote.noteIfReplaced()
     try await sendMoments()
     if let outcome = try await lookForOthers() { return outcome }
     for round in 0..<Self.largestRoundCount {

@@ -25,7 +25,8 @@ final class StoreLink {
   var unremoved: RemoteStoreError?
 
   init(
-    _ file: StateFile, in directory: RemoteStateDirectory, _ look: @escaping @Sendable () async -> Void
+    _ file: StateFile, in directory: RemoteStateDirectory,
+    _ look: @escaping @Sendable () async -> Void
   ) {
     (self.file, self.directory, self.look) = (file, directory, look)
     remote = directory.copy(of: file.name)
@@ -66,6 +67,12 @@ extension StoreLink: StateLink {
   func fetch(
     for call: LinkedCall, isolation: isolated (any Actor)?
   ) async throws(ArchiveError) -> String? {
+    guard call != .history else {
+      // Who looks takes nothing.
+      attach()
+      try await askStore { try await fetchHistory() }
+      return nil
+    }
     let claim = call == .restore ? try file.claimToRead() : try file.claim()
     attach()
     remote.endsLease = false
@@ -74,8 +81,8 @@ extension StoreLink: StateLink {
       try await fetch(call)
       defer { copyProblem = nil }
       return copyProblem
-    case .history: try await askStore { try await fetchHistory() }
-    case .resolve(let keepingTheirs): return try await resolve(keepingTheirs ? .theirs : .ours, claim)
+    case .resolve(let keepingTheirs):
+      return try await resolve(keepingTheirs ? .theirs : .ours, claim)
     case .discard:
       try await fetch(call)
       await compareWithStore()

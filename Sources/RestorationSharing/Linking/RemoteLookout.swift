@@ -37,14 +37,14 @@ final class RemoteLookout: Sendable {
   private func begin() {
     while let copy = next() {
       Task {
-        let turn = Turn(of: self)
+        let place = Place(in: self)
         let limit = Task {
           do { try await Task.sleep(for: Self.patience) } catch { return }
-          turn.end()
+          place.leave()
         }
         await copy.wake()
         limit.cancel()
-        turn.end()
+        place.leave()
         let id = ObjectIdentifier(copy)
         let isDueAgain = queue.withLock { $0.underWay.removeValue(forKey: id) }
         if isDueAgain == true { look(after: [copy]) }
@@ -63,14 +63,12 @@ final class RemoteLookout: Sendable {
   }
 
   /// One of the few places, taken until the work ends or takes too long.
-  private final class Turn: Sendable {
+  private final class Place: Sendable {
     private let lookout: Mutex<RemoteLookout?>
 
-    init(of lookout: RemoteLookout) {
-      self.lookout = Mutex(lookout)
-    }
+    init(in lookout: RemoteLookout) { self.lookout = Mutex(lookout) }
 
-    func end() {
+    func leave() {
       guard let lookout = lookout.withLock({ $0.take() }) else { return }
       lookout.queue.withLock { $0.count -= 1 }
       lookout.begin()

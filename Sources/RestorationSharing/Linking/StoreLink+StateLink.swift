@@ -44,8 +44,3 @@ extension RemoteStateDirectory: LinkedDirectory {
     StoreLink(copy(of: name), in: self, files)
   }
 }
-
-extension RemoteCopy {
-  var hasUnsentMoments: Bool { hasUnsentAsides }
-  var hasRemovedMoments: Bool { hasRemovedAsides }
-}

@@ -56,6 +56,7 @@ final class RemoteSceneTests: XCTestCase {
     try await expectBoth()
   }
 
+  #if !RESTORATION_NEXT
   func testScenesThatTwoMachinesHaveOpenedAreBothThere() async throws {
     let (host, other) = (try await launch("here"), try await launch("there"))
     try await open("Rome", in: host)
@@ -376,6 +377,7 @@ final class RemoteSceneTests: XCTestCase {
     let states = try await host.setAsideStates(of: scene.session)
     XCTAssertEqual(states.map(\.location), [location])
   }
+  #endif
 
   func testALaunchWithoutTheStoreHasTheScenesOfTheLocalCopy() async throws {
     let copy = MemoryStateDirectory()

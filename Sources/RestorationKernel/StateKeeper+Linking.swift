@@ -6,47 +6,43 @@ extension StateKeeper {
   @discardableResult
   func fetch(for call: LinkedCall) async throws(ArchiveError) -> String? {
     let conditions = (settings.policy, settings.now())
-    let fetch = { @Sendable [file] () async throws(ArchiveError) in
-      try await file.fetch(for: call, conditions)
-    }
     // The file may be another one by then.
     defer { known.writer = nil }
-    guard let end = asking.blockedUntil else { return try await fetch() }
-    guard let result = Blocking.call(until: end, fetch) else { throw ArchiveError(.inputOutput) }
-    return try result.get()
+    let answer = await ask { queue in
+      await Result { () async throws(ArchiveError) in try await queue.fetch(for: call, conditions) }
+    }
+    guard let answer else { throw ArchiveError(.inputOutput) }
+    return try answer.get()
   }
 
   /// Waits until the other place has the state that a save has written, and notes the answer in the report.
   func sent(_ report: PreservationReport) async throws(RestorationError) -> PreservationReport {
     guard report.outcome == .saved || report.outcome == .declined else { return report }
-    let send = { @Sendable [file] in await file.send(after: .save) }
-    let answer =
-      if let end = asking.blockedUntil { Blocking.call(until: end, send)?.get() } else {
-        await send()
-      }
-    let isLasting = file.linked?.isCopyLasting ?? true
     var report = report
+    let answer = await ask { await $0.send(after: .save) }
     report.unsentAside = answer?.refusedMoment
     switch answer?.outcome {
     case .sent: break
-    case .unsent(let error) where isLasting: report.unsent = error.subject ?? error.description
+    case .unsent(let error) where isCopyLasting: report.unsent = error.subject
     case .unsent(let error): throw RestorationError(error)
     case .refused(let refusal):
       report.outcome = .refused(refusal)
-      Problems.say(report.said)
-    case nil where isLasting: break
-    case nil: throw RestorationError(ArchiveError(.inputOutput))
+      Problems.say(Array(report.said.prefix(1)))
+    case nil: if !isCopyLasting { throw RestorationError(ArchiveError(.inputOutput)) }
     }
     return report
   }
+
+  private var isCopyLasting: Bool { file.linked?.isCopyLasting ?? true }
 
   /// Waits until the other place has a change that was made beside a save.
   ///
   /// - Throws: If the other place has another state, or if the change is in no copy that lasts.
   func send(after call: LinkedCall) async throws(RestorationError) {
+    guard file.linked != nil else { return }
     switch await file.send(after: call).outcome {
     case .sent: break
-    case .unsent(let error): if file.linked?.isCopyLasting == false { throw RestorationError(error) }
+    case .unsent(let error): if !isCopyLasting { throw RestorationError(error) }
     case .refused(let refusal):
       throw RestorationError(
         RestorationError.Code("conflict"),
@@ -59,16 +55,15 @@ extension StateKeeper {
 
   /// Ends a conflict with the state that is elsewhere; returns where the one is that does not stay.
   package func resolve(keepingTheirs: Bool) async throws(RestorationError) -> String? {
+    let call = LinkedCall.resolve(keepingTheirs: keepingTheirs)
     let moment = try await turns.run { () async throws(RestorationError) in
       if keepingTheirs { try checkNoneIsConnected() }
-      do throws(ArchiveError) {
-        return try await fetch(for: .resolve(keepingTheirs: keepingTheirs))
-      } catch {
+      do throws(ArchiveError) { return try await fetch(for: call) } catch {
         throw RestorationError(error)
       }
     }
     if keepingTheirs { forgetState() }
-    try await send(after: .resolve(keepingTheirs: keepingTheirs))
+    try await send(after: call)
     // A change during the conflict may not be stored.
     if !keepingTheirs { autosave?.turns.change() }
     return moment

@@ -16,6 +16,7 @@ package protocol LinkedDirectory: LinkingDirectory {
   /// - Parameters:
   ///   - file: The file, which belongs to the actor that calls the link.
   ///   - look: Lets that actor call the link after ``LinkedCall/look``.
+  /// - Returns: The link, which the file's actor keeps.
   func link(_ file: StateFile, look: @escaping @Sendable () async -> Void) -> any StateLink
 }
 
