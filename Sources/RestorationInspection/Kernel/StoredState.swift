@@ -133,5 +133,5 @@ extension TreeRecord {
   }
 
   /// Whether a record has a value with `@Restored`.
-  static func isOfValue(_ record: UInt64) -> Bool { record &>> 61 == 6 }
+  static func isOfValue(_ record: UInt64) -> Bool { record &>> 61 == firstValue &>> 61 }
 }
