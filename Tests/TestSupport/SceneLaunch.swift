@@ -107,6 +107,7 @@ package final class SceneLaunch {
     }
     return Array("\(nodes) \(lists)".utf8)
   }
+
   /// The stored value of a node in a scene.
   package func storedValue(of scene: RestorableScene) throws -> String? {
     try launch.storedRecords()?["\(scene.session.persistentIdentifier)/root"]?.value
@@ -147,19 +148,6 @@ extension SceneHost {
     isolation: isolated (any Actor)? = #isolation
   ) async throws(RestorationError) {
     try await keeper.retrySkippedNodes()
-  }
-}
-
-/// Stands in for values of scenes.
-@MainActor
-package final class DraftModel {
-  package let scene: RestorableScene
-
-  package init(_ scene: RestorableScene) { self.scene = scene }
-
-  package var draft: String {
-    get { scene.session.userInfo["draft"]?.stringValue ?? "" }
-    set { scene.session.userInfo["draft"] = .string(newValue) }
   }
 }
 #endif

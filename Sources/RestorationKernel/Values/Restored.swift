@@ -168,8 +168,6 @@ public final class RestoredValue<Value: Codable & Sendable>: Sendable {
 
 /// Finds the box of one declared value.
 final class ValueSlot<Value: Codable & Sendable>: Sendable {
-  typealias Place = (box: ValueBox<Value>, scope: ValueScope?)
-
   let key: String?
   private let initial: Value
   private let declaration: String
@@ -195,7 +193,7 @@ final class ValueSlot<Value: Codable & Sendable>: Sendable {
 
   func set(_ value: Value, in owner: AnyObject?) {
     let place = found(in: owner)
-    if place.box.set(value) { noteChange(at: place, of: owner) }
+    if place.box.set(value) { noteChange(of: owner, in: place.scope) }
   }
 
   func withLock<Result, Failure: Error>(
@@ -203,7 +201,7 @@ final class ValueSlot<Value: Codable & Sendable>: Sendable {
   ) throws(Failure) -> Result {
     let place = found(in: owner)
     let (result, isChange) = try place.box.change(body)
-    if isChange { noteChange(at: place, of: owner) }
+    if isChange { noteChange(of: owner, in: place.scope) }
     return result
   }
 
@@ -211,18 +209,18 @@ final class ValueSlot<Value: Codable & Sendable>: Sendable {
     if let key, let scope = found(in: nil).scope { scope.table.remove(scope.name(key)) }
   }
 
-  private func noteChange(at place: Place, of owner: AnyObject?) {
-    if let scope = place.scope, let key {
+  private func noteChange(of owner: AnyObject?, in scope: ValueScope?) {
+    if let scope, let key {
       scope.table.noteChange(scope.name(key))
     } else if let screen = owner as? any RestorableScreen {
       TrackedObjects.invalidate(screen)
       ValueScope.ofApp.table.noteSet(screen, key ?? declaration)
     } else {
-      (scope ?? .ofApp).table.noteUnstored()
+      (self.scope ?? .ofApp).table.noteUnstored()
     }
   }
 
-  private func found(in owner: AnyObject?) -> Place {
+  private func found(in owner: AnyObject?) -> (box: ValueBox<Value>, scope: ValueScope?) {
     if let owner, owner is any RestorableScreen { return (ownBox, nil) }
     let scope = scope ?? .ofApp
     guard let key else {

@@ -47,16 +47,14 @@ package final class ValueTable: Sendable {
 
   private struct State {
     var entries: [ValueName: Entry] = [:]
-    var nextRecord = TreeRecord.firstValue
     /// What a save has to write or to remove, each with the number of its last change.
     var changed: ValueChanges = [:]
-    var changeCount = 0
+    var (changeCount, nextRecord) = (0, TreeRecord.firstValue)
     /// The windows that are not restorable, that go with the save under way, and that are gone.
     var (hidden, leaving, gone): (Set<String>, Set<String>, Set<String>) = ([], [], [])
-    /// Whether the last save could not encode a value; the next one tries again.
-    var hasFailed = false
-    /// Whether a value was set that no save stores.
-    var hasUnstored = false
+    /// Whether the last save could not encode a value, which the next one tries again, and whether one was set
+    /// that no save stores.
+    var (hasFailed, hasUnstored) = (false, false)
     var isRestored = false
     /// Whether the app has begun its restoration and not ended it; nil before the first.
     var isRunning: Bool?
@@ -64,9 +62,8 @@ package final class ValueTable: Sendable {
     /// Hears of changes.
     var owner: KnownObjects.Owner?
     var mark: LaunchMark?
-    var problems: [ReportNote] = []
-    /// The problems that no report has had.
-    var newProblems: [ReportNote] = []
+    /// All problems, and those that no report has had.
+    var (problems, newProblems): ([ReportNote], [ReportNote]) = ([], [])
     /// The screens of which a field was set.
     var unreached: [ObjectIdentifier: Screen] = [:]
 

@@ -10,7 +10,11 @@ import XCTest
 final class ValueRecordTests: XCTestCase {
   private let directory = MemoryStateDirectory()
   private let keys = MemoryKeyProvider()
-  private let failure = Mutex<ArchiveError?>(nil)
+  private let failure = Failure()
+
+  private final class Failure: Sendable {
+    let error = Mutex<ArchiveError?>(nil)
+  }
 
   private static let application = "org.example.values"
 
@@ -20,8 +24,8 @@ final class ValueRecordTests: XCTestCase {
     prepare: (StateKeeper) throws -> Void = { _ in },
     _ body: @MainActor (StateKeeper) async throws -> Result
   ) async throws -> Result {
-    let store = HookedStore(directory) { [self] _, call throws(ArchiveError) in
-      if call.isWrite, let error = failure.withLock(\.self) { throw error }
+    let store = HookedStore(directory) { [failure] _, call throws(ArchiveError) in
+      if call.isWrite, let error = failure.error.withLock(\.self) { throw error }
     }
     let session = RestorationSession(
       RestorationSession.Place(directory: store, keys: keys, now: { Date() }))
@@ -45,12 +49,13 @@ final class ValueRecordTests: XCTestCase {
   /// The values that the file has, by their keys.
   private func stored() throws -> [String: Int] {
     let archive = try archive()
-    let numbers = try archive?.recordIdentifiers().filter { $0 &>> 61 == 6 } ?? []
-    return try numbers.reduce(into: [:]) { found, number in
+    var found: [String: Int] = [:]
+    for number in try archive?.recordIdentifiers() ?? [] where number &>> 61 == 6 {
       let record = try XCTUnwrap(try archive?.record(number))
       found[try record.decode(String.self, forKey: "key")] =
         try record.decode(Int.self, forKey: "value")
     }
+    return found
   }
 
   private func value(_ key: String) -> RestoredValue<Int> { RestoredValue(key, default: 0) }
@@ -76,14 +81,14 @@ final class ValueRecordTests: XCTestCase {
       value("a").value = 1
       try await keeper.save([])
       value("a").value = 2
-      failure.withLock { $0 = ArchiveError(.storageFull) }
+      failure.error.withLock { $0 = ArchiveError(.storageFull) }
       do {
         try await keeper.save([])
         XCTFail("The disk is full.")
-      } catch {
+      } catch let error as RestorationError {
         XCTAssertEqual(error.archive?.code, .storageFull)
       }
-      failure.withLock { $0 = nil }
+      failure.error.withLock { $0 = nil }
       value("b").value = 3
       try await keeper.save([])
     }
@@ -197,6 +202,31 @@ final class ValueRecordTests: XCTestCase {
       try await host.launch()
       let scene = try await host.connect(host.openSessions[0])
       XCTAssertEqual(Restoration.scope(scene) { Window() }.number, 2)
+    }
+  }
+
+  func testNothingIsStoredOfTheValuesOfAWindowThatIsNotRestorable() async throws {
+    try await launch { keeper in
+      let host = SceneHost(keeper)
+      host.register(SceneConfiguration { TestSceneDelegate(Trace()) })
+      try await host.launch()
+      let scene = try await host.open()
+      let window = Restoration.scope(scene) { Window() }
+      window.number = 1
+      try await host.saveSessions()
+      XCTAssertEqual(try stored(), ["number": 1])
+      scene.session.isRestorable = false
+      try await host.saveSessions()
+      window.number = 2
+      try await host.saveSessions()
+      XCTAssertEqual(try stored(), [:])
+      scene.session.isRestorable = true
+      try await host.saveSessions()
+      XCTAssertEqual(try stored(), ["number": 2])
+      try await host.close(scene)
+      window.number = 3
+      try await keeper.save([])
+      XCTAssertEqual(try stored(), [:])
     }
   }
 
