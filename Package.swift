@@ -37,6 +37,7 @@ let next = (
     ].map { "RestorationKit/\($0)" },
   targets: [
     "CSodium", "RestorationFoundation", "RestorationLibc", "ArchiveCodec", "RestorationKit",
+    "RestorationDrafts", "RestorationDraftsTests",
     "RestorationInspection", "RestorationCommand", "RestorationTesting", "RestorationSharing",
     "RestorationSharingTesting", "RestorationSharingTests",
     "ArchiveForge", "TestSupport", "RestorationTreeTests", "RestorationValueTests",

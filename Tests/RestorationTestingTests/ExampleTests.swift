@@ -4,7 +4,6 @@ import RestorationKit
 import RestorationTesting
 import Testing
 
-#if !RESTORATION_NEXT
 @MainActor
 private struct Notes {
   @Restored("draft") static var draft = ""
@@ -106,8 +105,6 @@ private final class NoteWindow: @MainActor SceneDelegate {
   #expect(screen.draft == "Milk")
 }
 // snippet.end
-
-#endif
 
 /// All of this works without XCTest.
 @MainActor

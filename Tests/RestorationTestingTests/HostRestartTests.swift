@@ -23,9 +23,7 @@ final class HostRestartTests: XCTestCase {
     let scenes = [try await host.open(), try await host.open()]
     for (number, scene) in scenes.enumerated() {
       scene.testRoot?.value = "\(number)"
-      #if !RESTORATION_NEXT
       DraftModel(scene).draft = "draft \(number)"
-      #endif
       let activity = UserActivity(activityType: "product")
       activity.userInfo = ["id": .integer(number)]
       (scene.delegate as? TestSceneDelegate)?.activity = activity
@@ -39,10 +37,10 @@ final class HostRestartTests: XCTestCase {
       XCTAssertEqual(scene.testRoot?.value, "\(number)")
       XCTAssertEqual(scene.session.stateRestorationActivity?.id, number)
       let identifier = old.session.persistentIdentifier
+      XCTAssertEqual(DraftModel(scene).draft, "draft \(number)")
       #if RESTORATION_NEXT
       XCTAssertEqual(again.saved[identifier]?.savedPaths, [identifier, "root"])
       #else
-      XCTAssertEqual(DraftModel(scene).draft, "draft \(number)")
       XCTAssertEqual(
         again.saved[identifier]?.savedPaths, ["@values", "@values/draft", "root"])
       #endif

@@ -6,7 +6,6 @@ import XCTest
 /// A tester fails a test for the problems of its launches, and they stop nothing.
 @MainActor
 final class TesterProblemTests: XCTestCase {
-  #if !RESTORATION_NEXT
   private struct Keyless {
     @Restored var lost = 1
   }
@@ -72,7 +71,6 @@ final class TesterProblemTests: XCTestCase {
     } catch is Own {}
     try await tester.launch { try await begin() }
   }
-  #endif
 
   /// An app with a root, of which a part has a problem.
   private func begin(_ root: TestNode) async throws {

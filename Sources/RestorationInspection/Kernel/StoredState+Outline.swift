@@ -86,6 +86,24 @@ extension StoredState {
     public let byteCount: Int
   }
 
+  /// A value with `@Restored`, of the app or of a window.
+  public struct Value: Hashable, Sendable {
+    /// The number of the record, which has the value under the key `value`.
+    public let record: UInt64
+
+    /// The key of the value.
+    public let key: String
+
+    /// The name of the window; nil for a value of the app.
+    public let window: String?
+
+    /// The size of the record in bytes.
+    public let byteCount: Int
+
+    /// Whether the value did not fit its type when the app has set another one, and stays beside that.
+    public fileprivate(set) var isUnread = false
+  }
+
   /// A record that cannot be used, and why.
   public struct Problem: Hashable, Sendable {
     /// The number of the record.
@@ -129,6 +147,10 @@ extension StoredState {
     /// The size of the record of the application in bytes.
     public var applicationByteCount: Int { byteCounts[applicationRecord] ?? 0 }
 
+    /// The values of the app and of its windows, by windows and keys; of equal keys the unread one comes
+    /// first.
+    public private(set) var values: [Value] = []
+
     /// How many elements there are.
     public var count: Int { order.count }
 
@@ -150,6 +172,11 @@ extension StoredState {
         if byteCounts.count.isMultiple(of: 1 << 12) { try progress?(byteCounts.count) }
       }
       failure = damage
+      values.sort { ($0.window ?? "", $0.key, $0.record) < ($1.window ?? "", $1.key, $1.record) }
+      for (place, next) in values.enumerated().dropFirst() {
+        let value = values[place - 1]
+        values[place - 1].isUnread = (value.window, value.key) == (next.window, next.key)
+      }
       guard !byteCounts.isEmpty else { return }
       _ = try Archive.write(try builder.finish(), to: memory, key: key, context: context)
       guard let copy = try Archive.open(memory, key: key, context: context) else { return }
@@ -169,6 +196,17 @@ extension StoredState {
     private mutating func take(_ record: Archive.Record, _ builder: RecordBuilder) throws {
       let number = record.identifier
       guard byteCounts.updateValue(record.byteCount, forKey: number) == nil else { return }
+      if TreeRecord.isOfValue(number) {
+        do throws(ArchiveError) {
+          let content = try record.content.get()
+          return values.append(
+            Value(
+              record: number, key: try content.decode(forKey: "key"),
+              window: try content.decodeIfPresent(forKey: "window"), byteCount: record.byteCount))
+        } catch {
+          return note([number], error)
+        }
+      }
       let isOfStructure = TreeRecord.isOfStructure(number)
       if case .failure(let error) = record.content {
         note([number], error)
@@ -192,6 +230,7 @@ extension StoredState {
         if isWhole || !element.children.isEmpty { known.insert(element.contentsRecord) }
       }
       known.formUnion(document.kept.bodies.values.joined().map(\.record))
+      known.formUnion(values.map(\.record))
       known.formUnion(problems.map(\.record))
       note(
         byteCounts.keys.filter { !known.contains($0) }.sorted(),

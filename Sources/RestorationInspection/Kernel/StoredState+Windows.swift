@@ -37,6 +37,8 @@ extension StoredState {
   /// - Complexity: O(*n*) in the elements below them.
   public func windows(in outline: Outline) -> [Window] {
     let (document, paths) = (outline.document, StoredPaths(outline.document, namingWindows: true))
+    let valueSizes = Dictionary(
+      outline.values.map { ($0.window ?? "", $0.byteCount) }, uniquingKeysWith: &+)
     let windows = document.scenes.map { slot in
       let element = outline.element(at: slot, paths)
       var (stored, failure): (SceneContent?, ArchiveError?) = (nil, nil)
@@ -51,7 +53,8 @@ extension StoredState {
       let window = Window(
         element: element, title: stored?.activity?.title, role: stored?.role,
         configurationName: stored?.configurationName, closedAt: closedAt,
-        byteCount: outline.byteCount(from: slot), error: failure)
+        byteCount: outline.byteCount(from: slot) + (valueSizes[document[slot].place.name] ?? 0),
+        error: failure)
       return (closedAt: closedAt ?? .distantFuture, turn: stored?.turn ?? 0, window)
     }
     return windows.sorted { ($0.closedAt, $0.turn) > ($1.closedAt, $1.turn) }.map(\.2)

@@ -94,7 +94,8 @@ extension StoredState {
   /// They are the values that the hook of an object wrote, and under the key `RestorationKit.builtIn`
   /// those that the library wrote for it, such as the selected tab or an offset.
   ///
-  /// - Parameter record: The record of an element or of an unread body, or ``applicationRecord``.
+  /// - Parameter record: The record of an element, of an unread state or of a ``Value``, or
+  ///   ``applicationRecord``.
   /// - Returns: The values.
   /// - Throws: `ArchiveError` with `damaged`, `malformed` or `limitExceeded`.
   /// - Complexity: O(log *n*) chunks for *n* records, and the chunks of the record.
@@ -102,8 +103,8 @@ extension StoredState {
     try archive.record(record)
   }
 
-  /// Reads the stored values of the application, of all elements and of all unread bodies, in the
-  /// order of the file.
+  /// Reads the stored values of the application, of all elements, of all unread states, and those with
+  /// `@Restored`, in the order of the file.
   ///
   /// Damage ends nothing: a record that cannot be read is given with its error.
   ///
@@ -128,6 +129,9 @@ extension StoredState {
 extension TreeRecord {
   /// Whether a record says where elements are, or what becomes of the file, and is no body.
   static func isOfStructure(_ record: UInt64) -> Bool {
-    record != application && (record % 2 == 1 || record > application)
+    record != application && !isOfValue(record) && (record % 2 == 1 || record > application)
   }
+
+  /// Whether a record has a value with `@Restored`.
+  static func isOfValue(_ record: UInt64) -> Bool { record &>> 61 == firstValue &>> 61 }
 }

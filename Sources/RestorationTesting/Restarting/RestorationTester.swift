@@ -182,9 +182,7 @@ public final class RestorationTester {
     defer { if self.process === process { kill() } }
     do {
       let result = try await session.run { try await body() }
-      #if !RESTORATION_NEXT
       if !allowsProblems { found.add(session.problems.map(\.description)) }
-      #endif
       try failForProblems("The launch")
       return result
     } catch {

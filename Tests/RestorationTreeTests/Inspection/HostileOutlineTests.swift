@@ -149,6 +149,40 @@ final class HostileOutlineTests: XCTestCase {
     XCTAssertEqual(problems(outline), ["\(Self.kept) malformed"])
   }
 
+  func testValuesAreByTheirWindowsAndKeysAndOnesWithoutANameAreProblems() async throws {
+    let first = UInt64(6) << 61
+    try store { builder in
+      try builder.appendContents(of: 0, [1])
+      let names: [(window: String?, key: String)] = [
+        (nil, "b"), ("w", "a"), (nil, "b"), (nil, "a"), (nil, ""),
+      ]
+      for (place, name) in names.enumerated() {
+        try builder.append(record: first + UInt64(place) * 3) { coder in
+          coder.encode(name.window, forKey: "window")
+          coder.encode(name.key, forKey: "key")
+          coder.encode(place, forKey: "value")
+        }
+      }
+      try builder.append(record: first + 1) { $0.encode(7, forKey: "key") }
+      try builder.append(record: first + 2) { $0.encode("window", forKey: "window") }
+    }
+    let state = try open()
+    let outline = try state.outline()
+    XCTAssertEqual(
+      outline.values.map { "\($0.window ?? "-") \($0.key) \($0.isUnread)" },
+      ["-  false", "- a false", "- b true", "- b false", "w a false"])
+    XCTAssertEqual(outline.values.map { $0.record - first }, [12, 9, 0, 6, 3])
+    XCTAssertEqual(problems(outline), ["\(first + 1) typeMismatch", "\(first + 2) keyNotFound"])
+    XCTAssertEqual(
+      try outline.values.map { try state.values(ofRecord: $0.record)?.decode(forKey: "value") },
+      [4, 3, 0, 2, 1])
+    XCTAssertNil(outline.element(ofRecord: first))
+    XCTAssertEqual(lines(outline), ["root 1 false"])
+    var records: Set<UInt64> = []
+    try state.forEachValues { record, _ in records.insert(record) }
+    XCTAssertEqual(records.count, 7)
+  }
+
   func testADateThatIsNoNumberCountsAsMissing() async throws {
     try store { builder in
       try builder.appendContents(of: 0, [1])

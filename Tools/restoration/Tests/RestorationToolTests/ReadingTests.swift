@@ -326,4 +326,64 @@ final class ReadingTests: ToolTestCase {
     XCTAssert(try inspect("explain").output.contains("unread\t1 state that no object has read"))
     XCTAssertEqual(try inspect("verify").status, 0)
   }
+
+  func testValuesAreListedByTheirWindowsAndKeys() throws {
+    func storeValues(_ count: Int) throws {
+      try store { builder in
+        try appendTree(builder)
+        let first = UInt64(6) << 61
+        for (number, (window, key, value)) in [
+          (nil, "draft", "did not fit"), (nil, "draft", NotesScreen.value), ("w", "draft", "other"),
+          (nil, "count", "\(count)"),
+        ].enumerated() as EnumeratedSequence<[(String?, String, String)]> {
+          try builder.append(record: first + UInt64(number)) { coder in
+            coder.encode(window, forKey: "window")
+            coder.encode(key, forKey: "key")
+            coder.encode(value, forKey: "value")
+          }
+        }
+        try builder.append(record: first + 9) { $0.encode(1, forKey: "key") }
+      }
+    }
+    try storeValues(1)
+    let run = try inspect("tree")
+    XCTAssertEqual(run.status, 2, "one has no name")
+    let rows = run.rows.map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
+    XCTAssertEqual(
+      rows.filter { $0.count > 5 }.map { [$0[2], $0[5], $0[6]] },
+      [
+        ["node", "window", ""], ["value", "@values/count", ""],
+        ["value", "@values/draft", "unread: did not fit"], ["value", "@values/draft", ""],
+        ["value", "w/@values/draft", ""],
+      ])
+    XCTAssert(run.output.contains("typeMismatch"), run.output)
+    let shown = try inspect("show", "@values/draft", "--values")
+    XCTAssert(shown.output.contains("    \"\(NotesScreen.value)\"\n"), shown.output)
+    XCTAssertEqual(
+      (try inspect("show", "w/@values/draft", "--values", "--json").json() as? [[String: Any]])?
+        .map { $0["value"] as? String }, ["other"])
+    for command in Self.reading {
+      XCTAssertFalse(try inspect(command).output.contains(NotesScreen.value), command)
+      XCTAssertFalse(try inspect(command, "--json").output.contains(NotesScreen.value), command)
+    }
+    XCTAssert(try inspect("explain").output.contains("values\t3 values with @Restored"))
+    XCTAssert(try inspect("history").output.contains("\t@values/draft\t@Restored: fieldReplaced"))
+    for arguments in [
+      ["tree", "--values"], ["tree", "--values", "--json"], ["export", "--values"],
+    ] {
+      let run = try Tool.run(arguments + ["--app", Sandbox.application], in: sandbox())
+      for value in [NotesScreen.value, "other", "did not fit"] {
+        XCTAssert(run.output.contains(value), "\(arguments): \(run.output)")
+      }
+    }
+    let old = try sandbox().newFile().path
+    try FileManager.default.copyItem(atPath: try sandbox().stateFile, toPath: old)
+    try storeValues(2)
+    let diff = try self.run(
+      "diff", old, sandbox().stateFile, "--app", Sandbox.application, "--state", "main",
+      "--no-header", "--values")
+    XCTAssertEqual(
+      diff.lines, ["~\t@values/count\tvalue", "    - value = \"1\"", "    + value = \"2\""],
+      diff.errors)
+  }
 }

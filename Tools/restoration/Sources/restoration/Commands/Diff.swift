@@ -135,6 +135,8 @@ struct StateContents {
   private let reading: StateReading
   /// The records of the elements by the hashes of their places; of equal places the first.
   private var records: [Int: UInt64] = [:]
+  /// The records of values with `@Restored` by their paths; of equal paths the one that is not unread.
+  private var valueRecords: [String: UInt64] = [:]
   /// Of all values of a record.
   private var hashes: [UInt64: Int] = [:]
   private var unreadable: Set<UInt64> = []
@@ -148,6 +150,9 @@ struct StateContents {
     reading.outline.forEach { element in
       let place = Self.hash(ofPlaceOf: element)
       if records[place] == nil { records[place] = element.record }
+    }
+    for value in reading.outline.values {
+      valueRecords[ValueLine(value: value).path] = value.record
     }
     try reading.state.forEachValues { record, values in
       switch values {
@@ -211,6 +216,14 @@ struct StateContents {
         let new = other.reading.outline.element(ofRecord: record)
       else { return changes.append(Change("-", element, try storedKeys(of: element))) }
       if let change = try change(from: element, to: new, of: other) { changes.append(change) }
+    }
+    for path in Set(valueRecords.keys).union(other.valueRecords.keys).sorted() {
+      let (old, new) = (valueRecords[path], other.valueRecords[path])
+      guard (old.flatMap { hashes[$0] }) != (new.flatMap { other.hashes[$0] }) else { continue }
+      changes.append(
+        Change(
+          sign: old == nil ? "+" : new == nil ? "-" : "~", path: path, details: ["value"],
+          keys: ["value"], old: old, new: new))
     }
     try other.reading.outline.forEach { element in
       let place = Self.hash(ofPlaceOf: element)

@@ -212,6 +212,11 @@ struct Explanation {
     if windows > 0 {
       add("windows", "\(windows.of("window")), each to be shown when it is connected; see windows.")
     }
+    let values = outline.values.count { !$0.isUnread }
+    unread += outline.values.count - values
+    if values > 0 {
+      add("values", "\(values.of("value")) with @Restored, each decoded when it is first read.")
+    }
     if kept > 0 { add("kept", "\(kept.of("element")) not back before, to be tried again.") }
     if unread > 0 {
       add("unread", "\(unread.of("state")) that no object has read yet, to be tried again.")

@@ -39,7 +39,15 @@ struct Export: Inspection {
     reading.outline.forEach { element in
       for state in element.unread { unread[state.record] = (element.path.description, state) }
     }
+    let named = Dictionary(
+      reading.outline.values.map { ($0.record, $0) }, uniquingKeysWith: { first, _ in first })
     try reading.state.forEachValues { record, stored in
+      if let value = named[record] {
+        return try json.object {
+          try ValueLine(value: value).write(
+            json, values ? stored.map { ValueLines(values: $0) } : nil)
+        }
+      }
       let element = reading.outline.element(ofRecord: record)
       let state = unread[record]
       guard element != nil || state != nil || record == StoredState.applicationRecord else {

@@ -119,6 +119,13 @@ struct StoredHistory {
           entry.place.fileName.escaped, problem.map { output.style.bad($0.phrase) } ?? "",
         ], widths: Self.widths)
     }
+    for value in reading?.outline.values ?? [] where value.isUnread {
+      try output.columns(
+        [
+          output.style.warning("unread"), "", "\(value.byteCount)", "", "", "", "",
+          ValueLine(value: value).path.escaped, "@Restored: fieldReplaced",
+        ], widths: Self.widths)
+    }
     for kept in kept {
       try output.columns(
         [

@@ -95,6 +95,12 @@ struct Report: Inspection {
         }
       }
     }
+    try json.key("values")
+    try json.array {
+      for value in reading.outline.values {
+        try json.object { try ValueLine(value: value).write(json) }
+      }
+    }
     try reading.writeProblems(json)
     return explanation.status
   }

@@ -30,7 +30,10 @@ struct Show: Inspection {
       // As it is, and as a terminal shows it.
       if description == path || description.escaped == path { found.append(element) }
     }
-    guard !found.isEmpty else {
+    let foundValues = reading.outline.values.filter { value in
+      [ValueLine(value: value).path, ValueLine(value: value).path.escaped].contains(path)
+    }
+    guard !found.isEmpty || !foundValues.isEmpty else {
       let isWhole = reading.status == .done
       throw Failure(
         isWhole ? .nothingStored : .damaged,
@@ -39,11 +42,26 @@ struct Show: Inspection {
     let elements = found.map { Shown($0, reading) }
     if options.json {
       try output.json { json in
-        try json.array { for element in elements { try write(element, json) } }
+        try json.array {
+          for element in elements { try write(element, json) }
+          for value in foundValues {
+            try json.object {
+              try ValueLine(value: value).write(
+                json, values ? reading.values(ofRecord: value.record) : nil)
+            }
+          }
+        }
       }
     } else {
       ElementLine.begin(output, table)
       for element in elements { try write(element, output) }
+      for value in foundValues {
+        try ValueLine(value: value).write(output)
+        guard values, case .success(let lines)? = reading.values(ofRecord: value.record) else {
+          continue
+        }
+        try output.line("    " + (lines.ownText ?? ""))
+      }
     }
     if elements.contains(where: \.isUnreadable) { return .damaged }
     if reading.status == .damaged { Output.complain("A part of the state is damaged; see verify.") }

@@ -49,6 +49,14 @@ struct Tree: Inspection {
         try writeValues(of: unread.record)
       }
     }
+    for value in reading.outline.values {
+      try ValueLine(value: value).write(output)
+      guard values, let stored = reading.values(ofRecord: value.record) else { continue }
+      switch stored {
+      case .success(let lines): try output.line("    " + (lines.ownText ?? ""))
+      case .failure(let error): try output.line("    \(output.style.bad(error.phrase))")
+      }
+    }
     output.endTable()
     try reading.writeProblems(output)
     return isRead
@@ -76,6 +84,15 @@ struct Tree: Inspection {
                 guard values, let stored = reading.values(ofRecord: unread.record) else { return }
                 try writeValues(stored)
               }
+            }
+          }
+        }
+        try json.key("values")
+        try json.array {
+          for value in reading.outline.values {
+            try json.object {
+              try ValueLine(value: value).write(
+                json, values ? reading.values(ofRecord: value.record) : nil)
             }
           }
         }

@@ -8,7 +8,7 @@ struct ElementLine {
   let element: StoredState.Element
 
   private static let deepestIndentation = 24
-  private static let widths = [-10, 4]
+  static let widths = [-10, 4]
 
   /// Names the columns.
   static func begin(_ output: Output, _ options: TableOptions) {
