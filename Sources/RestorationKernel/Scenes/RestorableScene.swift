@@ -118,7 +118,7 @@ public final class RestorableScene {
   }
 
   /// Whether the next save asks the delegate for the activity.
-  private(set) var isMarked = true
+  private(set) var isMarked: Bool
 
   /// What the user is doing in the window, for its delegate to return from
   /// ``SceneDelegate/stateRestorationActivity(for:)``.
@@ -142,6 +142,8 @@ public final class RestorableScene {
     _ session: SceneSession, _ keeper: StateKeeper, _ delegate: any SceneDelegate
   ) {
     (self.session, self.keeper, self.delegate) = (session, keeper, delegate)
+    // A new window is a change.
+    isMarked = keeper.document?.scene(session.persistentIdentifier) == nil
     session.node.delegate = delegate as? any StateDelegate
   }
 
