@@ -108,9 +108,7 @@ public final class RestorableScene {
   ///
   /// Set it after a change of which nothing that is saved says so: the next save asks the delegate for the activity.
   public var needsSave: Bool {
-    get {
-      isMarked || keeper.hasChanged(session.node) || values.table.hasChanged(in: values.window)
-    }
+    get { isMarked || keeper.hasChanged(session.node) }
     set {
       isMarked = newValue
       if newValue { session.node.invalidateRestorableState() }

@@ -226,7 +226,8 @@ extension StateKeeper {
 
   /// Whether a window has said that it has changed, or is new.
   func hasChanged(_ scene: SceneNode) -> Bool {
-    KnownObjects.shared.known(scene, to: owner)?.hasChanged ?? true
+    settings.values?.hasChanged(in: scene.identifier) == true
+      || KnownObjects.shared.known(scene, to: owner)?.hasChanged ?? true
   }
 
   /// Whether somebody has changed whom no save has asked.
