@@ -290,8 +290,9 @@ package final class ValueTable: Sendable {
     }
   }
 
-  /// Lets all values be those of their declarations, before another state is restored.
+  /// Lets all values be those of their declarations, before another state is restored; until then none is stored.
   func reset() {
+    state.withLock { $0.file = nil }
     for box in state.withLock({ $0.entries.values.compactMap(\.box) }) { box.reset() }
     beginAnew(withUnread: false)
   }
@@ -377,7 +378,7 @@ package final class ValueTable: Sendable {
     noteUse(name)
     let id = ObjectIdentifier(screen)
     state.withLock { if $0.unreached.count < 64 { $0.unreached[id] = Screen(screen: screen) } }
-    if ScreenFields.has(type(of: screen)) { return }
+    guard ScreenFields.fields(of: type(of: screen)).isEmpty else { return }
     note(.fieldsNotFound(className: String(nameOf: type(of: screen))))
     noteUnstored()
   }
