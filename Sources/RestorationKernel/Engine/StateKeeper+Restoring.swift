@@ -36,9 +36,8 @@ extension StateKeeper {
     beginAnew()
     findings.isOnDisk = false
     let opened: FileQueue.Opened
-    let said: String?
     do throws(ArchiveError) {
-      said = file.linked == nil ? nil : try await fetch(for: .restore)
+      if file.linked != nil { try await fetch(for: .restore) }
       opened = try await inFileNow { (queue) throws(ArchiveError) in try queue.open() }
     } catch {
       return try refused(error, roots, had, unread)
@@ -50,7 +49,6 @@ extension StateKeeper {
       return RestorationReport(.declined)
     }
     var report = opened.report
-    if let said { report.launchProblem = said }
     (report.stateName, report.otherInstances) = (known.stateName, known.others)
     if let stored = opened.stored {
       restore(stored, opened.mark, roots, &report)
