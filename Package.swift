@@ -47,9 +47,11 @@ let next = (
   // Of other targets, the files that the new core has come to.
   parts: [
     "RestorationSharing": [
-      "Conflicts/RemoteConflict.swift", "Copies/LocalFinding.swift", "Copies/RemoteStatus.swift",
-      "Copies/SyncState.swift",
-      "Kernel", "Keys", "Linking/RemoteLookout.swift", "RestorationError+Sharing.swift", "Stores",
+      "RestorationSharingKernel", "RestorationSharing/Conflicts/RemoteConflict.swift",
+      "RestorationSharing/Copies/LocalFinding.swift",
+      "RestorationSharing/Copies/RemoteStatus.swift", "RestorationSharing/Copies/SyncState.swift",
+      "RestorationSharing/Keys", "RestorationSharing/Linking/RemoteLookout.swift",
+      "RestorationSharing/RestorationError+Sharing.swift", "RestorationSharing/Stores",
     ],
     "RestorationSharingTests": [
       "Copies/LocalCopyTestCase.swift", "Copies/LocalCopyTests.swift",
@@ -222,7 +224,7 @@ let package = Package(
       dependencies: [
         "ArchiveCodec", "RestorationFoundation", "RestorationLibc", "RestorationKit",
       ],
-      exclude: isNext ? [] : ["Kernel"],
+      path: isNext ? "Sources" : nil,
       swiftSettings: settings),
     .target(
       name: "RestorationInspection",

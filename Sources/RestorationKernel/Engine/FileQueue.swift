@@ -123,7 +123,7 @@ actor FileQueue {
     let found = try file.open(StoredState.self)
     var report = RestorationReport(found.outcome)
     report.launchProblem =
-      said.take() ?? found.markProblem.map { "The launch could not be marked: \($0)" }
+      said ?? found.markProblem.map { "The launch could not be marked: \($0)" }
     report.source = found.archive.map { archive in
       RestorationReport.Source(
         location: found.moment?.id ?? location, savedAt: Date(saved: archive.schema),
@@ -140,7 +140,9 @@ actor FileQueue {
       keeps = isOfOther && !isDamaged ? [.version] : []
       if counts[.session, default: 0] > 0 { keeps?.append(.session) }
     }
-    if found.moment == nil, let dropped = found.archive?.dropped, dropped.code != .truncated {
+    if found.moment == nil, said == nil, let dropped = found.archive?.dropped,
+      dropped.code != .truncated
+    {
       let date = report.source?.savedAt.map { " of \($0)" } ?? ""
       report.launchProblem =
         "The end of the state is damaged, so this is the one\(date); what was saved after it is lost."
