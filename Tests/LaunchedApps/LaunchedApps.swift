@@ -8,7 +8,10 @@
 enum LaunchedApps {
   #if RESTORATION_NEXT
   @MainActor private static let programs: [String: @MainActor () async throws -> Void] = [
-    "Signals": Signals.main, "SlowRestore": SlowRestore.main,
+    "Busy": Busy.main, "Counting": Counting.main, "EndingElsewhere": EndingElsewhere.main,
+    "Forking": Forking.main, "Refusing": Refusing.main, "Signals": Signals.main,
+    "SlowRestore": SlowRestore.main, "TwoVersions": TwoVersions.main,
+    "WithoutPermission": WithoutPermission.main,
   ]
   #else
   @MainActor private static let programs: [String: @MainActor () async throws -> Void] = [

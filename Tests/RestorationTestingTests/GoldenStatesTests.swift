@@ -175,7 +175,6 @@ final class GoldenStatesTests: XCTestCase {
     XCTAssertEqual(try golden.releases(), [])
   }
 
-  #if !RESTORATION_NEXT
   func testWindowsAreRecordedAndRestored() async throws {
     let directory = try TemporaryDirectory()
     let golden = GoldenStates(folder: directory.child("states")) {
@@ -200,5 +199,4 @@ final class GoldenStatesTests: XCTestCase {
     }
     XCTAssertEqual(values.mapValues { $0.sorted() }, ["1": ["a", "b"]])
   }
-  #endif
 }

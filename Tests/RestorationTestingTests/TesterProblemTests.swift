@@ -189,9 +189,7 @@ final class TesterProblemTests: XCTestCase {
     let tester = RestorationTester()
     _ = try await tester.launch().save([TestNode(nil)])
     var launches: [() async throws -> Void] = [{ _ = try tester.launch() }]
-    #if !RESTORATION_NEXT
     launches.append { _ = try await tester.launchHost() }
-    #endif
     for body in launches {
       let failure = await testFailure(body)
       XCTAssertEqual(failure?.code, .problems)
@@ -200,7 +198,6 @@ final class TesterProblemTests: XCTestCase {
     }
   }
 
-  #if !RESTORATION_NEXT
   func testAProblemOfAWindowFailsTheSave() async throws {
     let tester = RestorationTester()
     let delegate = TestSceneDelegate(root: TestNode("root"))
@@ -212,5 +209,4 @@ final class TesterProblemTests: XCTestCase {
     XCTAssertEqual(failure?.subject, "The save")
     XCTAssertEqual(failure?.seen.contains("“undeclared”"), true, "\(failure as Any)")
   }
-  #endif
 }

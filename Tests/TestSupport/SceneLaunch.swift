@@ -1,4 +1,5 @@
 internal import ArchiveCodec
+package import Foundation
 package import RestorationKit
 
 /// Launches of an app with scenes over one store, without a process.
@@ -68,15 +69,55 @@ package final class SceneLaunch {
     let delegate = delegates[delegates.count - 1]
     delegate.activity = activity(id)
     delegate.roots = [TestNode("root", value: "\(id)")]
-    #if !RESTORATION_NEXT
-    DraftModel(scene).draft = "draft \(id)"
-    #endif
     scene.session.userInfo = ["kept": .integer(id)]
+    DraftModel(scene).draft = "draft \(id)"
     try await host.background(scene)
     return scene.session.persistentIdentifier
   }
 
-  #if !RESTORATION_NEXT
+  #if RESTORATION_NEXT
+  /// What is stored of a session beside its nodes and values.
+  package struct StoredScene: Codable {
+    package struct Activity: Codable {
+      package let title: String?
+      package let userInfo: [String: PropertyListValue]
+    }
+
+    package let activity: Activity?
+    package let userInfo: [String: PropertyListValue]
+    package let isRestorable: Bool
+    package let closedAt: Date?
+  }
+
+  package func storedScene(_ identifier: String) throws -> StoredScene? {
+    try launch.storedRecords()?[identifier]?.state?.decode(
+      StoredScene.self, forKey: "@scene")
+  }
+
+  /// What is stored of a scene; nil if that is nothing but its name.
+  package func bytes(of identifier: String) -> [UInt8]? {
+    guard let stored = try? launch.storedRecords(), let scene = try? storedScene(identifier),
+      scene.isRestorable
+    else { return nil }
+    let nodes = stored.elements.filter { $0.path.hasPrefix(identifier + "/") }.map {
+      "\($0.path) \((try? $0.value) ?? "")"
+    }
+    let lists = [scene.activity?.userInfo ?? [:], scene.userInfo].map { list in
+      list.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+    }
+    return Array("\(nodes) \(lists)".utf8)
+  }
+
+  /// The stored value of a node in a scene.
+  package func storedValue(of scene: RestorableScene) throws -> String? {
+    try launch.storedRecords()?["\(scene.session.persistentIdentifier)/root"]?.value
+  }
+  #else
+  package func storedValue(of scene: RestorableScene) throws -> String? {
+    let name = "main.scene-\(scene.session.persistentIdentifier)"
+    return try launch.storedRecords(named: name)?["root"]?.value
+  }
+
   /// The bytes of a scene's file.
   package func bytes(of identifier: String) -> [UInt8]? {
     launch.store.memory(named: "main.scene-\(identifier)").bytes
@@ -84,12 +125,38 @@ package final class SceneLaunch {
   #endif
 }
 
+#if RESTORATION_NEXT
+extension SceneHost {
+  /// Saves all scenes; returns what it has said of those that had said that they have changed.
+  @discardableResult
+  package func saveChangedScenes(
+    isolation: isolated (any Actor)? = #isolation
+  ) async throws -> [SceneSession: PreservationReport] {
+    var changed = connectedScenes.filter(\.needsSave)
+    let report = try await keeper.save([])
+    if changed.isEmpty, report.writtenByteCount > 0 { changed = connectedScenes }
+    var reports: [SceneSession: PreservationReport] = [:]
+    for scene in changed {
+      reports[scene.session] = scene.session.isRestorable ? report : try await save(scene)
+    }
+    return reports
+  }
+}
+
+extension SceneHost {
+  package func retrySkippedNodes(
+    isolation: isolated (any Actor)? = #isolation
+  ) async throws(RestorationError) {
+    try await keeper.retrySkippedNodes()
+  }
+}
+#endif
+
 extension UserActivity {
   /// The product.
   package var id: Int? { userInfo["id"]?.integerValue }
 }
 
-#if !RESTORATION_NEXT
 /// A part of a scene that has a value.
 @MainActor
 package final class DraftModel: @MainActor SceneMember {
@@ -101,4 +168,3 @@ package final class DraftModel: @MainActor SceneMember {
     self.scene = scene
   }
 }
-#endif

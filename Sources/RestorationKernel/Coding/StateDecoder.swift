@@ -13,10 +13,10 @@ public final class StateDecoder {
   // The check for exclusive access would take longer than the access (benchmark:
   // restore nodes). A decoder stays on the actor that restores, so nobody else has
   // access meanwhile.
-  @safe @exclusivity(unchecked) private var now: (isOpen: Bool, slot: Int32, read: ReadKeys)
+  @safe @exclusivity(unchecked) private(set) var now: (isOpen: Bool, slot: Int32, read: ReadKeys)
   /// Over no values if the element has none.
   @usableFromInline @safe @exclusivity(unchecked) var cursor: FieldCursor
-  private let restored: RestoredElements
+  let restored: RestoredElements
 
   /// Creates a coder that serves one element after the other, or the values of one of its containers.
   init(
@@ -46,7 +46,7 @@ public final class StateDecoder {
   }
 
   /// The values of the element, opened at the first question of a factory; none if they cannot be opened.
-  private var values: KeyedDecoder {
+  var values: KeyedDecoder {
     if !now.isOpen { try? open() }
     return cursor.values
   }

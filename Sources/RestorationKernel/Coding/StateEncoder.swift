@@ -9,14 +9,16 @@ public final class StateEncoder {
   /// The path of the node; empty for the application, and after the call.
   public var path: RestorationPath { isOpen ? walk.path(of: slot) : RestorationPath() }
 
-  private let walk: any StateEncoding
-  private let encoder: KeyedEncoder
+  let walk: any StateEncoding
+  let encoder: KeyedEncoder
   @usableFromInline let writer: ValueWriter
   // Set for each object and read for each value, as the properties of the decoder.
   @safe @exclusivity(unchecked) private var isOpen = false
   /// Whether somebody wanted to write under the key of what the library stores.
   private(set) var hasMetTakenKey = false
-  private var slot: Int32 = 0
+  /// Whether fields were written as they are stored, and others that did not fit were replaced.
+  var unfitFields = (areKept: false, areReplaced: false)
+  private(set) var slot: Int32 = 0
 
   /// Creates a coder that writes into the records of an encoder.
   init(_ walk: any StateEncoding, _ encoder: KeyedEncoder) {
@@ -28,7 +30,7 @@ public final class StateEncoder {
   /// Begins the call for an element, by its place in the document.
   func open(_ slot: Int32) {
     self.slot = slot
-    (isOpen, hasMetTakenKey) = (true, false)
+    (isOpen, hasMetTakenKey, unfitFields) = (true, false, (false, false))
   }
 
   func close() { isOpen = false }
@@ -157,9 +159,7 @@ extension StateEncoder {
       encoder.encodeBuiltIn(of: object) { walk.reference(toTab: $0, of: slot) }
     }
     try using {
-      if traits.contains(.stateful), let object = object as? any StatefulRestoring {
-        try encodeState(of: object)
-      }
+      if traits.contains(.stateful) { try encodeOwnState(of: object, traits) }
       try object.encodeRestorableState(with: self)
     }
   }

@@ -17,8 +17,7 @@ extension Document {
       throw malformed("no forms")
     }
     head = try DocumentHead(record)
-    head.savedAt = Date(saved: number)
-    nextID = head.idLimit
+    (head.savedAt, nextID) = (Date(saved: number), head.idLimit)
     (links.isWhole, self[Self.tree].isUnheard) = (false, true)
     self[Self.tree].body = records.fingerprint(of: self[Self.tree].bodyRecord)
     elements.reserveCapacity(records.count)
@@ -40,7 +39,13 @@ extension Document {
     } catch {
       (kept, leftovers) = (KeptParts(), nil)
     }
-    if leftovers != nil, reached < records.count { findLeftovers(records) }
+    if leftovers != nil, reached < records.count - records.values.count { findLeftovers(records) }
+  }
+
+  /// Reads the tree for somebody who restores nothing.
+  package init(_ records: StoredRecords) throws(ArchiveError) {
+    var slots = KeyTable(expecting: records.count)
+    try self.init(records, savedAt: 0, &slots)
   }
 
   /// Finds the records of no element, as those of an unread body whose owner is not there.
@@ -51,6 +56,7 @@ extension Document {
       if !element.children.isEmpty { known.insert(element.contentsRecord) }
     }
     for bodies in kept.bodies.values { for body in bodies { known.insert(body.record) } }
+    known.formUnion(records.values)
     leftovers = records.identifiers.filter { !known.contains($0) }
   }
 
@@ -125,7 +131,7 @@ private func malformed(_ subject: String) -> ArchiveError {
 }
 
 extension DocumentHead {
-  fileprivate init(_ record: KeyedDecoder) throws(ArchiveError) {
+  package init(_ record: KeyedDecoder) throws(ArchiveError) {
     // In the order in which they are written, in which each search ends where it begins.
     idLimit = try record.decode(forKey: DocumentKey.idLimit)
     guard idLimit <= Element.largestID else { throw malformed("idLimit") }
@@ -163,13 +169,17 @@ extension KeyedDecoder {
 package struct StoredRecords: Sendable {
   private let records: VerifiedRecords
   private var indices: KeyTable
+  /// The records of values, whose numbers begin with the bits of ``TreeRecord/firstValue``.
+  package private(set) var values: [UInt64] = []
 
   /// Reads and checks all records.
   package init(_ archive: Archive) throws(ArchiveError) {
     records = try archive.verifiedRecords()
     indices = KeyTable(expecting: records.count)
     for index in 0..<records.count {
-      indices.set(Self.key(of: records.identifier(at: index)), Int32(index))
+      let record = records.identifier(at: index)
+      indices.set(Self.key(of: record), Int32(index))
+      if record &>> 61 == 6 { values.append(record) }
     }
   }
 

@@ -4,11 +4,13 @@ internal import RestorationFoundation
 /// The numbers of the records that belong to no element.
 package enum TreeRecord {
   /// The forms, the next identifier, and what the app said of itself.
-  static let forms = UInt64.max - 2
+  package static let forms = UInt64.max - 2
   /// What is kept, and what was not read.
-  static let kept = UInt64.max - 1
+  package static let kept = UInt64.max - 1
   /// The body of the tree itself: what the application wrote.
-  static let application = UInt64.max - 4
+  package static let application = UInt64.max - 4
+  /// The first record of a value, behind those of all elements; there are 2^61.
+  package static let firstValue = UInt64(6) << 61
   /// Stands in a file whose next compaction has to leave no trace of what was removed; no document has it.
   package static let compactionDue = UInt64.max - 3
 }

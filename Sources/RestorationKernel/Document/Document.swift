@@ -44,7 +44,7 @@ package struct Document: Sendable {
   /// it contains and presents, each with all below it; then what only references reach.
   ///
   /// - Complexity: O(*n*) in the elements below.
-  func walk(from first: Int32, intoWindows: Bool = true) -> [Int32] {
+  package func walk(from first: Int32, intoWindows: Bool = true) -> [Int32] {
     var (order, stack, referred): ([Int32], [Int32], ArraySlice<Int32>) = ([], [first], [])
     while let slot = stack.popLast() ?? referred.popFirst() {
       order.append(slot)
@@ -179,7 +179,7 @@ package enum Role: UInt8, Sendable {
   /// A window, below the tree.
   case scene
 
-  var kind: ElementKind {
+  package var kind: ElementKind {
     self == .view ? .view : self == .object ? .object : self == .scene ? .scene : .node
   }
 
@@ -217,7 +217,7 @@ extension ApplicationEnvironment {
 
 extension Date {
   /// The time of a save, which its commit has as the seconds since 2001; nil if there is none.
-  init?(saved seconds: UInt32) {
+  package init?(saved seconds: UInt32) {
     guard seconds > 0 else { return nil }
     self.init(timeIntervalSinceReferenceDate: TimeInterval(seconds))
   }
@@ -243,16 +243,21 @@ extension RestorationPath {
 /// window, whose name no app has chosen.
 ///
 /// Paths share their beginnings, so that the paths of all elements take linear memory and time.
-final class StoredPaths {
+package final class StoredPaths {
   private let elements: [Element]
   /// The paths of elements with others below them.
   private var known: [Int32: RestorationPath] = [:]
   /// The element above the one that was asked for last: siblings come one after the other.
   private var last: (parent: Int32, path: RestorationPath)?
 
-  init(_ document: Document) { elements = document.elements }
+  private let namesWindows: Bool
 
-  subscript(slot: Int32) -> RestorationPath {
+  /// The paths of the elements in a window begin with the window if it is to be named.
+  package init(_ document: Document, namingWindows namesWindows: Bool = false) {
+    (elements, self.namesWindows) = (document.elements, namesWindows)
+  }
+
+  package subscript(slot: Int32) -> RestorationPath {
     guard slot > Document.tree else { return RestorationPath() }
     let place = elements[Int(slot)].place
     if last?.parent != place.parent { last = (place.parent, path(of: place.parent)) }
@@ -261,8 +266,9 @@ final class StoredPaths {
 
   private func path(of slot: Int32) -> RestorationPath {
     let left = sequence(first: slot) { [elements] in elements[Int($0)].place.parent }
-      .prefix { [elements] slot in
-        slot > Document.tree && known[slot] == nil && elements[Int(slot)].place.role != .scene
+      .prefix { [elements, namesWindows] slot in
+        slot > Document.tree && known[slot] == nil
+          && (namesWindows || elements[Int(slot)].place.role != .scene)
       }
     for slot in left.reversed() { known[slot] = self[slot] }
     return known[slot] ?? RestorationPath()
@@ -272,15 +278,15 @@ final class StoredPaths {
 /// What stays stored though nobody has claimed or read it, by the elements.
 package struct KeptParts: Sendable {
   /// The elements that nobody has claimed, the uppermost ones alone.
-  var elements: [Int32: Kept] = [:]
+  package var elements: [Int32: Kept] = [:]
   /// The bodies that an object of an element could not read, oldest first.
-  var bodies: [Int32: [Kept]] = [:]
+  package var bodies: [Int32: [Kept]] = [:]
   /// The own bodies of elements whose objects are back and have not read them, until others are stored.
   var withheld: [Int32: Kept] = [:]
   /// What objects said before they were given a body late, until it is stored as an unread one.
   var pending: [Int32: [KeyedDecoder]] = [:]
 
-  var isEmpty: Bool {
+  package var isEmpty: Bool {
     elements.isEmpty && bodies.isEmpty && withheld.isEmpty && pending.isEmpty
   }
 
@@ -308,9 +314,9 @@ package struct Kept: Hashable, Sendable {
   var id: UInt64 = 0
   package var reason: Reason
   /// The form of a body.
-  var form: Int32 = 0
+  package var form: Int32 = 0
   /// Nil until the first save that keeps it.
-  var since: Date?
+  package var since: Date?
   /// The stored bytes, as far as they are known; of an element those of all bodies in it.
   var byteCount = 0
   /// The outcome of an element at the restore of this launch, for reports.
@@ -324,7 +330,7 @@ package struct Kept: Hashable, Sendable {
   /// Nothing is stored as long as it says that.
   var said: RecordFingerprint?
 
-  var record: UInt64 { id * 2 }
+  package var record: UInt64 { id * 2 }
 
   /// How many unread bodies one element has at most: the first one and the one before the last.
   static let largestBodyCount = 2

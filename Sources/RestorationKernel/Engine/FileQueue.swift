@@ -11,7 +11,7 @@ actor FileQueue {
   /// Why what the launch has found becomes a moment before the first change; nil before a restore.
   private var keeps: [Moment.Reason]?
   /// What has become of the last change that a caller has asked of.
-  private var written = Written()
+  var written = Written()
   /// The directory, if another place has its states, too.
   nonisolated let linked: (any LinkedDirectory)?
   /// The copy of that state, which stays from the making of the keeper on.
@@ -90,6 +90,7 @@ actor FileQueue {
   final class StoredState: LaunchedTree {
     let document: Document
     let records: StoredRecords
+    let values: [StoredValue]
     /// The places of the elements, by their identifiers.
     private let slots: KeyTable
 
@@ -107,6 +108,7 @@ actor FileQueue {
       var slots = KeyTable(expecting: records.count)
       document = try Document(records, savedAt: archive.schema, &slots)
       self.slots = slots
+      values = records.values.sorted().compactMap { [records] in StoredValue($0, in: records) }
     }
   }
 

@@ -24,17 +24,16 @@ extension StateKeeper {
     return try result.get()
   }
 
+  /// Begins anew, since whatever was saved so far is stored.
   private func restoreNow(
     _ roots: [any RestorableNode], ifItHas had: Int?
   ) async throws -> RestorationReport {
     if had == nil, settings.host != nil { try checkNoneIsConnected() }
     let unread = findings.unread
-    findings.hasTriedToRestore = true
+    (findings.hasTriedToRestore, findings.isOnDisk) = (true, false)
     // An autosave may have found that there is nothing to save yet.
     defer { autosave?.turns.change() }
-    // Whatever was saved so far is stored.
     beginAnew()
-    findings.isOnDisk = false
     let opened: FileQueue.Opened
     do throws(ArchiveError) {
       if file.linked != nil { try await fetch(for: .restore) }
@@ -50,6 +49,9 @@ extension StateKeeper {
     }
     var report = opened.report
     (report.stateName, report.otherInstances) = (known.stateName, known.others)
+    if settings.values != nil || opened.stored?.values.isEmpty == false {
+      values.restore(opened.stored?.values ?? [], in: file, opened.mark, isRetry: had != nil)
+    }
     if let stored = opened.stored {
       restore(stored, opened.mark, roots, &report)
       opened.mark?.endRestore()
@@ -101,6 +103,7 @@ extension StateKeeper {
     report.kept = document.keptElements(types)
     (findings.launch, findings.records) = (launch, settings.host == nil ? nil : stored.records)
     end(run, with: document, since: start, in: &report)
+    settings.values?.describe(in: &report)
   }
 
   /// Goes on with the document that a run has left.
@@ -117,8 +120,7 @@ extension StateKeeper {
     }
     report.lines = ReportEntries(run.lines(document), of: document)
     run.elements.forget()
-    self.document = document
-    report.walkDuration = start.duration(to: .now)
+    (self.document, report.walkDuration) = (document, start.duration(to: .now))
   }
 }
 

@@ -18,7 +18,9 @@ extension StateKeeper {
         // An autosave may have waited for a call that has put another state back.
         while count == turns.overtakingCount, !isByItself || findings.hasTriedToRestore {
           do {
-            return try await saveNow(parts(), byItself: isByItself, writesAnyway: isOutdated)
+            let asked = parts()
+            let report = try await saveNow(asked, byItself: isByItself, writesAnyway: isOutdated)
+            if !asked.scenes.leaveNames || report.outcome != .saved { return report }
           } catch let error as ArchiveError where error.code == .outdated && !isOutdated {
             // Somebody has changed the stored state; what the file has kept of it decides what is written.
             isOutdated = true
@@ -48,6 +50,7 @@ extension StateKeeper {
     var report = PreservationReport(.saved)
     if isIdle(parts) {
       describe(SurveyNotes(), nil, in: &report)
+      settings.values?.describe(in: &report)
       return report
     }
     let unread = unreadNote
@@ -78,6 +81,7 @@ extension StateKeeper {
     }
     (findings.isOnDisk, findings.hasTriedToRestore) = (true, true)
     describe(result.notes, unread, in: &report)
+    settings.values?.describe(in: &report)
     if result.change.edits != nil { packDocument() }
     return report
   }
@@ -132,7 +136,7 @@ extension StateKeeper {
   /// Whether a survey would ask nobody, and find nothing to write (benchmark: none changed).
   private func isIdle(_ parts: SavedParts) -> Bool {
     guard let document, isIdle(parts.scenes), findings.isOnDisk,
-      delegate == nil, settings.heard == nil,
+      delegate == nil, settings.heard == nil, settings.values?.hasChanged != true,
       findings.registrationCount == registrationCount, known.writer != nil,
       document[Document.tree].body == .none, document.isSettled(settings.facts),
       KnownObjects.shared.isUnchanged(owner)
@@ -160,8 +164,17 @@ extension StateKeeper {
         try writer?.archive?.record(record)
       })
     let builder = known.writer?.builder() ?? RecordBuilder(limits: settings.source.limits)
+    let values = settings.values?.write(
+      to: builder, hiding: settings.host?.hiddenWindows ?? [],
+      leaving: Set(parts.scenes.leaving.map(\.identifier)))
     var survey = Survey(document ?? Document(), objects, owner, builder, conditions)
-    do { return try survey.run(parts.roots, delegate, parts.scenes) } catch {
+    do {
+      var result = try survey.run(parts.roots, delegate, parts.scenes)
+      if let values {
+        (result.removed, result.values) = (result.removed + values.removed, values.changes)
+      }
+      return result
+    } catch {
       giveBack(survey.asked)
       throw error
     }
@@ -174,6 +187,7 @@ extension StateKeeper {
 
   func apply(_ result: Survey.Result) {
     document?.apply(result.change)
+    if !result.values.isEmpty { settings.values?.settle(result.values) }
     if let edits = result.change.edits { KnownObjects.shared.leave(edits.removed, of: owner) }
   }
 

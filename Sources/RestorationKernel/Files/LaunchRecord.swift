@@ -314,6 +314,8 @@ package final class LaunchMark: Sendable {
     }
   }
 
+  package var leavesAnyOut: Bool { !leftOut.isEmpty }
+
   /// Whether restores leave out an element or a value.
   package func isLeftOut(_ subject: LaunchSubject) -> Bool { leftOut.contains(subject) }
 

@@ -175,19 +175,27 @@ package final class AutosaveTurns: Sendable {
       return state.dueSince == nil
     }
     wake()
-    guard isFirst, Problems.isDebugBuild, Problems.isHeard else { return }
-    Self.watching.asyncAfter(deadline: .now() + .seconds(Self.longestWait)) { [weak self] in
+    if isFirst, ValuesAtExit.isNeeded || Problems.isDebugBuild && Problems.isHeard { watch(now) }
+  }
+
+  /// Looks each second whether a change still waits, and stores values without their actor then.
+  private func watch(_ since: Duration, _ second: Int = 1) {
+    Self.watching.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in
       guard let self else { return }
       let end = elapsed()
       // The loop, which runs on the actor of the nodes, takes what is due.
       let isWaiting = state.withLock {
-        $0.dueSince == now && !$0.isSaving && $0.nextTime(at: end) == end
+        $0.dueSince == since && !$0.isSaving && $0.nextTime(at: end) == end
       }
       guard isWaiting else { return }
-      Problems.say([
-        "A change has waited for \(Self.longestWait) seconds to be saved, since the main actor is"
-          + " busy. Do what takes long, or waits as readLine() does, off the main actor."
-      ])
+      ValuesAtExit.store(within: .seconds(2))
+      if second == Self.longestWait {
+        Problems.say([
+          "A change has waited for \(second) seconds to be saved, since the main actor is"
+            + " busy. Do what takes long, or waits as readLine() does, off the main actor."
+        ])
+      }
+      watch(since, second + 1)
     }
   }
 

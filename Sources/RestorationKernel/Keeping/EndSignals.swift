@@ -102,8 +102,10 @@ enum EndSignals {
 
   // MARK: An end
 
-  /// After this time a signal that comes again cuts the end short.
+  /// After this time a signal that comes again cuts the end short, and values are stored without their
+  /// actor.
   private static let patience = Duration.seconds(1)
+  private static let storing = DispatchQueue(label: "RestorationKit.EndSignals.values")
 
   /// Flushes, and sends all signals that came meanwhile again to the handlers that the app had.
   ///
@@ -123,7 +125,13 @@ enum EndSignals {
     for turns in flushed { turns.flush { _ in wire.tell(answer) } }
     var flushCount = flushed.count
     var came = [signal]
-    while flushCount > 0, ContinuousClock.now < end, let number = wire.next(before: end) {
+    var waitEnd = min(end, start + patience)
+    while flushCount > 0, ContinuousClock.now < end, let number = wire.next(before: waitEnd) {
+      if waitEnd < end, ContinuousClock.now >= waitEnd {
+        waitEnd = end
+        // Another signal may come while a disk is slow.
+        storing.async { ValuesAtExit.store(within: ContinuousClock.now.duration(to: end)) }
+      }
       if number == answer { flushCount -= 1 }
       guard number > 0 else { continue }
       if !came.contains(number) {

@@ -36,7 +36,7 @@ public enum Restoration {
   /// The result stays after ``end(within:)``.
   public static var lastSave: Result<PreservationReport, RestorationError>? { session.last.save }
 
-  /// Takes each problem of a restore or of a save, in place of stderr.
+  /// Takes each problem of a restore, of a save or of a value, in place of stderr.
   ///
   /// A debug build prints each problem once to stderr, in a line with what is wrong, where,
   /// and what to do; a release build prints nothing, nor does a process that runs tests.
@@ -54,6 +54,13 @@ public enum Restoration {
     get { Problems.closure }
     set { Problems.closure = newValue }
   }
+
+  /// The problems of this launch that belong to no node, as those with the use of ``Restored``
+  /// values; observation sees them change.
+  ///
+  /// A value or a field that cannot be stored is here as soon as a save has found it.
+  /// The report of the next save has these problems, too.
+  public static var problems: [ReportNote] { session.values.problems }
 
   private static var session: RestorationSession { .current }
 
@@ -137,6 +144,7 @@ public enum Restoration {
   public static func end(within limit: Duration = .seconds(5)) async -> Bool {
     guard let keeper else { return false }
     let isStored = await keeper.autosave?.turns.flush(within: limit) ?? false
+    session.values.noteRunning(false)
     session.keeper = nil
     await keeper.close()
     return isStored
@@ -152,9 +160,23 @@ public enum Restoration {
   /// - Returns: Whether all that the app has is stored, as of ``end(within:)``.
   @discardableResult
   public static func endNow(within limit: Duration = .seconds(2)) -> Bool {
-    let isStored = keeper?.endNow(within: limit) ?? false
+    guard let keeper else { return false }
+    let isStored = keeper.endNow(within: limit)
+    // A gate that says no says so of the values, too.
+    if !isStored, session.isOfProcess, keeper.findings.lastSave != .success(.declined) {
+      ValuesAtExit.store(within: limit)
+    }
+    session.values.noteRunning(false)
     session.keeper = nil
     return isStored
+  }
+
+  /// Removes the value of a key, which is then the value of its declaration.
+  ///
+  /// - Parameter key: The key; of the app, or of the window within ``scope(_:_:)``.
+  public static func removeValue(forKey key: String) {
+    let scope = ValueScope.current ?? .ofApp
+    scope.table.remove(scope.name(key))
   }
 
   /// Makes the keeper of an app, and holds signals until the end of the app.
@@ -170,7 +192,9 @@ public enum Restoration {
     let keeper = try session.place.makeKeeper(application, version)
     session.last.restore = nil
     keeper.settings.last = session.last
+    keeper.use(session.values)
     try prepare(keeper)
+    session.values.noteRunning(true)
     session.keeper = keeper
     if session.isOfProcess { ExitHook.set() }
     if !signals.isEmpty {
@@ -211,6 +235,10 @@ package final class RestorationSession: Sendable {
   }
 
   let place: Place
+  /// The values of the app.
+  let values = ValueTable()
+  /// The problems of values that were seen.
+  package var problems: [ReportNote] { values.problems }
   /// The keeper between the begin of the app and its end.
   @MainActor var keeper: StateKeeper? {
     didSet { if let oldValue { EndSignals.remove(ObjectIdentifier(oldValue)) } }
@@ -221,7 +249,7 @@ package final class RestorationSession: Sendable {
   /// A launch of an app within a test.
   package init(_ place: Place) { self.place = place }
 
-  private static let ofProcess = RestorationSession(Place())
+  static let ofProcess = RestorationSession(Place())
 
   @TaskLocal private static var ofTest: RestorationSession?
 

@@ -89,6 +89,7 @@ extension StateKeeper {
     // discard has forgotten what it had.
     beginAnew()
     settings.host?.forgetStored()
+    settings.values?.beginAnew(withUnread: false)
     findings.hasTriedToRestore = true
     let kept = try await inFileNow { (queue) throws(ArchiveError) in
       let kept = keepsUnread ? try queue.file.keepUnread(isPartlyRead) : nil
@@ -113,10 +114,4 @@ extension StateKeeper {
 extension Survey.Result {
   /// Tells whether two surveys of an empty document have found the same.
   var digest: Int { records.fingerprints.map(\.fingerprint).hashValue }
-}
-
-/// The values of an app, for the end of the process on a thread on which no node can be asked; this
-/// core has none yet.
-enum ValuesAtExit {
-  static func store(within limit: Duration, isLast: Bool) {}
 }

@@ -199,6 +199,10 @@ extension StateKeeper {
 
   /// Goes on with another state, which nobody has restored.
   func forgetState() {
+    // Fields and values that the older state does not have are those of their declarations.
+    KnownObjects.shared.askAll(of: owner)
+    for (object, _) in KnownObjects.shared.takeChanged(of: owner) { ScreenFields.reset(object) }
+    settings.values?.reset()
     beginAnew()
     settings.host?.forgetStored()
     (findings.hasTriedToRestore, findings.lastRestore) = (false, nil)
@@ -266,6 +270,8 @@ struct KeeperSettings {
   var last: LastReports?
   /// The windows of the app, if it has any.
   weak var host: SceneHost?
+  /// The values of the app and its windows, if it has any.
+  var values: ValueTable?
   /// The same while the app that ``Restoration`` has begun saves by itself, and need not hold anything.
   var keptHost: SceneHost?
   /// What each save says of the app: each save compares it.
@@ -364,6 +370,7 @@ extension StateKeeper {
     (document, known.writer, findings.underWay) = (nil, nil, nil)
     (findings.discarded, findings.unread, findings.records) = (nil, nil, nil)
     KnownObjects.shared.forgetAll(of: owner)
+    settings.values?.beginAnew(withUnread: true)
   }
 }
 

@@ -38,6 +38,36 @@ public enum ReportNote: Hashable, Sendable {
   /// stores a change like that. Call ``StateRestoring/invalidateRestorableState()`` after each change.
   case notInvalidated
 
+  // MARK: Problems of values
+
+  /// A value was read or set before the restore, so early readers got the value of its
+  /// declaration. Now the value is the stored one.
+  case valueUsedTooEarly(key: String)
+
+  /// A value has no key and is no field of a ``RestorableScreen``, so nothing stores it.
+  case valueWithoutKey(declaredAt: String)
+
+  /// A value belongs to the scene below which it was first used, but was used below
+  /// another one. That happens to static values.
+  case valueOfAnotherScene(key: String)
+
+  /// A value was set after the end, so it is not stored.
+  case valueSetAfterEnd(key: String)
+
+  /// A stored value has another type than the app asked for.
+  case storageTypeMismatch(key: String, String)
+
+  /// A value could not be encoded.
+  case storageEncodingFailed(key: String, String)
+
+  /// Fields with ``Restored`` cannot be found in a class, so they are not stored.
+  case fieldsNotFound(className: String)
+
+  /// Two fields of a screen have the same key, so only one of them is stored.
+  case fieldKeyTwice(key: String)
+
+  /// A field of a screen was set, and no root leads to the screen, so it is not stored.
+  case screenNotReached(className: String)
   /// The window's activity is not stored, for the given reason.
   case activityNotStored(String, String)
 
@@ -108,10 +138,20 @@ extension ReportNote: CustomStringConvertible {
     }
   }
 
+  /// Whether a list that has the note needs another one no more.
+  ///
+  /// A value that cannot be encoded may give another reason each time.
+  func repeats(_ other: ReportNote) -> Bool {
+    guard case .storageEncodingFailed(let key, _) = self else { return self == other }
+    guard case .storageEncodingFailed(key, _) = other else { return false }
+    return true
+  }
+
   /// Whether a save with the note has not stored something that the app has.
   var isLoss: Bool {
     switch self {
     case .encodeFailed, .rootWithoutIdentifier, .identifierTooLong: true
+    case .fieldsNotFound, .fieldKeyTwice, .storageEncodingFailed: true
     case .activityNotStored, .userInfoNotStored: true
     default: false
     }
@@ -140,6 +180,29 @@ extension ReportNote: CustomStringConvertible {
       "\(name) is not registered. Call keeper.register(restorationClass: \(name).self)."
     case .notInvalidated:
       "It has changed and did not say so. Call invalidateRestorableState() after each change."
+    case .valueUsedTooEarly(let key):
+      "The value “\(key)” was used before the restore. Call Restoration.begin before anything reads"
+        + " or sets it."
+    case .valueWithoutKey(let place):
+      "The value that is declared at \(place) has no key, so it is not stored. Give it one, or make"
+        + " it a field of a class that conforms to RestorableScreen."
+    case .valueOfAnotherScene(let key):
+      "The value “\(key)” is used below two scenes and belongs to the first of them. Make it a"
+        + " RestoredValue if it belongs to the app, or declare it in a type that is made for each scene."
+    case .valueSetAfterEnd(let key):
+      "The value “\(key)” was set after the end of Restoration, so it is not stored. Set it before."
+    case .storageTypeMismatch(let key, let error):
+      "The value of “\(key)” is not of the type that was asked for, so its default was used: \(error)"
+    case .storageEncodingFailed(let key, let error):
+      "The value of “\(key)” cannot be encoded, so the stored one stays: \(error)"
+    case .fieldsNotFound(let className):
+      "The fields of \(className) cannot be found, so those with @Restored are not stored. Compile"
+        + " its module with reflection metadata."
+    case .fieldKeyTwice(let key):
+      "Two fields have the key “\(key)”, so only one of them is stored. Give one of them another key."
+    case .screenNotReached(let className):
+      "A field of a \(className) was set, and no root leads to it, so it is not stored. Return it from"
+        + " the roots of Restoration.begin, or contain it in a screen that is returned there."
     case .activityNotStored(let type, let reason):
       "The activity “\(type)” is not stored: \(reason)"
     case .requiredKeysMissing(let keys):

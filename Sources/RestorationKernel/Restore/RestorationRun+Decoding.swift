@@ -3,23 +3,25 @@ internal import ArchiveCodec
 /// Gives objects their states.
 extension RestorationRun {
   /// Gives a container what it contained, and offers an object its bodies until it decodes one.
-  func decode(_ object: any StateRestoring, _ slot: Int32, takingContent takesContent: Bool) {
+  func decode(_ object: any StateRestoring, _ slot: Int32, takingContent isNew: Bool) {
     use(slot) { coder in
-      if takesContent, !elements[slot].traits.isEmpty { takeContent(object, coder, slot) }
-      while !attempt(slot, { try decode(object, coder, slot) }), elements[slot].offerNext() {
+      if isNew, !elements[slot].traits.isEmpty { takeContent(object, coder, slot) }
+      while !attempt(slot, { try decode(object, coder, slot, isNew) }), elements[slot].offerNext() {
         coder.begin(slot)
       }
     }
   }
 
-  private func decode(_ object: any StateRestoring, _ coder: StateDecoder, _ slot: Int32) throws {
+  /// An object that is back, and not new, goes on with what it has if its hook throws.
+  private func decode(
+    _ object: any StateRestoring, _ coder: StateDecoder, _ slot: Int32, _ isNew: Bool
+  ) throws {
     guard elements.hasReadableState(slot) else { return }
     try coder.open()
     let traits = elements[slot].traits
-    if traits.contains(.stateful), let object = object as? any StatefulRestoring {
-      try coder.decodeState(of: object)
-    }
+    if traits.contains(.stateful), isNew { try coder.decodeOwnState(of: object, traits) }
     try object.decodeRestorableState(with: coder)
+    if !isNew, traits.contains(.stateful) { try coder.decodeOwnState(of: object, traits) }
     if traits.contains(.hasBuiltInState) { try coder.builtIn?.restoreAfterDecoding(object) }
   }
 

@@ -12,7 +12,7 @@ public final class SceneSession {
   public var configurationName: String? { node.content.configurationName }
 
   /// The scene of the window while it is connected.
-  public internal(set) var scene: RestorableScene?
+  public internal(set) weak var scene: RestorableScene?
 
   /// What lists of windows show.
   public var title: String? { node.content.activity?.title }
@@ -104,10 +104,21 @@ public final class RestorableScene {
   /// What became of the restore of the window; nil as long as it is under way.
   public internal(set) var restoration: Result<RestorationReport, RestorationError>?
 
-  /// Whether the next save asks the delegate for the activity of the window.
-  public var needsSave = true {
-    didSet { if needsSave { session.node.invalidateRestorableState() } }
+  /// Whether the scene has changed since its last save.
+  ///
+  /// Set it after a change of which nothing that is saved says so: the next save asks the delegate for the activity.
+  public var needsSave: Bool {
+    get {
+      isMarked || keeper.hasChanged(session.node) || values.table.hasChanged(in: values.window)
+    }
+    set {
+      isMarked = newValue
+      if newValue { session.node.invalidateRestorableState() }
+    }
   }
+
+  /// Whether the next save asks the delegate for the activity.
+  private(set) var isMarked = true
 
   /// What the user is doing in the window, for its delegate to return from
   /// ``SceneDelegate/stateRestorationActivity(for:)``.
@@ -123,7 +134,7 @@ public final class RestorableScene {
   /// Whether the window is saved and restored now, and if not, why.
   public var restorationStatus: RestorationStatus { keeper.status }
 
-  private let keeper: StateKeeper
+  let keeper: StateKeeper
   private let responders = ActivityResponders()
   private var hasInteractionState = false
 
@@ -132,20 +143,6 @@ public final class RestorableScene {
   ) {
     (self.session, self.keeper, self.delegate) = (session, keeper, delegate)
     session.node.delegate = delegate as? any StateDelegate
-  }
-
-  /// Makes an object of this window known, so that its nodes can refer to it.
-  ///
-  /// As ``StateKeeper/registerObject(_:restorationIdentifier:)``; other windows may have objects of the same name.
-  ///
-  /// - Parameters:
-  ///   - object: The object, which is not kept alive.
-  ///   - identifier: The name of the object in the window.
-  public func registerObject(
-    _ object: any RestorableObject, restorationIdentifier identifier: String
-  ) {
-    keeper.registerObject(
-      object, restorationIdentifier: "\(session.persistentIdentifier)/\(identifier)")
   }
 
   /// Gives up the states that are kept beside, or in place of, the state of a node that is back.
@@ -240,10 +237,12 @@ public final class RestorableScene {
   /// Asks for the activity, which belongs to what a save stores of the window.
   func prepareSave() {
     guard let delegate, session.isRestorable else { return }
-    needsSave = false
-    session.node.invalidateRestorableState()
-    session.node.activityProblem = nil
-    session.node.content.activity = updatedActivity(delegate)
+    isMarked = false
+    let node = session.node
+    (node.isPrepared, node.activityProblem) = (true, nil)
+    defer { node.isPrepared = false }
+    node.content.activity = updatedActivity(delegate)
+    keeper.giveBack([node])
   }
 
   private func updatedActivity(_ delegate: any SceneDelegate) -> UserActivity.Content? {

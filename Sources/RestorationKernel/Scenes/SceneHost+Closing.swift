@@ -26,9 +26,8 @@ extension SceneHost {
     release(scene, on: .close)
     try await discard(overBound)
     let outcome = try saved.get().outcome
-    guard outcome == .saved else {
-      throw RestorationError(.archive, "The window is closed as it is stored: \(outcome.reason)")
-    }
+    guard outcome == .saved else { throw .notSaved(outcome) }
+    try await saveLeft(scene.session)
   }
 
   /// Opens a window again that was closed, as it was then.
@@ -81,7 +80,7 @@ extension SceneHost {
     let gone = leaving.filter { keeper.hasLost($0.node) }
     for session in gone where session.go(on: .discard) {
       sessions[session.persistentIdentifier] = nil
-      session.scene?.leave()
+      scenes.removeValue(forKey: session)?.leave()
     }
     if !gone.isEmpty { delegate?.host(self, didDiscardSceneSessions: gone) }
     try result.get()

@@ -90,7 +90,8 @@ extension SceneHost {
       if closingScenes {
         try await discard(openSessions + closedSessions)
       } else {
-        _ = try await keeper.save { keeper.parts(keeper.autosave?.roots()) }
+        let report = try await keeper.save { keeper.parts(keeper.autosave?.roots()) }
+        guard report.outcome == .saved else { throw .notSaved(report.outcome) }
       }
     }
     try? await keeper.inFile { (queue) throws(ArchiveError) in try queue.file.noteEnd() }

@@ -3,10 +3,15 @@ internal import ArchiveCodec
 extension SceneHost {
   /// The windows as a save of the whole state asks them, also those that are not connected.
   func prepareAll() -> SceneNodes {
-    for scene in connectedScenes where scene.needsSave || scene.session.node.delegate != nil {
+    for scene in connectedScenes where scene.isMarked || scene.session.node.delegate != nil {
       scene.prepareSave()
     }
     return parts(of: sessions.values.filter { !$0.isLeaving }.map(\.node))
+  }
+
+  /// The windows of which nothing is stored.
+  var hiddenWindows: Set<String> {
+    Set(sessions.values.filter { !$0.isRestorable }.map(\.persistentIdentifier))
   }
 
   /// What a save asks of windows: of one that is not restorable any more, what is stored goes first.
@@ -17,6 +22,7 @@ extension SceneHost {
       if leaves, keeper.hasLost(node) { node.mayHaveTrace = false }
       if leaves, node.mayHaveTrace { parts.leaving.append(node) } else { parts.asked.append(node) }
     }
+    parts.leaveNames = !parts.leaving.isEmpty
     return parts
   }
 
@@ -50,20 +56,13 @@ extension SceneHost {
   /// - Throws: As a save of the keeper does; with `unsupportedValue` if something that was set on a session
   ///   cannot be stored. All else is.
   public func saveSessions() async throws(RestorationError) {
-    var isLeaving = true
-    while isLeaving {
-      let report = try await keeper.save { () -> SavedParts in
-        let parts = SavedParts(scenes: prepareAll())
-        isLeaving = !parts.scenes.leaving.isEmpty
-        return parts
-      }
-      if report.outcome != .saved { isLeaving = false }
-      let problem = report.problems.lazy.flatMap(\.notes).first { note in
-        if case .userInfoNotStored = note { true } else { false }
-      }
-      if let problem {
-        throw RestorationError(.unsupportedValue, "\(problem) All else is stored.")
-      }
+    let report = try await keeper.save { SavedParts(scenes: prepareAll()) }
+    guard report.outcome == .saved else { throw .notSaved(report.outcome) }
+    let problem = report.problems.lazy.flatMap(\.notes).first { note in
+      if case .userInfoNotStored = note { true } else { false }
+    }
+    if let problem {
+      throw RestorationError(.unsupportedValue, "\(problem) All else is stored.")
     }
   }
 
@@ -108,7 +107,10 @@ extension SceneHost {
     try await scene.session.turns.run { () async throws(RestorationError) in
       scene.enterBackground()
       let report = try await saveLast(scene)
-      if report.outcome == .saved || !scene.session.isRestorable { release(scene) }
+      if report.outcome == .saved || !scene.session.isRestorable {
+        release(scene)
+        try await saveLeft(scene.session)
+      }
       return report
     }
   }
@@ -118,7 +120,10 @@ extension SceneHost {
     _ scene: RestorableScene
   ) async throws(RestorationError) -> PreservationReport {
     var report = try await save(scene)
-    for _ in 0..<Self.largestRepetition where scene.hasChanged && report.outcome == .saved {
+    for _ in 0..<Self.largestRepetition where report.outcome == .saved {
+      // A node that does not say when it changes may have changed while the save was written.
+      guard scene.hasChanged || keeper.types.knowsUntracked && report.writtenByteCount > 0
+      else { break }
       report = try await save(scene)
     }
     return report
@@ -130,7 +135,13 @@ extension SceneHost {
   func release(_ scene: RestorableScene, on event: SessionState.Event = .leave) {
     guard scene.session.go(on: event) else { return }
     keeper.leave(scene.session.node)
-    scene.leave()
+    scenes.removeValue(forKey: scene.session)?.leave()
+  }
+
+  /// Saves what was set on a session while its scene was saved for the last time.
+  func saveLeft(_ session: SceneSession) async throws(RestorationError) {
+    guard keeper.hasChanged(session.node) else { return }
+    _ = try await keeper.save { SavedParts(scenes: parts(of: [session.node])) }
   }
 }
 
@@ -140,5 +151,11 @@ extension RestorationError {
       .notConnected,
       "The scene is not connected, or is being discarded, so it cannot be saved. Connect its session."
     )
+  }
+
+  static func notSaved(_ outcome: ReportOutcome) -> RestorationError {
+    outcome == .locked
+      ? RestorationError(.keyLocked())
+      : RestorationError(.archive, "The windows stay as they are stored: \(outcome.reason)")
   }
 }

@@ -46,6 +46,8 @@ public final class SceneHost {
   package let keeper: StateKeeper
   private let launches = TurnQueue()
   var sessions: [String: SceneSession] = [:]
+  /// Keeps the scenes that are connected alive.
+  var scenes: [SceneSession: RestorableScene] = [:]
   private var configurations: [SceneConfiguration] = []
   private(set) var asSession = false
 
@@ -120,13 +122,14 @@ public final class SceneHost {
   /// Whether the key was locked when the sessions were to be read; then no stored file is changed.
   public var isLocked: Bool { keeper.status == .notRestored(.locked) }
 
-  /// Reads the sessions that were locked; call the method when the key may be there.
+  /// Reads the sessions that were locked, and saves what could not be; call the method when the key may be there.
   ///
   /// The sessions join ``openSessions`` behind those that were opened meanwhile; ``restoreScenes()`` connects them.
   ///
   /// - Throws: As ``launch(asSession:)``. A key that is still locked is no error.
   public func protectedDataDidBecomeAvailable() async throws(RestorationError) {
     if isLocked { try await launch(asSession: asSession) }
+    keeper.autosave?.turns.change()
   }
 
   /// Forgets the windows of a state of which the keeper knows no more; those that are connected stay.
@@ -206,7 +209,7 @@ public final class SceneHost {
       !session.isLeaving, session.go(on: .connect)
     else {
       throw RestorationError(
-        .notConnected, "The session was discarded. Use one of the host's openSessions.")
+        .notConnected, "The session is not open. Use one of the host's openSessions.")
     }
     let options = SceneConnectionOptions(
       userActivities: [activity].compactMap(\.self), restoreReason: restoreReason)
@@ -239,12 +242,14 @@ public final class SceneHost {
     _ scene: RestorableScene, _ options: SceneConnectionOptions
   ) async throws(RestorationError) {
     let session = scene.session
-    let report = try await keeper.restore(
-      session.node, for: { scene.delegate as? any StateDelegate }
-    ) {
+    let report = try await keeper.restore(session.node) {
       guard session.go(on: .appear) else { return }
-      (session.scene, sessions[session.persistentIdentifier]) = (scene, session)
+      (session.scene, scenes[session]) = (scene, scene)
+      sessions[session.persistentIdentifier] = session
       scene.show(options)
+    } restored: { report in
+      scene.restoration = .success(report)
+      scene.restoreInteractionState()
     }
     // The session may have been discarded meanwhile.
     guard session.scene === scene else {
@@ -255,8 +260,9 @@ public final class SceneHost {
   }
 
   func moveToFront(_ session: SceneSession) {
-    let last = min(sessions.values.map(\.node.content.turn).max() ?? 0, .max - 1)
-    if session.node.content.turn < last || last == 0 { session.node.content.turn = last + 1 }
+    let others = sessions.values.filter { $0 !== session }.map(\.node.content.turn)
+    let last = min(others.max() ?? 0, .max - 1)
+    if session.node.content.turn <= last { session.node.content.turn = last + 1 }
   }
 
   private func chosenConfiguration(

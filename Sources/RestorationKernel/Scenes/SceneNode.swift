@@ -1,4 +1,4 @@
-internal import RestorationFoundation
+package import RestorationFoundation
 
 /// A window, as the tree has it: what is stored of its session is its body, and its roots are below it.
 final class SceneNode: RestorableNode {
@@ -9,9 +9,11 @@ final class SceneNode: RestorableNode {
   var content: SceneContent {
     didSet {
       if oldValue.isRestorable { mayHaveTrace = true }
-      if content != oldValue { invalidateRestorableState() }
+      if content != oldValue, !isPrepared { invalidateRestorableState() }
     }
   }
+  /// Whether a save prepares the window, which it asks anyway.
+  var isPrepared = false
   /// Whether anything may be stored of the window besides what is stored of one that is not restorable.
   var mayHaveTrace: Bool
   /// What is wrong with the activity that the delegate has given last.
@@ -79,18 +81,20 @@ extension StateEncoder {
 }
 
 /// What is stored of a session.
-struct SceneContent: Hashable, Codable, Sendable {
-  static let key = "@scene"
+package struct SceneContent: Hashable, Codable, Sendable {
+  package static let key = "@scene"
 
-  let role: SceneRole
-  var configurationName: String?
-  var activity: UserActivity.Content?
+  package let role: SceneRole
+  package var configurationName: String?
+  package var activity: UserActivity.Content?
   var userInfo: [String: PropertyListValue] = [:]
   /// The larger one was at the front later.
-  var turn = 0
+  package var turn = 0
   /// When the window was closed; nil for one that is open.
-  var closedAt: Date?
+  package var closedAt: Date?
   var isRestorable = true
+  /// What the window shows, if the app has said it.
+  var windowValue: ValueContent?
 
   fileprivate var propertyLists: [PropertyListValue] {
     Array(userInfo.values) + Array(activity?.userInfo.values ?? [:].values)

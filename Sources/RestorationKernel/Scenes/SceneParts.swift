@@ -14,6 +14,8 @@ struct SceneNodes {
   var asked: [SceneNode] = []
   /// The windows that go, with all below them.
   var leaving: [SceneNode] = []
+  /// Whether the names of those that go are stored again, by another save that follows at once.
+  var leaveNames = false
 }
 
 extension Document {
@@ -21,7 +23,7 @@ extension Document {
   var roots: [Int32] { self[Self.tree].children.filter { self[$0].place.role != .scene } }
 
   /// The windows, connected or not.
-  var scenes: [Int32] { self[Self.tree].children.filter { self[$0].place.role == .scene } }
+  package var scenes: [Int32] { self[Self.tree].children.filter { self[$0].place.role == .scene } }
 
   func scene(_ identifier: String) -> Int32? {
     scenes.first { self[$0].place.name == identifier }
@@ -150,7 +152,7 @@ extension StateKeeper {
   ///
   /// - Throws: As a restore; also if the last launches crashed in the window, which is not shown then.
   func restore(
-    _ scene: SceneNode, for delegate: () -> (any StateDelegate)?, showing show: () -> Void
+    _ scene: SceneNode, showing show: () -> Void, restored: (RestorationReport) -> Void
   ) async throws(RestorationError) -> RestorationReport {
     try await call { () async throws in
       // An autosave knows a new window from then on.
@@ -182,7 +184,10 @@ extension StateKeeper {
           scene.restoredRoots = nil
           findings.launch?.reach(nil)
         }
-        return restore(late, bodies, for: delegate())
+        var report = restore(late, bodies, for: scene.delegate)
+        settings.values?.describe(in: &report, of: scene.identifier)
+        restored(report)
+        return report
       }
       show()
       return RestorationReport(.nothingKept)
@@ -195,9 +200,7 @@ extension StateKeeper {
   func discard(_ scenes: [SceneNode]) async throws(RestorationError) {
     repeat {
       let report = try await save { SavedParts(scenes: SceneNodes(leaving: scenes)) }
-      guard report.outcome == .saved else {
-        throw RestorationError(.archive, "The windows stay stored: \(report.outcome.reason)")
-      }
+      guard report.outcome == .saved else { throw .notSaved(report.outcome) }
       // A save that blocked the actor may have come in the place of this one.
     } while scenes.contains { document?.scene($0.identifier) != nil }
     try await inFile { (queue) throws(ArchiveError) in try queue.file.compactWithoutTrace() }
@@ -219,6 +222,11 @@ extension StateKeeper {
   /// Whether nothing is stored of a window, as far as the keeper knows.
   func hasLost(_ scene: SceneNode) -> Bool {
     document.map { $0.scene(scene.identifier) == nil } ?? false
+  }
+
+  /// Whether a window has said that it has changed, or is new.
+  func hasChanged(_ scene: SceneNode) -> Bool {
+    KnownObjects.shared.known(scene, to: owner)?.hasChanged ?? true
   }
 
   /// Whether somebody has changed whom no save has asked.

@@ -40,6 +40,9 @@ final class KnownObjects: Sendable {
     for autosave in autosaves { autosave?.change() }
   }
 
+  /// Whether a keeper has met an object.
+  func knows(_ object: AnyObject) -> Bool { table.withLock { $0.firstNumber(of: object) != nil } }
+
   func known(_ object: AnyObject, to owner: Owner) -> Known? {
     table.withLock { table in
       guard let number = table.number(of: object, owner.number), table.entries[number].slot >= 0

@@ -30,7 +30,9 @@ struct Survey {
     let change: Change
     let records: RecordBatch
     /// The records that go.
-    let removed: [UInt64]
+    var removed: [UInt64]
+    /// The changes of values that are written.
+    var values: ValueChanges = [:]
     let notes: SurveyNotes
     /// What the next save has to ask again if this one is not stored.
     let taken: [AnyObject]
@@ -352,7 +354,7 @@ struct Survey {
     guard isWithheld else { return places.mentions }
     try copyReplaced(of: slot)
     // As long as the stored body stays, that says to whom the element refers.
-    if edits.kept.isWithheld(slot) { return nil }
+    if edits.kept.isWithheld(slot) { return keepsFields ? places.mentions : nil }
     let form = places.form(of: object, info, at: slot)
     setPlace(of: slot) { $0.form = form }
     return places.mentions
@@ -390,6 +392,11 @@ struct Survey {
     try endBody(of: slot, isEmpty: encoder.byteCount == start)
   }
 
+  /// Whether all fields that do not fit are in the body as they were stored.
+  private var keepsFields: Bool {
+    coder.map { $0.unfitFields == (areKept: true, areReplaced: false) } ?? false
+  }
+
   /// Whether what the application has stored stays, since its hook has thrown: the gate may have written a part.
   private var keepsApplication: Bool {
     places.body(of: Document.tree) != .none && places.notes.hasLoss(Document.tree)
@@ -412,7 +419,7 @@ struct Survey {
     } else {
       body = try builder.end(ifOtherThan: stored == .none ? nil : stored).fingerprint
     }
-    if let withheld {
+    if let withheld, withheld.reason != .fieldReplaced || !keepsFields {
       edits.kept.withheld[slot] = nil
       if taken.claims[slot] != nil { edits.kept.elements[slot] = nil }
       if body != stored { taken.replaced = withheld }

@@ -183,7 +183,10 @@ struct TypeTraits: OptionSet, Sendable {
   static let presenter = TypeTraits(rawValue: 1 << 3)
   /// The library writes something of its own for the objects.
   static let hasBuiltInState = TypeTraits(rawValue: 1 << 4)
+  /// The library writes a value or fields of the objects beside their hooks.
   static let stateful = TypeTraits(rawValue: 1 << 5)
+  /// The fields of the objects are among that.
+  static let screen = TypeTraits(rawValue: 1 << 6)
 
   /// Whether children of such containers may have equal identifiers.
   var tellEqualChildrenApart: Bool { !isDisjoint(with: [.stack, .split]) }
@@ -205,6 +208,7 @@ extension TypeTraits {
       insert(.hasBuiltInState)
     }
     if object is any StatefulRestoring { insert(.stateful) }
+    if object is any RestorableScreen { insert([.stateful, .screen]) }
   }
 }
 

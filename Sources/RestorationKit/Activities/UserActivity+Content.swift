@@ -2,9 +2,9 @@ internal import RestorationFoundation
 
 extension UserActivity {
   /// The stored form of an activity.
-  struct Content: Hashable, Codable, Sendable {
+  package struct Content: Hashable, Codable, Sendable {
     let activityType: String
-    var title: String?
+    package var title: String?
     var userInfo: [String: PropertyListValue]
     var requiredUserInfoKeys: Set<String>
     var persistentIdentifier: String?

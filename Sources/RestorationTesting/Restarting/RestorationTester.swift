@@ -44,7 +44,6 @@ public final class RestorationTester {
   /// The keeper of the launch that is running; nil if none is.
   public private(set) var keeper: StateKeeper?
 
-  #if !RESTORATION_NEXT
   /// Prepares each new host: registers configurations and declares activity types.
   public var prepareHost: ((SceneHost) throws -> Void)?
 
@@ -54,7 +53,6 @@ public final class RestorationTester {
   /// The host of the launch that is running; nil if it has none.
   public private(set) var host: SceneHost?
   private var hostDelegate: (any SceneHostDelegate)?
-  #endif
 
   /// The report of the save of the last ``restart(_:_:)-(Root,_)``; nil before the first.
   public private(set) var saved: PreservationReport?
@@ -204,9 +202,7 @@ public final class RestorationTester {
   public func kill() {
     process?.end()
     (process, keeper, delegate) = (nil, nil, nil)
-    #if !RESTORATION_NEXT
     (host, hostDelegate) = (nil, nil)
-    #endif
   }
 
   /// Throws the problems that were found and not thrown yet.
@@ -286,7 +282,6 @@ public final class RestorationTester {
     try failForProblems("The save")
   }
 
-  #if !RESTORATION_NEXT
   // MARK: Restarts of windows
 
   /// Ends the launch that is running as a kill would, begins another one, and connects
@@ -316,6 +311,10 @@ public final class RestorationTester {
         throw failure
       }
     }
+    #if RESTORATION_NEXT
+    let unread = host.unreadSessions.sorted { $0.key < $1.key }
+    if !allowsProblems, let failure = unread.first?.value { throw failure }
+    #endif
     try failForProblems("The restore")
     return host
   }
@@ -344,7 +343,6 @@ public final class RestorationTester {
     }
     return HostRestart(host: again, saved: saved)
   }
-  #endif
 }
 
 @available(*, unavailable, message: "a tester belongs to the actor of its nodes")

@@ -48,9 +48,15 @@ final class InspectionTests: XCTestCase {
     XCTAssertEqual(elements.last?.className, "SpecialTestNode")
     XCTAssertEqual(elements.map(\.version), Array(repeating: 1, count: 7))
     let records = try XCTUnwrap(try launch.archive()).verifiedRecords()
+    #if RESTORATION_NEXT
+    // The bodies of elements have even numbers, and the last one is what is kept.
+    let isOfElement = { $0.isMultiple(of: 2) && $0 < UInt64.max - 1 }
+    #else
+    let isOfElement = { $0 > UInt64(2) }
+    #endif
     XCTAssertEqual(
-      elements.map(\.byteCount).sorted(),
-      (0..<records.count).filter { records.identifier(at: $0) > 2 }
+      elements.map(\.byteCount).filter { $0 > 0 }.sorted(),
+      (0..<records.count).filter { isOfElement(records.identifier(at: $0)) }
         .map { records.byteCount(at: $0) }.sorted())
     XCTAssertEqual(outline.count, 7)
     XCTAssertNil(outline.damage)
@@ -94,16 +100,26 @@ final class InspectionTests: XCTestCase {
     let state = try open()
     let element = try XCTUnwrap(elements(try state.outline()).first)
     let values = try XCTUnwrap(try state.values(ofRecord: element.record))
+    #if RESTORATION_NEXT
+    XCTAssertEqual(values.keys, ["plain"])
+    #else
     XCTAssertEqual(values.state?.keys, ["plain"])
+    #endif
     var records: [UInt64] = []
     XCTAssertNil(
       try state.forEachValues { record, values in
         records.append(record)
         _ = try values.get()
       })
+    #if RESTORATION_NEXT
+    // The application has written nothing.
+    XCTAssertEqual(records, [element.record])
+    #else
     XCTAssertEqual(Set(records), [StoredState.applicationRecord, element.record])
+    #endif
   }
 
+  #if !RESTORATION_NEXT
   func testWhatARestoreWouldNotPlaceIsAProblem() async throws {
     let builder = RecordBuilder()
     func append(_ record: UInt64, _ identifier: String?, children: [UInt64]) throws {
@@ -156,6 +172,8 @@ final class InspectionTests: XCTestCase {
       context: StoredState.context(of: "main", in: Launch.application))
   }
 
+  #endif
+
   func testElementsThatOnlyReferencesReachComeAfterTheOthersBelowTheSameOne() async throws {
     let other = TestNode("other")
     let referred = (0..<3).map { TestNode("r\($0)", children: [TestNode("below")]) }
@@ -167,6 +185,16 @@ final class InspectionTests: XCTestCase {
     root.onEncode = { $0.encode([referred[2], other], forKey: "references") }
     _ = try await launch.keeper().save([root])
     let elements = elements(try open().outline())
+    #if RESTORATION_NEXT
+    XCTAssertEqual(
+      elements.map { "\($0.role) \($0.path)" },
+      [
+        "root root", "view root/field", "child root/list", "child root/other",
+        "presented root/sheet", "referred root/r2", "child root/r2/below",
+        "referred root/other/r1", "child root/other/r1/below", "referred root/r2/r0",
+        "child root/r2/r0/below",
+      ])
+    #else
     XCTAssertEqual(
       elements.map { "\($0.role) \($0.path)" },
       [
@@ -175,8 +203,10 @@ final class InspectionTests: XCTestCase {
         "referred root/r2", "child root/r2/below", "referred root/r2/r0",
         "child root/r2/r0/below",
       ])
+    #endif
   }
 
+  #if !RESTORATION_NEXT
   func testRootsThatCannotBeReadAreAProblemOfTheTreeAndOfNothingElse() throws {
     try store { try $0.append(record: 2) { $0.encode("root", forKey: "roots") } }
     let outline = try open().outline()
@@ -239,13 +269,23 @@ final class InspectionTests: XCTestCase {
       numbers.map { "\($0)" })
   }
 
+  #endif
+
+  private func launches() throws -> StoredLaunches {
+    let (state, key) = (try open(), try XCTUnwrap(try launch.keys.key(creating: false)))
+    #if RESTORATION_NEXT
+    return try StoredLaunches(
+      in: launch.store, named: "main", of: Launch.application, before: state, state.outline(),
+      with: key)
+    #else
+    return try StoredLaunches(
+      in: launch.store, named: "main", of: Launch.application, before: state, with: key)
+    #endif
+  }
+
   func testLaunchesTellHowManyRestoresCrashedInARow() async throws {
-    let key = { try XCTUnwrap(try self.launch.keys.key(creating: false)) }
     _ = try await launch.keeper().save([tree()])
-    XCTAssertEqual(
-      try StoredLaunches(
-        in: launch.store, named: "main", of: Launch.application, before: open(), with: key()
-      ).crashCount, 0)
+    XCTAssertEqual(try launches().crashCount, 0)
     let delegate = TestDelegate()
     let keeper = try launch.keeper(delegate: delegate)
     var crashed: LaunchDisk?
@@ -253,8 +293,7 @@ final class InspectionTests: XCTestCase {
     _ = try await keeper.restore(into: [tree()])
     launch.endProcess()
     launch.disk = try XCTUnwrap(crashed)
-    let launches = try StoredLaunches(
-      in: launch.store, named: "main", of: Launch.application, before: open(), with: key())
+    let launches = try launches()
     XCTAssertEqual(launches.crashCount, 1)
     XCTAssertEqual(launches.applicationVersion, "11")
     XCTAssertEqual(launches.skipped, [])
@@ -272,9 +311,7 @@ final class InspectionTests: XCTestCase {
     }
     let last = nodes()
     try await launch.crash(decoding: last.good, in: last.root)
-    let launches = try StoredLaunches(
-      in: launch.store, named: "main", of: Launch.application, before: open(),
-      with: XCTUnwrap(try launch.keys.key(creating: false)))
+    let launches = try launches()
     XCTAssertEqual(launches.crashCount, 3)
     XCTAssertEqual(launches.skipped.map(\.description), ["root/bad"])
   }

@@ -18,7 +18,13 @@ final class KeptFieldsTests: XCTestCase {
     let restorationIdentifier: String? = "editor"
     var keeps = true
     func decodeRestorableState(with coder: StateDecoder) throws {
-      if keeps { coder.keep(because: "later") }
+      if keeps {
+        #if RESTORATION_NEXT
+        throw CancellationError()
+        #else
+        coder.keep(because: "later")
+        #endif
+      }
     }
   }
 
@@ -53,7 +59,13 @@ final class KeptFieldsTests: XCTestCase {
     @Restored var cursor = 0
     var keeps = false
     func decodeRestorableState(with coder: StateDecoder) throws {
-      if keeps { coder.keep(because: "later") }
+      if keeps {
+        #if RESTORATION_NEXT
+        throw CancellationError()
+        #else
+        coder.keep(because: "later")
+        #endif
+      }
     }
   }
 
@@ -94,8 +106,12 @@ final class KeptFieldsTests: XCTestCase {
     func keeper() throws -> StateKeeper {
       let keeper = try launch.keeper()
       try keeper.register(Page.self) { _, coder in
+        #if RESTORATION_NEXT
+        throw CancellationError()
+        #else
         coder.keep(because: "later")
         return nil
+        #endif
       }
       return keeper
     }
@@ -120,6 +136,13 @@ final class KeptFieldsTests: XCTestCase {
 
   /// All texts that the stored state has of the page, each as its first word.
   private func texts() async throws -> Set<String> {
+    #if RESTORATION_NEXT
+    let stored = try XCTUnwrap(try launch.storedRecords()?["page"])
+    let bodies = [stored.state] + stored.kept.map(\.state)
+    return Set(
+      try bodies.compactMap { try $0?.decode(String.self, forKey: "text") }
+        .map { $0.split(separator: " ").first.map(String.init) ?? "" })
+    #else
     var found: Set<String> = []
     let keeper = try launch.keeper()
     let page = Page()
@@ -128,6 +151,7 @@ final class KeptFieldsTests: XCTestCase {
       found.insert(page.text.split(separator: " ").first.map(String.init) ?? "")
     } while try await keeper.restore(late: page).outcome != .nothingKept
     return found
+    #endif
   }
 
   func testADraftOfAnyLengthStaysWhileItsScreenKeepsIt() async throws {
@@ -154,8 +178,11 @@ final class KeptFieldsTests: XCTestCase {
         let next = try launch.keeper()
         let back = Page()
         _ = try await next.restore(into: [back])
+        // In the new core a state whose decoding threw is tried first.
+        #if !RESTORATION_NEXT
         XCTAssertEqual(back.text, "two" + rest)
         _ = try await next.restore(late: back)
+        #endif
         XCTAssertEqual(back.text, "one" + savedRest)
         back.text = "three" + rest
         _ = try await next.save([back])
@@ -171,7 +198,13 @@ final class KeptFieldsTests: XCTestCase {
     @Restored var text = ""
     var keeps = false
     func decodeRestorableState(with coder: StateDecoder) throws {
-      if keeps { coder.keep(because: "later") }
+      if keeps {
+        #if RESTORATION_NEXT
+        throw CancellationError()
+        #else
+        coder.keep(because: "later")
+        #endif
+      }
     }
   }
 
@@ -187,8 +220,14 @@ final class KeptFieldsTests: XCTestCase {
     _ = try await keeper.restore(late: screen)
     XCTAssertEqual(screen.text, "typed")
     _ = try await keeper.save([screen])
+    #if RESTORATION_NEXT
+    // A state whose decoding threw is tried first in the next launch; what was typed lies in the screen's own.
+    let stored = try XCTUnwrap(try launch.storedRecords()?["screen"]?.state)
+    XCTAssertEqual(try stored.decode(String.self, forKey: "text"), "typed")
+    #else
     let last = Screen()
     _ = try await launch.keeper().restore(into: [last])
     XCTAssertEqual(last.text, "typed")
+    #endif
   }
 }

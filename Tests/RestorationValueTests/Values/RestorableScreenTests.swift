@@ -133,7 +133,12 @@ final class RestorableScreenTests: XCTestCase {
       return XCTFail("\(restored)")
     }
     let saved = try await XCTUnwrap(tester.keeper).save([changed])
+    #if RESTORATION_NEXT
+    // What is stored of the field is still there.
+    XCTAssertEqual(saved.writtenByteCount, 0)
+    #else
     XCTAssertNotNil(saved.setAside)
+    #endif
   }
 
   func testTwoFieldsOfOneKeyAreAProblem() async throws {
@@ -157,6 +162,7 @@ final class RestorableScreenTests: XCTestCase {
 
   private var edits: [String] { (0..<1000).map { "The edit with the number \($0)" } }
 
+  #if !RESTORATION_NEXT
   func testACursorThatMovesBesideManyEditsWritesTheCursorAlone() async throws {
     let tester = RestorationTester()
     tester.allowsProblems = true
@@ -189,6 +195,7 @@ final class RestorableScreenTests: XCTestCase {
     XCTAssertEqual(last.edits, edits + ["one more"])
     XCTAssertEqual(last.cursor, 3)
   }
+  #endif
 
   func testLargeFieldsOfTwoScreensOfOneClassStayApart() async throws {
     final class Numbered: @MainActor RestorableScreen {

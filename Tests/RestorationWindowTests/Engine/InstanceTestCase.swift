@@ -7,12 +7,8 @@ import XCTest
 /// Instances of one app beside each other.
 @MainActor
 class InstanceTestCase: XCTestCase {
-  #if RESTORATION_NEXT
-  let launch = Launch()
-  #else
   let app = SceneLaunch()
   var launch: Launch { app.launch }
-  #endif
   let day: TimeInterval = 24 * 60 * 60
 
   func second(_ name: String = "main") throws -> StateKeeper {
@@ -31,7 +27,6 @@ class InstanceTestCase: XCTestCase {
     return node.value
   }
 
-  #if !RESTORATION_NEXT
   func host(_ keeper: StateKeeper) -> SceneHost {
     let host = SceneHost(keeper)
     host.delegate = app.hostDelegate
@@ -39,5 +34,4 @@ class InstanceTestCase: XCTestCase {
     host.register(SceneConfiguration { [app] in app.makeDelegate() })
     return host
   }
-  #endif
 }

@@ -26,6 +26,7 @@ final class HostEdgeTests: InstanceTestCase {
     return (host, held)
   }
 
+  #if !RESTORATION_NEXT
   func testAHostOfASecondInstanceThatSavesAfterItsEndDoesNotReplaceTheList() async throws {
     let one = host(try second())
     try await one.launch()
@@ -44,6 +45,7 @@ final class HostEdgeTests: InstanceTestCase {
     XCTAssertEqual(next.openSessions.map(\.persistentIdentifier), [a])
     XCTAssertNotEqual(a, b)
   }
+  #endif
 
   func testAWindowThatConnectsWhileItIsDiscardedWithOthersIsGone() async throws {
     let first = host(try second())
@@ -79,6 +81,7 @@ final class HostEdgeTests: InstanceTestCase {
     XCTAssertEqual(last.openSessions, [])
   }
 
+  #if !RESTORATION_NEXT
   func testAListThatWasOnlyLookedAtReplacesNoNewerOne() async throws {
     let one = host(try second())
     try await one.launch()
@@ -121,6 +124,7 @@ final class HostEdgeTests: InstanceTestCase {
     XCTAssertEqual(DraftModel(scene).draft, "")
     await one.close()
   }
+  #endif
 
   func testATerminationWhileAWindowConnectsLetsTheStateGo() async throws {
     let first = host(try second())
@@ -141,6 +145,7 @@ final class HostEdgeTests: InstanceTestCase {
     withExtendedLifetime(next) {}
   }
 
+  #if !RESTORATION_NEXT
   func testRandomHostsLoseNoWindow() async throws {
     var generator = SeededGenerator(seed: 7)
     for round in 0..<60 {
@@ -204,6 +209,7 @@ final class HostEdgeTests: InstanceTestCase {
     try await keeper.discardState(includingSetAside: true)
     XCTAssertEqual(list.setAsideBytes.count, 0)
   }
+  #endif
 
   func testClosingAHostTwiceAndLaunchingItAgainWorks() async throws {
     let one = host(try second())
@@ -225,6 +231,7 @@ final class HostEdgeTests: InstanceTestCase {
     XCTAssertEqual(next.stateName, "main")
   }
 
+  #if !RESTORATION_NEXT
   func testACrashInWhatASceneDoesWithItsStoredActivityIsCounted() async throws {
     let first = host(try second())
     try await first.launch()
@@ -238,6 +245,7 @@ final class HostEdgeTests: InstanceTestCase {
     XCTAssertEqual(delegate.marks.map(\.call), ["willConnect", "activity", "active"])
     XCTAssertEqual(delegate.marks.map(\.isMarked), [true, true, false])
   }
+  #endif
 }
 
 @MainActor

@@ -6,6 +6,12 @@ import XCTest
 @MainActor
 final class SceneAutosaveTests: AutosaveTestCase {
   private let app = SceneLaunch()
+  #if RESTORATION_NEXT
+  /// One commit has all scenes.
+  private static let reportCount = 1
+  #else
+  private static let reportCount = 2
+  #endif
 
   private func autosave(_ host: SceneHost) -> Autosave {
     host.autosave(clock: clock) { [unowned self] in events.append($0) }
@@ -39,7 +45,7 @@ final class SceneAutosaveTests: AutosaveTestCase {
     _ = try await open(host)
     let autosave = autosave(host)
     try await settled(after: 1)
-    XCTAssertEqual(lastReports.count, 2)
+    XCTAssertEqual(lastReports.count, Self.reportCount)
 
     let activity = app.activity(1)
     let changes: [(String, () -> Void)] = [
@@ -104,11 +110,11 @@ final class SceneAutosaveTests: AutosaveTestCase {
   }
 
   func testNodesOfASceneThatWasRestoredAreHeard() async throws {
-    let first = try await app.host()
-    let (scene, _, node) = try await open(first)
+    let before = try await app.host()
+    let (scene, _, node) = try await open(before)
     node.value = "1"
-    try await first.background(scene)
-    try await first.terminate()
+    try await before.background(scene)
+    try await before.terminate()
 
     let restored = TrackedNode("root")
     app.prepare = { $0.roots = [restored] }
@@ -116,9 +122,12 @@ final class SceneAutosaveTests: AutosaveTestCase {
     _ = await host.restoreScenes()
     XCTAssertEqual(restored.value, "1")
     let autosave = autosave(host)
-    try await settled(after: 1)
+    // On a state that has all windows nothing has changed since the launch before.
+    let first = Self.reportCount - 1
+    if first > 0 { try await settled(after: first) }
+    try await waitUntil("the first save has ended") { !autosave.needsSave }
     restored.value = "2"
-    try await settled(after: 2)
+    try await settled(after: first + 1)
     XCTAssertEqual(lastReports.count, 1)
     XCTAssertFalse(autosave.needsSave)
   }
@@ -135,7 +144,7 @@ final class SceneAutosaveTests: AutosaveTestCase {
     let other = try await host.open()
     let autosave = autosave(host)
     try await settled(after: 1)
-    XCTAssertEqual(lastReports.count, 2)
+    XCTAssertEqual(lastReports.count, Self.reportCount)
     try await pauses([.milliseconds(1750)])
     clock.advance(by: .milliseconds(1750))
     try await pauses([.seconds(2)])
@@ -152,10 +161,13 @@ final class SceneAutosaveTests: AutosaveTestCase {
     try await host.disconnect(other)
     await host.close()
 
-    let restored = PlainNode("root")
-    app.prepare = { $0.roots = [restored] }
+    var restored: [PlainNode] = []
+    app.prepare = { delegate in
+      restored.append(PlainNode("root"))
+      delegate.roots = restored.suffix(1)
+    }
     _ = await (try await app.host()).restoreScenes()
-    XCTAssertEqual(restored.value, "1")
+    XCTAssertEqual(restored.map(\.value), ["", "1"])
   }
 
   func testAFlushAndTheEndFindWhatNobodyTold() async throws {
@@ -182,7 +194,7 @@ final class SceneAutosaveTests: AutosaveTestCase {
     showing root: PlainNode, holdingUpLaunches gate: Gate
   ) async throws -> (SceneHost, RestorableScene) {
     let directory = HookedStore(disk.directory(app.launch.store)) { name, _ in
-      if name.hasPrefix("main.scene-"), name.hasSuffix(".launch") { gate.pass() }
+      if name.hasSuffix(".launch") { gate.pass() }
     }
     let host = SceneHost(
       try StateKeeper(
@@ -194,8 +206,7 @@ final class SceneAutosaveTests: AutosaveTestCase {
   }
 
   private func storedValue(of scene: RestorableScene) throws -> String? {
-    let name = "main.scene-\(scene.session.persistentIdentifier)"
-    return try app.launch.storedRecords(named: name)?["root"]?.value
+    try app.storedValue(of: scene)
   }
 
   func testAFlushFindsWhatNobodyToldThoughAnotherCallIsUnderWay() async throws {
@@ -315,6 +326,7 @@ final class SceneAutosaveTests: AutosaveTestCase {
     XCTAssertEqual(root.value, last)
   }
 
+  #if !RESTORATION_NEXT
   func testOneSceneThatDeclinesDoesNotKeepTheOthersFromBeingPolled() async throws {
     let delegate = DecliningDelegate()
     let host = SceneHost(try app.launch.keeper())
@@ -339,6 +351,7 @@ final class SceneAutosaveTests: AutosaveTestCase {
     XCTAssertTrue(reports.contains { $0.outcome == .saved }, "\(events)")
     await host.close()
   }
+  #endif
 
   func testASceneThatCannotBeSavedIsTriedAgainAndToldOnce() async throws {
     let host = SceneHost(
@@ -392,6 +405,7 @@ final class SceneAutosaveTests: AutosaveTestCase {
     XCTAssertFalse(autosave.needsSave)
   }
 
+  #if !RESTORATION_NEXT
   func testASceneThatDeclinesIsNotTriedUntilSomethingChanges() async throws {
     let delegate = DecliningDelegate()
     let host = SceneHost(try app.launch.keeper())
@@ -410,6 +424,7 @@ final class SceneAutosaveTests: AutosaveTestCase {
     try await settled(after: 2)
     XCTAssertEqual(lastReports.map(\.outcome), [.saved])
   }
+  #endif
 
   func testAHostThatHasEndedSavesNothingByItself() async throws {
     let host = try await app.host()

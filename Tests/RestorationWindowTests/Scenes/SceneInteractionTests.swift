@@ -27,6 +27,7 @@ final class SceneInteractionTests: XCTestCase {
     }
   }
 
+  #if !RESTORATION_NEXT
   /// A scene that was stored, and that is connected while the key is locked.
   private func locked() async throws -> (
     host: SceneHost, scene: RestorableScene, delegate: TestSceneDelegate
@@ -63,4 +64,5 @@ final class SceneInteractionTests: XCTestCase {
     XCTAssertNotNil(report.setAside)
     XCTAssertEqual(file.setAsideBytes, [[1, 2, 3]])
   }
+  #endif
 }

@@ -10,7 +10,7 @@ final class SceneOverlapTests: XCTestCase {
   private let app = SceneLaunch()
   private let gate = Gate()
   private lazy var store = HookedStore { [gate] name, call in
-    if call.isWrite, name.contains(".scene-") { gate.pass() }
+    if call.isWrite, name.contains(".scene-") || name == "main" { gate.pass() }
   }
 
   /// A host whose files of scenes can be held up.
@@ -140,7 +140,11 @@ final class SceneOverlapTests: XCTestCase {
     }
     try await host.disconnect(scene)
     XCTAssertEqual(scene.activationState, .unattached)
+    #if RESTORATION_NEXT
+    XCTAssertEqual(saveCount, 1, "What changes before the nodes are asked is in the same save.")
+    #else
     XCTAssertEqual(saveCount, 5, "Once, and four times again.")
+    #endif
     let next = try await app.host()
     await next.restoreScenes()
     XCTAssertEqual(DraftModel(next.connectedScenes[0]).draft, model.draft)
@@ -166,6 +170,7 @@ final class SceneOverlapTests: XCTestCase {
     XCTAssertEqual(DraftModel(next.connectedScenes[0]).draft, "draft 5")
   }
 
+  #if !RESTORATION_NEXT
   func testAValueThatIsSetOnADisconnectedSceneGoesToTheSession() async throws {
     let host = try await app.host()
     let scene = try await host.open()
@@ -208,6 +213,7 @@ final class SceneOverlapTests: XCTestCase {
     let next = try await slowHost()
     XCTAssertEqual(next.openSessions, [])
   }
+  #endif
 
   func testASceneIsTornDownOnceHoweverManyWantIt() async throws {
     let host = try await app.host()
@@ -225,12 +231,22 @@ final class SceneOverlapTests: XCTestCase {
     gate.holdUp()
     let leaving = Task { @MainActor in try await host.disconnect(scene) }
     try await waitUntil("the scene is in the background") { scene.activationState == .background }
+    #if RESTORATION_NEXT
+    // The one that is being saved goes, and the session has another one at once.
+    let connecting = Task { @MainActor in _ = try await host.connect(scene.session) }
+    gate.goOn()
+    _ = try await leaving.value
+    try await connecting.value
+    let back = try XCTUnwrap(scene.session.scene)
+    XCTAssertEqual(scene.activationState, .unattached)
+    #else
     let back = try await host.connect(scene.session)
     gate.goOn()
     _ = try await leaving.value
     XCTAssertTrue(back === scene)
-    XCTAssertEqual(scene.activationState, .foregroundActive)
-    XCTAssertTrue(scene.session.scene === scene)
+    #endif
+    XCTAssertEqual(back.activationState, .foregroundActive)
+    XCTAssertTrue(scene.session.scene === back)
   }
 
   func testADiscardWaitsForASceneThatConnects() async throws {
@@ -269,6 +285,7 @@ final class SceneOverlapTests: XCTestCase {
     XCTAssertEqual(DraftModel(back).draft, "draft 1")
   }
 
+  #if !RESTORATION_NEXT
   /// A host that has read its list and cannot read the file of a scene, whose opening can be held up.
   private func lockedHost(of stored: String) async throws -> SceneHost {
     let gate = gate
@@ -440,6 +457,7 @@ final class SceneOverlapTests: XCTestCase {
     let back = try await last.connect(last.openSessions[0])
     XCTAssertEqual(DraftModel(back).draft, "x")
   }
+  #endif
 
   func testTheDelegateIsToldOnceOfEachWindowThatIsClosedWithOthers() async throws {
     let host = try await app.host()

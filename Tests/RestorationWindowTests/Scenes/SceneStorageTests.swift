@@ -66,10 +66,16 @@ final class SceneStorageTests: XCTestCase {
     let scene = try await first.open()
     DraftModel(scene).draft = "text"
     try await first.save(scene)
+    #if RESTORATION_NEXT
+    XCTAssertEqual(try launch.storedRecords()?.strays.count, 1)
+    try await first.close(scene)
+    XCTAssertEqual(try launch.storedRecords()?.strays, [])
+    #else
     let name = "main.scene-\(scene.session.persistentIdentifier)"
     XCTAssertNotNil(launch.store.memory(named: name).bytes)
     try await first.close(scene)
     XCTAssertNil(launch.store.memory(named: name).bytes)
+    #endif
     let new = try await first.open()
     XCTAssertEqual(DraftModel(new).draft, "")
     XCTAssertNotEqual(new.session, scene.session)
@@ -175,6 +181,7 @@ final class SceneStorageTests: XCTestCase {
     XCTAssertFalse(scene.needsSave)
   }
 
+  #if !RESTORATION_NEXT
   func testAChangeOfAnObservableModelMarksTheSceneEachTime() async throws {
     let host = try await host()
     let scene = try await host.open()
@@ -188,6 +195,7 @@ final class SceneStorageTests: XCTestCase {
       try await host.save(scene)
     }
   }
+  #endif
 
   func testReadingAValueIsObserved() async throws {
     let scene = try await host().open()
@@ -257,6 +265,7 @@ final class SceneStorageTests: XCTestCase {
     XCTAssertEqual(OtherDefault(back).draft, "")
   }
 
+  #if !RESTORATION_NEXT
   func testReadersAreToldWhatBecomesAvailable() async throws {
     let first = try await host()
     let scene = try await first.open()
@@ -278,6 +287,7 @@ final class SceneStorageTests: XCTestCase {
     XCTAssertEqual([draft.count, other.count], [1, 0])
     XCTAssertEqual(model.draft, "text")
   }
+  #endif
 }
 
 private struct Pair: Codable, Hashable, Sendable {

@@ -13,31 +13,26 @@ final class BadInputTests: ToolTestCase {
 
   func testValuesThatCannotBeReadAreNamedInEveryForm() throws {
     try store { builder in
-      try builder.append(record: StoredState.applicationRecord) { $0.encode("x", forKey: "state") }
       try appendTree(builder)
-      try appendNode(builder) { $0.encode("x", forKey: "host") }
+      try appendNode(builder) { $0.encode(String(repeating: "x", count: 1 << 19), forKey: "text") }
     }
+    try damage(at: 0.5)
     let tree = try inspect("tree", "--values")
     XCTAssertEqual(tree.status, 2)
-    XCTAssert(tree.output.hasPrefix("    typeMismatch: "), tree.output)
-    XCTAssert(tree.output.contains("\n    typeMismatch: "), tree.output)
-    XCTAssert(tree.output.contains("\nproblem\trecord 1\ttypeMismatch: "), tree.output)
+    XCTAssert(tree.output.contains("\n    damaged: chunk"), tree.output)
+    XCTAssert(tree.output.contains("\nproblem\trecord 2\tdamaged: "), tree.output)
     let json = try inspect("tree", "--values", "--json")
     XCTAssertEqual(json.status, 2)
-    XCTAssertEqual(
-      code(try json.object()["applicationValues"] as? [String: Any]), "typeMismatch")
-    XCTAssertEqual(try elements(json).map { code($0) }, ["typeMismatch"])
+    XCTAssertEqual(try elements(json).map { code($0) }, ["damaged"])
     let export = try inspect("export", "--values")
     XCTAssertEqual(export.status, 2)
-    XCTAssertEqual(try elements(export).map { code($0) }, ["typeMismatch", "typeMismatch"])
-    for path in ["", "window"] {
-      let show = try inspect("show", path)
-      XCTAssertEqual(show.status, 2)
-      XCTAssert(show.output.contains("    typeMismatch"), show.output)
-      let json = try inspect("show", path, "--json")
-      XCTAssertEqual(json.status, 2)
-      XCTAssertEqual((try json.json() as? [[String: Any]])?.map { code($0) }, ["typeMismatch"])
-    }
+    XCTAssertEqual(try elements(export).map { code($0) }, ["damaged"])
+    let show = try inspect("show", "window")
+    XCTAssertEqual(show.status, 2)
+    XCTAssert(show.output.contains("    damaged"), show.output)
+    let shown = try inspect("show", "window", "--json")
+    XCTAssertEqual(shown.status, 2)
+    XCTAssertEqual((try shown.json() as? [[String: Any]])?.map { code($0) }, ["damaged"])
     let file = try sandbox().stateFile
     let diff = try run("diff", file, file)
     XCTAssertEqual(diff.status, 2, "nobody can say that what cannot be read is equal")
@@ -52,15 +47,16 @@ final class BadInputTests: ToolTestCase {
     try XCTUnwrap(try run.object()["elements"] as? [[String: Any]])
   }
 
-  func testAStateWhoseRootsCannotBeReadIsPassedOver() throws {
+  func testAStateThatNobodyCanPlaceIsPassedOver() throws {
     try store { builder in
-      try builder.append(record: StoredState.treeRecord) { $0.encode("window", forKey: "roots") }
+      try builder.append(record: Self.formsRecord) { $0.encode("text", forKey: "idLimit") }
       try appendNode(builder) { _ in }
     }
     let verify = try inspect("verify")
     XCTAssertEqual(verify.status, 2)
     XCTAssertEqual(
-      verify.rows.first?.hasPrefix("problem\trecord 2\ttypeMismatch: "), true, verify.output)
+      verify.rows.first?.hasPrefix("problem\trecord \(Self.formsRecord)\ttypeMismatch: "), true,
+      verify.output)
     let explain = try inspect("explain")
     XCTAssertEqual(explain.status, 2)
     XCTAssert(explain.output.contains("main.rka is passed over: typeMismatch"), explain.output)
@@ -126,10 +122,8 @@ final class BadInputTests: ToolTestCase {
     let keys = (1...5000).map { "key \($0)" }
     try store { builder in
       try appendTree(builder)
-      try appendNode(builder) { encoder in
-        encoder.encodeContainer(forKey: "state") { state in
-          for key in keys { state.encode([1, 2], forKey: key) }
-        }
+      try appendNode(builder) { state in
+        for key in keys { state.encode([1, 2], forKey: key) }
       }
     }
     let run = try inspect("tree", "--values")
@@ -177,13 +171,8 @@ final class BadInputTests: ToolTestCase {
 
   func testWhatIsToldIsNeverWrittenIntoAFile() async throws {
     try await app().save(NotesScreen("window"))
-    let file = try sandbox().stateFile
     // Nothing opens this one, which is said while others are open.
-    let other = FileStorage(path: file.replacing("main.rka", with: "main~2.rka"))
-    _ = try Archive.write(
-      try RecordBuilder().finish(), to: other, key: try ArchiveKey(),
-      context: StoredState.context(of: "main~2", in: Sandbox.application))
-    _ = try other.setAside(.unread, at: Date(timeIntervalSince1970: 1_700_000_000))
+    try storeMoment(of: "main~2", key: try ArchiveKey())
     for closed in ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"] {
       let run = try Tool.run(
         ["rekey", "--app", Sandbox.application], in: sandbox(), redirections: closed)

@@ -18,7 +18,7 @@ final class ChangingTests: ToolTestCase {
     return report
   }
 
-  func testRekeySealsTheStateAndItsGenerationsUnderANewKey() async throws {
+  func testRekeySealsTheStateAndItsHistoryUnderANewKey() async throws {
     try await app().save(plainTree(), version: "7")
     try await app().save(plainTree(), version: "8")
     let keyFile = try sandbox().keyFile
@@ -57,23 +57,17 @@ final class ChangingTests: ToolTestCase {
     XCTAssertEqual(outcome, .restored)
   }
 
-  func testRekeyTakesWhatWasSetAsideOfAStateThatIsGoneAndNamesWhatAnotherKeySealed()
-    async throws
-  {
-    try await app().save(plainTree())
-    let file = try sandbox().stateFile
-    let storage = FileStorage(path: file)
-    _ = try storage.setAside(.unread, at: Date(timeIntervalSince1970: 1_700_000_001))
-    _ = try Archive.write(
-      try RecordBuilder().finish(), to: storage, key: try ArchiveKey(),
-      context: StoredState.context(of: "main", in: Sandbox.application))
-    _ = try storage.setAside(.unread, at: Date(timeIntervalSince1970: 1_700_000_002))
+  func testRekeyTakesTheHistoryOfAStateThatIsGoneAndNamesWhatAnotherKeySealed() throws {
+    try storeMoment(number: 1)
+    let other = try storeMoment(number: 2, key: try ArchiveKey())
     let run = try inspect("rekey")
     XCTAssertEqual(run.status, 2)
-    XCTAssert(run.errors.contains("stays as it is: wrongKey"), run.errors)
+    XCTAssert(run.errors.contains("\(other) stays as it is: wrongKey"), run.errors)
     XCTAssert(run.output.hasSuffix(": 1.\n"), run.output)
-    let oldest = try XCTUnwrap(try storage.setAsideArchives().first).storage.location
-    XCTAssertEqual(try self.run("verify", oldest).status, 0)
+    let folder = try sandbox().history()
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+    XCTAssertEqual(names.count, 2)
+    XCTAssertEqual(try self.run("verify", "\(folder)/\(names[0])").status, 0)
   }
 
   func testWhatChangesAStateRefusesWhileAnAppHasIt() async throws {
@@ -139,26 +133,29 @@ final class ChangingTests: ToolTestCase {
   #endif
 
   func testPruneRemovesWhatIsBeyondItsBound() async throws {
-    try await app().save(plainTree())
-    let file = try sandbox().stateFile
-    for second in 1...5 {
-      _ = try FileStorage(path: file).setAside(
-        .unread, at: Date(timeIntervalSince1970: Double(1_700_000_000 + second)))
-      try await app().save(plainTree())
+    try await app().save(plainTree(), version: "7")
+    try await app().save(plainTree(), version: "8")
+    for number in 11...15 { try storeMoment(number: number, at: 1_700_000_000 + number) }
+    let count = {
+      try FileManager.default.contentsOfDirectory(atPath: self.sandbox().history()).count
     }
-    let setAside = { try FileStorage(path: file).setAsideArchives().count }
-    XCTAssertEqual(try setAside(), 5)
+    XCTAssertEqual(try count(), 6)
     let dry = try inspect("prune", "--dry-run")
     XCTAssertEqual(dry.status, 0, dry.errors)
     XCTAssertEqual(dry.rows.count, 2)
-    XCTAssertEqual(try setAside(), 5)
+    XCTAssertEqual(try count(), 6)
     let run = try inspect("prune")
     XCTAssertEqual(run.output, dry.output)
-    XCTAssertEqual(try setAside(), 3)
+    XCTAssertEqual(try count(), 4)
     XCTAssertEqual(
       (try inspect("prune", "--keep-oldest", "0", "--keep-newest", "0", "--json").json()
         as? [Any])?.count, 3)
-    XCTAssertEqual(try setAside(), 0)
+    XCTAssertEqual(try count(), 1, "the one that a restore may take")
+    XCTAssertEqual(
+      try inspect(
+        "prune", "--all", "--keep-oldest", "0", "--keep-newest", "0", "--older-than", "0"
+      ).status, 0)
+    XCTAssertFalse(FileManager.default.fileExists(atPath: try sandbox().history()))
     XCTAssertEqual(try inspect("verify").status, 0)
     XCTAssertEqual(try inspect("prune", "--keep-oldest", "-1").status, 64)
   }

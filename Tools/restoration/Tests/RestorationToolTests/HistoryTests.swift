@@ -13,25 +13,42 @@ final class HistoryTests: ToolTestCase {
     }
   }
 
-  func testHistoryListsTheStateItsGenerationsAndWhatWasSetAside() async throws {
+  func testHistoryListsTheStateAndTheOlderOnesWithTheirReasons() async throws {
     try await app().save(version: "7")
     try await app().save(version: "8")
+    try sandbox().separateHistory()
     try damage(at: 0.6)
     let keeper = try app().keeper(version: "8")
-    _ = try? await keeper.restore(into: [NotesApp.tree()])
+    _ = try await keeper.restore(into: [NotesApp.tree()])
     _ = try await keeper.save([NotesApp.tree()])
     await keeper.close()
     let run = try inspect("history")
     let rows = columns(run)
-    XCTAssertEqual(rows.map { $0[0] }, ["state", "upgraded", "unreadable"], run.output)
-    XCTAssertEqual(rows.map { $0[6] }, ["8", "7", rows[2][6]])
+    XCTAssertEqual(
+      Array(rows.map { $0[0] }.prefix(3)), ["state", "damaged", "version"], run.output)
+    XCTAssertEqual([rows[0][6], rows[2][6]], ["8", "7"])
     XCTAssertEqual(rows[0][7], "main.rka")
-    XCTAssert(rows[1][7].hasPrefix("main.rka.upgraded-"))
+    XCTAssert(rows[2][7].hasPrefix("000000001-"), run.output)
     let stored = try XCTUnwrap(
       try inspect("history", "--json").object()["stored"] as? [[String: Any]])
     XCTAssertEqual(stored.map { $0["kind"] as? String }, rows.map { $0[0] })
-    let file = "\(try sandbox().states)/\(rows[1][7])"
-    XCTAssertEqual(try self.run("verify", file).status, 0, "a generation is a state, too")
+    let file = "\(try sandbox().history())/\(rows[2][7])"
+    for command in ["verify", "tree", "export"] {
+      XCTAssertEqual(try self.run(command, file).status, 0, "an older state is a state, too")
+    }
+  }
+
+  func testSavesAppendBehindAnOlderStateWhichStaysAsItIs() async throws {
+    try await app().save(version: "7")
+    let tree = try inspect("tree", "--json").object()
+    try await app().save(NotesScreen("window", children: [NotesScreen("new")]), version: "8")
+    let row = try XCTUnwrap(columns(try inspect("history")).first { $0[0] == "version" })
+    let old = try run("tree", "\(try sandbox().history())/\(row[7])", "--json").object()
+    XCTAssertEqual(
+      (old["elements"] as? [[String: Any]])?.compactMap { $0["path"] as? String },
+      (tree["elements"] as? [[String: Any]])?.compactMap { $0["path"] as? String })
+    XCTAssertEqual(old["bytes"] as? Int, Int(row[2]))
+    XCTAssertEqual(old["applicationVersion"] as? String, "7")
   }
 
   func testHistoryListsTheFilesWithoutTheKey() async throws {
@@ -44,7 +61,9 @@ final class HistoryTests: ToolTestCase {
     XCTAssert(run.errors.contains("keyMissing"), run.errors)
     XCTAssertEqual(
       columns(run),
-      known.filter { $0[0] != "kept" }.map { Array($0[..<3]) + ["", "", "", "", $0[7], ""] })
+      known.filter { !["kept", "unread"].contains($0[0]) }.map {
+        Array($0[..<3]) + ["", "", "", "", $0[7], ""]
+      })
     let stored = try inspect("history", "--json").object()["stored"] as? [[String: Any]]
     XCTAssertEqual(stored?.compactMap { $0["file"] as? String }, columns(run).map { $0[7] })
   }
@@ -58,6 +77,8 @@ final class HistoryTests: ToolTestCase {
     await keeper.close()
     let kept = columns(try inspect("history")).filter { $0[0] == "kept" }
     XCTAssertEqual(kept.map { $0[7] }, ["window/list", "window/editor"])
+    XCTAssertEqual(kept.map { $0[8] }, ["NotesScreen: notFound", "NotesScreen: notFound"])
+    XCTAssert(kept.allSatisfy { !$0[1].isEmpty }, "\(kept)")
     XCTAssert(try inspect("explain").output.contains("2 elements not back before"))
   }
 
@@ -99,30 +120,15 @@ final class HistoryTests: ToolTestCase {
     }
   }
 
-  func testExplainAndReportNameTheProblemsOfTheLastSave() async throws {
-    let tree = NotesApp.tree()
-    try await app().save(tree)
-    XCTAssertFalse(try inspect("explain").output.contains("last save"))
-    tree.fails = true
-    try await app().save(tree)
-    let run = try inspect("explain")
-    XCTAssertEqual(run.status, 0, run.errors)
-    XCTAssertEqual(
-      columns(run).filter { $0[0] == "last save" },
-      [["last save", "A problem: NotesScreen: encodeFailed."]])
-    let report = try inspect("report").output
-    XCTAssert(report.contains("NotesScreen: encodeFailed"), report)
-    XCTAssertFalse(report.contains(NotesScreen.value), report)
-  }
-
-  func testExplainNamesTheGenerationThatStandsIn() async throws {
+  func testExplainNamesTheOlderStateThatStandsIn() async throws {
     try await app().save(version: "7")
     try await app().save(version: "8")
+    try sandbox().separateHistory()
     try damage(at: 0.6)
     let run = try inspect("explain")
     XCTAssertEqual(run.status, 2)
     XCTAssert(run.output.contains("main.rka is passed over: damaged"), run.output)
-    XCTAssert(run.output.contains("The generation main.rka.upgraded-"), run.output)
+    XCTAssert(run.output.contains("The older state 000000001-"), run.output)
   }
 
   func testExplainCountsCrashes() async throws {
@@ -208,17 +214,13 @@ final class HistoryTests: ToolTestCase {
   func testDiffComparesTheApplicationAndVersionsAndKeysInAnyOrder() throws {
     func storeState(_ title: String, version: Int, _ keys: [String]) throws {
       try store { builder in
-        try builder.append(record: StoredState.applicationRecord) { encoder in
-          encoder.encodeContainer(forKey: "state") { state in
-            state.encode(title, forKey: "title")
-            if version > 1 { state.encode(true, forKey: "isNew") }
-          }
+        try builder.append(record: StoredState.applicationRecord) { state in
+          state.encode(title, forKey: "title")
+          if version > 1 { state.encode(true, forKey: "isNew") }
         }
-        try appendTree(builder)
-        try appendNode(builder, version: version) { encoder in
-          encoder.encodeContainer(forKey: "state") { state in
-            for key in keys { state.encode(key, forKey: key) }
-          }
+        try appendTree(builder, version: version)
+        try appendNode(builder) { state in
+          for key in keys { state.encode(key, forKey: key) }
         }
       }
     }

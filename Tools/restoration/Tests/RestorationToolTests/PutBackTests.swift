@@ -4,7 +4,7 @@ import RestorationInspection
 import RestorationKit
 import XCTest
 
-/// put-back, of what was set aside, of generations and of sessions.
+/// put-back, of what history lists.
 @MainActor
 final class PutBackTests: ToolTestCase {
   private func columns(_ run: ToolRun) -> [[String]] {
@@ -22,10 +22,9 @@ final class PutBackTests: ToolTestCase {
   /// A launch that says what it finds, and saves a text.
   @discardableResult
   private func launch(
-    _ text: String?, version: String = "7", sessions: Bool = false
+    _ text: String?, version: String = "7"
   ) async throws -> String {
     let keeper = try app().keeper(version: version)
-    if sessions { keeper.policy.sessions = .last(10) }
     let tree = tree()
     _ = try await keeper.restore(into: [tree])
     let found = tree.restored
@@ -41,40 +40,65 @@ final class PutBackTests: ToolTestCase {
     columns(try inspect("history")).filter { $0[0] == kind }.map { $0[7] }
   }
 
-  func testAGenerationIsPutBackAndWhatItReplacesIsSetAside() async throws {
+  func testAnOlderStateIsPutBackAndSoIsWhatItHasReplaced() async throws {
     try await launch("one", version: "7")
     try await launch("two", version: "8")
-    let name = try XCTUnwrap(try names("upgraded").first)
+    let name = try XCTUnwrap(try names("version").first)
     let run = try inspect("put-back", name)
     XCTAssertEqual(run.status, 0, run.errors)
-    let replaced = try XCTUnwrap(try names("replaced").first)
-    XCTAssertEqual(run.lines, ["state\tfrom\tset aside", "main\t\(name)\t\(replaced)"])
-    XCTAssertEqual(try names("upgraded"), [], "It is in its place, and nowhere else.")
+    let replaced = try XCTUnwrap(try names("putBack").first)
+    XCTAssertEqual(run.lines, ["state\tfrom\tkept", "main\t\(name)\t\(replaced)"])
+    XCTAssertEqual(try names("version"), [name])
+    // A run that was killed behind its last change says the same, and changes nothing.
+    XCTAssertEqual(try inspect("put-back", name).rows, ["main\t\(name)\t"])
+    XCTAssertEqual(try names("putBack"), [replaced])
     let found = try await launch(nil, version: "8")
     XCTAssertEqual(found, "one")
     // And back again, by its path.
-    let path = "\(try sandbox().states)/\(replaced)"
+    let path = "\(try sandbox().history())/\(replaced)"
     let again = try self.run("put-back", path, "--json")
     XCTAssertEqual(again.status, 0, again.errors)
-    let lines = try XCTUnwrap(try again.json() as? [[String: String]])
-    XCTAssertEqual(lines.map { $0["from"] }, [replaced])
+    XCTAssertEqual(try again.object()["from"] as? String, replaced)
     let last = try await launch(nil, version: "8")
     XCTAssertEqual(last, "two")
   }
 
-  func testAStateThatWasSetAsideComesBackAlsoWhereNothingIsStored() async throws {
-    try await launch("one")
-    let storage = FileStorage(path: try sandbox().stateFile)
-    _ = try storage.setAside(.unread, at: Date(timeIntervalSince1970: 1_700_000_001))
-    let name = try XCTUnwrap(try names("unread").first)
+  func testAnOlderStateComesBackAlsoWhereNothingIsStored() async throws {
+    try await launch("one", version: "7")
+    try await launch("two", version: "8")
+    try FileManager.default.removeItem(atPath: try sandbox().stateFile)
+    let name = try XCTUnwrap(try names("version").first)
     let run = try inspect("put-back", name, "--no-header")
     XCTAssertEqual(run.lines, ["main\t\(name)\t"], run.errors)
     let found = try await launch(nil)
     XCTAssertEqual(found, "one")
   }
 
+  func testTheStateOfAnotherInstanceIsPutBack() async throws {
+    try await launch("one")
+    let first = try app().keeper(version: "8")
+    _ = try await first.restore(into: [tree()])
+    for (text, version) in [("two", "8"), ("three", "9")] {
+      let second = try app().keeper(version: version)
+      let tree = tree()
+      _ = try await second.restore(into: [tree])
+      XCTAssertEqual(second.stateName, "main~2")
+      tree.text = text
+      _ = try await second.save([tree])
+      await second.close()
+    }
+    await first.close()
+    let history = try inspect("history", "--state", "main~2")
+    let name = try XCTUnwrap(columns(history).first { $0[0] == "version" }?[7])
+    let run = try inspect("put-back", name, "--state", "main~2")
+    XCTAssertEqual(run.status, 0, run.errors)
+    let shown = try inspect("show", "window", "--values", "--state", "main~2")
+    XCTAssert(shown.output.contains("\"two\""), shown.output)
+  }
+
   func testAStateThatIsPutBackIsRestoredAsIfNoRestoreOfItHadCrashed() async throws {
-    try await launch("one", version: "8")
+    try await launch("one", version: "7")
+    try await launch("two", version: "8")
     let keeper = try app().keeper(version: "8")
     let tree = tree()
     var files = try sandbox().files()
@@ -85,124 +109,45 @@ final class PutBackTests: ToolTestCase {
       try bytes.write(to: URL(filePath: "\(try sandbox().states)/\(name)"))
     }
     XCTAssert(try inspect("explain").output.contains("1 restore by version 8 crashed"))
-    let storage = FileStorage(path: try sandbox().stateFile)
-    _ = try storage.setAside(.unread, at: Date(timeIntervalSince1970: 1_700_000_001))
-    let name = try XCTUnwrap(try names("unread").first)
+    let name = try XCTUnwrap(try names("version").first)
     XCTAssertEqual(try inspect("put-back", name).status, 0)
     XCTAssert(try inspect("explain").output.contains("No restore of this state crashed last."))
   }
 
-  func testASessionIsPutBackAndStays() async throws {
-    try await launch("one", sessions: true)
-    try await launch("two", sessions: true)
-    try await launch("three", sessions: true)
-    let sessions = try names("session")
-    XCTAssertEqual(sessions.count, 2)
-    let oldest = try XCTUnwrap(sessions.last)
-    let run = try inspect("put-back", oldest)
-    XCTAssertEqual(run.status, 0, run.errors)
-    XCTAssertEqual(columns(run).map { Array($0[..<2]) }, [["main", oldest]])
-    XCTAssertEqual(try names("session"), sessions)
-    XCTAssertEqual(try names("replaced").count, 1)
-    // A run that was killed behind its last change says the same, and changes nothing.
-    XCTAssertEqual(columns(try inspect("put-back", oldest)), [["main", oldest, ""]])
-    XCTAssertEqual(try names("replaced").count, 1)
-    let found = try await launch(nil)
-    XCTAssertEqual(found, "one")
-  }
-
-  func testAClosedWindowIsOpenWhenItIsPutBack() async throws {
-    let open = try await app().launchWindows { host in
+  func testWindowsArePutBackWithTheState() async throws {
+    func launchTitles(_ body: (SceneHost) async throws -> Void = { _ in }) async throws -> [String]
+    {
+      var titles: [String] = []
+      try await app().launchWindows { host in
+        titles = host.connectedScenes.map { $0.session.title ?? "" }.sorted()
+        for scene in host.connectedScenes {
+          (scene.delegate as? NotesScene)?.title = scene.session.title
+        }
+        try await body(host)
+      }
+      return titles
+    }
+    _ = try await launchTitles { host in
       for title in ["Milk", "Tea"] {
         let scene = try await host.open()
         (scene.delegate as? NotesScene)?.title = title
         _ = try await host.save(scene)
       }
     }
-    try await app().launchWindows { host in
-      host.closedSceneBound = ClosedSceneBound(count: 5)
+    // This launch keeps the session that it has found, and lets a window go.
+    _ = try await launchTitles { host in
       for scene in host.connectedScenes where scene.session.title == "Milk" {
         try await host.close(scene)
       }
-    }
-    let session = try XCTUnwrap(try names("session").last)
-    let state = "main.scene-\(try XCTUnwrap(open["Milk"]))"
-    XCTAssertEqual(
-      columns(try inspect("windows")).filter { $0[6] == state }.map { $0[1] }, ["closed"])
-    let run = try inspect("put-back", session, "--state", state)
-    XCTAssertEqual(run.status, 0, run.errors)
-    // The list, which calls it closed, is set aside.
-    XCTAssertEqual(columns(run).map { $0[0] }, [state, "main.scenes"])
-    XCTAssertEqual(
-      columns(try inspect("windows")).map { [$0[0], $0[1]] }.sorted { $0[0] < $1[0] },
-      [["Milk", "unlisted"], ["Tea", "unlisted"]])
-    var titles: [String?] = []
-    try await app().launchWindows { titles = $0.connectedScenes.map(\.session.title) }
-    XCTAssertEqual(Set(titles), ["Milk", "Tea"])
-  }
-
-  func testTheWindowsOfASessionComeBackAndNoneOfTodayIsLost() async throws {
-    func titles() async throws -> [String] {
-      var titles: [String] = []
-      try await app().launchWindows { host in
-        titles = host.connectedScenes.map { $0.session.title ?? "" }
-        for scene in host.connectedScenes {
-          (scene.delegate as? NotesScene)?.title = scene.session.title
-        }
-      }
-      return titles.sorted()
-    }
-    func open(_ title: String, _ host: SceneHost) async throws {
       let scene = try await host.open()
-      (scene.delegate as? NotesScene)?.title = title
+      (scene.delegate as? NotesScene)?.title = "Bread"
       _ = try await host.save(scene)
     }
-    try await app().launchWindows { host in
-      try await open("Milk", host)
-      try await open("Tea", host)
-    }
-    // This launch keeps the session with both; it closes one, changes the other, and opens a third.
-    try await app().launchWindows { host in
-      for scene in host.connectedScenes {
-        if scene.session.title == "Milk" {
-          try await host.close(scene)
-        } else {
-          (scene.delegate as? NotesScene)?.title = "Coffee"
-          _ = try await host.save(scene)
-        }
-      }
-      try await open("Bread", host)
-    }
-    let today = try await titles()
-    XCTAssertEqual(today, ["Bread", "Coffee"])
-    let all = try names("session")
-    let session = try XCTUnwrap(
-      try all.last { id in
-        columns(try inspect("windows", "--session", id)).map { $0[0] }.sorted() == ["Milk", "Tea"]
-      })
-    let run = try inspect("put-back", session)
-    XCTAssertEqual(run.status, 0, run.errors)
-    let back = try await titles()
-    XCTAssertEqual(back, ["Bread", "Milk", "Tea"])
-  }
-
-  func testOneWindowOfASessionIsPutBackAlthoughTheListHasDiscardedIt() async throws {
-    let open = try await app().launchWindows { host in
-      let scene = try await host.open()
-      (scene.delegate as? NotesScene)?.title = "Milk"
-      _ = try await host.save(scene)
-    }
-    let identifier = try XCTUnwrap(open["Milk"])
-    try await app().launchWindows { host in
-      for scene in host.connectedScenes { try await host.close(scene) }
-    }
-    let session = try XCTUnwrap(try names("session").last)
-    let state = "main.scene-\(identifier)"
-    let run = try inspect("put-back", session, "--state", state)
-    XCTAssertEqual(run.status, 0, run.errors)
-    var titles: [String?] = []
-    try await app().launchWindows { titles = $0.connectedScenes.map(\.session.title) }
-    XCTAssertEqual(titles, ["Milk"])
+    // What a discarded window has said is in no state that a restore may take by itself.
+    let today = try await launchTitles()
+    XCTAssertEqual(today, ["Bread", "Tea"])
+    let before = try inspect("windows", "--no-header").output
+    XCTAssertFalse(before.contains("Milk"), before)
   }
 
   // MARK: What it refuses
@@ -210,7 +155,7 @@ final class PutBackTests: ToolTestCase {
   func testItRefusesWhileTheAppRuns() async throws {
     try await launch("one", version: "7")
     try await launch("two", version: "8")
-    let name = try XCTUnwrap(try names("upgraded").first)
+    let name = try XCTUnwrap(try names("version").first)
     let keeper = try app().keeper(version: "8")
     _ = try await keeper.restore(into: [tree()])
     let before = try sandbox().files()
@@ -227,8 +172,9 @@ final class PutBackTests: ToolTestCase {
   func testWhatCannotBeReadTakesNoPlace() async throws {
     try await launch("one", version: "7")
     try await launch("two", version: "8")
-    let name = try XCTUnwrap(try names("upgraded").first)
-    let path = "\(try sandbox().states)/\(name)"
+    let name = try XCTUnwrap(try names("version").first)
+    try sandbox().separateHistory()
+    let path = "\(try sandbox().history())/\(name)"
     let whole = try Data(contentsOf: URL(filePath: path))
     let state = try Data(contentsOf: URL(filePath: try sandbox().stateFile))
     for offset in stride(from: 0, to: whole.count, by: max(1, whole.count / 24)) {
@@ -250,8 +196,9 @@ final class PutBackTests: ToolTestCase {
     let tree = NotesScreen("window", children: (0..<4_000).map { NotesScreen("note \($0)") })
     try await app().save(tree, version: "7")
     try await launch("two", version: "8")
-    let name = try XCTUnwrap(try names("upgraded").first)
-    let path = "\(try sandbox().states)/\(name)"
+    let name = try XCTUnwrap(try names("version").first)
+    try sandbox().separateHistory()
+    let path = "\(try sandbox().history())/\(name)"
     let state = try Data(contentsOf: URL(filePath: try sandbox().stateFile))
     var damaged = try Data(contentsOf: URL(filePath: path))
     XCTAssertGreaterThan(damaged.count, 1 << 17)
@@ -264,18 +211,20 @@ final class PutBackTests: ToolTestCase {
     XCTAssertEqual(try Data(contentsOf: URL(filePath: path)), damaged)
   }
 
-  func testWhatIsNotThereOrIsNoPartOfAStateIsNamed() async throws {
-    XCTAssertEqual(try inspect("put-back", "main.rka.unread-1700000001-0").status, 6)
+  func testWhatIsNotThereOrIsNoPartOfAHistoryIsNamed() async throws {
+    let gone = "000000001-1700000001-version-100"
+    XCTAssertEqual(try inspect("put-back", gone).status, 6)
     try await launch("one")
     let before = try sandbox().files()
     for (name, status) in [
-      ("main.rka", 6), ("main.rka.unread-1700000001-0", 6), ("../../key.rka.unread-1-0", 6),
-      ("000000000001-000000000-0123456789abcdef", 6), ("notes.txt", 64),
+      ("main.rka", 6), (gone, 6), ("../../key/\(gone)", 64), ("notes.txt", 6),
+      ("\(try sandbox().history())/\(gone)", 6), (try sandbox().stateFile, 6),
     ] {
       let run = try inspect("put-back", name)
       XCTAssertEqual(run.status, Int32(status), "\(name): \(run.errors)")
       XCTAssertEqual(run.output, "")
     }
+    XCTAssertEqual(try run("put-back", gone).status, 64)
     XCTAssertEqual(try inspect("put-back").status, 64)
     XCTAssertEqual(try sandbox().files(), before)
   }
@@ -283,7 +232,7 @@ final class PutBackTests: ToolTestCase {
   func testAStateThatIsAlsoInAStoreIsLeftToTheApp() async throws {
     try await launch("one", version: "7")
     try await launch("two", version: "8")
-    let name = try XCTUnwrap(try names("upgraded").first)
+    let name = try XCTUnwrap(try names("version").first)
     let note = "\(try sandbox().states)/main.remote.launch.rka"
     try Data([1]).write(to: URL(filePath: note))
     let before = try sandbox().files()

@@ -35,8 +35,8 @@ final class ReadingTests: ToolTestCase {
       ["explain"]: "topic\tsentence",
       ["history"]: "what\tsince\tbytes\tgeneration\tchanges\tsaved\tversion\tfile\twrong",
       [
-        "prune", "--dry-run", "--generations", "--keep-oldest", "0", "--keep-newest", "0",
-        "--older-than", "0",
+        "prune", "--dry-run", "--all", "--keep-oldest", "0", "--keep-newest", "0", "--older-than",
+        "0",
       ]: "what\tsince\tbytes\tfile",
       ["diff", old, try sandbox().stateFile, "--state", "main"]: "\tpath\tdiffers",
     ]
@@ -252,44 +252,6 @@ final class ReadingTests: ToolTestCase {
     XCTAssertFalse((named.output + named.errors).contains("--app"), named.output)
   }
 
-  func testTheListOfWindowsSaysWhatItIs() async throws {
-    let keeper = try app().keeper()
-    let host = SceneHost(keeper)
-    _ = try await host.start(SceneConfiguration { NotesScene() })
-    await host.close()
-    let run = try inspect("tree", "--state", "main.scenes")
-    XCTAssertEqual(run.status, 0)
-    XCTAssertEqual(run.output, "")
-    XCTAssertEqual(
-      run.errors,
-      "restoration: main.scenes.rka is the list of windows and has no elements; see windows. Each"
-        + " window has a state of its own beside it: main.scene-….\n")
-  }
-
-  private final class Model: @MainActor SceneMember {
-    let scene: RestorableScene
-    @SceneStorage("draft") var draft = ""
-
-    init(_ scene: RestorableScene) { self.scene = scene }
-  }
-
-  func testTreeAndShowListTheValuesOfAWindow() async throws {
-    let host = SceneHost(try app().keeper())
-    _ = try await host.start(SceneConfiguration { NotesScene() })
-    let scene = try XCTUnwrap(host.connectedScenes.first)
-    Model(scene).draft = NotesScreen.value
-    try await host.save(scene)
-    let name = "main.scene-\(scene.session.persistentIdentifier)"
-    await host.close()
-    let run = try inspect("tree", "--state", name)
-    XCTAssertEqual(run.status, 0, run.errors)
-    let rows = run.rows.map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
-    XCTAssertEqual(rows.map { $0[5] }, ["@values", "@values/draft"])
-    let shown = try inspect("show", "@values/draft", "--state", name, "--values")
-    XCTAssertEqual(shown.status, 0, shown.errors)
-    XCTAssert(shown.output.contains(NotesScreen.value), shown.output)
-  }
-
   func testWhereNothingIsStoredItSaysSo() async throws {
     try await app().save()
     for command in ["tree", "verify", "export", "history"] {
@@ -328,26 +290,40 @@ final class ReadingTests: ToolTestCase {
     XCTAssertEqual(try self.run("--generate-completion-script", "bash").status, 0)
   }
 
-  func testExplainNamesTheKeysThatNobodyHasRead() async throws {
-    try store { builder in
-      try appendTree(builder)
-      try builder.append(record: 3) { encoder in
-        encoder.encodeContainer(forKey: "node") { node in
-          node.encode("@values", forKey: "identifier")
-          node.encode(name: "@values", forKey: "class")
-        }
-        encoder.encodeContainer(forKey: "state") { state in
-          state.encode(["count", "old name"], forKey: "unread")
+  func testStatesThatNoObjectHasReadAreShownWithWhy() async throws {
+    struct Failure: Error {}
+    try await app().save()
+    let keeper = try app().keeper()
+    let tree = NotesApp.tree()
+    tree.onDecode = { throw Failure() }
+    _ = try await keeper.restore(into: [tree])
+    tree.text = "ANOTHER"
+    _ = try await keeper.save([tree])
+    await keeper.close()
+    let row = try XCTUnwrap(try inspect("tree").rows.first)
+    XCTAssert(row.hasSuffix("\twindow\t1 unread state"), row)
+    let shown = try inspect("show", "window")
+    XCTAssertEqual(shown.status, 0, shown.errors)
+    XCTAssert(shown.output.contains("    unread: decodeThrew since "), shown.output)
+    XCTAssert(shown.output.contains(", NotesScreen v1, "), shown.output)
+    XCTAssertFalse(shown.output.contains(NotesScreen.value), shown.output)
+    for arguments in [["tree"], ["show", "window"]] {
+      for form in [[], ["--json"]] {
+        let run = try Tool.run(
+          arguments + ["--values", "--app", Sandbox.application] + form, in: sandbox())
+        XCTAssertEqual(run.status, 0, run.errors)
+        for value in [NotesScreen.value, "ANOTHER"] {
+          XCTAssert(run.output.contains(value), "\(arguments) \(form): \(run.output)")
         }
       }
     }
-    let rows = try inspect("explain").rows
-    XCTAssertEqual(
-      rows.filter { $0.hasPrefix("keys") },
-      [
-        "keys\tNobody had read “count”, “old name” when a debug build of the app ended last. Compare"
-          + " how they are spelled; what is not needed any more goes with"
-          + " Restoration.removeValue(forKey:)."
-      ], rows.joined(separator: "\n"))
+    let export = try inspect("export", "--values").object()
+    let elements = try XCTUnwrap(export["elements"] as? [[String: Any]])
+    XCTAssertEqual(elements.compactMap { $0["unreadOf"] as? String }, ["window"])
+    let history = try inspect("history").rows.filter { $0.hasPrefix("unread") }
+    XCTAssertEqual(history.count, 1)
+    XCTAssert(history[0].hasSuffix("\twindow\tNotesScreen: decodeThrew"), history[0])
+    XCTAssert(try inspect("explain").output.contains("unread\t1 state that no object has read"))
+    XCTAssertEqual(try inspect("verify").status, 0)
   }
 }

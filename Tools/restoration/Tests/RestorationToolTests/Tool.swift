@@ -172,12 +172,26 @@ final class Sandbox {
     return url.appending(path: "file-\(count)")
   }
 
-  /// The names and contents of all files of the app.
+  /// The names and contents of all files of the app, those of the history too.
   func files() throws -> [String: Data] {
     var files: [String: Data] = [:]
-    for name in try FileManager.default.contentsOfDirectory(atPath: states) {
+    for name in try FileManager.default.subpathsOfDirectory(atPath: states)
+    where !name.hasSuffix(".history") {
       files[name] = try Data(contentsOf: URL(filePath: "\(states)/\(name)"))
     }
     return files
+  }
+
+  /// The path of the history of a state.
+  func history(_ state: String = "main") -> String { "\(states)/\(state).history" }
+
+  /// Gives each older state a file of its own, as where a file has no second name.
+  func separateHistory() throws {
+    for name in try FileManager.default.contentsOfDirectory(atPath: history()) {
+      let (url, count) = (URL(filePath: "\(history())/\(name)"), name.split(separator: "-").last)
+      let bytes = try Data(contentsOf: url).prefix(count.flatMap { Int($0) } ?? 0)
+      try FileManager.default.removeItem(at: url)
+      try bytes.write(to: url)
+    }
   }
 }

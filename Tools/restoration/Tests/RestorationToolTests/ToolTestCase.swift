@@ -47,25 +47,48 @@ class ToolTestCase: XCTestCase {
       context: StoredState.context(of: "main", in: Sandbox.application))
   }
 
-  /// Appends a tree with the node in record 3 as its root.
-  func appendTree(_ builder: RecordBuilder) throws {
-    try builder.append(record: StoredState.treeRecord) {
-      $0.encodeReferences(to: [3], forKey: "roots")
+  /// The record that says of which classes the elements are.
+  static let formsRecord = UInt64.max - 2
+
+  /// Appends a tree of one root.
+  func appendTree(_ builder: RecordBuilder, version: Int = 1) throws {
+    try builder.append(record: Self.formsRecord) { encoder in
+      encoder.encode(UInt64(2), forKey: "idLimit")
+      encoder.encode(["NotesScreen"], forKey: "classes")
+      encoder.encode([""], forKey: "makers")
+      encoder.encode([version], forKey: "versions")
+    }
+    try builder.append(record: 1) { encoder in
+      encoder.encode([Int64(1)], forKey: "ids")
+      encoder.encode(["window"], forKey: "names")
+      encoder.encode([0], forKey: "forms")
     }
   }
 
-  /// Appends one node in record 3, and what the body adds.
-  func appendNode(
-    _ builder: RecordBuilder, version: Int = 1, _ body: (KeyedEncoder) -> Void
-  ) throws {
-    try builder.append(record: 3) { encoder in
-      encoder.encodeContainer(forKey: "node") { node in
-        node.encode("window", forKey: "identifier")
-        node.encode(name: "NotesScreen", forKey: "class")
-        if version != 1 { node.encode(version, forKey: "version") }
-      }
-      body(encoder)
-    }
+  /// Appends the values of the root.
+  func appendNode(_ builder: RecordBuilder, _ body: (KeyedEncoder) -> Void) throws {
+    try builder.append(record: 2, body)
+  }
+
+  /// Puts a state that nobody has read into the history, sealed with a key of its own or of the app.
+  @discardableResult
+  func storeMoment(
+    of state: String = "main", number: Int = 1, at second: Int = 1_700_000_001,
+    key: ArchiveKey? = nil
+  ) throws -> String {
+    let key = if let key { key } else { try KeyFile(path: try sandbox().keyFile).loadOrCreate() }
+    let (builder, memory) = (RecordBuilder(), MemoryStorage())
+    try appendTree(builder)
+    _ = try Archive.write(
+      try builder.finish(), to: memory, key: key,
+      context: StoredState.context(of: state, in: Sandbox.application))
+    let bytes = memory.bytes ?? []
+    let digits = String(1_000_000_000 + number).dropFirst()
+    let name = "\(digits)-\(second)-unread-\(bytes.count)"
+    let folder = try sandbox().history(state)
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try Data(bytes).write(to: URL(filePath: "\(folder)/\(name)"))
+    return name
   }
 
   /// Changes a byte of the stored state.

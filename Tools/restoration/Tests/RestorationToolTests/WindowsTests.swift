@@ -13,67 +13,71 @@ final class WindowsTests: ToolTestCase {
     }
   }
 
-  func testWindowsAreNamedByTheirTitlesTheLastOneFirst() async throws {
+  func testWindowsAreNamedByTheirTitlesTheClosedOnesLast() async throws {
     let titles = try await app().launchWindows { host in
+      host.closedSceneBound = ClosedSceneBound(count: 5)
+      var scenes: [RestorableScene] = []
       for title in ["Milk", "Bread\t\u{1b}[31m", "Tea"] {
         let scene = try await host.open()
         (scene.delegate as? NotesScene)?.title = title
         _ = try await host.save(scene)
+        scenes.append(scene)
       }
-      let last = try await host.open()
-      try await host.close(last)
+      try await host.close(scenes[2])
     }
     let run = try inspect("windows")
     XCTAssertEqual(run.status, 0, run.errors)
     XCTAssertEqual(
       run.lines.first,
-      "window\twhat\trole\tconfiguration\tsaved\tbytes\tstate\twrong")
+      "window\twhat\trole\tconfiguration\tclosed\tbytes\telement\twrong")
     let rows = columns(run)
-    XCTAssertEqual(rows.map { $0[0] }.sorted(), ["Bread\\t\\u{1b}[31m", "Milk", "Tea"])
-    XCTAssertEqual(Set(rows.map { $0[1] }), ["open"])
-    let milk = try XCTUnwrap(rows.first { $0[0] == "Milk" })
-    XCTAssertEqual(milk[6], "main.scene-\(titles["Milk"] ?? "")")
-    XCTAssertGreaterThan(Int(milk[5]) ?? 0, 0)
-    XCTAssertEqual(try inspect("verify", "--state", milk[6]).status, 0)
+    XCTAssertEqual(rows.map { $0[0] }, ["Bread\\t\\u{1b}[31m", "Milk", "Tea"])
+    XCTAssertEqual(rows.map { $0[1] }, ["open", "open", "closed"])
+    XCTAssertEqual(rows.map { $0[4].isEmpty }, [true, true, false])
+    XCTAssertEqual(rows[1][6], titles["Milk"])
+    XCTAssert(rows.allSatisfy { Int($0[5]) ?? 0 > 0 })
+    XCTAssertEqual(try inspect("show", rows[1][6]).status, 0)
     let json = try XCTUnwrap(try inspect("windows", "--json").json() as? [[String: Any]])
-    XCTAssertEqual(json.map { $0["state"] as? String }, rows.map { $0[6] })
-    for arguments in [["report"], ["history"], ["explain"], ["tree", "--state", milk[6]]] {
-      let run = try Tool.run(arguments + ["--app", Sandbox.application], in: sandbox())
+    XCTAssertEqual(json.map { $0["path"] as? String }, rows.map { $0[6] })
+    for arguments in ["report", "history", "explain", "tree", "export", "verify"] {
+      let run = try inspect(arguments)
+      XCTAssertEqual(run.status, 0, run.errors)
       XCTAssertFalse(run.output.contains("Milk"), "\(arguments): \(run.output)")
     }
+    XCTAssert(try inspect("explain").output.contains("windows\t3 windows"))
+    XCTAssert(try inspect("tree", "--values").output.contains("Milk"))
   }
 
-  func testAWindowThatTheListHasLostIsNamedByItsState() async throws {
-    try await app().launchWindows { host in
-      let scene = try await host.open()
-      (scene.delegate as? NotesScene)?.title = "Milk"
-      _ = try await host.save(scene)
+  func testTheWindowsOfAnOlderStateAreNamed() async throws {
+    func open(_ title: String) async throws {
+      try await app().launchWindows { host in
+        for scene in host.connectedScenes {
+          (scene.delegate as? NotesScene)?.title = scene.session.title
+        }
+        let scene = try await host.open()
+        (scene.delegate as? NotesScene)?.title = title
+        _ = try await host.save(scene)
+      }
     }
-    try FileManager.default.removeItem(atPath: "\(try sandbox().states)/main.scenes.rka")
-    let rows = columns(try inspect("windows"))
-    XCTAssertEqual(rows.map { Array($0[..<3]) }, [["Milk", "unlisted", "windowApplication"]])
+    try await open("Milk")
+    try await open("Tea")
+    let name = try XCTUnwrap(columns(try inspect("history")).first { $0[0] == "session" }?[7])
+    let run = try run("windows", "\(try sandbox().history())/\(name)")
+    XCTAssertEqual(columns(run).map { $0[0] }, ["Milk"], run.errors)
+    XCTAssertEqual(columns(try inspect("windows")).map { $0[0] }, ["Tea", "Milk"])
+    XCTAssertEqual(try inspect("put-back", name).status, 0)
+    XCTAssertEqual(columns(try inspect("windows")).map { $0[0] }, ["Milk"])
+    var titles: [String?] = []
+    try await app().launchWindows { titles = $0.connectedScenes.map(\.session.title) }
+    XCTAssertEqual(titles, ["Milk"])
   }
 
-  func testWithoutWindowsItSaysSoAndWhereNothingElseIsStoredItIsNamed() async throws {
+  func testWithoutWindowsItSaysSo() async throws {
     XCTAssertEqual(try inspect("windows").status, 6)
     try await app().save()
     let run = try inspect("windows")
     XCTAssertEqual(run.status, 6)
     XCTAssert(run.errors.contains("No window of main is stored"), run.errors)
-    try FileManager.default.removeItem(atPath: try sandbox().states)
-    try await app().launchWindows { _ = try await $0.open() }
-    let tree = try inspect("tree")
-    XCTAssertEqual(tree.status, 6)
-    XCTAssert(tree.errors.contains("The windows are named by windows."), tree.errors)
-    // As an app that has values and windows, and no value was set.
-    let keeper = try app().keeper()
-    _ = try await keeper.save([])
-    await keeper.close()
-    let empty = try inspect("tree")
-    XCTAssertEqual(empty.status, 0)
-    XCTAssertEqual(
-      empty.errors,
-      "restoration: main.rka has no elements. The windows have states of their own; see windows.\n")
     try FileManager.default.removeItem(atPath: try sandbox().keyFile)
     XCTAssertEqual(try inspect("windows").status, 3)
   }

@@ -8,8 +8,8 @@ struct ChangePassphrase: ParsableCommand {
     abstract: "Lets a passphrase open a state, or changes or removes one.",
     discussion: """
       An app opens its state with its key. A passphrase is a second way in, for example to a \
-      backup. It stays until the state is discarded, set aside or sealed anew by rekey. A \
-      passphrase that is removed still opens every copy that was made before.
+      backup. It stays until the state is discarded, put back or sealed anew by rekey. A \
+      passphrase that is removed still opens every copy that was made before, as in the history.
       """,
     subcommands: [List.self, Add.self, Change.self, Remove.self])
 
@@ -116,11 +116,12 @@ extension StatePlace {
     }
   }
 
-  /// Opens the archive to change it, with the lock of its state; throws if an app has that.
+  /// Opens the archive to change it, with the lock of its state; throws if an app has that, and for an
+  /// older state.
   func change(_ credential: ArchiveCredential, _ body: (ArchiveWriter) throws -> Void) throws {
-    // The writer of a state takes its lock itself.
-    let lock = storage.location == claimStorage.location ? nil : try lock()
-    defer { withExtendedLifetime(lock) {} }
+    guard moment == nil else {
+      throw ValidationError("An older state is not changed: put it back first.")
+    }
     try body(ArchiveWriter.open(storage, with: credential, context: context))
   }
 }

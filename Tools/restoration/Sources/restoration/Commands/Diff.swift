@@ -171,23 +171,21 @@ struct StateContents {
     return hasher.finalize()
   }
 
-  private func hashes(of values: StoredState.Values) throws -> [String: Int] {
+  private func hashes(of values: KeyedDecoder) throws -> [String: Int] {
     var hashers: [String: Hasher] = [:]
-    for part in ValueLines(values: values).parts {
-      try part.record.forEachToken { key, token in
-        var hasher = hashers[part.prefix + key] ?? Hasher()
-        if let place = place(of: token) { hasher.combine(place) } else { hasher.combine(token) }
-        hashers[part.prefix + key] = hasher
-      }
+    try values.forEachToken { key, token in
+      var hasher = hashers[key] ?? Hasher()
+      if let place = place(of: token) { hasher.combine(place) } else { hasher.combine(token) }
+      hashers[key] = hasher
     }
     return hashers.mapValues { $0.finalize() }
   }
 
-  /// The hash of the place that a reference leads to, since each state numbers its records anew;
+  /// The hash of the place that a reference leads to, since each state numbers its elements itself;
   /// nil if it leads nowhere, and for anything else.
   private func place(of token: ArchiveToken) -> Int? {
-    guard case .record(let record) = token else { return nil }
-    return reading.outline.element(ofRecord: record).map(Self.hash)
+    guard case .record(let identifier) = token else { return nil }
+    return reading.outline.element(withIdentifier: identifier).map(Self.hash)
   }
 
   /// A hash for each value of a record; none if nobody can read it, which is told at the end.

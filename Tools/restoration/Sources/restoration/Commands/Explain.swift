@@ -56,11 +56,9 @@ struct Explanation {
     case .success(let credential):
       let history = try StoredHistory(of: place, .success(credential))
       self.history = history
-      if case .key(let key) = credential { explainLastSave(of: place, key) }
       guard let source = try explainSource(history) else { return }
-      if case .key(let key) = credential { try explainCrashes(source.state, at: place, key) }
+      if case .key(let key) = credential { try explainCrashes(source, at: place, key) }
       explainElements(source.outline)
-      try explainKeys(source)
     case .failure(let error): try explainKey(error, for: place)
     }
   }
@@ -76,8 +74,8 @@ struct Explanation {
     add(
       "key",
       isStored
-        ? "There is no key. The restore throws, the app starts afresh, and the next save sets"
-          + " the state aside."
+        ? "There is no key. The restore throws, the app starts afresh, and the next save keeps"
+          + " the state in the history."
         : "There is no key and no state. The app starts afresh; the first save makes a key.")
     if place.isNamedByFolder { add("app", place.folderHint) }
     status = isStored ? .noKey : .nothingStored
@@ -94,19 +92,11 @@ struct Explanation {
     add(
       "owner",
       "An instance of the app has the state. Another launch takes the next number, such as"
-        + " \(place.claimName.escaped)~2, or restores nothing with policy.instances .single.")
+        + " \(place.name.escaped)~2, or restores nothing with policy.instances .single.")
   }
 
   private mutating func explainOthers(beside place: StatePlace) throws {
-    let scenes = try place.stateNames().filter { $0.hasPrefix("\(place.name).scene-") }
-    if !scenes.isEmpty {
-      add(
-        "scenes",
-        "\(scenes.count.of("window")) stored beside it, each with a state of its own; see windows.")
-    }
-    let numbered = try place.stateNames().filter {
-      $0.hasPrefix("\(place.name)~") && !$0.contains(".scene")
-    }
+    let numbered = try place.stateNames().filter { $0.hasPrefix("\(place.name)~") }
     if !numbered.isEmpty {
       add(
         "instances",
@@ -114,18 +104,9 @@ struct Explanation {
     }
   }
 
-  /// Says which problems the last save has noted, by the names that ReportNote gives them.
-  private mutating func explainLastSave(of place: StatePlace, _ key: ArchiveKey) {
-    let problems = StoredLaunches.problemsOfLastSave(
-      in: place.directory, named: place.name, of: place.application, with: key)
-    for problem in problems { add("last save", "A problem: \(problem.escaped).") }
-  }
-
-  /// Says which archive is restored: the state, or the newest generation that can be read.
+  /// Says which archive is restored: the state, or the newest of the history that can be read.
   private mutating func explainSource(_ history: StoredHistory) throws -> StateReading? {
-    let candidates = history.entries.filter {
-      $0.kind == "state" || SetAsideReason(rawValue: $0.kind)?.isGeneration == true
-    }
+    let candidates = history.entries.filter { $0.place.moment?.reason.isRestorable ?? true }
     guard !candidates.isEmpty else {
       add("source", "Nothing is stored. The app starts afresh.")
       status = .nothingStored
@@ -133,13 +114,20 @@ struct Explanation {
     }
     for entry in candidates {
       let file = entry.place.fileName.escaped
+      let isState = entry.place.moment == nil
       let reading =
-        try entry.kind == "state"
+        try isState
         ? history.reading : entry.state.map { try StateReading(of: $0, at: entry.place) }
+      if let extent = entry.state?.archive.extent, isState, entry.error == nil,
+        extent.snapshotRecordCount + extent.changeCount == 0
+      {
+        add("source", "The state \(file) is empty, as after a discard. The app starts afresh.")
+        return nil
+      }
       if let reading, reading.failure == nil {
         let date = reading.state.facts?.savedAt?.text ?? "some time"
-        let kind = entry.kind == "state" ? "state" : "generation"
-        add("source", "The \(kind) \(file) is restored, saved \(date).")
+        add(
+          "source", "The \(isState ? "state" : "older state") \(file) is restored, saved \(date).")
         explainEnd(entry)
         return reading
       }
@@ -147,7 +135,9 @@ struct Explanation {
       let error = entry.error ?? reading?.failure
       add("passed", "\(file) is passed over: \(error?.phrase ?? "it is gone").")
     }
-    add("source", "None can be read. The restore throws, and the next save sets the state aside.")
+    add(
+      "source",
+      "None can be read. The restore throws, and the next save keeps the state in the history.")
     return nil
   }
 
@@ -159,14 +149,15 @@ struct Explanation {
       "The end of the journal is left out (\(dropped.phrase)). "
         + (dropped.code == .truncated
           ? "It is of a save that did not return."
-          : "The next save sets the state aside, and writes a new one."))
+          : "The next save keeps the state in the history, and writes a new one."))
   }
 
   private mutating func explainCrashes(
-    _ state: StoredState, at place: StatePlace, _ key: ArchiveKey
+    _ source: StateReading, at place: StatePlace, _ key: ArchiveKey
   ) throws {
     let launches = try StoredLaunches(
-      in: place.directory, named: place.name, of: place.application, before: state, with: key)
+      in: place.directory, named: place.name, of: place.application, before: source.state,
+      source.outline, with: key)
     let version = launches.applicationVersion.map { " by version \($0.escaped)" } ?? ""
     switch launches.crashCount {
     case 0: add("crashes", "No restore of this state crashed last.")
@@ -179,7 +170,7 @@ struct Explanation {
         "crashes",
         "\(launches.crashCount) restores\(version) crashed in a row. The next one by that"
           + " version leaves out the element that crashed; after further crashes what is above"
-          + " it, and then the whole state is set aside.")
+          + " it, and then the whole state, which goes to the history.")
     }
     for path in launches.skipped {
       add("left out", "\(path.description.escaped) is left out, since restores crashed in it.")
@@ -193,14 +184,19 @@ struct Explanation {
       let version: Int
     }
     var classes: [Class: Int] = [:]
-    var (kept, last) = (0, 0)
+    var (kept, unread, windows) = (0, 0, 0)
     outline.forEach { element in
-      classes[
-        Class(
-          name: element.className, restorationName: element.restorationClassName,
-          version: element.version), default: 0] += 1
-      if element.keptSince != nil { kept += 1 }
-      if element.hasLastState { last += 1 }
+      if element.role == .scene {
+        // The library makes it.
+        windows += 1
+      } else {
+        classes[
+          Class(
+            name: element.className, restorationName: element.restorationClassName,
+            version: element.version), default: 0] += 1
+      }
+      if element.kept != nil { kept += 1 }
+      unread += element.unread.count
     }
     add(
       "elements", "\(outline.count.of("element")) to be found or made, and decoded, parents first.")
@@ -213,32 +209,20 @@ struct Explanation {
       add("class", "\(count) of \(type.name.escaped) with version \(type.version)\(maker ?? "").")
     }
     explainMaking(Set(classes.keys.map { type in type.restorationName.map { $0 == type.name } }))
+    if windows > 0 {
+      add("windows", "\(windows.of("window")), each to be shown when it is connected; see windows.")
+    }
     if kept > 0 { add("kept", "\(kept.of("element")) not back before, to be tried again.") }
-    if last > 0 { add("earlier", "\(last.of("element")) with the state of an earlier save.") }
+    if unread > 0 {
+      add("unread", "\(unread.of("state")) that no object has read yet, to be tried again.")
+    }
     if outline.problemCount > 0 {
       status = .damaged
       add(
         "problems",
         "\(outline.problemCount.of("record")) that cannot be used. The rest is restored, and the next"
-          + " save sets a copy of the whole aside.")
+          + " save keeps a copy of the whole in the history.")
     }
-  }
-
-  /// Names the keys of `@Restored` that the app does not read any more: a typo leaves the old key
-  /// stored for ever.
-  private mutating func explainKeys(_ source: StateReading) throws {
-    var record: UInt64?
-    source.outline.forEach { element in
-      if element.path.components == ["@values"] { record = element.record }
-    }
-    guard let record, let state = try source.state.values(ofRecord: record)?.state,
-      let keys = try state.decodeIfPresent([String].self, forKey: "unread"), !keys.isEmpty
-    else { return }
-    let list = keys.map { "“\($0.escaped)”" }.joined(separator: ", ")
-    add(
-      "keys",
-      "Nobody had read \(list) when a debug build of the app ended last. Compare how they are spelled; "
-        + "what is not needed any more goes with Restoration.removeValue(forKey:).")
   }
 
   /// Says once how elements are made, for the ways that the classes need.

@@ -35,18 +35,33 @@ struct Export: Inspection {
   /// Returns whether all values could be read.
   private func write(_ reading: StateReading, _ json: JSONWriter) throws -> Bool {
     var isRead = true
+    var unread: [UInt64: (path: String, state: StoredState.Kept)] = [:]
+    reading.outline.forEach { element in
+      for state in element.unread { unread[state.record] = (element.path.description, state) }
+    }
     try reading.state.forEachValues { record, stored in
       let element = reading.outline.element(ofRecord: record)
-      guard element != nil || record == StoredState.applicationRecord else { return }
+      let state = unread[record]
+      guard element != nil || state != nil || record == StoredState.applicationRecord else {
+        return
+      }
       try json.object {
         if let element {
           try ElementLine(element: element).write(json)
+        } else if let state {
+          try json.field("unreadOf", state.path)
+          try state.state.write(json)
         } else {
           try json.field("kind", "application")
         }
         if case .failure = stored { isRead = false }
         if values { try stored.map { ValueLines(values: $0) }.write(json) }
       }
+    }
+    try reading.outline.forEach { element in
+      // Nothing in the file is the record of these.
+      guard element.byteCount == 0 else { return }
+      try json.object { try ElementLine(element: element).write(json) }
     }
     return isRead
   }

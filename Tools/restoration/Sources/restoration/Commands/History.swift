@@ -6,14 +6,15 @@ import RestorationKit
 
 struct History: Inspection {
   static let configuration = CommandConfiguration(
-    abstract: "Lists a state, its generations, what was set aside, sessions, and what is kept.",
+    abstract: "Lists a state, the older states of its history, and what is kept in it.",
     discussion: """
       Columns: what it is, when it came there, bytes, generation, changes in the journal, the \
-      time of its save, the version of the app, the file, and what is wrong with it. Newest \
-      first. Then comes a line for each session that launches have kept of it, with the bytes of \
-      all its states, and one for each element that saves keep because it was not back. put-back \
-      takes the names of the files and of the sessions. Every byte of the state is checked, but only the heads of the other files; see verify. Without \
-      the key it lists the files alone, and exits with 3.
+      time of its save, the version of the app, the file, and what is wrong with it. The state comes \
+      first, then its history, newest first, each with the reason why it stays. put-back takes these \
+      names. Then comes a line for each element that saves keep though it is not back, and for each \
+      state that no object has read, with its path, its class and why. Every byte of the state is \
+      checked, but only the heads of the older ones; see verify. Without the key it lists the files \
+      alone, and exits with 3.
       """)
 
   @OptionGroup var options: StateOptions
@@ -23,7 +24,7 @@ struct History: Inspection {
   func inspect(_ output: Output) throws -> ExitStatus {
     let place = try options.place.place()
     let history = try StoredHistory(of: place, try options.keys.result(for: place))
-    guard !history.entries.isEmpty || !history.sessions.isEmpty else { throw place.nothingStored }
+    guard !history.entries.isEmpty else { throw place.nothingStored }
     if options.json {
       try output.json { try history.write($0) }
     } else {
@@ -38,25 +39,29 @@ struct History: Inspection {
 /// What is stored of one state, and beside it.
 struct StoredHistory {
   struct Entry {
-    let kind: String
-    /// When it was set aside or replaced.
-    let date: Date?
     let place: StatePlace
     var byteCount = 0
     var state: StoredState?
     var error: ArchiveError?
 
+    /// The reason of an older state.
+    var kind: String { place.moment?.reason.rawValue ?? "state" }
     var dropped: ArchiveError? { state?.archive.dropped }
   }
 
-  /// The state first, then its generations and what was set aside, each newest first.
+  /// An element that is kept, or a state that no object has read.
+  struct Kept {
+    let element: StoredState.Element
+    let part: StoredState.Kept
+    var isStateAlone: Bool { part.record != element.record }
+  }
+
+  /// The state first, then its history, newest first.
   private(set) var entries: [Entry] = []
-  /// The sessions that have the state, newest first.
-  private(set) var sessions: [SavedSession] = []
   /// The state and its elements; nil if it cannot be opened.
   private(set) var reading: StateReading?
   /// What is kept in the state.
-  private(set) var kept: [StoredState.Element] = []
+  private(set) var kept: [Kept] = []
   /// Why there is nothing that opens any of them.
   private(set) var keyError: ArchiveError?
 
@@ -65,17 +70,9 @@ struct StoredHistory {
     of place: StatePlace,
     _ credential: @autoclosure () throws -> Result<ArchiveCredential, ArchiveError>
   ) throws {
-    let storage = place.stateStorage
     let own = place.beside(named: place.name)
-    if try storage.open() != nil { entries.append(Entry(kind: "state", date: nil, place: own)) }
-    let generations = try storage.generations().reversed()
-    let others = try storage.setAsideArchives().reversed()
-    for archive in Array(generations) + Array(others) {
-      entries.append(
-        Entry(
-          kind: archive.kind, date: archive.date, place: place.at(archive)))
-    }
-    sessions = try place.sessions()
+    if try place.stateStorage.open() != nil { entries.append(Entry(place: own)) }
+    entries += try place.history().all().reversed().map { Entry(place: place.at($0)) }
     guard !entries.isEmpty else { return }
     let opener: ArchiveCredential?
     switch try credential() {
@@ -91,12 +88,16 @@ struct StoredHistory {
     {
       throw place.explained(first)
     }
-    guard let first = entries.first, first.kind == "state", let state = first.state else { return }
+    guard let first = entries.first, first.place.moment == nil, let state = first.state else {
+      return
+    }
     let reading = try StateReading(of: state, at: own)
     self.reading = reading
     entries[0].error = reading.outline.damage ?? reading.outline.problems.first?.error
     reading.outline.forEach { element in
-      if element.keptSince != nil { kept.append(element) }
+      for part in [element.kept].compactMap(\.self) + element.unread {
+        kept.append(Kept(element: element, part: part))
+      }
     }
   }
 
@@ -111,25 +112,19 @@ struct StoredHistory {
       let problem = entry.error ?? entry.dropped
       try output.columns(
         [
-          output.style.strong(entry.kind), entry.date?.text ?? "", "\(entry.byteCount)",
-          entry.state.map { "\($0.archive.version.generation)" } ?? "",
+          output.style.strong(entry.kind), entry.place.moment?.date.text ?? "",
+          "\(entry.byteCount)", entry.state.map { "\($0.archive.version.generation)" } ?? "",
           entry.state.map { "\($0.archive.extent.changeCount)" } ?? "",
           facts?.savedAt?.text ?? "", facts?.applicationVersion?.escaped ?? "",
           entry.place.fileName.escaped, problem.map { output.style.bad($0.phrase) } ?? "",
         ], widths: Self.widths)
     }
-    for session in sessions {
+    for kept in kept {
       try output.columns(
         [
-          output.style.strong("session"), session.date.text, "\(session.byteCount)", "", "", "", "",
-          session.id, "",
-        ], widths: Self.widths)
-    }
-    for element in kept {
-      try output.columns(
-        [
-          output.style.warning("kept"), element.keptSince?.text ?? "", "\(element.byteCount)",
-          "", "", "", "", element.path.description.escaped, element.className.escaped,
+          output.style.warning(kept.isStateAlone ? "unread" : "kept"), kept.part.since?.text ?? "",
+          "\(kept.part.byteCount)", "", "", "", "", kept.element.path.description.escaped,
+          "\(kept.part.className.escaped): \(kept.part.reason)",
         ], widths: Self.widths)
     }
   }
@@ -138,19 +133,15 @@ struct StoredHistory {
     try json.object {
       try json.key("stored")
       try json.array { for entry in entries { try entry.write(json) } }
-      try json.key("sessions")
-      try json.array {
-        for session in sessions {
-          try json.object {
-            try json.field("session", session.id)
-            try json.field("date", session.date)
-            try json.field("fileBytes", session.byteCount)
-          }
-        }
-      }
       try json.key("kept")
       try json.array {
-        for element in kept { try json.object { try ElementLine(element: element).write(json) } }
+        for kept in kept {
+          try json.object {
+            try json.field("path", kept.element.path.description)
+            try json.field("isStateAlone", kept.isStateAlone)
+            try kept.part.write(json)
+          }
+        }
       }
     }
   }
@@ -159,20 +150,20 @@ struct StoredHistory {
 extension StoredHistory.Entry {
   /// Without what opens it, only its size is read.
   fileprivate mutating func read(_ credential: ArchiveCredential?) {
-    do throws(ArchiveError) {
-      byteCount = try place.storage.open()?.byteCount ?? 0
-      guard let credential else { return }
-      state = try StoredState.open(
-        place.storage, named: place.name, of: place.application, with: credential)
-    } catch {
+    do {
+      byteCount = try place.moment?.byteCount ?? place.storage.open()?.byteCount ?? 0
+      if let credential { state = try place.open(credential) }
+    } catch let error as ArchiveError {
       self.error = error
+    } catch {
+      self.error = ArchiveError(.wrongContext)
     }
   }
 
   fileprivate func write(_ json: JSONWriter) throws {
     try json.object {
       try json.field("kind", kind)
-      try json.field("setAsideAt", date)
+      try json.field("keptAt", place.moment?.date)
       try json.field("fileBytes", byteCount)
       if let state {
         try StateHead(place: place, state: state).write(json)

@@ -1,15 +1,16 @@
 import ArchiveCodec
 import ArgumentParser
 import Foundation
+import RestorationInspection
 import RestorationKit
 
 struct Prune: Inspection {
   static let configuration = CommandConfiguration(
-    abstract: "Removes files of a state that were set aside.",
+    abstract: "Removes older states from the history.",
     discussion: """
-      The oldest and the two newest stay, and all of the last 30 days, as with an app that \
-      sets no bound. It takes the lock of the state, and needs no key. Columns: what it was, \
-      when it was set aside, bytes, and the file.
+      The oldest and the two newest stay, and all of the last 30 days, as with an app that sets no \
+      bound. Those that stand in for a damaged state stay, too, unless --all is given. It takes the \
+      lock of the state, and needs no key. Columns: why the state was kept, when, bytes, and the file.
       """)
 
   @OptionGroup var place: PlaceOptions
@@ -20,11 +21,11 @@ struct Prune: Inspection {
   @Option(help: "How many of the newest stay.")
   var keepNewest = 2
 
-  @Option(help: "Remove only files that are older than this many days.")
+  @Option(help: "Remove only states that were kept longer ago than this many days.")
   var olderThan = 30.0
 
-  @Flag(help: "Remove generations, too, although they stand in for a damaged state.")
-  var generations = false
+  @Flag(help: "Remove also those that a restore takes where the state is damaged.")
+  var all = false
 
   @Flag(help: "List what would be removed, and remove nothing.")
   var dryRun = false
@@ -41,70 +42,43 @@ struct Prune: Inspection {
 
   func inspect(_ output: Output) throws -> ExitStatus {
     let place = try place.place()
-    // A run that changes nothing needs no lock, and would make the directory for it.
-    let lock = dryRun ? nil : try lock(place)
-    defer { withExtendedLifetime(lock) {} }
-    let (all, generations) = (
-      try place.stateStorage.setAsideArchives(), try place.stateStorage.generations()
-    )
-    if all.isEmpty, generations.isEmpty { try place.beside(named: place.name).requireStored() }
-    let gone = excess(of: self.generations ? all + generations : all)
+    let stored = try place.history().all()
+    if stored.isEmpty { try place.beside(named: place.name).requireStored() }
+    let gone = excess(of: all ? stored : stored.filter { !$0.reason.isRestorable })
+    if !dryRun {
+      do throws(ArchiveError) {
+        try place.history().remove(gone)
+      } catch {
+        throw error.code == .locked ? place.inUse(error) : error
+      }
+    }
     if format.json {
       try output.json { json in
-        try json.array { for archive in gone { try remove(archive, at: place, json) } }
+        try json.array {
+          for moment in gone {
+            try json.object {
+              try json.field("kind", moment.reason.rawValue)
+              try json.field("keptAt", moment.date)
+              try json.field("fileBytes", moment.byteCount)
+              try json.field("file", moment.id)
+            }
+          }
+        }
       }
     } else {
       output.table(["what", "since", "bytes", "file"], widths: [10, 24, -10], table)
-      for archive in gone { try remove(archive, at: place, output) }
+      for moment in gone {
+        try output.columns(
+          [moment.reason.rawValue, moment.date.text, "\(moment.byteCount)", moment.id],
+          widths: [10, 24, -10])
+      }
     }
     return .done
   }
 
-  private func remove(
-    _ archive: SetAsideArchive, at place: StatePlace, _ output: Output
-  ) throws {
-    let byteCount = try remove(archive)
-    try output.columns(
-      [
-        archive.kind, archive.date.text, "\(byteCount)", place.at(archive).fileName.escaped,
-      ], widths: [10, 24, -10])
-  }
-
-  private func remove(
-    _ archive: SetAsideArchive, at place: StatePlace, _ json: JSONWriter
-  ) throws {
-    let byteCount = try remove(archive)
-    try json.object {
-      try json.field("kind", archive.kind)
-      try json.field("setAsideAt", archive.date)
-      try json.field("fileBytes", byteCount)
-      try json.field("file", place.at(archive).fileName)
-    }
-  }
-
-  /// Returns how many bytes it had.
-  private func remove(_ archive: SetAsideArchive) throws -> Int {
-    let byteCount = try archive.storage.open()?.byteCount ?? 0
-    if !dryRun { try archive.storage.remove() }
-    return byteCount
-  }
-
-  private func lock(_ place: StatePlace) throws -> any ArchiveLock {
-    guard FileManager.default.fileExists(atPath: place.directory.path) else {
-      throw place.nothingStored
-    }
-    return try place.lock()
-  }
-
-  private func excess(of archives: [SetAsideArchive]) -> [SetAsideArchive] {
+  private func excess(of moments: [Moment]) -> [Moment] {
     let now = Date()
-    return archives.sorted { $0.date < $1.date }
-      .dropFirst(keepOldest).dropLast(keepNewest)
+    return moments.dropFirst(keepOldest).dropLast(keepNewest)
       .filter { now.timeIntervalSince($0.date) >= olderThan * 24 * 60 * 60 }
   }
-}
-
-extension SetAsideArchive {
-  /// Why it lies beside the state.
-  var kind: String { reason?.rawValue ?? SetAsideReason.unreadable.rawValue }
 }

@@ -1,14 +1,15 @@
 import ArchiveCodec
 import ArgumentParser
 import Foundation
+import RestorationInspection
 import RestorationKit
 
 struct Rekey: Inspection {
   static let configuration = CommandConfiguration(
     abstract: "Seals all states of an app under a new key.",
     discussion: """
-      First every archive is opened to both keys. Then the new key file takes the place of the \
-      old one. Then every archive is sealed anew for the new key alone. So whenever the tool is \
+      First every archive is opened to both keys, the history too. Then the new key file takes the \
+      place of the old one. Then every archive is sealed anew for the new key alone. So whenever the tool is \
       killed, the key file opens all archives; run it again then. Passphrases do not open the \
       states any more. An archive that is damaged, or that another key has sealed, stays as it \
       is, and is named.
@@ -53,7 +54,8 @@ struct Rekey: Inspection {
       throw ArchiveError(.inputOutput, subject: "directory", location: directory.path)
     }
     let names = files.filter { !$0.hasPrefix(".") }.compactMap { file in
-      file.range(of: StatePlace.suffix).map { String(file[..<$0.lowerBound]) }
+      [StatePlace.suffix, StatePlace.historySuffix].first { file.hasSuffix($0) }
+        .map { String(file.dropLast($0.count)) }
     }
     return Set(names).sorted()
   }
@@ -71,48 +73,52 @@ private struct KeyChange {
   private static let newSuffix = ".new"
 
   func run(_ output: Output, asJSON: Bool) throws -> ExitStatus {
-    let places = names.filter { !$0.hasSuffix(".launch") }.map {
+    let places = names.map {
       StatePlace(application: application, name: $0, directory: directory)
     }
-    // Each writer of a state has its lock until the end; scenes belong to a state.
-    var states: [String: ArchiveWriter] = [:]
-    for claim in Set(places.map(\.claimName)).sorted() {
-      let place = StatePlace(application: application, name: claim, directory: directory)
-      states[place.storage.location] = try ArchiveWriter.open(
-        place.storage, key: old, context: place.context)
+    // Each writer has the lock of its state until the end.
+    let writers = try places.map { place throws(ArchiveError) in
+      try ArchiveWriter.open(place.storage, key: old, context: place.context)
     }
     let new = try KeyFile(path: file.path + Self.newSuffix).loadOrCreate()
     var failed = 0
-    var opened: [StatePlace] = []
-    for place in try places.flatMap(archives) {
-      do throws(ArchiveError) {
-        let writer = try writer(for: place, states)
-        if writer.slots != nil { try writer.addSlot(.key(new)) }
-        opened.append(place)
-      } catch {
-        // Nothing opens these with the old key, so the new one loses nothing of them. Whatever
-        // else is wrong, both keys must stay.
-        guard [.noKey, .damaged].contains(ExitStatus(error)) else { throw error }
-        failed += 1
-        Output.complain("\(place.fileName.escaped) stays as it is: \(error.phrase)")
+    var opened: [(place: StatePlace, moment: Moment?, writer: ArchiveWriter)] = []
+    for (place, writer) in zip(places, writers) {
+      for moment in [nil] + (try place.history().all()) {
+        do throws(ArchiveError) {
+          guard let moment else {
+            guard writer.slots != nil else { continue }
+            try writer.addSlot(.key(new))
+            opened.append((place, nil, writer))
+            continue
+          }
+          opened.append((place, try place.reseal(moment, old, for: [old, new]), writer))
+        } catch {
+          // Nothing opens these with the old key, so the new one loses nothing of them. Whatever
+          // else is wrong, both keys must stay.
+          guard [.noKey, .damaged].contains(ExitStatus(error)) else { throw error }
+          failed += 1
+          let name = moment?.id ?? place.fileName
+          Output.complain("\(name.escaped) stays as it is: \(error.phrase)")
+        }
       }
     }
     try replaceKeyFile()
     var sealed = 0
-    for place in opened {
+    for (place, moment, writer) in opened {
       do throws(ArchiveError) {
-        let writer = try writer(for: place, states)
-        if writer.slots != nil { try writer.rotate(slots: [.key(new)]) }
+        if let moment {
+          try place.reseal(moment, new, for: [new])
+        } else {
+          try writer.rotate(slots: [.key(new)])
+        }
         sealed += 1
       } catch {
         failed += 1
+        let name = moment?.id ?? place.fileName
         Output.complain(
-          "\(place.fileName.escaped) opens with both keys, and is not sealed anew: \(error.phrase)")
+          "\(name.escaped) opens with both keys, and is not sealed anew: \(error.phrase)")
       }
-    }
-    for name in names where name.hasSuffix(".launch") {
-      // It counts the crashes of a version that is not there any more.
-      try directory.storage(named: name).remove()
     }
     if asJSON {
       try output.json { json in
@@ -127,20 +133,6 @@ private struct KeyChange {
     return failed == 0 ? .done : .damaged
   }
 
-  private func writer(
-    for place: StatePlace, _ states: [String: ArchiveWriter]
-  ) throws(ArchiveError) -> ArchiveWriter {
-    if let writer = states[place.storage.location] { return writer }
-    return try ArchiveWriter.open(place.storage, key: old, context: place.context)
-  }
-
-  /// A state with its generations and what was set aside of it.
-  private func archives(of place: StatePlace) throws -> [StatePlace] {
-    let storage = place.stateStorage
-    let beside = try storage.generations() + storage.setAsideArchives()
-    return (try storage.open() == nil ? [] : [place]) + beside.map { place.at($0) }
-  }
-
   private func replaceKeyFile() throws {
     guard rename(file.path + Self.newSuffix, file.path) == 0 else {
       throw Failure(
@@ -153,5 +145,29 @@ private struct KeyChange {
     guard descriptor >= 0 else { return }
     fsync(descriptor)
     close(descriptor)
+  }
+}
+
+extension StatePlace {
+  /// Seals an older state anew for some keys, and returns the moment that it is then.
+  ///
+  /// Its name says how many bytes it has. The old one goes when the new one is there.
+  @discardableResult
+  fileprivate func reseal(
+    _ moment: Moment, _ key: ArchiveKey, for keys: [ArchiveKey]
+  ) throws(ArchiveError) -> Moment {
+    let storage = FileStorage(path: "\(historyPath)/\(moment.id)")
+    guard let file = try storage.open() else { return moment }
+    let memory = MemoryStorage()
+    memory.bytes = try file.read(at: 0, count: min(file.byteCount, moment.byteCount))
+    try ArchiveWriter.open(memory, key: key, context: context).rotate(slots: keys.map { .key($0) })
+    let bytes = memory.bytes ?? []
+    let name = (moment.id.split(separator: "-").dropLast() + ["\(bytes.count)"])
+      .joined(separator: "-")
+    try FileStorage(path: "\(historyPath)/\(name)").replace { sink throws(ArchiveError) in
+      try sink.write(bytes)
+    }
+    if name != moment.id { try storage.remove() }
+    return try history().all().first { $0.id == name } ?? moment
   }
 }

@@ -8,8 +8,7 @@ struct Report: Inspection {
   static let configuration = CommandConfiguration(
     abstract: "Writes everything that a bug report needs, but no values.",
     discussion: """
-      The report is one JSON object. For the state, and for each window and each further \
-      instance beside it, it has the files, sizes, versions, elements and problems, and what a \
+      The report is one JSON object. For the state, and for each further instance beside it, it has the files, sizes, versions, elements and problems, and what a \
       launch would do. It has the names of files, elements, classes and keys, so read it \
       before you send it. It has no path of a directory.
       """)
@@ -90,7 +89,10 @@ struct Report: Inspection {
     try json.key("elements")
     try json.array {
       try reading.outline.forEach { element in
-        try json.object { try ElementLine(element: element).write(json) }
+        try json.object {
+          try ElementLine(element: element).write(json)
+          try ElementLine(element: element).writeUnread(json)
+        }
       }
     }
     try reading.writeProblems(json)

@@ -7,8 +7,9 @@ struct Tree: Inspection {
   static let configuration = CommandConfiguration(
     abstract: "Lists the elements of a state: sizes, versions, classes and paths.",
     discussion: """
-      Columns: bytes, version, kind, role, class, path, notes. If the file is damaged, it lists \
-      what can be read, and then what is wrong.
+      Columns: bytes, version, kind, role, class, path, notes. A window is an element of the role \
+      “scene”; windows names it by its title. If the file is damaged, it lists what can be read, and \
+      then what is wrong.
       """)
 
   @OptionGroup var options: StateOptions
@@ -23,17 +24,6 @@ struct Tree: Inspection {
     let isRead =
       options.json
       ? try writeJSON(of: reading, output) : try writeLines(of: reading, output)
-    if !options.json, reading.place.isListOfScenes {
-      Output.complain(
-        "\(reading.place.fileName) is the list of windows and has no elements; see windows. Each"
-          + " window has a state of its own beside it: \(reading.place.claimName).scene-….")
-    } else if !options.json, reading.outline.count == 0,
-      try reading.place.stateNames().contains(reading.place.listOfScenes.name)
-    {
-      Output.complain(
-        "\(reading.place.fileName) has no elements. The windows have states of their own; see windows."
-      )
-    }
     return isRead ? reading.status : .damaged
   }
 
@@ -43,7 +33,7 @@ struct Tree: Inspection {
     func writeValues(of record: UInt64) throws {
       guard values, let stored = reading.values(ofRecord: record) else { return }
       switch stored {
-      case .success(let lines): try lines.write(output)
+      case .success(let lines): try lines.write(output, margin: "    ")
       case .failure(let error):
         isRead = false
         try output.line("    \(output.style.bad(error.phrase))")
@@ -54,6 +44,10 @@ struct Tree: Inspection {
     try reading.outline.forEach { element in
       try ElementLine(element: element).write(output)
       try writeValues(of: element.record)
+      for unread in element.unread where values {
+        try output.line("    " + output.style.warning(unread.phrase))
+        try writeValues(of: unread.record)
+      }
     }
     output.endTable()
     try reading.writeProblems(output)
@@ -75,8 +69,13 @@ struct Tree: Inspection {
           try reading.outline.forEach { element in
             try json.object {
               try ElementLine(element: element).write(json)
-              guard values, let stored = reading.values(ofRecord: element.record) else { return }
-              try writeValues(stored)
+              if values, let stored = reading.values(ofRecord: element.record) {
+                try writeValues(stored)
+              }
+              try ElementLine(element: element).writeUnread(json) { unread in
+                guard values, let stored = reading.values(ofRecord: unread.record) else { return }
+                try writeValues(stored)
+              }
             }
           }
         }

@@ -38,16 +38,13 @@ struct ElementLine {
         "\(element.byteCount)", style.faint("v\(version)"),
         margin + style.strong((element.path.identifier ?? "").escaped) + "  "
           + element.className.escaped + "  "
-          + (element.role == .unplaced ? style.bad(notes) : style.warning(notes)),
+          + style.warning(notes),
       ], widths: Self.widths)
   }
 
   private var notes: [String] {
-    var notes: [String] = []
-    if element.role == .unplaced { notes.append("unplaced") }
-    if let date = element.keptSince { notes.append("kept since \(date.text)") }
-    if element.hasLastState { notes.append("state of an earlier save") }
-    return notes
+    (element.kept.map { ["kept\($0.since.map { " since \($0.text)" } ?? ""): \($0.reason)"] } ?? [])
+      + (element.unread.isEmpty ? [] : [element.unread.count.of("unread state")])
   }
 
   /// Writes the fields of an object that is open.
@@ -56,67 +53,85 @@ struct ElementLine {
     try json.key("identifiers")
     try json.array { for identifier in element.path.components { try json.string(identifier) } }
     if element.path.siblingIndex > 0 { try json.field("siblingIndex", element.path.siblingIndex) }
-    try json.key("record")
-    try json.literal("\(element.record)")
+    try json.key("identifier")
+    try json.literal("\(element.identifier)")
     try json.field("kind", element.kind.rawValue)
     try json.field("role", element.role.rawValue)
     try json.field("class", element.className)
     try json.field("restorationClass", element.restorationClassName)
     try json.field("version", element.version)
     try json.field("bytes", element.byteCount)
-    try json.field("keptSince", element.keptSince)
-    if element.hasLastState { try json.field("hasLastState", true) }
+    if let kept = element.kept {
+      try json.key("kept")
+      try json.object { try kept.write(json, isElement: true) }
+    }
+  }
+
+  /// Writes the states that no object has read as a field of an object that is open, each with what the
+  /// body adds.
+  func writeUnread(
+    _ json: JSONWriter, _ body: (StoredState.Kept) throws -> Void = { _ in }
+  ) throws {
+    guard !element.unread.isEmpty else { return }
+    try json.key("unread")
+    try json.array {
+      for unread in element.unread {
+        try json.object {
+          try unread.write(json)
+          try body(unread)
+        }
+      }
+    }
   }
 }
 
-/// What is said of the values of one element.
+extension StoredState.Kept {
+  /// Writes the fields of an object that is open; an element has its class and size itself.
+  func write(_ json: JSONWriter, isElement: Bool = false) throws {
+    try json.field("reason", reason)
+    try json.field("since", since)
+    guard !isElement else { return }
+    try json.field("class", className)
+    try json.field("version", version)
+    try json.field("bytes", byteCount)
+  }
+
+  /// What a person reads of a state that no object has read.
+  var phrase: String {
+    "unread: \(reason)\(since.map { " since \($0.text)" } ?? ""), \(className.escaped) v\(version),"
+      + " \(byteCount.of("byte"))"
+  }
+}
+
+/// What is said of the values of one record.
 struct ValueLines {
-  let values: StoredState.Values
-
-  struct Part {
-    let name: String
-    let record: KeyedDecoder
-
-    /// What is before its keys where those of all parts stand side by side.
-    var prefix: String { name == "state" ? "" : "\(name)." }
-  }
-
-  var parts: [Part] {
-    [("state", values.state), ("library", values.builtIn), ("scene", values.host)]
-      .compactMap { name, record in record.map { Part(name: name, record: $0) } }
-  }
+  let values: KeyedDecoder
 
   /// The keys, without their values.
-  var keys: [String] {
-    parts.flatMap { part in part.record.keys.map { part.prefix + $0 } }
-  }
+  var keys: [String] { values.keys }
 
   /// The values as JSON in one line, each with its key.
   func texts() throws -> [(key: String, text: String)] {
     var texts: [(key: String, text: String)] = []
-    for part in parts {
-      var last: String?
-      let json = JSONWriter(inOneLine: { texts[texts.count - 1].text += $0 })
-      try part.record.forEachToken { key, token in
-        if last != key { texts.append((part.prefix + key, "")) }
-        last = key
-        try json.token(token)
-      }
+    var last: String?
+    let json = JSONWriter(inOneLine: { texts[texts.count - 1].text += $0 })
+    try values.forEachToken { key, token in
+      if last != key { texts.append((key, "")) }
+      last = key
+      try json.token(token)
     }
     return texts
   }
 
-  /// Writes the fields of an object that is open.
+  /// Writes a field of an object that is open.
   func write(_ json: JSONWriter) throws {
-    for part in parts {
-      try json.key(part.name)
-      try json.values(part.record)
-    }
+    try json.key("state")
+    try json.values(values)
   }
 
   /// Writes a line for each key, with the value as JSON.
-  func write(_ output: Output) throws {
-    for (key, text) in try texts() { try output.line("    \(key.escaped) = \(text)") }
+  func write(_ output: Output, margin: String) throws {
+    for (key, text) in try texts() { try output.line("\(margin)\(key.escaped) = \(text)") }
   }
 }
 

@@ -52,13 +52,7 @@ struct StateReading {
   }
 
   /// Why a restore could not use it; nil if it could.
-  ///
-  /// A restore checks every byte before it calls anything, and does without single elements,
-  /// but not without these two records.
-  var failure: ArchiveError? {
-    let needed = [StoredState.applicationRecord, StoredState.treeRecord]
-    return outline.damage ?? outline.problems.first { needed.contains($0.record) }?.error
-  }
+  var failure: ArchiveError? { outline.failure }
 
   /// The values of a record, or why nobody can read them; nil if there is no such record.
   func values(ofRecord record: UInt64) -> Result<ValueLines, ArchiveError>? {

@@ -9,12 +9,15 @@ struct StatePlace {
   let application: String
   let name: String
   let directory: FileStateDirectory
-  /// The file that was asked for: the state, or something that lies beside it.
+  /// The file that was asked for: the state, or an older one of its history.
   let storage: any ArchiveStorage
+  /// The older state that was asked for; nil for the state itself.
+  private(set) var moment: Moment?
   /// Whether nobody has named the app, so that the folder of the file counts.
   var isNamedByFolder = false
 
   static let suffix = ".rka"
+  static let historySuffix = ".history"
 
   init(
     application: String, name: String, directory: FileStateDirectory, isNamedByFolder: Bool = false
@@ -35,11 +38,21 @@ struct StatePlace {
     self.storage = storage
   }
 
-  /// Names the state that a file belongs to: `…/APPLICATION/NAME.rka`, and what follows that.
+  /// Names the state that a file belongs to: `…/APPLICATION/NAME.rka`, or one of its history,
+  /// `…/APPLICATION/NAME.history/MOMENT`.
   init(file: String, application: String?, name: String?) throws {
     let url = URL(filePath: file).absoluteURL
-    let folder = url.deletingLastPathComponent()
-    let fileName = url.lastPathComponent
+    let (folder, fileName) = (url.deletingLastPathComponent(), url.lastPathComponent)
+    let kept = folder.lastPathComponent
+    if kept.hasSuffix(Self.historySuffix) {
+      let states = folder.deletingLastPathComponent()
+      self.init(
+        application: application ?? states.lastPathComponent,
+        name: name ?? String(kept.dropLast(Self.historySuffix.count)),
+        directory: FileStateDirectory(path: states.path), isNamedByFolder: application == nil)
+      self = at(try moment(fileName))
+      return
+    }
     guard
       let name = name ?? fileName.range(of: Self.suffix).map({ String(fileName[..<$0.lowerBound]) })
     else {
@@ -57,37 +70,35 @@ struct StatePlace {
   /// The file of the state itself.
   var stateStorage: FileStorage { FileStorage(path: "\(directory.path)/\(name)\(Self.suffix)") }
 
-  /// Whether it says which windows there are.
-  var isListOfScenes: Bool { name.hasSuffix(".scenes") }
-
   /// Another state of the same app.
   func beside(named name: String) -> StatePlace {
     StatePlace(application: application, name: name, directory: directory)
   }
 
-  /// What was set aside of the state, or is kept as a generation of it.
-  func at(_ archive: SetAsideArchive) -> StatePlace {
-    StatePlace(
+  // MARK: History
+
+  /// The older states beside the state.
+  func history(_ key: ArchiveKey? = nil) -> StateHistory {
+    StateHistory(of: name, in: application, at: directory, key: key)
+  }
+
+  var historyPath: String { "\(directory.path)/\(name)\(Self.historySuffix)" }
+
+  /// The older state with a name that history prints.
+  func moment(_ id: String) throws -> Moment {
+    if let moment = try history().all().first(where: { $0.id == id }) { return moment }
+    throw Failure(
+      .nothingStored, "There is no older state \(id.escaped) of \(name.escaped); see history.")
+  }
+
+  /// An older state of the state.
+  func at(_ moment: Moment) -> StatePlace {
+    var place = StatePlace(
       application: application, name: name, directory: directory,
-      storage: FileStorage(path: archive.storage.location))
+      storage: FileStorage(path: "\(historyPath)/\(moment.id)"))
+    (place.moment, place.isNamedByFolder) = (moment, isNamedByFolder)
+    return place
   }
-
-  /// The state as it is in a session; nil if the session does not have it.
-  func inSession(_ session: SavedSession) throws -> StatePlace? {
-    try session.storage(ofStateNamed: name, in: directory).map {
-      StatePlace(application: application, name: name, directory: directory, storage: $0)
-    }
-  }
-
-  /// The sessions that have the state, newest first; all of them for the state of the app.
-  func sessions() throws -> [SavedSession] {
-    try SavedSession.all(in: directory, ofStateNamed: claimName).filter {
-      try name == claimName || $0.stateNames(in: directory).contains(name)
-    }
-  }
-
-  /// The list of the app's windows.
-  var listOfScenes: StatePlace { beside(named: "\(claimName).scenes") }
 
   /// The names of all states of the app, without what lies beside them.
   func stateNames() throws -> [String] {
@@ -100,7 +111,12 @@ struct StatePlace {
   func open(_ credential: ArchiveCredential) throws -> StoredState {
     let state: StoredState?
     do throws(ArchiveError) {
-      state = try StoredState.open(storage, named: name, of: application, with: credential)
+      state =
+        if let moment {
+          try history().state(at: moment, with: credential)
+        } else {
+          try StoredState.open(storage, named: name, of: application, with: credential)
+        }
     } catch {
       throw explained(error)
     }
@@ -137,28 +153,16 @@ struct StatePlace {
       ? ""
       : " Stored beside it, for --state: "
         + "\(others.prefix(20).map(\.escaped).joined(separator: ", "))."
-        + (others.contains { $0.contains(".scene") } ? " The windows are named by windows." : "")
     return Failure(.nothingStored, "Nothing is stored at \(storage.location.escaped).\(hint)")
   }
 
   /// Whether an app, or another tool, has the state.
-  func isInUse() throws -> Bool { try claimStorage.isLocked() }
-
-  /// Keeps all others from changing the state; throws if an app has it.
-  func lock() throws -> any ArchiveLock { try claimStorage.lock() }
-
-  /// Scenes are claimed with the state of their app.
-  var claimStorage: FileStorage { beside(named: claimName).stateStorage }
-
-  /// The name of the state that an app has when it has this one.
-  var claimName: String {
-    name.range(of: ".scene").map { String(name[..<$0.lowerBound]) } ?? name
-  }
+  func isInUse() throws -> Bool { try stateStorage.isLocked() }
 }
 
 /// Says which state is meant.
 struct PlaceOptions: ParsableArguments {
-  @Argument(help: "The file of the state, of a generation, or one that was set aside.")
+  @Argument(help: "The file of the state, or of an older one of its history.")
   var file: String?
 
   @Option(help: "The identifier of the app; the folder of the file by default.")

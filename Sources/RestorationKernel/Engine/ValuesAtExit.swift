@@ -1,0 +1,52 @@
+internal import ArchiveCodec
+internal import RestorationFoundation
+
+extension FileQueue {
+  /// Appends the values that have changed, for an actor that is busy or gone.
+  ///
+  /// A change of the actor that was not begun comes too late then, and is made anew.
+  func store(_ values: ValueTable, at now: Date) async throws(ArchiveError) {
+    guard file.claimed != nil, values.hasChanged else { return }
+    _ = try await fetch(for: .save, (file.conditions.policy, now))
+    defer { written = Written(number: written.number) }
+    do {
+      let writer = try file.openWriter()
+      let builder = writer?.builder() ?? RecordBuilder(limits: file.source.limits)
+      let (removed, changes) = values.write(to: builder)
+      if removed.isEmpty, changes.isEmpty { return }
+      // A state that begins with values, or that was discarded, has no head.
+      if try writer?.archive?.record(TreeRecord.forms) == nil {
+        var head = DocumentHead()
+        head.facts = file.source.environment.facts
+        try builder.writeHead(head)
+      }
+      _ = try append(
+        written.number + 1, builder.finish(), hasNew: false, removing: removed,
+        isCompactionDue: false)
+      values.settle(changes, isAlone: true)
+      _ = await send(after: .save)
+    } catch {
+      throw .content(error)
+    }
+  }
+}
+
+/// Stores the values of the process, on a thread on which no node can be asked.
+enum ValuesAtExit {
+  /// Whether the process has any values.
+  static var isNeeded: Bool { RestorationSession.ofProcess.values.isUsed }
+
+  /// Blocks the thread until the values are stored.
+  ///
+  /// - Parameters:
+  ///   - limit: How long the call waits at most.
+  ///   - isLast: Whether the process ends.
+  static func store(within limit: Duration, isLast: Bool = false) {
+    let values = RestorationSession.ofProcess.values
+    guard let file = values.file else { return }
+    // Nobody is left to be told of an error. The stored state is as it was.
+    _ = Blocking.call(until: .now + limit.bounded) { () async throws(ArchiveError) in
+      try await file.store(values, at: Date())
+    }
+  }
+}
