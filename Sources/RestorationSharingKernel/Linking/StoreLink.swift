@@ -98,7 +98,7 @@ extension StoreLink: StateLink {
     after call: LinkedCall, isolation: isolated (any Actor)?
   ) async -> (outcome: LinkOutcome, refusedMoment: String?) {
     if let stored = file.stored { remote.noteHere(stored) }
-    remote.history.withLock { $0.held = nil }
+    if case .putBack = call { remote.history.withLock { $0.held = nil } }
     switch call {
     case .look: await check(claims: false)
     case .close: await release()
