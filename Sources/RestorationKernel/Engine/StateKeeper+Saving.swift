@@ -187,7 +187,7 @@ extension StateKeeper {
 
   func apply(_ result: Survey.Result) {
     document?.apply(result.change)
-    if !result.values.isEmpty { settings.values?.settle(result.values) }
+    settings.values?.settle(result.values)
     if let edits = result.change.edits { KnownObjects.shared.leave(edits.removed, of: owner) }
   }
 

@@ -198,7 +198,7 @@ package final class ValueTable: Sendable {
       let turned = state.hidden.symmetricDifference(hidden ?? state.hidden).union(leaving)
       let others = turned.isEmpty ? [] : state.entries.keys.filter { turned.contains($0.window) }
       for name in others { state.change(name) }
-      (state.hidden, state.leaving) = (hidden ?? state.hidden, leaving)
+      if let hidden { (state.hidden, state.leaving) = (hidden, leaving) }
       let names = state.changed.keys.sorted { $0.tag < $1.tag }
       return (state.changed, names.map { ($0, state.row($0)) })
     }
