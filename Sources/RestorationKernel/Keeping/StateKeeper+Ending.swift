@@ -104,7 +104,8 @@ extension StateKeeper {
   /// What the app has while nothing is stored, to compare with what it has later; nil if it cannot be asked.
   func digest(of roots: [any RestorableNode]) -> Int? {
     // What a file has in its records would count, too.
-    (document, known.writer) = (nil, nil)
+    (document, known.writer) = (Document(), nil)
+    defer { document = nil }
     guard let result = try? surveyed(parts(roots)) else { return nil }
     giveBack(result.taken)
     return result.digest
