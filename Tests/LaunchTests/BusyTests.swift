@@ -6,7 +6,7 @@ import XCTest
 final class BusyTests: XCTestCase {
   func testASignalStoresTheValuesWhileTheMainActorIsBusyOrAllSharedThreads() throws {
     try LongTests.skipUnlessOn()
-    for how in ["threads", "main"] {
+    for how in ["threads", "main", "short"] {
       let home = try TemporaryDirectory()
       for count in 0...2 {
         let app = try LaunchedApp("Busy", how, home: home)

@@ -8,7 +8,8 @@ enum Busy {
 
   static func main() async throws {
     signal(SIGTERM, SIG_DFL)
-    let keeper = try await Restoration.begin("org.example.notes")
+    let signals = arguments.first == "short" ? [] : Set(EndSignal.allCases)
+    let keeper = try await Restoration.begin("org.example.notes", signals: signals)
     print("count \(count)")
     if arguments.first == "stored" { tellWhenStored() }
     count += 1
@@ -20,6 +21,9 @@ enum Busy {
       }
       print("busy")
       try await Task.sleep(for: .seconds(3600))
+    case "short":
+      keeper.autosave { [] }.flushOnSignals(within: .seconds(1))
+      fallthrough
     case "main":
       print("busy")
       while readLine() != nil { count += 1 }

@@ -120,12 +120,13 @@ enum EndSignals {
       $0.signals.contains { $0.number == signal }
     }
     let start = ContinuousClock.now
-    let end = start + (asked.map(\.limit).max() ?? .zero)
+    let limit = asked.map(\.limit).max() ?? .zero
+    let end = start + limit
     let flushed = asked.compactMap { $0.flushed() }
     for turns in flushed { turns.flush { _ in wire.tell(answer) } }
     var flushCount = flushed.count
     var came = [signal]
-    var waitEnd = min(end, start + patience)
+    var waitEnd = start + min(patience, limit / 2)
     while flushCount > 0, ContinuousClock.now < end, let number = wire.next(before: waitEnd) {
       if waitEnd < end, ContinuousClock.now >= waitEnd {
         waitEnd = end
