@@ -50,7 +50,7 @@ extension StateKeeper {
     var report = opened.report
     (report.stateName, report.otherInstances) = (known.stateName, known.others)
     if settings.values != nil || opened.stored?.values.isEmpty == false {
-      values.restore(opened.stored?.values ?? [], in: file, opened.mark, isRetry: had != nil)
+      values.restore(opened, in: file, isRetry: had != nil)
     }
     if let stored = opened.stored {
       restore(stored, opened.mark, roots, &report)
@@ -98,7 +98,11 @@ extension StateKeeper {
       nodeLimit: settings.policy.nodeLimit, launch
     ) { (record) throws(ArchiveError) in try stored.records.decoder(of: record) }
     report.outcome = run.run()
-    guard report.outcome == .restored else { return report.source = nil }
+    guard report.outcome == .restored else {
+      // The next save begins anew, and values need no restore of the tree.
+      settings.values?.beginAnew(withUnread: true)
+      return report.source = nil
+    }
     let document = run.settled { stored.records.byteCount(of: $0) }
     report.kept = document.keptElements(types)
     (findings.launch, findings.records) = (launch, settings.host == nil ? nil : stored.records)

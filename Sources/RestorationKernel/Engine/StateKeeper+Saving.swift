@@ -100,7 +100,8 @@ extension StateKeeper {
   private func write(
     _ result: Survey.Result, isCompactionDue: Bool, _ report: inout PreservationReport
   ) async throws(ArchiveError) {
-    findings.lastWrite += 1
+    // Values may have been stored meanwhile without their actor.
+    findings.lastWrite = max(findings.lastWrite, known.written.number) + 1
     let number = findings.lastWrite
     // A change that is there, and that a power cut may undo, is made to last by the next save.
     (findings.underWay, findings.isOnDisk, findings.records) = (result, false, nil)
@@ -131,7 +132,10 @@ extension StateKeeper {
     }
     guard number == findings.lastWrite else { throw ArchiveError(.outdated) }
     // Without a writer nothing is stored of what the document has, after a failure between two calls.
-    if known.writer == nil, document?.isEmpty == false { beginAnew() }
+    if known.writer == nil {
+      settings.values?.beginAnew(withUnread: true)
+      if document?.isEmpty == false { beginAnew() }
+    }
     if document == nil { document = Document() }
   }
 
@@ -168,7 +172,7 @@ extension StateKeeper {
     let builder = known.writer?.builder() ?? RecordBuilder(limits: settings.source.limits)
     let values = settings.values?.write(
       to: builder, hiding: settings.host?.hiddenWindows ?? [],
-      leaving: Set(parts.scenes.leaving.map(\.identifier)))
+      leaving: parts.scenes.leaveNames ? [] : Set(parts.scenes.leaving.map(\.identifier)))
     var survey = Survey(document ?? Document(), objects, owner, builder, conditions)
     do {
       var result = try survey.run(parts.roots, delegate, parts.scenes)
@@ -189,7 +193,7 @@ extension StateKeeper {
 
   func apply(_ result: Survey.Result) {
     document?.apply(result.change)
-    settings.values?.settle(result.values)
+    settings.values?.settle(result.values, in: file)
     if let edits = result.change.edits { KnownObjects.shared.leave(edits.removed, of: owner) }
   }
 

@@ -23,7 +23,7 @@ extension FileQueue {
       _ = try append(
         written.number + 1, builder.finish(), hasNew: false, removing: removed,
         isCompactionDue: false)
-      values.settle(changes, isAlone: true)
+      values.settle(changes)
       _ = await send(after: .save)
     } catch {
       throw .content(error)
@@ -32,17 +32,20 @@ extension FileQueue {
 }
 
 /// Stores the values of the process, on a thread on which no node can be asked.
-enum ValuesAtExit {
+package enum ValuesAtExit {
   /// Whether the process has any values.
-  static var isNeeded: Bool { RestorationSession.ofProcess.values.isUsed }
+  static var isNeeded: Bool { RestorationSession.current.values.isUsed }
 
   /// Blocks the thread until the values are stored.
   ///
   /// - Parameters:
+  ///   - values: The values; by default those of the process, or of the running test.
   ///   - limit: How long the call waits at most.
   ///   - isLast: Whether the process ends.
-  static func store(within limit: Duration, isLast: Bool = false) {
-    let values = RestorationSession.ofProcess.values
+  package static func store(
+    _ values: ValueTable = RestorationSession.current.values, within limit: Duration,
+    isLast: Bool = false
+  ) {
     guard let file = values.file else { return }
     // Nobody is left to be told of an error. The stored state is as it was.
     _ = Blocking.call(until: .now + limit.bounded) { () async throws(ArchiveError) in

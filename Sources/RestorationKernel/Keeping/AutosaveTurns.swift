@@ -175,27 +175,30 @@ package final class AutosaveTurns: Sendable {
       return state.dueSince == nil
     }
     wake()
-    if isFirst, ValuesAtExit.isNeeded || Problems.isDebugBuild && Problems.isHeard { watch(now) }
+    if isFirst, ValuesAtExit.isNeeded || Problems.isDebugBuild && Problems.isHeard {
+      watch(now, RestorationSession.current.values)
+    }
   }
 
   /// Looks each second whether a change still waits, and stores values without their actor then.
-  private func watch(_ since: Duration, _ second: Int = 1) {
+  private func watch(_ since: Duration, _ values: ValueTable, _ second: Int = 1) {
     Self.watching.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in
       guard let self else { return }
       let end = elapsed()
       // The loop, which runs on the actor of the nodes, takes what is due.
-      let isWaiting = state.withLock {
-        $0.dueSince == since && !$0.isSaving && $0.nextTime(at: end) == end
+      let (isOver, isWaiting) = state.withLock {
+        ($0.dueSince != since || $0.isStopped, !$0.isSaving && $0.nextTime(at: end) == end)
       }
-      guard isWaiting else { return }
-      ValuesAtExit.store(within: .seconds(2))
+      if isOver { return }
+      guard isWaiting else { return watch(since, values, second) }
+      ValuesAtExit.store(values, within: .seconds(2))
       if second == Self.longestWait {
         Problems.say([
           "A change has waited for \(second) seconds to be saved, since the main actor is"
             + " busy. Do what takes long, or waits as readLine() does, off the main actor."
         ])
       }
-      watch(since, second + 1)
+      watch(since, values, second + 1)
     }
   }
 

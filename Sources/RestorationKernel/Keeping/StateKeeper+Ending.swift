@@ -88,8 +88,8 @@ extension StateKeeper {
     // A save that blocks the actor may come before the end of the call, and a file that has failed to
     // discard has forgotten what it had.
     beginAnew()
-    settings.host?.forgetStored()
-    settings.values?.beginAnew(withUnread: false)
+    let windows = settings.host?.forgetStored() ?? []
+    settings.values?.beginAnew(withUnread: false, leaving: windows)
     findings.hasTriedToRestore = true
     let kept = try await inFileNow { (queue) throws(ArchiveError) in
       let kept = keepsUnread ? try queue.file.keepUnread(isPartlyRead) : nil

@@ -134,7 +134,13 @@ public final class SceneHost {
   }
 
   /// Forgets the windows of a state of which the keeper knows no more; those that are connected stay.
-  func forgetStored() { sessions = sessions.filter { $0.value.scene != nil } }
+  ///
+  /// - Returns: The windows that nobody connects now.
+  @discardableResult
+  func forgetStored() -> Set<String> {
+    defer { sessions = sessions.filter { $0.value.scene != nil } }
+    return Set(sessions.filter { [.stored, .closed].contains($1.state) }.keys)
+  }
 
   /// Connects the sessions that were open, unless the delegate does not want one.
   ///

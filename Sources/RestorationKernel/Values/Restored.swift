@@ -1,5 +1,3 @@
-internal import Synchronization
-
 /// A value that comes back: of the app, of a scene, or of a screen.
 ///
 ///     @main @MainActor
@@ -169,24 +167,15 @@ public final class RestoredValue<Value: Codable & Sendable>: Sendable {
 /// Finds the box of one declared value.
 final class ValueSlot<Value: Codable & Sendable>: Sendable {
   let key: String?
-  private let initial: Value
   private let declaration: String
   /// The window's values, if the value was declared within a scope.
   private let scope: ValueScope?
   /// The box of a field, or of a value that nothing stores.
-  private let own = Mutex<ValueBox<Value>?>(nil)
+  let ownBox: ValueBox<Value>
 
   init(_ initial: Value, _ key: String?, _ declaration: String, isOfApp: Bool = false) {
-    (self.key, self.initial, self.declaration) = (key, initial, declaration)
+    (self.key, self.declaration, ownBox) = (key, declaration, ValueBox(initial))
     scope = isOfApp ? nil : ValueScope.current
-  }
-
-  var ownBox: ValueBox<Value> {
-    own.withLock { own in
-      let box = own ?? ValueBox(initial)
-      own = box
-      return box
-    }
   }
 
   func value(in owner: AnyObject?) -> Value { found(in: owner).box.value }
@@ -231,6 +220,6 @@ final class ValueSlot<Value: Codable & Sendable>: Sendable {
       scope.table.note(.valueOfAnotherScene(key: key))
     }
     // If the key has a value of another type, this one has a box of its own, which is not stored.
-    return scope.table.box(scope.name(key), initial).map { ($0, scope) } ?? (ownBox, nil)
+    return scope.table.box(scope.name(key), ownBox.initial).map { ($0, scope) } ?? (ownBox, nil)
   }
 }

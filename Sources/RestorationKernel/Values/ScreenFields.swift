@@ -7,9 +7,7 @@ protocol RestorableField: SendableMetatype {
 }
 
 extension Restored: RestorableField {
-  static func field(
-    at place: UnsafeRawPointer
-  ) -> (key: String?, box: any AnyValueBox) {
+  static func field(at place: UnsafeRawPointer) -> (key: String?, box: any AnyValueBox) {
     let slot = unsafe place.assumingMemoryBound(to: Self.self).pointee.slot
     return (slot.key, slot.ownBox)
   }

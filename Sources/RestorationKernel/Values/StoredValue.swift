@@ -15,9 +15,8 @@ struct StoredValue: Sendable {
   init?(_ record: UInt64, in records: StoredRecords) {
     do {
       guard let values = try records.decoder(of: record) else { return nil }
-      name = ValueName(
-        window: try values.decodeIfPresent(forKey: Self.windowKey) ?? "",
-        key: try values.decode(forKey: Self.nameKey))
+      let window: String? = try values.decodeIfPresent(forKey: Self.windowKey)
+      name = ValueName(window: window ?? "", key: try values.decode(forKey: Self.nameKey))
       content = try ValueContent(copying: ValueContent.key, from: values)
       self.record = record
     } catch {

@@ -52,7 +52,7 @@ final class ValueBox<Value: Codable & Sendable>: AnyValueBox {
     }
   }
 
-  private let initial: Value
+  let initial: Value
   private let held: Mutex<Held>
   /// Held while the value is changed by code of the app, whose reads must not wait.
   private let changing = Mutex(())
@@ -111,16 +111,21 @@ final class ValueBox<Value: Codable & Sendable>: AnyValueBox {
   }
 
   private func replace(_ value: Value) {
+    var new = Held(value: value, isWhole: true)
     held.withLock { held in
-      if held.unfit.take() != nil { held.hasReplacedUnfit = true }
-      (held.value, held.isWhole) = (value, true)
+      (new.last, new.hasReplacedUnfit) = (held.last, held.hasReplacedUnfit || held.unfit != nil)
+      swap(&held, &new)
     }
   }
 
   func reset() { hold(Held(value: initial)) }
 
   private func hold(_ new: Held) {
-    registrar.withMutation(of: signal, keyPath: ValueSignal.path) { held.withLock { $0 = new } }
+    // The last reference to a value goes without the lock: a deinit may read this value.
+    var other = new
+    registrar.withMutation(of: signal, keyPath: ValueSignal.path) {
+      held.withLock { swap(&$0, &other) }
+    }
   }
 
   func encode(with coder: KeyedEncoder) throws {

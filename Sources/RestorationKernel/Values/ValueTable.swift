@@ -49,7 +49,9 @@ package final class ValueTable: Sendable {
     var entries: [ValueName: Entry] = [:]
     /// What a save has to write or to remove, each with the number of its last change.
     var changed: ValueChanges = [:]
-    var (changeCount, nextRecord) = (0, TreeRecord.firstValue)
+    var (changeCount, lastRecord) = (0, TreeRecord.firstValue - 1)
+    /// All records that the restore has found, also those of another form.
+    var taken: Set<UInt64> = []
     /// The windows that are not restorable, that go with the save under way, and that are gone.
     var (hidden, leaving, gone): (Set<String>, Set<String>, Set<String>) = ([], [], [])
     /// Whether the last save could not encode a value, which the next one tries again, and whether one was set
@@ -79,10 +81,17 @@ package final class ValueTable: Sendable {
       let isHidden = [hidden, leaving, gone].contains { $0.contains(name.window) }
       if isHidden || !entry.isStored { return Entry(record: entry.record, kept: entry.kept) }
       if entry.record == nil {
-        entries[name]?.record = nextRecord
-        nextRecord += 1
+        // After the last number comes the first one.
+        repeat { lastRecord = (lastRecord + 1) & ~(1 << 61) } while taken.contains(lastRecord)
+        entries[name]?.record = lastRecord
       }
       return entries[name] ?? entry
+    }
+
+    /// Whether a value may be stored without its actor: one of the app, or of a window that has the value stored
+    /// and does not go.
+    func isKnown(_ name: ValueName) -> Bool {
+      name.window.isEmpty || entries[name]?.record != nil && !leaving.contains(name.window)
     }
   }
 
@@ -140,10 +149,16 @@ package final class ValueTable: Sendable {
       return mark?.reach(valueOf: name.tag, take) ?? take()
     }
     let found = take(own)
-    guard !found.isWhole, let kept = entry.kept?.content else { return found }
-    // What another version of the app has stored stands beside what this one has set.
-    let other = take(kept)
-    return other.isWhole ? other : take(own)
+    guard !found.isWhole, let kept = entry.kept else { return found }
+    // What another version of the app has stored stands beside what this one has set, and now that stands aside.
+    let other = take(kept.content)
+    guard other.isWhole else { return take(own) }
+    state.withLock { state in
+      guard state.entries[name]?.kept?.record == kept.record else { return }
+      state.entries[name]?.kept = nil
+      state.entries[name]?.replace(by: kept.content, at: kept.record)
+    }
+    return other
   }
 
   /// Notes that a value was set.
@@ -159,17 +174,16 @@ package final class ValueTable: Sendable {
   }
 
   private func change(_ name: ValueName, _ body: (inout Entry) -> Void) {
-    let owner = state.withLock { state in
+    state.withLock { state -> KnownObjects.Owner? in
       body(&state.entries[name, default: Entry()])
       state.change(name)
       return state.owner
-    }
-    owner?.autosave?.change()
+    }?.autosave?.change()
   }
 
   // MARK: Saving
 
-  /// The file of the values; nil as long as nothing was restored.
+  /// The file of the values; nil if its state is not one that the actor has restored or saved.
   var file: FileQueue? { state.withLock(\.file) }
 
   /// Whether the app has any values.
@@ -188,25 +202,26 @@ package final class ValueTable: Sendable {
   ///
   /// - Parameters:
   ///   - builder: Takes the records.
-  ///   - hidden: The windows that are not restorable; nil if they are as before.
+  ///   - hidden: The windows that are not restorable; nil if nobody can ask now, and then only values go that
+  ///     need no answer.
   ///   - leaving: The windows that go.
   /// - Returns: The records that go, and what is stored once the records are.
   func write(
     to builder: RecordBuilder, hiding hidden: Set<String>? = nil, leaving: Set<String> = []
   ) -> (removed: [UInt64], changes: ValueChanges) {
     let (all, rows) = state.withLock { state in
-      let turned = state.hidden.symmetricDifference(hidden ?? state.hidden).union(leaving)
+      let turned = hidden.map { state.hidden.symmetricDifference($0).union(leaving) } ?? []
       let others = turned.isEmpty ? [] : state.entries.keys.filter { turned.contains($0.window) }
       for name in others { state.change(name) }
       if let hidden { (state.hidden, state.leaving) = (hidden, leaving) }
-      let names = state.changed.keys.sorted { $0.tag < $1.tag }
-      return (state.changed, names.map { ($0, state.row($0)) })
+      let all = state.changed.filter { hidden != nil || state.isKnown($0.key) }
+      let names = all.keys.sorted { $0.tag < $1.tag }
+      return (all, names.map { ($0, state.row($0)) })
     }
     var (removed, changes) = ([UInt64](), all)
     for (name, entry) in rows {
-      guard let record = entry.record else { continue }
-      if !entry.isStored {
-        removed += [record] + (entry.kept.map { [$0.record] } ?? [])
+      guard let record = entry.record, entry.isStored else {
+        removed += [entry.record, entry.kept?.record].compactMap(\.self)
         continue
       }
       do {
@@ -229,8 +244,8 @@ package final class ValueTable: Sendable {
   ///
   /// - Parameters:
   ///   - changes: What was written.
-  ///   - isAlone: Whether no save of the actor has written it.
-  func settle(_ changes: ValueChanges, isAlone: Bool = false) {
+  ///   - file: Where a save of the actor has written it, so that values can follow alone; nil if they were alone.
+  func settle(_ changes: ValueChanges, in file: FileQueue? = nil) {
     state.withLock { state in
       for (name, number) in changes where state.changed[name] == number {
         state.changed[name] = nil
@@ -238,7 +253,7 @@ package final class ValueTable: Sendable {
         (entry.record, entry.kept) = (nil, nil)
         state.entries[name] = entry
       }
-      if !isAlone { state.gone.formUnion(state.leaving.subtracting(state.hidden)) }
+      if let file { (state.file, state.gone) = (file, state.gone.union(state.leaving)) }
     }
   }
 
@@ -250,16 +265,18 @@ package final class ValueTable: Sendable {
   /// Takes the values of a restore; the readers of some may have had the values of declarations.
   ///
   /// - Parameters:
-  ///   - found: The stored values, in the order of their records.
+  ///   - opened: The state with the stored values, in the order of their records, and the mark, which says what the
+  ///     launch leaves out, and takes what is decoded.
   ///   - file: Where the values are.
-  ///   - mark: Says what the launch leaves out, and takes what is decoded.
   ///   - isRetry: Whether the state could not be read before, so that nobody has read a value too early.
-  func restore(_ found: [StoredValue], in file: FileQueue, _ mark: LaunchMark?, isRetry: Bool) {
-    // What is not stored yet gets records behind these.
-    state.withLock { $0.nextRecord = max($0.nextRecord, (found.last?.record ?? 0) + 1) }
+  func restore(_ opened: FileQueue.Opened, in file: FileQueue, isRetry: Bool) {
+    let (found, mark) = (opened.stored?.values ?? [], opened.mark)
     beginAnew(withUnread: false)
     let (boxes, isFirst) = state.withLock { state in
       (state.file, state.mark) = (file, mark)
+      // What is not stored yet gets records behind these.
+      state.lastRecord = max(state.lastRecord, found.last?.record ?? 0)
+      state.taken = Set(opened.stored?.records.values ?? [])
       for value in found {
         state.entries[value.name, default: Entry()].replace(by: value.content, at: value.record)
         state.entries[value.name]?.isUnfit = mark?.leavesOut(value.name) == true
@@ -277,13 +294,15 @@ package final class ValueTable: Sendable {
     }
   }
 
-  /// Lets all that the app has be written anew, with what nobody has read unless that is to go.
-  func beginAnew(withUnread isWithUnread: Bool) {
+  /// Lets all that the app has be written anew by its actor, with what nobody has read unless that is to go.
+  ///
+  /// Of windows that leave nothing is stored any more.
+  func beginAnew(withUnread isWithUnread: Bool, leaving: Set<String> = []) {
     state.withLock { state in
-      state.changed = [:]
+      (state.changed, state.file, state.gone) = ([:], nil, state.gone.union(leaving))
       for (name, entry) in state.entries {
-        var new = Entry(box: entry.box)
-        if isWithUnread { (new.record, new.own) = (entry.record, entry.own) }
+        var new = isWithUnread ? entry : Entry(box: entry.box)
+        new.kept = nil
         state.entries[name] = new.box == nil && new.own == nil ? nil : new
         if new.isStored { state.change(name) }
       }
@@ -292,7 +311,8 @@ package final class ValueTable: Sendable {
 
   /// Lets all values be those of their declarations, before another state is restored; until then none is stored.
   func reset() {
-    state.withLock { $0.file = nil }
+    // Those that have gone may come back.
+    state.withLock { $0.gone = [] }
     for box in state.withLock({ $0.entries.values.compactMap(\.box) }) { box.reset() }
     beginAnew(withUnread: false)
   }
@@ -341,8 +361,7 @@ package final class ValueTable: Sendable {
   ///   - problem: The problem.
   ///   - isSaid: Whether the report of a save says the problem.
   func note(_ problem: ReportNote, isSaid: Bool = false) {
-    let known = state.withLock(\.problems)
-    if known.contains(where: { $0.repeats(problem) }) { return }
+    if state.withLock(\.problems).contains(where: { $0.repeats(problem) }) { return }
     registrar.withMutation(of: signal, keyPath: ValueSignal.path) {
       state.withLock { state in
         state.problems.append(problem)
@@ -367,10 +386,8 @@ package final class ValueTable: Sendable {
         state.isRunning == nil ? state.changed.min { $0.value < $1.value }?.key.key : nil
       }
       guard let name else { return }
-      Problems.say([
-        "The value “\(name)” was set, and Restoration.begin was never called, so nothing is stored."
-          + " Call it at the start of the app."
-      ])
+      let said = "The value “\(name)” was set, and Restoration.begin was never called, so nothing"
+      Problems.say([said + " is stored. Call it at the start of the app."])
     } == 0
 
   /// Notes that a field of a screen was set.

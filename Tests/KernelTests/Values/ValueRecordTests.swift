@@ -8,23 +8,26 @@ import XCTest
 /// The records of values, as they lie in the file.
 @MainActor
 final class ValueRecordTests: XCTestCase {
-  private let directory = MemoryStateDirectory()
-  private let keys = MemoryKeyProvider()
-  private let failure = Failure()
+  let directory = MemoryStateDirectory()
+  let keys = MemoryKeyProvider()
+  let failure = Failure()
 
-  private final class Failure: Sendable {
+  final class Failure: Sendable {
     let error = Mutex<ArchiveError?>(nil)
+    /// How many writes have begun.
+    let writeCount = Mutex(0)
   }
 
-  private static let application = "org.example.values"
+  static let application = "org.example.values"
 
   /// A launch whose saves are made by hand, and which ends as by a kill.
-  private func launch<Result>(
+  func launch<Result>(
     roots: @escaping @MainActor () -> [any RestorableNode] = { [] },
     prepare: (StateKeeper) throws -> Void = { _ in },
     _ body: @MainActor (StateKeeper) async throws -> Result
   ) async throws -> Result {
     let store = HookedStore(directory) { [failure] _, call throws(ArchiveError) in
+      if call.isWrite { failure.writeCount.withLock { $0 += 1 } }
       if call.isWrite, let error = failure.error.withLock(\.self) { throw error }
     }
     let session = RestorationSession(
@@ -39,7 +42,7 @@ final class ValueRecordTests: XCTestCase {
     }
   }
 
-  private func archive() throws -> Archive? {
+  func archive() throws -> Archive? {
     guard let key = try keys.key(creating: false) else { return nil }
     return try Archive.open(
       directory.memory(named: "main"), key: key,
@@ -47,7 +50,7 @@ final class ValueRecordTests: XCTestCase {
   }
 
   /// The values that the file has, by their keys.
-  private func stored() throws -> [String: Int] {
+  func stored() throws -> [String: Int] {
     let archive = try archive()
     var found: [String: Int] = [:]
     for number in try archive?.recordIdentifiers() ?? [] where number &>> 61 == 6 {
@@ -58,7 +61,7 @@ final class ValueRecordTests: XCTestCase {
     return found
   }
 
-  private func value(_ key: String) -> RestoredValue<Int> { RestoredValue(key, default: 0) }
+  func value(_ key: String) -> RestoredValue<Int> { RestoredValue(key, default: 0) }
 
   func testANewKeyWritesItsOwnRecordAndARemovedOneTakesItAway() async throws {
     try await launch { keeper in
@@ -230,7 +233,7 @@ final class ValueRecordTests: XCTestCase {
     }
   }
 
-  private struct Window {
+  struct Window {
     @Restored("number") var number = 0
   }
 }
