@@ -68,7 +68,8 @@ actor FileQueue {
     if written.number < asked { written = Written(number: asked) }
     let known = Known(
       writer: file.writing?.writer, numbering: file.numbering, stateName: file.claimed?.name,
-      others: file.claimed?.others ?? [], written: written, followsEnd: file.followsEnd)
+      others: file.claimed?.others ?? [], written: written,
+      followsEnd: file.claimed?.followsEnd ?? false)
     return (result, known)
   }
 

@@ -52,7 +52,6 @@ extension StateKeeper {
     var report = PreservationReport(.saved)
     if isIdle(parts) {
       describe(SurveyNotes(), nil, in: &report)
-      settings.values?.describe(in: &report)
       return report
     }
     let unread = unreadNote
@@ -83,7 +82,6 @@ extension StateKeeper {
     }
     (findings.isOnDisk, findings.hasTriedToRestore) = (true, true)
     describe(result.notes, unread, in: &report)
-    settings.values?.describe(in: &report)
     if result.change.edits != nil { packDocument() }
     return report
   }
@@ -112,7 +110,7 @@ extension StateKeeper {
         number, records, hasNew: hasNew, removing: removed, isCompactionDue: isCompactionDue)
     }
     guard number == findings.lastWrite else { throw ArchiveError(.outdated) }
-    (report.writtenByteCount, report.setAside) = (byteCount, kept?.id)
+    (report.counts.written, report.setAside) = (byteCount, kept?.id)
     if asking.blockedUntil != nil { turns.overtakingCount += 1 }
   }
 
@@ -212,15 +210,16 @@ extension StateKeeper {
     var notes = survey
     if report.setAside != nil, let unread { notes.add(unread, Document.tree) }
     report.version = known.writer?.version
-    report.byteCount = known.writer?.storedByteCount ?? 0
+    report.counts.stored = known.writer?.storedByteCount ?? 0
     (report.stateName, report.otherInstances) = (known.stateName, known.others)
     var others = document.elements.count - 1 - document.removedCount - notes.askedCount
     if !document.kept.isEmpty {
       others -= document.keptAndBelow.count
       report.kept = document.keptElements(types)
     }
-    report.unaskedCount = max(0, others)
+    report.counts.unasked = max(0, others)
     report.lines = ReportEntries(notes, of: document)
+    settings.values?.describe(in: &report)
   }
 }
 
@@ -252,13 +251,17 @@ public struct PreservationReport: Hashable, Sendable {
 
   /// How many stored elements were not asked, because they say when they change and
   /// have not changed; see ``StateTracking``.
-  public internal(set) var unaskedCount = 0
+  public var unaskedCount: Int { counts.unasked }
 
   /// The size of the stored state in bytes; 0 if nothing was saved.
-  public internal(set) var byteCount = 0
+  public var byteCount: Int { counts.stored }
 
   /// How many bytes of the state this save has written; 0 if nothing had changed.
-  public internal(set) var writtenByteCount = 0
+  public var writtenByteCount: Int { counts.written }
+
+  var counts = Counts()
+
+  struct Counts: Hashable { var unasked = 0, stored = 0, written = 0 }
 
   /// How long the caller waited for the walk.
   public internal(set) var walkDuration: Duration = .zero
@@ -269,7 +272,7 @@ public struct PreservationReport: Hashable, Sendable {
 
   /// Why the saved state is only in the local copy, and not in the store yet; nil if
   /// the store has it, or no store is used.
-  public internal(set) var unsent: String?
+  public var unsent: String? { sending.problem }
 
   /// Why a state in the history is only on this machine, or without a local copy
   /// only in memory; nil if the store has it, or no store is used.
@@ -277,7 +280,11 @@ public struct PreservationReport: Hashable, Sendable {
   /// The save with this text went on without the copy in the store. The next launch
   /// with a local copy tries again to send one that is too large; any other is sent
   /// again with the next save.
-  public internal(set) var unsentAside: String?
+  public var unsentAside: String? { sending.problemOfMoment }
+
+  var sending = Sending()
+
+  struct Sending: Hashable { var problem: String?, problemOfMoment: String? }
 
   /// The name of the state that was saved.
   ///

@@ -58,8 +58,6 @@ package final class StateFile {
   var former: (version: ArchiveVersion, keeps: Moment.Reason?)?
   /// How often the names may have got other numbers, and with them the fingerprints of all records.
   package internal(set) var numbering = 0
-  /// Whether the launch before has said that it ends.
-  package private(set) var followsEnd = false
   /// The mark of the last restore of this launch; nil before the first one.
   var mark: LaunchMark? {
     didSet { oldValue?.letGo() }
@@ -212,6 +210,8 @@ package final class Claim {
   private let directory: any StateDirectory
   /// Keeps all others out; an error where the state can only be read, since nothing can be locked.
   let lock: Result<any ArchiveLock, ArchiveError>
+  /// Whether the launch before has said that it ends.
+  var followsEnd = false
   /// The record of launches.
   let launch: Result<any LaunchPlace, ArchiveError>
 
@@ -324,8 +324,8 @@ extension StateFile {
       // The restore before was one of this launch, which goes on.
       found.record?.crashes = 0
     } else {
-      followsEnd = found.record?.note?.stage == .closed
-      if followsEnd || found.record?.note?.stage == .restored {
+      claim.followsEnd = found.record?.note?.stage == .closed
+      if claim.followsEnd || found.record?.note?.stage == .restored {
         found.record?.endRestore(threshold: threshold, in: source.environment)
       }
     }

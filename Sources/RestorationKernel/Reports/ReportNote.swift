@@ -180,6 +180,13 @@ extension ReportNote: CustomStringConvertible {
       "\(name) is not registered. Call keeper.register(restorationClass: \(name).self)."
     case .notInvalidated:
       "It has changed and did not say so. Call invalidateRestorableState() after each change."
+    default: ofValue ?? ofRestore
+    }
+  }
+
+  /// What is wrong with a value or an activity.
+  private var ofValue: String? {
+    switch self {
     case .valueUsedTooEarly(let key):
       "The value “\(key)” was used before the restore. Call Restoration.begin before anything reads"
         + " or sets it."
@@ -209,6 +216,13 @@ extension ReportNote: CustomStringConvertible {
       "The activity is stored without \(keys.quoted), which it requires. Set them in its userInfo."
     case .userInfoNotStored(let key, let reason):
       "The user info “\(key)” cannot be stored: \(reason)"
+    default: nil
+    }
+  }
+
+  /// What a restore says of an element.
+  private var ofRestore: String {
+    switch self {
     case .givenRootNotUsed:
       "The root that was passed in for it was not used: it keeps its defaults, and a save of it"
         + " stores those. Return that root where this one is made, or pass none."
@@ -226,6 +240,7 @@ extension ReportNote: CustomStringConvertible {
     case .kept: "saves keep it as it is stored, until a node is saved in its place"
     case .keptStateDropped(let since, let byteCount):
       "the state that could not be read, kept since \(since), is dropped with its \(byteCount) bytes"
+    default: ""
     }
   }
 }
