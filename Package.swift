@@ -44,6 +44,9 @@ let next = (
     "RestorationWindowTests",
     "RestorationTestingTests", "KernelTests",
     "LaunchedApps", "LaunchTests",
+    "CSecret", "RestorationSecretService", "RestorationSecretServiceTests",
+    "CPostgreSQL", "RestorationPostgreSQL", "RestorationPostgreSQLTests",
+    "CGTK4", "RestorationGTK",
   ],
   // Of other targets, the files that the new core has come to.
   parts: [
