@@ -43,7 +43,7 @@ import XCTest
 
     let listed = try await run("ctrl-r", on: catalog, key)
     #if RESTORATION_NEXT
-    XCTAssertTrue(listed.screen.contains("as they were when the program began"), listed.screen)
+    XCTAssertTrue(listed.screen.contains("at the start"), listed.screen)
     #else
     XCTAssertTrue(listed.screen.contains("Catalog › Product 4"), listed.screen)
     #endif
@@ -56,8 +56,8 @@ import XCTest
     XCTAssertEqual(last.windows.all.count, 2)
     #if RESTORATION_NEXT
     // What another state has replaced can be put back in turn.
-    let undone = try await run("ctrl-r down enter", on: catalog, key)
-    XCTAssertEqual(titles(undone.windows), ["Catalog › Product 2", "Catalog › Product 4"])
+    let again = try await run("ctrl-r", on: catalog, key)
+    XCTAssertTrue(again.screen.contains("before going back"), again.screen)
     #else
     XCTAssertTrue(last.screen.contains("All windows of then are open."), last.screen)
     #endif

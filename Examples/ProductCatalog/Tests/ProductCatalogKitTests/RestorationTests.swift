@@ -210,6 +210,10 @@ import XCTest
   }
 }
 
+#if RESTORATION_NEXT
+private typealias NodeOutcome = ElementOutcome
+#endif
+
 extension RestorationReport {
   fileprivate func outcome(of path: String) -> NodeOutcome? {
     entries.first { $0.path.description == path }?.outcome

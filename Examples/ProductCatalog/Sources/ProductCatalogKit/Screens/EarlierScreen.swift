@@ -11,9 +11,9 @@ package typealias EarlierWindows = Moment
 extension EarlierWindows {
   fileprivate var text: String {
     switch reason {
-    case .session, .version, .replaced: "as they were when the program began"
-    case .putBack: "before earlier ones took their place"
-    case .crashed, .unread, .conflict, .damaged: "which could not be opened"
+    case .session, .version, .replaced: "at the start"
+    case .putBack: "before going back"
+    case .crashed, .unread, .conflict, .damaged: "could not be opened"
     }
   }
 }
