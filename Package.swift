@@ -44,6 +44,9 @@ let next = (
     "RestorationWindowTests",
     "RestorationTestingTests", "KernelTests",
     "LaunchedApps", "LaunchTests",
+    "CSecret", "RestorationSecretService", "RestorationSecretServiceTests",
+    "CPostgreSQL", "RestorationPostgreSQL", "RestorationPostgreSQLTests",
+    "CGTK4", "RestorationGTK",
   ],
   // Of other targets, the files that the new core has come to.
   parts: [
@@ -402,7 +405,10 @@ if isNext {
   for target in package.targets {
     if let sources = next.parts[target.name] { target.sources = sources }
     target.dependencies.removeAll { dependency in
-      if case .byNameItem(let name, _) = dependency { !next.targets.contains(name) } else { true }
+      switch dependency {
+      case .byNameItem(let name, _), .targetItem(let name, _): !next.targets.contains(name)
+      default: true
+      }
     }
     // Snippets do not build yet, so nothing but a dependency builds the programs.
     if target.name == "LaunchTests" { target.dependencies.append("LaunchedApps") }

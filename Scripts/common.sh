@@ -186,6 +186,13 @@ build_strictly() {
   swift build --package-path "$1" --build-tests --explicit-target-dependency-import-check error
 }
 
+# Builds an example, with the new core in a folder of its own if RESTORATION_NEXT is set.
+build_example() {
+  local package=$1
+  shift
+  swift build --package-path "$package" ${RESTORATION_NEXT:+--scratch-path "$package/.build/next"} "$@"
+}
+
 # The same for this package, with all traits whose libraries are on this machine. A build folder of its own, because
 # traits and flags would rebuild everything in the usual one. The first argument is what swift is to do.
 in_strict_folder() {

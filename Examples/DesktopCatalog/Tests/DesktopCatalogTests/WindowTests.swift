@@ -40,7 +40,9 @@ final class WindowTests: XCTestCase {
     try first.press("alt+d")
     let other = try first.pictures
     XCTAssertEqual(other.keys.sorted(), ["Audacity"])
+    #if !RESTORATION_NEXT
     XCTAssertEqual(desktop.windowFiles.count, 1)
+    #endif
     try first.kill()
     let again = try desktop.launch()
     XCTAssertEqual(try again.pictures, other)
@@ -62,7 +64,9 @@ final class WindowTests: XCTestCase {
     try app.press("ctrl+w")
     try app.press("alt+s")
     XCTAssertEqual(app.titles, ["Audacity"])
+    #if !RESTORATION_NEXT
     XCTAssertEqual(desktop.windowFiles.count, 1)
+    #endif
     try app.press("ctrl+f")
     try app.type("other words")
     XCTAssertEqual(app.titles, ["Other words"])
@@ -105,7 +109,9 @@ final class WindowTests: XCTestCase {
     XCTAssertEqual(shown.count, 2)
     desktop.xdotool("key", "alt+F4")
     XCTAssertEqual(try first.child.ending(), .exit(0))
+    #if !RESTORATION_NEXT
     XCTAssertEqual(desktop.windowFiles.count, 1)
+    #endif
     let again = try desktop.launch()
     let titles = Set(try again.pictures.keys)
     XCTAssertEqual(titles.count, 1)

@@ -66,14 +66,29 @@ extension Desktop {
         let directory = FileStateDirectory(path: stateDirectory.path)
         return try StoredState.open(
           directory.storage(named: name), named: name, of: Self.application, with: .key(key))
-      }.map { state in
+      }.flatMap { state in
+        #if RESTORATION_NEXT
+        let outline = try state.outline()
+        var texts = Dictionary(
+          uniqueKeysWithValues: state.windows(in: outline).map { ($0.element.path, "(none)") })
+        try outline.forEach { element in
+          guard "\(element.path)".hasSuffix("search") else { return }
+          let values = try state.values(ofRecord: element.record)
+          let window = RestorationPath(Array(element.path.components.prefix(1)))
+          texts[window] =
+            try values?.decodeIfPresent(String.self, forKey: StateEncoder.stateKey)
+            ?? texts[window]
+        }
+        return Array(texts.values)
+        #else
         var text = "(none)"
         try state.outline().forEach { element in
           guard "\(element.path)".hasSuffix("search") else { return }
           let values = try state.values(ofRecord: element.record)
           text = try values?.state?.decode(forKey: StateEncoder.stateKey) ?? text
         }
-        return text
+        return [text]
+        #endif
       }
     }
   }

@@ -263,9 +263,15 @@ package final class Desktop {
 
   /// The files of windows.
   package var windowFiles: [URL] {
-    storedNames.filter {
-      $0.hasPrefix("main.scene-") && $0.hasSuffix(".rka") && !$0.hasSuffix(".launch.rka")
-    }.map { stateDirectory.appending(path: $0) }
+    storedNames.filter(Self.isWindowFile).map { stateDirectory.appending(path: $0) }
+  }
+
+  private static func isWindowFile(_ name: String) -> Bool {
+    #if RESTORATION_NEXT
+    name == "main.rka"
+    #else
+    name.hasPrefix("main.scene-") && name.hasSuffix(".rka") && !name.hasSuffix(".launch.rka")
+    #endif
   }
 
   /// The names of all files beside the state.

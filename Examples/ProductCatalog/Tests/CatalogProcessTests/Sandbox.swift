@@ -20,9 +20,15 @@ final class Sandbox {
   /// The files of windows, in any order.
   var windowFiles: [URL] {
     let names = try? FileManager.default.contentsOfDirectory(atPath: stateDirectory.path)
-    return (names ?? []).filter {
-      $0.hasPrefix("main.scene-") && $0.hasSuffix(".rka") && !$0.hasSuffix(".launch.rka")
-    }.map { stateDirectory.appending(path: $0) }
+    return (names ?? []).filter(Self.isWindowFile).map { stateDirectory.appending(path: $0) }
+  }
+
+  private static func isWindowFile(_ name: String) -> Bool {
+    #if RESTORATION_NEXT
+    name == "main.rka"
+    #else
+    name.hasPrefix("main.scene-") && name.hasSuffix(".rka") && !name.hasSuffix(".launch.rka")
+    #endif
   }
 
   /// What killed saves have left under temporary names.

@@ -176,11 +176,22 @@ import XCTest
     }
     let after = try await launches.run(on: fixture.catalog)
     XCTAssertEqual(crashed.count, 2)
+    #if RESTORATION_NEXT
+    // The window stays stored, and another one is open.
+    XCTAssertEqual(
+      after.notice,
+      "Your screens are not back. The last launches crashed while this window was made, so it is"
+        + " left out, and stays stored. The keeper's retrySkippedNodes() lets the next launch try"
+        + " it.")
+    XCTAssertEqual(after.titles.count, 2)
+    XCTAssertTrue(after.titles.contains("Catalog › Product 2"))
+    #else
     XCTAssertEqual(after.report?.outcome, .crashed(setAsideAt: "memory 1"))
     XCTAssertEqual(
       after.notice,
       "Your screens are not back. Nothing was restored, because the last restores crashed."
         + " What was stored is set aside at memory 1.")
+    #endif
   }
 
   func testAStateThatCannotBeReadIsSaidAndSetAside() async throws {
@@ -195,9 +206,13 @@ import XCTest
     XCTAssertEqual(after.notice?.hasPrefix("Your screens are not back. "), true)
     XCTAssertEqual(file.bytes, Array(damaged))
     _ = try await launches.run("down", on: fixture.catalog)
-    XCTAssertEqual(file.setAsideBytes, [Array(damaged)])
+    XCTAssertEqual(try launches.setAside, [Array(damaged)])
   }
 }
+
+#if RESTORATION_NEXT
+private typealias NodeOutcome = ElementOutcome
+#endif
 
 extension RestorationReport {
   fileprivate func outcome(of path: String) -> NodeOutcome? {

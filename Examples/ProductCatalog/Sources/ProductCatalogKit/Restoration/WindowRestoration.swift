@@ -29,6 +29,10 @@ package import RestorationKit
   ///   - tellsSaveProblems: Whether single screens that cannot be saved well are worth a notice.
   package init(of catalog: Catalog, keeper: StateKeeper, tellsSaveProblems: Bool = false) {
     host = SceneHost(keeper)
+    #if RESTORATION_NEXT
+    // What is closed for ever leaves no trace, so no earlier launch would have it.
+    host.closedSceneBound = ClosedSceneBound()
+    #endif
     self.catalog = catalog
     self.keeper = keeper
     self.tellsSaveProblems = tellsSaveProblems
@@ -120,7 +124,37 @@ extension WindowRestoration: WindowCommands {
     }
   }
 
-  package func earlierSessions() async -> [SavedSession] {
+  #if RESTORATION_NEXT
+  package func earlierSessions() async -> [EarlierWindows] {
+    do {
+      return try await keeper.history().reversed()
+    } catch {
+      notice = "The windows of earlier launches cannot be listed. \(error)"
+      return []
+    }
+  }
+
+  /// Opens the windows of an earlier launch in place of those that are open.
+  package func putBack(_ earlier: EarlierWindows) async -> String? {
+    var problem: String?
+    do {
+      try await host.putBack(earlier)
+    } catch {
+      problem = "The windows of then are not back. \(error)"
+    }
+    // The windows that were open are gone, whether others can take their place or not.
+    let failures = await host.restoreScenes()
+    if let failure = failures.values.first {
+      problem = problem ?? "Not all windows of then are back. \(failure)"
+    }
+    if host.connectedScenes.isEmpty { await openWindow() }
+    if let window = window(of: host.connectedScenes.first) { windows.focus(on: window) }
+    // The screen that has asked is gone with its window.
+    if let problem { notice = problem }
+    return nil
+  }
+  #else
+  package func earlierSessions() async -> [EarlierWindows] {
     do {
       return try await host.savedSessions()
     } catch {
@@ -130,7 +164,7 @@ extension WindowRestoration: WindowCommands {
   }
 
   /// Opens the windows of an earlier launch again that are not there, as many as there is room for.
-  package func putBack(_ session: SavedSession) async -> String? {
+  package func putBack(_ session: EarlierWindows) async -> String? {
     let open = Set(host.connectedScenes.map(\.session.persistentIdentifier))
     let gone = session.windows.filter { !open.contains($0.persistentIdentifier) }
     let fitting = Array(gone.prefix(max(0, Windows.limit - windows.all.count)))
@@ -145,6 +179,7 @@ extension WindowRestoration: WindowCommands {
     let left = gone.count - fitting.count
     return left == 0 ? nil : "There is no room for \(left) of the windows."
   }
+  #endif
 
   /// Closes the window with the focus, and forgets it; the last one stays.
   package func closeWindow() async {

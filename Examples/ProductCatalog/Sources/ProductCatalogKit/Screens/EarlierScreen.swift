@@ -4,16 +4,40 @@ import FoundationInternationalization
 #endif
 package import RestorationKit
 
+#if RESTORATION_NEXT
+/// The state of all windows as it was at one time.
+package typealias EarlierWindows = Moment
+
+extension EarlierWindows {
+  fileprivate var text: String {
+    switch reason {
+    case .session, .version, .replaced: "at the start"
+    case .putBack: "before going back"
+    case .crashed, .unread, .conflict, .damaged: "could not be opened"
+    }
+  }
+}
+#else
+/// The windows of one launch.
+package typealias EarlierWindows = SavedSession
+
+extension EarlierWindows {
+  fileprivate var text: String {
+    windows.map { $0.title ?? "Catalog" }.joined(separator: ", ")
+  }
+}
+#endif
+
 /// The windows of earlier launches, to go back to.
 ///
 /// It has no identifier, so it is gone after a kill.
 @MainActor package final class EarlierScreen {
-  package let sessions: [SavedSession]
+  package let sessions: [EarlierWindows]
   package private(set) var selected = 0
   /// Why windows are not open again, in a sentence.
   package internal(set) var problem: String?
 
-  package init(_ sessions: [SavedSession]) {
+  package init(_ sessions: [EarlierWindows]) {
     self.sessions = sessions
   }
 
@@ -55,9 +79,8 @@ extension EarlierScreen: @MainActor Screen {
     let visible = window.visible(from: window.offset(nearest: 0, showing: selected))
     for row in visible {
       let (session, isSelected) = (sessions[row], row == selected)
-      let titles = session.windows.map { $0.title ?? "Catalog" }
       let date = session.date.formatted(date: .abbreviated, time: .shortened)
-      let text = "\(date)  \(titles.joined(separator: ", "))"
+      let text = "\(date)  \(session.text)"
       canvas.draw(
         (isSelected ? "▸ " : "  ") + text.fitting(columns: canvas.size.columns - 3),
         at: Position(row: row - visible.lowerBound, column: 0), isSelected ? .reverse : [])

@@ -40,7 +40,7 @@ package enum ScreenResponse {
   case push(any Screen)
   case pop
   /// Open the windows of an earlier launch again, which the screen has listed.
-  case putBack(SavedSession, EarlierScreen)
+  case putBack(EarlierWindows, EarlierScreen)
   case quit
 }
 

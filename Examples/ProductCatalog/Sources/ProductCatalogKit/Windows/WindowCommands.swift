@@ -1,5 +1,3 @@
-package import RestorationKit
-
 /// What the keys for windows do.
 @MainActor package protocol WindowCommands: AnyObject {
   func openWindow() async
@@ -7,7 +5,7 @@ package import RestorationKit
   func closeWindow() async
   func saveWindows() async
   /// The windows of earlier launches, the newest first.
-  func earlierSessions() async -> [SavedSession]
+  func earlierSessions() async -> [EarlierWindows]
   /// Opens the windows of an earlier launch again; returns why one of them is not there.
-  func putBack(_ session: SavedSession) async -> String?
+  func putBack(_ earlier: EarlierWindows) async -> String?
 }

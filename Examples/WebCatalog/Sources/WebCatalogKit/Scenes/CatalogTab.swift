@@ -145,7 +145,7 @@ actor CatalogTab {
     }
     guard try await restore() else {
       do {
-        try await keeper.discardState(includingSetAside: true)
+        try await discardState()
       } catch {
         // What was set aside of a tab that nobody has any more goes with the account.
       }
@@ -316,11 +316,20 @@ actor CatalogTab {
 
   private func removeState() async throws {
     do {
-      try await keeper.discardState(includingSetAside: true)
+      try await discardState()
     } catch {
       throw WebProblem.notStored("\(error)")
     }
     try await records.remove(of: name)
+  }
+
+  private func discardState() async throws {
+    #if RESTORATION_NEXT
+    for moment in try await keeper.history() { try await keeper.remove(moment) }
+    try await keeper.discardState()
+    #else
+    try await keeper.discardState(includingSetAside: true)
+    #endif
   }
 
   private func end() async {
