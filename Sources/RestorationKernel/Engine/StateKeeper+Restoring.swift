@@ -51,6 +51,7 @@ extension StateKeeper {
     var report = opened.report
     if let said { report.launchProblem = said }
     (report.stateName, report.otherInstances) = (known.stateName, known.others)
+    if !known.others.isEmpty { known.others.say(known.stateName) }
     if settings.values != nil || opened.stored?.values.isEmpty == false {
       values.restore(opened.stored?.values ?? [], in: file, opened.mark, isRetry: had != nil)
     }
