@@ -69,8 +69,9 @@ final class MistakeTests: XCTestCase {
     XCTAssertEqual(
       lines,
       [
-        problem + " A String cannot be encoded at value. A limit was exceeded. Store less in one piece,"
-          + " or raise the limit. (limitExceeded: bytes of a string)"
+        problem
+          + " A String cannot be encoded at value. A limit was exceeded. Store less in one piece, or"
+          + " raise the limit. (limitExceeded: bytes of a string)"
       ])
     XCTAssertEqual(try LaunchedApp.run("count", in: home).output, ["2"])
   }

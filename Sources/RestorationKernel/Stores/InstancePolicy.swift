@@ -68,7 +68,7 @@ extension [OtherInstance] {
 
   /// Says that the user sees the state of another process, since nothing else explains an app that looks empty.
   func say(_ stateName: String?) {
-    guard let stateName, !contains(where: { $0.process == ArchiveError.thisProcess }) else { return }
+    guard let stateName, allSatisfy({ $0.process != ArchiveError.thisProcess }) else { return }
     Problems.say([
       "Another instance of the app runs: \(map(\.description).joined(separator: ", ")). So this one has"
         + " the state \(stateName), and does not show what the other one saves. End the other one, and"
