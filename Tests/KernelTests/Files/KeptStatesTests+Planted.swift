@@ -121,4 +121,23 @@ extension KeptStatesTests {
     let last = try await restored(directory).value
     XCTAssertEqual(last, String(repeating: "x", count: 70_000))
   }
+
+  func testWhatAKilledWriteHasLeftGoesWithTheNextCompactionAndWithADiscard() async throws {
+    for isDiscarded in [false, true] {
+      let directory = try TemporaryDirectory()
+      try await launch("one", in: directory)
+      let (own, other) = (".main.rka.abc.tmp", ".other.rka.abc.tmp")
+      for name in [own, other] { try directory.write([1], to: name) }
+      if isDiscarded {
+        let keeper = try keeper(directory)
+        try await keeper.discardState()
+        await keeper.close()
+      } else {
+        for value in ["x", "y", "z"] { try await launch(value, in: directory, isLong: true) }
+      }
+      let names = try directory.names()
+      XCTAssertFalse(names.contains(own), "discarded \(isDiscarded)")
+      XCTAssertTrue(names.contains(other), "discarded \(isDiscarded)")
+    }
+  }
 }
