@@ -52,9 +52,11 @@ let next = (
       "StoredState+Windows",
     ].map { "Kernel/\($0).swift" },
     "RestorationSharing": [
-      "Conflicts/RemoteConflict.swift", "Copies/LocalFinding.swift", "Copies/RemoteStatus.swift",
-      "Copies/SyncState.swift",
-      "Kernel", "Keys", "Linking/RemoteLookout.swift", "RestorationError+Sharing.swift", "Stores",
+      "RestorationSharingKernel", "RestorationSharing/Conflicts/RemoteConflict.swift",
+      "RestorationSharing/Copies/LocalFinding.swift",
+      "RestorationSharing/Copies/RemoteStatus.swift", "RestorationSharing/Copies/SyncState.swift",
+      "RestorationSharing/Keys", "RestorationSharing/Linking/RemoteLookout.swift",
+      "RestorationSharing/RestorationError+Sharing.swift", "RestorationSharing/Stores",
     ],
     "RestorationSharingTests": [
       "Copies/LocalCopyTestCase.swift", "Copies/LocalCopyTests.swift",
@@ -240,7 +242,7 @@ let package = Package(
       dependencies: [
         "ArchiveCodec", "RestorationFoundation", "RestorationLibc", "RestorationKit",
       ],
-      exclude: isNext ? [] : ["Kernel"],
+      path: isNext ? "Sources" : nil,
       swiftSettings: settings),
     .target(
       name: "RestorationInspection",

@@ -16,6 +16,8 @@ actor FileQueue {
   nonisolated let linked: (any LinkedDirectory)?
   /// The copy of that state, which stays from the making of the keeper on.
   private let copy: (any ArchiveStorage)?
+  /// What the link has to say of the copy that the next restore takes.
+  private var said: String?
   private lazy var link = linked?.link(file) { [weak self] in _ = await self?.send(after: .look) }
 
   nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -26,8 +28,8 @@ actor FileQueue {
     file = StateFile(source)
     linked = source.directory.linked
     copy = linked?.storage(named: source.name)
-    let isInMemory = linked?.isInMemory ?? (source.directory is MemoryStateDirectory)
-    thread = isInMemory ? nil : OwnThread()
+    thread =
+      linked?.isInMemory ?? (source.directory is MemoryStateDirectory) ? nil : OwnThread()
   }
 
   /// What the keeper knows of the file after a call.
@@ -75,7 +77,8 @@ actor FileQueue {
     for call: LinkedCall, _ conditions: StateFile.Conditions
   ) async throws(ArchiveError) -> String? {
     file.conditions = conditions
-    return try await link?.fetch(for: call, isolation: self)
+    said = try await link?.fetch(for: call, isolation: self)
+    return said
   }
 
   /// Lets the link send what a call has changed.
@@ -121,7 +124,8 @@ actor FileQueue {
   func open() throws(ArchiveError) -> Opened {
     let found = try file.open(StoredState.self)
     var report = RestorationReport(found.outcome)
-    report.launchProblem = found.markProblem.map { "The launch could not be marked: \($0)" }
+    report.launchProblem =
+      said ?? found.markProblem.map { "The launch could not be marked: \($0)" }
     report.source = found.archive.map { archive in
       RestorationReport.Source(
         location: found.moment?.id ?? location, savedAt: Date(saved: archive.schema),
@@ -138,7 +142,9 @@ actor FileQueue {
       keeps = isOfOther && !isDamaged ? [.version] : []
       if counts[.session, default: 0] > 0 { keeps?.append(.session) }
     }
-    if found.moment == nil, let dropped = found.archive?.dropped, dropped.code != .truncated {
+    if found.moment == nil, said == nil, let dropped = found.archive?.dropped,
+      dropped.code != .truncated
+    {
       let date = report.source?.savedAt.map { " of \($0)" } ?? ""
       report.launchProblem =
         "The end of the state is damaged, so this is the one\(date); what was saved after it is lost."

@@ -113,15 +113,28 @@ extension StateKeeper {
       [document[slot].bodyRecord] + (document.kept.bodies[slot] ?? []).map(\.record)
     }
     var bodies: [UInt64: KeyedDecoder] = [:]
-    if let records = findings.records {
-      for number in numbers { bodies[number] = try records.decoder(of: number) }
+    for (number, body) in try await stored(numbers) { bodies[number] = try body.get() }
+    return bodies
+  }
+
+  /// The stored bodies of records, each with why it cannot be read, if it cannot.
+  func stored(
+    _ numbers: [UInt64]
+  ) async throws(ArchiveError) -> [UInt64: Result<KeyedDecoder?, ArchiveError>] {
+    @Sendable func read(
+      _ body: (UInt64) throws(ArchiveError) -> KeyedDecoder?
+    ) -> [UInt64: Result<KeyedDecoder?, ArchiveError>] {
+      var bodies: [UInt64: Result<KeyedDecoder?, ArchiveError>] = [:]
+      for number in numbers {
+        bodies[number] = Result { () throws(ArchiveError) in try body(number) }
+      }
       return bodies
     }
+    // What the launch has read need not be asked of the file.
+    if let records = findings.records { return read(records.decoder(of:)) }
     return try await inFileNow { (queue) throws(ArchiveError) in
       let archive = try queue.file.archiveToRead()
-      var records: [UInt64: KeyedDecoder] = [:]
-      for number in numbers { records[number] = try archive?.record(number) }
-      return records
+      return read { (number) throws(ArchiveError) in try archive?.record(number) }
     }
   }
 

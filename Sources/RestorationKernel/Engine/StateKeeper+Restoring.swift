@@ -35,9 +35,8 @@ extension StateKeeper {
     defer { autosave?.turns.change() }
     beginAnew()
     let opened: FileQueue.Opened
-    let said: String?
     do throws(ArchiveError) {
-      said = file.linked == nil ? nil : try await fetch(for: .restore)
+      if file.linked != nil { try await fetch(for: .restore) }
       opened = try await inFileNow { (queue) throws(ArchiveError) in try queue.open() }
     } catch {
       return try refused(error, roots, had, unread)
@@ -49,7 +48,6 @@ extension StateKeeper {
       return RestorationReport(.declined)
     }
     var report = opened.report
-    if let said { report.launchProblem = said }
     (report.stateName, report.otherInstances) = (known.stateName, known.others)
     if !known.others.isEmpty { known.others.say(known.stateName) }
     if settings.values != nil || opened.stored?.values.isEmpty == false {

@@ -18,7 +18,9 @@ extension StateKeeper {
         // An autosave may have waited for a call that has put another state back.
         while count == turns.overtakingCount, !isByItself || findings.hasTriedToRestore {
           do {
+            asking.isUnderWay = true
             let asked = parts()
+            asking.isUnderWay = false
             let report = try await saveNow(asked, byItself: isByItself, writesAnyway: isOutdated)
             if !asked.scenes.leaveNames || report.outcome != .saved { return report }
           } catch let error as ArchiveError where error.code == .outdated && !isOutdated {
@@ -135,7 +137,7 @@ extension StateKeeper {
 
   /// Whether a survey would ask nobody, and find nothing to write (benchmark: none changed).
   private func isIdle(_ parts: SavedParts) -> Bool {
-    guard let document, isIdle(parts.scenes), findings.isOnDisk,
+    guard let document, parts.scenes.isEmpty, findings.isOnDisk,
       delegate == nil, settings.heard == nil, settings.values?.hasChanged != true,
       findings.registrationCount == registrationCount, known.writer != nil,
       document[Document.tree].body == .none, document.isSettled(settings.facts),
@@ -187,7 +189,7 @@ extension StateKeeper {
 
   func apply(_ result: Survey.Result) {
     document?.apply(result.change)
-    if !result.values.isEmpty { settings.values?.settle(result.values) }
+    settings.values?.settle(result.values)
     if let edits = result.change.edits { KnownObjects.shared.leave(edits.removed, of: owner) }
   }
 

@@ -361,7 +361,12 @@ package final class LaunchMark: Sendable {
   package func endRestore() { change { ($0.stage, $0.element) = (.restored, nil) } }
 
   /// Says that the app ends now; what is made or decoded after that takes it back.
-  func close() { state.withLock { $0.stage = .closed; put($0) } }
+  func close() {
+    state.withLock { state in
+      state.stage = .closed
+      put(state)
+    }
+  }
 
   /// Says that no crash has ended the launch.
   package func end() {

@@ -41,7 +41,8 @@ extension StateKeeper {
 
   /// Saves while the caller blocks the actor, so that no call that was made before can end.
   private func end(_ roots: [any RestorableNode]?) async -> Bool {
-    guard roots != nil || settings.host != nil, findings.hasTriedToRestore, turns.running != .restore, !asking.isUnderWay
+    guard roots != nil || settings.host != nil, findings.hasTriedToRestore,
+      turns.running != .restore, !asking.isUnderWay
     else {
       try? await inFileNow { _ in }
       return false
@@ -104,7 +105,8 @@ extension StateKeeper {
   /// What the app has while nothing is stored, to compare with what it has later; nil if it cannot be asked.
   func digest(of roots: [any RestorableNode]) -> Int? {
     // What a file has in its records would count, too.
-    (document, known.writer) = (nil, nil)
+    (document, known.writer) = (Document(), nil)
+    defer { document = nil }
     guard let result = try? surveyed(parts(roots)) else { return nil }
     giveBack(result.taken)
     return result.digest

@@ -17,7 +17,7 @@ public final class SceneSession {
   /// What lists of windows show.
   public var title: String? { node.content.activity?.title }
 
-  /// Why the window is connected without what is stored of it; nil if it was not.
+  /// Why the window could not be connected when that was tried last; nil if it could.
   public internal(set) var failure: RestorationError?
 
   /// The activity that was stored last; a copy, which does not change the session.

@@ -94,27 +94,6 @@ extension SceneHost {
     try await discard([session])
   }
 
-  /// Discards windows of an app that does not run, as a window switcher may do; the next launch tells the app.
-  ///
-  /// Call the method on a host that has not been launched.
-  ///
-  /// - Parameter identifiers: The identifiers of their sessions.
-  /// - Throws: ``RestorationError`` with `inUse` if the app runs after all; otherwise as ``launch(asSession:)`` and
-  ///   ``saveSessions()``.
-  public func discardWhileNotRunning(_ identifiers: [String]) async throws(RestorationError) {
-    keeper.policy.instances = .single
-    let result = await Result { () async throws(RestorationError) in
-      try await readSessions(asSession: false)
-      for session in openSessions + closedSessions
-      where identifiers.contains(session.persistentIdentifier) {
-        (session.isRestorable, session.node.content.closedAt) = (false, nil)
-      }
-      try await saveSessions()
-    }
-    await close()
-    try result.get()
-  }
-
   /// The closed windows that are over the bound.
   var overBound: [SceneSession] {
     let (bound, now) = (closedSceneBound ?? ClosedSceneBound(count: 0), keeper.settings.now())

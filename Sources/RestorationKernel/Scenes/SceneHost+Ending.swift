@@ -137,11 +137,5 @@ extension SceneHost {
 
 extension RestorationReport {
   /// Why the restored state is not the last one, or not the whole of it; nil if it is.
-  var flaw: String? {
-    guard !said.isEmpty else { return nil }
-    let ofAll = problems.filter { $0.kind == .application || $0.kind == .scene }.map(\.reason)
-    return
-      ([headline] + (launchProblem.map { ["Problem of the launch: \($0)"] } ?? []) + ofAll)
-      .joined(separator: " ")
-  }
+  var flaw: String? { said.isEmpty ? nil : said.joined(separator: " ") }
 }

@@ -1,12 +1,15 @@
 internal import ArchiveCodec
 
 extension SceneHost {
-  /// The windows as a save of the whole state asks them, also those that are not connected.
+  /// The windows as a save of the whole state asks them: those that are connected, or have something new to say.
   func prepareAll() -> SceneNodes {
     for scene in connectedScenes where scene.isMarked || scene.session.node.delegate != nil {
       scene.prepareSave()
     }
-    return parts(of: sessions.values.filter { !$0.isLeaving }.map(\.node))
+    return parts(
+      of: sessions.values.filter { session in
+        !session.isLeaving && (session.scene != nil || keeper.hasChanged(session.node))
+      }.map(\.node))
   }
 
   /// The windows of which nothing is stored.
@@ -73,11 +76,9 @@ extension SceneHost {
   public func deleteSavedUserActivities(
     withPersistentIdentifiers identifiers: Set<String>
   ) async throws(RestorationError) {
-    for session in openSessions {
+    for session in sessions.values {
       let identifier = session.node.content.activity?.persistentIdentifier
-      if let identifier, identifiers.contains(identifier) {
-        session.stateRestorationActivity = nil
-      }
+      if identifier.map(identifiers.contains) == true { session.stateRestorationActivity = nil }
     }
     try await saveSessions()
   }

@@ -96,7 +96,8 @@ public final class SceneHost {
   @discardableResult
   func readSessions(asSession: Bool) async throws(RestorationError) -> RestorationReport? {
     self.asSession = asSession
-    if keeper.settings.last != nil { keeper.settings.keptHost = self }
+    if keeper.settings.last != nil, keeper.autosave != nil { keeper.settings.keptHost = self }
+    unreadSessions = [:]
     var report: RestorationReport?
     if keeper.document == nil {
       let restored = try await keeper.restore { keeper.autosave?.roots() ?? [] }
@@ -128,7 +129,7 @@ public final class SceneHost {
   ///
   /// - Throws: As ``launch(asSession:)``. A key that is still locked is no error.
   public func protectedDataDidBecomeAvailable() async throws(RestorationError) {
-    if isLocked { try await launch(asSession: asSession) }
+    try await launch(asSession: asSession)
     keeper.autosave?.turns.change()
   }
 
@@ -172,6 +173,28 @@ public final class SceneHost {
   ) async throws(RestorationError) -> RestorableScene {
     try await connect(
       SceneSession(role, configurationName: configurationName), activity, toFront: true)
+  }
+
+  /// Shows a value in the window that already shows an equal one, or else in a new one.
+  ///
+  /// - Parameters:
+  ///   - value: The value, which is stored with the window.
+  ///   - role: The role of the window.
+  ///   - configurationName: The name of the configuration of windows for such values; any one if nil.
+  /// - Returns: The scene.
+  /// - Throws: ``RestorationError`` as ``connect(_:activity:)``; with `unsupportedValue` if the value cannot be encoded.
+  @discardableResult
+  public func open<Value: Hashable & Codable>(
+    showing value: Value, _ role: SceneRole = .windowApplication, configurationName: String? = nil
+  ) async throws(RestorationError) -> RestorableScene {
+    let shown = openSessions.first { session in
+      session.role == role && session.windowValue(Value.self) == value
+        && (configurationName ?? session.configurationName) == session.configurationName
+    }
+    if let shown { return try await connect(shown) }
+    let session = SceneSession(role, configurationName: configurationName)
+    try session.setWindowValue(value)
+    return try await connect(session, nil, toFront: true)
   }
 
   /// Connects a session, or brings its scene to the front.
@@ -221,14 +244,9 @@ public final class SceneHost {
       if session.state == .opening { session.isRestorable = configuration.isRestorable }
       session.node.content.configurationName = configuration.name
       session.node.content.dropActivity(expiredAt: keeper.settings.now())
-    } catch {
-      session.go(on: .fail)
-      throw error
-    }
-    do throws(RestorationError) {
       try await restore(scene, options)
     } catch {
-      (scene.restoration, session.failure) = (.failure(error), error)
+      session.failure = error
       session.go(on: .fail)
       throw error
     }
@@ -296,18 +314,15 @@ public final class SceneHost {
   private func newDelegate(
     _ configuration: SceneConfiguration
   ) async throws(RestorationError) -> any SceneDelegate {
-    do {
-      let delegate = try await configuration.makeDelegate()
-      if connectedScenes.contains(where: { $0.delegate === delegate }) {
-        throw RestorationError(
-          .noDelegate, "The delegate follows another scene. Make a new one for every scene.")
-      }
-      return delegate
-    } catch let error as RestorationError {
-      throw error
-    } catch {
+    let delegate: any SceneDelegate
+    do { delegate = try await configuration.makeDelegate() } catch {
       throw RestorationError(.noDelegate, "The scene's delegate could not be made: \(error.reason)")
     }
+    guard !scenes.values.contains(where: { $0.delegate === delegate }) else {
+      throw RestorationError(
+        .noDelegate, "The delegate follows another scene. Make a new one for every scene.")
+    }
+    return delegate
   }
 }
 

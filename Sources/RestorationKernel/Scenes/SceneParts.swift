@@ -14,6 +14,8 @@ struct SceneNodes {
   var asked: [SceneNode] = []
   /// The windows that go, with all below them.
   var leaving: [SceneNode] = []
+  var isEmpty: Bool { asked.isEmpty && leaving.isEmpty }
+
   /// Whether the names of those that go are stored again, by another save that follows at once.
   var leaveNames = false
 }
@@ -108,42 +110,25 @@ extension StateKeeper {
     try await Result { () async throws(ArchiveError) in
       try await turns.run { () async throws(ArchiveError) in
         guard let document else { return [] }
-        let scenes = document.scenes.map { (document[$0].place.name, document[$0].bodyRecord) }
-          .filter { !known.contains($0.0) }
-        // What the launch has read need not be asked of the file.
-        let bodies =
-          if let records = findings.records {
-            scenes.map { _, record in
-              Result { () throws(ArchiveError) in try records.decoder(of: record) }
-            }
-          } else {
-            try await inFileNow { (queue) throws(ArchiveError) in
-              let archive = try queue.file.archiveToRead()
-              return scenes.map { _, record in
-                Result { () throws(ArchiveError) in try archive?.record(record) }
-              }
-            }
-          }
-        return zip(scenes, bodies).map { scene, body in
-          (scene.0, read(body, of: scene.0).mapError { RestorationError(.content($0)) })
+        let slots = document.scenes.filter { !known.contains(document[$0].place.name) }
+        let bodies = try await stored(slots.map { document[$0].bodyRecord })
+        return slots.map { slot in
+          let name = document[slot].place.name
+          let body = bodies[document[slot].bodyRecord]
+          let read = Result { try node(name, body?.get(), at: slot) }
+          return (name, read.mapError { RestorationError(.content($0)) })
         }
       }
     }.mapError { RestorationError($0) }.get()
   }
 
-  private func read(
-    _ body: Result<KeyedDecoder?, ArchiveError>, of name: String
-  ) -> Result<SceneNode, any Error> {
-    Result {
-      guard let body = try body.get() else { throw ArchiveError(.malformed, subject: "no scene") }
-      var content = try body.decode(SceneContent.self, forKey: SceneContent.key)
-      content.dropActivity(expiredAt: settings.now())
-      let node = SceneNode(name, content)
-      if let slot = document?.scene(name) {
-        KnownObjects.shared.note(node, at: slot, of: owner)
-      }
-      return node
-    }
+  private func node(_ name: String, _ body: KeyedDecoder?, at slot: Int32) throws -> SceneNode {
+    guard let body else { throw ArchiveError(.malformed, subject: "no scene") }
+    var content = try body.decode(SceneContent.self, forKey: SceneContent.key)
+    content.dropActivity(expiredAt: settings.now())
+    let node = SceneNode(name, content)
+    KnownObjects.shared.note(node, at: slot, of: owner)
+    return node
   }
 
   /// Brings a window back, or shows one of which nothing is stored.
@@ -160,7 +145,7 @@ extension StateKeeper {
         asking.coming = nil
         autosave?.turns.change()
       }
-      while let slot = document?.scene(scene.identifier), let part = document?.walk(from: slot) {
+      while let slot = slot(of: scene), let part = document?.walk(from: slot) {
         let subject = document.map { LaunchSubject(element: $0[slot].id) }
         if let subject, findings.launch?.isLeftOut(subject) == true {
           throw RestorationError(
@@ -202,13 +187,13 @@ extension StateKeeper {
       let report = try await save { SavedParts(scenes: SceneNodes(leaving: scenes)) }
       guard report.outcome == .saved else { throw .notSaved(report.outcome) }
       // A save that blocked the actor may have come in the place of this one.
-    } while scenes.contains { document?.scene($0.identifier) != nil }
+    } while scenes.contains { slot(of: $0) != nil }
     try await inFile { (queue) throws(ArchiveError) in try queue.file.compactWithoutTrace() }
   }
 
   /// Lets nobody ask what is below a window that is not connected any more.
   func leave(_ scene: SceneNode) {
-    guard let document, let slot = document.scene(scene.identifier) else { return }
+    guard let document, let slot = slot(of: scene) else { return }
     // What references reach may be in other windows, too.
     var (left, stack): ([Int32], [Int32]) = ([], [slot])
     while let above = stack.popLast() {
@@ -221,7 +206,16 @@ extension StateKeeper {
 
   /// Whether nothing is stored of a window, as far as the keeper knows.
   func hasLost(_ scene: SceneNode) -> Bool {
-    document.map { $0.scene(scene.identifier) == nil } ?? false
+    document != nil && slot(of: scene) == nil
+  }
+
+  private func slot(of scene: SceneNode) -> Int32? {
+    if let slot = KnownObjects.shared.known(scene, to: owner)?.slot,
+      document?.elements.indices.contains(Int(slot)) == true
+    {
+      return slot
+    }
+    return document?.scene(scene.identifier)
   }
 
   /// Whether a window has said that it has changed, or is new.
@@ -232,14 +226,6 @@ extension StateKeeper {
 
   /// Whether somebody has changed whom no save has asked.
   var hasChanges: Bool { !KnownObjects.shared.isUnchanged(owner) }
-
-  /// Whether no window has anything to say, and none has roots, which nobody says to be others.
-  func isIdle(_ scenes: SceneNodes) -> Bool {
-    scenes.leaving.isEmpty
-      && scenes.asked.allSatisfy { scene in
-        scene.roots == nil && KnownObjects.shared.known(scene, to: owner)?.hasChanged == false
-      }
-  }
 
   /// - Throws: That nothing is known of what is stored: a save of windows alone would begin a new state.
   func checkIsKnown() throws(RestorationError) {

@@ -124,10 +124,10 @@ package protocol LinkingDirectory: StateDirectory {
 
 extension StateDirectory {
   /// The directory, if another place has its states, too.
+  ///
+  /// To ask a type whether it has a protocol takes longer than to compare it.
   var linked: (any LinkedDirectory)? {
-    // To ask a type whether it has a protocol takes longer than to compare it.
-    self is FileStateDirectory || self is MemoryStateDirectory
-      ? nil : self as? any LinkedDirectory
+    self is FileStateDirectory || self is MemoryStateDirectory ? nil : self as? any LinkedDirectory
   }
 
   package func moments(of name: String) -> MomentStore {

@@ -1,13 +1,13 @@
 internal import Synchronization
 
 /// A property wrapper that may be the field of a screen.
-private protocol RestorableField: SendableMetatype {
+protocol RestorableField: SendableMetatype {
   /// The key that the declaration gives, if it does, and the box of the wrapper that is stored at an address.
   static func field(at place: UnsafeRawPointer) -> (key: String?, box: any AnyValueBox)
 }
 
 extension Restored: RestorableField {
-  fileprivate static func field(
+  static func field(
     at place: UnsafeRawPointer
   ) -> (key: String?, box: any AnyValueBox) {
     let slot = unsafe place.assumingMemoryBound(to: Self.self).pointee.slot
@@ -17,14 +17,12 @@ extension Restored: RestorableField {
 
 /// The fields with ``Restored`` of the screens of one class, which are found once for each class.
 struct ScreenFields: Sendable {
-  private typealias Field = (name: String, offset: Int, type: any RestorableField.Type)
+  typealias Field = (name: String, offset: Int, type: any RestorableField.Type)
 
   private static let known = Mutex<[ObjectIdentifier: [Field]]>([:])
 
-  /// Whether fields are found in a class: none is in one without reflection metadata.
-  static func has(_ type: AnyClass) -> Bool { !fields(of: type).isEmpty }
-
-  private static func fields(of type: AnyClass) -> [Field] {
+  /// The fields of a class; none are found in one without reflection metadata.
+  static func fields(of type: AnyClass) -> [Field] {
     if let fields = known.withLock({ $0[ObjectIdentifier(type)] }) { return fields }
     var fields: [Field] = []
     StoredProperties.forEach(of: type) { name, offset, type in

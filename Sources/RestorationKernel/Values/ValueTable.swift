@@ -198,7 +198,7 @@ package final class ValueTable: Sendable {
       let turned = state.hidden.symmetricDifference(hidden ?? state.hidden).union(leaving)
       let others = turned.isEmpty ? [] : state.entries.keys.filter { turned.contains($0.window) }
       for name in others { state.change(name) }
-      (state.hidden, state.leaving) = (hidden ?? state.hidden, leaving)
+      if let hidden { (state.hidden, state.leaving) = (hidden, leaving) }
       let names = state.changed.keys.sorted { $0.tag < $1.tag }
       return (state.changed, names.map { ($0, state.row($0)) })
     }
@@ -290,8 +290,9 @@ package final class ValueTable: Sendable {
     }
   }
 
-  /// Lets all values be those of their declarations, before another state is restored.
+  /// Lets all values be those of their declarations, before another state is restored; until then none is stored.
   func reset() {
+    state.withLock { $0.file = nil }
     for box in state.withLock({ $0.entries.values.compactMap(\.box) }) { box.reset() }
     beginAnew(withUnread: false)
   }
@@ -377,7 +378,7 @@ package final class ValueTable: Sendable {
     noteUse(name)
     let id = ObjectIdentifier(screen)
     state.withLock { if $0.unreached.count < 64 { $0.unreached[id] = Screen(screen: screen) } }
-    if ScreenFields.has(type(of: screen)) { return }
+    guard ScreenFields.fields(of: type(of: screen)).isEmpty else { return }
     note(.fieldsNotFound(className: String(nameOf: type(of: screen))))
     noteUnstored()
   }

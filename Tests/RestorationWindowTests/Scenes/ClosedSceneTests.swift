@@ -58,9 +58,7 @@ final class ClosedSceneTests: XCTestCase {
       let identifier = scene.session.persistentIdentifier
       try root(of: scene).value = "typed at last"
       scene.needsSave = true
-      #if !RESTORATION_NEXT
       DraftModel(scene).draft = "last draft"
-      #endif
       let other = try await open(2, in: host)
       try await host.close(scene)
       XCTAssertEqual(host.closedSessions.map(\.persistentIdentifier), [identifier])
@@ -78,9 +76,7 @@ final class ClosedSceneTests: XCTestCase {
       let again = try await host.reopen(closed)
       XCTAssertEqual(again.session.persistentIdentifier, identifier)
       XCTAssertEqual(try root(of: again).value, "typed at last")
-      #if !RESTORATION_NEXT
       XCTAssertEqual(DraftModel(again).draft, "last draft")
-      #endif
       XCTAssertEqual(host.closedSessions, [])
       XCTAssertNil(closed.closedAt)
       XCTAssertEqual(host.openSessions.first, again.session)
@@ -146,7 +142,6 @@ final class ClosedSceneTests: XCTestCase {
   }
   #endif
 
-  #if !RESTORATION_NEXT
   func testASceneThatIsOpenedAgainIsToBeSavedSoThatItsFileSaysThatItIsOpen() async throws {
     let first = try await host()
     let scene = try await open(1, in: first)
@@ -162,7 +157,6 @@ final class ClosedSceneTests: XCTestCase {
     XCTAssertEqual(next.openSessions, [scene.session])
     XCTAssertEqual(next.closedSessions, [])
   }
-  #endif
 
   func testADiscardedClosedSceneIsGone() async throws {
     let host = try await host()
@@ -177,7 +171,6 @@ final class ClosedSceneTests: XCTestCase {
     XCTAssertEqual(error?.code, .notConnected)
   }
 
-  #if !RESTORATION_NEXT
   func testAnEndThatClosesAllScenesLeavesNoneToBeOpenedAgain() async throws {
     let first = try await host()
     let scene = try await open(1, in: first)
@@ -189,9 +182,7 @@ final class ClosedSceneTests: XCTestCase {
     XCTAssertEqual(next.closedSessions, [])
     XCTAssertNil(app.bytes(of: scene.session.persistentIdentifier))
   }
-  #endif
 
-  #if !RESTORATION_NEXT
   func testASceneThatIsNotRestorableIsGoneWhenItIsClosed() async throws {
     let host = try await host()
     let scene = try await open(1, in: host)
@@ -200,9 +191,7 @@ final class ClosedSceneTests: XCTestCase {
     XCTAssertEqual(host.closedSessions, [])
     XCTAssertNil(app.bytes(of: scene.session.persistentIdentifier))
   }
-  #endif
 
-  #if !RESTORATION_NEXT
   func testASceneThatCannotBeSavedIsClosedAllTheSameAndComesBackAsItIsStored() async throws {
     let host = try await host()
     let scene = try await open(1, in: host)
@@ -218,7 +207,6 @@ final class ClosedSceneTests: XCTestCase {
     let again = try await host.reopen(scene.session)
     XCTAssertEqual(try root(of: again).value, "1")
   }
-  #endif
 
   #if !RESTORATION_NEXT
   func testTheListSaysWhatIsClosedAlsoIfTheFileCannot() async throws {

@@ -228,7 +228,8 @@ final class SceneActivityTests: XCTestCase {
     product.invalidate()
     app.delegates[0].activity = product
     let report = try await host.save(scene)
-    XCTAssertEqual(report.notes, [notStored("product", "it was invalidated. Return nil for no activity.")])
+    XCTAssertEqual(
+      report.notes, [notStored("product", "it was invalidated. Return nil for no activity.")])
     XCTAssertNil(scene.session.stateRestorationActivity)
     XCTAssertNil(try app.storedScene(scene.session.persistentIdentifier)?.activity)
   }

@@ -49,7 +49,6 @@ final class SceneOrderTests: XCTestCase {
       } + ["hostDidFinishRestoringScenes"])
   }
 
-  #if !RESTORATION_NEXT
   func testAnEqualValueOfAnotherRoleOrConfigurationIsShownInASceneOfItsOwn() async throws {
     let host = SceneHost(try app.launch.keeper())
     let other = SceneRole(rawValue: "external")
@@ -78,5 +77,4 @@ final class SceneOrderTests: XCTestCase {
     XCTAssertTrue(any === scenes[1])
     XCTAssertEqual(host.openSessions.count, 3)
   }
-  #endif
 }

@@ -347,7 +347,6 @@ final class SceneTests: XCTestCase {
     XCTAssertEqual(host.openSessions, [])
   }
 
-  #if !RESTORATION_NEXT
   func testAnActivityGoesToTheSceneThatWasUsedLastOrElseToANewOne() async throws {
     let host = try await app.host()
     let incoming = app.activity(1)
@@ -381,9 +380,7 @@ final class SceneTests: XCTestCase {
       ])
     XCTAssertEqual(host.openSessions, [other.session, new.session])
   }
-  #endif
 
-  #if !RESTORATION_NEXT
   func testAValueThatIsShownComesToTheFront() async throws {
     let host = try await app.host()
     let one = try await host.open(showing: "one")
@@ -397,7 +394,6 @@ final class SceneTests: XCTestCase {
     XCTAssertEqual(next.openSessions[0].windowValue(String.self), "changed")
     XCTAssertNil(next.openSessions[0].windowValue(Int.self))
   }
-  #endif
 
   private struct Unstorable: Hashable, Codable {
     init() {}
@@ -405,7 +401,6 @@ final class SceneTests: XCTestCase {
     func encode(to encoder: any Encoder) throws { throw CancellationError() }
   }
 
-  #if !RESTORATION_NEXT
   func testAValueThatCannotBeShownIsRefusedAndOpensNothing() async throws {
     let host = try await app.host()
     var error = await restorationError { try await host.open(showing: Unstorable()) }
@@ -416,12 +411,10 @@ final class SceneTests: XCTestCase {
     XCTAssertEqual(error?.code, .noConfiguration)
     XCTAssertEqual(host.openSessions, [])
   }
-  #endif
 
   private final class BareDelegate: @MainActor SceneDelegate {}
   private final class BareHostDelegate: @MainActor SceneHostDelegate {}
 
-  #if !RESTORATION_NEXT
   func testDelegatesThatImplementNothingAreEnough() async throws {
     var identifiers: [String] = []
     for _ in 1...2 {
@@ -441,7 +434,6 @@ final class SceneTests: XCTestCase {
       withExtendedLifetime(hostDelegate) {}
     }
   }
-  #endif
 
   #if !RESTORATION_NEXT
   func testChangesOfAHostAreASequenceThatEndsWithIt() async throws {
@@ -455,7 +447,6 @@ final class SceneTests: XCTestCase {
   }
   #endif
 
-  #if !RESTORATION_NEXT
   func testTheHostSaysWhyItsScenesComeBack() async throws {
     let first = try await app.host()
     XCTAssertEqual(first.restoreReason, .pristine)
@@ -474,5 +465,4 @@ final class SceneTests: XCTestCase {
     XCTAssertEqual(session.restoreReason, .session)
     XCTAssertEqual(session.openSessions.count, 1)
   }
-  #endif
 }

@@ -98,22 +98,22 @@ extension StoreLink: StateLink {
     after call: LinkedCall, isolation: isolated (any Actor)?
   ) async -> (outcome: LinkOutcome, refusedMoment: String?) {
     if let stored = file.stored { remote.noteHere(stored) }
-    remote.history.withLock { $0.held = nil }
+    if case .putBack = call { remote.history.withLock { $0.held = nil } }
     switch call {
     case .look: await check(claims: false)
     case .close: await release()
     case .save:
       noteIfGone()
-      let outcome = await sendWithPatience()
+      let status = await sendWithPatience()
       defer { refusal = nil }
-      return (outcome.forLibrary, refusal?.description)
+      return (status.outcome, refusal?.description)
     default:
       noteIfGone(isUnwanted: call == .discard)
-      let outcome = await send()
-      if call == .remove, case .sent = outcome, let unremoved {
+      let status = await send()
+      if call == .remove, status == .current, let unremoved {
         return (.unsent(.storeUnavailable(unremoved)), nil)
       }
-      return (outcome.forLibrary, nil)
+      return (status.outcome, nil)
     }
     return (.sent, nil)
   }
@@ -134,12 +134,13 @@ extension StoreLink: StateLink {
   }
 }
 
-extension RemoteOutcome {
-  fileprivate var forLibrary: LinkOutcome {
+extension RemoteStatus {
+  /// What became of a state that was sent.
+  fileprivate var outcome: LinkOutcome {
     switch self {
-    case .sent: .sent
     case .unsent(let error): .unsent(.storeUnavailable(error))
     case .conflict(let conflict): .refused(Refusal(because: conflict))
+    default: .sent
     }
   }
 }

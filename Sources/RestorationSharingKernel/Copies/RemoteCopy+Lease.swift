@@ -25,21 +25,12 @@ extension RemoteCopy {
     return lease.holder != leasing.holder && lease.end > leasing.now()
   }
 
-  /// Notes the lease on the state of the store.
-  func noteLease(of state: RemoteState?) {
-    let lease = state.flatMap { RemoteContent($0.bytes).lease }
-    take(.leased(lease))
-  }
-
   /// Whether this process has the lease, as far as it knows.
   var hasLease: Bool {
     guard let leasing else { return false }
     let state = state
     return state.lease?.holder == leasing.holder && state.theirs == nil
   }
-
-  /// Forgets the lease, so that it is no longer renewed.
-  func forgetLease() { take(.released) }
 
   /// Whether the lease is let go as soon as the store has the local state.
   var endsLease: Bool {

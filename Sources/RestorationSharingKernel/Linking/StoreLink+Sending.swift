@@ -8,11 +8,11 @@ extension StoreLink {
   ///
   /// One change is sent at a time; changes that came meanwhile are sent together.
   @discardableResult
-  func send(isolation: isolated (any Actor)? = #isolation) async -> RemoteOutcome {
+  func send(isolation: isolated (any Actor)? = #isolation) async -> RemoteStatus {
     // A sending that is under way may be older than the changes that were written before this call.
     if let sending = remote.sending, remote.isBeingSent { return await sending.value }
     await sent()
-    guard remote.needsSending else { return .sent }
+    guard remote.needsSending else { return .current }
     let task = Task {
       _ = isolation
       return await sendAll()
@@ -23,9 +23,9 @@ extension StoreLink {
 
   /// Sends, and with a copy that lasts waits only a short time for the answer: the save
   /// is on the disk.
-  func sendWithPatience(isolation: isolated (any Actor)? = #isolation) async -> RemoteOutcome {
+  func sendWithPatience(isolation: isolated (any Actor)? = #isolation) async -> RemoteStatus {
     guard remote.isLasting else { return await send() }
-    let (answers, answer) = AsyncStream.makeStream(of: RemoteOutcome?.self)
+    let (answers, answer) = AsyncStream.makeStream(of: RemoteStatus?.self)
     Task {
       _ = isolation
       let outcome = await send()
@@ -41,57 +41,50 @@ extension StoreLink {
     let outcome = await Task { await answers.first { _ in true } ?? nil }.value
     if let outcome { return outcome }
     // Changes that were sent all the same count.
-    guard remote.isUnsent else { return .sent }
-    let error = RemoteStoreError(
-      .unavailable,
-      "\(remote.store.location) has not answered in \(Self.patience). The state is sent when it"
-        + " does.")
-    remote.tell(.unsent(error))
-    return .unsent(error)
+    guard remote.isUnsent else { return .current }
+    let status = RemoteStatus.unsent(
+      RemoteStoreError(
+        .unavailable,
+        "\(remote.store.location) has not answered in \(Self.patience). The state is sent when it"
+          + " does."))
+    remote.tell(status)
+    return status
   }
 
   private static let patience = Duration.seconds(2)
 
-  private func sendAll() async -> RemoteOutcome {
+  private func sendAll() async -> RemoteStatus {
     defer { remote.sending = nil }
     // If there is nothing to send, the store is not asked, so its status does not change.
     let asksStore = remote.isUnsent || remote.isRenewalDue
-    let outcome: RemoteOutcome
-    do {
-      outcome = try await exchange()
-    } catch {
-      outcome = .unsent(RemoteStoreError(error))
-    }
-    switch outcome {
-    case .sent:
-      if asksStore { remote.tell(.current) }
+    let status: RemoteStatus
+    do { status = try await exchange() } catch { status = .unsent(RemoteStoreError(error)) }
+    if asksStore || status != .current { remote.tell(status) }
+    if case .unsent = status { tryAgain() }
+    if status == .current {
       await endLease()
       await sendRemovedMoments()
-    case .unsent(let error):
-      remote.tell(.unsent(error))
-      tryAgain()
-    case .conflict(let conflict): remote.tell(.conflict(conflict))
     }
-    return outcome
+    return status
   }
 
   /// Writes until the store has all changes, or another machine's state is in the way.
-  private func exchange() async throws -> RemoteOutcome {
+  private func exchange() async throws -> RemoteStatus {
     if let theirs = remote.theirs { return .conflict(conflict(with: theirs)) }
     try remote.prove()
     remote.noteIfReplaced()
     try await sendMoments()
     if let outcome = try await lookForOthers() { return outcome }
     for round in 0..<Self.largestRoundCount {
-      guard let outgoing = try remote.outgoing() else { return .sent }
+      guard let outgoing = try remote.outgoing() else { return .current }
       if try await write(outgoing) {
         // The state is written after its place.
         if outgoing.attempt.kind == .place { continue }
-        return .sent
+        return .current
       }
       let state = try await remote.store.load(remote.name)
       switch try remote.compare(state) {
-      case .settled where !remote.isUnsent: return .sent
+      case .settled where !remote.isUnsent: return .current
       case .settled: break
       case .older where round == Self.largestRoundCount - 1: return oppose(state)
       case .asBefore, .older: try await Self.pause(round)
@@ -107,12 +100,12 @@ extension StoreLink {
   /// Looks whether another machine has the state or has written it, unless that is known.
   ///
   /// - Returns: The outcome if another machine's state counts; nil if nothing is in the way.
-  private func lookForOthers() async throws -> RemoteOutcome? {
+  private func lookForOthers() async throws -> RemoteStatus? {
     if !remote.isFetched || remote.isUnclear || remote.mayBeThere {
       let state = try await remote.store.load(remote.name)
       if case .changed = try remote.compare(state) {
         // There are no local changes, so a newer state is in the way of nothing.
-        guard remote.isUnsent else { return .sent }
+        guard remote.isUnsent else { return .current }
         return oppose(state)
       }
       remote.take(.asked)
@@ -154,7 +147,7 @@ extension StoreLink {
     return true
   }
 
-  private func oppose(_ state: RemoteState?) -> RemoteOutcome {
+  private func oppose(_ state: RemoteState?) -> RemoteStatus {
     remote.take(.opposed(state))
     return .conflict(conflict(with: state))
   }

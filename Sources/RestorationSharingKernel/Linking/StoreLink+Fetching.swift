@@ -115,7 +115,7 @@ extension StoreLink {
       // The lease ends by itself.
     }
     // If the state was claimed again meanwhile, its lease stays and is renewed.
-    if remote.endsLease { remote.forgetLease() }
+    if remote.endsLease { remote.take(.released) }
   }
 
   private func adopt(_ state: RemoteState?) throws(ArchiveError) {
@@ -141,7 +141,7 @@ extension StoreLink {
     do { try remote.prove() } catch { return }
     let isOwn = remote.isUnsent || remote.isRenewalDue
     if remote.needsSending {
-      guard case .sent = await send(), !isOwn else { return }
+      guard await send() == .current, !isOwn else { return }
     }
     do {
       for round in 0..<Self.largestRoundCount {
@@ -151,7 +151,7 @@ extension StoreLink {
         switch try remote.compare(state) {
         case .asBefore, .settled:
           if claims, remote.obstacle(in: state) != nil {
-            remote.noteLease(of: state)
+            remote.take(.leased(state.flatMap { RemoteContent($0.bytes).lease }))
             tellNewer(state)
             return
           }
