@@ -43,7 +43,7 @@ let next = (
     "ArchiveForge", "TestSupport", "RestorationTreeTests", "RestorationValueTests",
     "RestorationWindowTests",
     "RestorationTestingTests", "KernelTests",
-    "LaunchedApps", "LaunchTests",
+    "LaunchedApps", "LaunchedAppsNow", "LaunchTests",
     "CSecret", "RestorationSecretService", "RestorationSecretServiceTests",
     "CPostgreSQL", "RestorationPostgreSQL", "RestorationPostgreSQLTests",
     "CGTK4", "RestorationGTK",
@@ -110,14 +110,9 @@ let next = (
       "WholeError.swift",
     ],
     "LaunchedApps": [
-      "Busy.swift", "Counting.swift", "EndingElsewhere.swift", "Forking.swift",
-      "LaunchedApps.swift", "Refusing.swift", "Signals.swift", "SlowRestore.swift",
-      "TwoVersions.swift", "WithoutPermission.swift",
-    ],
-    "LaunchTests": [
-      "BusyTests.swift", "EndingElsewhereTests.swift", "EnvironmentTests.swift",
-      "ForkTests.swift", "LaunchedApp.swift", "NotedProblemsAtEndTests.swift", "SignalTests.swift",
-      "SlowRestoreTests.swift", "TypedWordsTests.swift",
+      "Busy.swift", "Counting.swift", "Descriptors.swift", "Drive.swift", "EndingElsewhere.swift",
+      "Forking.swift", "LaunchedApps.swift", "Mistakes", "ReadmeWindows.swift", "Refusing.swift",
+      "Signals.swift", "SlowRestore.swift", "TwoVersions.swift", "WithoutPermission.swift",
     ],
     "RestorationWindowTests": [
       "Engine/CallCountTests.swift", "Engine/ClaimTests.swift", "Engine/InstanceEdgeTests.swift",
@@ -126,10 +121,13 @@ let next = (
       "Engine/TwoKeepersTests.swift", "Engine/UndecodedStateTests.swift",
       "Engine/UnreadStateTests.swift", "Interface", "Keeping/AutosaveDiscardTests.swift",
       "Keeping/AutosaveHoldingTests.swift", "Keeping/AutosaveOtherSavesTests.swift",
-      "Keeping/UnstoredTests.swift",
+      "Keeping/HostHistory.swift", "Keeping/KilledAppTests.swift",
+      "Keeping/RestorationEndTests.swift", "Keeping/SceneShortHistoryTests.swift",
+      "Keeping/UnstoredTests.swift", "Preservation/KeptStateTests.swift",
       "Preservation/ChangeTests.swift", "Preservation/HostileTreeTests.swift",
       "Preservation/KeptBoundTests.swift", "Preservation/LimitsTests.swift",
       "Reports/ErrorWordsTests.swift", "Reports/NotedProblemsTests.swift",
+      "Reports/ReportedProblemTests.swift",
       "Restoration/LateNodeTests.swift", "Restoration/VersionHistoryTests.swift",
       "Scenes/ClosedSceneTests.swift", "Scenes/SceneStorageEdgeTests.swift",
       "Scenes/SceneStorageTests.swift", "Scenes/SceneTests.swift",
@@ -146,7 +144,7 @@ let next = (
     "RestorationValueTests": ["Keeping", "Preservation", "Reports", "Values"],
     "RestorationTreeTests": [
       "Engine/CallOrderTests.swift",
-      "Engine/FailedReadTests.swift", "Engine/FailedSaveTests.swift",
+      "Activities", "Engine/FailedReadTests.swift", "Engine/FailedSaveTests.swift",
       "Engine/KeyReuseTests.swift", "Engine/LateWriteTests.swift", "Engine/LaunchGuardTests.swift",
       "Engine/OpenFileTests.swift",
       "Engine/LockedTests.swift", "Engine/NodeGuardTrialTests.swift",
@@ -411,7 +409,7 @@ if isNext {
       }
     }
     // Snippets do not build yet, so nothing but a dependency builds the programs.
-    if target.name == "LaunchTests" { target.dependencies.append("LaunchedApps") }
+    if target.name == "LaunchTests" { target.dependencies += ["LaunchedApps", "LaunchedAppsNow"] }
     target.swiftSettings?.append(.define("RESTORATION_NEXT"))
   }
 }

@@ -20,7 +20,6 @@ final class TypedWordsTests: XCTestCase {
     XCTAssertEqual(app.end(by: SIGTERM), .killed(by: SIGTERM))
   }
 
-  #if !RESTORATION_NEXT
   func testWordsThatALateRestoreReplacesAreInTheStateOfAnAppThatIsKilled() throws {
     let home = try TemporaryDirectory()
     var app = try LaunchedApp("Drive", "mounted", home: home)
@@ -31,8 +30,14 @@ final class TypedWordsTests: XCTestCase {
     XCTAssertEqual(try app.line(), "")
     XCTAssertEqual(try app.ask("two"), "two, 1 kept")
     XCTAssertEqual(app.end(by: SIGKILL), .killed(by: SIGKILL))
+    #if RESTORATION_NEXT
+    // What did not decode before is what the launch offers first; the words after it are kept.
+    let back = "one"
+    #else
+    let back = "two"
+    #endif
     app = try LaunchedApp("Drive", "mounted", home: home)
-    XCTAssertEqual(try app.line(), "two")
+    XCTAssertEqual(try app.line(), back)
     XCTAssertEqual(try app.ask("mount"), "one, 1 kept")
     XCTAssertEqual(app.end(by: SIGKILL), .killed(by: SIGKILL))
     app = try LaunchedApp("Drive", "mounted", home: home)
@@ -40,5 +45,4 @@ final class TypedWordsTests: XCTestCase {
     XCTAssertEqual(try app.ask("one and more"), "one and more, 1 kept")
     XCTAssertEqual(app.end(by: SIGKILL), .killed(by: SIGKILL))
   }
-  #endif
 }

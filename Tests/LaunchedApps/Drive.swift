@@ -26,6 +26,8 @@ enum Drive {
 
 @MainActor
 private final class DriveEditor: @MainActor RestorableNode {
+  struct NotMounted: Error {}
+
   static var isMounted = false
   let restorationIdentifier = "editor"
   var words = "" {
@@ -35,7 +37,11 @@ private final class DriveEditor: @MainActor RestorableNode {
   func encodeRestorableState(with coder: StateEncoder) { coder.encode(words, forKey: "words") }
 
   func decodeRestorableState(with coder: StateDecoder) throws {
+    #if RESTORATION_NEXT
+    guard Self.isMounted else { throw NotMounted() }
+    #else
     guard Self.isMounted else { return coder.keep(because: "The drive is not mounted.") }
+    #endif
     words = try coder.decode(forKey: "words")
   }
 }

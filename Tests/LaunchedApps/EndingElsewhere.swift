@@ -21,15 +21,7 @@ enum EndingElsewhere {
     }
     let keeper = try await Restoration.begin("org.example.notes", signals: [])
     let host = SceneHost(keeper)
-    #if RESTORATION_NEXT
-    host.register(SceneConfiguration { Window() })
-    try await host.launch()
-    await host.restoreScenes()
-    if Window.all.isEmpty { try await host.open() }
-    keeper.autosave { [] }
-    #else
     _ = try await host.start(SceneConfiguration { Window() })
-    #endif
     guard let window = Window.all.first else { return }
     print("back \(count), window “\(window.note?.draft ?? "")”")
     count += 1
@@ -40,9 +32,7 @@ enum EndingElsewhere {
     case "queue": DispatchQueue.main.async { exit(0) }
     case "Restoration": await onMainQueue { print("stored \(Restoration.endNow())") }
     case "keeper": await onMainQueue { print("stored \(keeper.endNow())") }
-    #if !RESTORATION_NEXT
     case "host": await onMainQueue { print("stored \(host.endNow())") }
-    #endif
     default: exit(0)
     }
     try await Task.sleep(for: .seconds(60))

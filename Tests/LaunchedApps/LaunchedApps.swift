@@ -6,31 +6,28 @@
 /// chooses the program.
 @main
 enum LaunchedApps {
-  #if RESTORATION_NEXT
-  @MainActor private static let programs: [String: @MainActor () async throws -> Void] = [
-    "Busy": Busy.main, "Counting": Counting.main, "EndingElsewhere": EndingElsewhere.main,
-    "Forking": Forking.main, "Refusing": Refusing.main, "Signals": Signals.main,
-    "SlowRestore": SlowRestore.main, "TwoVersions": TwoVersions.main,
-    "WithoutPermission": WithoutPermission.main,
-  ]
-  #else
-  @MainActor private static let programs: [String: @MainActor () async throws -> Void] = [
-    "Busy": Busy.main,
-    "Counting": Counting.main,
-    "Descriptors": Descriptors.main,
-    "Drive": Drive.main,
-    "EndingElsewhere": EndingElsewhere.main,
-    "FailingNote": FailingNote.main,
-    "Forking": Forking.main,
-    "Mistakes": Mistakes.main,
-    "ReadmeWindows": ReadmeWindows.main,
-    "Refusing": Refusing.main,
-    "Signals": Signals.main,
-    "SlowRestore": SlowRestore.main,
-    "TwoVersions": TwoVersions.main,
-    "WithoutPermission": WithoutPermission.main,
-  ]
-  #endif
+  @MainActor private static var programs: [String: @MainActor () async throws -> Void] {
+    var programs: [String: @MainActor () async throws -> Void] = [
+      "Busy": Busy.main,
+      "Counting": Counting.main,
+      "Descriptors": Descriptors.main,
+      "Drive": Drive.main,
+      "EndingElsewhere": EndingElsewhere.main,
+      "Forking": Forking.main,
+      "Mistakes": Mistakes.main,
+      "ReadmeWindows": ReadmeWindows.main,
+      "Refusing": Refusing.main,
+      "Signals": Signals.main,
+      "SlowRestore": SlowRestore.main,
+      "TwoVersions": TwoVersions.main,
+      "WithoutPermission": WithoutPermission.main,
+    ]
+    // Its test reads what the new core does not note.
+    #if !RESTORATION_NEXT
+    programs["FailingNote"] = FailingNote.main
+    #endif
+    return programs
+  }
 
   @MainActor static func main() async throws {
     setvbuf(stdout, nil, _IOLBF, 0)

@@ -49,6 +49,7 @@ extension StateKeeper {
     }
     var report = opened.report
     (report.stateName, report.otherInstances) = (known.stateName, known.others)
+    if !known.others.isEmpty { known.others.say(known.stateName) }
     if settings.values != nil || opened.stored?.values.isEmpty == false {
       values.restore(opened, in: file, isRetry: had != nil)
     }

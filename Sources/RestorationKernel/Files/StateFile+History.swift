@@ -50,6 +50,8 @@ extension StateFile {
         .truncated, offset: file?.byteCount ?? 0, location: claim.main.location)
     }
     let key = try? key()
+    // What is stored gives way to nothing that cannot be read.
+    if let key { _ = try open(moment, claim, key) }
     try put(file, claim, keeping: isDiscarded(claim, key) ? nil : .putBack)
     mark = nil
     forgetStored()

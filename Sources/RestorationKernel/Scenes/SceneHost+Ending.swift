@@ -90,7 +90,9 @@ extension SceneHost {
       if closingScenes {
         try await discard(openSessions + closedSessions)
       } else {
-        let report = try await keeper.save { keeper.parts(keeper.autosave?.roots()) }
+        let report = try await keeper.save(byItself: true) {
+          keeper.parts(keeper.autosave?.roots())
+        }
         guard report.outcome == .saved else { throw .notSaved(report.outcome) }
       }
     }

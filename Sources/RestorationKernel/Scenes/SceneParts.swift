@@ -229,9 +229,8 @@ extension StateKeeper {
 
   /// - Throws: That nothing is known of what is stored: a save of windows alone would begin a new state.
   func checkIsKnown() throws(RestorationError) {
-    if document != nil { return }
-    // A state that was discarded is known to be empty.
-    if findings.hasTriedToRestore, case .success? = findings.lastRestore { return }
+    // What could not be read becomes a moment before the first change.
+    if document != nil || findings.hasTriedToRestore { return }
     throw RestorationError(
       .notConnected, "Nothing is known of the stored windows. Launch the host first.")
   }

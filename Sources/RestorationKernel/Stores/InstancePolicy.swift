@@ -1,3 +1,5 @@
+internal import ArchiveCodec
+
 /// What happens when another instance of the app has the state already.
 public enum InstancePolicy: Hashable, Sendable {
   /// The later instance has a state of its own, with the first free number: `main~2`,
@@ -62,5 +64,15 @@ extension [OtherInstance] {
   func sentence(_ stateName: String?) -> String {
     guard let stateName, !isEmpty else { return "" }
     return " The state is \(stateName), since \(map(\.description).joined(separator: ", "))."
+  }
+
+  /// Says that the user sees the state of another process, since nothing else explains an app that looks empty.
+  func say(_ stateName: String?) {
+    guard let stateName, allSatisfy({ $0.process != ArchiveError.thisProcess }) else { return }
+    Problems.say([
+      "Another instance of the app runs: \(map(\.description).joined(separator: ", ")). So this one has"
+        + " the state \(stateName), and does not show what the other one saves. End the other one, and"
+        + " launch again, to see its state."
+    ])
   }
 }

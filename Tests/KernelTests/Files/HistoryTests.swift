@@ -104,6 +104,25 @@ final class HistoryTests: FileTestCase {
     XCTAssertEqual(try open(file).tree?.texts, [1: "first"])
   }
 
+  func testAMomentThatCannotBeReadIsNotPutBackAndNothingChanges() throws {
+    try launch(saving: [1: "first"])
+    let file = file()
+    try open(file).opened.mark?.endRestore()
+    let moment = try XCTUnwrap(try file.keepMoment(.version))
+    try save([1: "second"], to: file)
+    let memory = directory.base.memory(named: "main.history-\(moment.id)")
+    memory.bytes?[100] ^= 1
+    let before = bytes()
+    XCTAssertThrowsError(try file.putBack(moment)) { error in
+      XCTAssertEqual((error as? ArchiveError)?.code, .damaged)
+    }
+    XCTAssertEqual(bytes(), before)
+    XCTAssertEqual(try reasons(file), [.version])
+    try save([2: "third"], to: file)
+    try file.close()
+    XCTAssertEqual(try launch()?.texts, [1: "second", 2: "third"])
+  }
+
   // MARK: No trace
 
   /// A state with a window, which is a record with a name of its own, and moments of it.

@@ -91,7 +91,14 @@ enum ScreenMistakes {
     let host = SceneHost(try await Restoration.begin("org.example.mistakes"))
     _ = try await host.start(SceneConfiguration { Window() })
     for scene in host.connectedScenes {
-      for _ in 0..<3 { _ = try await host.saveEverything(of: scene) }
+      for _ in 0..<3 {
+        #if RESTORATION_NEXT
+        scene.needsSave = true
+        _ = try await host.save(scene)
+        #else
+        _ = try await host.saveEverything(of: scene)
+        #endif
+      }
     }
     await Restoration.end()
   }

@@ -3,7 +3,12 @@ import RestorationKit
 import TestSupport
 
 enum HostOperation: CaseIterable {
-  case save, saveEverything, open, close, disconnect, terminate, discardAll, launch
+  case save, open, close, disconnect, terminate, discardAll, launch
+  #if RESTORATION_NEXT
+  case endNow
+  #else
+  case saveEverything
+  #endif
 }
 
 /// A short life of an app with two windows.
@@ -44,10 +49,14 @@ final class HostHistory: ShortHistory<HostOperation> {
       if let scene = host?.connectedScenes.first {
         try await save(scene) { try await $0.save(scene) }
       }
+    #if RESTORATION_NEXT
+    case .endNow: try endNow()
+    #else
     case .saveEverything:
       if let scene = host?.connectedScenes.first {
         try await save(scene) { try await $0.saveEverything(of: scene) }
       }
+    #endif
     case .open: try await open()
     case .close:
       guard let scene = host?.connectedScenes.first else { return }
@@ -81,17 +90,35 @@ final class HostHistory: ShortHistory<HostOperation> {
   private func save(
     _ scene: RestorableScene, _ body: (SceneHost) async throws -> PreservationReport
   ) async throws {
-    guard let host, let window = scene.delegate as? Window else { return }
-    saveCount += 1
-    let (name, text) = (scene.session.persistentIdentifier, "text \(saveCount)")
-    window.root.value = text
-    allowed[name, default: [nil, ""]].insert(text)
+    guard let host, let (name, text) = change(scene) else { return }
     arm()
     let report = try await body(host)
     guard !process.hasEnded else { return }
     if report.outcome != .saved { fail("\(report)") }
     allowed[name] = [text]
   }
+
+  /// Shows another text in a window; gives the window's name and the text.
+  private func change(_ scene: RestorableScene) -> (name: String, text: String)? {
+    guard let window = scene.delegate as? Window else { return nil }
+    saveCount += 1
+    let (name, text) = (scene.session.persistentIdentifier, "text \(saveCount)")
+    window.root.value = text
+    allowed[name, default: [nil, ""]].insert(text)
+    return (name, text)
+  }
+
+  #if RESTORATION_NEXT
+  private func endNow() throws {
+    guard let host else { return }
+    let changes = host.connectedScenes.compactMap { change($0) }
+    arm()
+    let isStored = host.endNow(within: .seconds(60))
+    guard !process.hasEnded else { return }
+    if !isStored { fail("endNow has stored nothing") }
+    for (name, text) in changes { allowed[name] = [text] }
+  }
+  #endif
 
   private func discard(
     _ sessions: [SceneSession], _ body: (SceneHost) async throws -> Void
@@ -125,6 +152,9 @@ final class HostHistory: ShortHistory<HostOperation> {
 
   private func check(_ host: SceneHost) {
     shown = [:]
+    #if RESTORATION_NEXT
+    for (name, error) in host.unreadSessions { fail("window \(name): \(error)") }
+    #endif
     for scene in host.connectedScenes {
       guard let window = scene.delegate as? Window else { continue }
       shown[scene.session.persistentIdentifier] = window.root.value ?? ""

@@ -283,7 +283,6 @@ final class UnstoredTests: XCTestCase {
     }
   }
 
-  #if !RESTORATION_NEXT
   func testAWindowThatLacksAFieldIsNotStored() async throws {
     let app = SceneLaunch()
     let host = try await app.host()
@@ -303,7 +302,6 @@ final class UnstoredTests: XCTestCase {
     scene.needsSave = true
     XCTAssertTrue(host.endNow(within: .seconds(60)))
   }
-  #endif
 
   func testTheProblemsOfTheAppNameTheFieldOfAWindow() async throws {
     try await launch {
@@ -323,7 +321,6 @@ final class UnstoredTests: XCTestCase {
 
   // MARK: The status
 
-  #if !RESTORATION_NEXT
   func testTheStatusOfAHomeWhereNothingCanBeWrittenIsNotActive() async throws {
     let folder = try TemporaryDirectory()
     func keeper() throws -> StateKeeper {
@@ -336,8 +333,13 @@ final class UnstoredTests: XCTestCase {
     let keeper = try keeper()
     let report = try await keeper.restore(into: [])
     let problem = try XCTUnwrap(report.launchProblem)
+    #if RESTORATION_NEXT
+    // Nothing is known of saves until the first one.
+    XCTAssertTrue(problem.hasPrefix("The launch could not be marked: "), problem)
+    #else
     XCTAssertFalse(keeper.status.isActive)
     XCTAssertEqual(keeper.status.description, "Nothing can be saved now. \(problem)")
+    #endif
     do {
       _ = try await keeper.save([TestNode("a")])
       XCTFail("The folder cannot be written.")
@@ -349,7 +351,6 @@ final class UnstoredTests: XCTestCase {
     _ = try await keeper.save([TestNode("a")])
     XCTAssertEqual(keeper.status, .active)
   }
-  #endif
 
   func testTheStatusIsNotActiveWhileTheDiskIsFull() async throws {
     let disk = AutosaveDisk()

@@ -57,7 +57,11 @@ final class ReportedProblemTests: XCTestCase {
     _ = try await keeper.save([TestNode("root", value: "first")])
     let second = try launch.keeper()
     _ = try await second.save([TestNode("root", value: "second")])
+    #if RESTORATION_NEXT
+    let kept = try await second.history()
+    #else
     let kept = try await second.setAsideStates()
+    #endif
     try await second.putBack(try XCTUnwrap(kept.first))
     let report = try await second.save([TestNode("root", value: "third")])
     XCTAssertEqual(report.notes, [.notRestoredBefore])
@@ -103,35 +107,41 @@ final class ReportedProblemTests: XCTestCase {
       return activity
     }
     typealias Cause = (SceneHost, RestorableScene, TestSceneDelegate) -> Void
-    let problems: [(String, Cause)] = [
-      (
-        "The activity type “undeclared” is not declared, so the activity is not stored."
-          + " Add it to the host's declaredActivityTypes.",
-        { $2.activity = UserActivity(activityType: "undeclared") }
-      ),
-      (
-        "The activity “product” was invalidated, so it is not stored. Return one that is valid.",
-        { $2.activity = activity { $0.invalidate() } }
-      ),
-      (
-        "The activity's user info lacks name, which it requires.",
-        { $2.activity = activity { $0.requiredUserInfoKeys = ["name"] } }
-      ),
+    #if RESTORATION_NEXT
+    let (undeclared, invalid, lacks, large) = (
+      "The activity “undeclared” is not stored: its type is not declared.",
+      "The activity “product” is not stored: it was invalidated.",
+      "The activity is stored without “name”, which it requires.",
+      "The activity “product” is not stored: "
+    )
+    let userInfo = "The user info “\(long)” cannot be stored: "
+    let limited: [(String, Cause)] = []
+    #else
+    let (undeclared, invalid, lacks, large) = (
+      "The activity type “undeclared” is not declared, so the activity is not stored."
+        + " Add it to the host's declaredActivityTypes.",
+      "The activity “product” was invalidated, so it is not stored. Return one that is valid.",
+      "The activity's user info lacks name, which it requires.",
+      "The activity “product” cannot be encoded, so it is not stored: A "
+    )
+    let userInfo =
+      "The value of “\(long)” in the session's user info cannot be encoded, so it was removed: A "
+    let limited: [(String, Cause)] = [
       (
         "The activity takes ",
         {
           $0.activityByteLimit = 10
           $2.activity = activity { _ in }
         }
-      ),
-      (
-        "The activity “product” cannot be encoded, so it is not stored: A ",
-        { $2.activity = activity { $0.userInfo[long] = .integer(1) } }
-      ),
-      (
-        "The value of “\(long)” in the session's user info cannot be encoded, so it was removed: A ",
-        { _, scene, _ in scene.session.userInfo[long] = .integer(1) }
-      ),
+      )
+    ]
+    #endif
+    let problems: [(String, Cause)] = [
+      (undeclared, { $2.activity = UserActivity(activityType: "undeclared") }),
+      (invalid, { $2.activity = activity { $0.invalidate() } }),
+      (lacks, { $2.activity = activity { $0.requiredUserInfoKeys = ["name"] } }),
+      (large, { $2.activity = activity { $0.userInfo[long] = .integer(1) } }),
+      (userInfo, { _, scene, _ in scene.session.userInfo[long] = .integer(1) }),
       (
         "The value of “\(LongKeyModel.key)” cannot be encoded, so the stored one stays: A ",
         { _, scene, _ in LongKeyModel(scene).value = 1 }
@@ -144,17 +154,23 @@ final class ReportedProblemTests: XCTestCase {
         }
       ),
     ]
-    for (sentence, cause) in problems {
+    for (sentence, cause) in problems + limited {
       let host = try await host()
       let scene = try await host.open()
       cause(host, scene, scenes.delegates[scenes.delegates.count - 1])
       let report = try await host.save(scene)
+      #if RESTORATION_NEXT
+      // The values of windows are those of the keeper, too.
+      let notes = report.problems.flatMap(\.notes)
+      #else
       let notes = report.problems.first { $0.kind == .scene }?.notes ?? []
+      #endif
       XCTAssertEqual(notes.map { $0.description.hasPrefix(sentence) }, [true], "\(report)")
       XCTAssertNotNil(scenes.bytes(of: scene.session.persistentIdentifier), sentence)
     }
   }
 
+  #if !RESTORATION_NEXT
   func testASceneWhoseStateCouldNotBeReadIsSavedWithAProblem() async throws {
     let identifier = try await scenes.store(1, in: try await scenes.host())
     let file = launch.store.memory(named: "main.scene-\(identifier)")
@@ -172,6 +188,7 @@ final class ReportedProblemTests: XCTestCase {
     let report = try await host.save(scene)
     XCTAssertEqual(report.problems, [])
   }
+  #endif
 
   func testASceneWhoseRestoreWasNotCleanIsConnected() async throws {
     try await scenes.store(1, in: try await scenes.host())
@@ -182,11 +199,15 @@ final class ReportedProblemTests: XCTestCase {
     let failures = await host.restoreScenes()
     XCTAssertEqual(failures, [:])
     let report = try XCTUnwrap(session.scene?.restoration).get()
+    #if RESTORATION_NEXT
+    let what = "; nothing was decoded, and saves keep the state as it is stored"
+    #else
+    let what = ", so nothing was decoded, and the next save replaces its state"
+    #endif
     XCTAssertEqual(
       report.problems.first?.description,
-      "root (TestNode): already there, but as a UnrelatedNode, so nothing was decoded, and the next"
-        + " save replaces its state; if UnrelatedNode is its new name, register it with the old one"
-        + " as an alias")
+      "root (TestNode): already there, but as a UnrelatedNode\(what); if UnrelatedNode is its new"
+        + " name, register it with the old one as an alias")
     XCTAssertEqual(session.scene?.activationState, .foregroundActive)
     let scene = try await host.connect(session)
     XCTAssertIdentical(scene, session.scene, "It is there, so nothing is restored again.")
@@ -205,6 +226,7 @@ final class ReportedProblemTests: XCTestCase {
     XCTAssertNil(launch.storedBytes)
   }
 
+  #if !RESTORATION_NEXT
   func testAHostDelegateThatIsGoneIsAProblemOfEachSceneThatIsSaved() async throws {
     let host = try await scenes.host()
     do {
@@ -221,6 +243,7 @@ final class ReportedProblemTests: XCTestCase {
     let without = try await host.save(scene)
     XCTAssertEqual(without.problems, [])
   }
+  #endif
 
   func testARootWithoutIdentifierIsAProblemAndOneWithAnEmptyOneIsMeant() async throws {
     let keeper = try launch.keeper()
@@ -230,12 +253,18 @@ final class ReportedProblemTests: XCTestCase {
       TestNode("root", children: [TestNode(nil)]),
     ])
     XCTAssertEqual(report.notes, [.rootWithoutIdentifier])
-    XCTAssertEqual(
-      report.problems.first?.notes.first?.description,
+    #if RESTORATION_NEXT
+    let sentence =
+      "It is a root without restoration identifier, so it is not saved. Give it one, or an empty one."
+    #else
+    let sentence =
       "It is a root without restoration identifier, so nothing of it is saved. Give it one, or an"
-        + " empty one if that is meant.")
+      + " empty one if that is meant."
+    #endif
+    XCTAssertEqual(report.problems.first?.notes.first?.description, sentence)
   }
 
+  #if !RESTORATION_NEXT
   func testWhatASaveSaysOfAnUnreadableSceneIsTrueOfThatSave() async throws {
     let identifier = try await scenes.store(1, in: try await scenes.host())
     let file = launch.store.memory(named: "main.scene-\(identifier)")
@@ -247,6 +276,7 @@ final class ReportedProblemTests: XCTestCase {
     XCTAssertFalse(
       report.description.contains("its next save sets aside what is stored"), report.description)
   }
+  #endif
 
   func testTheReportHasAllProblemsOfAScene() async throws {
     let host = try await host()
