@@ -39,7 +39,10 @@ public final class SceneSession {
   /// that of the ``SceneConfiguration/isRestorable``.
   public var isRestorable: Bool {
     get { node.content.isRestorable }
-    set { node.content.isRestorable = newValue }
+    set {
+      node.content.isRestorable = newValue
+      scene?.noteRestorable()
+    }
   }
 
   /// When the window was closed; nil for one that is open.
@@ -185,6 +188,11 @@ public final class RestorableScene {
       self.flatMap { scene in scene.delegate?.restorationRoots(for: scene) } ?? []
     }
     enterForeground()
+  }
+
+  /// Says whether values of the window may be stored while the actor is busy.
+  func noteRestorable() {
+    values.table.note(session.persistentIdentifier, isRestorable: session.isRestorable)
   }
 
   func restoreInteractionState() {

@@ -249,6 +249,7 @@ public final class SceneHost {
       scene = RestorableScene(session, keeper, try await newDelegate(configuration))
       if session.state == .opening { session.isRestorable = configuration.isRestorable }
       session.node.content.configurationName = configuration.name
+      scene.noteRestorable()
       session.node.content.dropActivity(expiredAt: keeper.settings.now())
       try await restore(scene, options)
     } catch {

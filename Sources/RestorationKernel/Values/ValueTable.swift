@@ -52,8 +52,11 @@ package final class ValueTable: Sendable {
     var (changeCount, lastRecord) = (0, TreeRecord.firstValue - 1)
     /// All records that the restore has found, also those of another form.
     var taken: Set<UInt64> = []
-    /// The windows that are not restorable, that go with the save under way, and that are gone.
-    var (hidden, leaving, gone): (Set<String>, Set<String>, Set<String>) = ([], [], [])
+    /// The windows that are not restorable, that go with the save under way, and that are gone; and those that are
+    /// connected and restorable, as their host says at once.
+    var (hidden, leaving, gone, restorable) = (
+      Set<String>(), Set<String>(), Set<String>(), Set<String>()
+    )
     /// Whether the last save could not encode a value, which the next one tries again, and whether one was set
     /// that no save stores.
     var (hasFailed, hasUnstored) = (false, false)
@@ -88,10 +91,10 @@ package final class ValueTable: Sendable {
       return entries[name] ?? entry
     }
 
-    /// Whether a value may be stored without its actor: one of the app, or of a window that has the value stored
-    /// and does not go.
+    /// Whether a value may be stored without its actor: one of the app, or of a window that is restorable and does
+    /// not go.
     func isKnown(_ name: ValueName) -> Bool {
-      name.window.isEmpty || entries[name]?.record != nil && !leaving.contains(name.window)
+      name.window.isEmpty || restorable.contains(name.window) && !leaving.contains(name.window)
     }
   }
 
@@ -194,6 +197,13 @@ package final class ValueTable: Sendable {
 
   func hasChanged(in window: String) -> Bool {
     state.withLock { $0.changed.keys.contains { $0.window == window } }
+  }
+
+  /// Notes whether a window that is connected is restorable.
+  func note(_ window: String, isRestorable: Bool) {
+    state.withLock { state in
+      if isRestorable { state.restorable.insert(window) } else { state.restorable.remove(window) }
+    }
   }
 
   func noteUnstored() { state.withLock { $0.hasUnstored = true } }
