@@ -48,10 +48,9 @@ package final class ValueTable: Sendable {
   private struct State {
     var entries: [ValueName: Entry] = [:]
     /// What a save has to write or to remove, each with the number of its last change.
-    var changed: ValueChanges = [:]
-    var (changeCount, lastRecord) = (0, TreeRecord.firstValue - 1)
-    /// All records that the restore has found, also those of another form.
-    var taken: Set<UInt64> = []
+    var (changed, changeCount): (ValueChanges, Int) = ([:], 0)
+    /// The last record that a value has got, and all that the restore has found, also those of another form.
+    var (lastRecord, taken) = (TreeRecord.firstValue - 1, Set<UInt64>())
     /// The windows that are not restorable, that go with the save under way, and that are gone; and those that are
     /// connected and restorable, as their host says at once.
     var (hidden, leaving, gone, restorable) = (
