@@ -1,6 +1,9 @@
 internal import ArchiveCodec
-package import Foundation
 package import RestorationKit
+
+#if RESTORATION_NEXT
+package import Foundation
+#endif
 
 /// Launches of an app with scenes over one store, without a process.
 @MainActor
