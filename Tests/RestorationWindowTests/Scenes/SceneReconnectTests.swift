@@ -45,7 +45,9 @@ final class SceneReconnectTests: XCTestCase {
       let saves = (1...2).map { _ in
         Task { @MainActor in
           while old.activationState != .unattached {
-            do { try await host.save(old) } catch { XCTAssertEqual(error.code, .notConnected) }
+            do throws(RestorationError) { try await host.save(old) } catch {
+              XCTAssertEqual(error.code, .notConnected)
+            }
             await Task.yield()
           }
         }
