@@ -28,6 +28,7 @@ let next = (
       "Scenes/SceneConnectionOptions.swift",
       "Scenes/SceneDelegate.swift", "Scenes/SceneHostDelegate.swift",
       "Scenes/SceneStart.swift",
+      "Values/Restored.swift",
       "Types/ObjectObservation.swift", "Types/StoredProperties.swift", "Types/ViewTree.swift",
       "Tree/ApplicationEnvironment.swift",
       "Tree/MigratingState.swift", "Tree/StateMigration.swift", "Tree/ValueContent.swift",

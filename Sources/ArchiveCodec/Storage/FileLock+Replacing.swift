@@ -57,8 +57,7 @@ extension FileLock {
       }
     } catch {
       // The other user may have removed the file meanwhile.
-      if error.systemError == ENOENT { return }
-      throw error.code == .locked ? error : denial
+      if error.systemError != ENOENT { throw error.code == .locked ? error : denial }
     }
   }
 

@@ -282,7 +282,7 @@ package struct SeenOld: Hashable, Codable, Sendable {
 /// The mark is written in place and waits for no disk, since a crash of the app leaves what was
 /// written. It may be called on any thread.
 package final class LaunchMark: Sendable {
-  /// What is made or decoded now, and the second in which it has begun.
+  /// What is made or decoded now, and when it has begun, in milliseconds.
   private typealias Reached = (subject: LaunchSubject, since: Int)
 
   private struct State {
@@ -328,13 +328,13 @@ package final class LaunchMark: Sendable {
   ///
   /// The launch after a crash is told if a launch before has crashed, and of all late elements.
   package func reach(_ subject: LaunchSubject?) {
-    change(writing: isNear) { $0.element = subject.map { ($0, Self.second) } }
+    change(writing: isNear) { $0.element = subject.map { ($0, Self.now) } }
   }
 
   /// Says which value is decoded while the body runs.
   package func reach<Result>(valueOf key: String, _ body: () throws -> Result) rethrows -> Result {
     let subject = subject(ofValue: key)
-    change { $0.values.append((subject, Self.second)) }
+    change { $0.values.append((subject, Self.now)) }
     defer {
       change { state in
         // Other values may have begun on other threads.
@@ -345,8 +345,8 @@ package final class LaunchMark: Sendable {
     return try body()
   }
 
-  /// The second of a clock that nobody can set, and that is cheap enough for each element.
-  package static var second: Int {
+  /// The milliseconds of a clock that nobody can set, and that is cheap enough for each element.
+  package static var now: Int {
     #if canImport(Darwin)
     let clock = CLOCK_MONOTONIC_RAW_APPROX
     #else
@@ -354,7 +354,7 @@ package final class LaunchMark: Sendable {
     #endif
     var time = timespec()
     unsafe clock_gettime(clock, &time)
-    return time.tv_sec
+    return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
   }
 
   /// Says that the restore has ended, and only values and late elements may still be decoded.
@@ -420,14 +420,14 @@ package final class LaunchMark: Sendable {
     open.withLockIfAvailable { $0.compactMap { mark in mark() }.forEach(body) }
   }
 
-  /// The seconds after which a user may end the process because of an element that hangs.
-  private static let longestTime = 5
+  /// The milliseconds after which a user may end the process because of an element that hangs.
+  private static let longestTime = 5000
 
   /// Notes that a signal ends the process, which is no crash unless something hangs: a user who ends
   /// such an app starts it again, and it must start one day.
   ///
   /// - Returns: What hangs; nil if nothing does.
-  package func noteSignal(at now: Int = LaunchMark.second) -> LaunchSubject? {
+  package func noteSignal(at now: Int = LaunchMark.now) -> LaunchSubject? {
     let hanging = state.withLockIfAvailable { state in
       ([state.element].compactMap(\.self) + state.values)
         .last { now - $0.since > Self.longestTime }?.subject

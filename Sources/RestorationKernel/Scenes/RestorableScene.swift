@@ -118,8 +118,9 @@ public final class RestorableScene {
     }
   }
 
-  /// Whether the next save asks the delegate for the activity.
-  private(set) var isMarked = false
+  /// Whether the app has said that the scene has changed, and whether a save has asked the delegate for the activity:
+  /// until then nobody knows who says in the window that he has changed.
+  private(set) var (isMarked, isAsked) = (false, false)
 
   /// What the user is doing in the window, for its delegate to return from
   /// ``SceneDelegate/stateRestorationActivity(for:)``.
@@ -243,7 +244,7 @@ public final class RestorableScene {
   /// Asks for the activity, which belongs to what a save stores of the window.
   func prepareSave() {
     guard let delegate, session.isRestorable else { return }
-    isMarked = false
+    (isMarked, isAsked) = (false, true)
     let node = session.node
     (node.isPrepared, node.activityProblem) = (true, nil)
     defer { node.isPrepared = false }

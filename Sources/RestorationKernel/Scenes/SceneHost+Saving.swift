@@ -3,8 +3,15 @@ internal import ArchiveCodec
 extension SceneHost {
   /// The windows as a save of the whole state asks them: those that are connected, or have something new to say.
   func prepareAll() -> SceneNodes {
-    for scene in connectedScenes where scene.isMarked || scene.session.node.delegate != nil {
-      scene.prepareSave()
+    // What a window shows and what its delegate says of that are one commit.
+    let changed = keeper.changedWindows
+    for scene in connectedScenes {
+      let node = scene.session.node
+      if scene.isMarked || !scene.isAsked || node.delegate != nil
+        || keeper.slot(of: node).map(changed.contains) == true
+      {
+        scene.prepareSave()
+      }
     }
     return parts(
       of: sessions.values.filter { session in

@@ -209,7 +209,7 @@ extension StateKeeper {
     document != nil && slot(of: scene) == nil
   }
 
-  private func slot(of scene: SceneNode) -> Int32? {
+  func slot(of scene: SceneNode) -> Int32? {
     if let slot = KnownObjects.shared.known(scene, to: owner)?.slot,
       document?.elements.indices.contains(Int(slot)) == true
     {
@@ -222,6 +222,20 @@ extension StateKeeper {
   func hasChanged(_ scene: SceneNode) -> Bool {
     KnownObjects.shared.known(scene, to: owner)?.hasChanged ?? true
       || settings.values?.hasChanged(in: scene.identifier) == true
+  }
+
+  /// The windows below which somebody has said that he has changed, by their elements.
+  var changedWindows: Set<Int32> {
+    guard let document, hasChanges else { return [] }
+    var (windows, seen): (Set<Int32>, Set<Int32>) = ([], [])
+    for var slot in KnownObjects.shared.changedSlots(of: owner)
+    where document.elements.indices.contains(Int(slot)) && document[slot].place.role != .scene {
+      while slot > Document.tree, seen.insert(slot).inserted {
+        slot = document[slot].place.parent
+        if slot > Document.tree, document[slot].place.role == .scene { windows.insert(slot) }
+      }
+    }
+    return windows
   }
 
   /// Whether somebody has changed whom no save has asked.

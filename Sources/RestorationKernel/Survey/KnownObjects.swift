@@ -114,6 +114,13 @@ final class KnownObjects: Sendable {
     table.withLock { $0.owners[owner.number].changed.isEmpty }
   }
 
+  /// The elements of the objects that the next call of ``takeChanged(of:)`` gives.
+  func changedSlots(of owner: Owner) -> [Int32] {
+    table.withLock { table in
+      table.owners[owner.number].changed.map { table.entries[$0].slot }
+    }
+  }
+
   /// The objects that have said since the last call that they have changed; each has changed until it
   /// is noted.
   func takeChanged(of owner: Owner) -> [(object: AnyObject, slot: Int32)] {

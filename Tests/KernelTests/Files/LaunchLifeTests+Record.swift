@@ -116,13 +116,13 @@ extension LaunchLifeTests {
 
   func testWhatHangsIsACrashOfItsOwnAndASignalElsewhereIsNone() throws {
     try saveTree()
-    let (first, now) = (file(), LaunchMark.second)
+    let (first, now) = (file(), LaunchMark.now)
     let mark = try XCTUnwrap(try open(first).opened.mark)
     mark.reach(LaunchSubject(element: 4))
-    XCTAssertEqual(mark.noteSignal(at: now + 60), LaunchSubject(element: 4))
+    XCTAssertEqual(mark.noteSignal(at: now + 60_000), LaunchSubject(element: 4))
     mark.reach(valueOf: "value") {
       XCTAssertEqual(
-        mark.noteSignal(at: now + 60), mark.subject(ofValue: "value"))
+        mark.noteSignal(at: now + 60_000), mark.subject(ofValue: "value"))
     }
     directory = try directory.afterKill()
     XCTAssertEqual(try launch(crashingIn: 4).made, [1, 2, 3])
@@ -133,7 +133,7 @@ extension LaunchLifeTests {
       let file = file()
       let mark = try XCTUnwrap(try open(file).opened.mark)
       mark.reach(LaunchSubject(element: 4))
-      XCTAssertNil(mark.noteSignal(at: now + 4))
+      XCTAssertNil(mark.noteSignal(at: now + 4_000))
       directory = try directory.afterKill()
     }
     XCTAssertEqual(try launch(crashingIn: nil).made, [1, 2, 3, 4])

@@ -123,6 +123,28 @@ final class WindowLifeTests: XCTestCase {
     XCTAssertFalse(isStored)
   }
 
+  func testAnAutosaveOfAChangedNodeAsksForTheActivityOfItsWindowAndOfNoOther() async throws {
+    let host = try await app.host()
+    var nodes: [TrackedNode] = []
+    for number in 0..<2 {
+      _ = try await host.open()
+      nodes.append(TrackedNode("root"))
+      app.delegates[number].roots = [nodes[number]]
+    }
+    let autosave = host.autosave()
+    _ = await autosave.flush()
+    app.calls.clear()
+    app.delegates[0].activity = app.activity(7)
+    nodes[0].value = "typed"
+    _ = await autosave.flush()
+    XCTAssertEqual(
+      app.calls.events.filter { $0.hasPrefix("stateRestorationActivity") },
+      ["stateRestorationActivity 1"])
+    let identifier = try XCTUnwrap(app.delegates[0].connected.first).session.persistentIdentifier
+    XCTAssertEqual(try app.storedScene(identifier)?.activity?.userInfo, ["id": 7])
+    XCTAssertEqual(try app.launch.storedRecords()?["\(identifier)/root"]?.value, "typed")
+  }
+
   func testAHostOfAnAppThatHasBegunIsKeptAndSavesByItself() async throws {
     let (store, keys) = (app.launch.store, app.launch.keys)
     var identifier = ""

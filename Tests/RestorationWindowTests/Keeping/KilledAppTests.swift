@@ -147,10 +147,6 @@ final class KilledAppTests: XCTestCase {
         if after == nil || after != before { AppUnderTest.say("lost \(number - 1)") }
         // Only the node says that it has changed, and only the autosave hears of it.
         try change(scene, to: number, withDraft: false)
-        #if RESTORATION_NEXT
-        // An autosave asks for the activity of a window that says so, and else for its nodes alone.
-        scene.needsSave = true
-        #endif
         while await !autosave.flush() {}
         AppUnderTest.say("saved \(scene.session.persistentIdentifier) \(number)")
       } else {
