@@ -2,17 +2,13 @@
 
 import PackageDescription
 
-// RESTORATION_NEXT=1 measures the new core, which has no values with `@Restored` and no windows yet.
-let isNext = Context.environment["RESTORATION_NEXT"] != nil
-
-let settings: [SwiftSetting] =
-  (isNext ? [.define("RESTORATION_NEXT")] : []) + [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InferIsolatedConformances"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-  ]
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
 
 // What is measured beside PostgreSQL needs libpq, so it is only there when it is asked for.
 let measuresStores = Context.environment["BENCHMARK_STORES"] != nil
@@ -71,7 +67,7 @@ let package = Package(
         .product(name: "ArchiveCodec", package: "RestorationKit"),
         .product(name: "RestorationKit", package: "RestorationKit"),
       ],
-      exclude: isNext ? ["ValueRows.swift"] : [], swiftSettings: settings),
+      swiftSettings: settings),
     // The plugin looks for targets in a folder named Benchmarks, which this package is.
     .executableTarget(
       name: "CatalogBenchmarks",

@@ -186,13 +186,6 @@ build_strictly() {
   swift build --package-path "$1" --build-tests --explicit-target-dependency-import-check error
 }
 
-# Builds an example, with the new core in a folder of its own if RESTORATION_NEXT is set.
-build_example() {
-  local package=$1
-  shift
-  swift build --package-path "$package" ${RESTORATION_NEXT:+--scratch-path "$package/.build/next"} "$@"
-}
-
 # The same for this package, with all traits whose libraries are on this machine. A build folder of its own, because
 # traits and flags would rebuild everything in the usual one. The first argument is what swift is to do.
 in_strict_folder() {
@@ -205,19 +198,6 @@ in_strict_folder() {
 
 build_package() {
   in_strict_folder build --build-tests
-}
-
-# The same with the new core in place of the old one; it has few of the targets and no traits.
-in_folder_of_next() {
-  local command=$1
-  shift
-  RESTORATION_NEXT=1 swift "$command" --package-path "$root" --scratch-path "$root/.build/check-next" \
-    --explicit-target-dependency-import-check error -Xswiftc -warnings-as-errors "$@"
-}
-
-# The snippets need more than the new core has yet: the tests alone.
-build_next() {
-  in_folder_of_next build --product RestorationKitPackageTests
 }
 
 # What the store in a database needs, and a server to try it with.

@@ -10,8 +10,8 @@ show_desktop() {
   make_sandbox
   has_gtk || install_gtk || fail "GTK 4 is missing. Install it: $gtk_packages"
   echo "Building the app; the first time takes some minutes."
-  run_quietly build_example "$desktop" --product desktop-catalog
-  desktop_catalog=$(build_example "$desktop" --show-bin-path)/desktop-catalog
+  run_quietly swift build --package-path "$desktop" --product desktop-catalog
+  desktop_catalog=$(swift build --package-path "$desktop" --show-bin-path)/desktop-catalog
   if [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
     hand_over_desktop
   else

@@ -9,7 +9,7 @@ build_web() {
   has_postgresql || install_postgresql || fail "PostgreSQL is missing. Install it: $postgresql_packages"
   has_browser || install_browser || fail "A browser or nginx is missing. Install: $browser_packages"
   echo "Building the web catalog; the first time takes some minutes."
-  run_quietly build_example "$web" "$@"
+  run_quietly swift build --package-path "$web" "$@"
 }
 
 # A test plays the user, since it compares what is seen as well.
@@ -23,7 +23,7 @@ show_web() {
   echo "killed with SIGKILL, and the browser reloads the page, which the other server answers."
   cd "$web" || exit
   CATALOG_TEST_PICTURES=$pictures run_quietly "$root/Scripts/postgres" \
-    swift test ${RESTORATION_NEXT:+--scratch-path .build/next} --skip-build --filter "BrowserTests.FailoverTests/$journey"
+    swift test --skip-build --filter "BrowserTests.FailoverTests/$journey"
   grep -q "Executed 1 test, with 0 failures" "$sandbox/log" || {
     cat "$sandbox/log"
     fail "The test did not run."
@@ -53,7 +53,7 @@ serve_web() {
   trap end_web EXIT
   trap 'exit 130' INT TERM
   build_web --product web-catalog
-  web_catalog=$(build_example "$web" --show-bin-path)/web-catalog
+  web_catalog=$(swift build --package-path "$web" --show-bin-path)/web-catalog
   start_database
   start_web_server one
   start_web_server two

@@ -1,9 +1,8 @@
 // A model that stores itself in the activity of its window, and restores itself from it.
 
-import Observation
 import RestorationKit
 
-@MainActor @Observable
+@MainActor
 final class AppState {
   static let activityType = "org.example.edit.editing"
 
@@ -37,8 +36,6 @@ final class EditingScene: @MainActor SceneDelegate {
     _ scene: RestorableScene, willConnectTo session: SceneSession, options: SceneConnectionOptions
   ) {
     if let activity = options.activity(restoring: session) { state.restore(from: activity) }
-    // A change of either property marks the scene as to be saved.
-    scene.track { [state] in _ = (state.text, state.isEditing) }
   }
 
   func stateRestorationActivity(for scene: RestorableScene) -> UserActivity? {
@@ -59,13 +56,15 @@ for scene in host.connectedScenes {
   guard let state = (scene.delegate as? EditingScene)?.state else { continue }
   print(state.isEditing ? "Editing:" : "New:", state.text)
 
-  // The user goes to the edit screen and types. A real app saves when a window goes to the
-  // background, and from time to time.
+  // The user goes to the edit screen and types.
   state.isEditing = true
   state.text += "ABC "
+  // The next save asks the delegate for the activity.
+  scene.needsSave = true
 }
 do {
-  try await host.saveChangedScenes()
+  // A real app saves by itself, with host.autosave().
+  try await host.saveSessions()
 } catch {
   print("Not saved. \(error)")
 }

@@ -11,23 +11,24 @@ final class Note: RestorableScreen {
   @Restored var text = ""
 }
 
-// snippet.sessions
+// snippet.history
 let keeper = try await Restoration.begin(
-  "org.example.going-back", prepare: { $0.policy.sessions = .last(10) })
+  "org.example.going-back", prepare: { $0.policy.historyBound.counts[.session] = 10 })
 let host = SceneHost(keeper)
 try await host.start(SceneConfiguration { NoteWindow() })
-if host.connectedScenes.isEmpty { try await host.open() }
 
-// The first one is what this launch has found.
-let sessions = try await host.savedSessions()
-for (number, session) in sessions.enumerated() {
-  let titles = session.windows.map { $0.title ?? "untitled" }.joined(separator: ", ")
-  print("\(number): \(session.date), \(titles)")
-}
-if let last = sessions.last {
-  let scenes = try await host.putBack(last)
-  print("\(scenes.count) windows are open again.")
+// The oldest moment comes first.
+let moments = try await keeper.history()
+for moment in moments { print("\(moment.date): \(moment.reason)") }
+if let earlier = moments.last(where: { $0.reason == .session }) {
+  try await host.putBack(earlier)
+  // The windows are not connected yet.
+  await host.restoreScenes()
+  print("\(host.connectedScenes.count) windows are open again.")
 }
 // snippet.end
 
+for scene in host.connectedScenes {
+  (scene.delegate as? NoteWindow)?.note.text += "One more line. "
+}
 try await host.terminate()

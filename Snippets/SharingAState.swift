@@ -79,4 +79,5 @@ if let conflict = report.conflict {
   _ = try await desk.keeper.restore(into: [desk.screen])
 }
 print("Desk:", desk.screen.restorableState)
-print("Set aside:", try await desk.keeper.setAsideStates().count)
+let conflicts = try await desk.keeper.history().filter { $0.reason == .conflict }
+print("Conflicts in the history:", conflicts.count)

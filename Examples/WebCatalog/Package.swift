@@ -82,8 +82,3 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
-
-// The new core of the library does without some of the old one's interface.
-if Context.environment["RESTORATION_NEXT"] != nil {
-  for target in package.targets { target.swiftSettings?.append(.define("RESTORATION_NEXT")) }
-}

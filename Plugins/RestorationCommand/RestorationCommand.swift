@@ -28,9 +28,6 @@ struct RestorationCommand: CommandPlugin {
     let process = Process()
     process.executableURL = program
     process.arguments = arguments
-    // The command reads what the new core writes.
-    process.environment = ProcessInfo.processInfo.environment
-      .merging(["RESTORATION_NEXT": "1"]) { _, new in new }
     let output = Pipe()
     if isQuiet { (process.standardOutput, process.standardError) = (output, output) }
     try process.run()

@@ -17,7 +17,17 @@ public struct StoredState: Sendable {
 
   /// The facts about the last save; nil if they cannot be read, which the outline has
   /// among its problems.
-  public let facts: Facts?
+  ///
+  /// - Complexity: O(log *n*) chunks for *n* records.
+  public var facts: Facts? {
+    // Nothing is written from here, so nothing is lost that cannot be read.
+    guard let record = try? archive.record(TreeRecord.forms),
+      let facts = try? DocumentHead(record).facts
+    else { return nil }
+    return Facts(
+      savedAt: Date(saved: archive.schema), applicationVersion: facts["applicationVersion"],
+      userInterfaceIdiom: facts["userInterfaceIdiom"], systemVersion: facts["systemVersion"])
+  }
 
   /// The facts about a save.
   public struct Facts: Hashable, Sendable {
@@ -31,11 +41,10 @@ public struct StoredState: Sendable {
     public let systemVersion: String?
   }
 
-  /// Opens a state, one of its generations, or one that was set aside; nil if nothing is
-  /// stored.
+  /// Opens a state; nil if nothing is stored.
   ///
   /// An end of the journal that is damaged or not whole is left out, as in a restore;
-  /// `archive.dropped` says why.
+  /// `archive.dropped` says why. ``StateHistory`` opens older states.
   ///
   /// - Parameters:
   ///   - storage: The storage of the state.
@@ -50,12 +59,17 @@ public struct StoredState: Sendable {
     _ storage: any ArchiveStorage, named name: String, of application: String,
     with credential: ArchiveCredential, limits: ArchiveLimits = .standard
   ) throws(ArchiveError) -> StoredState? {
-    guard
-      let archive = try Archive.open(
-        storage, with: credential, context: context(of: name, in: application), limits: limits,
-        recovery: .recover)
-    else { return nil }
-    return StoredState(archive)
+    try open(storage, nil, context(of: name, in: application), credential, limits)
+  }
+
+  /// Opens a state whose file is open already, if there is one.
+  static func open(
+    _ storage: any ArchiveStorage, _ file: (any ArchiveFile)?, _ context: ArchiveContext,
+    _ credential: ArchiveCredential, _ limits: ArchiveLimits = .standard
+  ) throws(ArchiveError) -> StoredState? {
+    try Archive.open(
+      storage, file, with: credential, context: context, limits: limits, recovery: .recover
+    ).map { StoredState(archive: $0) }
   }
 
   /// The context of a state, which is a part of its keys.
@@ -67,72 +81,30 @@ public struct StoredState: Sendable {
   public static func context(of name: String, in application: String) -> ArchiveContext {
     ArchiveContext([application, name])
   }
-
-  private init(_ archive: Archive) {
-    self.archive = archive
-    do throws(ArchiveError) {
-      facts = try archive.record(NodeRecord.application).flatMap {
-        (record) throws(ArchiveError) in try Self.facts(in: record, of: archive)
-      }
-    } catch {
-      // The outline has the record among its problems.
-      facts = nil
-    }
-  }
-
-  static func facts(
-    in application: KeyedDecoder, of archive: Archive
-  ) throws(ArchiveError) -> Facts? {
-    guard let facts = try NodeRecord.facts(in: application, of: archive) else { return nil }
-    return Facts(
-      savedAt: facts.timestamp, applicationVersion: facts.applicationVersion,
-      userInterfaceIdiom: facts.userInterfaceIdiom, systemVersion: facts.systemVersion)
-  }
 }
 
 // MARK: - Values
 
 extension StoredState {
-  /// The stored values of one element.
-  public struct Values: Sendable {
-    /// The values that the element's hook wrote; nil if it was saved without state.
-    public let state: KeyedDecoder?
-
-    /// The values that the library wrote for the element, such as the selected tab or an offset.
-    public let builtIn: KeyedDecoder?
-
-    /// The values that the library wrote for a scene: its activity and its values of
-    /// `SceneStorage`.
-    ///
-    /// Only the application has them.
-    public let host: KeyedDecoder?
-
-    init(_ record: KeyedDecoder) throws(ArchiveError) {
-      let values = try NodeRecord.values(in: record)
-      (state, builtIn, host) = (values.state, values.builtIn, values.host)
-    }
-  }
-
   /// The record with the values of the application.
-  public static var applicationRecord: UInt64 { NodeRecord.application }
+  public static var applicationRecord: UInt64 { TreeRecord.application }
 
-  /// The record that names the roots.
+  /// Reads the values of one record; nil if there is no such record.
   ///
-  /// A restore needs this record and ``applicationRecord``, if they are stored.
-  public static var treeRecord: UInt64 { NodeRecord.tree }
-
-  /// Reads the stored values of one element; nil if there is no such record.
+  /// They are the values that the hook of an object wrote, and under the key `RestorationKit.builtIn`
+  /// those that the library wrote for it, such as the selected tab or an offset.
   ///
-  /// - Parameter record: The record of an element, or ``applicationRecord``.
-  /// - Returns: The values of the element.
+  /// - Parameter record: The record of an element, of an unread state or of a ``Value``, or
+  ///   ``applicationRecord``.
+  /// - Returns: The values.
   /// - Throws: `ArchiveError` with `damaged`, `malformed` or `limitExceeded`.
   /// - Complexity: O(log *n*) chunks for *n* records, and the chunks of the record.
-  public func values(ofRecord record: UInt64) throws(ArchiveError) -> Values? {
-    guard let stored = try archive.record(record) else { return nil }
-    return try Values(stored)
+  public func values(ofRecord record: UInt64) throws(ArchiveError) -> KeyedDecoder? {
+    try archive.record(record)
   }
 
-  /// Reads the stored values of all elements, in the order of the file.
+  /// Reads the stored values of the application, of all elements, of all unread states, and those with
+  /// `@Restored`, in the order of the file.
   ///
   /// Damage ends nothing: a record that cannot be read is given with its error.
   ///
@@ -144,13 +116,22 @@ extension StoredState {
   ///   each record.
   @discardableResult
   public func forEachValues(
-    _ body: (_ record: UInt64, Result<Values, ArchiveError>) throws -> Void
+    _ body: (_ record: UInt64, Result<KeyedDecoder, ArchiveError>) throws -> Void
   ) throws -> ArchiveError? {
     try archive.salvage { record in
-      guard record.identifier != NodeRecord.tree else { return }
-      try body(
-        record.identifier,
-        Result { () throws(ArchiveError) in try Values(record.content.get()) })
+      if !TreeRecord.isOfStructure(record.identifier) {
+        try body(record.identifier, record.content)
+      }
     }
   }
+}
+
+extension TreeRecord {
+  /// Whether a record says where elements are, or what becomes of the file, and is no body.
+  static func isOfStructure(_ record: UInt64) -> Bool {
+    record != application && !isOfValue(record) && (record % 2 == 1 || record > application)
+  }
+
+  /// Whether a record has a value with `@Restored`.
+  static func isOfValue(_ record: UInt64) -> Bool { record &>> 61 == firstValue &>> 61 }
 }

@@ -11,9 +11,7 @@ public struct RestorationError: Error, Hashable, Sendable {
   public struct Code: Hashable, Sendable {
     fileprivate let name: String
 
-    package init(_ name: String) {
-      self.name = name
-    }
+    package init(_ name: String) { self.name = name }
 
     /// The archive, its key or its place cannot be used; see ``archive``.
     public static let archive = Code("archive")
@@ -22,29 +20,8 @@ public struct RestorationError: Error, Hashable, Sendable {
     /// machines share; the description says why.
     public static let store = Code("store")
 
-    /// The place where the directory keeps its states has another state, and keeps it.
-    ///
-    /// Of a state that machines share, `resolveConflict(keeping:)` of RestorationSharing decides.
-    public static let conflict = Code("conflict")
-
-    /// A node that a reference names is back with another type.
-    public static let nodeTypeMismatch = Code("nodeTypeMismatch")
-
-    /// A name was registered for two types or storyboards.
-    public static let nameTaken = Code("nameTaken")
-
-    /// An application or state name cannot be the name of a file.
-    public static let invalidName = Code("invalidName")
-
     /// A value is no property list value, so user info cannot hold it.
     public static let unsupportedValue = Code("unsupportedValue")
-
-    /// Migrations do not lead from version to version up to the one they are
-    /// registered with, or the version is below 1.
-    public static let invalidMigrations = Code("invalidMigrations")
-
-    /// A migration renamed a key to one that has a value, or a value has the key of the library.
-    public static let keyTaken = Code("keyTaken")
 
     /// A scene's configuration has another role than its session, or there is none.
     public static let noConfiguration = Code("noConfiguration")
@@ -55,73 +32,61 @@ public struct RestorationError: Error, Hashable, Sendable {
     /// A scene is not connected, or a session is none of the host's.
     public static let notConnected = Code("notConnected")
 
-    /// A session has a scene, and the call needs a session without one.
-    public static let connected = Code("connected")
+    /// A node that a reference names is back with another type.
+    public static let nodeTypeMismatch = Code("nodeTypeMismatch")
 
-    /// A state that was set aside is not there any more.
-    public static let setAsideStateMissing = Code("setAsideStateMissing")
+    /// A name was registered for two types or storyboards.
+    public static let nameTaken = Code("nameTaken")
+
+    /// An application or state name cannot be the name of a file.
+    public static let invalidName = Code("invalidName")
+
+    /// Migrations do not lead from version to version up to the one they are
+    /// registered with, or the version is below 1.
+    public static let invalidMigrations = Code("invalidMigrations")
+
+    /// A migration renamed a key to one that has a value, or a value has the key of the library.
+    public static let keyTaken = Code("keyTaken")
 
     /// The trees have more nodes than ``StatePolicy/nodeLimit``.
     public static let tooManyNodes = Code("tooManyNodes")
 
-    /// Another instance of the app has the state.
+    /// Another instance of the app has the state, or windows are connected that go on with it.
     public static let inUse = Code("inUse")
 
     /// ``Restoration/begin(_:version:signals:roots:prepare:)`` was called a second time.
     public static let alreadyBegun = Code("alreadyBegun")
   }
 
-  private struct Parts: Hashable {
-    let code: Code
-    let archive: ArchiveError?
-    let reason: String
-  }
-
-  private indirect enum Boxed: Hashable {
-    case parts(Parts)
-  }
-
-  /// One pointer, because each of the many calls that can throw has code that moves the error on.
-  private let boxed: Boxed
-
-  private var parts: Parts {
-    switch boxed {
-    case .parts(let parts): parts
-    }
-  }
-
   /// The kind of failure.
-  public var code: Code { parts.code }
+  public let code: Code
 
   /// The error of the archive, if that is the cause.
-  public var archive: ArchiveError? { parts.archive }
+  public let archive: ArchiveError?
 
-  package init(_ code: Code, _ reason: String) {
-    boxed = .parts(Parts(code: code, archive: nil, reason: reason))
+  /// What happened and what to do, in plain words; the text may change.
+  public let description: String
+
+  package init(_ code: Code, _ description: String, archive: ArchiveError? = nil) {
+    (self.code, self.archive, self.description) = (code, archive, description)
   }
 
   /// Wraps a failure of the archive, or says who has the state.
   package init(_ error: ArchiveError) {
-    guard error.code != .locked else {
-      self = .inUse(by: error.subject)
-      return
+    switch error.code {
+    case .locked:
+      let process = error.subject ?? "another instance of the app"
+      self.init(.inUse, "The state is in use by \(process). Close that one first.")
+    case .storeUnavailable: self.init(.store, error.subject ?? error.description, archive: error)
+    default: self.init(.archive, error.description, archive: error)
     }
-    guard error.code != .storeUnavailable else {
-      self.init(error, error.subject ?? error.description, code: .store)
-      return
-    }
-    self.init(error, error.description)
-  }
-
-  private init(_ error: ArchiveError, _ reason: String, code: Code = .archive) {
-    boxed = .parts(Parts(code: code, archive: error, reason: reason))
   }
 }
 
 extension RestorationError {
-  /// Wraps a failure to read what was to be restored; the app goes on by itself.
-  static func notRestored(_ error: ArchiveError, makesKey: Bool) -> RestorationError {
-    guard error.isAboutContent || error.code == .keyMissing else { return RestorationError(error) }
+  /// Says what to do after a failure to read what was to be restored; the app goes on by itself.
+  static func notRestored(_ error: ArchiveError, makesKey: Bool) -> any Error {
+    guard error.isAboutContent || error.code == .keyMissing else { return error }
     let advice =
       switch error.code {
       case .keyMissing where !makesKey:
@@ -136,7 +101,7 @@ extension RestorationError {
         "Raise the limit and launch again; else the next save sets aside what is stored."
       default: "Let the app go on; its next save sets aside what is stored."
       }
-    return RestorationError(error, "\(error.finding) \(advice)")
+    return RestorationError(.archive, "\(error.finding) \(advice)", archive: error)
   }
 
   static func taken(_ key: String) -> RestorationError {
@@ -153,38 +118,9 @@ extension RestorationError {
         + " Let restorationChildren return the nodes that are there and make none,"
         + " or raise the keeper's policy.nodeLimit.")
   }
-
-  /// Another instance has the state.
-  static func inUse(by process: String?) -> RestorationError {
-    RestorationError(
-      .inUse,
-      "The state is in use by \(process ?? "another instance of the app"). Close that one first.")
-  }
-
-  /// Another machine has stored another state.
-  static func refused(_ refusal: Refusal) -> RestorationError {
-    RestorationError(
-      .conflict,
-      "The store has another state: \(refusal). Choose with resolveConflict(keeping:).")
-  }
-
-  /// The key is locked.
-  static func keyLocked() -> RestorationError {
-    RestorationError(ArchiveError.keyLocked())
-  }
 }
 
-extension RestorationError {
-  /// The name of the failure, without a value or a place.
-  var name: String { archive?.code.description ?? code.name }
-}
-
-extension RestorationError: CustomStringConvertible {
-  /// What happened and what to do, in plain words; the text may change.
-  public var description: String { parts.reason }
-}
-
-extension RestorationError: LocalizedError {
+extension RestorationError: CustomStringConvertible, LocalizedError {
   /// The same as the description; it is not translated.
   public var errorDescription: String? { description }
 }

@@ -5,14 +5,17 @@ extension StateKeeper {
   /// any other directory.
   ///
   /// - Complexity: O(1); the store is not asked.
-  public var remoteStatus: RemoteStatus? { engine.remoteStatus }
+  public var remoteStatus: RemoteStatus? { copy?.status }
 
   /// The status now, and each one that follows; empty with a directory that is no
   /// ``RemoteStateDirectory``.
   ///
   /// If the store tells of changes (``RemoteStateStore/changes()``), an element says
   /// when another machine has saved.
-  public var remoteStatusChanges: AsyncStream<RemoteStatus> { engine.remoteStatusChanges }
+  public var remoteStatusChanges: AsyncStream<RemoteStatus> {
+    (directory as? RemoteStateDirectory)?.listen()
+    return copy?.statusChanges ?? AsyncStream { $0.finish() }
+  }
 
   /// Asks the store whether it has a newer state, and sends the changes that it does not have.
   ///
@@ -20,17 +23,20 @@ extension StateKeeper {
   ///   ``RemoteStateDirectory``.
   @discardableResult
   public func checkRemoteState() async -> RemoteStatus? {
-    await engine.checkRemoteState()
+    await look()
+    return remoteStatus
   }
 
   /// Decides which of two states stays, after a save that was in conflict with a state
   /// that another machine has stored.
   ///
-  /// The other state is set aside, in the store as well; see ``/RestorationKit/StateKeeper/setAsideStates()``. With
-  /// ``ConflictChoice/theirs`` call ``/RestorationKit/StateKeeper/restore(into:)`` afterwards.
+  /// The other state goes to the history with the reason `conflict`, in the store as well; see
+  /// ``/RestorationKit/StateKeeper/history()``. With
+  /// ``ConflictChoice/theirs`` call ``/RestorationKit/StateKeeper/restore(into:)`` afterwards, and disconnect all
+  /// windows before.
   ///
   /// - Parameter choice: The state that stays.
-  /// - Returns: Where the other state is now, for a person to read; nil if there was no
+  /// - Returns: The identifier of the other state in the history; nil if there was no
   ///   conflict, or the other state was removed.
   /// - Throws: ``/RestorationKit/RestorationError`` with `store` if the store cannot be reached,
   ///   `conflict` if another machine has saved once more meanwhile, and `archive`.
@@ -39,27 +45,17 @@ extension StateKeeper {
   public func resolveConflict(
     keeping choice: ConflictChoice
   ) async throws(RestorationError) -> String? {
-    try await engine.resolve(keepingTheirs: choice == .theirs)
-  }
-}
-
-extension StateEngine {
-  private var directory: RemoteStateDirectory? {
-    stateDirectory.linkedStates?.directory as? RemoteStateDirectory
+    guard copy?.isInConflict == true else { return nil }
+    return try await resolve(keepingTheirs: choice == .theirs)
   }
 
   /// The copy under the name that is claimed, or would be.
-  private var copy: RemoteCopy? { directory?.copy(of: nameLookedAt) }
+  private var copy: RemoteCopy? { (directory as? RemoteStateDirectory)?.copy(of: nameLookedAt) }
+}
 
-  var remoteStatus: RemoteStatus? { copy?.status }
-
-  var remoteStatusChanges: AsyncStream<RemoteStatus> {
-    directory?.listen()
-    return copy?.statusChanges ?? AsyncStream { $0.finish() }
-  }
-
-  func checkRemoteState() async -> RemoteStatus? {
-    await file.check()
-    return remoteStatus
-  }
+extension RestorationError.Code {
+  /// The place where the directory keeps its states has another state, and keeps it.
+  ///
+  /// ``RestorationKit/StateKeeper/resolveConflict(keeping:)`` decides.
+  public static let conflict = Self("conflict")
 }

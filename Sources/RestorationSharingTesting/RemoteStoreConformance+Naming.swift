@@ -2,7 +2,7 @@ internal import RestorationSharing
 internal import RestorationTesting
 
 extension RemoteStoreConformance {
-  /// Names of states and of set-aside states, and names that an app may choose.
+  /// Names of states, and names that an app may choose.
   ///
   /// Some names differ only when bytes are compared: in upper case, in the spelling of
   /// a character, by a space at the end, as patterns of SQL.

@@ -20,12 +20,8 @@ final class EndingElsewhereTests: XCTestCase {
   }
 
   func testAnEndNowInACallbackOfTheMainQueueStoresAll() throws {
-    #if RESTORATION_NEXT
     // A window is in the state of its keeper.
     let back = ["Restoration", "keeper", "host"].map { ($0, "back 1, window “x”") }
-    #else
-    let back = ["Restoration": "back 1, window “x”", "keeper": "back 1, ", "host": "window “x”"]
-    #endif
     for (how, stored) in back {
       let home = try TemporaryDirectory()
       XCTAssertEqual(try lines(how, in: home), ["back 0, window “”", "stored true"], how)

@@ -15,14 +15,10 @@ final class EnvironmentTests: XCTestCase {
 
   /// The files of the states that were set aside since nobody could read them.
   private func asides(_ home: TemporaryDirectory) throws -> [String] {
-    #if RESTORATION_NEXT
     let folder = "\(states(home))/main.history"
     guard FileManager.default.fileExists(atPath: folder) else { return [] }
     return try FileManager.default.contentsOfDirectory(atPath: folder)
       .filter { $0.contains("unread") }.map { "main.history/\($0)" }
-    #else
-    return try names(home).filter { $0.contains(".unread-") }
-    #endif
   }
 
   /// Counts up in a launch of its own, which is killed then.
@@ -78,11 +74,7 @@ final class EnvironmentTests: XCTestCase {
     for name in aside {
       XCTAssertEqual(try Data(contentsOf: URL(filePath: "\(states(home))/\(name)")), before)
     }
-    #if RESTORATION_NEXT
     let line = "What was stored could not be read, and is set aside"
-    #else
-    let line = "What is stored was not restored"
-    #endif
     let said = try app.errorLines().filter { $0.contains(line) }
     XCTAssertEqual(said.count, 1)
     try count(0, home, through: asUser)

@@ -108,13 +108,8 @@ final class LaunchMistakeTests: XCTestCase {
     let whole = try Data(contentsOf: file)
     var flipped = whole
     flipped[flipped.count / 2] ^= 1
-    #if RESTORATION_NEXT
     let place = "commit, byte 288"
     let findings: [(Data, String)] = []
-    #else
-    let place = "chunk 0, byte 320"
-    let findings = [(Data(), "The archive ends too early (truncated: byte 0")]
-    #endif
     for (bytes, finding) in findings + [
       (Data("garbage".utf8), "This is not an archive (notAnArchive: byte 0"),
       (
@@ -194,11 +189,7 @@ final class LaunchMistakeTests: XCTestCase {
     let home = try homeOfNobody()
     XCTAssertEqual(try count(in: home).lines, [])
     let folder = home.path + "/.local/state/org.example.mistakes"
-    #if RESTORATION_NEXT
     let first = key(in: home)
-    #else
-    let first = folder + "/main.rka"
-    #endif
     XCTAssertEqual(
       try count(in: home, through: Self.nobody).lines,
       [
@@ -213,11 +204,7 @@ final class LaunchMistakeTests: XCTestCase {
     let (output, lines) = try LaunchedApp.run(
       "count", in: home, variables: ["HOME": "/nonexistent"], through: Self.nobody)
     XCTAssertEqual(output, ["1"])
-    #if RESTORATION_NEXT
     let problem = "A problem of the launch: The launch could not be marked:"
-    #else
-    let problem = "A problem of the launch:"
-    #endif
     XCTAssertEqual(
       lines,
       [

@@ -15,16 +15,8 @@ final class MistakeTests: XCTestCase {
         "The value “count” was set, and Restoration.begin was never called, so nothing is stored. Call"
         + " it at the start of the app.",
     ]
-    #if RESTORATION_NEXT
     expected["thrownError"] =
       "The value of “draft” cannot be encoded, so the stored one stays: Failure"
-    #else
-    expected["object"] =
-      "The value “notes” is or has a Note, which is a class, so a change within it is not seen and"
-      + " not stored. Make it a struct, or set another object after each change."
-    expected["thrownError"] =
-      "the value “draft”: Encoding threw, so the node has no new state: Failure"
-    #endif
     for (mistake, line) in expected {
       XCTAssertEqual(try LaunchedApp.run(mistake, in: TemporaryDirectory()).lines, [line], mistake)
     }
@@ -61,11 +53,7 @@ final class MistakeTests: XCTestCase {
     let home = try TemporaryDirectory()
     let (output, lines) = try LaunchedApp.run("hugeText", in: home)
     XCTAssertEqual(output, ["1", "false"])
-    #if RESTORATION_NEXT
     let problem = "The value of “text” cannot be encoded, so the stored one stays:"
-    #else
-    let problem = "the value “text”: Encoding threw, so the node has no new state:"
-    #endif
     XCTAssertEqual(
       lines,
       [
@@ -105,16 +93,13 @@ final class MistakeTests: XCTestCase {
 
   /// A typo of a key is for the command: another module may read the old key.
   func testWhatIsNoMistakeIsSilent() throws {
-    var outputs: [String: [String]?] = [
+    let outputs: [String: [String]?] = [
       "cuont": ["1"], "begunTwice": nil, "inAnActor": ["1"], "inAnExtension": ["1"],
       "local": ["1"], "updatesAtOnce": [], "manyNumbers": ["0"], "oddNames": nil,
       "notANumber": ["1.0"], "namelessChild": [], "exits": ["1"],
       "returns": ["1"],
       "busyShortly": ["1"],
     ]
-    #if !RESTORATION_NEXT
-    outputs["neverBegunWithAKeeper"] = .some([])
-    #endif
     let second = [
       "inAnActor": "2", "inAnExtension": "2", "local": "2", "manyNumbers": "2000000",
       "notANumber": "nan", "exits": "2", "returns": "2", "busyShortly": "2",
@@ -155,47 +140,15 @@ final class MistakeTests: XCTestCase {
         + " identifier of its own",
       "forgottenRoot": forgotten,
     ]
-    #if RESTORATION_NEXT
     expected["namelessRoot"] =
       "“∅” (NamelessNode): It is a root without restoration identifier, so it is not saved. Give it one,"
       + " or an empty one."
     // Only a test asks all objects, so no save finds the child.
     expected["unannouncedChild"] = forgotten
-    #else
-    expected["namelessRoot"] =
-      "“∅” (NamelessNode): It is a root without restoration identifier, so nothing of it is saved."
-      + " Give it one, or an empty one if that is meant."
-    for mistake in ["newRoots", "newRootsOfAWindow"] {
-      expected[mistake] =
-        "The roots “NoteScreen” are other objects each time, so what the user does in the ones before"
-        + " is not stored. Make them once, and return the same ones."
-    }
-    expected["unannouncedChild"] =
-      "“WindowScreen” (WindowScreen): It has changed and did not say so. Call"
-      + " invalidateRestorableState() after each change, or let its stateTracking be .always."
-    #endif
     for (mistake, line) in expected {
       XCTAssertEqual(try LaunchedApp.run(mistake, in: TemporaryDirectory()).lines, [line], mistake)
     }
   }
-
-  #if !RESTORATION_NEXT
-  func testAForgottenRootIsSaidWhileTheAppRuns() throws {
-    let app = try LaunchedApp("Mistakes", "forgottenRootOfALongRun", home: TemporaryDirectory())
-    XCTAssertEqual(try app.errorLine(), "RestorationKit: " + forgotten)
-    try app.endInput()
-    XCTAssertEqual(app.ending(), .exited(0))
-    XCTAssertEqual(try app.errorLines(), [])
-  }
-
-  func testATabThatIsBuiltLateIsSelectedIfItWas() throws {
-    let home = try TemporaryDirectory()
-    XCTAssertEqual(try LaunchedApp.run("lateTab", in: home).output, ["false"])
-    let (output, lines) = try LaunchedApp.run("lateTab", in: home)
-    XCTAssertEqual(output, ["true"])
-    XCTAssertEqual(lines, [])
-  }
-  #endif
 
   // MARK: Ends
 

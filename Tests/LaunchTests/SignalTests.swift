@@ -34,7 +34,6 @@ final class SignalTests: XCTestCase {
     }
   }
 
-  #if RESTORATION_NEXT
   func testASignalThatTheAppWaitsForItselfIsLeftToIt() throws {
     let home = try TemporaryDirectory()
     let app = try LaunchedApp("Signals", "own", home: home)
@@ -45,5 +44,4 @@ final class SignalTests: XCTestCase {
     XCTAssertEqual(try app.line(), "took \(SIGTERM)")
     XCTAssertEqual(app.ending(), .exited(0))
   }
-  #endif
 }

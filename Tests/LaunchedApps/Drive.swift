@@ -37,11 +37,7 @@ private final class DriveEditor: @MainActor RestorableNode {
   func encodeRestorableState(with coder: StateEncoder) { coder.encode(words, forKey: "words") }
 
   func decodeRestorableState(with coder: StateDecoder) throws {
-    #if RESTORATION_NEXT
     guard Self.isMounted else { throw NotMounted() }
-    #else
-    guard Self.isMounted else { return coder.keep(because: "The drive is not mounted.") }
-    #endif
     words = try coder.decode(forKey: "words")
   }
 }

@@ -23,9 +23,6 @@ enum LaunchedApps {
       "WithoutPermission": WithoutPermission.main,
     ]
     // Its test reads what the new core does not note.
-    #if !RESTORATION_NEXT
-    programs["FailingNote"] = FailingNote.main
-    #endif
     return programs
   }
 

@@ -72,15 +72,11 @@ final class DirectoryConformanceTests: XCTestCase {
       case leftoversAreStates, leftoversAreSetAside, leftoversAreLocks, leftoversAreWrites
       case namesEverything, namesWhatIsSetAside, storageIsFlawed, noGenerations
 
-      #if RESTORATION_NEXT
       /// A directory has no place for launches, and removes no leftovers.
       static let all: [Flaw] = [
         .onePlace, .oneLock, .forgetful, .namesEverything, .namesWhatIsSetAside, .storageIsFlawed,
         .noGenerations,
       ]
-      #else
-      static let all = allCases
-      #endif
     }
 
     private let base = MemoryStateDirectory()

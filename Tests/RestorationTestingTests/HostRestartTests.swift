@@ -38,12 +38,7 @@ final class HostRestartTests: XCTestCase {
       XCTAssertEqual(scene.session.stateRestorationActivity?.id, number)
       let identifier = old.session.persistentIdentifier
       XCTAssertEqual(DraftModel(scene).draft, "draft \(number)")
-      #if RESTORATION_NEXT
       XCTAssertEqual(again.saved[identifier]?.savedPaths, [identifier, "root"])
-      #else
-      XCTAssertEqual(
-        again.saved[identifier]?.savedPaths, ["@values", "@values/draft", "root"])
-      #endif
       XCTAssertEqual(again.restored[identifier]?.outcome, .restored)
     }
   }
@@ -121,7 +116,6 @@ final class HostRestartTests: XCTestCase {
     XCTAssertEqual(thrown?.subject, "The restore")
   }
 
-  #if RESTORATION_NEXT
   func testAWindowWhoseStateCannotBeReadFailsTheTestUnlessTheTesterAllowsProblems() async throws {
     let (directory, keys) = (MemoryStateDirectory(), MemoryKeyProvider())
     let tester = RestorationTester(directory: directory, keys: keys)
@@ -156,25 +150,6 @@ final class HostRestartTests: XCTestCase {
     let again = try await tester.launchHost()
     XCTAssertEqual(again.connectedScenes.count, 1)
   }
-  #else
-  func testAWindowWhoseStateCannotBeReadFailsTheTestUnlessTheTesterAllowsProblems() async throws {
-    let directory = MemoryStateDirectory()
-    let tester = tester(directory)
-    let host = try await tester.launchHost()
-    let scene = try await host.open()
-    try await host.background(scene)
-    tester.kill()
-    let state = directory.memory(named: "main.scene-\(scene.session.persistentIdentifier)")
-    state.bytes?.removeLast()
-    let thrown = await restorationError { _ = try await tester.launchHost() }
-    XCTAssertEqual(thrown?.code, .archive)
-    XCTAssertEqual(thrown?.archive?.code, .truncated)
-
-    tester.allowsProblems = true
-    let again = try await tester.launchHost()
-    XCTAssertEqual(again.connectedScenes.count, 1)
-  }
-  #endif
 
   func testTheDelegateOfEachHostLives() async throws {
     let tester = tester()

@@ -1,13 +1,13 @@
 package import RestorationKit
 import XCTest
 
-/// What the tests of polls share.
+/// What the tests of saves by time share.
 @MainActor
 open class AutosavePollTestCase: AutosaveTestCase {
   /// The root of most of these tests, which says nothing of its changes.
   package let plain = PlainNode("root")
 
-  /// An autosave that has made its first save, and waits for its next poll alone.
+  /// An autosave that has made its first save, and waits for its next save by time alone.
   package func polled(
     _ keeper: StateKeeper, of other: (any RestorableNode)? = nil
   ) async throws -> Autosave {

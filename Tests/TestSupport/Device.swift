@@ -72,15 +72,11 @@ package final class Device {
 extension MemoryStateDirectory {
   /// The bytes of the older states of `main` that no restore may try, the oldest first.
   package func asideBytes() throws -> [[UInt8]] {
-    #if RESTORATION_NEXT
     let prefix = "main.history-"
     return try names().filter { $0.hasPrefix(prefix) }.sorted().compactMap { name in
       let moment = Moment(id: String(name.dropFirst(prefix.count)))
       return moment?.reason.isRestorable == false ? memory(named: name).bytes : nil
     }
-    #else
-    return memory(named: "main").setAsideBytes
-    #endif
   }
 
   /// Whether `main` is not there, or was discarded: then it has nothing but the bytes of an empty archive.
@@ -88,14 +84,9 @@ extension MemoryStateDirectory {
     (memory(named: "main").bytes?.count ?? 0) < Self.largestEmpty
   }
 
-  #if RESTORATION_NEXT
   private static let largestEmpty = 450
-  #else
-  private static let largestEmpty = 1
-  #endif
 }
 
-#if RESTORATION_NEXT
 extension StateKeeper {
   /// The older states that a restore may try.
   package func generations() async throws(RestorationError) -> [Moment] {
@@ -106,15 +97,10 @@ extension StateKeeper {
 extension Moment.Reason {
   package static var unreadable: Moment.Reason { .damaged }
 }
-#endif
 
 extension RemoteStateStore {
-  /// The names of the older states of `main`, as each core gives them.
+  /// The names of the older states of `main` in the store.
   package func asides(_ reason: String = "") async throws -> [String] {
-    #if RESTORATION_NEXT
     try await names(prefix: "main.history-").filter { $0.contains("-\(reason)") }
-    #else
-    try await names(prefix: "main.aside.\(reason)")
-    #endif
   }
 }

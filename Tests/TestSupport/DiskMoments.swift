@@ -1,4 +1,3 @@
-#if RESTORATION_NEXT
 internal import ArchiveCodec
 package import RestorationKit
 
@@ -46,4 +45,3 @@ private struct AllFiles: StateDirectory {
     return process.disk.names
   }
 }
-#endif

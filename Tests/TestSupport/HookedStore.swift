@@ -42,21 +42,7 @@ package struct HookedStore: StateDirectory {
     }
   }
 
-  #if !RESTORATION_NEXT
-  package func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
-    HookedStorage(storage: store.launchStorage(ofStateNamed: name)) { call throws(ArchiveError) in
-      try hook("\(name).launch", call)
-    }
-  }
-  #endif
-
   package func names() throws(ArchiveError) -> [String] { try store.names() }
-
-  #if !RESTORATION_NEXT
-  package func removeLeftovers(where isOwn: (String) -> Bool) throws(ArchiveError) {
-    try store.removeLeftovers(where: isOwn)
-  }
-  #endif
 }
 
 private struct HookedStorage: ArchiveStorage {

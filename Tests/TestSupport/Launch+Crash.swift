@@ -32,22 +32,12 @@ extension Launch {
   /// Whether a crash now would be one of a restore, by what is stored.
   package var isInRestore: Bool { store.memory(named: "main.launch").isInRestore }
 
-  #if RESTORATION_NEXT
   nonisolated package static let isNext = true
-  #else
-  nonisolated package static let isNext = false
-  #endif
 
-  #if RESTORATION_NEXT
-  /// The bytes at the end of the marker that say where the restore was.
+  /// The bytes at the end of the record of launches that say where the restore was.
   package static let noteByteCount = LaunchNote.byteCount
-  #else
-  /// The bytes at the end of the marker that say where the restore was.
-  package static let noteByteCount = 8
-  #endif
 
-  /// Checks that no restore is under way; the record of a launch of the new core stays, with a note that
-  /// says so.
+  /// Checks that no restore is under way; the record of the launch stays, with a note that says so.
   package func assertIsNotMarked(
     _ message: String = "", file: StaticString = #filePath, line: UInt = #line
   ) {
@@ -57,14 +47,10 @@ extension Launch {
 
   /// Notes that the process ends by itself.
   package static func noteExit() {
-    #if RESTORATION_NEXT
     LaunchMark.noteExit()
-    #else
-    LaunchNote.noteExit()
-    #endif
   }
 
-  /// Checks that no state is stored; a file of the new core goes on to say its generation.
+  /// Checks that no state is stored; its file may stay, with no elements.
   package func assertNothingIsStored(
     file: StaticString = #filePath, line: UInt = #line
   ) throws {
@@ -72,9 +58,8 @@ extension Launch {
     XCTAssertEqual(try storedPaths(), [], file: file, line: line)
   }
 
-  /// Where the state lies that has crashed; as the first that was set aside.
+  /// The identifier of the first moment whose restores crashed.
   package var crashedLocation: String? {
-    #if RESTORATION_NEXT
     do {
       return try store.names().first { $0.contains("-crashed-") }.map {
         String($0.dropFirst("main.history-".count))
@@ -82,14 +67,10 @@ extension Launch {
     } catch {
       return nil
     }
-    #else
-    return "memory 1"
-    #endif
   }
 
-  /// Where the first state lies that was set aside.
+  /// The identifier of the first moment.
   package var asideLocation: String? {
-    #if RESTORATION_NEXT
     do {
       return try store.names().filter { $0.hasPrefix("main.history-") }.min().map {
         String($0.dropFirst("main.history-".count))
@@ -97,38 +78,26 @@ extension Launch {
     } catch {
       return nil
     }
-    #else
-    return "memory 1"
-    #endif
   }
 
-  /// The states that were set aside, or the moments beside the state, the oldest first.
+  /// The bytes of the moments of the state, the oldest first.
   package var setAside: [[UInt8]] { setAside(of: "main") }
 
   /// The same of a state of a name.
   package func setAside(of name: String) -> [[UInt8]] {
-    #if RESTORATION_NEXT
     do {
       return try store.names().filter { $0.hasPrefix("\(name).history") }.sorted()
         .compactMap { store.memory(named: $0).bytes }
     } catch {
       return []
     }
-    #else
-    store.memory(named: name).setAsideBytes
-    #endif
   }
 
   /// Takes the older states away.
   package func removeSetAside() throws {
-    #if RESTORATION_NEXT
     for name in try store.names() where name.hasPrefix("main.history") {
       store.memory(named: name).bytes = nil
     }
-    #else
-    let main = store.memory(named: "main")
-    try main.removeSetAside(main.setAsideArchives())
-    #endif
   }
 
   /// A launch that crashes when all nodes are decoded.
@@ -160,12 +129,8 @@ extension Launch {
 }
 
 extension MemoryStorage {
-  /// Whether the marker here says that a restore is under way.
+  /// Whether the record of launches here says that a restore is under way.
   package var isInRestore: Bool {
-    #if RESTORATION_NEXT
     bytes?.suffix(LaunchNote.byteCount).first == LaunchNote.Stage.restoring.rawValue
-    #else
-    bytes.map { $0.suffix(8).prefix(4) != [0xFE, 0xFF, 0xFF, 0xFF] } ?? false
-    #endif
   }
 }

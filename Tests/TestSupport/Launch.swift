@@ -98,8 +98,7 @@ extension RestorationReport {
   }
 }
 
-/// What both cores say under names of their own.
-#if RESTORATION_NEXT
+/// Other names that tests have for what reports say.
 extension PreservationReport {
   package typealias NodeOutcome = ElementOutcome
 }
@@ -135,21 +134,6 @@ extension RestorationStatus {
     .notRestored(.inUse(by: process))
   }
 }
-#else
-extension ReportNote {
-  package static func applicationNotEncoded(_ error: String) -> ReportNote {
-    .willEncodeFailed(error)
-  }
-
-  package static func unstored(
-    _ key: String, _ className: String, isView: Bool = false
-  ) -> ReportNote {
-    isView
-      ? .referenceToUnpreservedView(key: key)
-      : .referenceWithoutIdentifier(key: key, className: className)
-  }
-}
-#endif
 
 /// A key that is made when it is first needed, and can be locked and lost.
 package final class MemoryKeyProvider: KeyProvider {

@@ -1,9 +1,7 @@
 internal import ArchiveCodec
 package import RestorationKit
 
-#if RESTORATION_NEXT
 package import Foundation
-#endif
 
 /// Launches of an app with scenes over one store, without a process.
 @MainActor
@@ -78,7 +76,6 @@ package final class SceneLaunch {
     return scene.session.persistentIdentifier
   }
 
-  #if RESTORATION_NEXT
   /// What is stored of a session beside its nodes and values.
   package struct StoredScene: Codable {
     package struct Activity: Codable {
@@ -115,20 +112,8 @@ package final class SceneLaunch {
   package func storedValue(of scene: RestorableScene) throws -> String? {
     try launch.storedRecords()?["\(scene.session.persistentIdentifier)/root"]?.value
   }
-  #else
-  package func storedValue(of scene: RestorableScene) throws -> String? {
-    let name = "main.scene-\(scene.session.persistentIdentifier)"
-    return try launch.storedRecords(named: name)?["root"]?.value
-  }
-
-  /// The bytes of a scene's file.
-  package func bytes(of identifier: String) -> [UInt8]? {
-    launch.store.memory(named: "main.scene-\(identifier)").bytes
-  }
-  #endif
 }
 
-#if RESTORATION_NEXT
 extension SceneHost {
   /// Saves all scenes; returns what it has said of those that had said that they have changed.
   @discardableResult
@@ -153,7 +138,6 @@ extension SceneHost {
     try await keeper.retrySkippedNodes()
   }
 }
-#endif
 
 extension UserActivity {
   /// The product.

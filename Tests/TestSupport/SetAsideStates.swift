@@ -1,6 +1,6 @@
 package import RestorationKit
 
-/// An older state, which the old core has set aside.
+/// An older state.
 package typealias SetAsideState = Moment
 
 extension Moment {
@@ -8,7 +8,7 @@ extension Moment {
   package var location: String { id }
 }
 
-/// Older states by the names that the old core gives them.
+/// The history, by other names that tests have for it.
 extension StateKeeper {
   package func setAsideStates() async throws(RestorationError) -> [SetAsideState] {
     try await history()

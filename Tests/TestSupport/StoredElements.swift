@@ -204,7 +204,7 @@ extension Launch {
 }
 
 extension StateKeeper {
-  /// Each save of the new core stores all that has changed.
+  /// A save, each of which stores all that has changed.
   package func saveEverything(
     _ roots: [any RestorableNode]
   ) async throws(RestorationError) -> PreservationReport {

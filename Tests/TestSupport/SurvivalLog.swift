@@ -55,7 +55,7 @@ package final class SurvivalLog<State> {
   ///
   /// - Returns: Whether it may be.
   package func find(_ numbers: Set<Int>) -> Bool {
-    // What a lie of the disk has damaged gives way to an older generation.
+    // What a lie of the disk has damaged gives way to an older state.
     let found = mayBeUnreadable ? numbers : numbers.intersection(allowed)
     mayBeDamaged = mayBeDamaged || mayBeUnreadable
     if isCut { (allowed, isCut, mayBeUnreadable) = (found, false, false) }

@@ -57,13 +57,6 @@ enum ChangeRows {
       },
       .init { try plain.append() },
     ]
-    #if !RESTORATION_NEXT
-    contestants.append(
-      .init {
-        catalog.change(1)
-        try await catalog.saveAskingAll()
-      })
-    #endif
     let contest = try await Contest(contestants)
     let (byteCount, callCount) = (Double(cost.byteCount), Double(cost.synchronizeCount))
     var rows = [
@@ -73,12 +66,6 @@ enum ChangeRows {
       Row("\(what), bytes", ours: byteCount, bound: 400, goal: "≤ 400", met: byteCount <= 400),
       Row("\(what), calls of fdatasync", ours: callCount, bound: 1, goal: "1", met: callCount == 1),
     ]
-    #if !RESTORATION_NEXT
-    rows.append(
-      contest.row(
-        "\(what), against asking all nodes (saveEverything), processor time", unit: "µs",
-        by: \.processor, against: 2, goal: .none, &noise))
-    #endif
     return rows
   }
 

@@ -66,9 +66,6 @@ enum CompareTable {
     rows += await Table.rows("Saving changes") { try await ChangeRows.measure(&noise) }
     rows += await Table.rows("Small states") { try await SmallStateRows.measure(&noise) }
     rows += await Table.rows("Launches") { try await LaunchRows.measure(&noise) }
-    #if !RESTORATION_NEXT
-    rows += await Table.rows("Values") { try await ValueRows.measure(&noise) }
-    #endif
     rows += await Table.rows("NSKeyedArchiver") { try await KeyedArchiverRows.measure(&noise) }
     rows += await Table.rows("Trees of a million nodes") { try await GrowthRows.measure(&noise) }
     rows += await Table.rows("Memory for a million nodes") { try TreeMemoryRows.rows() }

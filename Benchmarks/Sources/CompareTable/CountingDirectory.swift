@@ -18,14 +18,4 @@ struct CountingDirectory: StateDirectory {
   }
 
   func names() throws(ArchiveError) -> [String] { try directory.names() }
-
-  #if !RESTORATION_NEXT
-  func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
-    directory.launchStorage(ofStateNamed: name)
-  }
-
-  func removeLeftovers(where isOwn: (_ name: String) -> Bool) throws(ArchiveError) {
-    try directory.removeLeftovers(where: isOwn)
-  }
-  #endif
 }

@@ -21,11 +21,7 @@ enum GoalRows {
     case .tracked: [try await firstSaves(&noise)]
     case .launch: [try await LaunchRows.startOfProcess(goal: .atMost(1.18))]
     case .windows:
-      #if RESTORATION_NEXT
       try await windows(&noise)
-      #else
-      []
-      #endif
     }
   }
 
@@ -187,7 +183,6 @@ enum GoalRows {
       goal: "≤ 1.45 µs", &noise)
   }
 
-  #if RESTORATION_NEXT
   private static func windows(_ noise: inout Noise) async throws -> [Row] {
     let temporary = try TemporaryDirectory()
     defer { temporary.remove() }
@@ -228,5 +223,4 @@ enum GoalRows {
         against: 1, goal: .atMost(1.3), waitsForDisk: true, &noise),
     ]
   }
-  #endif
 }

@@ -13,15 +13,9 @@ enum LaunchRows {
   private static let windowCount = 20
   private static let nodeCount = 10
 
-  #if RESTORATION_NEXT
   static func measure(_ noise: inout Noise) async throws -> [Row] {
     [try await startOfProcess(goal: .atMost(1.18))]
   }
-  #else
-  static func measure(_ noise: inout Noise) async throws -> [Row] {
-    [try await startOfProcess(goal: .atMost(1.15)), try await startOfHost(&noise)]
-  }
-  #endif
 
   // MARK: A process
 
@@ -112,58 +106,4 @@ enum LaunchRows {
       throw WorkloadError("not all nodes came back")
     }
   }
-
-  #if !RESTORATION_NEXT
-  // MARK: A host
-
-  @MainActor
-  private final class Window: @MainActor SceneDelegate {
-    let root: ProductRoot
-
-    init(_ root: ProductRoot) { self.root = root }
-
-    func restorationRoots(for scene: RestorableScene) -> [any RestorableNode] { [root] }
-  }
-
-  @MainActor
-  private static func startOfHost(_ noise: inout Noise) async throws -> Row {
-    let temporary = try TemporaryDirectory()
-    defer { temporary.remove() }
-    let products = Catalog(productCount: windowCount * nodeCount).products
-    let pages = stride(from: 0, to: products.count, by: nodeCount).map {
-      Array(products[$0..<$0 + nodeCount])
-    }
-    let directory = temporary.path("app")
-    var host: SceneHost?
-    @MainActor func newHost(_ root: @escaping @MainActor () -> ProductRoot) throws -> SceneHost {
-      let host = SceneHost(try keeper(in: directory))
-      host.register(SceneConfiguration { Window(root()) })
-      return host
-    }
-    let first = try newHost { ProductRoot(pages[0]) }
-    try await first.launch()
-    for _ in pages { _ = try await first.save(try await first.open()) }
-    try await first.terminate()
-    let json = try JSONFilesPeer(pages) { temporary.path("json/\($0.identifier)") }
-    try json.save()
-    let contest = try await Contest([
-      .init(preparing: { @MainActor in
-        await host?.close()
-        host = try newHost { ProductRoot(ProductNode(identifier: pages[0][0].identifier)) }
-      }) { @MainActor in
-        guard let host else { return }
-        let start = try await host.start()
-        guard start.restoredScenes.count == windowCount, start.problems.isEmpty else {
-          throw WorkloadError(start.description)
-        }
-      },
-      .init { try json.restore() },
-    ])
-    await host?.close()
-    return contest.row(
-      "Start of a host with \(windowCount) windows of \(nodeCount) nodes, against as many files of"
-        + " JSON + ChaChaPoly", unit: "µs", against: 1, goal: .atMost(4), waitsForDisk: true, &noise
-    )
-  }
-  #endif
 }

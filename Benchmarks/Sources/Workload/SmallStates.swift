@@ -47,14 +47,9 @@ package final class SmallStates {
   /// of each state writes it whole.
   package func startAnew() async throws {
     for place in states.indices {
-      #if RESTORATION_NEXT
       // A discard leaves an empty state.
       await states[place].keeper.close()
       try states[place].directory.storage(named: "main").remove()
-      #else
-      try await states[place].keeper.discardState()
-      await states[place].keeper.close()
-      #endif
       states[place].keeper = try Self.makeKeeper(states[place].directory, keys)
     }
   }

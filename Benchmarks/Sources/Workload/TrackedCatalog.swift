@@ -78,13 +78,6 @@ package final class TrackedCatalog {
     return report.writtenByteCount
   }
 
-  #if !RESTORATION_NEXT
-  /// The same, and asks all products whether they have changed.
-  package func saveAskingAll() async throws {
-    try checkHasAskedAll(try await keeper.saveEverything([root]))
-  }
-  #endif
-
   /// The same, which the first save after a restore does by itself.
   package func saveRestored() async throws {
     try checkHasAskedAll(try await keeper.save([root]))

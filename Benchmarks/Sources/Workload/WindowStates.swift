@@ -1,4 +1,3 @@
-#if RESTORATION_NEXT
 package import RestorationKit
 
 /// Windows of some products each, in the state of one keeper.
@@ -72,4 +71,3 @@ private final class ProductWindow: SceneDelegate {
     [root].compactMap(\.self)
   }
 }
-#endif

@@ -1,82 +1,61 @@
 internal import RestorationFoundation
 internal import ArchiveCodec
 
-/// The state that the library writes and reads for objects that conform to one of its
-/// protocols.
-///
-/// This state lies apart from the object's own state, so that an object that implements
-/// the hooks itself, or forgets to call its superclass, does not lose it.
-struct BuiltInState {
-  let values: KeyedDecoder
-
-  init(_ values: KeyedDecoder) {
-    self.values = values
-  }
-
-  /// Whether rows of a list were saved by their positions.
-  var hasRawListPositions: Bool {
-    values.contains(BuiltInKey.selectedIndexPaths)
-      || values.contains(BuiltInKey.firstVisibleIndexPath)
-  }
-}
+// The state that the library writes and reads for objects that conform to one of its protocols.
+//
+// This state lies apart from the object's own state, so that an object that implements
+// the hooks itself, or forgets to call its superclass, does not lose it.
 
 // MARK: - Saving
 
-extension BuiltInState {
-  static func encode(
-    _ object: any StateRestoring, with encoder: KeyedEncoder,
-    reference: (any RestorableNode) -> UInt64?
+extension KeyedEncoder {
+  /// Writes the values that the library stores of an object besides those of its hook.
+  func encodeBuiltIn(
+    of object: any StateRestoring, reference: (any RestorableNode) -> UInt64?
   ) {
+    let container = beginContainer(forKey: BuiltInKey.container)
+    let start = byteCount
     if let tab = (object as? any RestorableTabs)?.selectedTab.flatMap(reference) {
-      encoder.encodeReference(to: tab, forKey: BuiltInKey.selectedTab)
+      encodeReference(to: tab, forKey: BuiltInKey.selectedTab)
     }
-    if let list = object as? any RestorableList { encode(list, with: encoder) }
+    if let list = object as? any RestorableList {
+      encode(list.selectedIndexPaths, of: list, BuiltInKey.selected)
+      let first = list.firstVisibleIndexPath
+      if let first { encode([first], of: list, BuiltInKey.firstVisible) }
+    }
     if let offset = (object as? any RestorableScrolling)?.contentOffset {
-      encoder.encode([offset.x, offset.y], forKey: BuiltInKey.offset)
+      encode([offset.x, offset.y], forKey: BuiltInKey.offset)
     }
     if let range = (object as? any RestorableTextSelection)?.selectedTextRange {
-      encoder.encode([range.lowerBound, range.upperBound], forKey: BuiltInKey.textSelection)
+      encode([range.lowerBound, range.upperBound], forKey: BuiltInKey.textSelection)
     }
+    // Most have nothing to store, and no container.
+    if byteCount == start { undoContainer(container) } else { endContainer(container) }
   }
 
-  private static func encode(_ list: any RestorableList, with encoder: KeyedEncoder) {
-    if let model = list.modelAssociation {
-      func identifier(_ path: IndexPath) -> String? {
-        model.modelIdentifierForElement(at: path, in: list)
-      }
-      encoder.encode(
-        list.selectedIndexPaths.compactMap(identifier), forKey: BuiltInKey.selectedElements)
-      encoder.encode(
-        list.firstVisibleIndexPath.flatMap(identifier), forKey: BuiltInKey.firstVisibleElement)
-    } else {
-      encoder.encode(list.selectedIndexPaths.map(Array.init), forKey: BuiltInKey.selectedIndexPaths)
-      encoder.encode(
-        list.firstVisibleIndexPath.map(Array.init), forKey: BuiltInKey.firstVisibleIndexPath)
+  private func encode(
+    _ rows: [IndexPath], of list: any RestorableList, _ keys: BuiltInKey.Rows
+  ) {
+    guard let model = list.modelAssociation else {
+      return encode(rows.map(Array.init), forKey: keys.paths)
     }
+    let elements = rows.compactMap { model.modelIdentifierForElement(at: $0, in: list) }
+    encode(elements, forKey: keys.elements)
   }
 }
 
 // MARK: - Restoring
 
-extension BuiltInState {
-  /// The record of the tab that was selected.
-  func selectedTab() throws(ArchiveError) -> UInt64? {
-    try values.reference(forKey: BuiltInKey.selectedTab)
-  }
-
+extension KeyedDecoder {
   /// Sets the properties that need the object's content: the selections.
   func restoreAfterDecoding(_ object: any StateRestoring) throws(ArchiveError) {
-    if let list = object as? any RestorableList {
-      let elements = try values.decodeIfPresent([String].self, forKey: BuiltInKey.selectedElements)
-      let paths = try values.decodeIfPresent([[Int]].self, forKey: BuiltInKey.selectedIndexPaths)
-      if let selected = elements.map({ $0.compactMap { row(of: $0, in: list) } })
-        ?? paths.map({ $0.compactMap { row(at: $0, in: list) } })
-      {
-        list.selectedIndexPaths = selected
-      }
+    if let list = object as? any RestorableList,
+      let selected = try rows(BuiltInKey.selected, in: list)
+    {
+      list.selectedIndexPaths = selected
     }
     if let text = object as? any RestorableTextSelection,
-      let bounds = try values.decodeIfPresent([Int].self, forKey: BuiltInKey.textSelection)
+      let bounds = try decodeIfPresent([Int].self, forKey: BuiltInKey.textSelection)
     {
       let fits =
         bounds.count == 2 && 0 <= bounds[0] && bounds[0] <= bounds[1]
@@ -87,17 +66,13 @@ extension BuiltInState {
 
   /// Sets the properties that need the object's layout: the scroll positions.
   func restoreAfterLayout(_ object: any StateRestoring) throws(ArchiveError) {
-    if let list = object as? any RestorableList {
-      let element = try values.decodeIfPresent(String.self, forKey: BuiltInKey.firstVisibleElement)
-      let path = try values.decodeIfPresent([Int].self, forKey: BuiltInKey.firstVisibleIndexPath)
-      if let first = element.flatMap({ row(of: $0, in: list) })
-        ?? path.flatMap({ row(at: $0, in: list) })
-      {
-        list.firstVisibleIndexPath = first
-      }
+    if let list = object as? any RestorableList,
+      let first = try rows(BuiltInKey.firstVisible, in: list)?.first
+    {
+      list.firstVisibleIndexPath = first
     }
     if let scrolling = object as? any RestorableScrolling,
-      let offset = try values.decodeIfPresent([Double].self, forKey: BuiltInKey.offset),
+      let offset = try decodeIfPresent([Double].self, forKey: BuiltInKey.offset),
       offset.count == 2
     {
       scrolling.contentOffset = ScrollOffset(x: offset[0], y: offset[1])
@@ -105,12 +80,34 @@ extension BuiltInState {
     }
   }
 
-  private func row(of identifier: String, in list: any RestorableList) -> IndexPath? {
-    list.modelAssociation?.indexPathForElement(withModelIdentifier: identifier, in: list)
+  /// The rows under one of two keys that the list has now; nil if neither is there.
+  private func rows(
+    _ keys: BuiltInKey.Rows, in list: any RestorableList
+  ) throws(ArchiveError) -> [IndexPath]? {
+    if let elements = try decodeIfPresent([String].self, forKey: keys.elements) {
+      return elements.compactMap {
+        list.modelAssociation?.indexPathForElement(withModelIdentifier: $0, in: list)
+      }
+    }
+    let paths = try decodeIfPresent([[Int]].self, forKey: keys.paths)
+    return paths?.map { IndexPath(indexes: $0) }.filter { list.hasElement(at: $0) }
   }
+}
 
-  private func row(at position: [Int], in list: any RestorableList) -> IndexPath? {
-    let path = IndexPath(indexes: position)
-    return list.hasElement(at: path) ? path : nil
-  }
+/// The keys of the values that the library writes for an element that conforms to one
+/// of its protocols.
+enum BuiltInKey {
+  /// The container of these values in the body of an element, beside the values of its hook.
+  static let container = "RestorationKit.builtIn"
+  // Counted here, since each key of a hook is compared with it (benchmark: save nodes).
+  static let containerByteCount = 22
+
+  /// Rows are stored by the identifiers of a model, or else by their positions.
+  typealias Rows = (elements: String, paths: String)
+
+  static let selected: Rows = ("selectedElements", "selectedIndexPaths")
+  static let firstVisible: Rows = ("firstVisibleElement", "firstVisibleIndexPath")
+  static let selectedTab = "selectedTab"
+  static let offset = "offset"
+  static let textSelection = "textSelection"
 }

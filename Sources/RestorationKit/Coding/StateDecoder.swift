@@ -1,4 +1,5 @@
 public import ArchiveCodec
+public import RestorationFoundation
 
 /// Gives back the state of one node, or of the application.
 ///
@@ -12,105 +13,61 @@ public final class StateDecoder {
   // The check for exclusive access would take longer than the access (benchmark:
   // restore nodes). A decoder stays on the actor that restores, so nobody else has
   // access meanwhile.
-  @safe @exclusivity(unchecked) private var isOpen: Bool
+  @safe @exclusivity(unchecked) private(set) var now: (isOpen: Bool, slot: Int32, read: ReadKeys)
   /// Over no values if the element has none.
   @usableFromInline @safe @exclusivity(unchecked) var cursor: FieldCursor
-  @safe @exclusivity(unchecked) private var hasValues: Bool
-  /// The number of keys of the values that are open.
-  @safe @exclusivity(unchecked) private var keyCount = 0
-  @safe @exclusivity(unchecked) private var ownReadKeys = ReadKeys()
-  /// The place of the element in the stored tree; nil for the application and for containers.
-  @safe @exclusivity(unchecked) private var place: Int?
-  /// The place of the element whose container this is a coder of.
-  private var ownerPlace: Int?
-  /// The path, if the initializer got one.
-  private var ownPath: RestorationPath?
-  let facts: SaveFacts?
-  private let restored: any RestoredReferences
-  /// Notes the keys that are asked for, if this is a coder of a container.
-  private let container: ReadContainer?
-  /// Whether the state has been put in the place of another one, so that a field that is not stored
-  /// goes back to its declaration.
-  let isPutBack: Bool
+  let restored: RestoredElements
 
+  /// Creates a coder that serves one element after the other, or the values of one of its containers.
   init(
-    path: RestorationPath, values: KeyedDecoder?, facts: SaveFacts?,
-    restored: any RestoredReferences, container: ReadContainer? = nil
+    _ restored: RestoredElements, _ values: KeyedDecoder? = nil, at slot: Int32 = Document.tree
   ) {
-    self.container = container
-    ownPath = path
-    isPutBack = false
-    cursor = values.map(FieldCursor.init) ?? FieldCursor()
-    hasValues = values != nil
-    isOpen = true
-    self.facts = facts
-    self.restored = restored
-  }
-
-  /// Creates a coder that serves one element after the other.
-  init(
-    facts: SaveFacts?, restored: any RestoredReferences, isPutBack: Bool
-  ) {
-    container = nil
-    self.isPutBack = isPutBack
-    cursor = FieldCursor()
-    hasValues = false
-    isOpen = true
-    self.facts = facts
-    self.restored = restored
+    (self.restored, now) = (restored, (true, slot, ReadKeys()))
+    cursor = values.map { FieldCursor($0) } ?? FieldCursor()
   }
 
   /// The path of the node; empty for the application.
-  public var path: RestorationPath {
-    ownPath ?? place.map { restored.path(at: $0) } ?? RestorationPath()
-  }
+  public var path: RestorationPath { restored.paths[now.slot] }
 
   /// The nodes that this node contained and that are back, in saved order.
   ///
   /// - Complexity: O(*n*) in their number.
-  public var restoredChildren: [any RestorableNode] {
-    place.map { restored.children(at: $0) } ?? []
-  }
+  public var restoredChildren: [any RestorableNode] { restored.nodes(below: now.slot, .child) }
 
   /// The node that this node presented, if it is back.
   public var restoredPresented: (any RestorableNode)? {
-    place.flatMap { restored.presented(at: $0) }
+    restored.nodes(below: now.slot, .presented).first
   }
 
-  var builtIn: BuiltInState? {
-    place.flatMap { restored.builtIn(at: $0) }.map(BuiltInState.init)
+  /// What the library has stored of the object besides.
+  var builtIn: KeyedDecoder? {
+    // The app may have a value of its own under the key.
+    try? restored.state(at: now.slot)?.container(forKey: BuiltInKey.container)
   }
 
-  /// The values of the element, opened at the first question: many elements are never asked.
-  private var values: KeyedDecoder? {
-    if !isOpen { open() }
-    return hasValues ? cursor.values : nil
-  }
-
-  private func open() {
-    isOpen = true
-    guard let place, let values = restored.state(at: place) else {
-      cursor = FieldCursor()
-      return
-    }
-    cursor = FieldCursor(values)
-    keyCount = values.keyCount
-    hasValues = true
+  /// The values of the element, opened at the first question of a factory; none if they cannot be opened.
+  var values: KeyedDecoder {
+    if !now.isOpen { try? open() }
+    return cursor.values
   }
 
   /// Whether a ``RestorableList`` was saved by the positions of its rows, and not by
   /// the identifiers of its model: other rows may have these positions by now.
-  public var hasRawListPositions: Bool { builtIn?.hasRawListPositions ?? false }
+  public var hasRawListPositions: Bool {
+    [BuiltInKey.selected, BuiltInKey.firstVisible].contains {
+      builtIn?.contains($0.paths) == true
+    }
+  }
 
   /// The keys that were encoded.
-  public var keys: [String] { (values?.keys ?? []).filter { $0 != BuiltInKey.container } }
+  public var keys: [String] { values.keys.filter { $0 != BuiltInKey.container } }
 
   /// Whether there is a value for the key.
   ///
   /// - Parameter key: The key of the value.
   /// - Returns: Whether the key is there.
   public func contains(_ key: String) -> Bool {
-    state(with: key)?.contains(key) ?? false
+    state(with: key).contains(key)
   }
 
   // Inlinable for the same reason as in the encoder: the type is known where it is called.
@@ -156,14 +113,10 @@ public final class StateDecoder {
   /// The key counts as asked for.
   @usableFromInline
   func offset(of key: String) throws(ArchiveError) -> Int? {
-    if !isOpen { open() }
+    if !now.isOpen { try? open() }
     var place = 0
     guard let offset = try cursor.offset(of: key, place: &place) else { return nil }
-    if let container {
-      container.keys.insert(key, at: place)
-    } else {
-      ownReadKeys.insert(key, at: place)
-    }
+    now.read.insert(place)
     return offset
   }
 
@@ -178,9 +131,7 @@ public final class StateDecoder {
   public func decode<Value: Decodable>(
     _ type: Value.Type = Value.self, forKey key: String
   ) throws -> Value {
-    guard let value = try decodeIfPresent(type, forKey: key) else {
-      throw ArchiveError(.keyNotFound, path: [key])
-    }
+    guard let value = try decodeIfPresent(type, forKey: key) else { throw missing(key) }
     return value
   }
 
@@ -195,7 +146,7 @@ public final class StateDecoder {
   public func decodeIfPresent<Value: Decodable>(
     _ type: Value.Type = Value.self, forKey key: String
   ) throws -> Value? {
-    try state(with: key)?.decodeIfPresent(type, forKey: key)
+    try state(with: key).decodeIfPresent(type, forKey: key)
   }
 
   /// Reads a value; nil if there is none.
@@ -204,45 +155,9 @@ public final class StateDecoder {
   func decodeIfPresent<Value: Codable>(
     forKey key: String, standIn other: @autoclosure () -> Value
   ) throws -> Value? {
-    let mended = try mendedValue(forKey: key, standIn: other())
-    if let mended, let fields = MendedFields(mended) { note(fields) }
+    let mended = try state(with: key).decodeIfPresent(forKey: key, standIn: other())
+    if let mended { restored.note(mended, at: now.slot) }
     return mended?.value
-  }
-
-  /// Reads a value as `decodeIfPresent(forKey:standIn:)`, for a caller who notes what is not as it is stored.
-  func mendedValue<Value: Codable>(
-    forKey key: String, standIn other: @autoclosure () -> Value
-  ) throws -> MendedValue<Value>? {
-    try state(with: key)?.decodeIfPresent(forKey: key, standIn: other())
-  }
-
-  /// The stored form of the value of a key; nil if there is none, or if it cannot be copied.
-  ///
-  /// Neither can a reference, which names a record of the save that was restored.
-  func content(forKey key: String) -> ValueContent? {
-    guard let values, values.contains(key) else { return nil }
-    var hasReference = false
-    do {
-      let content = try ValueContent(copying: key, from: values) { _ in
-        hasReference = true
-        return nil
-      }
-      return hasReference ? nil : content
-    } catch {
-      // No record of the library has such a value, so no version of the app could decode it.
-      return nil
-    }
-  }
-
-  /// The values, all of which count as asked for.
-  var wholeRecord: KeyedDecoder? {
-    for key in keys { _ = contains(key) }
-    return values
-  }
-
-  /// Tells the report which fields were not restored as they are stored.
-  func note(_ fields: MendedFields) {
-    if let place { restored.note(fields, at: place) }
   }
 
   /// Reads a reference; nil if there is none, or its object is not back.
@@ -261,7 +176,7 @@ public final class StateDecoder {
   public func decodeObject<Object>(
     _ type: Object.Type = Object.self, forKey key: String
   ) throws -> Object? {
-    try state(with: key)?.reference(forKey: key).flatMap { try object($0, type, key) }
+    try state(with: key).reference(forKey: key).flatMap { try object($0, type, key) }
   }
 
   /// Reads references in saved order, without the objects that are not back.
@@ -274,7 +189,7 @@ public final class StateDecoder {
   public func decodeObjects<Object>(
     _ type: Object.Type = Object.self, forKey key: String
   ) throws -> [Object] {
-    try state(with: key)?.references(forKey: key)?.compactMap { try object($0, type, key) } ?? []
+    try state(with: key).references(forKey: key)?.compactMap { try object($0, type, key) } ?? []
   }
 
   /// Reads references by name, without the objects that are not back.
@@ -287,12 +202,10 @@ public final class StateDecoder {
   public func decodeObjectDictionary<Object>(
     _ type: Object.Type = Object.self, forKey key: String
   ) throws -> [String: Object] {
-    guard let names = try state(with: key)?.container(forKey: key) else { return [:] }
-    var objects: [String: Object] = [:]
-    for name in try names.dictionaryKeys {
+    guard let names = try state(with: key).container(forKey: key) else { return [:] }
+    return try names.dictionaryKeys.reduce(into: [:]) { objects, name in
       objects[name] = try names.reference(forKey: name).flatMap { try object($0, type, key) }
     }
-    return objects
   }
 
   /// Opens the values that were written under one key, nil if there are none.
@@ -302,76 +215,28 @@ public final class StateDecoder {
   /// - Throws: ``/ArchiveCodec/ArchiveError`` with `typeMismatch` if the key
   ///   holds something else.
   public func container(forKey key: String) throws(ArchiveError) -> StateDecoder? {
-    guard let inner = try state(with: key)?.container(forKey: key) else { return nil }
-    let coder = StateDecoder(
-      path: path, values: inner, facts: facts, restored: restored,
-      container: readKeys.container(forKey: key, inner))
-    coder.ownerPlace = place ?? ownerPlace
-    return coder
-  }
-
-  #if !RESTORATION_NEXT
-  /// Keeps the stored state for later, since it cannot be applied now.
-  ///
-  /// The saves that follow write the state as it is stored; what the node says meanwhile is saved beside it,
-  /// and does not replace it. The report has the reason. When the state can be applied,
-  /// call ``StateKeeper/restore(late:below:)`` with the node, which decodes it again. A state that its node
-  /// has kept is offered so in later launches, too, within the ``StatePolicy/keptBound``;
-  /// ``StateKeeper/discardKeptState(of:)`` gives it up.
-  ///
-  ///     func decodeRestorableState(with coder: StateDecoder) throws {
-  ///       guard volume.isMounted else { return coder.keep(because: "The volume is not mounted.") }
-  ///       draft = try coder.decode(forKey: "draft")
-  ///     }
-  ///
-  /// A factory that calls it and returns nil has not vetoed the node: the node is not back, and stays stored
-  /// with all below it. Views and objects, which nobody restores late, decode the state again in the
-  /// next launch if they have said nothing else. Where the application's state is kept, the next save sets the whole state aside.
-  /// A decoder that is used after its call does nothing here.
-  ///
-  /// Fields with ``Restored`` are set before the hook that calls it, and in a late restore after it, unless
-  /// it keeps the state again. Several states may be kept: each late restore gives the node the next older
-  /// one. What the node had until then stays stored beside it, and no late restore gives it back.
-  ///
-  /// - Parameter reason: Why, in a sentence of up to 500 characters for the report. It is stored, so it must not
-  ///   have a secret.
-  public func keep(because reason: String) {
-    restored.keep(place ?? ownerPlace, because: String(reason.prefix(Self.longestReason)))
-  }
-
-  /// In characters: the reason is stored with the state, and what is longer is no sentence.
-  private static var longestReason: Int { 500 }
-  #endif
-
-  private var readKeys: ReadKeys {
-    get { container?.keys ?? ownReadKeys }
-    _modify {
-      if let container { yield &container.keys } else { yield &ownReadKeys }
-    }
+    try state(with: key).container(forKey: key).map { StateDecoder(restored, $0, at: now.slot) }
   }
 
   /// The keys that were stored and not asked for; nil if there are none.
   var unreadNote: ReportNote? {
-    let keys = (values.map { readKeys.missing(in: $0) } ?? []).filter { $0 != BuiltInKey.container }
+    let keys = now.read.missing(in: values).filter { $0 != BuiltInKey.container }
     return keys.isEmpty ? nil : .unreadKeys(keys)
   }
 
   /// The values.
   ///
   /// The key counts as asked for.
-  private func state(with key: String) -> KeyedDecoder? {
-    do throws(ArchiveError) {
-      _ = try offset(of: key)
-    } catch {
-      // The caller reads the key next and throws this error itself.
-    }
+  private func state(with key: String) -> KeyedDecoder {
+    // The caller reads the key next, and throws the error itself.
+    _ = try? offset(of: key)
     return values
   }
 
   private func object<Object>(
     _ record: UInt64, _ type: Object.Type, _ key: String
   ) throws -> Object? {
-    guard let object = restored[record] else { return nil }
+    guard let object = restored.object(ofRecord: record) else { return nil }
     guard let typed = object as? Object else {
       throw RestorationError(
         .nodeTypeMismatch, "\(path), key \(key): \(Swift.type(of: object)) is not a \(type)")
@@ -386,29 +251,71 @@ extension StateDecoder {
   /// Begins a call for an element.
   ///
   /// The factory may have read some of its keys before.
-  func open(_ place: Int, _ readPlaces: UInt64) {
-    self.place = place
-    ownReadKeys.reset(places: readPlaces)
-    hasValues = false
-    isOpen = false
+  func begin(_ slot: Int32) { now = (false, slot, restored[slot].read) }
+
+  /// Ends the call for an element.
+  func end() { restored[now.slot].read = now.read }
+
+  /// Opens the values of the element, unless somebody has asked for one.
+  func open() throws(ArchiveError) {
+    if now.isOpen { return }
+    now.isOpen = true
+    do throws(ArchiveError) {
+      cursor = FieldCursor(try restored.state(at: now.slot) ?? .empty)
+    } catch {
+      // None, and not those of the element before.
+      cursor = FieldCursor()
+      throw error
+    }
+    now.read.keyCount = cursor.values.keyCount
   }
+}
 
-  /// The keys that were asked for so far.
-  var read: ReadKeys {
-    get { ownReadKeys }
-    set { ownReadKeys = newValue }
-  }
+/// Facts about the save, the same in every coder of a restore.
+extension StateDecoder {
+  /// The version of the application that saved, nil if it gave none.
+  public var applicationVersion: String? { restored.document.head.facts["applicationVersion"] }
 
-  /// A bit for each key in one of the first places that was asked for.
-  var readPlaces: UInt64 { ownReadKeys.places }
+  /// The kind of interface of the application that saved.
+  public var userInterfaceIdiom: String? { restored.document.head.facts["userInterfaceIdiom"] }
 
-  var hasReadPlacesOnly: Bool { ownReadKeys.isPlain }
+  /// The version of the operating system at the save.
+  public var systemVersion: String? { restored.document.head.facts["systemVersion"] }
 
-  /// Whether every stored key was asked for.
-  var hasReadAll: Bool {
-    hasValues && ownReadKeys.isPlain && ownReadKeys.places.nonzeroBitCount == keyCount
-  }
+  /// When a save last wrote a part of the state, by the clock of the keeper that saved, in whole seconds.
+  public var timestamp: Date? { restored.document.head.savedAt }
 }
 
 @available(*, unavailable, message: "a coder belongs to the actor that restores")
 extension StateDecoder: Sendable {}
+
+/// Which keys of a record were asked for.
+struct ReadKeys {
+  /// A bit for each of the first 64 keys of the record, in stored order.
+  private var places: UInt64 = 0
+  /// Nil as long as there are none, so that copies count no reference (benchmark: restore 10,000 nodes).
+  private var others: Set<Int>?
+  /// The number of keys of the record; -1 as long as nobody has opened it.
+  var keyCount = -1
+
+  /// Notes a key of the record; the place counts its keys in stored order.
+  @inline(__always)
+  mutating func insert(_ place: Int) {
+    if place < UInt64.bitWidth { return places |= 1 << place }
+    if others == nil { others = [] }
+    others?.insert(place)
+  }
+
+  /// Whether every key was asked for, as is usual.
+  var isWhole: Bool { places.nonzeroBitCount == keyCount }
+
+  /// The stored keys that were not asked for, in stored order; a container that was opened counts as read.
+  ///
+  /// - Complexity: O(1) if all of up to 64 keys were read, as is usual; otherwise O(*n*).
+  func missing(in values: KeyedDecoder) -> [String] {
+    guard places.nonzeroBitCount < values.keyCount else { return [] }
+    return values.keys.enumerated().filter { place, _ in
+      place < UInt64.bitWidth ? places & 1 << place == 0 : others?.contains(place) != true
+    }.map(\.element)
+  }
+}

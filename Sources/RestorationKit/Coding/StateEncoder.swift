@@ -7,15 +7,18 @@ public import ArchiveCodec
 /// no reference to it, nor a weak one.
 public final class StateEncoder {
   /// The path of the node; empty for the application, and after the call.
-  public var path: RestorationPath { isOpen ? walk.path(of: number) : RestorationPath() }
+  public var path: RestorationPath { isOpen ? walk.path(of: slot) : RestorationPath() }
 
-  private let walk: any StateEncoding
-  private let encoder: KeyedEncoder
+  let walk: any StateEncoding
+  let encoder: KeyedEncoder
   @usableFromInline let writer: ValueWriter
   // Set for each object and read for each value, as the properties of the decoder.
   @safe @exclusivity(unchecked) private var isOpen = false
-  @safe @exclusivity(unchecked) private(set) var isUsed = false
-  private var number: RowNumber?
+  /// Whether somebody wanted to write under the key of what the library stores.
+  private(set) var hasMetTakenKey = false
+  /// Whether fields were written as they are stored, and others that did not fit were replaced.
+  var unfitFields = (areKept: false, areReplaced: false)
+  private(set) var slot: Int32 = 0
 
   /// Creates a coder that writes into the records of an encoder.
   init(_ walk: any StateEncoding, _ encoder: KeyedEncoder) {
@@ -24,21 +27,23 @@ public final class StateEncoder {
     writer = encoder.writer
   }
 
-  /// Begins the call for an object.
-  func open(_ number: RowNumber?) {
-    self.number = number
-    isUsed = false
-    isOpen = true
+  /// Begins the call for an element, by its place in the document.
+  func open(_ slot: Int32) {
+    self.slot = slot
+    (isOpen, hasMetTakenKey, unfitFields) = (true, false, (false, false))
   }
 
   func close() { isOpen = false }
+
+  /// Notes a fact of the element for the report.
+  func note(_ note: ReportNote) { walk.note(note, slot) }
 
   // Inlinable, so that the compiler knows the type: looking up its conformance at run
   // time took a quarter of a save (benchmark: save nodes).
   /// Writes a value; nil writes nothing.
   ///
-  /// The last value of a key stays. A value that is too large to store makes
-  /// the node lose its state, and the report says so.
+  /// The last value of a key stays. A value that is too large to store makes the
+  /// encoding fail, as an error of the hook does.
   ///
   /// - Parameters:
   ///   - value: A Bool, number, String, Data, Date, UUID or URL, an array of
@@ -47,7 +52,7 @@ public final class StateEncoder {
   @inlinable
   public func encode<Value: ArchiveValue>(_ value: Value?, forKey key: String) {
     guard let value else {
-      _ = isWritable()
+      _ = isWritable(key)
       return
     }
     if begin(key) { value.write(to: writer) }
@@ -62,7 +67,7 @@ public final class StateEncoder {
   ///   something in it cannot be stored. Nothing of the value remains then, and
   ///   encoding may go on.
   public func encode<Value: Encodable>(_ value: Value?, forKey key: String) throws {
-    guard isWritable() else { return }
+    guard isWritable(key) else { return }
     try encoder.encode(value, forKey: key)
   }
 
@@ -87,7 +92,9 @@ public final class StateEncoder {
   ///   - object: A node, a view or a registered object.
   ///   - key: Any name of up to 1 KiB.
   public func encode(_ object: (any StateRestoring)?, forKey key: String) {
-    guard isWritable(), let object, let target = reference(to: object, key) else { return }
+    guard isWritable(key), let object,
+      let target = walk.reference(to: object, from: slot, key: key)
+    else { return }
     encoder.encodeReference(to: target, forKey: key)
   }
 
@@ -97,24 +104,20 @@ public final class StateEncoder {
   ///   - objects: Nodes, views and registered objects.
   ///   - key: Any name of up to 1 KiB.
   public func encode(_ objects: [any StateRestoring], forKey key: String) {
-    guard isWritable() else { return }
-    encoder.encodeReferences(to: objects.compactMap { reference(to: $0, key) }, forKey: key)
+    guard isWritable(key) else { return }
+    let targets = objects.compactMap { walk.reference(to: $0, from: slot, key: key) }
+    encoder.encodeReferences(to: targets, forKey: key)
   }
 
-  /// Writes references by name, without the objects that have no identifier.
+  /// Writes references by name, as a container of them; objects that have no identifier are left out.
   ///
   /// - Parameters:
   ///   - objects: Nodes, views and registered objects.
   ///   - key: Any name of up to 1 KiB.
   /// - Complexity: O(*n* log *n*) in their number.
   public func encode(_ objects: [String: any StateRestoring], forKey key: String) {
-    guard isWritable() else { return }
-    encoder.encodeContainer(forKey: key) { encoder in
-      for (name, object) in objects.sorted(by: { $0.key < $1.key }) {
-        if let target = reference(to: object, key) {
-          encoder.encodeReference(to: target, forKey: name)
-        }
-      }
+    encodeContainer(forKey: key) { coder in
+      for name in objects.keys.sorted() { coder.encode(objects[name], forKey: name) }
     }
   }
 
@@ -127,52 +130,71 @@ public final class StateEncoder {
   public func encodeContainer<Failure: Error>(
     forKey key: String, _ body: (StateEncoder) throws(Failure) -> Void
   ) throws(Failure) {
-    guard isWritable() else { return }
+    guard isWritable(key) else { return }
     try encoder.encodeContainer(forKey: key) { _ throws(Failure) in try body(self) }
-  }
-
-  func note(_ note: ReportNote) {
-    walk.note(note, number)
-  }
-
-  private func reference(to object: any StateRestoring, _ key: String) -> UInt64? {
-    walk.reference(to: object, from: number, key: key)
   }
 
   /// Begins the value of a key; false if the coder is closed or cannot take the key.
   @usableFromInline
   func begin(_ key: String) -> Bool {
-    isWritable() && encoder.begin(key)
+    isWritable(key) && encoder.begin(key)
   }
 
-  @usableFromInline
-  func isWritable() -> Bool {
-    if isOpen { isUsed = true }
+  // In line for each value (benchmark: save nodes).
+  @inline(__always) @usableFromInline
+  func isWritable(_ key: String) -> Bool {
+    // Of most keys only the length is compared.
+    if key.utf8.count == BuiltInKey.containerByteCount, key == BuiltInKey.container {
+      hasMetTakenKey = true
+      return false
+    }
     return isOpen
   }
+}
 
-  // MARK: Of the library
-
-  /// Writes a value as it was stored.
-  func encode(_ content: ValueContent, forKey key: String) throws {
-    guard isWritable() else { return }
-    try encoder.copy(ValueContent.key, from: content.open(), as: key)
+/// The state of an object that the library writes and reads for it, beside its hooks.
+extension StateEncoder {
+  func encodeAll(of object: any StateRestoring, _ traits: TypeTraits) throws {
+    if traits.contains(.hasBuiltInState) {
+      encoder.encodeBuiltIn(of: object) { walk.reference(toTab: $0, of: slot) }
+    }
+    try using {
+      if traits.contains(.stateful) { try encodeOwnState(of: object, traits) }
+      try object.encodeRestorableState(with: self)
+    }
   }
 
-  /// Writes a reference to an object of the library's own, which the app need not register.
-  func encodeOwn(_ object: any RestorableObject, forKey key: String) {
-    walk.register(object, identifier: key)
-    encode(object as (any StateRestoring)?, forKey: key)
+  /// Calls a hook; what it encoded goes if it throws, and a note says why.
+  func ask(_ hook: () throws -> Void) {
+    do {
+      try encoder.attempt { try using(hook) }
+    } catch {
+      walk.note(.encodeFailed(error.reason), slot)
+    }
   }
 
-  /// How many bytes were written so far, for this record and the records before it.
-  var byteCount: Int { encoder.byteCount }
+  /// Runs code of the app that writes with the coder.
+  ///
+  /// - Throws: The error of the body; `keyTaken` if it has used the key of what the library stores.
+  private func using(_ body: () throws -> Void) throws {
+    try body()
+    guard hasMetTakenKey else { return }
+    throw RestorationError.taken(BuiltInKey.container)
+  }
+}
 
-  /// Removes the value of a key again.
-  func remove(_ key: String) { encoder.remove(key) }
+/// The questions of a ``StateEncoder`` to the walk that it belongs to.
+protocol StateEncoding: AnyObject {
+  /// The path of an element; empty for the application.
+  func path(of slot: Int32) -> RestorationPath
 
-  /// Runs the body; if the body throws, nothing that it encoded remains.
-  func attempt(_ body: () throws -> Void) throws { try encoder.attempt(body) }
+  /// The record of a referenced object; nil, with a note, if it cannot be referred to.
+  func reference(to object: any StateRestoring, from referrer: Int32, key: String) -> UInt64?
+
+  /// The record of a selected tab; nil if that is none of the children.
+  func reference(toTab tab: any RestorableNode, of slot: Int32) -> UInt64?
+
+  func note(_ note: ReportNote, _ slot: Int32)
 }
 
 @available(*, unavailable, message: "a coder is valid only during the call it was made for")

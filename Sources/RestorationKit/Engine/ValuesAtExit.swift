@@ -1,71 +1,55 @@
 internal import ArchiveCodec
 internal import RestorationFoundation
-internal import Dispatch
-internal import Synchronization
 
-/// The values of this process and their files, for the end of the process on a thread on which no
-/// node can be asked, and for changes while the actor of the nodes is busy.
-enum ValuesAtExit {
-  private struct Place: Sendable {
-    weak var file: StateFile?
-    weak var store: ValueStore?
-    let environment: ApplicationEnvironment
-  }
-
-  private struct Content {
-    /// Whether the end of the process stores the values.
-    var isBegun = false
-    /// The stores of values, by their files; each file has one store at a time.
-    var places: [ObjectIdentifier: Place] = [:]
-    /// Above this count, stores that are gone are dropped.
-    var largestCount = 64
-  }
-
-  private static let content = Mutex(Content())
-
-  /// Runs what stores values while the process goes on: all threads that tasks share may be blocked.
-  static let queue = DispatchQueue(label: "RestorationKit.ValuesAtExit")
-
-  /// Whether there may be values to store.
-  static var isBegun: Bool { content.withLock(\.isBegun) }
-
-  /// Lets the end of the process store the values that are added from now on.
-  static func begin() { content.withLock { $0.isBegun = true } }
-
-  static func add(
-    _ store: ValueStore, in file: StateFile, _ environment: ApplicationEnvironment
-  ) {
-    let place = Place(file: file, store: store, environment: environment)
-    content.withLock { content in
-      guard content.isBegun else { return }
-      if content.places.count >= content.largestCount {
-        content.places = content.places.filter { $0.value.file != nil && $0.value.store != nil }
-        content.largestCount = max(64, 2 * content.places.count)
+extension FileQueue {
+  /// Appends the values that have changed, for an actor that is busy or gone.
+  ///
+  /// A change of the actor that was not begun comes too late then, and is made anew.
+  func store(_ values: ValueTable, at now: Date) async throws(ArchiveError) {
+    guard file.claimed != nil, values.hasChanged else { return }
+    _ = try await fetch(for: .save, (file.conditions.policy, now))
+    defer { written = Written(number: written.number) }
+    do {
+      let writer = try file.openWriter()
+      let builder = writer?.builder() ?? RecordBuilder(limits: file.source.limits)
+      let (removed, changes) = values.write(to: builder)
+      if removed.isEmpty, changes.isEmpty { return }
+      // A state that begins with values, or that was discarded, has no head.
+      if try writer?.archive?.record(TreeRecord.forms) == nil {
+        var head = DocumentHead()
+        head.facts = file.source.environment.facts
+        try builder.writeHead(head)
       }
-      content.places[ObjectIdentifier(file)] = place
+      _ = try append(
+        written.number + 1, builder.finish(), hasNew: false, removing: removed,
+        isCompactionDue: false)
+      values.settle(changes)
+      _ = await send(after: .save)
+    } catch {
+      throw .content(error)
     }
   }
+}
 
-  /// Forgets all values: a session that has ended by itself leaves nothing to store.
-  static func end() { content.withLock { $0 = Content() } }
+/// Stores the values of the process, on a thread on which no node can be asked.
+package enum ValuesAtExit {
+  /// Whether the process has any values.
+  static var isNeeded: Bool { RestorationSession.current.values.isUsed }
 
-  /// Stores all values, and blocks the thread meanwhile.
+  /// Blocks the thread until the values are stored.
   ///
   /// - Parameters:
+  ///   - values: The values; by default those of the process, or of the running test.
   ///   - limit: How long the call waits at most.
-  ///   - isLast: Whether the process ends, so that no later save counts.
-  static func store(within limit: Duration, isLast: Bool = false) {
-    let places = content.withLock { $0.places.values.map(\.self) }
-    guard !places.isEmpty, limit > .zero else { return }
-    _ = Blocking.call(until: .now + limit.bounded) {
-      for place in places {
-        guard let file = place.file, let store = place.store else { continue }
-        do throws(ArchiveError) {
-          _ = try await file.store(store, of: place.environment, now: Date(), isLast: isLast)
-        } catch {
-          // Nobody is left to be told. The stored state is as it was.
-        }
-      }
+  ///   - isLast: Whether the process ends.
+  package static func store(
+    _ values: ValueTable = RestorationSession.current.values, within limit: Duration,
+    isLast: Bool = false
+  ) {
+    guard let file = values.file else { return }
+    // Nobody is left to be told of an error. The stored state is as it was.
+    _ = Blocking.call(until: .now + limit.bounded) { () async throws(ArchiveError) in
+      try await file.store(values, at: Date())
     }
   }
 }

@@ -96,7 +96,7 @@ public protocol NodeRestoration: ObjectRestoration {
   ///   - coder: The values of the node.
   /// - Returns: The node, or nil to drop the node and everything below it: the next
   ///   save stores nothing of them.
-  /// - Throws: Any error leaves the node out this time and keeps it: saves write the
+  /// - Throws: Any error leaves the node out this time and keeps it: saves leave the
   ///   node as it is stored, so that a later launch can try again.
   static func node(
     at path: RestorationPath, coder: StateDecoder
@@ -150,8 +150,9 @@ public protocol StateRestoring: AnyObject {
   ///
   /// All restored objects exist by then. Parents are decoded before children. An object
   /// may be decoded later than an object that refers to it. If the method throws, the
-  /// others are restored all the same, and the report says so. The next save sets the
-  /// stored state aside, since the new state replaces it.
+  /// others are restored all the same, and the report says so. The stored state stays
+  /// until the object says something new, and then beside that; see
+  /// ``StatePolicy/keptBound``.
   ///
   /// - Parameter coder: Holds the values that this object wrote.
   /// - Throws: Any error; the error costs the state of this object alone.

@@ -12,8 +12,8 @@
 ///
 /// A field that an earlier version of the app has not stored keeps its value. So does a field
 /// whose stored value does not fit; the report has a problem for it
-/// (``ReportNote/fieldReplaced(key:_:)``), and the next save sets the stored state aside. The
-/// stored value stays until the app sets the field, so another version finds it. All
+/// (``ReportNote/fieldReplaced(key:_:)``). The stored value stays until the app sets the field, so
+/// another version finds it; then the state that had it stays beside the new one. All
 /// hooks of ``RestorableNode`` work besides; a change that no field tells needs
 /// ``StateRestoring/invalidateRestorableState()``, as one of ``RestorableNode/restorationChildren``.
 public protocol RestorableScreen: RestorableNode, RestorationAbility {}

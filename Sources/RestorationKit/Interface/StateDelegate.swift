@@ -2,11 +2,11 @@
 ///
 /// All members have defaults, so implement only the members that you need. A keeper has
 /// one delegate (``StateKeeper/delegate``), and a scene's delegate that conforms to
-/// this protocol takes part in saving and restoring that scene's nodes.
+/// this protocol takes part in saving and restoring that scene's nodes; its gates are not asked.
 public protocol StateDelegate: AnyObject {
   /// Decides whether the state is saved; true by default.
   ///
-  /// Asked first in every save.
+  /// Asked first in every save of the roots.
   ///
   /// - Parameter coder: Takes values that the restore gate can read.
   /// - Returns: False to save nothing and to discard an older state.
@@ -25,7 +25,7 @@ public protocol StateDelegate: AnyObject {
   /// Writes the application's own values, before any node is asked.
   ///
   /// A node that the delegate refers to is saved too, even below a node that is left out.
-  /// If the method throws, the values that it wrote are dropped and the nodes are saved.
+  /// If the method throws, the values stay as they were stored, and the nodes are saved.
   ///
   /// - Parameter coder: The application's coder, which the save gate wrote to.
   /// - Throws: Any error; the report shows it.

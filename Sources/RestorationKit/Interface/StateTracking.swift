@@ -14,7 +14,7 @@ public enum StateTracking: Hashable, Sendable {
   /// everything that the library stores of it: its identifier, the nodes that it
   /// contains or presents, its views and their subviews, its selected tab, its
   /// `restorationParent`. A change that the object does not announce is not stored
-  /// until a save asks everything.
+  /// until a save asks the object for another reason.
   case invalidated
 
   /// Saves ask the object, which is `@Observable`, when it is new, and after a change of a

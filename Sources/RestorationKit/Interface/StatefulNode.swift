@@ -16,7 +16,7 @@
 /// If the stored value of a field does not fit any more, that field of `restorableState`
 /// keeps the value that the object has, with all that is in it, and the others come back.
 /// The report has a problem for it (``ReportNote/fieldReplaced(key:_:)``), and the next
-/// save sets the stored state aside. A field that is missing in an element of an array or
+/// save keeps the stored state beside the new one. A field that is missing in an element of an array or
 /// a dictionary does not fit. If the value itself does not fit, as one that is no keyed
 /// container, or if its `init(from:)` throws anything but a `DecodingError` with a path,
 /// decoding throws, and the object keeps its value. Let a type whose fields make sense only

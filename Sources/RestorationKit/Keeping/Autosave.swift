@@ -2,11 +2,9 @@
 /// the last changes are lost.
 ///
 /// Where the end cannot wait for a task, call
-/// ``StateKeeper/endNow(saving:within:isolation:)`` or
-/// ``SceneHost/endNow(within:isolation:)`` instead.
+/// ``StateKeeper/endNow(saving:within:isolation:)`` instead.
 ///
-/// ``StateKeeper/autosave(every:polling:clock:isolation:roots:told:)`` and
-/// ``SceneHost/autosave(every:polling:clock:isolation:told:)`` begin an autosave.
+/// ``StateKeeper/autosave(every:polling:clock:isolation:roots:told:)`` begins an autosave.
 ///
 /// The first change that a node announces is saved at once. An interval begins when a
 /// save has stored something or has failed, and the changes during the interval are
@@ -14,40 +12,35 @@
 /// unless something has changed during the save. One save is under way at a time.
 ///
 /// Nodes, views and objects with ``StateTracking/always``, the default, do not say when
-/// they change. A poll asks only them, every 2 seconds unless another time is given,
-/// and compares their answers with the last save. A difference is a change, and is
-/// saved. Without a difference nothing else is called, told, read or written. Call
-/// ``setNeedsSave()`` for a change of anything else, such as the values that a delegate
-/// encodes. There is no timer while all objects say when they change, nor while the
-/// state is not restored yet, locked, in use elsewhere, in conflict or declined, nor
-/// after a save that failed: a save that succeeds begins the polls again, also one that
-/// the app has called.
+/// they change. As soon as the keeper has met one of them, a save asks them every 2 seconds,
+/// unless another time is given. A save that finds nothing writes nothing and is not told. Call
+/// ``setNeedsSave()`` for a change that must not wait for that. There is no timer while all
+/// objects say when they change, nor while the state is not restored yet, locked, in use
+/// elsewhere or declined, nor after a save that failed: a save that succeeds begins the timer
+/// again, also one that the app has called.
 ///
 /// A save that the disk refuses is tried again after the interval, at least 250 ms,
 /// then after twice as long, up to 30 s. Any other save that stores nothing is tried
 /// again with the next change: if a key is locked, another instance has the state, or
-/// the delegate declines. Call ``setNeedsSave()`` then. After a save of the app that stores nothing, the autosave tries at once, and
-/// goes on as after a save of its own. If the delegate of a keeper was gone and another
-/// one is set, that counts as a change.
-/// ``StateKeeper/discardState(includingSetAside:)`` cancels a save that was due.
+/// the delegate declines. Call ``setNeedsSave()`` then. After a save of the app that stores nothing, the
+/// autosave tries at once, and goes on as after a save of its own. A delegate that is set counts as a
+/// change. ``StateKeeper/discardState()`` cancels a save that was due.
 ///
-/// The keeper or the host keeps its autosave until ``stop()`` or its own `close()`; a
-/// second autosave replaces the first. An app that keeps the autosave keeps the keeper
-/// or the host, too. The end of an autosave saves nothing. Until then the autosave
-/// keeps alive all that its closures hold. It may be used on any thread, and saves and
-/// polls on the actor that began it.
+/// The keeper keeps its autosave until ``stop()`` or its own `close()`; a second autosave
+/// replaces the first. An app that keeps the autosave keeps the keeper, too. The end of an
+/// autosave saves nothing. Until then the autosave keeps alive all that its closures hold. It
+/// may be used on any thread, and saves on the actor that began it.
 public final class Autosave: Sendable {
   /// The result of a save.
   public enum Event: Hashable, Sendable {
-    /// The changes are stored: the report of the keeper, or the reports of the scenes
-    /// that had changed.
+    /// The changes are stored, as the report of the keeper says.
     ///
-    /// At least one of the reports has a ``PreservationReport/writtenByteCount`` above
-    /// 0: `told` is not called for a save that had nothing to store.
+    /// The report has a ``PreservationReport/writtenByteCount`` above 0: `told` is not called for
+    /// a save that had nothing to store.
     case saved([PreservationReport])
 
     /// Something was not stored, and is left until the next change. The reports say
-    /// why: declined, locked, in use, or the delegate is gone.
+    /// why: declined, locked, in use, refused, or the delegate is gone.
     ///
     /// The array is empty if the keeper has not restored yet; nothing is saved before that.
     case withheld([PreservationReport])
@@ -58,67 +51,23 @@ public final class Autosave: Sendable {
 
   private let turns: AutosaveTurns
 
-  /// Begins the loop of a keeper or host; the owner holds its part of the autosave.
-  init<Owner: AnyObject>(
-    of owner: Owner, _ held: HeldAutosave, isolation: isolated (any Actor)?,
-    told: @escaping (Event) -> Void, save: @escaping (Owner) async -> Event,
-    isPolled: @escaping (Owner) -> Bool, isComplete: @escaping (Owner) -> Bool,
-    findsChange: @escaping (Owner) -> Bool
-  ) {
-    let turns = held.turns
-    self.turns = turns
-    let wakes = turns.begin()
-    // An app that keeps the autosave keeps the owner through this; the loop alone does not.
-    let kept = Kept(owner)
-    Task { [weak owner, weak held] in
-      _ = isolation
-      for await _ in wakes {
-        if turns.isLetGo { kept.owner = nil }
-        while let turn = turns.next() {
-          guard let owner else { break }
-          switch turn {
-          case .save(let changes):
-            let event = await save(owner)
-            let isTold = turns.end(
-              changes, event, isPolled: isPolled(owner), isComplete: isComplete(owner))
-            if isTold { told(event) }
-          case .poll:
-            let hasChanged = findsChange(owner)
-            turns.endPoll(isPolled: isPolled(owner), hasChanged: hasChanged)
-          }
-        }
-      }
-      kept.owner = nil
-      held?.roots = nil
-    }
-  }
+  fileprivate init(_ turns: AutosaveTurns) { self.turns = turns }
 
-  private final class Kept<Owner: AnyObject> {
-    var owner: Owner?
-
-    init(_ owner: Owner) {
-      self.owner = owner
-    }
-  }
-
-  deinit { turns.letGo() }
+  /// Only the keeper still keeps the autosave.
+  deinit { turns.wake() }
 
   /// Whether a change that the autosave knows of is not stored yet.
   public var needsSave: Bool { turns.needsSave }
 
   /// Says that something has changed, so that it is saved soon.
   ///
-  /// Call the method for changes that the autosave cannot know of: values that a
-  /// delegate encodes, and values that a host stores for a session that has no scene.
-  /// Call it also for a node with ``StateTracking/always`` that must not wait for the
-  /// next poll. The autosave knows by itself of
-  /// ``StateRestoring/invalidateRestorableState()``, of properties of nodes with
-  /// ``StateTracking/observed``, of ``RestorableScene/needsSave``, ``SceneStorage`` and
-  /// ``RestorableScene/track(_:)``, and of ``UserActivity/needsSave`` of
-  /// ``RestorableScene/userActivity``.
+  /// Call the method for changes that the autosave cannot know of: values that a delegate
+  /// encodes. Call it also for a node with ``StateTracking/always`` that must not wait for the
+  /// timer. The autosave knows by itself of ``StateRestoring/invalidateRestorableState()``, and
+  /// of properties of nodes with ``StateTracking/observed``.
   ///
   /// - Complexity: O(1).
-  public func setNeedsSave() { turns.ask() }
+  public func setNeedsSave() { turns.change() }
 
   /// Saves now, and waits until everything that changed before the call is stored.
   ///
@@ -140,8 +89,7 @@ public final class Autosave: Sendable {
   ///
   /// When one of the signals comes, all autosaves that were asked for that signal are
   /// flushed at once. Then the signal is sent again and does what it did before the
-  /// call. By default it ends the process. If the actor of an autosave has not saved after a
-  /// second, the values of an app that ``Restoration`` has begun are stored without it.
+  /// call. By default it ends the process.
   ///
   /// A handler that the app has set runs at that point, on a thread that is not the main thread.
   /// If it does not end the process, the next signal is held again: it flushes, and the handler
@@ -163,12 +111,15 @@ public final class Autosave: Sendable {
   public func flushOnSignals(
     _ signals: Set<EndSignal> = Set(EndSignal.allCases), within limit: Duration = .seconds(5)
   ) {
-    turns.flushOnSignals(signals, within: limit)
+    guard !turns.isStopped else { return }
+    EndSignals.add(ObjectIdentifier(turns), for: signals, within: limit.bounded) {
+      [weak turns] in turns
+    }
   }
 
   /// Ends the autosave, which lets go of its closures; a save that is under way goes on.
   ///
-  /// ``StateKeeper/close()`` and ``SceneHost/close()`` stop it, too.
+  /// ``StateKeeper/close()`` stops it, too.
   public func stop() { turns.stop() }
 }
 
@@ -176,14 +127,77 @@ extension Autosave.Event: CustomStringConvertible {
   /// The result in a word, and the reports or the error.
   public var description: String {
     switch self {
-    case .saved(let reports): Self.text("Saved by itself", reports)
-    case .withheld(let reports): Self.text("Not saved by itself yet", reports)
+    case .saved(let reports): "Saved by itself" + Self.text(reports)
+    case .withheld(let reports): "Not saved by itself yet" + Self.text(reports)
     case .failed(let error): "Not saved by itself: \(error)"
     }
   }
 
-  private static func text(_ start: String, _ reports: [PreservationReport]) -> String {
-    reports.isEmpty
-      ? "\(start)." : "\(start):\n" + reports.map(\.description).joined(separator: "\n")
+  private static func text(_ reports: [PreservationReport]) -> String {
+    reports.isEmpty ? "." : ":\n" + reports.map(\.description).joined(separator: "\n")
+  }
+}
+
+extension StateKeeper {
+  /// Saves whenever something has changed, until ``close()``; begin it after the restore.
+  ///
+  ///     keeper.autosave { [window] }
+  ///
+  /// The autosave saves once at the start, and from then on hears of changes of the
+  /// objects that say when they change. While there are others, it saves every 2 seconds, which
+  /// writes nothing where nothing has changed. Call ``Autosave/flush(within:)`` where the app ends, or the changes
+  /// since the last save are lost. Nothing is saved before the keeper has restored, or
+  /// tried to. The keeper keeps the autosave, and a second one replaces the first.
+  ///
+  /// - Parameters:
+  ///   - interval: The shortest time between the end of a save that stored something and the
+  ///     next save.
+  ///   - polling: The time after which objects with ``StateTracking/always`` are asked,
+  ///     by the clock, with a quarter of that time as its tolerance; nil for no timer.
+  ///   - clock: Measures the interval, the time between saves and the limit of a flush.
+  ///   - isolation: The actor of the keeper.
+  ///   - roots: Gives the roots of the trees; nil if windows alone are saved. The closure is kept until the
+  ///     autosave ends, so let it hold nothing that holds the keeper.
+  ///   - told: Called for each save that stored something, and once for a problem,
+  ///     however often the problem comes in a row. The closure is kept as long as
+  ///     `roots`.
+  /// - Returns: The autosave, to flush or to stop it.
+  @discardableResult
+  public func autosave(
+    every interval: Duration = .milliseconds(250), polling: Duration? = .seconds(2),
+    clock: any Clock<Duration> = ContinuousClock(), isolation: isolated any Actor = #isolation,
+    roots: @escaping () -> [any RestorableNode]?,
+    told: @escaping (Autosave.Event) -> Void = { _ in }
+  ) -> Autosave {
+    let turns = AutosaveTurns(interval: interval, polling: polling, clock: clock)
+    self.autosave = (turns, roots)
+    let autosave = Autosave(turns)
+    // As long as the app has the autosave; that one belongs to no actor, so it cannot have the keeper.
+    var kept: StateKeeper? = self
+    Task { [weak self, weak autosave] in
+      _ = isolation
+      for await _ in turns.wakes {
+        if autosave == nil { kept = nil }
+        while let flushes = turns.next(), let keeper = self {
+          let event = await keeper.saveByItself(roots)
+          if turns.end(event, asksByTime: keeper.types.knowsUntracked, flushes) { told(event) }
+        }
+        withExtendedLifetime(kept) {}
+      }
+      if let keeper = self, keeper.autosave?.turns === turns { keeper.autosave = nil }
+    }
+    return autosave
+  }
+
+  /// Saves for the autosave, but not before a restore.
+  func saveByItself(_ roots: () -> [any RestorableNode]?) async -> Autosave.Event {
+    guard findings.hasTriedToRestore else { return .withheld([]) }
+    do throws(RestorationError) {
+      if findings.unread != nil { _ = try await restore(onlyUnread: true) { roots() ?? [] } }
+      let report = try await save(byItself: true) { parts(roots()) }
+      return report.outcome == .saved ? .saved([report]) : .withheld([report])
+    } catch {
+      return .failed(error)
+    }
   }
 }

@@ -1,13 +1,14 @@
+package import RestorationFoundation
 internal import ArchiveCodec
 
 /// Restores an app at its start, and saves it by itself until its end.
 ///
 ///     @main @MainActor
 ///     struct Notes {
-///       @Restored("draft") static var draft = ""
+///       static let window = NotesWindow()
 ///
 ///       static func main() async throws {
-///         try await Restoration.begin("org.example.notes")
+///         try await Restoration.begin("org.example.notes", roots: { [window] })
 ///         // … the app …
 ///         await Restoration.end()
 ///       }
@@ -15,30 +16,25 @@ internal import ArchiveCodec
 ///
 /// ``begin(_:version:signals:roots:prepare:)`` makes a ``StateKeeper``, restores with it, and
 /// begins its autosave. Nobody has to hold anything. A change is on disk within a
-/// quarter of a second, or within two seconds if only a poll can find it; a crash or a
-/// SIGKILL loses at most these changes. While the main actor is busy, a change of a value is
-/// on disk after a second, and changes of nodes wait.
+/// quarter of a second, or within two seconds if its object does not say when it changes; a
+/// crash or a SIGKILL loses at most these changes. While the main actor is busy, changes wait.
 @MainActor
 public enum Restoration {
   /// The keeper between ``begin(_:version:signals:roots:prepare:)`` and ``end(within:)``; nil otherwise.
-  public static var keeper: StateKeeper? { session.begun?.keeper }
+  public static var keeper: StateKeeper? { session.keeper }
 
   /// The report of the restore, or the error that prevented it; nil before the restore.
   ///
   /// A failure says why the stored state could not be read. The app has started with its
-  /// defaults then. If the state can be read later, it is restored before the first save,
-  /// and this is the report of that restore; if the app has changed something by then, the
-  /// save sets the old state aside.
+  /// defaults then, and the first save keeps the old state.
   public static var report: Result<RestorationReport, RestorationError>? {
-    session.begun?.latestReport
+    keeper == nil ? nil : session.last.restore
   }
 
-  /// The report of the last save of the values and nodes of the app, or the error that prevented
-  /// the save; nil before the first one.
+  /// The report of the last save, or the error that prevented the save; nil before the first one.
   ///
-  /// The result stays after ``end(within:)``. The windows of a ``SceneHost`` have saves of their
-  /// own, see ``SceneHost/autosave(every:polling:clock:isolation:told:)``.
-  public static var lastSave: Result<PreservationReport, RestorationError>? { session.lastSave }
+  /// The result stays after ``end(within:)``.
+  public static var lastSave: Result<PreservationReport, RestorationError>? { session.last.save }
 
   /// Takes each problem of a restore, of a save or of a value, in place of stderr.
   ///
@@ -64,14 +60,14 @@ public enum Restoration {
   ///
   /// A value or a field that cannot be stored is here as soon as a save has found it.
   /// The report of the next save has these problems, too.
-  public static var problems: [ReportNote] { session.values.allProblems }
+  public static var problems: [ReportNote] { session.values.problems }
 
   private static var session: RestorationSession { .current }
 
   /// Restores the app, and saves it from then on.
   ///
-  /// Call the method once, before anything reads or sets a ``Restored`` value. An unreadable
-  /// state is no error: the app starts with its defaults, and ``report`` says why.
+  /// Call the method once. An unreadable state is no error: the app starts with its defaults, and
+  /// ``report`` says why.
   ///
   /// - Parameters:
   ///   - application: An identifier that is stable for ever, as `org.example.notes`;
@@ -83,11 +79,10 @@ public enum Restoration {
   ///     set leaves all signals alone. In the midst of the restore they are no crash. See
   ///     ``Autosave/flushOnSignals(_:within:)``.
   ///   - roots: Gives the roots of the trees, such as the windows of the app; asked in
-  ///     the restore, in each save, and in polls.
+  ///     the restore and in each save.
   ///   - prepare: Registers classes with the keeper, and sets its properties, before
   ///     the keeper restores.
-  /// - Returns: The keeper, which is also ``keeper``: for a ``SceneHost``, and to save
-  ///   now.
+  /// - Returns: The keeper, which is also ``keeper``.
   /// - Throws: The errors of `prepare`, and ``RestorationError`` with `alreadyBegun` or
   ///   `invalidName`.
   @discardableResult
@@ -97,10 +92,10 @@ public enum Restoration {
     roots: @escaping @MainActor () -> [any RestorableNode] = { [] },
     prepare: (StateKeeper) throws -> Void = { _ in }
   ) async throws -> StateKeeper {
-    let begun = try session.begin(application, version, prepare, roots)
-    begun.hold(signals)
-    await begun.restore(.waiting)
-    return begun.follow(signals)
+    let keeper = try make(application, version, signals, prepare)
+    _ = try? await keeper.restore(roots)
+    keeper.autosave(roots: roots)
+    return keeper
   }
 
   /// Restores the app before it returns, and saves it from then on: for toolkits whose `main` is
@@ -120,8 +115,7 @@ public enum Restoration {
   ///   - version: The version of the app.
   ///   - signals: The signals that end the app and before which it is saved.
   ///   - limit: How long the call waits at most for the key and the file. After that
-  ///     ``report`` is a failure, and a save replaces nothing stored before it has set
-  ///     it aside.
+  ///     ``report`` is a failure, and a save keeps what is stored before it replaces that.
   ///   - roots: Gives the roots of the trees.
   ///   - prepare: Registers classes with the keeper, and sets its properties.
   /// - Returns: The keeper, which is also ``keeper``.
@@ -134,29 +128,25 @@ public enum Restoration {
     roots: @escaping @MainActor () -> [any RestorableNode] = { [] },
     prepare: (StateKeeper) throws -> Void = { _ in }
   ) throws -> StateKeeper {
-    let begun = try session.begin(application, version, prepare, roots)
-    begun.hold(signals)
-    let calls = FileCalls.blocking(until: .now + limit.bounded)
-    Blocking.run { await begun.restore(calls) }
-    return begun.follow(signals)
+    let keeper = try make(application, version, signals, prepare)
+    keeper.blocked(within: limit, isolation: MainActor.shared) {
+      _ = try? await keeper.restore(roots)
+    }
+    keeper.autosave(roots: roots)
+    return keeper
   }
 
   /// Stores the unsaved changes, and lets the state go.
   ///
-  /// Values that are set after this are not stored.
-  ///
   /// - Parameter limit: How long the call waits at most for the changes to be stored.
-  /// - Returns: Whether all that the app has is stored; false if nothing has begun. If a
-  ///   value cannot be stored, the value is false, ``problems`` says why, and the other
-  ///   values are stored.
+  /// - Returns: Whether all that the app has is stored; false if nothing has begun.
   @discardableResult
   public static func end(within limit: Duration = .seconds(5)) async -> Bool {
-    guard let begun = session.begun else { return false }
-    begun.beginEnd()
-    let isStored = await begun.flush(within: limit)
-    session.end()
-    session.values.end()
-    await begun.keeper.close()
+    guard let keeper else { return false }
+    let isStored = await keeper.autosave?.turns.flush(within: limit) ?? false
+    session.values.noteRunning(false)
+    session.keeper = nil
+    await keeper.close()
     return isStored
   }
 
@@ -164,141 +154,114 @@ public enum Restoration {
   /// then: for toolkits that call `exit`.
   ///
   /// The end of the process by `exit`, or by a return from `main`, does this by itself.
-  /// An `exit` on another thread waits one second for the main thread. If the main
-  /// thread is busy for longer, or not all can be stored, ``Restored`` values alone are
-  /// stored, of states that no machines share.
+  /// An `exit` on another thread waits one second for the main thread.
   ///
   /// - Parameter limit: How long the call waits at most.
   /// - Returns: Whether all that the app has is stored, as of ``end(within:)``.
   @discardableResult
   public static func endNow(within limit: Duration = .seconds(2)) -> Bool {
-    guard let begun = session.begun else { return false }
-    begun.beginEnd()
-    let end = ContinuousClock.now + limit.bounded
-    session.begun = nil
-    // Nodes may set values when they are asked, and these are stored.
-    defer {
-      session.end()
-      session.values.end()
+    guard let keeper else { return false }
+    let isStored = keeper.endNow(within: limit)
+    // A gate that says no says so of the values, too.
+    if !isStored, session.isOfProcess, keeper.findings.lastSave != .success(.declined) {
+      ValuesAtExit.store(within: limit)
     }
-    if begun.endNow(within: limit) { return true }
-    // As in a restore, or if a window cannot be stored.
-    if session.isOfProcess, !begun.keeper.isDelegateGone {
-      // The keeper may have no other owner.
-      withExtendedLifetime(begun) {
-        ValuesAtExit.store(within: ContinuousClock.now.duration(to: end))
-      }
-    }
-    return false
+    session.values.noteRunning(false)
+    session.keeper = nil
+    return isStored
   }
 
   /// Removes the value of a key, which is then the value of its declaration.
   ///
-  /// - Parameter key: The key; of the app, or of the scene within ``scope(_:_:)``.
+  /// - Parameter key: The key; of the app, or of the window within ``scope(_:_:)``.
   public static func removeValue(forKey key: String) {
-    (ValueStore.scope ?? session.values).remove(key)
-  }
-}
-
-extension RestorationSession {
-  @MainActor
-  fileprivate func end() {
-    begun = nil
-    if isOfProcess { ValuesAtExit.end() }
+    let scope = ValueScope.current ?? .ofApp
+    scope.table.remove(scope.name(key))
   }
 
-  /// Makes the keeper of an app.
-  @MainActor
-  fileprivate func begin(
-    _ application: String, _ version: String?, _ prepare: (StateKeeper) throws -> Void,
-    _ roots: @escaping @MainActor () -> [any RestorableNode]
-  ) throws -> BegunRestoration {
-    guard begun == nil else {
+  /// Makes the keeper of an app, and holds signals until the end of the app.
+  private static func make(
+    _ application: String, _ version: String?, _ signals: Set<EndSignal>,
+    _ prepare: (StateKeeper) throws -> Void
+  ) throws -> StateKeeper {
+    guard session.keeper == nil else {
       throw RestorationError(
         .alreadyBegun, "Restoration.begin was called before. Call it once, at the start of the app."
       )
     }
-    let keeper = try place.makeKeeper(application, version)
-    keeper.keepsHosts = true
-    if isOfProcess { ValuesAtExit.begin() }
-    keeper.engine.setValues(values)
-    values.begin()
-    keeper.engine.told = { [weak self] saved in self?.lastSave = saved }
-    values.listenToChanges { [signal = keeper.engine.signal] in signal.tell() }
+    let keeper = try session.place.makeKeeper(application, version)
+    session.last.restore = nil
+    keeper.settings.last = session.last
+    keeper.use(session.values)
     try prepare(keeper)
-    let begun = BegunRestoration(keeper, roots)
-    self.begun = begun
-    if isOfProcess { ExitHook.set() }
-    return begun
+    session.values.noteRunning(true)
+    session.keeper = keeper
+    if session.isOfProcess { ExitHook.set() }
+    if !signals.isEmpty {
+      // Before there is an autosave, nothing has changed that could be stored.
+      EndSignals.add(ObjectIdentifier(keeper), for: signals, within: .seconds(5)) {
+        [owner = keeper.owner] in owner.autosave
+      }
+    }
+    return keeper
   }
 }
 
-/// An app between its begin and its end.
-@MainActor
-final class BegunRestoration {
-  let keeper: StateKeeper
-  let roots: @MainActor () -> [any RestorableNode]
-  var report: Result<RestorationReport, RestorationError>?
-  private(set) var autosave: Autosave?
+/// The app that ``Restoration`` has begun.
+///
+/// A process has one session. A test can have one of its own for the code that runs in its task.
+package final class RestorationSession: Sendable {
+  /// The directory of an app's states, the keys, and the facts that its saves carry.
+  package struct Place: Sendable {
+    let makeKeeper: @Sendable (_ application: String, _ version: String?) throws -> StateKeeper
 
-  /// The report of the restore, or of the one that came after it, since it had failed.
-  var latestReport: Result<RestorationReport, RestorationError>? {
-    keeper.engine.found.lateReport.map { .success($0) } ?? report
-  }
-
-  init(_ keeper: StateKeeper, _ roots: @escaping @MainActor () -> [any RestorableNode]) {
-    self.keeper = keeper
-    self.roots = roots
-  }
-
-  /// Holds signals until ``follow(_:)``: a signal in the midst of the restore is no crash.
-  func hold(_ signals: Set<EndSignal>) {
-    guard !signals.isEmpty else { return }
-    // Nothing has changed yet that could be stored.
-    EndSignals.add(ObjectIdentifier(self), for: signals, within: .zero) { $0(true) }
-  }
-
-  /// Restores, and keeps the report or the error.
-  func restore(_ calls: FileCalls) async {
-    do throws(RestorationError) {
-      report = .success(try await keeper.restore(into: keeper.engine.checked(roots()), calls))
-    } catch {
-      report = .failure(error)
+    /// By default, the directory and the keys are those of apps; `heard` is told the problems of each report.
+    package init(
+      directory: (any StateDirectory)? = nil, keys: (any KeyProvider)? = nil,
+      environment: ApplicationEnvironment = ApplicationEnvironment(),
+      hearing heard: (@Sendable ([String]) -> Void)? = nil,
+      now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+      makeKeeper = { application, version in
+        var environment = environment
+        if let version { environment.applicationVersion = version }
+        let keeper = try StateKeeper(
+          application: application, directory: directory, keys: keys, environment: environment,
+          now: now)
+        keeper.settings.heard = heard
+        return keeper
+      }
     }
   }
 
-  /// Lets the last save find mistakes that only the whole of a launch can show.
-  func beginEnd() {
-    guard Problems.isDebugBuild, Problems.isHeard else { return }
-    keeper.checksAllContents = true
-    keeper.engine.values?.noteUnread()
+  let place: Place
+  /// The values of the app.
+  let values = ValueTable()
+  /// The problems of values that were seen.
+  package var problems: [ReportNote] { values.problems }
+  /// The keeper between the begin of the app and its end.
+  @MainActor var keeper: StateKeeper? {
+    didSet { if let oldValue { EndSignals.remove(ObjectIdentifier(oldValue)) } }
   }
+  /// What the keeper has reported, also when the app has ended its restoration.
+  @MainActor let last = LastReports()
 
-  /// Begins the autosave.
-  func follow(_ signals: Set<EndSignal>) -> StateKeeper {
-    keeper.endSignals = signals
-    autosave = keeper.autosave(roots: roots)
-    EndSignals.remove(ObjectIdentifier(self))
-    return keeper
-  }
+  /// A launch of an app within a test.
+  package init(_ place: Place) { self.place = place }
 
-  /// Stores the unsaved changes, and blocks the thread meanwhile.
-  func endNow(within limit: Duration) -> Bool {
-    let end = ContinuousClock.now + limit
-    var isStored = true
-    for endNow in keeper.endsOfHosts {
-      isStored = endNow(max(.zero, ContinuousClock.now.duration(to: end))) && isStored
-    }
-    let rest = max(.zero, ContinuousClock.now.duration(to: end))
-    return keeper.endNow(within: rest) && isStored
-  }
+  static let ofProcess = RestorationSession(Place())
 
-  /// Stores the unsaved changes of the app and of its windows.
-  func flush(within limit: Duration) async -> Bool {
-    var isStored = await autosave?.flush(within: limit) ?? false
-    for turns in keeper.besides.compactMap({ $0() }) {
-      isStored = await turns.flush(within: limit) && isStored
-    }
-    return isStored
+  @TaskLocal private static var ofTest: RestorationSession?
+
+  static var current: RestorationSession { ofTest ?? ofProcess }
+
+  /// Whether the session ends with the process.
+  var isOfProcess: Bool { self === Self.ofProcess }
+
+  /// Runs a part of a test in this session.
+  package func run<Result>(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+  ) async rethrows -> Result {
+    try await Self.$ofTest.withValue(self) { try await body() }
   }
 }

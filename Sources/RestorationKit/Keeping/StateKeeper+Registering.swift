@@ -37,11 +37,10 @@ extension StateKeeper {
     // any other thread as well, and would let code of the main actor run off it. The first cast of a
     // class takes long, so it is made only where it counts.
     let maker = restoration == nil ? type as? any ObjectRestoration.Type : nil
-    try engine.types.register(
+    try types.register(
       type, as: name, aliases: aliases, version: version, migrations: migrations,
-      TypeTable.Making(
-        factory: restoration ?? maker.map { maker in { try maker.object(at: $0, coder: $1) } },
-        isNamedBySaves: restoration != nil, makesItsClass: true))
+      factory: restoration.map { .init(make: $0) } ?? maker.map { .init(make: $0.object) },
+      isNamedBySaves: restoration != nil)
   }
 
   /// Registers a restoration class that makes nodes or objects of other classes.
@@ -56,11 +55,9 @@ extension StateKeeper {
     restorationClass type: any ObjectRestoration.Type, as name: String? = nil,
     aliases: [String] = [], version: Int = 1, migrations: [StateMigration] = []
   ) throws(RestorationError) {
-    try engine.types.register(
+    try types.register(
       type, as: name, aliases: aliases, version: version, migrations: migrations,
-      TypeTable.Making(
-        factory: { try type.object(at: $0, coder: $1) }, isNamedBySaves: false,
-        makesItsClass: type is any StateRestoring.Type))
+      factory: .init(make: type.object))
   }
 
   /// Registers a storyboard, so that archives can name it.
@@ -68,7 +65,7 @@ extension StateKeeper {
   /// - Parameter storyboard: The storyboard; its nodes are recognized in a save.
   /// - Throws: ``RestorationError`` with `nameTaken`.
   public func register(_ storyboard: Storyboard) throws(RestorationError) {
-    try engine.types.register(storyboard)
+    try types.register(storyboard)
   }
 
   /// Makes an object known that nodes can refer to.
@@ -86,6 +83,6 @@ extension StateKeeper {
   public func registerObject(
     _ object: any RestorableObject, restorationIdentifier identifier: String
   ) {
-    engine.objects.register(object, identifier: identifier)
+    objects.register(object, identifier: identifier)
   }
 }

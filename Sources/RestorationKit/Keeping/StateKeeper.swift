@@ -17,66 +17,67 @@ public final class StateKeeper {
   /// been set to nil, nothing is saved or restored any more, and the reports say so.
   public weak var delegate: (any StateDelegate)? {
     didSet {
-      let wasGone = hadDelegate && oldValue == nil
       hadDelegate = delegate != nil
-      // While the delegate was gone, nothing was saved or polled, so all changes are still due.
-      if wasGone { engine.signal.tell() }
+      // While a delegate was gone, nothing was saved, so all changes are still due.
+      autosave?.turns.change()
     }
   }
 
   private var hadDelegate = false
 
-  /// The autosave of the keeper, until ``close()`` or a second one.
-  var autosave: HeldAutosave?
-  /// The autosaves of the hosts that were made with the keeper, while there are any.
-  var besides: [() -> AutosaveTurns?] = []
-  /// Ends the hosts as ``SceneHost/endNow(within:isolation:)`` does, each within a time limit.
-  var endsOfHosts: [(Duration) -> Bool] = []
-  /// Whether hosts of this keeper save by themselves, and live as long as the keeper has its state:
-  /// ``Restoration`` has begun it, and nobody has to hold anything.
-  var keepsHosts = false
-  var keptHosts: [AnyObject] = []
-  /// The signals before which the autosaves of the keeper and of its hosts save.
-  var endSignals: Set<EndSignal> = []
-
-  /// Whether each save finds the nodes that contain others than before and have not said so.
-  package var checksAllContents: Bool {
-    get { engine.settings.checksAllContents }
-    set { engine.settings.checksAllContents = newValue }
-  }
-
-  /// The limits of the records of a state, in saves and in restores.
-  ///
-  /// A value over a limit makes its node lose its new state, and the report
-  /// names the key. A state that was saved with greater limits is not read: the
-  /// restore throws, and the next save sets the state aside.
-  public var limits: ArchiveLimits { engine.settings.limits }
-
-  /// The rules by which the keeper saves, restores and keeps states.
-  ///
-  /// A rule holds from the next save or restore on.
-  public var policy: StatePolicy {
-    get { engine.settings.policy }
-    set {
-      engine.settings.policy = newValue
-      engine.claim.policy = newValue.instances
+  /// The autosave of the keeper and what gives its roots, until ``close()`` or a second one.
+  var autosave: (turns: AutosaveTurns, roots: () -> [any RestorableNode]?)? {
+    didSet {
+      oldValue?.turns.stop()
+      owner.autosave = autosave?.turns
+      if autosave == nil { settings.keptHost = nil }
     }
   }
 
-  /// The name of the state that the keeper has; nil before its first restore or
-  /// save and after ``close()``.
-  ///
-  /// The name is the one that the keeper was made with, or with
-  /// ``InstancePolicy/numbered`` the first free name with a number.
-  public var stateName: String? { engine.stateName }
+  var settings: KeeperSettings
+  let turns = TurnQueue()
+  let owner = KnownObjects.Owner()
+  let objects = ObjectTable(TypeTable())
+  let file: FileQueue
+  /// What is stored; nil as long as nobody has looked.
+  var document: Document?
+  var known = FileQueue.Known()
+  var findings = Findings()
+  var asking = Asking()
 
-  /// Whether states are saved and restored now, and if not, why.
-  public var status: RestorationStatus { isDelegateGone ? .delegateGone : engine.status }
+  /// The bounds of keys and values in a state.
+  public var limits: ArchiveLimits { settings.source.limits }
+
+  /// What the keeper stores, keeps, and leaves out.
+  public var policy: StatePolicy {
+    get { settings.policy }
+    set { settings.policy = newValue }
+  }
+
+  /// What the keeper is doing, or why it does nothing.
+  public var status: RestorationStatus {
+    if isDelegateGone { return .notRestored(.delegateGone) }
+    if turns.running == .restore { return .restoring }
+    switch findings.lastRestore {
+    case nil, .success(.delegateGone): return .notRestoredYet
+    case .success(.inUse) where stateName != nil: return .notRestoredYet
+    case .success(.restored), .success(.noArchive), .success(.nothingKept):
+      guard case .failure(let error)? = findings.lastSave else { return .active }
+      return .notSaved(error.description)
+    case .success(let outcome): return .notRestored(outcome)
+    case .failure(let error): return .failed(error.description)
+    }
+  }
+
+  /// The name of the state that the keeper has; nil before its first restore or save and after
+  /// ``close()``.
+  ///
+  /// The name is the one that the keeper was made with, or with ``InstancePolicy/numbered`` the first
+  /// free name with a number.
+  public var stateName: String? { known.stateName }
 
   /// The instances that had the states with lower numbers when the keeper took its own.
-  public var otherInstances: [OtherInstance] { engine.otherInstances }
-
-  package let engine: StateEngine
+  public var otherInstances: [OtherInstance] { known.others }
 
   /// Creates a keeper of one state of an application.
   ///
@@ -86,9 +87,8 @@ public final class StateKeeper {
   ///     another.
   ///   - name: The name of the state, for applications with several; where one process
   ///     keeps the states of several users, make the user a part of it. At most 150
-  ///     bytes without “/”, not beginning with “.”, with “.scene” nowhere in it, and
-  ///     not ending in “.launch”, “.remote” or “~” and digits, and without
-  ///     “.aside.” in it.
+  ///     bytes without “/” and control characters, not beginning with “.”, with “.history”
+  ///     nowhere in it, and not ending in “.launch”, “.remote” or “~” and digits.
   ///   - directory: Where the state is stored; the user's state directory if nil.
   ///   - keys: Where the key comes from; a file of mode 0600 in the user's data
   ///     directory if nil.
@@ -105,101 +105,375 @@ public final class StateKeeper {
     limits: ArchiveLimits = .standard,
     now: @escaping () -> Date = { Date() }
   ) throws(RestorationError) {
-    for name in [application, name] {
-      guard !name.isEmpty, !name.hasPrefix("."), name.utf8.count <= Self.longestName,
-        StateClaim.canNameFile(name)
-      else {
-        throw RestorationError(
-          .invalidName,
-          "“\(name)” cannot name a state. Use up to \(Self.longestName) bytes without “/”, not beginning with “.”."
-        )
-      }
+    for (name, isOfState) in [(application, false), (name, true)] {
+      guard let flaw = Self.flaw(of: name, isOfState: isOfState) else { continue }
+      throw RestorationError(.invalidName, "“\(name)” cannot name a state\(flaw)")
     }
-    guard !StateClaim.isBesideState(name), !name.containsBytes(of: StateClaim.sceneSuffix) else {
-      throw RestorationError(
-        .invalidName,
-        "“\(name)” cannot name a state: it must not end in “\(StateClaim.launchSuffix)” or “\(StateClaim.copySuffix)”, or contain “\(StateClaim.sceneSuffix)” or “\(StateClaim.asideMark)”."
-      )
-    }
-    guard !StateClaim.isNumbered(name) else {
-      throw RestorationError(
-        .invalidName,
-        "“\(name)” cannot name a state: with “~” and digits at its end it is that of another instance of the app."
-      )
-    }
-    Problems.noteKeeper()
-    let directory = directory ?? FileStateDirectory(application: application)
-    let keys = keys ?? FileKeyProvider(application: application)
-    engine = StateEngine(
-      EngineSettings(
-        application: application, directory: directory, keys: keys, environment: environment,
-        limits: limits, now: now),
-      claim: StateClaim(directory: directory, name: name))
+    settings = KeeperSettings(
+      source: StateFile.Source(
+        name: name, application: application,
+        directory: directory ?? FileStateDirectory(application: application),
+        keys: keys ?? FileKeyProvider(application: application), environment: environment,
+        limits: limits),
+      // A clock that gives no number is none.
+      now: { now().ifNumber ?? Date() })
+    file = FileQueue(settings.source)
   }
 
-  /// Leaves room for the suffixes that the files of a state add to its name.
-  private static let longestName = 150
+  deinit { autosave?.turns.stop() }
 
-  /// Discards the stored state, for example when the user quits on purpose.
+  /// Saves what roots and all below them say, as one commit that is on stable storage at the end.
   ///
-  /// The state is removed also if it could not be opened. States that were set aside stay by
-  /// default, since an app that discards its state whenever it ends could never put one back; see ``setAsideStates()``. Remove them too where
-  /// a user must leave nothing behind; then the states with a number that no instance
-  /// has go as well. In a store that machines share these numbered states go only
-  /// if the directory takes leases: without one, nobody knows whether an instance on another
-  /// machine has them.
+  /// Nodes that say when they change are asked when they are new or have said so; where nothing has
+  /// changed, nothing is written.
   ///
-  /// The call waits for the calls before it, also for a store that they wait for: a
-  /// store of your own must not wait for this call. What an earlier save stores is
-  /// discarded, too. A state that ``endNow(saving:within:isolation:)`` has stored meanwhile
-  /// stays. A save that an autosave had due is not made; the next change is saved. If there
-  /// is an autosave, the nodes are asked for their present state, to recognize that change.
-  ///
-  /// - Parameter includingSetAside: Whether states that were set aside go, too.
-  /// - Throws: ``RestorationError`` with `archive`, or `inUse` if another instance has
-  ///   the state; of a state that machines share also `store` if the store does not
-  ///   answer and nothing of the state is here, and `conflict` if another machine has
-  ///   saved meanwhile. A missing state is not an error.
-  public func discardState(
-    includingSetAside: Bool = false
-  ) async throws(RestorationError) {
-    try await engine.discardState(
-      includingSetAside: includingSetAside, hearing: autosave?.roots)
+  /// - Parameter roots: The nodes at the top of the tree.
+  /// - Returns: What the save did.
+  /// - Throws: ``RestorationError`` if nothing could be stored; what is stored stays.
+  /// - Complexity: O(*n*) in the nodes that are asked.
+  @discardableResult
+  public func save(_ roots: [any RestorableNode]) async throws(RestorationError)
+    -> PreservationReport
+  {
+    try await save { parts(roots) }
   }
 
-  /// Waits for the restores and saves that are under way, and lets the state go,
-  /// so that another keeper or another instance of the app can have it.
+  /// Brings back what is stored.
   ///
-  /// The end of the keeper and that of the process let the state go as well. An app that
-  /// launches its successor closes the keeper first: otherwise the successor would have a
-  /// state of its own, or none. Save nothing after that, since the next restore or save
-  /// takes the state again, if it is free. Do not wait for the call in a hook that a restore or a
-  /// save calls.
-  ///
-  /// A lease on a state that machines share is let go as well, once the store has the saved state. As long as
-  /// the keeper is there, it goes on sending changes that the store does not have;
-  /// another machine that took the state meanwhile would be in conflict with them.
-  /// Without the keeper, or while the store cannot be reached, the lease ends by itself.
-  ///
-  /// A keeper that was given to a ``SceneHost`` lets go of the scenes, too.
+  /// - Parameter roots: Nodes that are there already.
+  /// - Returns: What the restore did; nothing stored is no error.
+  /// - Throws: ``RestorationError`` if what is stored cannot be read, or if windows are connected; it stays.
+  @discardableResult
+  public func restore(into roots: [any RestorableNode] = []) async throws(RestorationError)
+    -> RestorationReport
+  {
+    try await restore { roots }
+  }
+
+  /// Lets the state go, so that another keeper may have it.
   public func close() async {
-    engine.signal.tell(.ended)
-    (autosave, keptHosts) = (nil, [])
-    await engine.claim.isUnused()
-    await engine.file.release()
-    await engine.file.close()
-    engine.claim.letGo()
-    engine.found.lastStatus = .notRestoredYet
+    autosave = nil
+    try? await inFile { (queue) throws(ArchiveError) in try queue.file.close() }
+    if file.linked != nil { _ = await file.send(after: .close) }
+    findings.lastRestore = nil
   }
 
-  /// Tells a test the problems of each report, also of the windows; each save asks everything then.
+  /// Hears the problems of all reports from now on.
   package func hearProblems(_ heard: @escaping ([String]) -> Void) {
-    engine.settings.heard = heard
+    settings.heard = heard
   }
 
   /// Whether the delegate is gone without having been set to nil.
   var isDelegateGone: Bool { delegate == nil && hadDelegate }
 }
 
+extension StateKeeper {
+  private static let longestName = 150
+
+  /// Why a name cannot be that of a state, or of an application; nil if it can.
+  ///
+  /// Names come from outside, and become those of files.
+  private static func flaw(of name: String, isOfState: Bool) -> String? {
+    if name.isEmpty || name.hasPrefix(".") || name.utf8.count > longestName
+      || name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 < 0x20 })
+    {
+      return ". Use up to \(longestName) bytes without “/”, not beginning with “.”."
+    }
+    guard isOfState else { return nil }
+    if name.hasSuffix(".launch") || name.hasSuffix(".remote") || name.containsBytes(of: ".history")
+    {
+      return ": it must not end in “.launch” or “.remote”, or contain “.history”."
+    }
+    let start = name.utf8.reversed().drop { (0x30...0x39).contains($0) }
+    return start.first == UInt8(ascii: "~") && start.count < name.utf8.count
+      ? ": with “~” and digits at its end it is that of another instance of the app." : nil
+  }
+}
+
 @available(*, unavailable, message: "a keeper belongs to the actor of its nodes")
 extension StateKeeper: Sendable {}
+
+/// What a keeper was made with, and what its app may change.
+struct KeeperSettings {
+  let source: StateFile.Source
+  let now: () -> Date
+  var policy = StatePolicy()
+  /// Hears the problems of all reports; each save asks all objects then.
+  var heard: (([String]) -> Void)?
+  var last: LastReports?
+  /// The windows of the app, if it has any.
+  weak var host: SceneHost?
+  /// The values of the app and its windows, if it has any.
+  var values: ValueTable?
+  /// The same while the app that ``Restoration`` has begun saves by itself, and need not hold anything.
+  var keptHost: SceneHost?
+  /// What each save says of the app: each save compares it.
+  private(set) lazy var facts = source.environment.facts
+}
+
+/// The last results of a keeper, for an app that has asked to have them kept.
+///
+/// A long report holds the document of its call, so the keeper itself keeps none: the next save would have to
+/// copy the document.
+final class LastReports {
+  var restore: Result<RestorationReport, RestorationError>?
+  var save: Result<PreservationReport, RestorationError>?
+}
+
+extension StateKeeper {
+  /// What hooks of the app are asked for now.
+  struct Asking {
+    /// Whether one is under way.
+    var isUnderWay = false
+    /// A node that comes late, and whose element stays as it is stored until its bodies are read.
+    var coming: Survey.Coming?
+    /// How long a caller blocks the actor at most; nil if none does.
+    var blockedUntil: ContinuousClock.Instant?
+  }
+
+  /// What the calls so far have found out.
+  struct Findings {
+    var hasTriedToRestore = false
+    /// What became of the last restore; nil before the first one.
+    var lastRestore: Result<ReportOutcome, RestorationError>?
+    /// What became of the last save; nil before the first one.
+    var lastSave: Result<ReportOutcome, RestorationError>?
+    /// Whether this launch has made sure that what is stored outlasts a power cut.
+    var isOnDisk = false
+    /// What the app had when it discarded its state, or when that could not be read, which is not
+    /// stored until something changes.
+    var discarded: Int?
+    /// Why the stored state could not be read, if it may be read later, and nothing was stored since.
+    var unread: ArchiveError?
+    /// The mark of the launch; nil before a restore.
+    var launch: LaunchMark?
+    /// The change that is written now, or of which nobody knows the outcome.
+    var underWay: Survey.Result?
+    /// The number of the last change, which is the one under way: a file that was slow while the actor was
+    /// blocked writes no older change over a newer one.
+    var lastWrite: UInt64 = 0
+    /// What a restore has read, for the windows that connect before anything is written; nil if there are none.
+    var records: StoredRecords?
+    /// How much was registered when objects were asked last: under other names all are asked anew.
+    var registrationCount = 0
+  }
+
+  var types: TypeTable { objects.types }
+
+  /// Asks the app in a turn, and tells it the problems of the report, or why there is none.
+  ///
+  /// A call that blocks the actor comes before all others.
+  func call<Report: CallReport>(
+    _ kind: TurnQueue.Kind = .other, _ body: () async throws -> Report
+  ) async throws(RestorationError) -> Report {
+    let report = try await turns.run(kind, overtaking: asking.blockedUntil != nil) {
+      () async throws(RestorationError) in
+      if isDelegateGone { return Report(.delegateGone, []) }
+      // A delegate that the app lets go meanwhile takes part all the same.
+      let delegate = delegate
+      defer { withExtendedLifetime(delegate) {} }
+      do { return try await body() } catch { return try refused(error) }
+    }
+    let said = report.said
+    if !said.isEmpty { Problems.say(said) }
+    settings.heard?(report.problems.map(\.description))
+    return report
+  }
+
+  /// The report of a call that a locked key or another instance prevents; throws any other error.
+  private func refused<Report: CallReport>(_ error: any Error) throws(RestorationError) -> Report {
+    let content = ArchiveError.content(error)
+    switch content.code {
+    case .keyLocked: return Report(.locked, [])
+    case .locked:
+      // The other keeper has a name only if it is one of this process.
+      let isOfProcess = content.subject == ArchiveError.thisProcess
+      let other = OtherInstance(stateName: settings.source.name, process: content.subject)
+      return Report(.inUse(by: content.subject), isOfProcess ? [other] : [])
+    default:
+      let error = error as? RestorationError ?? RestorationError(content)
+      let name = Report.self == RestorationReport.self ? "restore" : "save"
+      Problems.say(["The \(name) has failed: \(error)"])
+      throw error
+    }
+  }
+
+  /// Forgets what is stored; the next save asks all objects.
+  func beginAnew() {
+    (document, known.writer, findings.underWay) = (nil, nil, nil)
+    (findings.discarded, findings.unread, findings.records) = (nil, nil, nil)
+    KnownObjects.shared.forgetAll(of: owner)
+    settings.values?.beginAnew(withUnread: true)
+  }
+}
+
+/// A report of a call that asks the app.
+protocol CallReport {
+  init(_ outcome: ReportOutcome, _ others: [OtherInstance])
+
+  /// The problems, each in a sentence with its place.
+  var said: [String] { get }
+  var problems: [ReportEntry] { get }
+}
+
+extension PreservationReport: CallReport {}
+extension RestorationReport: CallReport {}
+
+extension StateKeeper {
+  /// Calls the file in a turn of its own.
+  func inFile<Value: Sendable>(
+    for call: LinkedCall? = nil,
+    _ body: @escaping @Sendable (isolated FileQueue) throws(ArchiveError) -> Value
+  ) async throws(RestorationError) -> Value {
+    try await Result { () async throws(ArchiveError) in
+      try await turns.run { () async throws(ArchiveError) in
+        if let call, file.linked != nil { try await fetch(for: call) }
+        return try await inFileNow(body)
+      }
+    }.mapError { RestorationError($0) }.get()
+  }
+
+  /// Calls the file in the turn that runs; a save that blocks the actor meanwhile asks the file, too.
+  func inFileNow<Value: Sendable>(
+    _ body: @escaping @Sendable (isolated FileQueue) throws(ArchiveError) -> Value
+  ) async throws(ArchiveError) -> Value {
+    let (asked, conditions) = (findings.lastWrite, (settings.policy, settings.now()))
+    known.writer = nil
+    let answer = await ask { await $0(conditions, asking: asked, body) }
+    guard let (result, known) = answer else { throw ArchiveError(.inputOutput) }
+    // A save that blocked the actor meanwhile knows more, or has a change under way.
+    if asked == findings.lastWrite {
+      settle(known.written)
+      if known.numbering != self.known.numbering { document?.forgetFingerprints() }
+      self.known = known
+    }
+    return try result.get()
+  }
+
+  /// Asks the queue, and blocks the thread if the caller blocks the actor; nil if the call has not ended in time,
+  /// and goes on.
+  func ask<Value: Sendable>(
+    _ call: @escaping @Sendable (FileQueue) async -> Value
+  ) async -> Value? {
+    let ask = { @Sendable [file] in await call(file) }
+    guard let end = asking.blockedUntil else { return await ask() }
+    return Blocking.call(until: end, ask)?.get()
+  }
+
+  /// Lets the document have what has become of the change under way; one that was not begun is not stored.
+  private func settle(_ written: FileQueue.Written) {
+    guard let result = findings.underWay.take() else { return }
+    guard let fingerprints = written.fingerprints else { return giveBack(result.taken) }
+    (findings.discarded, findings.unread) = (nil, nil)
+    let count = document?.elements.count ?? 0
+    apply(result)
+    document?.setFingerprints(fingerprints, from: count)
+  }
+
+  /// Runs an asynchronous body to its end on the caller's actor, which is blocked: calls of the file block the
+  /// thread, and no other task runs on the actor.
+  ///
+  /// - Parameters:
+  ///   - limit: How long calls of the file wait at most, together.
+  ///   - isolation: The actor of the caller; nil if the caller has none.
+  ///   - body: Calls the file alone.
+  /// - Returns: The result; nil if the body has suspended all the same.
+  @discardableResult
+  func blocked<Value>(
+    within limit: Duration, isolation: isolated (any Actor)?, _ body: () async -> Value
+  ) -> Value? {
+    let before = asking.blockedUntil
+    defer { asking.blockedUntil = before }
+    asking.blockedUntil = .now + limit.bounded
+    return Blocking.run(isolation: isolation, body)
+  }
+}
+
+/// How many moments stay, and for how long.
+public struct HistoryBound: Hashable, Sendable {
+  /// How many stay of those that a restore may take by itself, by their reasons: by default one that a
+  /// shorter archive has replaced, three states of other versions of the app, and no session.
+  public var counts = Self.usual
+  /// How many bytes all these may have together; each counts whole, also where it takes no space.
+  public var byteCount = 1 << 28
+  /// The age in seconds under which all others stay; the oldest and the two newest of them stay
+  /// whatever their age.
+  public var age: TimeInterval = 30 * 24 * 3600
+
+  /// Made once, since each keeper has two bounds.
+  private static let usual: [Moment.Reason: Int] = [.replaced: 1, .version: 3]
+
+  /// Creates the bound that holds if none is set.
+  public init() {}
+
+  /// The moments that the bound removes, of all in their order.
+  ///
+  /// The newest one stays, and the newest one that a restore may take and whose bytes lie
+  /// elsewhere than those of the stored archive: damage of one file must not reach all.
+  ///
+  /// - Parameters:
+  ///   - all: All moments, the oldest first.
+  ///   - now: The time, by the clock of the app.
+  /// - Returns: The moments that go.
+  package func excess(of all: [Moment], at now: Date) -> [Moment] {
+    let elsewhere = all.last { $0.reason.isRestorable && !$0.isOfMain }?.id
+    let others = all.filter { !$0.reason.isRestorable }
+    let old = Set(
+      others.dropFirst().dropLast(2).filter { now.timeIntervalSince($0.date) >= age }.map(\.id))
+    var left = counts.mapValues { max(0, $0) }
+    var bytes = max(0, byteCount)
+    return all.reversed().filter { moment in
+      guard moment.reason.isRestorable else { return old.contains(moment.id) }
+      left[moment.reason, default: 0] -= 1
+      let isOver = left[moment.reason, default: 0] < 0 || moment.byteCount > bytes
+      if !isOver { bytes -= moment.byteCount }
+      return isOver && moment.id != elsewhere && moment.id != all.last?.id
+    }
+  }
+}
+
+/// What a keeper stores, keeps, and leaves out.
+public struct StatePolicy: Sendable {
+  /// How long, and how much, of what nobody has claimed or read stays stored; nil bounds nothing.
+  public var keptBound: KeptBound? = KeptBound()
+
+  /// How many older states stay beside the state, and for how long.
+  public var historyBound = HistoryBound()
+
+  /// How many nodes, views and objects a save meets at most; with more it throws `tooManyNodes`.
+  public var nodeLimit = 1 << 22
+
+  /// A state that is older, in seconds, is not restored; nil restores a state of any age.
+  public var maximumAge: TimeInterval?
+
+  /// How many launches in a row must crash while they restore before one leaves something out.
+  public var crashThreshold = 2
+
+  /// What becomes of a second instance of the app.
+  public var instances = InstancePolicy.numbered
+
+  /// Creates a policy with the values that stand here.
+  public init() {}
+}
+
+/// For how long, and up to what size, saves keep elements that a restore could not bring back.
+///
+/// An element that is not back counts with all that is kept below it. A state that could
+/// not be read counts by itself. Elements over the age go. If the others together have too
+/// many bytes, the oldest goes first. The report of the save that drops an element names
+/// it with its age and size.
+///
+/// The age is counted from the first save that kept the element, by the clock of the
+/// keeper. A clock that is set back, or was not set yet, drops nothing.
+public struct KeptBound: Hashable, Codable, Sendable {
+  /// How long an element is kept, in seconds; nil for ever.
+  public var age: TimeInterval?
+
+  /// How many bytes of one state are kept; nil for any number.
+  public var byteCount: Int?
+
+  /// Creates a bound: by default a year of 365 days, and 8 MiB.
+  public init(age: TimeInterval? = 365 * 24 * 60 * 60, byteCount: Int? = 8 << 20) {
+    (self.age, self.byteCount) = (age, byteCount)
+  }
+}

@@ -1,77 +1,167 @@
-/// The line of a report about one node, view or object, or about the application or a scene.
+public import RestorationFoundation
+
+/// The line of a report about one node, view or object, or about the application.
 ///
-/// The scene and the application have an entry only if the report has a note on them.
-/// Their entry comes first.
-public struct ReportEntry<Outcome: ReportOutcome>: Hashable, Sendable {
+/// The application has an entry only if the report has something to say of it. That entry comes first.
+public struct ReportEntry: Hashable, Sendable {
   /// The kind of the element.
   public let kind: ElementKind
 
-  /// Where the element is; empty for the application and a scene, and for a record that is
-  /// no node of the tree.
+  /// Where the element is; empty for the application.
   public let path: RestorationPath
 
   /// The name of the element's class, in a restore as it was saved.
   public let className: String
 
-  /// What happened to the element; for the application and a scene, the outcome of the report.
-  public internal(set) var outcome: Outcome
+  /// What happened to the element.
+  public internal(set) var outcome: ElementOutcome
 
   /// Facts about the element beside its outcome.
   public internal(set) var notes: [ReportNote] = []
 }
 
-extension ReportEntry {
-  /// An entry about the application or a scene.
-  static func ofAll(_ kind: ElementKind, _ outcome: Outcome, _ notes: [ReportNote]) -> Self {
-    Self(
-      kind: kind, path: RestorationPath(), className: kind.rawValue, outcome: outcome,
-      notes: notes)
-  }
+/// The kind of an element, or of an entry in a report.
+public enum ElementKind: String, Hashable, Codable, Sendable {
+  /// The application's own values.
+  case application
+
+  /// A scene, with what is stored of its session.
+  case scene
+
+  /// A ``RestorableNode``.
+  case node
+
+  /// A ``RestorableView``.
+  case view
+
+  /// A registered ``RestorableObject``.
+  case object
 }
 
-/// What happens to one element in a save or a restore.
-public protocol ReportOutcome: Hashable, Sendable, CustomStringConvertible {
-  /// Whether the developer should look at the element.
-  var isProblem: Bool { get }
-}
+/// What happened to an element in a save or in a restore.
+public enum ElementOutcome: Hashable, Sendable {
+  // MARK: In a save
 
-extension ReportEntry {
-  /// Whether the developer should look at the element, because of its outcome or of a note.
-  public var isProblem: Bool { outcome.isProblem || notes.contains(where: \.isProblem) }
+  /// The element is in the archive.
+  case saved
 
-  /// The outcome of the element and its problems, in sentences.
-  public var reason: String {
-    problems.reduce(what ?? "") { text, problem in
-      text.isEmpty ? problem : text + (text.hasSuffix(".") ? " " : ". ") + problem
-    }
-  }
-}
+  /// The element is in the archive without state, because encoding threw.
+  case savedWithoutState
 
-extension ReportEntry: CustomStringConvertible {
-  /// The path, the class and the outcome; then a line for every problem.
+  /// The element is in the archive as it was stored before, because this version of
+  /// the app cannot read its state or it was not back after the restore;
+  /// ``PreservationReport/kept`` says why.
+  case keptAsStored
+
+  /// The element was not back, and was kept since the date. That is longer than the
+  /// ``StatePolicy/keptBound`` says, or all kept elements together have more bytes. So the element is
+  /// left out with all below it, which took so many bytes together.
+  case expired(since: Date, byteCount: Int)
+
+  /// The element was not back and kept; now another node is saved at its path, and the kept state stays
+  /// beside that of the node.
+  case replaced
+
+  /// The element is saved with the state that it was saved with last, since its new
+  /// state could not be encoded.
+  case savedWithLastState
+
+  /// The element has no identifier, or one that is too long; then a note says so.
   ///
-  /// A path of more than 24 identifiers is cut to its last ones, after “…” and the
-  /// number of identifiers before them.
-  public var description: String {
-    description(as: path.count == 0 ? className : "\(path.phrase) (\(className))", margin: "")
-  }
+  /// What lies below it is not stored, either, but for that to which references lead.
+  case noIdentifier
 
-  func description(as name: String, margin: String) -> String {
-    (["\(margin)\(name):\(what.map { " \($0)" } ?? "")"]
-      + problems.map { "\(margin)    problem: \($0)" })
-      .joined(separator: "\n")
-  }
-
-  /// The outcome and the notes that follow it; nil if there is neither.
+  /// Another node had its path before; what lies below it is not stored, either, as with ``noIdentifier``.
   ///
-  /// The outcome of the application and of a scene is that of the report, so it is left out.
-  private var what: String? {
-    let isOfAll = kind == .application || kind == .scene
-    let parts =
-      (isOfAll ? [] : [outcome.description])
-      + notes.filter { !$0.isProblem }.map(\.description)
-    return parts.isEmpty ? nil : parts.joined(separator: "; ")
-  }
+  /// A registered object is stored, but a restore does not find it.
+  case duplicate
 
-  private var problems: [String] { notes.filter(\.isProblem).map(\.description) }
+  /// The element is in the tree twice; only the first place counts.
+  case containedTwice
+
+  // MARK: In a restore
+
+  /// The node is back, with its state. The delegate brings back the application's values.
+  case restored(by: RestorationReport.Step)
+
+  /// The node is back; it was saved without state, so nothing was decoded.
+  case restoredWithoutState(by: RestorationReport.Step)
+
+  /// The node is back, but its decoding threw; the error is given.
+  case decodeFailed(by: RestorationReport.Step, String)
+
+  /// A newer version of the class wrote the state, so no factory or object saw it;
+  /// saves leave the state as it is. With a nil step the node is not back.
+  case newerVersion(by: RestorationReport.Step?, stored: Int, known: Int)
+
+  /// The migration from a version threw the error, or there is no such migration. No
+  /// factory or object saw the state; saves leave it as it is. With a nil step
+  /// the node is not back.
+  case migrationFailed(by: RestorationReport.Step?, from: Int, String)
+
+  /// The step provided an object of another class than the saved one. The object is
+  /// used as it is, and nothing was decoded.
+  case classMismatch(by: RestorationReport.Step, found: String)
+
+  /// The restoration class returned nil, so the node goes with all below it, and with
+  /// the nodes that lay on it in a stack. No other outcome drops a stored node.
+  case vetoed
+
+  /// The step that was asked for the node threw; the error is given.
+  case factoryFailed(RestorationReport.Step, String)
+
+  /// Nothing that makes nodes is registered under the name of the node's restoration class.
+  case unknownRestorationClass(String)
+
+  /// No step provided the node.
+  case notFound
+
+  /// The node's storyboard is not registered, or has no such identifier any more.
+  case notInStoryboard(String, identifier: String)
+
+  /// No object is registered under the object's identifier and parent.
+  case notRegistered
+
+  /// The view's node has no such view.
+  case viewNotFound
+
+  /// The node lay in a stack on a node that is not back.
+  case stackCut
+
+  /// The tabs have no tab with the node's identifier now.
+  case tabNotFound
+
+  /// The object that was provided for the node had been provided before, for this path.
+  case providedTwice(RestorationPath)
+
+  /// The node above, at this path, is not back.
+  case parentMissing(RestorationPath)
+
+  /// Restoring the node, or a node below it, crashed too often, so no step was asked for it.
+  case skipped
+}
+
+/// An element that a restore could not bring back, and that saves keep as it is stored.
+public struct KeptElement: Hashable, Sendable {
+  /// The kind of the element.
+  public let kind: ElementKind
+
+  /// Where the element was.
+  public let path: RestorationPath
+
+  /// The name of the element's class, as it was saved.
+  public let className: String
+
+  /// The outcome of the element in the restore; `restored` if it has a later state, and this one is
+  /// kept beside that.
+  public let reason: ElementOutcome
+
+  /// Whether only the state is kept: the element itself is back, but its state could not be read.
+  public let isStateAlone: Bool
+
+  /// When a save kept the element for the first time; nil if none has yet.
+  public let since: Date?
+
+  /// The size of the element's records in bytes, with all that is kept below it.
+  public let byteCount: Int
 }

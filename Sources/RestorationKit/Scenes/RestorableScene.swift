@@ -1,108 +1,150 @@
-/// One window of the app while it is open.
-///
-/// ``SceneHost`` makes it and lets it go; its ``SceneSession`` stays.
-public final class RestorableScene {
-  /// The session, which stays when the scene is gone.
-  public let session: SceneSession
+public import RestorationFoundation
 
-  /// How far the scene is from the user.
-  public internal(set) var activationState: ActivationState = .unattached
+/// What is known of a window, connected or not.
+public final class SceneSession {
+  /// The name of the window for as long as it is stored.
+  public var persistentIdentifier: String { node.identifier }
 
-  /// What the user is doing in the scene, for its delegate to return from
-  /// ``SceneDelegate/stateRestorationActivity(for:)``.
+  /// The role of the window.
+  public var role: SceneRole { node.content.role }
+
+  /// The name of the configuration that makes the window; nil for the first one of the role.
+  public var configurationName: String? { node.content.configurationName }
+
+  /// The scene of the window while it is connected.
+  public internal(set) weak var scene: RestorableScene?
+
+  /// What lists of windows show.
+  public var title: String? { node.content.activity?.title }
+
+  /// Why the window could not be connected when that was tried last; nil if it could.
+  public internal(set) var failure: RestorationError?
+
+  /// The activity that was stored last; a copy, which does not change the session.
+  public var stateRestorationActivity: UserActivity? {
+    get { node.content.activity.map { UserActivity($0) } }
+    set { node.content.activity = newValue?.content }
+  }
+
+  /// Values of the app that stay with the session; the next save stores them.
+  public var userInfo: [String: PropertyListValue] {
+    get { node.content.userInfo }
+    set { node.content.userInfo = newValue }
+  }
+
+  /// Whether the window comes back in the next launch.
   ///
-  /// While the activity needs saving, the scene needs saving, too.
-  public var userActivity: UserActivity? {
-    didSet {
-      userActivity?.needsSaveChanged = { [signal = engine.signal] in signal.tell() }
-      if userActivity?.needsSave == true { engine.signal.tell() }
+  /// Set it to false for a window that should leave nothing behind: the next save removes what is stored
+  /// of the window but the name of the session, which the next launch discards. From the start it is
+  /// that of the ``SceneConfiguration/isRestorable``.
+  public var isRestorable: Bool {
+    get { node.content.isRestorable }
+    set {
+      node.content.isRestorable = newValue
+      scene?.noteRestorable()
     }
   }
 
-  /// Follows the scene; kept alive until it disconnects.
-  public internal(set) var delegate: (any SceneDelegate)?
+  /// When the window was closed; nil for one that is open.
+  public var closedAt: Date? { node.content.closedAt }
 
-  /// Who adds to which activity.
-  let responders = ActivityResponders()
+  let node: SceneNode
+  /// The calls that connect, disconnect or close the window, one after the other.
+  let turns = TurnQueue()
+  /// Whether the window is being discarded, so that no save asks it.
+  var isLeaving = false
+  private(set) var state: SessionState
+
+  /// Creates the session of a window that is stored.
+  init(_ node: SceneNode) {
+    self.node = node
+    state = node.content.closedAt == nil ? .stored : .closed
+  }
+
+  private init(new node: SceneNode) { (self.node, state) = (node, .new) }
+
+  /// Goes on after an event; false if nothing changes.
+  @discardableResult
+  func go(on event: SessionState.Event) -> Bool {
+    guard let next = state.after(event) else { return false }
+    state = next
+    if next == .connected { node.content.closedAt = nil }
+    return true
+  }
+
+  convenience init(_ role: SceneRole, configurationName: String?) {
+    self.init(
+      new: SceneNode(
+        UUID().uuidString.lowercased(),
+        SceneContent(role: role, configurationName: configurationName)))
+  }
+}
+
+extension SceneSession: Hashable {
+  /// Whether two sessions are of the same window.
+  public static func == (left: SceneSession, right: SceneSession) -> Bool {
+    left.persistentIdentifier == right.persistentIdentifier
+  }
+
+  /// Hashes the name of the window.
+  public func hash(into hasher: inout Hasher) { hasher.combine(persistentIdentifier) }
+}
+
+@available(*, unavailable, message: "a session belongs to the actor of its host")
+extension SceneSession: Sendable {}
+
+/// A window that is connected.
+public final class RestorableScene {
+  /// The session of the window.
+  public let session: SceneSession
+
+  /// Where the window is on its way to the front and back.
+  public private(set) var activationState = ActivationState.unattached
+
+  /// Follows the window; nil when the scene is not connected any more.
+  public private(set) var delegate: (any SceneDelegate)?
+
+  /// What became of the restore of the window; nil as long as it is under way.
+  public internal(set) var restoration: Result<RestorationReport, RestorationError>?
 
   /// Whether the scene has changed since its last save.
   ///
-  /// A value of ``SceneStorage`` sets it, and so does a change of a property that
-  /// ``track(_:)`` reads. Set it yourself after any other change. A save clears it.
+  /// Set it after a change of which nothing that is saved says so: the next save asks the delegate for the activity.
   public var needsSave: Bool {
-    get { changes.isSet }
+    get { isMarked || keeper.hasChanged(session.node) }
     set {
-      changes.isSet = newValue
-      if newValue { engine.signal.tell() }
+      isMarked = newValue
+      if newValue { session.node.invalidateRestorableState() }
     }
   }
 
-  /// What happened to the scene's nodes when it connected; nil before.
+  /// Whether the app has said that the scene has changed, and whether a save has asked the delegate for the activity:
+  /// until then nobody knows who says in the window that he has changed.
+  private(set) var (isMarked, isAsked) = (false, false)
+
+  /// What the user is doing in the window, for its delegate to return from
+  /// ``SceneDelegate/stateRestorationActivity(for:)``.
   ///
-  /// A failure says why the stored state could not be read. The scene starts
-  /// afresh then, and the next save sets the stored state aside.
-  public internal(set) var restoration: Result<RestorationReport, RestorationError>?
-
-  /// Whether the scene is saved and restored now, and if not, why.
-  public var restorationStatus: RestorationStatus { engine.status }
-
-  let engine: StateEngine
-  /// Whether the interaction state was restored.
-  var hasInteractionState = false
-
-  let changes = ChangeFlag()
-  var tracked: [TrackedReading] = []
-
-  let values = ValueStore(ofScene: true)
-
-  init(_ session: SceneSession, engine: StateEngine) {
-    self.session = session
-    self.engine = engine
-    engine.setValues(values)
-    values.listenToChanges { [changes, signal = engine.signal] in
-      changes.isSet = true
-      signal.tell()
+  /// When the activity needs saving, the scene needs saving, too.
+  public var userActivity: UserActivity? {
+    didSet {
+      userActivity?.needsSaveChanged = { [weak self] in self?.needsSave = true }
+      if userActivity?.needsSave == true { needsSave = true }
     }
   }
 
-  /// Leaves out an activity that has expired, and hands out the stored values.
-  func takeContent() {
-    session.dropActivity(expiredAt: engine.settings.now())
-    values.take(session.content.storage)
-  }
+  /// Whether the window is saved and restored now, and if not, why.
+  public var restorationStatus: RestorationStatus { keeper.status }
 
-  /// Makes an object of this scene known, so that its nodes can refer to it.
-  ///
-  /// As ``StateKeeper/registerObject(_:restorationIdentifier:)``. An object that is
-  /// registered with the host's keeper is known in all scenes, and saved with each
-  /// scene that refers to it.
-  ///
-  /// - Parameters:
-  ///   - object: The object; not kept alive.
-  ///   - identifier: Its name in the scene.
-  public func registerObject(
-    _ object: any RestorableObject, restorationIdentifier identifier: String
+  let keeper: StateKeeper
+  private let responders = ActivityResponders()
+  private var hasInteractionState = false
+
+  init(
+    _ session: SceneSession, _ keeper: StateKeeper, _ delegate: any SceneDelegate
   ) {
-    engine.objects.register(object, identifier: identifier)
-  }
-
-  /// Restores a node that came after the restore of the scene, from the state that is
-  /// kept for it.
-  ///
-  /// As ``StateKeeper/restore(late:below:)``; a delegate that is a
-  /// ``StateDelegate`` takes part.
-  ///
-  /// - Parameters:
-  ///   - node: The node, with its identifier.
-  ///   - parent: The node that contains or presents it; nil for a root.
-  /// - Returns: What happened to the node and all below it.
-  /// - Throws: Nothing now; later versions may throw ``RestorationError``.
-  /// - Complexity: O(*n*) in what is restored.
-  @discardableResult
-  public func restore(
-    late node: any RestorableNode, below parent: (any RestorableNode)? = nil
-  ) async throws(RestorationError) -> RestorationReport {
-    try await engine.restore(late: node, below: parent) { delegate as? any StateDelegate }
+    (self.session, self.keeper, self.delegate) = (session, keeper, delegate)
+    session.node.delegate = delegate as? any StateDelegate
   }
 
   /// Gives up the states that are kept beside, or in place of, the state of a node that is back.
@@ -111,20 +153,126 @@ public final class RestorableScene {
   ///
   /// - Parameter node: The node.
   public func discardKeptState(of node: any RestorableNode) async {
-    await engine.discardKeptState(of: node)
+    await keeper.discardKeptState(of: node)
   }
 
-  /// Lets a part of the interface add to an activity whenever the scene is saved.
-  ///
-  /// A save empties the user info of an activity that has responders before it asks
-  /// them. All responders of one activity add to the same user info.
+  /// Restores a node that came after the window, as the keeper does.
   ///
   /// - Parameters:
-  ///   - activity: The activity; nil takes the responder away. An activity
-  ///     whose last responder is taken away is invalidated.
-  ///   - responder: The part that adds to it; not kept alive.
+  ///   - node: The node.
+  ///   - parent: The node that contains or presents the node; nil for a root of the window.
+  /// - Returns: What happened to the node and all below it.
+  /// - Throws: As the keeper's method.
+  @discardableResult
+  public func restore(
+    late node: any RestorableNode, below parent: (any RestorableNode)? = nil
+  ) async throws(RestorationError) -> RestorationReport {
+    try await keeper.restore(late: node, below: parent ?? session.node)
+  }
+
+  /// Lets a responder say what an activity has.
+  ///
+  /// - Parameters:
+  ///   - activity: The activity; nil for none any more.
+  ///   - responder: The responder, which is not kept alive.
   public func setActivity(_ activity: UserActivity?, of responder: any UserActivityResponder) {
     responders.set(activity, of: responder)
+  }
+
+  // MARK: Coming and going
+
+  func show(_ options: SceneConnectionOptions) {
+    guard activationState == .unattached else { return }
+    activationState = .background
+    delegate?.scene(self, willConnectTo: session, options: options)
+    session.node.roots = { [weak self] in
+      self.flatMap { scene in scene.delegate?.restorationRoots(for: scene) } ?? []
+    }
+    enterForeground()
+  }
+
+  /// Says whether values of the window may be stored while the actor is busy.
+  func noteRestorable() {
+    values.table.note(session.persistentIdentifier, isRestorable: session.isRestorable)
+  }
+
+  func restoreInteractionState() {
+    guard !hasInteractionState, let activity = session.stateRestorationActivity else { return }
+    hasInteractionState = true
+    delegate?.scene(self, restoreInteractionStateWith: activity)
+  }
+
+  private func enterForeground() {
+    activationState = .foregroundInactive
+    delegate?.sceneWillEnterForeground(self)
+  }
+
+  func activate(with activity: UserActivity?) {
+    if activationState == .background { enterForeground() }
+    if let activity {
+      delegate?.scene(self, continue: activity)
+      needsSave = true
+    }
+    guard activationState == .foregroundInactive else { return }
+    activationState = .foregroundActive
+    delegate?.sceneDidBecomeActive(self)
+  }
+
+  func enterBackground() {
+    if activationState == .foregroundActive {
+      activationState = .foregroundInactive
+      delegate?.sceneWillResignActive(self)
+    }
+    if activationState == .foregroundInactive {
+      activationState = .background
+      delegate?.sceneDidEnterBackground(self)
+    }
+  }
+
+  func leave() {
+    guard activationState != .unattached else { return }
+    activationState = .unattached
+    delegate?.sceneDidDisconnect(self)
+    (delegate, session.node.roots, session.scene) = (nil, nil, nil)
+  }
+
+  // MARK: Saving
+
+  /// Whether something in the window says that it has changed since it was asked.
+  var hasChanged: Bool { needsSave || keeper.hasChanges }
+
+  /// Asks for the activity, which belongs to what a save stores of the window.
+  func prepareSave() {
+    guard let delegate, session.isRestorable else { return }
+    (isMarked, isAsked) = (false, true)
+    let node = session.node
+    (node.isPrepared, node.activityProblem) = (true, nil)
+    defer { node.isPrepared = false }
+    node.content.activity = updatedActivity(delegate)
+    keeper.giveBack([node])
+  }
+
+  private func updatedActivity(_ delegate: any SceneDelegate) -> UserActivity.Content? {
+    guard let activity = delegate.stateRestorationActivity(for: self) else { return nil }
+    activity.delegate?.userActivityWillSave(activity)
+    let responders = responders.responders(of: activity)
+    if !responders.isEmpty { activity.userInfo = [:] }
+    for responder in responders { responder.updateUserActivityState(activity) }
+    delegate.scene(self, didUpdate: activity)
+    activity.needsSave = false
+    let type = activity.activityType
+    guard activity.isValid, keeper.settings.host?.declaredActivityTypes.contains(type) == true
+    else {
+      session.node.activityProblem = .activityNotStored(
+        type,
+        activity.isValid
+          ? "its type is not declared. Add it to the host's declaredActivityTypes."
+          : "it was invalidated. Return nil for no activity.")
+      return nil
+    }
+    let missing = activity.requiredUserInfoKeys.subtracting(activity.userInfo.keys)
+    if !missing.isEmpty { session.node.activityProblem = .requiredKeysMissing(missing.sorted()) }
+    return activity.content.reducedToRequiredKeys
   }
 }
 

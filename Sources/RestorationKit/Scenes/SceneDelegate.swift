@@ -2,7 +2,7 @@
 ///
 /// All methods have defaults that do nothing. A scene's delegate that is also a
 /// ``StateDelegate`` takes part in saving and restoring the scene's nodes, as a
-/// keeper's delegate does. <doc:working-with-scenes> has the order of the calls.
+/// keeper's delegate does, but has no gates. <doc:working-with-scenes> has the order of the calls.
 public protocol SceneDelegate: AnyObject {
   /// Builds the interface of a scene that connects.
   ///
@@ -19,9 +19,9 @@ public protocol SceneDelegate: AnyObject {
 
   /// The roots of the scene's trees of nodes; none by default.
   ///
-  /// They are saved with the scene. They are asked for in every save and in the
-  /// polls of an ``Autosave``, and when the scene has connected; then they are restored,
-  /// as the roots that are given to ``StateKeeper/restore(into:)``.
+  /// They are saved with the scene. They are asked for in every save, but for one of another
+  /// scene alone, and when the scene has connected; then they are restored, as the roots
+  /// that are given to ``StateKeeper/restore(into:)``.
   ///
   /// - Parameter scene: The scene.
   /// - Returns: The roots, which exist already.
@@ -54,7 +54,7 @@ public protocol SceneDelegate: AnyObject {
   /// Brings back state that needs the interface, such as the focus.
   ///
   /// Called once if there is an activity: after the scene has connected and before it
-  /// is active, or when an activity that was locked has become available.
+  /// is active.
   ///
   /// - Parameters:
   ///   - scene: The scene.

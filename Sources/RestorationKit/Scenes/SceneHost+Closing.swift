@@ -1,54 +1,106 @@
+internal import ArchiveCodec
+internal import RestorationFoundation
+
 extension SceneHost {
-  /// Closes a scene for good: its session, its file and its data key go, and the states
-  /// that were set aside of it.
+  /// Closes a window.
   ///
-  /// Call it when the user closes the window.
+  /// With a ``closedSceneBound`` the window is saved, and can be opened again; without one no file has anything
+  /// of the window any more.
   ///
-  /// With a ``closedSceneBound`` the scene is saved instead, and its session joins
-  /// ``closedSessions``, if it is restorable. If the session has got another scene meanwhile,
-  /// that one stays open.
+  /// - Parameter scene: A scene that is connected.
+  /// - Throws: ``RestorationError`` if the window cannot be saved: it is closed all the same, and can be opened
+  ///   again as it is stored. Without a bound as ``discard(_:)``.
+  public func close(_ scene: RestorableScene) async throws(RestorationError) {
+    try await scene.session.turns.run { () async throws(RestorationError) in
+      try await closeNow(scene)
+    }
+  }
+
+  private func closeNow(_ scene: RestorableScene) async throws(RestorationError) {
+    guard scene.session.scene === scene else { throw .sceneIsNotConnected }
+    guard closedSceneBound != nil, scene.session.isRestorable else {
+      return try await discard([scene.session])
+    }
+    scene.session.node.content.closedAt = keeper.settings.now()
+    let saved = await Result { () async throws(RestorationError) in try await saveLast(scene) }
+    release(scene, on: .close)
+    try await discard(overBound)
+    let outcome = try saved.get().outcome
+    guard outcome == .saved else { throw .notSaved(outcome) }
+    try await saveLeft(scene.session)
+  }
+
+  /// Opens a window again that was closed, as it was then.
   ///
-  /// - Parameter scene: A connected scene. Without a bound it is not saved.
-  /// - Returns: What was saved; nil if nothing was. The scene is closed also if that is in
-  ///   conflict; decide with `resolveConflict(of:keeping:)` of RestorationSharing.
-  /// - Throws: ``RestorationError`` with `archive` if its file cannot be removed now, or
-  ///   the scene cannot be saved. The scene is closed all the same, and the next launch
-  ///   removes its files. With `conflict` another machine has saved a scene that is to go; the
-  ///   same method decides.
+  /// - Parameters:
+  ///   - session: One of ``closedSessions``.
+  ///   - activity: What the user wants to do in it.
+  /// - Returns: The scene.
+  /// - Throws: As ``connect(_:activity:)``; the session stays closed then.
   @discardableResult
-  public func close(_ scene: RestorableScene) async throws(RestorationError) -> PreservationReport?
-  {
-    let session = scene.session
-    guard let bound = closedSceneBound, bound.count > 0, session.isRestorable,
-      openSessions.contains(session)
-    else {
-      try await discard(session)
-      return nil
+  public func reopen(
+    _ session: SceneSession, activity: UserActivity? = nil
+  ) async throws(RestorationError) -> RestorableScene {
+    guard session.state == .closed else {
+      throw RestorationError(
+        .notConnected, "The session is not closed. Use one of the host's closedSessions.")
     }
-    let now = keeper.engine.settings.now()
-    session.content.closedAt = now
-    var failure: RestorationError?
-    var report: PreservationReport?
-    do throws(RestorationError) {
-      report = try await saveLeaving(scene, in: scene.activationState)
-    } catch {
-      failure = error
+    return try await connect(session, activity, toFront: true)
+  }
+
+  /// Hands an activity that came in to the window that was at the front last, or else to a new one.
+  ///
+  /// - Parameter activity: The activity.
+  /// - Returns: The scene that has it.
+  /// - Throws: As ``connect(_:activity:)`` and ``open(_:configurationName:activity:)``.
+  @discardableResult
+  public func continueActivity(
+    _ activity: UserActivity
+  ) async throws(RestorationError) -> RestorableScene {
+    // A delegate that is being made may ask for that: its own session waits for it.
+    let last = openSessions.first { [.stored, .connected].contains($0.state) }
+    guard let last else { return try await open(activity: activity) }
+    return try await connect(last, activity: activity)
+  }
+
+  /// Lets windows go, open or closed: no file has anything of them any more.
+  ///
+  /// - Parameter given: Sessions of the host; others are passed over.
+  /// - Throws: ``RestorationError`` as a save of the keeper does; then the sessions stay. If only the file could
+  ///   not be written anew, the sessions are gone, and the next launch does that.
+  public func discard(_ given: [SceneSession]) async throws(RestorationError) {
+    let leaving = given.filter { sessions[$0.persistentIdentifier] === $0 }
+    guard !leaving.isEmpty else { return }
+    for session in leaving { session.isLeaving = true }
+    defer { for session in leaving { session.isLeaving = false } }
+    let result = await Result { () async throws(RestorationError) in
+      try await keeper.discard(leaving.map(\.node))
     }
-    await turnEnded(of: [session])
-    // The session may have been discarded meanwhile, or have another scene, which nobody closes.
-    if let other = session.scene, other !== scene {
-      session.content.closedAt = nil
-      other.needsSave = true
-    } else if openSessions.contains(session) {
-      release(scene)
-      sessions.change(session, .close(at: now))
-      await engine(of: session).file.close()
-      discardClosed()
-      await writeList()
+    // The commit may be there though the file could not be written anew.
+    let gone = leaving.filter { keeper.hasLost($0.node) }
+    for session in gone where session.go(on: .discard) {
+      sessions[session.persistentIdentifier] = nil
+      scenes.removeValue(forKey: session)?.leave()
     }
-    failure = failure ?? listFailure
-    let untold = await tellDiscarded()
-    if let failure = failure ?? untold { throw failure }
-    return report
+    if !gone.isEmpty { delegate?.host(self, didDiscardSceneSessions: gone) }
+    try result.get()
+  }
+
+  /// Lets a window go, open or closed; see ``discard(_:)-([SceneSession])``.
+  ///
+  /// - Parameter session: A session of the host; any other is passed over.
+  /// - Throws: As that.
+  public func discard(_ session: SceneSession) async throws(RestorationError) {
+    try await discard([session])
+  }
+
+  /// The closed windows that are over the bound.
+  var overBound: [SceneSession] {
+    let (bound, now) = (closedSceneBound ?? ClosedSceneBound(count: 0), keeper.settings.now())
+    return closedSessions.enumerated().filter { place, session in
+      session.state == .closed
+        && (place >= bound.count
+          || session.closedAt.map { now.timeIntervalSince($0) > bound.age } ?? false)
+    }.map(\.element)
   }
 }

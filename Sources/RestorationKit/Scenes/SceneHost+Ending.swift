@@ -1,89 +1,143 @@
+internal import ArchiveCodec
+
 extension SceneHost {
-  /// Ends the app properly: scenes that have changed are saved, also those of which only the
-  /// next poll of an autosave would have found it, the next launch knows that
-  /// this one did not crash, and other instances can have the scenes.
+  /// Starts an app with windows: those of the last launch come back, or a first one opens.
   ///
-  /// - Parameter closingScenes: Whether all scenes are discarded, also closed ones, for
-  ///   users who do not want windows to come back.
-  /// - Throws: As ``saveChangedScenes()`` or ``close(_:)``, when all is done. With `conflict`
-  ///   another machine has saved a scene, too: `remoteStatus(of:)` says of which. Decide
-  ///   with `resolveConflict(of:keeping:)` of RestorationSharing, and call ``close()`` after that.
-  public func terminate(closingScenes: Bool = false) async throws(RestorationError) {
-    var failure: RestorationError?
+  ///     let host = SceneHost(try StateKeeper(application: "org.example.notes"))
+  ///     print(try await host.start(SceneConfiguration { NoteWindow() }))
+  ///
+  /// The method takes four steps, which an app can take one by one instead: ``register(_:)`` and
+  /// ``declaredActivityTypes``, ``launch(asSession:)``, ``restoreScenes()``, and
+  /// ``open(_:configurationName:activity:)`` if no scene is connected then. Set the
+  /// ``delegate`` and the ``closedSceneBound`` before.
+  ///
+  /// What cannot be read does not end the app: that is among the ``SceneStart/problems``, and
+  /// a scene is there all the same.
+  ///
+  /// - Parameters:
+  ///   - configurations: How scenes are made; they are registered besides those that are.
+  ///   - activityTypes: The types of activities that are stored, besides those that are
+  ///     declared.
+  ///   - asSession: Whether the system brings back all apps.
+  /// - Returns: What is back, and what is not.
+  /// - Throws: ``RestorationError`` with `inUse` if another instance of the app has the
+  ///   scenes and ``StatePolicy/instances`` is `single`; then no scene is connected.
+  ///   With `noConfiguration` or `noDelegate` no scene came back, and the first one could
+  ///   not be made.
+  @discardableResult
+  public func start(
+    _ configurations: SceneConfiguration..., declaring activityTypes: Set<String> = [],
+    asSession: Bool = false
+  ) async throws(RestorationError) -> SceneStart {
+    for configuration in configurations { register(configuration) }
+    declaredActivityTypes.formUnion(activityTypes)
+    var start = SceneStart()
     do throws(RestorationError) {
+      if let flaw = try await launchNow(asSession: asSession)?.flaw { start.note(flaw) }
+    } catch {
+      guard error.code != .inUse else { throw error }
+      start.note(error.description)
+    }
+    for error in unreadSessions.values { start.note(error.description) }
+    let failures = await restoreScenes()
+    for session in openSessions {
+      if let scene = session.scene {
+        start.take(scene)
+      } else if let failure = failures[session] {
+        start.note(failure.description, session)
+      }
+    }
+    if connectedScenes.isEmpty { start.take(opened: try await open()) }
+    return start
+  }
+
+  /// Saves whenever something of a window has changed, until ``close()`` or ``terminate(closingScenes:)``; begin it
+  /// after the launch.
+  ///
+  ///     host.autosave()
+  ///
+  /// The keeper has one autosave, which saves the windows as well: a host whose keeper came from ``Restoration``
+  /// needs no other. This one takes its place, and goes on with its roots. Without roots it saves windows alone.
+  ///
+  /// - Parameters:
+  ///   - interval: The shortest time between the end of a save that stored something and the
+  ///     next save.
+  ///   - polling: The time after which objects with ``StateTracking/always`` are asked; nil for no timer.
+  ///   - clock: Measures the interval, the time between saves and the limit of a flush.
+  ///   - isolation: The actor of the host.
+  ///   - told: Called for each save that stored something, and once for a problem. The closure is kept, so let it
+  ///     hold nothing that holds the host.
+  /// - Returns: The autosave, to flush or to stop it.
+  @discardableResult
+  public func autosave(
+    every interval: Duration = .milliseconds(250), polling: Duration? = .seconds(2),
+    clock: any Clock<Duration> = ContinuousClock(), isolation: isolated any Actor = #isolation,
+    told: @escaping (Autosave.Event) -> Void = { _ in }
+  ) -> Autosave {
+    keeper.autosave(
+      every: interval, polling: polling, clock: clock, isolation: isolation,
+      roots: keeper.autosave?.roots ?? { nil }, told: told)
+  }
+
+  /// Ends the app properly: all windows are saved, the next launch knows that this one did not crash, and
+  /// other instances can have the state.
+  ///
+  /// - Parameter closingScenes: Whether all windows are discarded instead, also closed ones, for
+  ///   users who do not want windows to come back.
+  /// - Throws: As a save of the keeper, or as ``discard(_:)-([SceneSession])``, when all is done.
+  public func terminate(closingScenes: Bool = false) async throws(RestorationError) {
+    let result = await Result { () async throws(RestorationError) in
       if closingScenes {
         try await discard(openSessions + closedSessions)
       } else {
-        if autosave != nil { _ = findsChange() }
-        for case .refused(let refusal) in try await saveChangedScenes().values.map(\.outcome) {
-          throw RestorationError.refused(refusal)
+        let report = try await keeper.save(byItself: true) {
+          keeper.parts(keeper.autosave?.roots())
         }
+        guard report.outcome == .saved else { throw .notSaved(report.outcome) }
       }
-    } catch {
-      failure = error
     }
-    list.endsCleanly = true
-    await writeList()
+    try? await keeper.inFile { (queue) throws(ArchiveError) in try queue.file.noteEnd() }
     await close()
-    if let failure = failure ?? listFailure { throw failure }
+    try result.get()
   }
 
-  /// Waits for restores and saves that are under way, and lets the state and all scenes
-  /// go, so that another instance of the app can have them.
-  ///
-  /// ``terminate(closingScenes:)`` does this at its end; see ``StateKeeper/close()``.
-  public func close() async {
-    signal.tell(.ended)
-    autosave = nil
-    await keeper.engine.claim.isUnused()
-    for row in sessions.rows {
-      await row.engine.file.release()
-      await row.engine.file.close()
-    }
-    await list.close()
-    await keeper.close()
-  }
-
-  /// Saves the scenes that have changed and the list of them, and blocks the thread until they
-  /// are stored, for toolkits that call `exit`.
+  /// Saves all windows, and blocks the thread until they are stored, for toolkits that call `exit`.
   ///
   ///     host.endNow()
   ///     exit(0)
   ///
-  /// Call it on the host's actor where nothing can be awaited; elsewhere call
-  /// ``terminate(closingScenes:)``. As that does, it also saves what the next poll of an autosave
-  /// would have found, and the next launch knows that this one did not crash. It stops the
-  /// autosave. See ``StateKeeper/endNow(saving:within:isolation:)`` for how it waits.
+  /// Call it on the host's actor where nothing can be awaited; elsewhere call ``terminate(closingScenes:)``.
+  /// See ``StateKeeper/endNow(saving:within:isolation:)``.
   ///
   /// - Parameters:
-  ///   - limit: How long it waits for all files and the store at most. Delegates and nodes may
-  ///     take longer than that.
+  ///   - limit: How long the call waits for the file at most. Delegates and nodes may take longer than that.
   ///   - isolation: The actor of the host.
-  /// - Returns: Whether everything is stored. If a scene is being restored, the others are
-  ///   stored, and the value is false; before ``launch(asSession:)`` nothing is.
+  /// - Returns: Whether everything is stored.
   @discardableResult
   public func endNow(
     within limit: Duration = .seconds(2), isolation: isolated (any Actor)? = #isolation
   ) -> Bool {
-    if autosave != nil { _ = findsChange() }
-    // The end of the autosave lets the signals go, so it comes after the save.
-    defer { autosave = nil }
-    guard ownsSessions else { return false }
-    let calls = FileCalls.blocking(until: .now + limit.bounded)
-    return Blocking.run { await isStored(calls) } ?? false
+    keeper.endNow(within: limit, isolation: isolation)
   }
 
-  private func isStored(_ calls: FileCalls) async -> Bool {
-    let areStored: Bool
-    do throws(RestorationError) {
-      areStored = try await saveChangedScenes(byItself: true, calls).allSatisfy { session, report in
-        [.saved, .disconnected].contains(report.outcome) || !session.isRestorable
-      }
-    } catch {
-      areStored = false
-    }
-    list.endsCleanly = true
-    await writeList(calls)
-    return areStored && isComplete && listFailure == nil
+  /// Lets the state and all windows go, so that another instance of the app can have them.
+  public func close() async { await keeper.close() }
+
+  /// Makes an older state the stored one again, with its windows.
+  ///
+  /// Windows that are connected are saved and disconnected before; the state that is stored then becomes
+  /// a moment. After the call ``openSessions`` are those of the older state: ``restoreScenes()`` connects them.
+  ///
+  /// - Parameter moment: One of ``StateKeeper/history()``.
+  /// - Throws: ``RestorationError`` as ``disconnect(_:)``, ``StateKeeper/putBack(_:)`` and ``launch(asSession:)``.
+  public func putBack(_ moment: Moment) async throws(RestorationError) {
+    for scene in connectedScenes { _ = try await disconnect(scene) }
+    try await keeper.putBack(moment)
+    try await launch(asSession: asSession)
   }
+}
+
+extension RestorationReport {
+  /// Why the restored state is not the last one, or not the whole of it; nil if it is.
+  var flaw: String? { said.isEmpty ? nil : said.joined(separator: " ") }
 }

@@ -1,252 +1,336 @@
 internal import ArchiveCodec
+internal import RestorationFoundation
 
-/// Lets the windows of an app come and go, each with a state of its own.
+/// The windows of an app: opens them, brings them back, and lets them go.
 ///
-/// Where no system drives scenes, the app or its toolkit tells the host what
-/// happens to windows, and the host calls the delegates in the order of
-/// <doc:working-with-scenes>. It belongs to the actor that made it.
+/// All windows are in the state of the host's keeper. A host belongs to the actor of the keeper.
 ///
 ///     let host = SceneHost(keeper)
-///     try await host.start(SceneConfiguration { CatalogScene(catalog) })
-///
-/// Every scene has a file of its own; the list of them is another. A list that
-/// is lost or damaged is made again from the files.
+///     host.register(SceneConfiguration { NoteWindow() })
+///     try await host.launch()
+///     await host.restoreScenes()
 public final class SceneHost {
-  /// Asked and told when scenes come and go; not kept alive.
-  ///
-  /// When it is gone without having been set to nil, the defaults count, and the
-  /// reports of saves say so.
-  public weak var delegate: (any SceneHostDelegate)? {
-    didSet { hadDelegate = delegate != nil }
-  }
+  /// Takes part in connecting; the host works without it, and does not keep it alive.
+  public weak var delegate: (any SceneHostDelegate)?
 
-  private var hadDelegate = false
-
-  /// Its autosave, until ``close()`` or a second one.
-  var autosave: HeldAutosave?
-
-  /// The types of activities that are stored; any other is a problem in the report.
+  /// The types of activities that may be stored.
   public var declaredActivityTypes: Set<String> = []
 
-  /// The bytes over which an activity is reported as large.
-  public var activityByteLimit = 1 << 16
-
-  /// All sessions, most recently used first.
-  public var openSessions: [SceneSession] { sessions.open }
-
-  /// Which closed scenes can be opened again; nil, the default, if a scene that is closed
-  /// is gone.
+  /// Which windows that were closed can be opened again; none if nil.
   ///
-  /// Set it before ``launch(asSession:)``, which discards the sessions over the bound.
+  /// Set it before the launch, which lets go what is over the bound.
   public var closedSceneBound: ClosedSceneBound?
 
-  /// Sessions whose scenes were closed and can be opened again with
-  /// ``reopen(_:activity:)``, the one that was closed last first.
-  public var closedSessions: [SceneSession] { sessions.closed }
+  /// The sessions whose windows come back, the one that was at the front last first.
+  public var openSessions: [SceneSession] {
+    sessions.values.filter(\.state.isOpen).sorted { $0.node.content.turn > $1.node.content.turn }
+  }
 
-  /// The scenes that are connected now, the one that was used last first.
-  ///
-  /// They stand in the order of ``openSessions``, which changes when a window comes to the front:
-  /// the first one is not the one that was opened first. Sessions without a scene are missing,
-  /// as all of them are before ``restoreScenes()``.
+  /// The sessions whose windows were closed and can be opened again, the one that was closed last first.
+  public var closedSessions: [SceneSession] {
+    sessions.values.filter(\.state.isClosed).sorted { left, right in
+      let (leftDate, rightDate) = (left.closedAt ?? .distantPast, right.closedAt ?? .distantPast)
+      return (leftDate, left.node.content.turn) > (rightDate, right.node.content.turn)
+    }
+  }
+
+  /// The scenes that are connected, in the order of ``openSessions``.
   public var connectedScenes: [RestorableScene] { openSessions.compactMap(\.scene) }
 
-  /// Why the app was brought back; known after ``launch(asSession:)``.
-  public var restoreReason: RestoreReason {
-    if case .known(let reason, _) = launchState { reason } else { .pristine }
-  }
+  /// Why the app was launched; known after ``launch(asSession:)``.
+  public private(set) var restoreReason = RestoreReason.pristine
 
-  /// Why the list of scenes could not be stored; nil if it is.
+  /// The windows that are stored and cannot be read, by their identifiers; they stay stored.
+  public private(set) var unreadSessions: [String: RestorationError] = [:]
+
+  package let keeper: StateKeeper
+  private let launches = TurnQueue()
+  var sessions: [String: SceneSession] = [:]
+  /// Keeps the scenes that are connected alive.
+  var scenes: [SceneSession: RestorableScene] = [:]
+  private var configurations: [SceneConfiguration] = []
+  private(set) var asSession = false
+
+  /// Creates the host of a keeper's windows.
   ///
-  /// The scenes themselves have files of their own. The list is written again
-  /// with the next save.
-  public var listFailure: RestorationError? { list.failure }
-
-  /// Where a list was set aside that could not be read, when one was written.
-  public var listSetAsideAt: String? { list.setAsideAt }
-
-  /// Whether there was a delegate that nobody has set to nil.
-  var isDelegateGone: Bool { delegate == nil && hadDelegate }
-
-  let keeper: StateKeeper
-  /// Is told when something of a scene may need saving.
-  let signal = ChangeSignal()
-  let list: SceneListFile
-  var sessions = SessionTable()
-  var launchState = LaunchState.before
-  private(set) var configurations: [SceneConfiguration] = []
-
-  /// Creates a host of the scenes of an application.
-  ///
-  /// - Parameter keeper: Knows the application, its directory and its key, the
-  ///   classes of nodes, and how often a restore may crash. The states of scenes
-  ///   are stored beside its own, under names that begin with its name. All of them
-  ///   belong to this instance of the app together, from the first launch, restore
-  ///   or save until ``close()``.
+  /// - Parameter keeper: The keeper, which has one host at most. The host keeps it alive.
   public init(_ keeper: StateKeeper) {
     self.keeper = keeper
-    list = SceneListFile(beside: keeper.engine)
-    keeper.besides.append { [weak self] in self?.autosave?.turns }
-    keeper.endsOfHosts.append { [weak self] limit in
-      guard let self, autosave != nil else { return true }
-      return endNow(within: limit, isolation: nil)
-    }
+    keeper.settings.host = self
   }
 
-  /// How far the launch of a host has come.
-  enum LaunchState {
-    /// It is not known which scenes there are, so no list is written.
-    case before
-    /// The same, since the key of the list is locked.
-    case locked(asSession: Bool)
-    /// The sessions are known; a host that does not own them only looks, and writes no list.
-    case known(RestoreReason, isOwner: Bool)
-  }
-
-  /// Whether the sessions are known and are those of this host.
-  var ownsSessions: Bool {
-    if case .known(_, isOwner: true) = launchState { true } else { false }
-  }
-
-  var isListLocked: Bool {
-    if case .locked = launchState { true } else { false }
-  }
-
-  // MARK: Configurations
-
-  /// Registers how scenes are made; the last configuration of a role and name counts.
+  /// Registers how the windows of a role are made.
   ///
-  /// - Parameter configuration: The configuration.
+  /// - Parameter configuration: The configuration; it takes the place of one with the same role and name.
   public func register(_ configuration: SceneConfiguration) {
-    let place = configurations.firstIndex {
+    configurations.removeAll {
       $0.role == configuration.role && $0.name == configuration.name
     }
-    if let place {
-      configurations[place] = configuration
-    } else {
-      configurations.append(configuration)
-    }
+    configurations.append(configuration)
   }
 
-  /// The configuration of a role and a name, or the first one of the role; nil if there is none.
-  func configuration(of role: SceneRole, named name: String?) -> SceneConfiguration? {
-    configurations.first { $0.role == role && $0.name == name }
-      ?? configurations.first { name == nil && $0.role == role }
-  }
-
-  /// What makes the scene of a session; the delegate is asked for a new one, which is as restorable
-  /// as the answer, and for one whose configuration is gone.
+  /// Reads the sessions that are stored, and makes nothing.
   ///
-  /// - Throws: `noConfiguration` if there is none, or one of another role.
-  func chosenConfiguration(
-    for session: SceneSession, _ options: SceneConnectionOptions
-  ) throws(RestorationError) -> SceneConfiguration {
-    var chosen = configuration(of: session.role, named: session.configurationName)
-    if sessions[session]?.state.isFirstConnection == true || chosen == nil {
-      if let own = delegate?.host(self, configurationForConnecting: session, options: options) {
-        if chosen != nil { session.isRestorable = own.isRestorable }
-        chosen = own
+  /// A keeper that has not restored yet restores first, into the roots of its autosave: restore your own
+  /// roots before. A window that is not restorable is discarded, as are those that were closed too long ago;
+  /// the delegate is told of all in one call. After the keeper has put another state back, launch again.
+  ///
+  /// If the key is locked, there are no sessions until ``protectedDataDidBecomeAvailable()``.
+  ///
+  /// - Parameter asSession: Whether the system brings back all apps.
+  /// - Throws: ``RestorationError`` as a restore of the keeper does; `inUse` if another instance has the
+  ///   state. When the sessions are read, as ``discard(_:)-([SceneSession])``.
+  public func launch(asSession: Bool = false) async throws(RestorationError) {
+    _ = try await launchNow(asSession: asSession)
+  }
+
+  /// Launches; returns what the keeper has restored, if it had not before.
+  func launchNow(asSession: Bool) async throws(RestorationError) -> RestorationReport? {
+    let report = try await launches.run { () async throws(RestorationError) in
+      try await readSessions(asSession: asSession)
+    }
+    try await discard(overBound + openSessions.filter { !$0.isRestorable && $0.state == .stored })
+    return report
+  }
+
+  @discardableResult
+  func readSessions(asSession: Bool) async throws(RestorationError) -> RestorationReport? {
+    self.asSession = asSession
+    if keeper.settings.last != nil, keeper.autosave != nil { keeper.settings.keptHost = self }
+    unreadSessions = [:]
+    var report: RestorationReport?
+    if keeper.document == nil {
+      let restored = try await keeper.restore { keeper.autosave?.roots() ?? [] }
+      if case .inUse(let process) = restored.outcome {
+        throw RestorationError(ArchiveError(.locked, subject: process))
+      }
+      report = restored
+    }
+    for (identifier, node) in try await keeper.storedScenes(besides: Set(sessions.keys)) {
+      switch node {
+      case .success(let node): sessions[identifier] = SceneSession(node)
+      case .failure(let error): unreadSessions[identifier] = error
       }
     }
-    guard let chosen else { throw .noConfiguration(session.role, session.configurationName) }
-    guard chosen.role == session.role else {
+    // Those that were opened while the key was locked stay at the front.
+    for scene in connectedScenes.reversed() { moveToFront(scene.session) }
+    let isFirst = openSessions.isEmpty && report.map { $0.outcome == .noArchive } ?? true
+    restoreReason =
+      isFirst ? .pristine : asSession ? .session : keeper.known.followsEnd ? .launch : .recover
+    return report
+  }
+
+  /// Whether the key was locked when the sessions were to be read; then no stored file is changed.
+  public var isLocked: Bool { keeper.status == .notRestored(.locked) }
+
+  /// Reads the sessions that were locked, and saves what could not be; call the method when the key may be there.
+  ///
+  /// The sessions join ``openSessions`` behind those that were opened meanwhile; ``restoreScenes()`` connects them.
+  ///
+  /// - Throws: As ``launch(asSession:)``. A key that is still locked is no error.
+  public func protectedDataDidBecomeAvailable() async throws(RestorationError) {
+    try await launch(asSession: asSession)
+    keeper.autosave?.turns.change()
+  }
+
+  /// Forgets the windows of a state of which the keeper knows no more; those that are connected stay.
+  ///
+  /// - Returns: The windows that nobody connects now.
+  @discardableResult
+  func forgetStored() -> Set<String> {
+    defer { sessions = sessions.filter { $0.value.scene != nil } }
+    return Set(sessions.filter { [.stored, .closed].contains($1.state) }.keys)
+  }
+
+  /// Connects the sessions that were open, unless the delegate does not want one.
+  ///
+  /// - Returns: Why sessions could not be connected, if they could not.
+  @discardableResult
+  public func restoreScenes() async -> [SceneSession: RestorationError] {
+    var failures: [SceneSession: RestorationError] = [:]
+    for session in openSessions where session.scene == nil {
+      // The session may have been closed while others connected.
+      guard session.state == .stored, delegate?.host(self, shouldRestore: session) ?? true
+      else { continue }
+      do throws(RestorationError) {
+        _ = try await connect(session, nil, toFront: false)
+      } catch {
+        failures[session] = error
+      }
+    }
+    delegate?.hostDidFinishRestoringScenes(self)
+    return failures
+  }
+
+  // MARK: Connecting
+
+  /// Opens a new window.
+  ///
+  /// - Parameters:
+  ///   - role: The role of the window.
+  ///   - configurationName: The name of its configuration; nil for the first one of the role.
+  ///   - activity: What the window is opened for.
+  /// - Returns: The scene.
+  /// - Throws: ``RestorationError`` with `noConfiguration` or `noDelegate`.
+  @discardableResult
+  public func open(
+    _ role: SceneRole = .windowApplication, configurationName: String? = nil,
+    activity: UserActivity? = nil
+  ) async throws(RestorationError) -> RestorableScene {
+    try await connect(
+      SceneSession(role, configurationName: configurationName), activity, toFront: true)
+  }
+
+  /// Shows a value in the window that already shows an equal one, or else in a new one.
+  ///
+  /// - Parameters:
+  ///   - value: The value, which is stored with the window.
+  ///   - role: The role of the window.
+  ///   - configurationName: The name of the configuration of windows for such values; any one if nil.
+  /// - Returns: The scene.
+  /// - Throws: ``RestorationError`` as ``connect(_:activity:)``; with `unsupportedValue` if the value cannot be
+  ///   encoded.
+  @discardableResult
+  public func open<Value: Hashable & Codable>(
+    showing value: Value, _ role: SceneRole = .windowApplication, configurationName: String? = nil
+  ) async throws(RestorationError) -> RestorableScene {
+    let shown = openSessions.first { session in
+      session.role == role && session.windowValue(Value.self) == value
+        && (configurationName ?? session.configurationName) == session.configurationName
+    }
+    if let shown { return try await connect(shown) }
+    let session = SceneSession(role, configurationName: configurationName)
+    try session.setWindowValue(value)
+    return try await connect(session, nil, toFront: true)
+  }
+
+  /// Connects a session, or brings its scene to the front.
+  ///
+  /// - Parameters:
+  ///   - session: One of ``openSessions``.
+  ///   - activity: What the user wants to go on with.
+  /// - Returns: The scene.
+  /// - Throws: ``RestorationError`` with `noConfiguration` or `noDelegate`.
+  @discardableResult
+  public func connect(
+    _ session: SceneSession, activity: UserActivity? = nil
+  ) async throws(RestorationError) -> RestorableScene {
+    try await connect(session, activity, toFront: true)
+  }
+
+  /// A second call while the first one reads waits for the scene of that one.
+  func connect(
+    _ session: SceneSession, _ activity: UserActivity?, toFront: Bool
+  ) async throws(RestorationError) -> RestorableScene {
+    try await session.turns.run { () async throws(RestorationError) in
+      try await connectNow(session, activity, toFront: toFront)
+    }
+  }
+
+  private func connectNow(
+    _ session: SceneSession, _ activity: UserActivity?, toFront: Bool
+  ) async throws(RestorationError) -> RestorableScene {
+    if let scene = session.scene {
+      if toFront { moveToFront(session) }
+      scene.activate(with: activity)
+      return scene
+    }
+    guard session.state == .new || sessions[session.persistentIdentifier] === session,
+      !session.isLeaving, session.go(on: .connect)
+    else {
+      throw RestorationError(
+        .notConnected, "The session is not open. Use one of the host's openSessions.")
+    }
+    let options = SceneConnectionOptions(
+      userActivities: [activity].compactMap(\.self), restoreReason: restoreReason)
+    let isStored = session.state == .connecting
+    let scene: RestorableScene
+    do throws(RestorationError) {
+      let configuration = try chosenConfiguration(for: session, options)
+      scene = RestorableScene(session, keeper, try await newDelegate(configuration))
+      if session.state == .opening { session.isRestorable = configuration.isRestorable }
+      session.node.content.configurationName = configuration.name
+      scene.noteRestorable()
+      session.node.content.dropActivity(expiredAt: keeper.settings.now())
+      try await restore(scene, options)
+    } catch {
+      session.failure = error
+      session.go(on: .fail)
+      throw error
+    }
+    if toFront { moveToFront(session) }
+    scene.restoreInteractionState()
+    scene.activate(with: nil)
+    if !isStored || activity != nil { scene.needsSave = true }
+    return scene
+  }
+
+  /// - Throws: Why the window was not shown, as what is stored of it cannot be read now.
+  private func restore(
+    _ scene: RestorableScene, _ options: SceneConnectionOptions
+  ) async throws(RestorationError) {
+    let session = scene.session
+    let report = try await keeper.restore(session.node) {
+      guard session.go(on: .appear) else { return }
+      (session.scene, scenes[session]) = (scene, scene)
+      sessions[session.persistentIdentifier] = session
+      scene.show(options)
+    } restored: { report in
+      scene.restoration = .success(report)
+      scene.restoreInteractionState()
+    }
+    // The session may have been discarded meanwhile.
+    guard session.scene === scene else {
+      throw RestorationError(
+        .notConnected, "The window was not made: \(report.outcome.reason)")
+    }
+    (scene.restoration, session.failure) = (.success(report), nil)
+  }
+
+  func moveToFront(_ session: SceneSession) {
+    let others = sessions.values.filter { $0 !== session }.map(\.node.content.turn)
+    let last = min(others.max() ?? 0, .max - 1)
+    if session.node.content.turn <= last { session.node.content.turn = last + 1 }
+  }
+
+  private func chosenConfiguration(
+    for session: SceneSession, _ options: SceneConnectionOptions
+  ) throws(RestorationError) -> SceneConfiguration {
+    let (role, name) = (session.role, session.configurationName)
+    let registered =
+      configurations.first { $0.role == role && $0.name == name }
+      ?? configurations.first { name == nil && $0.role == role }
+    var own: SceneConfiguration?
+    if registered == nil || session.state == .opening {
+      own = delegate?.host(self, configurationForConnecting: session, options: options)
+    }
+    guard let chosen = own ?? registered else {
+      throw RestorationError(
+        .noConfiguration,
+        "No configuration is registered for the role “\(role.rawValue)”"
+          + (name.map { " and the name “\($0)”" } ?? "") + ". Register one with the host.")
+    }
+    guard chosen.role == role else {
       throw RestorationError(
         .noConfiguration,
         "The configuration is for the role “\(chosen.role.rawValue)”,"
-          + " and the session for “\(session.role.rawValue)”.")
+          + " and the session for “\(role.rawValue)”.")
     }
     return chosen
   }
 
-  // MARK: Sessions
-
-  /// The engine of a session that is known; a new one for any other.
-  func engine(of session: SceneSession) -> StateEngine {
-    sessions[session]?.engine ?? engine(ofScene: session.persistentIdentifier)
-  }
-
-  func engine(ofScene identifier: String) -> StateEngine {
-    keeper.engine.ofScene(identifier, telling: signal)
-  }
-
-  /// Lets a body have a session to itself, after all that had it before.
-  func inTurn<Value>(
-    of session: SceneSession, _ body: () async throws(RestorationError) -> Value
-  ) async throws(RestorationError) -> Value {
-    guard let turns = sessions[session]?.turns else { return try await body() }
-    return try await turns.run(.other, body)
-  }
-
-  /// Waits until none of some sessions connects or gets another state.
-  func turnEnded(of sessions: [SceneSession]) async {
-    func turns() -> TurnQueue? {
-      sessions.lazy.compactMap { self.sessions[$0]?.turns }.first { $0.running != nil }
+  private func newDelegate(
+    _ configuration: SceneConfiguration
+  ) async throws(RestorationError) -> any SceneDelegate {
+    let delegate: any SceneDelegate
+    do { delegate = try await configuration.makeDelegate() } catch {
+      throw RestorationError(.noDelegate, "The scene's delegate could not be made: \(error.reason)")
     }
-    // While those of one session end, another one may begin.
-    while let turns = turns() { await turns.idle() }
-  }
-
-  // MARK: The list
-
-  /// Stores values that were set on sessions that have no scene now.
-  ///
-  /// - Throws: ``RestorationError`` with `archive`; the values are not lost, and the
-  ///   next call or save stores them. With `unsupportedValue` a value cannot be stored, which
-  ///   the error names; all others are.
-  public func saveSessions() async throws(RestorationError) {
-    await writeList()
-    if let listFailure { throw listFailure }
-    if let problem = (openSessions + closedSessions).lazy.compactMap(\.unstorable).first {
-      throw RestorationError(.unsupportedValue, "\(problem) All else is stored.")
+    guard !scenes.values.contains(where: { $0.delegate === delegate }) else {
+      throw RestorationError(
+        .noDelegate, "The delegate follows another scene. Make a new one for every scene.")
     }
-  }
-
-  /// Deletes stored activities.
-  ///
-  /// Their sessions stay, with everything else that is stored of these. The next
-  /// save of their scenes takes the activities out of the files.
-  ///
-  /// - Parameter identifiers: Their ``UserActivity/persistentIdentifier``.
-  /// - Throws: As ``saveSessions()``.
-  /// - Complexity: O(*n*) in the sessions.
-  public func deleteSavedUserActivities(
-    withPersistentIdentifiers identifiers: Set<String>
-  ) async throws(RestorationError) {
-    for session in openSessions {
-      guard let identifier = session.content.activity?.persistentIdentifier,
-        identifiers.contains(identifier)
-      else { continue }
-      session.stateRestorationActivity = nil
-    }
-    try await saveSessions()
-  }
-
-  /// Takes what another machine has set on sessions, and is in its list alone.
-  private func take(_ theirs: SceneList) {
-    for entry in theirs.scenes + theirs.closed {
-      guard let row = sessions.row(entry.identifier), !row.state.isDiscarded else { continue }
-      if let change = entry.change { row.session.take(change) }
-    }
-  }
-
-  /// Stores the list of sessions if it says anything new.
-  func writeList(_ calls: FileCalls = .waiting) async {
-    guard ownsSessions else { return }
-    await list.store(calls, taking: take) { endsCleanly in
-      SceneList(
-        scenes: openSessions.map(\.entry),
-        closed: closedSessions.map(\.entry),
-        discarded: sessions.discarded.map(\.discardedEntry), endedCleanly: endsCleanly)
-    }
-  }
-}
-
-extension RestorationError {
-  static func noConfiguration(_ role: SceneRole, _ name: String?) -> RestorationError {
-    RestorationError(
-      .noConfiguration,
-      "No configuration is registered for the role “\(role.rawValue)”"
-        + (name.map { " and the name “\($0)”" } ?? "") + ". Register one with the host.")
+    return delegate
   }
 }
 

@@ -5,7 +5,7 @@
 public struct SceneStart {
   /// Why a scene is not back, or not as it was saved.
   public struct Problem {
-    /// The session of the scene; nil if the sessions themselves may not all be known.
+    /// The session of the scene; nil for a problem of the whole state, or of a scene that cannot be read.
     public let session: SceneSession?
 
     /// Why, in sentences that a person can read.
@@ -20,11 +20,10 @@ public struct SceneStart {
 
   /// What is not back as the user left it; empty if everything is.
   ///
-  /// A scene has one at most: it is not back; its state was not restored, or is an older
-  /// generation, or has lost its end; or some of its nodes are problems of its report, which
-  /// says what became of each; see ``RestorableScene/restoration``. The scene that was opened
-  /// has one if its report names a problem: a key that nobody makes, or another keeper of the
-  /// same name in this process.
+  /// A scene has one at most: it is not back; its state was not restored; or some of its nodes
+  /// are problems of its report, which says what became of each; see
+  /// ``RestorableScene/restoration``. The scene that was opened has one if the state is not
+  /// restored or cannot be saved, and no other problem says so.
   public internal(set) var problems: [Problem] = []
 
   mutating func note(_ reason: String, _ session: SceneSession? = nil) {

@@ -3,123 +3,57 @@ internal import Observation
 internal import Synchronization
 
 /// One value of any type that is saved and restored.
-protocol RestorableValueBox: AnyObject, Sendable {
-  /// The type of the value.
+protocol AnyValueBox: AnyObject, Sendable {
   var valueType: Any.Type { get }
 
-  /// Whether code of the app decodes the value.
-  var isOfApp: Bool { get }
+  /// Whether the value was set, or restored as it is stored.
+  var isWhole: Bool { get }
 
-  /// Whether the value is to be stored, because it was set or restored.
-  var isStored: Bool { get }
+  func encode(with coder: KeyedEncoder) throws
 
-  /// Whether the value was set, and not restored since.
-  var isSet: Bool { get }
-
-  /// The stored value if it does not fit the type; nil if it fits, or a value was set since.
-  var unfitContent: ValueContent? { get }
-
-  /// The value in its stored form; nil if it was neither set nor restored.
-  func content() throws -> ValueContent?
-
-  /// Writes the value under a key: as it was restored, unless it was set since.
-  func encode(with coder: StateEncoder, forKey key: String) throws
-
-  /// Takes a stored value, which replaces the one that is there.
+  /// Takes a stored value, as far as it fits; returns what does not.
   func take(_ stored: ValueContent, forKey key: String) -> ValueFinding
+
+  /// Writes the field of a screen, also if nobody has set it.
+  ///
+  /// - Returns: Why the value cannot be encoded, so that the last one is written that could be, if there is one.
+  func encodeField(with coder: StateEncoder, forKey key: String) -> (any Error)?
+
+  /// Reads the field of a screen; without a stored one the value stays as it is.
+  func restore(from coder: StateDecoder, forKey key: String)
 
   /// Goes back to the value of the declaration, which is not stored.
   func reset()
 }
 
-/// The value of any type in a field of a screen.
-protocol RestorableFieldBox: AnyObject, Sendable {
-  /// Whether a save has asked for the value.
-  var isReached: Bool { get }
-
-  /// The record of its own that the field has, once it is large.
-  var record: FieldRecord? { get set }
-
-  /// Writes the value, also if nobody has set it.
-  func encodeField(with coder: StateEncoder, forKey key: String) throws
-
-  /// Writes the value that could be encoded or was restored last; nothing if there is none.
-  func encodeLastField(with coder: StateEncoder, forKey key: String)
-
-  /// Reads the value; without a stored one the value stays as it is.
-  ///
-  /// With `keepsUnfit` a stored value that does not fit goes on being stored until the value is set.
-  func restore(from coder: StateDecoder, forKey key: String, keepsUnfit: Bool)
-
-  /// Takes the value of a record of its own.
-  func restore(_ stored: ValueContent, forKey key: String, keepsUnfit: Bool) -> ValueFinding
-}
-
-extension ValueContent {
-  /// The value in a record of its own, to be decoded once its type is known; nil if the record has
-  /// none.
-  init?(ofRecord record: KeyedDecoder) {
-    do {
-      guard record.contains(ValueStore.valueKey) else { return nil }
-      try self.init(copying: ValueStore.valueKey, from: record)
-    } catch {
-      // The record has another form, so it is no record of a value. Its bytes stay
-      // stored until the value is set.
-      return nil
-    }
-  }
-
-  /// Tells the record of the value from others, as ``StoredTree/Values/fingerprint`` does.
-  var fingerprintOfRecord: RecordFingerprint {
-    do {
-      let state = try KeyedDecoder.encoding { encoder in
-        try encoder.copy(Self.key, from: open(), as: ValueStore.valueKey)
-      }
-      return StoredTree.Values(builtIn: nil, state: state).fingerprint
-    } catch {
-      return .unknown
-    }
-  }
-}
-
-/// The problems of decoding a stored value.
-struct ValueFinding: Sendable {
-  var notes: [ReportNote] = []
-  /// Whether the decoded value is the whole stored value.
-  var isWhole = true
-}
+/// What was found while a stored value was decoded, and whether the decoded value is the whole stored one.
+typealias ValueFinding = (problems: [ReportNote], isWhole: Bool)
 
 /// The value of a key, or of a field of a screen.
 ///
 /// Any thread may read and set the value. Observation does not see the value's type: a
 /// key path through a generic class takes 2 to 3 µs each time, and one through
 /// ``ValueSignal`` a tenth of that.
-final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableFieldBox {
-  private struct HeldValue {
+final class ValueBox<Value: Codable & Sendable>: AnyValueBox {
+  private struct Held {
     var value: Value
-    /// The bytes that stand for the value until it is set.
-    var stored: ValueContent?
-    /// Whether the value was decoded from all stored bytes, and none were left out.
-    var isWhole = true
-    var isSet = false
-    var record: FieldRecord?
-    /// The value of a field that could be encoded or was restored last, in case a later
-    /// value cannot be encoded.
-    var lastOfField: Value?
-    /// Whether a save has asked for the value as that of a field.
-    var isReached = false
+    /// Nil for the value of the declaration; false for one of which a part did not fit.
+    var isWhole: Bool?
+    /// What is stored of a field that does not fit, until the field is set.
+    var unfit: ValueContent?
+    var hasReplacedUnfit = false
+    /// The value of a field that could be encoded or was restored last.
+    var last: Value?
+
+    /// Whether another value has the identical stored form: equal ones may differ in form, as 0.0 and -0.0.
+    func has(_ other: Value) -> Bool {
+      isWhole == true && value.isEqual(to: other)
+        && (try? ValueContent(value)) == (try? ValueContent(other))
+    }
   }
 
-  /// The result of setting a value.
-  struct Change {
-    /// Whether the set value has to be stored.
-    var isChange: Bool
-    /// The stored value that was replaced although it could not be decoded as a whole.
-    var undecoded: RecordFingerprint?
-  }
-
-  private let initial: Value
-  private let held: Mutex<HeldValue>
+  let initial: Value
+  private let held: Mutex<Held>
   /// Held while the value is changed by code of the app, whose reads must not wait.
   private let changing = Mutex(())
   private let signal = ValueSignal()
@@ -127,55 +61,35 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
 
   init(_ initial: Value) {
     self.initial = initial
-    held = Mutex(HeldValue(value: initial))
+    held = Mutex(Held(value: initial))
   }
 
   var valueType: Any.Type { Value.self }
 
-  var isOfApp: Bool {
-    !(Value.self is any BinaryInteger.Type || Value.self == String.self || Value.self == Bool.self)
-  }
-
-  var isStored: Bool { held.withLock { $0.isSet || $0.stored != nil } }
-
-  var isSet: Bool { held.withLock(\.isSet) }
-
-  var isReached: Bool { held.withLock(\.isReached) }
-
-  var unfitContent: ValueContent? { held.withLock { $0.isWhole ? nil : $0.stored } }
-
-  func content() throws -> ValueContent? {
-    let held = held.withLock { $0 }
-    if let stored = held.stored { return stored }
-    guard held.isSet else { return nil }
-    return try ValueContent(held.value)
-  }
-
-  /// The value, if one was set or restored.
-  var storedValue: Value? {
-    let value = value
-    return isStored ? value : nil
-  }
+  var isWhole: Bool { held.withLock { $0.isWhole == true } }
 
   var value: Value {
     registrar.access(signal, keyPath: ValueSignal.path)
     return held.withLock(\.value)
   }
 
-  /// Sets the value.
+  /// The value, if one was set or restored.
+  var storedValue: Value? {
+    let value = value
+    return held.withLock { $0.isWhole == nil } ? nil : value
+  }
+
+  /// Sets the value; returns whether it has to be stored.
   ///
-  /// An equal value tells no reader. The value is stored all the same, unless its
-  /// stored form is known to be identical: equal values may differ in form, as 0.0 and
-  /// -0.0. Setting the value of the declaration stores it, too.
-  func set(_ value: Value) -> Change {
-    let (old, isKnown) = held.withLock { ($0.value, $0.isSet || $0.stored != nil && $0.isWhole) }
+  /// An equal value tells no reader, and is stored all the same if its form may be another. Setting the value
+  /// of the declaration stores it, too.
+  func set(_ value: Value) -> Bool {
+    let old = held.withLock { $0 }
     // The comparison is code of the app, so it runs without the lock.
-    let isEqual = old.isEqual(to: value)
-    if isEqual, isKnown, old.isIdentical(to: value) { return Change(isChange: false) }
-    guard !isEqual else { return changing.withLock { _ in replace(value) } }
-    return registrar.withMutation(of: signal, keyPath: ValueSignal.path) {
-      changing.withLock { _ in replace(value) }
-    }
+    guard old.value.isEqual(to: value) else { return change { $0 = value }.isChange }
+    if old.has(value) { return false }
+    changing.withLock { _ in replace(value) }
+    return true
   }
 
   /// Sets the value to what a body makes of it; no other set comes between.
@@ -183,135 +97,82 @@ final class ValueBox<Value: Codable & Sendable>: RestorableValueBox, RestorableF
   /// The readers are told before, since what they run must not wait for the body.
   func change<Result, Failure: Error>(
     _ body: (inout Value) throws(Failure) -> Result
-  ) throws(Failure) -> (result: Result, change: Change) {
+  ) throws(Failure) -> (result: Result, isChange: Bool) {
     registrar.willSet(signal, keyPath: ValueSignal.path)
     defer { registrar.didSet(signal, keyPath: ValueSignal.path) }
     return try changing.withLock { _ throws(Failure) in
-      let (old, isKnown) = held.withLock { ($0.value, $0.isSet || $0.stored != nil && $0.isWhole) }
-      var value = old
+      let old = held.withLock { $0 }
+      var value = old.value
       let result = try body(&value)
-      let isChange = !(isKnown && old.isEqual(to: value) && old.isIdentical(to: value))
-      return (result, isChange ? replace(value) : Change(isChange: false))
+      if old.has(value) { return (result, false) }
+      replace(value)
+      return (result, true)
     }
   }
 
-  private func replace(_ value: Value) -> Change {
+  private func replace(_ value: Value) {
+    var new = Held(value: value, isWhole: true)
     held.withLock { held in
-      let undecoded = held.isWhole ? nil : held.stored?.fingerprintOfRecord
-      held = HeldValue(
-        value: value, isSet: true, record: held.record, lastOfField: held.lastOfField,
-        isReached: held.isReached)
-      return Change(isChange: true, undecoded: undecoded)
+      (new.last, new.hasReplacedUnfit) = (held.last, held.hasReplacedUnfit || held.unfit != nil)
+      swap(&held, &new)
     }
   }
 
-  func reset() {
+  func reset() { hold(Held(value: initial)) }
+
+  private func hold(_ new: Held) {
+    // The last reference to a value goes without the lock: a deinit may read this value.
+    var other = new
     registrar.withMutation(of: signal, keyPath: ValueSignal.path) {
-      held.withLock { $0 = HeldValue(value: initial) }
+      held.withLock { swap(&$0, &other) }
     }
+  }
+
+  func encode(with coder: KeyedEncoder) throws {
+    try coder.encode(held.withLock(\.value), forKey: ValueContent.key)
   }
 
   func take(_ stored: ValueContent, forKey key: String) -> ValueFinding {
-    let found = decode(stored, key)
-    registrar.withMutation(of: signal, keyPath: ValueSignal.path) {
-      held.withLock {
-        $0 = HeldValue(
-          value: found.value ?? $0.value, stored: stored, isWhole: found.finding.isWhole)
-      }
-    }
-    return found.finding
-  }
-
-  private func decode(
-    _ stored: ValueContent, _ key: String
-  ) -> (value: Value?, finding: ValueFinding) {
     do {
-      let record = try stored.open()
-      let mended = try record.decodeIfPresent(
-        forKey: ValueContent.key, standIn: held.withLock(\.value))
-      let finding = mended.flatMap(MendedFields.init).map { fields in
-        ValueFinding(notes: fields.notes.map { $0.ofField(in: key) }, isWhole: fields.isWhole)
+      let now = held.withLock(\.value)
+      guard let found = try stored.open().decodeIfPresent(forKey: ValueContent.key, standIn: now)
+      else { return ([], false) }
+      hold(Held(value: found.value, isWhole: found.isWhole))
+      let problems = found.replaced.map { field, error in
+        ReportNote.fieldReplaced(key: "\(key).\(field)", error.reason)
       }
-      return (mended?.value, finding ?? ValueFinding())
+      return (problems, found.isWhole)
     } catch {
-      return (
-        nil,
-        ValueFinding(notes: [.storageTypeMismatch(key: key, error.reason)], isWhole: false)
-      )
+      return ([.storageTypeMismatch(key: key, error.reason)], false)
     }
   }
 
-  var record: FieldRecord? {
-    get { held.withLock(\.record) }
-    set { held.withLock { $0.record = newValue } }
-  }
+  // MARK: A field
 
-  func restore(_ stored: ValueContent, forKey key: String, keepsUnfit: Bool) -> ValueFinding {
-    let found = decode(stored, key)
-    takeField(found.value, unfit: keepsUnfit && !found.finding.isWhole ? stored : nil)
-    return found.finding
-  }
-
-  /// Decodes without throwing: a field that does not fit costs the screen nothing else.
-  func restore(from coder: StateDecoder, forKey key: String, keepsUnfit: Bool) {
-    let old = held.withLock(\.value)
-    var found: MendedValue<Value>?
-    var fields: MendedFields?
+  func encodeField(with coder: StateEncoder, forKey key: String) -> (any Error)? {
+    let now = held.withLock { $0 }
+    if now.hasReplacedUnfit { coder.unfitFields.areReplaced = true }
     do {
-      found = try coder.mendedValue(forKey: key, standIn: old)
-      // A field that is not stored keeps what it has.
-      guard let found else { return coder.isPutBack ? reset() : () }
-      fields = MendedFields(found)
-    } catch {
-      fields = MendedFields(replacing: key, error)
-    }
-    let unfit = keepsUnfit && found?.isWhole != true ? coder.content(forKey: key) : nil
-    if let unfit { fields?.keep(unfit) }
-    if let fields { coder.note(fields) }
-    takeField(found?.value, unfit: unfit)
-  }
-
-  /// Takes the restored value of a field, and the stored one if that does not fit.
-  private func takeField(_ value: Value?, unfit: ValueContent?) {
-    guard value != nil || unfit != nil else { return }
-    registrar.withMutation(of: signal, keyPath: ValueSignal.path) {
-      held.withLock { held in
-        held = HeldValue(
-          value: value ?? held.value, stored: unfit, isWhole: unfit == nil, record: held.record,
-          lastOfField: value)
+      if let unfit = now.unfit {
+        coder.unfitFields.areKept = true
+        // As it was stored: a version whose type does not fit must not replace it by its mere start.
+        try coder.encoder.copy(ValueContent.key, from: unfit.open(), as: key)
+      } else {
+        try coder.encoder.attempt { try coder.encode(now.value, forKey: key) }
+        held.withLock { $0.last = now.value }
       }
-    }
-  }
-
-  func encode(with coder: StateEncoder, forKey key: String) throws {
-    let held = held.withLock { $0 }
-    if let stored = held.stored {
-      try coder.encode(stored, forKey: key)
-    } else if held.isSet {
-      try coder.encode(held.value, forKey: key)
-    }
-  }
-
-  func encodeField(with coder: StateEncoder, forKey key: String) throws {
-    let held = held.withLock { held in
-      held.isReached = true
-      return held
-    }
-    if let stored = held.stored {
-      // As it was stored: a version whose type does not fit must not replace it by its mere start.
-      return try coder.encode(stored, forKey: key)
-    }
-    try coder.encode(held.value, forKey: key)
-    self.held.withLock { $0.lastOfField = held.value }
-  }
-
-  func encodeLastField(with coder: StateEncoder, forKey key: String) {
-    guard let last = held.withLock(\.lastOfField) else { return }
-    do {
-      try coder.attempt { try coder.encode(last, forKey: key) }
+      return nil
     } catch {
-      // The value holds an object that has changed since. The field has a note already.
+      // The last value may hold an object that has changed since.
+      try? coder.encoder.attempt { try coder.encode(now.last, forKey: key) }
+      return error
     }
+  }
+
+  func restore(from coder: StateDecoder, forKey key: String) {
+    let now = held.withLock(\.value)
+    guard let (value, unfit) = coder.decodeField(forKey: key, standIn: now) else { return }
+    hold(Held(value: value ?? now, isWhole: unfit == nil, unfit: unfit, last: value))
   }
 }
 
@@ -321,20 +182,11 @@ final class ValueSignal: Observable, Sendable {
   static let path: any KeyPath<ValueSignal, Never?> & Sendable = \.value
 }
 
-extension Decodable where Self: Encodable {
-  /// Whether an equal value has the identical stored form; false if that is not known.
-  fileprivate func isIdentical(to other: Self) -> Bool {
-    switch self {
-    case let text as String: (other as? String).map { $0.utf8.elementsEqual(text.utf8) } ?? false
-    case is any BinaryInteger, is Bool: true
-    default: false
-    }
-  }
-
+extension Decodable {
   /// Whether readers could not tell another value from this one.
   ///
   /// False where nobody can tell, as for an object, which may have been changed since it was set.
-  func isEqual(to other: Self) -> Bool {
+  fileprivate func isEqual(to other: Self) -> Bool {
     guard !(type(of: self) is any AnyObject.Type) else { return false }
     func equals<Value: Equatable>(_ value: Value) -> Bool { value == other as? Value }
     return (self as? any Equatable).map { equals($0) } ?? false

@@ -37,11 +37,11 @@ extension RemoteConflict: CustomStringConvertible {
 
 /// Which of two states stays when two machines have changed one.
 public enum ConflictChoice: Hashable, Sendable {
-  /// The state that the other machine has stored stays; the state saved here is set aside.
+  /// The state that the other machine has stored stays; the state saved here goes to the history.
   ///
   /// Restore afterwards to bring the other state back.
   case theirs
 
-  /// The state saved here stays; the state that the other machine has stored is set aside.
+  /// The state saved here stays; the state that the other machine has stored goes to the history.
   case ours
 }

@@ -25,21 +25,12 @@ extension RemoteCopy {
     return lease.holder != leasing.holder && lease.end > leasing.now()
   }
 
-  /// Notes the lease on the state of the store.
-  func noteLease(of state: RemoteState?) {
-    let lease = state.flatMap { RemoteContent($0.bytes).lease }
-    take(.leased(lease))
-  }
-
   /// Whether this process has the lease, as far as it knows.
   var hasLease: Bool {
     guard let leasing else { return false }
     let state = state
     return state.lease?.holder == leasing.holder && state.theirs == nil
   }
-
-  /// Forgets the lease, so that it is no longer renewed.
-  func forgetLease() { take(.released) }
 
   /// Whether the lease is let go as soon as the store has the local state.
   var endsLease: Bool {
@@ -48,7 +39,7 @@ extension RemoteCopy {
   }
 
   /// Whether there is anything to be sent now.
-  var needsSending: Bool { isUnsent || hasUnsentAsides || hasRemovedAsides || isRenewalDue }
+  var needsSending: Bool { isUnsent || hasUnsentMoments || hasRemovedMoments || isRenewalDue }
 
   var isRenewalDue: Bool { hasLease && isLeaseDue }
 
@@ -103,12 +94,10 @@ extension RemoteCopy {
     guard let base, !base.isPlace else { return outgoing(lease, insteadOf: base, nil) }
     let parcel = lease.parcel(.random())
     return parcel.bytes.map { bytes in
-      begin(
-        Outgoing(
-          write: .append(bytes, expecting: base.version),
-          attempt: Attempt(
-            .lease, parcel.id, parcelCount: base.parcelCount + 1, byteCount: base.byteCount,
-            changes: nil, lease: lease)))
+      let attempt = Attempt(
+        .lease, parcel.id, parcelCount: base.parcelCount + 1, byteCount: base.byteCount,
+        changes: nil, lease: lease)
+      return begin(attempt, bytes, expecting: base.version)
     }
   }
 
@@ -118,11 +107,9 @@ extension RemoteCopy {
   ) -> Outgoing? {
     let parcel = lease.parcel(.random())
     return parcel.bytes.map { bytes in
-      begin(
-        Outgoing(
-          write: .replace(bytes, expecting: base?.version),
-          attempt: Attempt(
-            .place, parcel.id, parcelCount: 1, byteCount: 0, changes: changes, lease: lease)))
+      let attempt = Attempt(
+        .place, parcel.id, parcelCount: 1, byteCount: 0, changes: changes, lease: lease)
+      return begin(attempt, bytes, expecting: base?.version)
     }
   }
 

@@ -17,7 +17,14 @@ extension RemoteCopy {
     var noteContext: ArchiveContext { ArchiveContext(context.fields + ["remote"]) }
   }
 
-  func use(_ opener: Opener) { self.opener.withLock { $0 = opener } }
+  /// Calls a body with the key; nil if there is none.
+  func opened<Value>(
+    _ body: (ArchiveKey, Opener) throws(ArchiveError) -> Value
+  ) throws(ArchiveError) -> Value? {
+    guard let opener = opener.withLock({ $0 }), let key = try opener.keys.key(creating: false)
+    else { return nil }
+    return try body(key, opener)
+  }
 
   var isProven: Bool { state.finding != nil }
 
@@ -33,7 +40,7 @@ extension RemoteCopy {
   func prove(orNothing: Bool = false) throws(ArchiveError) {
     guard !isProven, let opener = opener.withLock({ $0 }) else { return }
     let stored = try storedNote()
-    let file = try main.open()
+    let file = try files.main.open()
     guard file != nil || stored != nil else { return take(.proved(.nothing)) }
     let key: ArchiveKey?
     do throws(ArchiveError) {
@@ -46,56 +53,40 @@ extension RemoteCopy {
       if orNothing { take(.proved(.unread)) }
       return
     }
-    let note = stored?.note(key, opener.noteContext)
-    versions.withLock { $0.noted = note.map { Here(archive: $0.copy.archive) } }
-    guard file != nil else { return proveRemoval(note, stored?.content) }
-    let archive = try Self.whole(main, key, opener.context)
+    let note = stored?.isTagged == true ? stored?.note : nil
+    versions.withLock { $0.noted = note.map { Here(archive: $0.archive) } }
+    // A file that somebody has taken away is not a state that the user has discarded.
+    guard file != nil else { return proveRemoval(stored?.note.rest == .removal, note) }
+    let archive = try Self.whole(files.main, key, opener.context)
+    if archive?.hasRecords == false { return proveRemoval(note?.rest == .removal, note) }
     let finding = LocalFinding(
       file: archive == nil ? .damaged : .whole, note: Self.standing(of: archive, to: note))
-    take(.proved(.file(finding, try noted(finding, note, stored?.content))))
+    take(.proved(.file(finding, try noted(finding, note))))
   }
 
   /// What the note says of the store, if that counts: only of the state that it names.
-  private func noted(
-    _ finding: LocalFinding, _ note: Note?, _ old: Note?
-  ) throws(ArchiveError) -> SyncNote {
-    guard !finding.isDoubted else { return .nothing }
-    guard let note, finding.note == .fits else {
-      return try old.map { (old) throws(ArchiveError) in try wasSent(old) } == true
-        ? .all : .nothing
+  private func noted(_ finding: LocalFinding, _ note: Note?) throws(ArchiveError) -> SyncNote {
+    guard !finding.isDoubted, finding.note == .fits, let note, let base = note.base else {
+      return .nothing
     }
-    guard let base = note.store.base else { return .nothing }
-    let isSame =
-      note.copy.rest == .change
-      ? try sample(base.byteCount) == note.copy.sample : false
-    return .base(base, isSame: isSame, isAll: try main.open()?.byteCount == base.byteCount)
+    let isSame = note.rest == .change ? try sample(base.byteCount) == note.sample : false
+    return .base(base, isSame: isSame, isAll: try files.main.open()?.byteCount == base.byteCount)
   }
 
   private static func standing(of archive: Archive?, to note: Note?) -> LocalFinding.Note {
     guard let note else { return .missing }
     guard let archive else { return .differs }
-    guard let noted = note.copy.archive else {
-      return note.copy.rest == .removal ? .removed : .fits
-    }
-    guard archive.verdict(against: noted) == .ok else { return .differs }
+    let isRemoval = note.rest == .removal
+    guard let noted = note.archive else { return isRemoval ? .removed : .fits }
+    guard archive.verdict(against: noted) == .ok else { return isRemoval ? .removed : .differs }
     // A file that was written anew since then has a later number, no matter who wrote it.
-    return archive.comes(from: noted) ? .fits : .missing
+    return archive.comes(from: noted) ? .fits : isRemoval ? .removed : .missing
   }
 
-  /// A file that somebody has taken away is not a state that the user has discarded.
-  private func proveRemoval(_ note: Note?, _ old: Note?) {
-    guard (note ?? old)?.copy.rest == .removal else { return take(.proved(.nothing)) }
-    take(.proved(.removal(note?.store.base)))
-  }
-
-  /// Whether a note without a tag says that the store had the local state.
-  ///
-  /// Then nothing is sent. The store is asked before its state is relied on.
-  private func wasSent(_ note: Note) throws(ArchiveError) -> Bool {
-    guard note.copy.rest == .change, try main.open()?.byteCount == note.store.byteCount else {
-      return false
-    }
-    return try sample(note.store.byteCount) == note.copy.sample
+  /// Takes the copy as one that has no state.
+  private func proveRemoval(_ isRemoval: Bool, _ note: Note?) {
+    take(.proved(isRemoval ? .removal(note?.base) : .nothing))
+    if !isRemoval { take(.undone(changes)) }
   }
 
   /// The archive, up to an end that a killed save has left; nil if it is missing or damaged.
@@ -112,15 +103,16 @@ extension RemoteCopy {
     }
   }
 
-  /// Whether an archive can be read, perhaps only in part.
-  static func readable(
-    _ storage: any ArchiveStorage, _ key: ArchiveKey, _ context: ArchiveContext
-  ) throws(ArchiveError) -> Bool {
-    do throws(ArchiveError) {
-      return try Archive.open(storage, key: key, context: context, recovery: .recover) != nil
-    } catch {
-      guard error.isAboutContent else { throw error }
-      return false
+  /// The local archive, perhaps only a part of it; nil if nothing can be read.
+  func readable() throws(ArchiveError) -> Archive? {
+    let archive = try opened { (key, opener) throws(ArchiveError) in
+      do throws(ArchiveError) {
+        return try Archive.open(files.main, key: key, context: opener.context, recovery: .recover)
+      } catch {
+        guard error.isAboutContent else { throw error }
+        return nil
+      }
     }
+    return archive ?? nil
   }
 }

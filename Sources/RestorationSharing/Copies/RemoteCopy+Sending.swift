@@ -15,19 +15,19 @@ extension RemoteCopy {
     // Renewals of a lease alone make the stored state longer, too.
     let isTooLong = isRenewalDue && base.map { $0.parcelCount >= Self.largestParcelCount } ?? false
     guard !isSent || isTooLong else { return renewal() }
-    guard let file = try main.open() else {
+    guard try isHere(), let file = try files.main.open() else {
       if isSent { return renewal() }
       guard let base else {
         take(.undone(changes))
         return nil
       }
-      noteRemoval()
+      take(.removed)
       return (isUnwanted ? nil : outgoingPlace(insteadOf: base)) ?? removal(of: base)
     }
     guard base != nil else { return outgoingPlace() }
     if let base, !state.needsWhole, base.parcelCount < Self.largestParcelCount,
-      main.changes.unchangedByteCount >= base.byteCount,
-      let added = try main.bytes(from: base.byteCount)
+      tracked.withLock({ $0.unchangedByteCount }) >= base.byteCount,
+      let added = try bytes(from: base.byteCount)
     {
       guard !added.isEmpty else {
         // The change was undone before it was sent.
@@ -48,9 +48,7 @@ extension RemoteCopy {
     let attempt = Attempt(
       .change, parcel.id, parcelCount: base.parcelCount + 1,
       byteCount: base.byteCount + added.count, changes: changes, lease: lease)
-    return begin(
-      Outgoing(
-        write: .append(try checked(parcel, lease), expecting: base.version), attempt: attempt))
+    return begin(attempt, try checked(parcel, lease), expecting: base.version)
   }
 
   private func outgoingWhole(
@@ -61,9 +59,7 @@ extension RemoteCopy {
     let lease = newLease
     let attempt = Attempt(
       .whole, parcel.id, parcelCount: 1, byteCount: archive.count, changes: changes, lease: lease)
-    return begin(
-      Outgoing(
-        write: .replace(try checked(parcel, lease), expecting: base?.version), attempt: attempt))
+    return begin(attempt, try checked(parcel, lease), expecting: base?.version)
   }
 
   /// Whether nothing was written since the store was to have nothing.
@@ -74,21 +70,21 @@ extension RemoteCopy {
 
   func removal(of base: Base) -> Outgoing {
     let attempt = Attempt(.removal, .random(), parcelCount: 0, byteCount: 0, changes: changes)
-    return begin(Outgoing(write: .remove(base.version), attempt: attempt))
+    return begin(attempt, [], expecting: base.version)
   }
 
   private func checked(
     _ parcel: RemoteParcel, _ lease: StoredLease?
   ) throws(ArchiveError) -> [UInt8] {
     guard let bytes = parcel.bytes else {
-      throw ArchiveError(.limitExceeded, subject: "more than 4 GiB", location: main.location)
+      throw ArchiveError(.limitExceeded, subject: "more than 4 GiB", location: location)
     }
     return bytes + (lease?.parcel(parcel.id).bytes ?? [])
   }
 
-  func begin(_ outgoing: Outgoing) -> Outgoing {
-    take(.sent(outgoing.attempt))
-    return outgoing
+  func begin(_ attempt: Attempt, _ bytes: [UInt8], expecting version: RemoteVersion?) -> Outgoing {
+    take(.sent(attempt))
+    return Outgoing(attempt: attempt, bytes: bytes, expected: version)
   }
 
   /// Whether an answer is missing, so that the state of the store is not known.
@@ -138,7 +134,7 @@ extension RemoteCopy {
     // local bytes begin with those of the store: no two archives begin alike.
     guard isLasting, otherOwner(of: state) == nil, stored.hasState, !stored.isDamaged,
       stored.archive.count >= Self.sampleByteCount, couldHaveSent(stored.archive.count),
-      let bytes = try main.bytes(), bytes.starts(with: stored.archive)
+      let bytes = try bytes(), bytes.starts(with: stored.archive)
     else { return .changed }
     // Goes on from the state of the store, which was sent from here.
     take(
@@ -180,5 +176,24 @@ extension RemoteCopy {
   private func goOn(from place: Base?) -> Finding {
     take(.foundPlace(place))
     return .settled
+  }
+}
+
+/// Sending again what could not be sent.
+extension RemoteCopy {
+  /// Notes that it is tried; false if it was before.
+  func beginRetry() -> Bool {
+    told.withLock { told in
+      defer { told.isRetrying = true }
+      return !told.isRetrying
+    }
+  }
+
+  /// Whether another try is needed; nothing is tried as long as somebody has to decide.
+  func goesOnRetrying() -> Bool {
+    told.withLock { told in
+      told.isRetrying = needsSending && !isInConflict
+      return told.isRetrying
+    }
   }
 }

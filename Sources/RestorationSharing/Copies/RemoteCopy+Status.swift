@@ -1,15 +1,5 @@
 internal import Synchronization
 
-/// What became of a state that was to be sent to a store.
-enum RemoteOutcome: Sendable {
-  /// The store has all that is here.
-  case sent
-  /// Something is only here; it is tried again.
-  case unsent(RemoteStoreError)
-  /// The store has what another machine has stored, and nothing was changed.
-  case conflict(RemoteConflict)
-}
-
 /// The status of the copy, and its listeners.
 extension RemoteCopy {
   /// The last status with the newer state, and the listeners.
@@ -19,7 +9,8 @@ extension RemoteCopy {
     var listeners: [UInt64: AsyncStream<RemoteStatus>.Continuation] = [:]
     var listenerCount: UInt64 = 0
     var wake: (@Sendable () async -> Void)?
-    var sending: Task<RemoteOutcome, Never>?
+    var sending: Task<RemoteStatus, Never>?
+    var isRetrying = false
   }
 
   /// Sets the work that is done when the lease is due, or the store may have changed.
@@ -34,7 +25,7 @@ extension RemoteCopy {
   }
 
   /// What is sent to the store, while the answer is awaited: one thing at a time.
-  var sending: Task<RemoteOutcome, Never>? {
+  var sending: Task<RemoteStatus, Never>? {
     get { told.withLock { $0.sending } }
     set { told.withLock { $0.sending = newValue } }
   }

@@ -1,92 +1,112 @@
 internal import ArchiveCodec
-internal import RestorationFoundation
+internal import RestorationKit
 internal import Synchronization
 
-/// The storage of a state keeps the copy alive.
-extension RemoteCopy: ArchiveStorage {
-  var location: String { main.location }
-
-  /// The lock keeps the copy alive: the locked files must not go before the lock.
-  func lock() throws(ArchiveError) -> any ArchiveLock {
-    RemoteCopyLock(lock: try main.lock(), copy: self)
-  }
-
-  func open() throws(ArchiveError) -> (any ArchiveFile)? { try main.open() }
+/// The storage of a state counts its changes.
+extension RemoteCopy: PassingStorage {
+  var base: any ArchiveStorage { files.main }
+  var location: String { "\(store.location), “\(name)”" }
 
   func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
-    try main.openForAppending()
+    try files.main.openForAppending().map { TrackedFile(file: $0, copy: self) }
   }
-
-  func isLocked() throws(ArchiveError) -> Bool { try main.isLocked() }
 
   func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
     noteBeforeReplacing()
-    defer { noteFirst() }
-    try main.replace(body)
-  }
-
-  func replace(
-    settingAside reason: SetAsideReason, at date: Date,
-    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
-  ) throws(ArchiveError) {
-    noteBeforeReplacing()
-    defer { noteFirst() }
-    try main.replace(settingAside: reason, at: date, body)
+    defer {
+      note(changeAt: 0)
+      tracked.withLock { $0.isReplaced = true }
+    }
+    try base.replace(body)
   }
 
   func remove() throws(ArchiveError) {
-    try main.remove()
-    noteRemoval()
+    let isThere = try files.main.open() != nil
+    defer { if isThere { note(changeAt: 0) } }
+    try base.remove()
+    take(.removed)
   }
 
-  func synchronize() throws(ArchiveError) { try main.synchronize() }
-
-  func setAside() throws(ArchiveError) -> String? { try main.setAside() }
-
-  func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
-    guard let location = try main.setAside(reason, at: date) else { return nil }
-    guard !isLasting, !reason.isGeneration else { return location }
-    return try main.setAsideArchives().last.map { located($0).storage.location } ?? location
-  }
-
-  /// The local set-aside states, and those that are known to be in the store.
-  func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
-    let all = try main.setAsideArchives().map(located) + storedAsides
-    return all.sorted { $0.date < $1.date }
-  }
-
-  func generations() throws(ArchiveError) -> [SetAsideArchive] { try main.generations() }
-
-  func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
-    guard remoteAside(archive) != nil,
-      let file = try archive.storage.open()
-    else { return try main.putBack(archive) }
-    // The state has no local file, so its bytes are written instead of moving one.
-    let bytes = try file.read(at: 0, count: file.byteCount)
-    try main.replace { sink throws(ArchiveError) in try sink.write(bytes) }
-    try archive.storage.remove()
-  }
-
-  /// A state that is only in the store has no file here, so only its bytes in memory go.
-  func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError) {
-    let remote = Set(
-      asides.withLock { asides in
-        asides.stored.filter { $0.stored != nil }.map(\.identifier)
-      })
-    for archive in archives where remote.contains(archive.identifier) {
-      try archive.storage.remove()
+  /// Notes a change of the bytes from an offset on.
+  fileprivate func note(changeAt offset: Int) {
+    tracked.withLock { tracked in
+      tracked.count += 1
+      tracked.unchangedByteCount = min(tracked.unchangedByteCount, offset)
     }
-    try main.removeSetAside(archives.filter { !remote.contains($0.identifier) })
+  }
+
+  /// Marks so many bytes as known to the store.
+  func mark(_ byteCount: Int) { tracked.withLock { $0.unchangedByteCount = byteCount } }
+
+  /// The stored bytes from an offset on; nil if nothing is stored, or fewer bytes.
+  func bytes(from offset: Int = 0) throws(ArchiveError) -> [UInt8]? {
+    guard let file = try files.main.open(), file.byteCount >= offset else { return nil }
+    return try file.read(at: offset, count: file.byteCount - offset)
+  }
+
+  /// Stores bytes that the store has, which is no change; nil removes the stored ones.
+  func adopt(_ bytes: [UInt8]?) throws(ArchiveError) {
+    versions.withLock { $0.here = nil }
+    if let bytes {
+      try base.replace { sink throws(ArchiveError) in try sink.write(bytes) }
+    } else {
+      try base.remove()
+    }
+    mark(bytes?.count ?? 0)
   }
 }
 
-private final class RemoteCopyLock: ArchiveLock {
-  private let lock: any ArchiveLock
-  private let copy: RemoteCopy
+private struct TrackedFile: AppendableArchiveFile {
+  let file: any AppendableArchiveFile
+  let copy: RemoteCopy
 
-  init(lock: any ArchiveLock, copy: RemoteCopy) {
-    (self.lock, self.copy) = (lock, copy)
+  var byteCount: Int { file.byteCount }
+  var hasOtherNames: Bool { file.hasOtherNames }
+
+  func read(at offset: Int, count: Int) throws(ArchiveError) -> [UInt8] {
+    try file.read(at: offset, count: count)
   }
 
-  func isHeld() throws(ArchiveError) -> Bool { try lock.isHeld() }
+  func storedByteCount() throws(ArchiveError) -> Int? { try file.storedByteCount() }
+
+  func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
+    defer { copy.note(changeAt: offset) }
+    try file.write(bytes, at: offset)
+  }
+
+  func truncate(to byteCount: Int) throws(ArchiveError) {
+    defer { copy.note(changeAt: byteCount) }
+    try file.truncate(to: byteCount)
+  }
+
+  func synchronize() throws(ArchiveError) { try file.synchronize() }
+}
+
+/// A storage that passes on all calls that its type does not implement itself.
+protocol PassingStorage: ArchiveStorage {
+  var base: any ArchiveStorage { get }
+}
+
+extension PassingStorage {
+  var location: String { base.location }
+
+  func open() throws(ArchiveError) -> (any ArchiveFile)? { try base.open() }
+
+  func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
+    try base.openForAppending()
+  }
+
+  func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
+    try base.replace(body)
+  }
+
+  func lock() throws(ArchiveError) -> any ArchiveLock { try base.lock() }
+
+  func isLocked() throws(ArchiveError) -> Bool { try base.isLocked() }
+
+  func remove() throws(ArchiveError) { try base.remove() }
+
+  func synchronize() throws(ArchiveError) { try base.synchronize() }
+
+  func setAside() throws(ArchiveError) -> String? { try base.setAside() }
 }

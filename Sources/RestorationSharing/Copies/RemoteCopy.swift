@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// The local copy of one state of a store, and the knowledge of the store's state.
 ///
-/// The engine reads and writes the storages of the copy as those of any state. Only the
-/// engine calls the copy, from the actor that writes the storages.
+/// A keeper reads and writes the copy as any storage. Only the link calls what is beside that, from the actor
+/// of the state's file.
 final class RemoteCopy: Sendable {
   typealias Attempt = SyncState.Attempt
   typealias Base = SyncState.Base
@@ -14,45 +14,54 @@ final class RemoteCopy: Sendable {
 
   /// A write that is to be sent to the store.
   struct Outgoing: Sendable {
-    enum Write: Sendable {
-      case replace([UInt8], expecting: RemoteVersion?)
-      case append([UInt8], expecting: RemoteVersion)
-      case remove(RemoteVersion)
-    }
-
-    let write: Write
     let attempt: Attempt
+    /// None for a removal.
+    let bytes: [UInt8]
+    /// The version that the write changes; nil for nothing.
+    let expected: RemoteVersion?
+  }
+
+  /// What is here of the state.
+  struct Files: Sendable {
+    let main: any ArchiveStorage
+    let moments: MomentStore
+    /// The note of a copy that outlasts the process; nil for any other copy.
+    ///
+    /// The note need not be durable: without it the store is asked.
+    let note: (any ArchiveStorage)?
+  }
+
+  /// What was changed here.
+  struct Tracked: Sendable {
+    /// Grows with each change.
+    var count: UInt64 = 0
+    /// How many bytes at the beginning have not changed since they were marked.
+    var unchangedByteCount = 0
+    /// Whether another file has come since the last note.
+    var isReplaced = false
   }
 
   let name: String
   let store: any RemoteStateStore
-  let main: TrackedStorage
-  /// Whether the local copy outlasts the process.
-  let isLasting: Bool
+  let files: Files
   /// Takes the lease of the state; nil if the directory takes none.
   let leasing: Leasing?
   let now: @Sendable () -> Date
-  /// The storage for the note of a lasting copy.
-  let note: any ArchiveStorage
   let sync: Mutex<SyncState>
+  let tracked = Mutex(Tracked())
   /// The local version, as far as it is known, and the version that the note names.
-  let versions = Mutex<(here: Here, noted: Here?)>((Here(), nil))
+  let versions = Mutex<(here: Here?, noted: Here?)>((nil, nil))
   let told = Mutex(Told())
-  let asides = Mutex(Asides())
+  let history = Mutex(History())
   let opener = Mutex<Opener?>(nil)
 
   init(
-    _ name: String, of store: any RemoteStateStore, in directory: any StateDirectory,
-    isLasting: Bool, leasing: Leasing?, now: @escaping @Sendable () -> Date
+    _ name: String, of store: any RemoteStateStore, _ files: Files, leasing: Leasing?,
+    now: @escaping @Sendable () -> Date
   ) {
-    (self.name, self.store, self.isLasting) = (name, store, isLasting)
+    (self.name, self.store, self.files) = (name, store, files)
     (self.leasing, self.now) = (leasing, now)
-    main = TrackedStorage(
-      directory.storage(named: name), location: "\(store.location), “\(name)”",
-      keepsGenerations: isLasting)
-    // The note need not be durable: without it the store is asked.
-    note = directory.launchStorage(ofStateNamed: name + StateClaim.copySuffix)
-    sync = Mutex(SyncState(finding: isLasting ? nil : .trusted))
+    sync = Mutex(SyncState(finding: files.note == nil ? .trusted : nil))
     readNote()
   }
 
@@ -72,7 +81,7 @@ final class RemoteCopy: Sendable {
     }
     for action in actions {
       switch action {
-      case .mark(let byteCount): main.mark(byteCount)
+      case .mark(let byteCount): mark(byteCount)
       case .note: writeNote()
       }
     }
@@ -80,9 +89,15 @@ final class RemoteCopy: Sendable {
 
   // MARK: Questions
 
+  /// Whether the copy outlasts the process.
+  var isLasting: Bool { files.note != nil }
+
   var state: SyncState { sync.withLock { $0 } }
 
   var isFetched: Bool { state.isFetched }
+
+  /// Whether somebody has to decide which of two states stays.
+  var isInConflict: Bool { state.phase(at: changes) == .opposed }
 
   /// Whether the store has not confirmed the whole local state.
   var isUnsent: Bool { state.isUnsent(at: changes) }
@@ -97,15 +112,15 @@ final class RemoteCopy: Sendable {
   var theirs: RemoteState?? { state.theirs }
 
   /// The count of local changes.
-  var changes: Changes { Changes(main: main.changes.count) }
+  var changes: Changes { Changes(main: tracked.withLock { $0.count }) }
 
-  /// A moment, to find out whether anything has happened here while the store was asked.
-  struct Moment: Equatable {
+  /// A point of time, to find out whether anything has happened here while the store was asked.
+  struct Point: Equatable {
     let version: RemoteVersion?
     let changes: Changes
   }
 
-  var moment: Moment { Moment(version: version, changes: changes) }
+  var point: Point { Point(version: version, changes: changes) }
 
   // MARK: From the store
 
@@ -122,10 +137,10 @@ final class RemoteCopy: Sendable {
   func take(_ state: RemoteState?) throws(ArchiveError) {
     let stored = try state.map { (state) throws(ArchiveError) in try read(state) }
     if stored?.state == nil, version != nil {
-      // Generations of a state that somebody has discarded must not come back.
-      for generation in try main.generations() { try generation.storage.remove() }
+      // A state that somebody has discarded must not come back from its history.
+      try files.moments.remove(try files.moments.all().filter(\.reason.isRestorable))
     }
-    try main.adopt(stored?.state)
+    try adopt(stored?.state)
     take(
       .took(
         state.flatMap { state in stored.map { Base(state.version, $0) } }, stored?.lease,
@@ -135,9 +150,7 @@ final class RemoteCopy: Sendable {
   /// The content of the store's state, if this version of the software knows the format.
   func read(_ state: RemoteState) throws(ArchiveError) -> RemoteContent {
     let stored = RemoteContent(state.bytes)
-    guard !stored.isNewer else {
-      throw ArchiveError(.unsupportedFeature, location: main.location)
-    }
+    guard !stored.isNewer else { throw ArchiveError(.unsupportedFeature, location: location) }
     return stored
   }
 }

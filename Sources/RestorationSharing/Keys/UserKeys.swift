@@ -92,7 +92,7 @@ public final class UserKeys: Sendable {
   /// and cannot be read is never replaced.
   ///
   /// - Parameter user: A text that no other user has, compared byte by byte.
-  /// - Returns: A provider of that key, for as many keepers and hosts as you like.
+  /// - Returns: A provider of that key, for as many keepers as you like.
   /// - Throws: ``/RestorationKit/RestorationError``: `masterKeyMissing`, `masterKeyWrong`,
   ///   `userKeyDamaged`, or `archive` if a master key cannot be read; and the errors of
   ///   the store. After an error of the store, ask again: a key that was made meanwhile

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// States in a store that several machines share.
 ///
-/// A ``/RestorationKit/StateKeeper``, or through one a ``/RestorationKit/SceneHost``, takes this directory as any other:
+/// A ``/RestorationKit/StateKeeper`` takes this directory as any other:
 ///
 ///     let states = RemoteStateDirectory(store)
 ///     let keeper = try StateKeeper(
@@ -58,7 +58,7 @@ public final class RemoteStateDirectory: StateDirectory {
   ///   - launches: The directory for notes that a restore has begun, so that a state
   ///     that crashes the process is found; see ``/RestorationKit/StatePolicy/crashThreshold``. Nil
   ///     stands for the local copy; without one, crashes of the process are not
-  ///     counted.
+  ///     counted. With a local copy in files, the file that locks a state has its note.
   ///   - lease: Takes a lease on each state that is restored or saved; nil for none. A
   ///     lease costs a write with the first restore, and one for each half of its
   ///     duration.
@@ -95,44 +95,51 @@ public final class RemoteStateDirectory: StateDirectory {
     }
   }
 
-  /// The storage of the local copy of a state.
-  public func storage(named name: String) -> any ArchiveStorage { copy(of: name) }
-
-  /// The storage for notes of launches, on this machine.
-  public func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
-    // The lock of the state is elsewhere, so nobody would have the file of a lock there.
-    (launches as? FileStateDirectory)?.separateLaunchStorage(ofStateNamed: name)
-      ?? launches.launchStorage(ofStateNamed: name)
+  /// The storage of the local copy of a state, or of what belongs to this machine alone.
+  public func storage(named name: String) -> any ArchiveStorage {
+    // The record of a launch need not be durable, nor is it in the store.
+    name.hasSuffix(".launch") ? Self.brief(name, in: launches) : copy(of: name)
   }
 
-  /// The states of this directory, for the library.
-  @_documentation(visibility: internal)
-  public var linkedStates: LinkedStates? { LinkedStates(self) }
-
-  /// Whether the local copies outlast the process.
-  package var isCopyLasting: Bool { localCopy != nil }
+  /// A storage whose content need not survive a power cut.
+  private static func brief(_ name: String, in directory: any StateDirectory) -> any ArchiveStorage
+  {
+    guard let files = directory as? FileStateDirectory else {
+      return directory.storage(named: name)
+    }
+    return FileStorage(path: "\(files.path)/\(name).rka", isDurable: false)
+  }
 
   /// The names of the states that have a local copy.
   public func names() throws(ArchiveError) -> [String] { try localCopy?.names() ?? [] }
-
-  /// Removes temporary files of killed saves in the local copy.
-  public func removeLeftovers(where isOwn: (_ name: String) -> Bool) throws(ArchiveError) {
-    try localCopy?.removeLeftovers(where: isOwn)
-  }
 
   /// The copy of a state; the same one as long as somebody has it.
   func copy(of name: String) -> RemoteCopy {
     copies.withLock { copies in
       if let copy = copies[name]?.copy { return copy }
-      let copy = RemoteCopy(
-        name, of: store, in: localCopy ?? MemoryStateDirectory(), isLasting: localCopy != nil,
-        leasing: leasing, now: now)
+      let directory = localCopy ?? MemoryStateDirectory()
+      let files = RemoteCopy.Files(
+        main: directory.storage(named: name), moments: directory.moments(of: name),
+        note: localCopy.map { Self.brief("\(name).remote.launch", in: $0) })
+      let copy = RemoteCopy(name, of: store, files, leasing: leasing, now: now)
       if copies.count > 2 * smallestTable, copies.count.nonzeroBitCount == 1 {
         copies = copies.filter { $0.value.copy != nil }
       }
       copies[name] = Weak(copy: copy)
       return copy
     }
+  }
+}
+
+extension RemoteStateDirectory: LinkedDirectory {
+  package var isCopyLasting: Bool { localCopy != nil }
+
+  package func linkedMoments(of name: String) -> MomentStore { copy(of: name).moments }
+
+  package func link(
+    _ file: StateFile, look: @escaping @Sendable () async -> Void
+  ) -> any StateLink {
+    StoreLink(file, in: self, look)
   }
 }
 

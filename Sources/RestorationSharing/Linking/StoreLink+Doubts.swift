@@ -9,22 +9,16 @@ extension StoreLink {
   /// store's state is in conflict with the next save.
   ///
   /// - Throws: `storeUnavailable` if no local archive can be read.
-  func loadDoubted(_ need: LinkNeed) async throws(ArchiveError) -> Bool {
+  func loadDoubted() async throws(ArchiveError) -> Bool {
     let finding = remote.finding
-    // A caller that only looks has no lock that keeps other processes from the files
-    // until the store answers.
-    guard need != .toLook, claimed.claim.taken != nil, finding.isDoubted, !remote.isUnsent else {
-      return false
-    }
+    guard finding.isDoubted, !remote.isUnsent else { return false }
     do throws(ArchiveError) {
-      try await load(claims: need.isUse)
+      try await load()
     } catch {
       guard error.code == .storeUnavailable else { throw error }
       if finding.file == .damaged {
-        let here = try RemoteCopy.readable(
-          remote.main, archive.opener.existingKey(), archive.opener.context)
-        let generations = try archive.storage.generations()
-        guard here || !generations.isEmpty else { throw error }
+        let moments = try remote.files.moments.all().filter(\.reason.isRestorable)
+        guard try remote.readable() != nil || !moments.isEmpty else { throw error }
       }
       if finding.note == .removed {
         noteUnknown()
@@ -66,34 +60,28 @@ extension StoreLink {
     let content = RemoteContent(state.bytes)
     guard let bytes = content.state else { return content.isNewer ? .unreadable : .empty }
     guard !content.isNewer else { return .unreadable }
-    let whole = try RemoteCopy.whole(
-      MemoryStorage(bytes), archive.opener.existingKey(), archive.opener.context)
-    return whole == nil ? .unreadable : .holding
+    let whole = try remote.opened { (key, opener) throws(ArchiveError) in
+      try RemoteCopy.whole(MemoryStorage(bytes), key, opener.context)
+    }
+    return (whole ?? nil) == nil ? .unreadable : .holding
   }
 
-  /// Takes the state of the store, and sets the local copy aside unless the store has its bytes.
+  /// Takes the state of the store; the local copy becomes a moment before, unless the store has its bytes.
   private func replaceDoubted(
     with state: RemoteState
   ) throws(ArchiveError) {
     let finding = remote.finding
     let stored = try remote.read(state)
-    let isKept = try remote.main.bytes().map { !stored.archive.starts(with: $0) } ?? false
-    archive.open.close()
+    let isKept = try remote.bytes().map { !stored.archive.starts(with: $0) } ?? false
     if isKept {
-      let reason = finding.file == .damaged ? SetAsideReason.unreadable : .unread
-      let location = try remote.main.setAside(reason, at: remote.now())
+      file.forgetStored()
+      let location = try file.keepMoment(finding.file == .damaged ? .damaged : .unread)?.id
       copyProblem =
         "The local copy of the state was \(finding.file == .damaged ? "damaged" : "not the last one")"
         + ", so the state of the store has come in its place."
         + (location.map { " What was here is at \($0)." } ?? "")
     }
-    try remote.take(state)
-    forgetStored()
+    try adopt(unconditionally: state)
     if !remote.isUnsent { remote.tell(.current) }
-  }
-
-  func takeCopyProblem() -> String? {
-    defer { copyProblem = nil }
-    return copyProblem
   }
 }

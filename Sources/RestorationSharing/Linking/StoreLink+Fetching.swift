@@ -6,30 +6,27 @@ extension StoreLink {
   /// Makes sure that the local state is the one of the store, or newer.
   ///
   /// - Throws: `storeUnavailable` if there is no local state to go on with.
-  func fetch(
-    _ need: LinkNeed, isolation: isolated (any Actor)? = #isolation
-  ) async throws(ArchiveError) {
-    remote.onWake { [weak file] in await file?.check() }
-    let isRestore = need == .toRestore
+  func fetch(_ call: LinkedCall) async throws(ArchiveError) {
+    let isRestore = call == .restore
     if remote.isLasting {
-      try remote.prove(orNothing: need == .toReplace)
-      if need == .toWrite { return }
+      // What replaces any state needs no key.
+      try remote.prove(orNothing: !isRestore && call != .save)
+      if call == .save { return }
       if isRestore, let newer = remote.newer, !remote.isUnsent {
         try adopt(newer.state)
         checkLater()
         return
       }
-      let isLoaded = try await loadDoubted(need)
-      let isHere = try remote.main.open() != nil
+      let isLoaded = try await loadDoubted()
+      let isHere = try remote.isHere()
       if isLoaded || isHere || remote.isFetched {
         if isRestore { checkLater() }
         return
       }
     } else if remote.isFetched, !isRestore || remote.isUnsent {
-      if need.isUse { try await checkLease() }
-      return
+      return try await checkLease()
     }
-    try await load(claims: need.isUse)
+    try await load()
   }
 
   /// Finds out whether the store has the local state, as long as that is here to be compared.
@@ -37,16 +34,11 @@ extension StoreLink {
     guard remote.isLasting else { return }
     do {
       try remote.prove()
-      while !remote.isFetched {
-        // A sending that is under way finds out the same, and must not see
-        // the local state disappear.
-        await sent()
-        let state = try await remote.store.load(remote.name)
-        guard !remote.isFetched else { return }
-        if remote.sending != nil { continue }
-        _ = try remote.compare(state)
-        return
-      }
+      guard !remote.isFetched else { return }
+      // A sending that is under way finds out the same, and must not see the local state disappear.
+      await sent()
+      let state = try await remote.store.load(remote.name)
+      if !remote.isFetched, remote.sending == nil { _ = try remote.compare(state) }
     } catch {
       // If the comparison fails, the store's state stays a conflict, which somebody has to decide.
     }
@@ -55,18 +47,17 @@ extension StoreLink {
   /// Throws if another process has the lease; the next write takes the lease if nobody has it.
   private func checkLease() async throws(ArchiveError) {
     guard remote.mayBeLeased else { return }
-    var state: RemoteState?
-    try await askStore { state = try await remote.store.load(remote.name) }
+    let state = try await askStore { try await remote.store.load(remote.name) }
     if let owner = remote.obstacle(in: state) {
       throw ArchiveError(.locked, subject: owner, location: remote.location)
     }
   }
 
   /// Makes the store's state the local one, and takes its lease if there is one to take.
-  func load(claims: Bool) async throws(ArchiveError) {
+  func load() async throws(ArchiveError) {
     for round in 0..<Self.largestRoundCount {
       let state: RemoteState?
-      let before = remote.moment
+      let before = remote.point
       do {
         state = try await remote.store.load(remote.name)
         if remote.isOlder(state), round < Self.largestRoundCount - 1 {
@@ -79,16 +70,13 @@ extension StoreLink {
         throw .storeUnavailable(error, at: remote.location)
       }
       // A state that was stored from here meanwhile is newer than the answer.
-      guard remote.moment == before else { continue }
-      if claims, let owner = remote.obstacle(in: state) {
+      guard remote.point == before else { continue }
+      if let owner = remote.obstacle(in: state) {
         throw ArchiveError(.locked, subject: owner, location: remote.location)
       }
-      guard try adoptAlone(state), claims, !remote.finding.isDoubted else { return }
-      do {
-        if try await takeLease() { return }
-      } catch {
-        throw .storeUnavailable(RemoteStoreError(error), at: remote.location)
-      }
+      try adopt(state)
+      guard !remote.finding.isDoubted else { return }
+      if try await askStore({ try await takeLease() }) { return }
     }
     throw ArchiveError(.locked, location: remote.location)
   }
@@ -127,45 +115,13 @@ extension StoreLink {
       // The lease ends by itself.
     }
     // If the state was claimed again meanwhile, its lease stays and is renewed.
-    if remote.endsLease { remote.forgetLease() }
-  }
-
-  /// Adopts the store's state, unless an instance in another process may have written the
-  /// local one; false then.
-  private func adoptAlone(
-    _ state: RemoteState?
-  ) throws(ArchiveError) -> Bool {
-    guard remote.isLasting, claimed.claim.taken == nil else {
-      try adopt(state)
-      return true
-    }
-    let lock: any ArchiveLock
-    do throws(ArchiveError) {
-      lock = try directory.storage(named: claimed.name).lock()
-    } catch {
-      guard error.code == .locked else { throw error }
-      return false
-    }
-    defer { withExtendedLifetime(lock) {} }
-    // The other instance may have written and ended since.
-    guard try remote.main.open() == nil else { return false }
-    try adopt(state)
-    return true
+    if remote.endsLease { remote.take(.released) }
   }
 
   private func adopt(_ state: RemoteState?) throws(ArchiveError) {
     if try adoptForDoubted(state) { return }
-    if remote.isSupersededBy(state) {
-      try remote.take(state)
-      forgetStored()
-    }
+    if remote.isSupersededBy(state) { try adopt(unconditionally: state) }
     if !remote.isUnsent { remote.tell(.current) }
-  }
-
-  /// Forgets all that is known here of the stored files.
-  func forgetStored() {
-    archive.forget()
-    launch.forgetRestore()
   }
 
   /// Looks whether the store has a newer state, after a restore that did not wait for the store and
@@ -185,17 +141,17 @@ extension StoreLink {
     do { try remote.prove() } catch { return }
     let isOwn = remote.isUnsent || remote.isRenewalDue
     if remote.needsSending {
-      guard case .sent = await send(), !isOwn else { return }
+      guard await send() == .current, !isOwn else { return }
     }
     do {
       for round in 0..<Self.largestRoundCount {
-        let before = remote.moment
+        let before = remote.point
         let state = try await remote.store.load(remote.name)
-        guard !remote.isUnsent, remote.moment == before else { return }
+        guard !remote.isUnsent, remote.point == before else { return }
         switch try remote.compare(state) {
         case .asBefore, .settled:
           if claims, remote.obstacle(in: state) != nil {
-            remote.noteLease(of: state)
+            remote.take(.leased(state.flatMap { RemoteContent($0.bytes).lease }))
             tellNewer(state)
             return
           }
@@ -220,14 +176,5 @@ extension StoreLink {
     let conflict = conflict(with: state)
     remote.tell(.newer(conflict), newer: RemoteCopy.Newer(state: state))
     return conflict
-  }
-}
-
-extension ArchiveError {
-  /// Wraps the error of a store as a failure to reach the state that is stored there.
-  static func storeUnavailable(
-    _ error: RemoteStoreError, at location: String? = nil
-  ) -> ArchiveError {
-    ArchiveError(.storeUnavailable, subject: error.description, location: location)
   }
 }

@@ -8,11 +8,11 @@ extension StoreLink {
   ///
   /// One change is sent at a time; changes that came meanwhile are sent together.
   @discardableResult
-  func send(isolation: isolated (any Actor)? = #isolation) async -> RemoteOutcome {
+  func send(isolation: isolated (any Actor)? = #isolation) async -> RemoteStatus {
     // A sending that is under way may be older than the changes that were written before this call.
     if let sending = remote.sending, remote.isBeingSent { return await sending.value }
     await sent()
-    guard remote.needsSending else { return .sent }
+    guard remote.needsSending else { return .current }
     let task = Task {
       _ = isolation
       return await sendAll()
@@ -23,97 +23,68 @@ extension StoreLink {
 
   /// Sends, and with a copy that lasts waits only a short time for the answer: the save
   /// is on the disk.
-  func sendWithPatience(isolation: isolated (any Actor)? = #isolation) async -> RemoteOutcome {
+  func sendWithPatience(isolation: isolated (any Actor)? = #isolation) async -> RemoteStatus {
     guard remote.isLasting else { return await send() }
-    return await withCheckedContinuation { continuation in
-      let answer = FirstAnswer(continuation)
-      let limit = Task {
-        _ = isolation
-        do { try await Task.sleep(for: Self.patience) } catch { return }
-        giveUp(answer)
-      }
-      Task {
-        _ = isolation
-        _ = answer.give(await send())
-        limit.cancel()
-      }
+    let (answers, answer) = AsyncStream.makeStream(of: RemoteStatus?.self)
+    Task {
+      _ = isolation
+      let outcome = await send()
+      answer.yield(outcome)
     }
-  }
-
-  /// Sends a save; if it has set an archive aside, removes those that were set aside too long ago.
-  func sendSaved(
-    _ settingAside: SettingAside?, isolation: isolated (any Actor)?
-  ) async -> LinkedSave {
-    let outcome = await sendWithPatience(isolation: isolation)
-    if case .sent = outcome, let settingAside {
-      let bounding = Task {
-        _ = isolation
-        await boundStoredAsides(settingAside)
-      }
-      // With a copy that lasts, no caller waits long for the store.
-      if !remote.isLasting { await bounding.value }
+    let limit = Task {
+      _ = isolation
+      do { try await Task.sleep(for: Self.patience) } catch { return }
+      answer.yield(nil)
     }
-    return LinkedSave(
-      outcome: outcome.forLibrary, isCopyLasting: remote.isLasting,
-      refusedAside: takeRefusal()?.description)
-  }
-
-  /// Goes on without an answer; if the changes were sent all the same, that counts.
-  private func giveUp(_ answer: FirstAnswer) {
-    guard remote.isUnsent else {
-      _ = answer.give(.sent)
-      return
-    }
-    let error = RemoteStoreError(
-      .unavailable,
-      "\(remote.store.location) has not answered in \(Self.patience). The state is sent when it"
-        + " does.")
-    if answer.give(.unsent(error)) { remote.tell(.unsent(error)) }
+    defer { limit.cancel() }
+    // To cancel the task of the caller does not end the wait.
+    let outcome = await Task { await answers.first { _ in true } ?? nil }.value
+    if let outcome { return outcome }
+    // Changes that were sent all the same count.
+    guard remote.isUnsent else { return .current }
+    let status = RemoteStatus.unsent(
+      RemoteStoreError(
+        .unavailable,
+        "\(remote.store.location) has not answered in \(Self.patience). The state is sent when it"
+          + " does."))
+    remote.tell(status)
+    return status
   }
 
   private static let patience = Duration.seconds(2)
 
-  private func sendAll() async -> RemoteOutcome {
+  private func sendAll() async -> RemoteStatus {
     defer { remote.sending = nil }
     // If there is nothing to send, the store is not asked, so its status does not change.
     let asksStore = remote.isUnsent || remote.isRenewalDue
-    let outcome: RemoteOutcome
-    do {
-      outcome = try await exchange()
-    } catch {
-      outcome = .unsent(RemoteStoreError(error))
-    }
-    switch outcome {
-    case .sent:
-      if asksStore { remote.tell(.current) }
+    let status: RemoteStatus
+    do { status = try await exchange() } catch { status = .unsent(RemoteStoreError(error)) }
+    if asksStore || status != .current { remote.tell(status) }
+    if case .unsent = status { tryAgain() }
+    if status == .current {
       await endLease()
-      // An archive that was put back is in the store as the state before its old name goes.
-      await sendRemovedAsides()
-    case .unsent(let error):
-      remote.tell(.unsent(error))
-      tryAgain()
-    case .conflict(let conflict): remote.tell(.conflict(conflict))
+      await sendRemovedMoments()
     }
-    return outcome
+    return status
   }
 
   /// Writes until the store has all changes, or another machine's state is in the way.
-  private func exchange() async throws -> RemoteOutcome {
+  private func exchange() async throws -> RemoteStatus {
     if let theirs = remote.theirs { return .conflict(conflict(with: theirs)) }
     try remote.prove()
-    remote.noteIfBehind()
-    try await sendAsides()
+    remote.noteIfReplaced()
+    try await sendMoments()
     if let outcome = try await lookForOthers() { return outcome }
     for round in 0..<Self.largestRoundCount {
-      guard let outgoing = try remote.outgoing() else { return .sent }
+      guard let outgoing = try remote.outgoing() else { return .current }
       if try await write(outgoing) {
         // The state is written after its place.
         if outgoing.attempt.kind == .place { continue }
-        return .sent
+        return .current
       }
       let state = try await remote.store.load(remote.name)
       switch try remote.compare(state) {
-      case .settled where !remote.isUnsent: return .sent
+      case .settled where !remote.isUnsent: return .current
       case .settled: break
       case .older where round == Self.largestRoundCount - 1: return oppose(state)
       case .asBefore, .older: try await Self.pause(round)
@@ -129,12 +100,12 @@ extension StoreLink {
   /// Looks whether another machine has the state or has written it, unless that is known.
   ///
   /// - Returns: The outcome if another machine's state counts; nil if nothing is in the way.
-  private func lookForOthers() async throws -> RemoteOutcome? {
+  private func lookForOthers() async throws -> RemoteStatus? {
     if !remote.isFetched || remote.isUnclear || remote.mayBeThere {
       let state = try await remote.store.load(remote.name)
       if case .changed = try remote.compare(state) {
         // There are no local changes, so a newer state is in the way of nothing.
-        guard remote.isUnsent else { return .sent }
+        guard remote.isUnsent else { return .current }
         return oppose(state)
       }
       remote.take(.asked)
@@ -158,16 +129,17 @@ extension StoreLink {
   func write(
     _ outgoing: RemoteCopy.Outgoing
   ) async throws -> Bool {
+    let (name, bytes) = (remote.name, outgoing.bytes)
     let version: RemoteVersion?
-    switch outgoing.write {
-    case .replace(let bytes, let expected):
-      version = try await remote.store.replace(remote.name, with: bytes, expecting: expected)
-    case .append(let bytes, let expected):
-      version = try await remote.store.append(bytes, to: remote.name, expecting: expected)
-    case .remove(let expected):
-      guard try await remote.store.remove(remote.name, expecting: expected) else { return false }
+    switch (outgoing.attempt.kind, outgoing.expected) {
+    case (.removal, let expected?):
+      guard try await remote.store.remove(name, expecting: expected) else { return false }
       remote.take(.stored(outgoing.attempt.id, as: nil))
       return true
+    case (.change, let expected?), (.lease, let expected?):
+      version = try await remote.store.append(bytes, to: name, expecting: expected)
+    case (_, let expected):
+      version = try await remote.store.replace(name, with: bytes, expecting: expected)
     }
     guard let version else { return false }
     remote.take(.stored(outgoing.attempt.id, as: version))
@@ -175,7 +147,7 @@ extension StoreLink {
     return true
   }
 
-  private func oppose(_ state: RemoteState?) -> RemoteOutcome {
+  private func oppose(_ state: RemoteState?) -> RemoteStatus {
     remote.take(.opposed(state))
     return .conflict(conflict(with: state))
   }
@@ -187,7 +159,10 @@ extension StoreLink {
     let content = RemoteContent(state.bytes)
     if content.state == nil, owner == nil { return RemoteConflict(isRemoved: true) }
     do {
-      let saved = try archive.savedBy(content.archive)
+      let saved = try remote.opened { (key, opener) throws(ArchiveError) in
+        try Archive.open(
+          MemoryStorage(content.archive), key: key, context: opener.context, recovery: .recover)
+      }.flatMap { try $0?.savedBy() }
       return RemoteConflict(
         savedBy: saved?.deviceName, savedAt: saved?.date, takenOverBy: owner)
     } catch {
@@ -197,42 +172,17 @@ extension StoreLink {
   }
 
   /// Sends again after a pause, and after ever longer pauses until all is sent.
+  ///
+  /// The pauses keep nothing alive.
   func tryAgain() {
-    guard retry == nil else { return }
-    let clock = directory.clock
-    retry = Task { [weak file] in
+    guard remote.beginRetry() else { return }
+    Task { [weak remote, clock = directory.clock] in
       var pause = Duration.seconds(1)
       repeat {
         do { try await clock.sleep(for: pause) } catch { return }
         pause = min(pause * 2, .seconds(60))
-      } while await file?.sendAgain() == true
+        await remote?.wake()
+      } while remote?.goesOnRetrying() == true
     }
-  }
-
-  /// Sends changes that could not be sent before; whether another try is needed.
-  func sendAgain() async -> Bool {
-    func needsSending() -> Bool {
-      remote.needsSending && remote.theirs == nil
-    }
-    if needsSending() { await send() }
-    guard !needsSending() else { return true }
-    retry = nil
-    return false
-  }
-}
-
-/// The first of two answers; the other one is not heard.
-private final class FirstAnswer: Sendable {
-  private let continuation: Mutex<CheckedContinuation<RemoteOutcome, Never>?>
-
-  init(_ continuation: CheckedContinuation<RemoteOutcome, Never>) {
-    self.continuation = Mutex(continuation)
-  }
-
-  /// Gives an answer; false if there was one before.
-  func give(_ outcome: RemoteOutcome) -> Bool {
-    let continuation = continuation.withLock { $0.take() }
-    continuation?.resume(returning: outcome)
-    return continuation != nil
   }
 }

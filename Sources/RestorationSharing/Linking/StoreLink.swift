@@ -1,5 +1,7 @@
 internal import ArchiveCodec
+internal import RestorationFoundation
 internal import RestorationKit
+internal import Synchronization
 
 /// Keeps the local copy of a state and the store's together, where several
 /// machines share the state.
@@ -8,33 +10,37 @@ internal import RestorationKit
 /// the link waits for the store, other calls may change the local files, so it looks at them
 /// again after each answer.
 final class StoreLink {
-  let remote: RemoteCopy
   let directory: RemoteStateDirectory
-  let claimed: ClaimedName
-  let archive: StoredArchive
-  let launch: LaunchGuard
-  /// The file that has the link; the reference is weak, so that a retry does not keep the file.
-  weak var file: StateFile?
+  /// The file that has the link lives longer than any call of it.
+  unowned let file: StateFile
+  let look: @Sendable () async -> Void
+  /// The copy under the name that the file has, or had last.
+  private(set) var remote: RemoteCopy
 
   /// The fate of a local copy that was not as it was left, until it is reported.
   var copyProblem: String?
-  /// Why the store refused an archive that was set aside, until it is reported.
+  /// Why the store refused a moment, until it is reported.
   var refusal: RemoteStoreError?
-  /// Why the store still has archives that were set aside and then removed here; nil
-  /// if it does not.
+  /// Why the store still has moments that were removed here; nil if it does not.
   var unremoved: RemoteStoreError?
-  /// Tries again to send changes that could not be sent.
-  var retry: Task<Void, Never>?
 
-  init(_ remote: RemoteCopy, in directory: RemoteStateDirectory, _ files: LinkedFiles) {
-    (self.remote, self.directory) = (remote, directory)
-    (claimed, archive, launch) = (files.claimed, files.archive, files.launch)
-    remote.use(
-      RemoteCopy.Opener(keys: archive.opener.keys, context: archive.opener.context))
+  init(
+    _ file: StateFile, in directory: RemoteStateDirectory,
+    _ look: @escaping @Sendable () async -> Void
+  ) {
+    (self.file, self.directory, self.look) = (file, directory, look)
+    remote = directory.copy(of: file.name)
+    attach()
   }
 
-  /// Whether somebody has to decide which of two states stays.
-  var isInConflict: Bool { remote.isInConflict }
+  /// Goes on with the copy of the name that the file has now.
+  private func attach() {
+    let name = file.name
+    if remote.name != name { remote = directory.copy(of: name) }
+    let context = file.claimed?.context ?? ArchiveContext([file.source.application, name])
+    remote.opener.withLock { $0 = RemoteCopy.Opener(keys: file.source.keys, context: context) }
+    remote.onWake(look)
+  }
 
   /// Waits until nothing is being sent.
   func sent() async {
@@ -42,11 +48,108 @@ final class StoreLink {
   }
 
   /// Turns the errors of a store into `storeUnavailable`.
-  func askStore(_ body: () async throws -> Void) async throws(ArchiveError) {
+  func askStore<Value>(_ body: () async throws -> Value) async throws(ArchiveError) -> Value {
     do {
-      try await body()
+      return try await body()
     } catch {
       throw .storeUnavailable(RemoteStoreError(error), at: remote.location)
     }
+  }
+
+  /// Replaces the local state by that of the store, of which the file knows nothing then.
+  func adopt(unconditionally state: RemoteState?) throws(ArchiveError) {
+    try remote.take(state)
+    file.forgetStored()
+  }
+}
+
+extension StoreLink: StateLink {
+  func fetch(
+    for call: LinkedCall, isolation: isolated (any Actor)?
+  ) async throws(ArchiveError) -> String? {
+    guard call != .history else {
+      // Who looks takes nothing.
+      attach()
+      try await askStore { try await fetchHistory() }
+      return nil
+    }
+    let claim = call == .restore ? try file.claimToRead() : try file.claim()
+    attach()
+    remote.endsLease = false
+    switch call {
+    case .restore:
+      try await fetch(call)
+      defer { copyProblem = nil }
+      return copyProblem
+    case .resolve(let keepingTheirs):
+      return try await resolve(keepingTheirs ? .theirs : .ours, claim)
+    case .discard:
+      try await fetch(call)
+      await compareWithStore()
+    case .putBack(let moment):
+      try await fetch(call)
+      try await hold(moment)
+    default: try await fetch(call)
+    }
+    return nil
+  }
+
+  func send(
+    after call: LinkedCall, isolation: isolated (any Actor)?
+  ) async -> (outcome: LinkOutcome, refusedMoment: String?) {
+    if let stored = file.stored { remote.noteHere(stored) }
+    if case .putBack = call { remote.history.withLock { $0.held = nil } }
+    switch call {
+    case .look: await check(claims: false)
+    case .close: await release()
+    case .save:
+      noteIfGone()
+      let status = await sendWithPatience()
+      defer { refusal = nil }
+      return (status.outcome, refusal?.description)
+    default:
+      noteIfGone(isUnwanted: call == .discard)
+      let status = await send()
+      if call == .remove, status == .current, let unremoved {
+        return (.unsent(.storeUnavailable(unremoved)), nil)
+      }
+      return (status.outcome, nil)
+    }
+    return (.sent, nil)
+  }
+
+  /// Notes at once that the state was discarded: the process may end before the store can be told.
+  private func noteIfGone(isUnwanted: Bool = false) {
+    if isUnwanted {
+      do throws(ArchiveError) {
+        guard try !remote.isHere() else { return }
+      } catch {
+        return
+      }
+    } else {
+      guard file.stored?.hasRecords == false else { return }
+    }
+    remote.take(.removed)
+    if isUnwanted { remote.take(.unwanted) }
+  }
+}
+
+extension RemoteStatus {
+  /// What became of a state that was sent.
+  fileprivate var outcome: LinkOutcome {
+    switch self {
+    case .unsent(let error): .unsent(.storeUnavailable(error))
+    case .conflict(let conflict): .refused(Refusal(because: conflict))
+    default: .sent
+    }
+  }
+}
+
+extension ArchiveError {
+  /// Wraps the error of a store as a failure to reach the state that is stored there.
+  static func storeUnavailable(
+    _ error: RemoteStoreError, at location: String? = nil
+  ) -> ArchiveError {
+    ArchiveError(.storeUnavailable, subject: error.description, location: location)
   }
 }

@@ -29,7 +29,7 @@ public enum StateDirectoryConformance: Sendable {
 
   private static let stateName = "main"
 
-  /// Names that a keeper and a host use, and names that an app may choose.
+  /// Names that a keeper uses, and names that an app may choose.
   private static let names = [
     "main", "main~2", "main.scene-7d4b8f9e", "main.scenes", "user 1", "Größe",
     "a.b", "main2", String(repeating: "n", count: 150),
@@ -72,68 +72,7 @@ public enum StateDirectoryConformance: Sendable {
     },
   ]
 
-  #if RESTORATION_NEXT
   private static let besides: [ConformanceCheck<any StateDirectory>] = []
-  #else
-  private static let besides = [
-    DirectoryCheck("launchesHaveAPlace", "The note of launches has a storage of its own.") {
-      let directory = try $0()
-      let states = ["main", "main~2"]
-      for (number, name) in states.enumerated() {
-        try directory.storage(named: name).replace(by: .sample(number))
-        try directory.launchStorage(ofStateNamed: name).replace(by: .sample(number + 10))
-      }
-      for (number, name) in states.enumerated() {
-        try expectBytes(.sample(number), in: directory.storage(named: name), "The state “\(name)”")
-        try expectBytes(
-          .sample(number + 10), in: try $0().launchStorage(ofStateNamed: name),
-          "The note of “\(name)”")
-      }
-    },
-    DirectoryCheck(
-      "removeLeftoversLeavesStates",
-      "Removing leftovers removes no state, and nothing that is kept of one."
-    ) {
-      let directory = try $0()
-      let storage = directory.storage(named: stateName)
-      try storage.replace(by: .sample(0))
-      _ = try storage.setAside(.unread, at: .check(0))
-      try storage.replace(by: .sample(1))
-      try storage.replace(by: .sample(2), settingAside: .previous, at: 1)
-      let (keptCount, generationCount) = (
-        try storage.setAsideArchives().count, try storage.generations().count
-      )
-      try directory.removeLeftovers { _ in true }
-      try expectBytes(.sample(2), in: storage, "Afterwards")
-      let kept = try storage.setAsideArchives().count
-      try expect(kept == keptCount, "Of \(keptCount) that were set aside it left \(kept).")
-      let left = try storage.generations().count
-      try expect(left == generationCount, "Of \(generationCount) generations it left \(left).")
-    },
-    DirectoryCheck("removeLeftoversLeavesLocks", "Removing leftovers takes no lock from anybody.") {
-      let directory = try $0()
-      let lock = try directory.storage(named: stateName).lock()
-      try $0().removeLeftovers { _ in true }
-      try expect(try lock.isHeld(), "isHeld() was false.")
-      try expectThrows(.locked, "Asked for again") {
-        _ = try directory.storage(named: stateName).lock()
-      }
-    },
-    DirectoryCheck(
-      "removeLeftoversLeavesWriters", "Removing leftovers leaves what somebody still writes."
-    ) {
-      let directory = try $0()
-      let other = try $0()
-      try directory.storage(named: stateName).replace { sink throws(ArchiveError) in
-        try sink.write(.sample(1))
-        try other.removeLeftovers { _ in true }
-        try sink.write(.sample(2))
-      }
-      try expectBytes(
-        .sample(1) + .sample(2), in: directory.storage(named: stateName), "When it was written")
-    },
-  ]
-  #endif
 
   private static let naming = [
     DirectoryCheck("namesAreWhatIsStored", "The names are those of what is stored.") {

@@ -15,10 +15,9 @@ internal import RestorationFoundation
 ///       #expect(state.root.draft == "Milk")
 ///     }
 ///
-/// Each release has a folder in that folder, with a file for each of its states:
-/// `1.4/main.rka`, and one for each window. Anybody can open these files, since their
-/// key is a part of this library. So record only states that a test has made up, and
-/// never the states of users.
+/// Each release has a folder in that folder, with a file for each of its states, as
+/// `1.4/main.rka`. Anybody can open these files, since their key is a part of this
+/// library. So record only states that a test has made up, and never the states of users.
 ///
 /// The value belongs to the actor that made it, as the nodes do.
 public struct GoldenStates {

@@ -21,17 +21,6 @@ package final class KillingDirectory: StateDirectory {
   }
 
   package func names() throws(ArchiveError) -> [String] { try base.names() }
-
-  #if !RESTORATION_NEXT
-  /// The note of launches is no state, so writes to it do not count.
-  package func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
-    base.launchStorage(ofStateNamed: name)
-  }
-
-  package func removeLeftovers(where isOwn: (String) -> Bool) throws(ArchiveError) {
-    try base.removeLeftovers(where: isOwn)
-  }
-  #endif
 }
 
 /// Counts the writes of one directory, and knows which is the last.

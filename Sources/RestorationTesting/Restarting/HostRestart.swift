@@ -10,8 +10,8 @@ public struct HostRestart {
 
   /// The reports of the restores, by the identifiers of the sessions.
   ///
-  /// A window whose state could not be read has no report here; see
-  /// ``/RestorationKit/RestorableScene/restoration``.
+  /// A window that could not be read has no report here; see
+  /// ``/RestorationKit/SceneHost/unreadSessions``.
   public var restored: [String: RestorationReport] {
     var reports: [String: RestorationReport] = [:]
     for scene in host.connectedScenes {

@@ -21,20 +21,7 @@ package final class ProcessDirectory: StateDirectory {
     ProcessStorage(storage: base.storage(named: name), life: life)
   }
 
-  #if !RESTORATION_NEXT
-  package func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
-    ProcessStorage(storage: base.launchStorage(ofStateNamed: name), life: life)
-  }
-  #endif
-
   package func names() throws(ArchiveError) -> [String] { try base.names() }
-
-  #if !RESTORATION_NEXT
-  package func removeLeftovers(where isOwn: (String) -> Bool) throws(ArchiveError) {
-    try life.check()
-    try base.removeLeftovers(where: isOwn)
-  }
-  #endif
 }
 
 /// Whether the process still runs, and the locks that go with it.

@@ -123,9 +123,6 @@ public final class RestorationTester {
       application: application, directory: process, keys: keys, environment: environment,
       now: { clock.now })
     if !allowsProblems { keeper.hearProblems(found.add) }
-    #if !RESTORATION_NEXT
-    keeper.checksAllContents = true
-    #endif
     try prepareKeeper?(keeper)
     if let delegate = try makeDelegate?() {
       keeper.delegate = delegate
@@ -309,10 +306,8 @@ public final class RestorationTester {
         throw failure
       }
     }
-    #if RESTORATION_NEXT
     let unread = host.unreadSessions.sorted { $0.key < $1.key }
     if !allowsProblems, let failure = unread.first?.value { throw failure }
-    #endif
     try failForProblems("The restore")
     return host
   }

@@ -92,12 +92,8 @@ enum ScreenMistakes {
     _ = try await host.start(SceneConfiguration { Window() })
     for scene in host.connectedScenes {
       for _ in 0..<3 {
-        #if RESTORATION_NEXT
         scene.needsSave = true
         _ = try await host.save(scene)
-        #else
-        _ = try await host.saveEverything(of: scene)
-        #endif
       }
     }
     await Restoration.end()

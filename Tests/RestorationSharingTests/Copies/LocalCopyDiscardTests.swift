@@ -263,13 +263,9 @@ final class LocalCopyDiscardTests: LocalCopyTestCase {
     let place = Device("place", base, keys: keys)
     place.lease = RemoteLease(owner: "server 1")
     _ = try await place.launch("other").restore()
-    #if RESTORATION_NEXT
     base[bytes: "main.history-000000001-1-conflict-9"] = base[bytes: "other"]
     // It may still come, for a day.
     here.now += 25 * 3600
-    #else
-    base[bytes: "main.aside.conflict-1"] = base[bytes: "other"]
-    #endif
     try await keeper.discardState(includingSetAside: true)
     let names = try await base.names(prefix: "main")
     XCTAssertEqual(names, [])

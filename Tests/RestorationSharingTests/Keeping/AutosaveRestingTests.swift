@@ -138,11 +138,9 @@ final class AutosaveRestingTests: AutosavePollTestCase {
     let encodeCount = plain.encodeCount
     try await pass(.seconds(2))
     await settle()
-    #if RESTORATION_NEXT
     // A save that stores nothing begins an interval.
     try await passInterval()
     await settle()
-    #endif
     XCTAssertEqual(plain.encodeCount, encodeCount)
     XCTAssertEqual(clock.sleeps, [])
     await keeper.close()

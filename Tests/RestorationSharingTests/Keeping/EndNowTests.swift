@@ -111,12 +111,8 @@ final class EndNowTests: AutosaveTestCase {
     isHeldUp.isSet = true
     let restore = Task { try await keeper.restore(into: [restored]) }
     try await waitUntil("the restore reads") { gate.isWaitedFor }
-    #if RESTORATION_NEXT
     // The call waits for the file, which the restore has, and writes nothing.
     XCTAssertFalse(keeper.endNow(saving: [restored], within: .milliseconds(200)))
-    #else
-    XCTAssertFalse(keeper.endNow(saving: [restored], within: Self.limit))
-    #endif
     gate.goOn()
     _ = try await restore.value
     XCTAssertEqual(restored.value, "stored")

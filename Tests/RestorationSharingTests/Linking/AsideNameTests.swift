@@ -44,7 +44,6 @@ final class AsideNameTests: XCTestCase {
     let names = try await asides()
     XCTAssertEqual(names.count, 1)
     var states = try await XCTUnwrap(keeper).setAsideStates()
-    #if RESTORATION_NEXT
     // Both machines remove it. The first one cannot tell the store.
     network.delaysWrites = true
     try await keeper?.remove(XCTUnwrap(states.last))
@@ -64,23 +63,6 @@ final class AsideNameTests: XCTestCase {
     _ = try await save("6", again)
     await again.close()
     network.isReachable = true
-    #else
-    // Both machines put it back, and one of them stores that. The other one cannot tell the store.
-    network.delaysWrites = true
-    try await keeper?.putBack(XCTUnwrap(states.first))
-    network.delaysWrites = false
-    keeper = nil
-    _ = await other.checkRemoteState()
-    _ = try await other.restore(into: [theirs])
-    XCTAssertEqual(theirs.value, "3")
-    let saved = try await save("4", other)
-    XCTAssertEqual(saved.outcome, .saved)
-    states = try await other.setAsideStates()
-    XCTAssertEqual(states.map(\.reason), [.conflict])
-    try await other.putBack(XCTUnwrap(states.first))
-    _ = try await other.restore(into: [theirs])
-    _ = try await save("5", other)
-    #endif
     let left = try await asides()
     XCTAssertEqual(left, [])
     // The other one begins anew, and sets aside what it finds in the same moment.
@@ -90,11 +72,7 @@ final class AsideNameTests: XCTestCase {
     try await next.resolveConflict(keeping: .ours)
     let last = try await asides()
     // In the new core a name has a size, too.
-    #if RESTORATION_NEXT
     XCTAssertEqual(last.count, 1)
-    #else
-    XCTAssertEqual(last, names)
-    #endif
     let value = try await value(storedAs: last.first)
     XCTAssertEqual(value, "5")
   }

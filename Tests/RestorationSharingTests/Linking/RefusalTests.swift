@@ -25,23 +25,13 @@ final class RefusalTests: XCTestCase {
   func testARefusalHasTheWholeConflictAndItsWords() {
     XCTAssertEqual(conflicts.count, 72)
     for conflict in conflicts {
-      #if RESTORATION_NEXT
       let refusal = Refusal(because: conflict)
-      #else
-      let refusal = conflict.refusal
-      #endif
       XCTAssertEqual(refusal.conflict, conflict)
       XCTAssertEqual(refusal.description, conflict.description)
     }
   }
 
   func testARefusalOfAnotherModuleHasNoConflict() {
-    #if RESTORATION_NEXT
     XCTAssertNil(Refusal(because: "it is full").conflict)
-    #else
-    for facts in [[:], ["isRemoved": ""], ["isRemoved": "yes"], ["savedBy": "ada"]] {
-      XCTAssertNil(Refusal("it is full", facts).conflict, "\(facts)")
-    }
-    #endif
   }
 }

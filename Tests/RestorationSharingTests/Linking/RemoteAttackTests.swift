@@ -197,11 +197,7 @@ final class RemoteAttackTests: XCTestCase {
     let keeper = try device.launch()
     let report = try await keeper.restore()
     XCTAssertEqual(report.outcome, .inUse(by: "A[2Jé"))
-    #if RESTORATION_NEXT
     store[bytes: "main.history-000000001-1-conflict-1\u{1B}[2J"] = bytes
-    #else
-    store[bytes: "main.aside.conflict-1-\u{1B}[2J"] = bytes
-    #endif
     let states = try await keeper.setAsideStates()
     XCTAssertEqual(states, [])
   }
@@ -258,7 +254,6 @@ final class RemoteAttackTests: XCTestCase {
     }
   }
 
-  #if RESTORATION_NEXT
   func testANameOfAMomentMayBeAnything() async throws {
     let store = MemoryRemoteStateStore()
     let keeper = try Device("here", store, keys: keys).launch()
@@ -284,32 +279,6 @@ final class RemoteAttackTests: XCTestCase {
     let next = try await keeper.history()
     XCTAssertEqual(Set(next.map(\.reason)), [.conflict, .putBack])
   }
-  #else
-  func testANameOfWhatWasSetAsideMayHaveAnyTime() async throws {
-    let store = MemoryRemoteStateStore()
-    let device = Device("here", store, keys: keys)
-    let keeper = try device.launch()
-    // All of them stay while others are put back.
-    keeper.policy.setAsideBound = SetAsideBound(oldestCount: 100)
-    _ = try await keeper.save([TestNode("root", value: "Rome")])
-    let bytes = try await stored()
-    let words = [
-      "conflict-\(Int64.max)", "conflict-\(Int64.min)", "conflict--1", "conflict-", "-", "",
-      "conflict-1-1-1", "nobody-1", "conflict-99999999999999999999", "\u{301}conflict-1",
-      "conflict-1/../..", "crashed-\(Int64.max)",
-    ]
-    for word in words { store[bytes: "main.aside.\(word)"] = bytes }
-    let states = try await keeper.setAsideStates()
-    for state in states { XCTAssertFalse("\(state) \(state.date)".isEmpty) }
-    XCTAssertTrue(states.contains { $0.location.contains("\(Int64.max)") })
-    for state in states {
-      try await keeper.putBack(state)
-      let root = TestNode("root")
-      _ = try await keeper.restore(into: [root])
-      XCTAssertEqual(root.value, "Oslo")
-    }
-  }
-  #endif
 
   func testTheNoteOfALocalCopyMayHoldAnything() async throws {
     let store = MemoryRemoteStateStore()
@@ -382,30 +351,4 @@ final class RemoteAttackTests: XCTestCase {
     let value = try await device.restoredValue()
     XCTAssertEqual(value, "Rome")
   }
-
-  #if !RESTORATION_NEXT
-  func testNamesOfScenesStayInTheDirectoryOfTheCopy() async throws {
-    let store = MemoryRemoteStateStore()
-    let directory = try TemporaryDirectory()
-    let host = SceneHost(
-      try Device(
-        "here", store, keys: keys,
-        localCopy: FileStateDirectory(path: directory.child("copies/of/states"))
-      ).launch())
-    host.register(SceneConfiguration { TestSceneDelegate() })
-    let bytes = try await stored()
-    for identifier in ["../../outside", "a/../../../outside", "x\0y", "a/b", "..", "."] {
-      store[bytes: "main.scene-\(identifier)"] = bytes
-    }
-    try await host.launch()
-    XCTAssertEqual(host.openSessions.count, 0)
-    let all = FileManager.default.enumerator(atPath: directory.path)
-    let found = (all?.allObjects ?? []).compactMap { $0 as? String }.filter {
-      !$0.hasPrefix("copies/of/states/main.scene") || $0.split(separator: "/").count != 4
-    }
-    XCTAssertEqual(
-      found.sorted(),
-      ["copies", "copies/of", "copies/of/states", "copies/of/states/.main.rka.lock"])
-  }
-  #endif
 }

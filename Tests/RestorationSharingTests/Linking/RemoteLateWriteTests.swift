@@ -73,32 +73,6 @@ final class RemoteLateWriteTests: XCTestCase {
     XCTAssertEqual(states, [])
   }
 
-  #if !RESTORATION_NEXT
-  func testASceneThatWasClosedForGoodDoesNotComeBack() async throws {
-    func launch(_ device: Device) async throws -> SceneHost {
-      let host = SceneHost(try device.launch())
-      host.register(SceneConfiguration { TestSceneDelegate(root: TestNode("root", value: "Rome")) })
-      try await host.launch()
-      return host
-    }
-    let host = try await launch(here)
-    let scene = try await host.open()
-    network.delaysWrites = true
-    do {
-      try await host.save(scene)
-      XCTFail("It did not throw.")
-    } catch {
-      XCTAssertEqual(error.code, .store)
-    }
-    network.delaysWrites = false
-    try await host.close(scene)
-    await host.close()
-    try await network.landDelayedWrites()
-    let other = try await launch(there)
-    XCTAssertEqual(other.openSessions.count, 0)
-  }
-  #endif
-
   func testADiscardRemovesAPlaceToWhichNoStateHasCome() async throws {
     try await saveHalf(here, network)
     XCTAssertNotNil(base[bytes: "main"])
@@ -160,29 +134,6 @@ final class RemoteLateWriteTests: XCTestCase {
     }
     XCTAssertEqual(conflict.savedBy, "there")
   }
-
-  #if !RESTORATION_NEXT
-  func testWhatAFirstSaveHasLeftOfASceneGoesInADay() async throws {
-    let host = SceneHost(try here.launch())
-    host.register(SceneConfiguration { TestSceneDelegate(root: TestNode("root", value: "Rome")) })
-    try await host.launch()
-    let scene = try await host.open()
-    network.delaysWrites = true
-    do { try await host.save(scene) } catch {}
-    network.delaysWrites = false
-    try await host.close(scene)
-    await host.close()
-    try await network.landDelayedWrites()
-    for (age, count) in [(TimeInterval(0), 1), (3600, 1), (25 * 3600, 0)] {
-      there.now = here.now + age
-      let other = SceneHost(try there.launch())
-      try await other.launch()
-      await other.close()
-      let names = try await base.names(prefix: "main.scene-")
-      XCTAssertEqual(names.count, count, "after \(age) seconds")
-    }
-  }
-  #endif
 
   func testALeaseOfAStateThatWasNeverSavedGoesWithItsRelease() async throws {
     here.lease = RemoteLease(owner: "server 1")

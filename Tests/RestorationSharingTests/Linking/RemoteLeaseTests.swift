@@ -25,11 +25,7 @@ final class RemoteLeaseTests: XCTestCase {
     let other = try there.launch()
     let restored = try await other.restore()
     XCTAssertEqual(restored.outcome, .inUse(by: "server 1"))
-    #if RESTORATION_NEXT
     let (advice, not) = (" End that one, and launch again.", "Nothing restored: ")
-    #else
-    let (advice, not) = ("", "Nothing is restored, because ")
-    #endif
     XCTAssertEqual(restored.description, "Nothing restored: server 1 has the state.\(advice)")
     XCTAssertEqual(other.status.description, "\(not)server 1 has the state.\(advice)")
     let before = store[bytes: "main"]

@@ -49,15 +49,11 @@ private final class CrowdedStore: RemoteStateStore {
     byteCount: Int
   ) {
     (self.base, self.state, self.byteCount) = (base, state, byteCount)
-    #if RESTORATION_NEXT
     names = (0..<count).map { number in
       // The last one has the state.
       "main.history-\(String(1_000_000_001 + number).dropFirst())-1-conflict-"
         + "\(number == count - 1 ? size : size + byteCount)"
     }
-    #else
-    names = (0..<count).map { "main.aside.conflict-\($0)" }
-    #endif
   }
 
   var location: String { "a crowded store" }

@@ -155,65 +155,6 @@ final class RemoteStateTests: XCTestCase {
     }
   }
 
-  #if !RESTORATION_NEXT
-  func testADiscardOfAllRemovesWhatOtherInstancesHaveStored() async throws {
-    for copy in [nil, MemoryStateDirectory()] {
-      let directory = RemoteStateDirectory(
-        store, localCopy: copy, lease: RemoteLease(owner: "server 1"))
-      func launch() throws -> StateKeeper {
-        try StateKeeper(application: Launch.application, directory: directory, keys: keys)
-      }
-      var keepers = [try launch(), try launch(), try launch()]
-      for keeper in keepers {
-        _ = try await keeper.restore()
-        _ = try await keeper.save([TestNode("root", value: "Rome")])
-      }
-      let names = try await store.names(prefix: "")
-      XCTAssertEqual(names.sorted(), ["main", "main~2", "main~3"])
-      await keepers[0].close()
-      await keepers[1].close()
-      let keeper = try launch()
-      // One instance still runs.
-      try await keeper.discardState(includingSetAside: true)
-      let left = try await store.names(prefix: "")
-      XCTAssertEqual(left, ["main~3"])
-      await keepers[2].close()
-      keepers = []
-      try await keeper.discardState(includingSetAside: true)
-      let last = try await store.names(prefix: "")
-      XCTAssertEqual(last, [])
-      await keeper.close()
-    }
-  }
-
-  func testADiscardOfAllLeavesWhatAnInstanceOnAnotherMachineHas() async throws {
-    let directory = RemoteStateDirectory(store, lease: RemoteLease(owner: "server 2"))
-    func launch() throws -> StateKeeper {
-      try StateKeeper(application: Launch.application, directory: directory, keys: keys)
-    }
-    // A second instance whose scenes alone are in the store, with their leases.
-    let first = try launch()
-    _ = try await first.restore()
-    let host = SceneHost(try launch())
-    host.register(SceneConfiguration { TestSceneDelegate(root: TestNode("root", value: "Rome")) })
-    try await host.launch()
-    let scene = try await host.open()
-    try await host.save(scene)
-    await first.close()
-    let before = try await store.names(prefix: "")
-    XCTAssertTrue(before.contains { $0.hasPrefix("main~2.scene-") }, "\(before)")
-    let here = Device("here", store, keys: keys)
-    here.lease = RemoteLease(owner: "server 1")
-    try await here.launch().discardState(includingSetAside: true)
-    let after = try await store.names(prefix: "")
-    XCTAssertEqual(after, before)
-    // Without leases nobody knows whether it is in use.
-    try await Device("there", store, keys: keys).launch().discardState(includingSetAside: true)
-    let last = try await store.names(prefix: "")
-    XCTAssertEqual(last, before)
-  }
-  #endif
-
   func testARemovalOfWhatWasSetAsideThatFailsIsTriedAgainAndIsNoFailureOfASave() async throws {
     for copy in [nil, MemoryStateDirectory()] {
       for name in try await store.names(prefix: "") { store[bytes: name] = nil }
@@ -253,11 +194,7 @@ final class RemoteStateTests: XCTestCase {
   func testWhatShortProcessesSetAsideIsBoundedInTheStore() async throws {
     for _ in 0..<8 {
       let keeper = try here.launch()
-      #if RESTORATION_NEXT
       keeper.policy.historyBound.age = 0
-      #else
-      keeper.policy.setAsideBound = SetAsideBound(oldestCount: 1, newestCount: 2, age: 0)
-      #endif
       // Nobody has read what it replaces.
       _ = try await keeper.save([TestNode("root", value: "Rome")])
       await keeper.close()
@@ -423,9 +360,6 @@ final class RemoteStateTests: XCTestCase {
     _ = try await next.restore(into: [root])
     XCTAssertEqual(root.value, "Rome")
     XCTAssertEqual(names, ["main.launch.rka"], "Nobody would remove the file of a lock there.")
-    #if !RESTORATION_NEXT
-    XCTAssertEqual(try folder.names(), [])
-    #endif
     await next.close()
   }
 }

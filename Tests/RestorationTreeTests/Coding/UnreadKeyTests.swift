@@ -83,23 +83,6 @@ final class UnreadKeyTests: XCTestCase {
     XCTAssertEqual(keys, [.unreadKeys(["d", "b"] + (Launch.isNext ? [] : ["a.y"]))])
   }
 
-  #if !RESTORATION_NEXT
-  // In the new core a container that was opened counts as read.
-  func testAContainerThatIsOpenedTwiceIsReadByBoth() async throws {
-    let keys = try await unread(
-      { coder in
-        coder.encodeContainer(forKey: "a") { coder in
-          for key in ["x", "y", "z"] { coder.encode(1, forKey: key) }
-        }
-      },
-      { coder in
-        _ = try coder.container(forKey: "a")?.decode(Int.self, forKey: "x")
-        _ = try coder.container(forKey: "a")?.decode(Int.self, forKey: "y")
-      })
-    XCTAssertEqual(keys, [.unreadKeys(["a.z"])])
-  }
-  #endif
-
   func testOfMoreThanSixtyFourKeysEachCounts() async throws {
     let names = (0..<70).map { "key \($0)" }
     for skipped in names {
@@ -196,25 +179,6 @@ final class UnreadKeyTests: XCTestCase {
     _ = try await launch.keeper().restore(into: [back])
     XCTAssertLessThan(alive, 10)
   }
-
-  #if !RESTORATION_NEXT
-  func testAContainerInAContainerIsReadByAllWhoOpenedTheOuterOne() async throws {
-    let node = TestNode("root")
-    node.onEncode = { coder in
-      coder.encodeContainer(forKey: "a") { coder in
-        coder.encodeContainer(forKey: "b") { $0.encode(1, forKey: "unread") }
-      }
-    }
-    _ = try await launch.keeper().save([node])
-    let back = TestNode("root")
-    back.onDecode = { coder in
-      _ = try coder.container(forKey: "a")?.container(forKey: "b")
-      _ = try coder.container(forKey: "a")?.decodeIfPresent(Int.self, forKey: "other")
-    }
-    let report = try await launch.keeper().restore(into: [back])
-    XCTAssertEqual(report.notes, [.unreadKeys(["a.b.unread"])])
-  }
-  #endif
 }
 
 private struct Pair: Codable {

@@ -165,16 +165,12 @@ final class BesideStateTests: XCTestCase {
       node.value = value
       for _ in 0..<2 {
         _ = try await older.save([root])
-        #if RESTORATION_NEXT
         // The other one is an element of its own, which the name does not claim.
         let elements = try XCTUnwrap(try launch.storedRecords()).elements
         XCTAssertEqual(
           try elements.filter { $0.path.hasPrefix("root/b") }.flatMap { element in
             try [element.value] + element.kept.map { try $0.state?.decode(forKey: "value") }
           }, all)
-        #else
-        XCTAssertEqual(try values("root/b"), all)
-        #endif
       }
     }
   }
@@ -294,30 +290,4 @@ final class BesideStateTests: XCTestCase {
   }
 
   // In the new core what is kept stands in a list of its own: see HostileDocumentTests.
-  #if !RESTORATION_NEXT
-  func testAStateWhoseKeptPartCannotBeReadIsSetAsideAndNotLost() async throws {
-    try await run(1, Screen("a", "saved"))
-    let key = try XCTUnwrap(try launch.keys.key(creating: false))
-    let storage = launch.store.memory(named: "main")
-    let context = ArchiveContext([Launch.application, "main"])
-    let archive = try XCTUnwrap(try Archive.open(storage, key: key, context: context))
-    let builder = RecordBuilder()
-    for record in try archive.readAll() {
-      let content = try record.content.get()
-      try builder.append(record: record.identifier) { encoder in
-        try encoder.copyAll(from: content)
-        if record.identifier == 3 {
-          encoder.encodeContainer(forKey: "kept") { $0.encode(1, forKey: "one") }
-        }
-      }
-    }
-    _ = try Archive.write(try builder.finish(), to: storage, key: key, context: context)
-    let forged = try XCTUnwrap(launch.storedBytes)
-    let node = Screen("a")
-    let report = try await run(1, node)
-    XCTAssertEqual(node.value, "saved")
-    XCTAssertEqual(report.restored.problems.count, 1)
-    XCTAssertEqual(launch.setAside, [forged])
-  }
-  #endif
 }

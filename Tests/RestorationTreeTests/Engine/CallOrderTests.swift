@@ -7,11 +7,7 @@ import XCTest
 @MainActor
 final class CallOrderTests: XCTestCase {
   private enum Call: String, CaseIterable {
-    #if RESTORATION_NEXT
     case close
-    #else
-    case saveEverything
-    #endif
     case save, restore, restoreLate, discard, putBack, removeSetAside
   }
 
@@ -49,13 +45,7 @@ final class CallOrderTests: XCTestCase {
     private func result(of call: Call, _ number: Int) async -> String {
       do {
         switch call {
-        #if RESTORATION_NEXT
         case .close: await keeper.close()
-        #else
-        case .saveEverything:
-          let report = try await keeper.saveEverything([TestNode("root", value: "\(number)")])
-          return "\(report.outcome), \(report.entries.map { "\($0.path) \($0.outcome)" })"
-        #endif
         case .save:
           let report = try await keeper.save([TestNode("root", value: "\(number)")])
           return "\(report.outcome), \(report.entries.map { "\($0.path) \($0.outcome)" })"

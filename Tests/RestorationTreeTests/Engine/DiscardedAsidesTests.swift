@@ -13,7 +13,6 @@ final class DiscardedAsidesTests: XCTestCase {
   /// Stores older states, which a discard takes along; returns their identifiers.
   @discardableResult
   private func setAside(_ count: Int) throws -> [String] {
-    #if RESTORATION_NEXT
     var moments: [Moment] = []
     for _ in 0..<count {
       let moment = Moment(.version, at: launch.now, after: moments.last, byteCount: 1)
@@ -21,14 +20,6 @@ final class DiscardedAsidesTests: XCTestCase {
       moments.append(moment)
     }
     return moments.map(\.id)
-    #else
-    let storage = launch.store.memory(named: "main")
-    for number in 0..<count {
-      storage.bytes = [UInt8(truncatingIfNeeded: number)]
-      _ = try storage.setAside(.crashed, at: launch.now + TimeInterval(number))
-    }
-    return (1...count).map { "\($0)" }
-    #endif
   }
 
   private func keeper(_ store: some StateDirectory) throws -> StateKeeper {
@@ -36,30 +27,6 @@ final class DiscardedAsidesTests: XCTestCase {
       application: Launch.application, directory: store, keys: launch.keys,
       now: { [launch] in launch.now })
   }
-
-  #if !RESTORATION_NEXT
-  func testADiscardAsksTheStorageAsOftenForManySetAsideAsForOne() async throws {
-    var all: [[String]] = []
-    for count in [1, 2, 300] {
-      try setAside(count)
-      let calls = Mutex<[String]>([])
-      let store = HookedStore(launch.store) { name, call in
-        if [.list, .remove, .removeSetAside].contains(call) {
-          calls.withLock { $0.append("\(name) \(call)") }
-        }
-      }
-      let keeper = try keeper(store)
-      try await keeper.discardState(includingSetAside: true)
-      let left = try await keeper.setAsideStates()
-      XCTAssertEqual(left, [])
-      await keeper.close()
-      all.append(calls.withLock { $0 })
-    }
-    XCTAssertEqual(all[1], all[0])
-    XCTAssertEqual(all[2], all[0])
-    XCTAssertEqual(all[0].count { $0 == "main removeSetAside" }, 1)
-  }
-  #endif
 
   func testTheStateGoesFirstAndThenWhatWasSetAside() async throws {
     _ = try await keeper(launch.store).save([TestNode("a")])

@@ -54,23 +54,6 @@ final class FailedReadTests: XCTestCase {
   }
 
   // The new core has no values yet.
-  #if !RESTORATION_NEXT
-  /// What an app with one value has in it after its begin.
-  private func count() async throws -> Int {
-    try await inLaunch {
-      try await begin()
-      return RestoredValue("count", default: 0).value
-    }
-  }
-
-  private func store(_ count: Int) async throws {
-    try await inLaunch {
-      try await begin()
-      RestoredValue("count", default: 0).value = count
-    }
-  }
-
-  #endif
 
   private func assertHasFailed(file: StaticString = #filePath, line: UInt = #line) {
     guard case .failure(let error)? = Restoration.report else {
@@ -80,106 +63,6 @@ final class FailedReadTests: XCTestCase {
   }
 
   // MARK: Apps that begin
-
-  #if !RESTORATION_NEXT
-  func testAReadThatFailsOnceIsTriedAgainInTheSameRestore() async throws {
-    try await store(7)
-    // The file is opened once to be changed, and if that fails once to be read.
-    reads.fail(2)
-    let found = try await count()
-    XCTAssertEqual(found, 7)
-    XCTAssertEqual(setAside, [])
-  }
-
-  func testALaunchThatDoesNothingHasItsStateAsSoonAsItCanBeRead() async throws {
-    try await store(7)
-    try await inLaunch {
-      reads.fail(.max)
-      try await begin()
-      assertHasFailed()
-      let value = RestoredValue("count", default: 0)
-      XCTAssertEqual(value.value, 0)
-      reads.fail(0)
-      try await waitUntil("the state is restored") {
-        (try? Restoration.report?.get())?.outcome == .restored
-      }
-      XCTAssertEqual(value.value, 7)
-      XCTAssertEqual(Restoration.problems, [])
-    }
-    XCTAssertEqual(setAside, [])
-    let found = try await count()
-    XCTAssertEqual(found, 7)
-  }
-
-  func testALaunchThatDoesNothingAndEndsLeavesTheStateWhereItIs() async throws {
-    try await store(7)
-    for endsNow in [false, true] {
-      try await inLaunch {
-        reads.fail(.max)
-        try await begin()
-        assertHasFailed()
-        reads.fail(0)
-        let isStored = endsNow ? Restoration.endNow() : await Restoration.end()
-        XCTAssertTrue(isStored)
-      }
-      let found = try await count()
-      XCTAssertEqual(found, 7, "ends now: \(endsNow)")
-      XCTAssertEqual(setAside, [], "ends now: \(endsNow)")
-    }
-  }
-
-  func testAnAppThatSetsSomethingAtOnceSetsTheWholeStateAside() async throws {
-    try await store(7)
-    let before = try XCTUnwrap(launch.storedBytes)
-    let other = RestoredValue("other", default: "")
-    try await inLaunch {
-      reads.fail(.max)
-      try await begin()
-      assertHasFailed()
-      other.value = "set at once"
-      reads.fail(0)
-      let isStored = await Restoration.end()
-      XCTAssertTrue(isStored)
-    }
-    XCTAssertEqual(setAside, [before])
-    try await inLaunch {
-      try await begin()
-      XCTAssertEqual(RestoredValue("other", default: "").value, "set at once")
-      XCTAssertEqual(RestoredValue("count", default: 0).value, 0)
-    }
-  }
-
-  func testAValueThatIsSetWhileTheStateIsReadAgainStays() async throws {
-    try await store(7)
-    let before = try XCTUnwrap(launch.storedBytes)
-    try await inLaunch {
-      let value = RestoredValue("count", default: 0)
-      let other = RestoredValue("other", default: 0)
-      reads.fail(.max)
-      try await begin()
-      XCTAssertEqual([value.value, other.value], [0, 0])
-      reads.onSuccess { other.value = 1 }
-      reads.fail(0)
-      try await waitUntil("the state is set aside") { setAside.count == 1 }
-      XCTAssertEqual([value.value, other.value], [0, 1])
-    }
-    XCTAssertEqual(setAside, [before])
-  }
-  #endif
-
-  #if !RESTORATION_NEXT
-  // In the new core the first save of the autosave tries again.
-  func testANodeIsReadAgainInTheSameRestore() async throws {
-    _ = try await launch.keeper().save([TestNode("a", value: "typed")])
-    launch.endProcess()
-    // The file is opened once to be changed, and if that fails once to be read.
-    reads.fail(2)
-    let node = TestNode("a")
-    try await inLaunch { try await begin([node]) }
-    XCTAssertEqual(node.value, "typed")
-    XCTAssertEqual(setAside, [])
-  }
-  #endif
 
   func testALaunchThatDoesNothingHasItsNodesAsSoonAsTheyCanBeRead() async throws {
     _ = try await launch.keeper().save([TestNode("a", value: "typed")])

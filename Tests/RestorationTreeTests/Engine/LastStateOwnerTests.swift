@@ -135,43 +135,6 @@ final class LastStateOwnerTests: ChangeTestCase {
     }
   }
 
-  #if !RESTORATION_NEXT
-  // In the new core a new object has the place of one of its class and name that is gone.
-  func testANodeAtTheAddressOfOneThatWentDoesNotGetItsState() async throws {
-    let parents: [() -> PlainNode] = [{ TrackedNode("root") }, { TrackedStack("root") }]
-    for makeParent in parents {
-      try await assertAnotherStateIsNotKept(below: makeParent()) { TrackedNode("a") }
-    }
-    try await assertAnotherStateIsNotKept(below: TrackedNode("root")) { PlainNode("a") }
-    try await assertAnotherStateIsNotKept(below: PlainStack("root")) { PlainNode("a") }
-  }
-
-  private func assertAnotherStateIsNotKept(
-    below root: PlainNode, _ make: () -> PlainNode, line: UInt = #line
-  ) async throws {
-    try launch.removeState()
-    let keeper = try launch.keeper()
-    let new = try await nodeAtTheAddressOfOneThatWent(below: root, with: keeper, make)
-    new.throwsInEncode = true
-    root.below = [new]
-    let report = try await keeper.save([root])
-    XCTAssertEqual(report.outcome(of: "root/a"), .savedWithoutState, line: line)
-    XCTAssertNil(try value(of: "root/a"), line: line)
-    await keeper.close()
-  }
-
-  private func nodeAtTheAddressOfOneThatWent(
-    below root: PlainNode, with keeper: StateKeeper, _ make: () -> PlainNode
-  ) async throws -> PlainNode {
-    root.below = [make()]
-    (root.below[0] as? PlainNode)?.value = "text of the old one"
-    let address = ObjectIdentifier(root.below[0])
-    _ = try await keeper.save([root])
-    root.below = []
-    return try node(at: address, make)
-  }
-  #endif
-
   func testANodeAtTheAddressOfOneThatWasRestoredDoesNotGetItsStateUnderAnotherName() async throws {
     let first = try launch.keeper()
     let saved = PlainNode("root")

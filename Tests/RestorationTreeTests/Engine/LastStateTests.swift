@@ -35,19 +35,8 @@ final class LastStateTests: XCTestCase {
       let restored = try await next.restore(into: [back])
       await next.close()
       XCTAssertEqual([back.value, child.value], ["good", "two"])
-      #if RESTORATION_NEXT
       // To keep a body is to do nothing, so nothing says since when.
       XCTAssertEqual(restored.problems, [])
-      #else
-      XCTAssertEqual(restored.problems.map(\.path.description), ["a"])
-      XCTAssertEqual(restored.notes, [.lastState])
-      XCTAssertEqual(
-        restored.problems.map(\.reason),
-        [
-          "restored, already there. The state is that of an earlier save, since later ones could not be"
-            + " stored."
-        ])
-      #endif
     }
     node.onEncode = nil
     node.value = "good again"
@@ -112,7 +101,6 @@ final class LastStateTests: XCTestCase {
     XCTAssertEqual(restored.entries[0].outcome, .restoredWithoutState(by: .existing))
   }
 
-  #if RESTORATION_NEXT
   // An element is that of its name, and its body stays with the class that says how it is read.
   func testTheLastStateOfAnotherClassIsGivenToNobodyAndStaysBesideTheNextOne() async throws {
     let first = try launch.keeper()
@@ -154,16 +142,6 @@ final class LastStateTests: XCTestCase {
     _ = try await launch.keeper().restore(into: [back])
     XCTAssertEqual(back.value, "of a TestNode")
   }
-  #else
-  func testTheLastStateOfAnotherClassIsNotKept() async throws {
-    let keeper = try launch.keeper()
-    _ = try await keeper.save([TestNode("a", value: "of a TestNode")])
-    let other = SpecialTestNode("a")
-    other.onEncode = { _ in throw Broken() }
-    let report = try await keeper.save([other])
-    XCTAssertEqual(report.outcome(of: "a"), .savedWithoutState)
-  }
-  #endif
 
   func testALastStateKeepsItsVersionAndItsRestorationClass() async throws {
     let first = try StateKeeper(
@@ -183,24 +161,12 @@ final class LastStateTests: XCTestCase {
     node.onEncode = { _ in throw Broken() }
     let report = try await second.save([node])
     XCTAssertEqual(report.outcome(of: "a"), .savedWithLastState)
-    #if RESTORATION_NEXT
     XCTAssertEqual(try launch.storedRecords()?["a"]?.form, "TestNode Old 1")
-    #else
-    let stored = try XCTUnwrap(
-      try launch.archive()?.readAll().lazy.compactMap {
-        try $0.content.get().container(forKey: "node")
-      }.first)
-    XCTAssertEqual(try stored.name(forKey: "restorationClass"), "Old")
-    #endif
     defer { TestFactory.make = { _, _ in nil } }
     TestFactory.make = { path, _ in TestNode(path.identifier) }
     let again = try await second.restore()
     XCTAssertEqual(again.outcome(of: "a"), .restored(by: .restorationClass))
-    #if RESTORATION_NEXT
     XCTAssertEqual(again.entries.map(\.notes), [[.migrated(from: 1)]])
-    #else
-    XCTAssertEqual(again.entries.map(\.notes), [[.migrated(from: 1), .lastState]])
-    #endif
   }
 
   func testANodeThatCannotBeEncodedIsMadeByItsRestorationClass() async throws {
@@ -304,30 +270,6 @@ final class LastStateTests: XCTestCase {
       await keeper.close()
     }
   }
-
-  #if !RESTORATION_NEXT
-  // The new core does not store the names that classes had before.
-  func testALastStateUnderANameOfALaterVersionIsKeptUnderTheOneThatIsKnown() async throws {
-    let later = try launch.keeper()
-    try later.register(TestNode.self, as: "New", aliases: ["Old"])
-    _ = try await later.save([TestNode("a", value: "good")])
-    await later.close()
-    let keeper = try launch.keeper()
-    try keeper.register(TestNode.self, as: "Old")
-    let node = TestNode("a")
-    _ = try await keeper.restore(into: [node])
-    node.onEncode = { _ in throw Broken() }
-    let report = try await keeper.save([node])
-    XCTAssertEqual(report.outcome(of: "a"), .savedWithLastState)
-    await keeper.close()
-    let next = try launch.keeper()
-    try next.register(TestNode.self, as: "Old")
-    let back = TestNode("a")
-    _ = try await next.restore(into: [back])
-    XCTAssertEqual(back.value, "good")
-  }
-
-  #endif
 
   // MARK: Saves of changes
 

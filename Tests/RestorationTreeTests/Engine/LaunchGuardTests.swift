@@ -166,24 +166,11 @@ final class LaunchGuardTests: XCTestCase {
 
   private func setCount(_ count: Int, _ version: ArchiveVersion, _ key: ArchiveKey) throws {
     let context = ArchiveContext([Launch.application, "main", "launch"])
-    #if RESTORATION_NEXT
     var record = LaunchRecord()
     (record.crashes, record.stateMAC) = (count, version.mac)
     record.applicationVersion = launch.environment.applicationVersion
     launch.markerBytes =
       try record.sealed(key, context) + LaunchNote(.restoring).bytes(record.tag)
-    #else
-    let builder = RecordBuilder()
-    try builder.append(record: 1) {
-      $0.encode(count, forKey: "begunRestores")
-      $0.encode(version.generation, forKey: "begunGeneration")
-      $0.encode(version.mac, forKey: "begunMAC")
-      $0.encode(launch.environment.applicationVersion, forKey: "applicationVersion")
-    }
-    _ = try Archive.write(
-      try builder.finish(), to: launch.store.memory(named: "main.launch"), key: key,
-      context: context)
-    #endif
   }
 
   func testACountThatNoLaunchCanReachIsNoTrap() async throws {
@@ -296,61 +283,6 @@ final class LaunchGuardTests: XCTestCase {
   }
 
   // In the new core the history stands in: see LaunchLifeTests.
-  #if !RESTORATION_NEXT
-  func testAStateThatCrashedGivesWayToTheGenerationBeforeItOnce() async throws {
-    try await saveVersions(["oldest", "old", "new"])
-    let newest = try XCTUnwrap(launch.storedBytes)
-    let memory = launch.store.memory(named: "main")
-    let generations = try memory.generations().map { $0.storage as? MemoryStorage }.map(\.?.bytes)
-    for _ in 1...2 { try await launch.crash() }
-
-    // The one before it is in its place.
-    let report = try await launch.crash()
-    XCTAssertEqual(report.outcome, .restored)
-    XCTAssertEqual(report.source?.generation, .upgraded)
-    XCTAssertEqual(
-      report.source?.passedOver.map(\.description),
-      ["memory was set aside, since restoring it crashed."])
-    XCTAssertEqual(launch.setAside, [newest])
-    try await launch.crash()
-
-    // And after that nothing.
-    let last = try await launch.keeper().restore(into: [TestNode("a")])
-    XCTAssertEqual(last.outcome, .crashed(setAsideAt: "memory 2"))
-    XCTAssertEqual(launch.setAside, [newest, generations.last ?? nil])
-    XCTAssertEqual(launch.disk, LaunchDisk())
-    XCTAssertEqual(try memory.generations().count, 1)
-  }
-
-  func testAStateThatGaveWayAndCameBackIsAGoodOne() async throws {
-    try await saveVersions(["old", "new"])
-    for _ in 1...2 { try await launch.crash() }
-    let keeper = try launch.keeper()
-    let node = TestNode("a")
-    _ = try await keeper.restore(into: [node])
-    XCTAssertEqual(node.value, "old")
-    XCTAssertNil(launch.markerBytes)
-    node.value = "newest"
-    _ = try await keeper.save([node])
-    for _ in 1...2 { try await launch.crash() }
-    let again = TestNode("a")
-    let report = try await launch.keeper().restore(into: [again])
-    XCTAssertEqual(again.value, "old", "It gives way once more.")
-    XCTAssertEqual(report.source?.generation, .upgraded)
-  }
-
-  func testADamagedStateIsSetAsideWhenTheGenerationThatStoodInForItCrashed() async throws {
-    try await saveVersions(["old", "new"])
-    let memory = launch.store.memory(named: "main")
-    let generation = try XCTUnwrap(try memory.generations().first?.storage as? MemoryStorage).bytes
-    launch.storedBytes = [1]
-    for _ in 1...2 { try await launch.crash() }
-    let report = try await launch.keeper().restore(into: [TestNode("a")])
-    XCTAssertEqual(report.outcome, .crashed(setAsideAt: "memory 2"))
-    XCTAssertEqual(launch.setAside, [[1], generation])
-    XCTAssertEqual(try memory.generations().count, 0)
-  }
-  #endif
 }
 
 /// States in one store and the marks of launches in another.

@@ -264,23 +264,6 @@ final class NodeGuardTests: NodeGuardTestCase {
   }
 
   // In the new core a state gives way by the threshold also where no note says where it crashed.
-  #if !RESTORATION_NEXT
-  func testANoteOfAnotherMarkerIsNoneAndGivesUpNothingBeforeTwoMoreCrashes() async throws {
-    try await save()
-    try await crash(in: \.bad)
-    let count = Launch.noteByteCount
-    let note = try XCTUnwrap(launch.markerBytes).suffix(count)
-    try await crash(in: \.bad)
-    for _ in 1...2 {
-      launch.markerBytes = try XCTUnwrap(launch.markerBytes).dropLast(count) + note
-      let report = try await crash(in: \.bad)
-      XCTAssertEqual(report.problems, [])
-    }
-    launch.markerBytes = try XCTUnwrap(launch.markerBytes).dropLast(count) + note
-    let report = try await launch.keeper().restore(into: [Screens().root])
-    XCTAssertEqual(report.outcome, .crashed(setAsideAt: launch.crashedLocation))
-  }
-  #endif
 
   func testANoteThatSomebodyWritesWithoutTheKeyCountsAsNone() async throws {
     try await save()
@@ -293,13 +276,6 @@ final class NodeGuardTests: NodeGuardTestCase {
       XCTAssertEqual(report.outcome, .restored, "\(bytes.suffix(8))")
       return report.problems.map(\.path.description)
     }
-    #if !RESTORATION_NEXT
-    for number in [0, 1, 2, 3, 4, 5, 1 << 31, UInt32.max - 1, .max] as [UInt32] {
-      let bytes = (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
-      let paths = try await skipped(marker.dropLast(8) + bytes + marker.suffix(4))
-      XCTAssertEqual(paths, number == 3 ? ["root/group/bad"] : [], "\(number)")
-    }
-    #endif
     let whole = try await skipped(marker)
     XCTAssertEqual(whole, ["root/group/bad"])
     for bit in 0..<Launch.noteByteCount * 8 {
@@ -346,35 +322,4 @@ final class NodeGuardTests: NodeGuardTestCase {
   }
 
   // Records of earlier commits are not read by the new core.
-  #if !RESTORATION_NEXT
-  func testAMarkerWithoutAKeyOfItsNoteStillCounts() async throws {
-    try await save()
-    let key = try XCTUnwrap(try launch.keys.key(creating: false))
-    let version = try XCTUnwrap(try launch.archive()).version
-    let saved = launch.storedBytes
-    for number in 0...4 {
-      launch.storedBytes = saved
-      let builder = RecordBuilder()
-      try builder.append(record: 1) {
-        $0.encode(2, forKey: "begunRestores")
-        $0.encode(version.generation, forKey: "begunGeneration")
-        $0.encode(version.mac, forKey: "begunMAC")
-        $0.encode(launch.environment.applicationVersion, forKey: "applicationVersion")
-      }
-      let marker = try Archive.write(
-        try builder.finish(), to: launch.store.memory(named: "main.launch"), key: key,
-        context: ArchiveContext([Launch.application, "main", "launch"]))
-      launch.markerBytes? += [UInt8(number), 0, 0, 0] + marker.version.mac.prefix(4).reversed()
-      let report = try await launch.keeper().restore(into: [Screens().root])
-      let paths = report.problems.map(\.path.description)
-      switch number {
-      case 0: XCTAssertEqual(report.outcome, .crashed(setAsideAt: launch.crashedLocation))
-      case 1: XCTAssertEqual(paths, ["root"])
-      case 2: XCTAssertEqual(paths, ["root/group"])
-      case 3: XCTAssertEqual(paths, ["root/group/bad"])
-      default: XCTAssertEqual(paths, ["root/good"])
-      }
-    }
-  }
-  #endif
 }

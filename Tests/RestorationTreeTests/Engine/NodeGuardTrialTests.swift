@@ -295,21 +295,6 @@ final class NodeGuardTrialTests: NodeGuardTestCase {
   }
 
   // The new core keeps the element, and makes no copy of the state.
-  #if !RESTORATION_NEXT
-  func testACopyThatIsPutBackIsRestoredWhole() async throws {
-    try await save()
-    for _ in 1...2 { try await crash(in: \.bad) }
-    let keeper = try launch.keeper()
-    _ = try await keeper.restore(into: [Screens().root])
-    _ = try await keeper.save([Screens("new").root])
-    let copy = try await keeper.setAsideStates().first
-    try await keeper.putBack(try XCTUnwrap(copy))
-    let screens = Screens()
-    let report = try await keeper.restore(into: [screens.root])
-    XCTAssertEqual(report.problems, [])
-    XCTAssertEqual(screens.bad.value, "saved")
-  }
-  #else
   func testALeftOutNodeHasItsStateThoughNoCopyIsMadeOfTheWholeOne() async throws {
     try await save()
     for _ in 1...2 { try await crash(in: \.bad) }
@@ -322,5 +307,4 @@ final class NodeGuardTrialTests: NodeGuardTestCase {
     XCTAssertEqual(try stored.value, "new")
     XCTAssertEqual(try stored.kept.map { try $0.state?.decode(forKey: "value") }, ["saved"])
   }
-  #endif
 }

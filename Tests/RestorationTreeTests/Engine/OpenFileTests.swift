@@ -19,7 +19,6 @@ final class OpenFileTests: XCTestCase {
       .map { String($0.dropFirst(prefix.count).dropLast(".rka".count)) }.sorted()
   }
 
-  #if RESTORATION_NEXT
   // A keeper has one file, with all its windows.
   func testAStateHasOneOpenFileFromItsFirstCallToItsEnd() async throws {
     let directory = try TemporaryDirectory()
@@ -50,42 +49,5 @@ final class OpenFileTests: XCTestCase {
     }
     XCTAssertEqual(try openStates(in: directory), [])
   }
-  #else
-  func testOnlyTheEightStatesThatWereSavedLastHaveAnOpenFile() async throws {
-    let directory = try TemporaryDirectory()
-    let keys = MemoryKeyProvider()
-    let keepers = try (10...21).map { number in
-      try StateKeeper(
-        application: Launch.application, name: "state\(number)",
-        directory: FileStateDirectory(path: directory.child("states")), keys: keys)
-    }
-    let nodes = keepers.map { _ in TestNode("a") }
-    func save(_ place: Int, _ value: String) async throws {
-      nodes[place].value = value
-      let report = try await keepers[place].save([nodes[place]])
-      XCTAssertGreaterThan(report.writtenByteCount, 0)
-    }
-    for place in keepers.indices { try await save(place, "first") }
-    XCTAssertEqual(try openStates(in: directory), (14...21).map { "state\($0)" })
-    // One that is open is used again, so another one is the oldest.
-    try await save(4, "second")
-    try await save(0, "second")
-    XCTAssertEqual(
-      try openStates(in: directory), ["state10", "state14"] + (16...21).map { "state\($0)" })
-    // Those that were closed go on all the same.
-    for place in keepers.indices { try await save(place, "third") }
-    for keeper in keepers { await keeper.close() }
-    XCTAssertEqual(try openStates(in: directory), [])
-    for number in 10...21 {
-      let node = TestNode("a")
-      let again = try StateKeeper(
-        application: Launch.application, name: "state\(number)",
-        directory: FileStateDirectory(path: directory.child("states")), keys: keys)
-      _ = try await again.restore(into: [node])
-      await again.close()
-      XCTAssertEqual(node.value, "third")
-    }
-  }
-  #endif
 }
 #endif

@@ -8,7 +8,6 @@ import XCTest
 final class StatusTests: XCTestCase {
   private let launch = Launch()
 
-  #if RESTORATION_NEXT
   private let delegateIsGone = RestorationStatus.notRestored(.delegateGone)
   private let wasDeclined = RestorationStatus.notRestored(.declined)
   private func hasCrashed(_ location: String?) -> RestorationStatus {
@@ -16,17 +15,6 @@ final class StatusTests: XCTestCase {
   }
   private let nothing = (restored: "Nothing restored: ", saved: "Nothing restored: ")
   private let (goOn, gate) = ("go on", "the gate")
-  #else
-  private let delegateIsGone = RestorationStatus.delegateGone
-  private let wasDeclined = RestorationStatus.declined
-  private func hasCrashed(_ location: String?) -> RestorationStatus {
-    .crashed(setAsideAt: location)
-  }
-  private let nothing = (
-    restored: "Nothing was restored, because ", saved: "Nothing is saved or restored, because "
-  )
-  private let (goOn, gate) = ("save and restore", "the restore gate")
-  #endif
 
   private func check(
     _ keeper: StateKeeper, _ status: RestorationStatus, isActive: Bool, _ sentence: String,

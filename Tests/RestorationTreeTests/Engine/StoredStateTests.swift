@@ -46,12 +46,8 @@ final class StoredStateTests: XCTestCase {
   func testEveryVersionThatWasEverStoredIsMigrated() async throws {
     for version in 1...GoldenScreen.version {
       let store = MemoryStateDirectory()
-      #if RESTORATION_NEXT
       // The files of the new core are written when the old one goes.
       store.memory(named: "main").bytes = try await written(version)
-      #else
-      store.memory(named: "main").bytes = Array(try Data(contentsOf: file(version)))
-      #endif
       let keeper = try keeper(store)
       let screens = screens()
       var facts: [String?] = []

@@ -141,15 +141,7 @@ final class TornStateTests: XCTestCase {
       _ = try await keeper.restore(into: [root])
       root.value = "fourth"
       _ = try await keeper.save([root])
-      #if RESTORATION_NEXT
       XCTAssertEqual(launch.setAside, [kept])
-      #else
-      let storage = launch.store.memory(named: "main")
-      let generations = try storage.generations().map { archive in
-        try archive.storage.open().map { try $0.read(at: 0, count: $0.byteCount) }
-      }
-      XCTAssertEqual(isTorn ? storage.setAsideBytes : generations.compactMap(\.self), [kept])
-      #endif
       XCTAssertEqual(try launch.storedRecords()?["root"]?.value, "fourth")
     }
   }

@@ -91,38 +91,10 @@ final class TurnQueueTests: XCTestCase {
     XCTAssertEqual(told, ["overtakes", "inner begins", "inner ends"])
     XCTAssertNil(queue.running)
   }
-
-  #if !RESTORATION_NEXT
-  // Windows have the queue of their keeper, and wait for a turn.
-  func testWhoWaitsForAnIdleQueueWaitsForAllTurnsAndForNobodyElseWhoDoes() async throws {
-    await queue.idle()
-    let tasks = [call("first"), call("second")]
-    try await waitUntil("the first one runs") { told == ["first begins"] }
-    let waits = (0..<3).map { _ in
-      Task { @MainActor in
-        await queue.idle()
-        XCTAssertNil(queue.running)
-        told.append("idle")
-        // Each waits again, as the others may.
-        await queue.idle()
-      }
-    }
-    await Task.yield()
-    let third = call("third")
-    for task in tasks + [third] { try await task.value }
-    for wait in waits { await wait.value }
-    XCTAssertEqual(
-      told,
-      ["first", "second", "third"].flatMap { ["\($0) begins", "\($0) ends"] }
-        + Array(repeating: "idle", count: 3))
-  }
-  #endif
 }
 
-#if RESTORATION_NEXT
 extension TurnQueue {
   fileprivate func overtake(_ kind: Kind, _ body: () -> Void) async {
     await run(kind, overtaking: true) { body() }
   }
 }
-#endif

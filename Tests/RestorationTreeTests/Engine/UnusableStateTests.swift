@@ -270,11 +270,7 @@ final class UnusableStateTests: XCTestCase {
 
   private func kept(_ report: PreservationReport, _ directory: TemporaryDirectory) throws -> [UInt8]
   {
-    #if RESTORATION_NEXT
     try directory.bytes(of: "state/main.history/\(XCTUnwrap(report.setAside))")
-    #else
-    Array(try Data(contentsOf: URL(filePath: try XCTUnwrap(report.setAside))))
-    #endif
   }
 
   func testAStateThatSomebodyPutThereIsKept() async throws {

@@ -1,4 +1,3 @@
-#if RESTORATION_NEXT
 import ArchiveCodec
 import Foundation
 import RestorationInspection
@@ -345,4 +344,3 @@ extension RecordBuilder {
     }
   }
 }
-#endif

@@ -1,4 +1,3 @@
-#if RESTORATION_NEXT
 import ArchiveCodec
 import Foundation
 import RestorationInspection
@@ -138,4 +137,3 @@ final class KeptInspectionTests: XCTestCase {
     XCTAssertEqual(launch.storedBytes, before)
   }
 }
-#endif

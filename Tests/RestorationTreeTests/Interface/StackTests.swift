@@ -145,11 +145,6 @@ final class StackTests: XCTestCase {
     XCTAssertEqual(
       saved.entries.map(\.path.description), ["nav", "nav/a", "nav/∅", "nav/c", "nav/d"])
     XCTAssertEqual(saved.outcome(of: "nav/∅"), .noIdentifier)
-    #if !RESTORATION_NEXT
-    let gap = RestorationPath(["nav", ""])
-    XCTAssertEqual(
-      saved.entries.map(\.notes), [[], [], [], [.aboveGap(gap)], [.aboveGap(gap)]])
-    #endif
     // What the user had in hand comes back, though lower.
     let stack = TestStack("nav")
     _ = try await launch.keeper().restore(into: [stack])

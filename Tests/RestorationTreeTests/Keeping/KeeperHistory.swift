@@ -4,11 +4,7 @@ import TestSupport
 
 enum KeeperOperation: CaseIterable {
   case save, saveUnread, discard, putBack, decline, close, launch
-  #if RESTORATION_NEXT
   case endNow, restoreLate, launchOtherVersion, exchangeKey
-  #else
-  case saveEverything
-  #endif
 }
 
 /// A short life of an app with one state, and a state that was set aside.
@@ -20,13 +16,11 @@ final class KeeperHistory: ShortHistory<KeeperOperation> {
   /// The state that was put back last; nil if none was.
   private var numberPutBack: Int?
   private var version = 1
-  #if RESTORATION_NEXT
   private var hasRestored = false
   /// The key that was exchanged for another one, until the state is said to be sealed with that.
   private var formerKey: ArchiveKey?
   /// The moments that only a former key opens.
   private var foreignMoments: Set<String> = []
-  #endif
 
   required init(
     _ operations: [KeeperOperation], after whole: ShortHistory<KeeperOperation>?
@@ -39,10 +33,8 @@ final class KeeperHistory: ShortHistory<KeeperOperation> {
     // Soon too many for a journal, so the file is rewritten, too.
     let owner = try SurvivalOwner(
       process, keys: keys, version: version, ArchiveLimits(symbolCount: 1 << 16, commitCount: 3))
-    #if RESTORATION_NEXT
     owner.keeper.policy.historyBound.counts[.session] = 2
     hasRestored = false
-    #endif
     self.owner = owner
     return owner
   }
@@ -75,14 +67,10 @@ final class KeeperHistory: ShortHistory<KeeperOperation> {
     case .launch:
       finish(.kill)
       await launchArmed()
-    #if RESTORATION_NEXT
     case .endNow: try await endNow()
     case .restoreLate: try await restoreLate()
     case .launchOtherVersion: try await launchOtherVersion()
     case .exchangeKey: try await exchangeKey()
-    #else
-    case .saveEverything: try await save { try await $0.keeper.saveEverything([$0.root]) }
-    #endif
     }
   }
 
@@ -138,11 +126,7 @@ final class KeeperHistory: ShortHistory<KeeperOperation> {
   }
 
   private func putBack() async throws {
-    #if RESTORATION_NEXT
     let last = try await owner?.keeper.history().last { !foreignMoments.contains($0.id) }
-    #else
-    let last = try await owner?.keeper.setAsideStates().last
-    #endif
     guard let owner, let last else { return }
     if isArmed, let expected { log.attempt(again: expected) }
     arm()
@@ -156,7 +140,6 @@ final class KeeperHistory: ShortHistory<KeeperOperation> {
     check(report, number)
   }
 
-  #if RESTORATION_NEXT
   private func endNow() async throws {
     let (owner, number) = try change()
     arm()
@@ -215,14 +198,12 @@ final class KeeperHistory: ShortHistory<KeeperOperation> {
     formerKey = nil
     foreignMoments = Set(try await owner?.keeper.history().map(\.id) ?? [])
   }
-  #endif
 
   // MARK: Launches
 
   override func launch() async throws {
     let owner = try newOwner()
     arm()
-    #if RESTORATION_NEXT
     do {
       try await restore(owner)
     } catch let error as RestorationError where error.archive?.code == .wrongKey {
@@ -233,17 +214,12 @@ final class KeeperHistory: ShortHistory<KeeperOperation> {
       process = disk.process()
       try await restore(try newOwner())
     }
-    #else
-    try await restore(owner)
-    #endif
   }
 
   private func restore(_ owner: SurvivalOwner) async throws {
     let (report, number) = try await owner.restore()
     if !process.hasEnded { check(report, number.flatMap { Int($0) }) }
-    #if RESTORATION_NEXT
     hasRestored = true
-    #endif
   }
 
   private func check(_ report: RestorationReport, _ number: Int?) {

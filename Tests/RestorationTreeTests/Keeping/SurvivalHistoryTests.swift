@@ -189,14 +189,7 @@ private final class SurvivalHistory {
     counts.saves += 1
     var what = "\(log.name): save \(number)\(everything ? " of everything" : "")"
     do throws(RestorationError) {
-      #if RESTORATION_NEXT
       let report = try await owner.keeper.save([owner.root])
-      #else
-      let report =
-        everything
-        ? try await owner.keeper.saveEverything([owner.root])
-        : try await owner.keeper.save([owner.root])
-      #endif
       let hasFailed = owner.process.disarm()
       if owner.process.hasEnded {
         what += ", crashed"

@@ -55,25 +55,6 @@ final class ChangeAttackTests: ChangeTestCase {
   }
 
   // The new core has no save of everything.
-  #if !RESTORATION_NEXT
-  func testThePathsInAReportAreThoseOfTheTreeWhenEverythingIsAskedAfterAll() async throws {
-    let keeper = try launch.keeper()
-    let root = TrackedNode("root")
-    let (page, deep) = (TrackedNode("page"), TrackedNode("deep"))
-    (root.below, page.below) = ([page], [deep])
-    _ = try await keeper.save([root])
-    let stack = TrackedStack("stack")
-    (stack.below, root.below) = ([TrackedNode("page"), page], [stack])
-    _ = try await keeper.save([root])
-    // The rows of these come before that of the stack, and their paths were asked for.
-    stack.below.removeFirst()
-    let twice = TrackedNode("twice")
-    deep.below = Array(repeating: twice, count: 9)
-    let report = try await keeper.save([root])
-    let everything = try await keeper.saveEverything([root])
-    XCTAssertEqual(Set(report.entries.map(\.path)), Set(everything.entries.map(\.path)))
-  }
-  #endif
 
   func testASaveOfChangesTakesAsManyNodesAsASaveOfEverything() async throws {
     let keeper = try launch.keeper()

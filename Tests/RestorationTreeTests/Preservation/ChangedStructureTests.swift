@@ -305,58 +305,8 @@ final class ChangedStructureTests: ChangeTestCase {
   }
 
   // In the new core a node stays below who has referred to it first, until that one lets go of it.
-  #if !RESTORATION_NEXT
-  func testANodeLiesBelowTheFirstThatRefersToItWhenTheOrderChanges() async throws {
-    let keeper = try launch.keeper()
-    let (root, nodes) = try await savedTree(with: keeper)
-    let detached = TrackedNode("detached")
-    nodes[0].references = [detached]
-    nodes[1].references = [detached]
-    _ = try await keeper.save([root])
-    XCTAssertTrue(try launch.storedPaths().contains("root/n0/detached"))
-    root.below = [nodes[1], nodes[0]]
-    _ = try await keeper.save([root])
-    XCTAssertTrue(try launch.storedPaths().contains("root/n1/detached"))
-    try await assertStoredAsAWhole([root])
-  }
-  #endif
 
   // In the new core a node stays below who has referred to it first, until that one lets go of it.
-  #if !RESTORATION_NEXT
-  func testANodeThatMovesBelowAReferenceLiesBelowTheFirstThatReachesIt() async throws {
-    // Whether it was contained before, whether one below it is referred to, and whether the node
-    // that refers to it is asked, too.
-    let choices = [false, true]
-    for wasContained in choices {
-      for isDeep in choices {
-        for isTold in choices {
-          let keeper = try launch.keeper()
-          let (root, nodes) = try await savedTree(4, with: keeper)
-          let (first, second) = (TrackedNode("first"), TrackedNode("second"))
-          let (moved, inner) = (TrackedNode("moved"), TrackedNode("inner"))
-          let before = wasContained ? nodes[3] : first
-          moved.below = [inner]
-          before.below = [moved]
-          nodes[0].references = [first]
-          nodes[1].references = [isDeep ? inner : moved]
-          nodes[2].references = [second]
-          _ = try await keeper.save([root])
-          XCTAssertTrue(
-            try launch.storedPaths().contains(
-              "root/\(wasContained ? "n3" : "n0/first")/moved/inner"))
-          before.below = []
-          second.below = [moved]
-          if isTold { nodes[1].value = "changed" }
-          _ = try await keeper.save([root])
-          XCTAssertTrue(try launch.storedPaths().contains("root/n1/\(isDeep ? "inner" : "moved")"))
-          try await assertStoredAsAWhole([root])
-          try await keeper.discardState()
-          await keeper.close()
-        }
-      }
-    }
-  }
-  #endif
 
   func testAViewIsAskedAtEverySaveBelowANodeThatIsNot() async throws {
     let keeper = try launch.keeper()
@@ -396,20 +346,6 @@ final class ChangedStructureTests: ChangeTestCase {
   }
 
   // In the new core a node stays below who has referred to it first, until that one lets go of it.
-  #if !RESTORATION_NEXT
-  func testANodeBelowOneThatOnlyAReferenceReachesLiesBelowWhoRefersToItBefore() async throws {
-    let keeper = try launch.keeper()
-    let (first, second) = (TrackedNode("first"), TrackedNode("second"))
-    let (referred, inner) = (TrackedNode("referred"), TrackedNode("inner"))
-    referred.below = [inner]
-    second.references = [referred]
-    _ = try await keeper.save([first, second])
-    first.references = [inner]
-    _ = try await keeper.save([first, second])
-    XCTAssertTrue(try launch.storedPaths().contains("first/inner"))
-    try await assertStoredAsAWhole([first, second])
-  }
-  #endif
 
   func testANodeComesOutOfAWrapperThatGoesAndContainsItStill() async throws {
     for isNear in [true, false] {

@@ -58,11 +58,7 @@ final class CoreModelTests: XCTestCase {
     private var duplicates: Set<Int> = []
     private var names: Set<Name> = []
     private var linesOfExcluded: [Int: Int] = [:]
-    #if RESTORATION_NEXT
     private let isNext = true
-    #else
-    private let isNext = false
-    #endif
     private var stack: [Visit] = []
     private var referrals: [(node: Int, referrer: Int, path: RestorationPath)] = []
 
@@ -153,17 +149,8 @@ final class CoreModelTests: XCTestCase {
       }
       linesOfExcluded[visit.node] = lines.count
       let own: Outcome = visit.path.identifier == "" ? .noIdentifier : .duplicate
-      #if RESTORATION_NEXT
       // What lies below has no line, and is stored if a reference leads there.
       lines.append((visit.path, own))
-      #else
-      lines.append((visit.path, visit.path == gap ? own : .excluded(by: gap)))
-      let below = shape.children[visit.node] + [shape.presented[visit.node]].compactMap(\.self)
-      stack += below.reversed().map { node in
-        Visit(
-          node: node, path: visit.path.appending(shape.identifiers[node] ?? ""), gap: gap)
-      }
-      #endif
     }
   }
 

@@ -29,24 +29,6 @@ final class CoreWalkTests: XCTestCase {
     XCTAssertEqual(try launch.storedPaths(), ["stack", "stack/page", "stack/page[1]"])
   }
 
-  #if !RESTORATION_NEXT
-  func testWhatIsLeftOutBelowANodeThatAReferencePlacesHasThePathOfTheLeavingOut() async throws {
-    let inner = TestNode(nil)
-    let screen = TestNode("screen", children: [inner])
-    let first = TestNode("first")
-    first.onEncode = { $0.encode(screen, forKey: "screen") }
-    let report = try await launch.keeper().save([first, TestNode(nil, children: [screen])])
-    XCTAssertEqual(
-      report.entries.map { "\($0.path) \($0.outcome)" },
-      [
-        "first \(PreservationReport.NodeOutcome.saved)",
-        "∅ \(PreservationReport.NodeOutcome.noIdentifier)",
-        "∅/screen/∅ \(PreservationReport.NodeOutcome.excluded(by: RestorationPath([""])))",
-        "screen \(PreservationReport.NodeOutcome.saved)",
-      ])
-  }
-  #endif
-
   func testANodeThatContainsItselfKeepsItsViews() async throws {
     func makeNode(_ value: String?) -> (TestNode, TestView) {
       let view = TestView("view", value: value)

@@ -23,12 +23,10 @@ extension KeptByNodeTests {
     StateKeeper, TestNode
   ) {
     let keeper = try launch.keeper()
-    #if RESTORATION_NEXT
     // A state that was kept is offered first.
     node.onDecode = { [weak node, away] in
       if node?.value == "one" { try Self.keep($0, because: away) }
     }
-    #endif
     _ = try await keeper.restore(into: [node])
     node.onDecode = nil
     XCTAssertEqual(node.value, "two")
@@ -53,9 +51,6 @@ extension KeptByNodeTests {
     let report = try await later.restore(into: [last])
     XCTAssertEqual(last.value, "one")
     XCTAssertEqual(report.kept.map(\.path.description), ["editor"])
-    #if !RESTORATION_NEXT
-    XCTAssertEqual(report.kept.map(\.reason), [.laterStateRestored])
-    #endif
     last.value = "one and more"
     let saved = try await later.save([last])
     XCTAssertEqual(saved.kept.count, 1)

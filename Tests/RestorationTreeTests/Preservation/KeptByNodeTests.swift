@@ -10,11 +10,7 @@ final class KeptByNodeTests: XCTestCase {
 
   /// Lets a node keep its state, which its decoding calls last.
   nonisolated static func keep(_ coder: StateDecoder, because reason: String) throws {
-    #if RESTORATION_NEXT
     throw Kept(description: reason)
-    #else
-    coder.keep(because: reason)
-    #endif
   }
 
   private struct Kept: Error, CustomStringConvertible {
@@ -23,11 +19,7 @@ final class KeptByNodeTests: XCTestCase {
 
   /// The outcome of a node that is there and keeps its state.
   private func kept(_ reason: String) -> RestorationReport.NodeOutcome {
-    #if RESTORATION_NEXT
     .decodeFailed(by: .existing, reason)
-    #else
-    .kept(by: .existing, reason)
-    #endif
   }
 
   /// The value that is stored of the editor, then those that are kept beside it.
@@ -77,12 +69,7 @@ final class KeptByNodeTests: XCTestCase {
     let (keeper, node, report) = try await launchKeeping()
     XCTAssertEqual(report.outcome(of: "editor"), kept(away))
     XCTAssertTrue("\(report)".contains(away), "\(report)")
-    #if RESTORATION_NEXT
     XCTAssertEqual(report.problems.map(\.path.description), ["editor"])
-    #else
-    XCTAssertEqual(report.problems, [])
-    XCTAssertEqual(report.kept.map(\.reason), [kept(away)])
-    #endif
     XCTAssertEqual(try values(), ["draft"])
 
     let save = try await keeper.save([node])
@@ -112,7 +99,6 @@ final class KeptByNodeTests: XCTestCase {
     XCTAssertEqual(next.kept, [])
   }
 
-  #if RESTORATION_NEXT
   func testWhatTheNodeSaysMeanwhileIsSavedBesideAndTheDraftIsOfferedFirstInLaterLaunches()
     async throws
   {
@@ -143,32 +129,6 @@ final class KeptByNodeTests: XCTestCase {
     XCTAssertEqual(value, "draft and more")
     XCTAssertEqual(next.kept.map(\.path.description), ["editor"], "what the draft has replaced")
   }
-  #else
-  func testWhatTheNodeSaysMeanwhileIsSavedBesideAndTheDraftIsOfferedInLaterLaunches() async throws {
-    try await saveDraft()
-    let (keeper, node, _) = try await launchKeeping()
-    node.value = "typed meanwhile"
-    _ = try await keeper.save([node])
-
-    let second = try launch.keeper()
-    let later = TestNode("editor")
-    let report = try await second.restore(into: [later])
-    XCTAssertEqual(later.value, "typed meanwhile")
-    XCTAssertEqual(report.kept.map(\.reason), [.kept(by: .existing, away)])
-    _ = try await second.save([later])
-
-    let third = try launch.keeper()
-    let last = TestNode("editor")
-    _ = try await third.restore(into: [last])
-    let late = try await third.restore(late: last)
-    XCTAssertEqual(late.outcome(of: "editor"), .restored(by: .existing))
-    XCTAssertEqual(last.value, "draft")
-    _ = try await third.save([last])
-    let (value, next) = try await stored()
-    XCTAssertEqual(value, "draft")
-    XCTAssertEqual(next.kept.map(\.reason), [.laterStateRestored], "what the draft has replaced")
-  }
-  #endif
 
   func testAStateIsKeptOnWithItsNewReasonUntilItCanBeApplied() async throws {
     for saysMore in [false, true] {
@@ -225,11 +185,7 @@ final class KeptByNodeTests: XCTestCase {
         try Self.keep(coder, because: away)
         return nil
       }
-      #if RESTORATION_NEXT
       let kept = RestorationReport.NodeOutcome.factoryFailed(.restorationClass, away)
-      #else
-      let kept = RestorationReport.NodeOutcome.kept(by: nil, away)
-      #endif
       let root = TestNode("root")
       let report = try await keeper.restore(into: [root])
       XCTAssertEqual(report.outcome(of: "root/editor"), kept)
@@ -245,25 +201,6 @@ final class KeptByNodeTests: XCTestCase {
     _ = try await keeper.restore(late: back, below: root)
     XCTAssertEqual([back.value, below.value], ["draft", "below"])
   }
-
-  #if !RESTORATION_NEXT
-  func testACoderOfAContainerKeepsTheStateOfItsNode() async throws {
-    let saved = TestNode("editor", value: "draft")
-    saved.onEncode = {
-      $0.encodeContainer(forKey: "box") {
-        $0.encodeContainer(forKey: "inner") { $0.encode(1, forKey: "number") }
-      }
-    }
-    _ = try await launch.keeper().save([saved])
-    let keeper = try launch.keeper()
-    let node = TestNode("editor")
-    node.onDecode = { [away] in
-      try $0.container(forKey: "box")?.container(forKey: "inner")?.keep(because: away)
-    }
-    let report = try await keeper.restore(into: [node])
-    XCTAssertEqual(report.outcome(of: "editor"), .kept(by: .existing, away))
-  }
-  #endif
 
   func testAViewKeepsItsState() async throws {
     let saved = TestNode("editor")
@@ -285,24 +222,6 @@ final class KeptByNodeTests: XCTestCase {
     _ = try await launch.keeper().restore(into: [again])
     XCTAssertEqual(next.value, "typed")
   }
-
-  #if !RESTORATION_NEXT
-  func testACoderThatIsUsedAfterItsCallKeepsNothing() async throws {
-    try await saveDraft()
-    let keeper = try launch.keeper()
-    let node = TestNode("editor")
-    var coder: StateDecoder?
-    node.onDecode = { coder = $0 }
-    node.onFinished = { coder?.keep(because: "late") }
-    _ = try await keeper.restore(into: [node])
-    coder?.keep(because: "later")
-    node.value = "new"
-    _ = try await keeper.save([node])
-    let (value, report) = try await stored()
-    XCTAssertEqual(value, "new")
-    XCTAssertEqual(report.kept, [])
-  }
-  #endif
 
   func testAStateThatIsGivenUpIsGoneFromTheNextSave() async throws {
     for saysMore in [false, true] {
@@ -338,12 +257,10 @@ final class KeptByNodeTests: XCTestCase {
         }
       ])
     let node = TestNode("editor")
-    #if RESTORATION_NEXT
     // A state that was kept is offered first.
     node.onDecode = { [weak node, away] in
       if node?.value == "migrated draft" { try Self.keep($0, because: away) }
     }
-    #endif
     _ = try await keeper.restore(into: [node])
     node.onDecode = nil
     XCTAssertEqual(node.value, "migrated typed meanwhile")
@@ -361,16 +278,10 @@ final class KeptByNodeTests: XCTestCase {
     let keeper = try launch.keeper(delegate: next)
     let node = TestNode("editor")
     let report = try await keeper.restore(into: [node])
-    #if RESTORATION_NEXT
     XCTAssertEqual(report.entries.first?.outcome, .decodeFailed(by: .delegate, away))
     _ = try await keeper.save([node])
     let kept = try XCTUnwrap(try launch.storedRecords()).keptOfApplication
     XCTAssertEqual(try kept.map { try $0.state?.decode(forKey: "value") }, ["app"])
-    #else
-    XCTAssertTrue(report.notes.contains(.applicationKept(away)))
-    let save = try await keeper.save([node])
-    XCTAssertNotNil(save.setAside)
-    #endif
   }
 }
 

@@ -68,34 +68,6 @@ final class KeptCrossingTests: XCTestCase {
   }
 
   // In the new core what only references reach stays, kept, while anything is kept: see ReferredTests.
-  #if !RESTORATION_NEXT
-  func testWhatOnlyKeptReferencesReachGoesWithItsObject() async throws {
-    for isObject in [false, true] {
-      let launch = Launch()
-      let before = try self.keeper(launch)
-      let (u, n0, o0) = (Screen("u", "kept"), Screen("n", "doc"), TrackedObject("o"))
-      before.registerObject(o0, restorationIdentifier: "object")
-      u.friend = isObject ? o0 : n0
-      _ = try await before.save([Screen("root", nil, [Screen("t", nil, [u]), n0, Screen("z")])])
-      let keeper = try self.keeper(launch)
-      var object: TrackedObject? = TrackedObject(nil)
-      if let object { keeper.registerObject(object, restorationIdentifier: "object") }
-      var n: Screen? = Screen("n")
-      let (t, z) = (Screen("t"), Screen("z"))
-      let root = Screen("root", nil, [t] + [n].compactMap { $0 } + [z])
-      _ = try await keeper.restore(into: [root])
-      _ = try await keeper.save([root])
-      root.below = [t, z]
-      _ = try await keeper.save([root])  // for an undo somebody still has n
-      (n, object) = (nil, nil)
-      z.value = "new"
-      _ = try await keeper.save([root])
-      XCTAssertEqual(try launch.storedPaths(), ["root", "root/t", "root/t/u", "root/z"])
-      _ = try await keeper.saveEverything([root])
-      XCTAssertEqual(try launch.storedPaths(), ["root", "root/t", "root/t/u", "root/z"])
-    }
-  }
-  #endif
 
   func testASilentChangeIsFoundWhileSomethingIsKept() async throws {
     for isKept in [false, true] {
@@ -112,12 +84,6 @@ final class KeptCrossingTests: XCTestCase {
       node.value = "silent"
       _ = try await keeper.save([root])
       XCTAssertEqual(try launch.storedRecords()?["root/n"]?.value, "")
-      #if !RESTORATION_NEXT
-      let whole = try await keeper.saveEverything([root])
-      XCTAssertEqual(
-        whole.entries.first { $0.path.description == "root/n" }?.notes, [.notInvalidated],
-        "kept: \(isKept)")
-      #endif
       node.value = "silent again"
       var heard: [[String]] = []
       keeper.hearProblems { heard.append($0) }
@@ -127,38 +93,6 @@ final class KeptCrossingTests: XCTestCase {
   }
 
   // In the new core an element goes with what is kept below it.
-  #if !RESTORATION_NEXT
-  func testAStateThatIsBackDeepBelowIsListedAndBounded() async throws {
-    for byteCount in [nil, 100] {
-      let launch = Launch()
-      let newer = Versioned("v", String(repeating: "n", count: 1000))
-      _ = try await self.keeper(launch, version: 2).save([
-        Screen("root", nil, [Screen("m", nil, [newer])])
-      ])
-      let keeper = try self.keeper(launch)
-      let v = Versioned("v")
-      let m = Screen("m", nil, [v])
-      let root = Screen("root", nil, [m])
-      _ = try await keeper.restore(into: [root])
-      v.value = "older"
-      let first = try await keeper.save([root])
-      XCTAssertEqual(first.kept.map(\.path.description), ["root/m/v"])
-      root.below = []
-      keeper.policy.keptBound = KeptBound(byteCount: byteCount)
-      let without = try await keeper.saveEverything([root])
-      XCTAssertEqual(without.kept, [])
-      root.below = [m]
-      let back = try await keeper.save([root])
-      let count = try launch.storedRecords()?["root/m/v"]?.kept.count
-      XCTAssertEqual(count, byteCount == nil ? 1 : 0)
-      XCTAssertEqual(back.kept.count, byteCount == nil ? 1 : 0)
-      launch.now += 400 * 24 * 60 * 60
-      root.value = "later"
-      _ = try await keeper.save([root])
-      XCTAssertEqual(try launch.storedRecords()?["root/m/v"]?.kept.count, 0)
-    }
-  }
-  #endif
 
   func testAStateThatWentWithItsNodeIsNotListed() async throws {
     let launch = Launch()

@@ -113,17 +113,11 @@ final class KeptNodesTests: XCTestCase {
     // The object claims what is kept of the other one, and has the same below itself.
     node.restorationIdentifier = "second"
     let report = try await keeper.save([root])
-    #if RESTORATION_NEXT
     // The other one stays under a number of its own.
     XCTAssertEqual(
       try launch.storedPaths(),
       ["root", "root/second", "root/second/c", "root/second[1]", "root/second[1]/c"])
     XCTAssertEqual(report.outcome(of: "root/second/c"), .keptAsStored)
-    #else
-    XCTAssertEqual(try launch.storedPaths(), ["root", "root/second", "root/second/c"])
-    XCTAssertEqual(
-      report.entries.map(\.outcome), [.saved, .saved, .replaced, .keptAsStored, .replaced])
-    #endif
     let late = TestNode("c")
     let lateReport = try await keeper.restore(late: late, below: node)
     XCTAssertEqual(lateReport.outcome, .restored)
@@ -446,16 +440,9 @@ final class KeptNodesTests: XCTestCase {
         "root/a/below/field (TestView): not back, root/a/below above it is not back\(kept)",
       ])
     let saved = try await keeper.save([back])
-    #if RESTORATION_NEXT
     XCTAssertEqual(saved.outcome(of: "root/a"), .keptAsStored)
     XCTAssertEqual(saved.kept.map(\.path.description), ["root/a"])
     XCTAssertEqual(saved.kept.map(\.reason), [.factoryFailed(.restorationClass, "Failure")])
-    #else
-    XCTAssertEqual(
-      saved.entries.last { $0.path.description == "root/a" }?.description,
-      "root/a (SpecialTestNode): kept as it is stored; at the restore: not back, made by what is"
-        + " registered for it threw: Failure")
-    #endif
   }
 
   func testInADeepTreeThatIsBuiltLaterEveryNodeTakesThePlaceOfAKeptOne() async throws {

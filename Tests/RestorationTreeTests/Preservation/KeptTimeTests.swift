@@ -191,28 +191,6 @@ final class KeptTimeTests: XCTestCase {
   }
 
   // A record of the old core; the new one has others, see HostileDocumentTests.
-  #if !RESTORATION_NEXT
-  func testKeysThatANewerLibraryAddsToANodeAreIgnored() async throws {
-    let key = try XCTUnwrap(try launch.keys.key(creating: true))
-    let builder = RecordBuilder()
-    try builder.append(record: 2) { $0.encodeReferences(to: [3], forKey: "roots") }
-    try builder.append(record: 3) { encoder in
-      encoder.encodeContainer(forKey: "node") { node in
-        node.encode("a", forKey: "identifier")
-        node.encode(name: "TestNode", forKey: "class")
-        node.encode(Date(), forKey: "addedByANewerLibrary")
-      }
-      encoder.encodeContainer(forKey: "state") { $0.encode("typed", forKey: "value") }
-    }
-    _ = try Archive.write(
-      try builder.finish(), to: launch.store.memory(named: "main"), key: key,
-      context: ArchiveContext([Launch.application, "main"]))
-    let node = TestNode("a")
-    let report = try await keeper().restore(into: [node])
-    XCTAssertEqual(report.problems, [])
-    XCTAssertEqual(node.value, "typed")
-  }
-  #endif
 
   func testAFirstSaveByAClockThatWasNotSetYetDoesNotCount() async throws {
     let earliest = Date(timeIntervalSince1970: 1_767_225_600)

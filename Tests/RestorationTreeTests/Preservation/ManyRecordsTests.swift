@@ -87,32 +87,6 @@ final class ManyRecordsTests: XCTestCase {
   }
 
   // In the new core the library's keys stand in one record for all that is below a node.
-  #if !RESTORATION_NEXT
-  func testTheKeysOfTheLibraryAreShortHoweverManyTheAppHas() async throws {
-    let delegate = TestDelegate()
-    delegate.onWillEncode = { coder in
-      for number in 0..<200 { coder.encode(number, forKey: "key \(number)") }
-    }
-    let list = TestList("list", rows: ["row"])
-    list.firstVisibleIndexPath = IndexPath(index: 0)
-    let root = TestStack("root", children: [TestNode("page"), TestNode("page"), list])
-    root.restorationPresented = TestNode("sheet")
-    _ = try await launch.keeper(delegate: delegate).save([root])
-    let archive = try XCTUnwrap(try launch.archive())
-    var symbols: [String: UInt32] = [:]
-    for record in try archive.readAll() where record.identifier > 1 {
-      let record = try record.content.get()
-      let parts = [try record.container(forKey: "node"), try record.container(forKey: "builtIn")]
-      for values in [record] + parts.compactMap(\.self) {
-        for key in values.keys { symbols[key] = try XCTUnwrap(values.symbol(of: key), key) }
-      }
-    }
-    let rare = ["siblingIndex", "presented", "firstVisibleIndexPath"]
-    XCTAssertEqual(rare.filter { symbols[$0] == nil }, [])
-    // A key of a lower number takes one byte.
-    XCTAssertEqual(symbols.filter { $0.value >= 64 }, [:])
-  }
-  #endif
 
   func testWhatAHookRegistersCountsForTheElementsAfterIt() async throws {
     func node(_ identifier: String, _ maker: any NodeRestoration.Type) -> TestNode {

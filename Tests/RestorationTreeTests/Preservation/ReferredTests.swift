@@ -352,7 +352,6 @@ final class ReferredTests: ChangeTestCase {
     XCTAssertEqual(try value(of: "root/b/moving/plain"), "now")
   }
 
-  #if RESTORATION_NEXT
   func testWhatIsTakenOutOfTheTreeStaysBelowAKeptNodeThatRefersToIt() async throws {
     let (away, other, friend) = (TrackedNode("away"), TrackedNode("other"), TrackedNode("friend"))
     root.below = [away, other]
@@ -389,7 +388,6 @@ final class ReferredTests: ChangeTestCase {
     }
     XCTAssertEqual(values, ["new 0", "new 1", "new 2"])
   }
-  #endif
 
   func testANamelessNodeThatScopesAnObjectEndsNoSave() async throws {
     let (object, scope) = (TrackedObject("object"), NamelessScope())

@@ -26,23 +26,6 @@ final class SavingTests: XCTestCase {
     XCTAssertEqual(restored.value, node.value)
   }
 
-  #if !RESTORATION_NEXT
-  func testAnOlderWalkIsNotWrittenOverANewerOne() async throws {
-    let storage = launch.store.memory(named: "a")
-    let file = StateFile(
-      claim: StateClaim(directory: launch.store, name: "a"), directory: launch.store,
-      keys: launch.keys,
-      application: Launch.application)
-    let records = try RecordBuilder().finish()
-    let newer = try await file.write(records, number: 2)
-    XCTAssertEqual(newer?.version.generation, 1)
-    let bytes = storage.bytes
-    let older = try await file.write(records, number: 1)
-    XCTAssertNil(older)
-    XCTAssertEqual(storage.bytes, bytes)
-  }
-  #endif
-
   func testDiscardingRemovesTheState() async throws {
     let keeper = try launch.keeper()
     _ = try await keeper.save([TestNode("a")])

@@ -11,11 +11,7 @@ final class WalkTests: XCTestCase {
   private func assertIsLeftOut(
     _ path: String, below gap: [String], _ report: PreservationReport, line: UInt = #line
   ) {
-    #if RESTORATION_NEXT
     XCTAssertNil(report.outcome(of: path), line: line)
-    #else
-    XCTAssertEqual(report.outcome(of: path), .excluded(by: RestorationPath(gap)), line: line)
-    #endif
   }
 
   func testARootWithoutIdentifierLeavesOutAllBelowIt() async throws {
@@ -52,12 +48,7 @@ final class WalkTests: XCTestCase {
     XCTAssertEqual(try stored["screen"]?.value, "deep")
     XCTAssertEqual(
       try stored.paths(in: try XCTUnwrap(stored.application), forKey: "screen"), ["screen"])
-    #if RESTORATION_NEXT
     XCTAssertEqual(report.notes, [])
-    #else
-    XCTAssertEqual(report.notes, [.detached])
-    XCTAssertEqual(report.entries.first { !$0.notes.isEmpty }?.path.description, "screen")
-    #endif
     XCTAssertEqual(report.outcome(of: "screen"), .saved)
     XCTAssertNil(report.outcome(of: "tab/∅/screen"))
     assertIsLeftOut("tab/∅/other", below: ["tab", ""], report)
@@ -209,7 +200,6 @@ final class WalkTests: XCTestCase {
       ])
   }
 
-  #if RESTORATION_NEXT
   func testADuplicateThatIsReferredToIsStoredUnderANumber() async throws {
     let second = TestNode("x", value: "second")
     let root = TestNode("root", children: [TestNode("x", value: "first"), second])
@@ -244,40 +234,6 @@ final class WalkTests: XCTestCase {
     let again = try await keeper.save([root])
     XCTAssertEqual(again.writtenByteCount, 0)
   }
-  #else
-  func testADuplicateStaysOneWhenItIsReferredTo() async throws {
-    let second = TestNode("x", value: "second")
-    let root = TestNode("root", children: [TestNode("x", value: "first"), second])
-    root.onEncode = { $0.encode(second, forKey: "selected") }
-    let report = try await launch.keeper().save([root])
-    XCTAssertEqual(report.savedPaths, ["root", "root/x"])
-    XCTAssertEqual(report.problems.map(\.outcome), [.duplicate])
-    XCTAssertEqual(try launch.storedPaths(), ["root", "root/x"])
-
-    var selected: TestNode?
-    let restored = TestNode("root", children: [TestNode("x")])
-    restored.onDecode = { selected = try $0.decodeObject(forKey: "selected") }
-    _ = try await launch.keeper().restore(into: [restored])
-    XCTAssertNil(selected)
-  }
-
-  func testOfTwoDetachedNodesWithOneIdentifierTheSecondIsReported() async throws {
-    func tab(_ name: String) -> TestNode {
-      let list = TestNode("list", value: name)
-      let tab = TestNode(name, children: [TestNode(nil, children: [list])])
-      tab.onEncode = { $0.encode(list, forKey: "list") }
-      return tab
-    }
-    let root = TestNode("root", children: [tab("one"), tab("two")])
-    let report = try await launch.keeper().save([root])
-    XCTAssertEqual(report.savedPaths, ["root", "root/one", "root/two", "list"])
-    let stored = try XCTUnwrap(try launch.storedRecords())
-    XCTAssertEqual(stored.paths, ["root", "root/one", "root/two", "list"])
-    XCTAssertEqual(try stored["list"]?.value, "one")
-    XCTAssertEqual(report.problems.map(\.outcome), [.duplicate])
-    XCTAssertEqual(report.outcome(of: "root/two/∅/list"), .duplicate)
-  }
-  #endif
 
   func testAnIdentifierThatIsTooLongCostsItsNodeAlone() async throws {
     let long = TestNode(String(repeating: "x", count: 1025))

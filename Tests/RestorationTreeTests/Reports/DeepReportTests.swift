@@ -12,15 +12,7 @@ final class DeepReportTests: XCTestCase {
     let keptAgain: PreservationReport
 
     var texts: [String: String] {
-      #if RESTORATION_NEXT
       ["saved": "\(saved)", "restored": "\(restored)", "kept": "\(keptAgain)"]
-      #else
-      [
-        "saved": "\(saved)", "saved tree": saved.tree, "restored": "\(restored)",
-        "restored tree": restored.tree,
-        "kept": "\(keptAgain)", "kept tree": keptAgain.tree,
-      ]
-      #endif
     }
   }
 

@@ -8,24 +8,6 @@ import XCTest
 final class MistakeTests: XCTestCase {
   private let launch = Launch()
 
-  #if !RESTORATION_NEXT
-  func testHooksOfASubclassThatOverridesNothingAreNoted() async throws {
-    let nodes: [any RestorableNode] = [
-      Forgetful("forgetful"), Overriding("overriding"), BaseScreen("base"),
-      FullSubclass("full"),
-    ]
-    let report = try await launch.keeper().save(nodes)
-    XCTAssertEqual(
-      report.entries.map(\.notes), [[.unusedInheritedHooks], [], [], []])
-    XCTAssertEqual(
-      report.tree.split(separator: "\n").dropFirst().first,
-      "forgetful (Forgetful): saved; nothing was encoded: if its class has something to save, let"
-        + " the class that conforms implement encodeRestorableState, and its class override it")
-    let stored = try XCTUnwrap(try launch.storedRecords()?["forgetful"])
-    XCTAssertEqual(stored.state?.keys, [], "It was never called.")
-  }
-  #endif
-
   func testASubclassThatHasNothingToSaveIsNoProblem() async throws {
     let keeper = try launch.keeper()
     _ = try await keeper.restore()
@@ -141,12 +123,8 @@ final class MistakeTests: XCTestCase {
 
 private struct Failure: Error {}
 
-#if RESTORATION_NEXT
 // First all nodes get their places, then the first is asked.
 private let asksBeforeAllAreMet = false
-#else
-private let asksBeforeAllAreMet = true
-#endif
 
 @MainActor
 private class BaseScreen: @MainActor RestorableNode {

@@ -46,77 +46,10 @@ final class ReportTests: XCTestCase {
       ])
   }
 
-  #if !RESTORATION_NEXT
-  func testTheTreeIndentsWhatIsBelow() async throws {
-    let (saved, restored) = try await savedAndRestored()
-    XCTAssertEqual(
-      saved.tree,
-      """
-      Saved \(saved.byteCount) bytes.
-      window (TestNode): saved
-        list (TestNode): saved
-          detail (TestNode): saved
-          ∅ (TestNode): left out, it has no usable restoration identifier
-      """)
-    XCTAssertEqual(
-      restored.tree.split(separator: "\n").prefix(3),
-      [
-        "Restored 2 of 3 nodes, 1 with problems.", "window (TestNode): restored, already there",
-        "  list (TestNode): restored, already there",
-      ])
-  }
-
-  func testTheTreeNamesWholePathsWhereTheParentIsNotAbove() async throws {
-    let lost = TestNode("lost")
-    let window = TestNode("window", children: [TestNode("list"), TestNode("pane")])
-    (window.restorationChildren.first as? TestNode)?.onEncode = { $0.encode(lost, forKey: "lost") }
-    let launch = Launch()
-    let report = try await launch.keeper().save([window])
-    XCTAssertEqual(
-      report.tree,
-      """
-      Saved \(report.byteCount) bytes.
-      window (TestNode): saved
-        list (TestNode): saved
-        pane (TestNode): saved
-      window/list/lost (TestNode): saved
-      """)
-  }
-
-  func testTheTreeOfALongChainTakesLinearSpace() async throws {
-    var chain = TestNode("n")
-    for _ in 0..<5_000 { chain = TestNode("n", children: [chain]) }
-    let launch = Launch()
-    let report = try await launch.keeper().save([chain])
-    XCTAssertLessThan(report.tree.utf8.count, 5_001 * 100)
-    XCTAssertTrue(report.tree.hasSuffix("[5000] n (TestNode): saved"))
-  }
-  #endif
-
-  #if RESTORATION_NEXT
   // There are no values and no windows yet.
   private static let otherProblems: [ReportNote] = []
   private static let otherNotes: [ReportNote] = []
   private static let otherOutcomes: [RestorationReport.NodeOutcome] = []
-  #else
-  private static let otherProblems: [ReportNote] = [
-    .undeclaredActivityType("t"), .invalidActivity("t"),
-    .activityEncodingFailed("t", "e"), .userInfoEncodingFailed(key: "k", "e"),
-    .requiredKeysMissing(["k"]), .largeActivity(byteCount: 3, limit: 2),
-    .storageTypeMismatch(key: "k", "e"), .storageEncodingFailed(key: "k", "e"),
-    .unreadable("e"), .hostDelegateGone, .lastState, .fieldsNotFound(className: "C"),
-    .fieldKeyTwice(key: "k"), .aboveGap(RestorationPath(["a"])), .identifierShadowed,
-    .willEncodeFailed("e"), .referenceToUnpreservedView(key: "k"), .didDecodeFailed("e"),
-  ]
-  private static let otherNotes: [ReportNote] = [
-    .applicationKept("r"), .detached, .keptBecause(.notFound), .unusedInheritedHooks,
-    .tabNotSelected, .keptBeside(version: 2, since: nil),
-    .keptBeside(version: 2, since: Date(timeIntervalSinceReferenceDate: 1)),
-  ]
-  private static let otherOutcomes: [RestorationReport.NodeOutcome] = [
-    .unreadable("e"), .laterStateRestored, .notARestorationClass("C"),
-  ]
-  #endif
 
   func testTheApplicationHasAnEntryIfThereIsSomethingToSayOfIt() async throws {
     let launch = Launch()
@@ -134,18 +67,11 @@ final class ReportTests: XCTestCase {
     XCTAssertEqual(restored.problems, restored.entries)
     XCTAssertEqual(restored.entries.map(\.kind), [.application, .node])
     XCTAssertEqual(restored.entries.map(\.path.description), ["", "a"])
-    #if RESTORATION_NEXT
     XCTAssertEqual(
       restored.entries.map(\.outcome),
       [.decodeFailed(by: .delegate, "Failure"), .decodeFailed(by: .existing, "Failure")])
     XCTAssertEqual(restored.entries.map(\.notes), [[.unreadKeys(["unread"])], []])
     let applicationFailed = "provided by the delegate, but its decoding threw: Failure."
-    #else
-    XCTAssertEqual(
-      restored.entries.map(\.notes),
-      [[.didDecodeFailed("Failure"), .unreadKeys(["unread"])], []])
-    let applicationFailed = "didDecodeRestorableState threw: Failure."
-    #endif
     XCTAssertEqual(
       restored.entries.map(\.reason),
       [
@@ -156,7 +82,6 @@ final class ReportTests: XCTestCase {
     delegate.onWillEncode = { _ in throw Failure() }
     let saved = try await launch.keeper(delegate: delegate).save([second])
     XCTAssertEqual(saved.problems, saved.entries)
-    #if RESTORATION_NEXT
     XCTAssertEqual(
       saved.description,
       """
@@ -169,20 +94,6 @@ final class ReportTests: XCTestCase {
         a (TestNode): saved without its state
           problem: Encoding threw, so nothing new is stored of it: Failure
       """)
-    #else
-    XCTAssertEqual(
-      saved.tree,
-      """
-      Saved \(saved.byteCount) bytes. What was stored is set aside at \
-      \(try XCTUnwrap(saved.setAside)).
-      application:
-          problem: willEncodeRestorableState threw, so what it encoded is missing: Failure
-          problem: The save came before any restore, so what was stored is set aside. Call \
-      restore(into:) at launch, before the first save.
-      a (TestNode): saved with the state of the save before
-          problem: Encoding threw, so the node has no new state: Failure
-      """)
-    #endif
   }
 
   func testEveryNoteSaysWhetherItIsAProblem() throws {
@@ -208,13 +119,10 @@ final class ReportTests: XCTestCase {
   func testEveryOutcomeHasASentenceOfItsOwn() {
     let path = RestorationPath(["a", "b"])
     let date = Date(timeIntervalSinceReferenceDate: 1)
-    var saved: [PreservationReport.NodeOutcome] = [
+    let saved: [PreservationReport.NodeOutcome] = [
       .saved, .savedWithoutState, .savedWithLastState, .keptAsStored, .replaced,
       .expired(since: date, byteCount: 3), .noIdentifier, .duplicate, .containedTwice,
     ]
-    #if !RESTORATION_NEXT
-    saved.append(.excluded(by: path))
-    #endif
     XCTAssertEqual(Set(saved.map(\.description)).count, saved.count)
     XCTAssertEqual(
       PreservationReport.NodeOutcome.containedTwice.description,
@@ -249,31 +157,6 @@ final class ReportTests: XCTestCase {
   }
 
   // Reports and their paths are not coded in the new core.
-  #if !RESTORATION_NEXT
-  func testThePathOfEqualSiblingsComesBackFromJSON() throws {
-    let path = RestorationPath(["nav"]).appending("page", siblingIndex: 2)
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = .sortedKeys
-    let data = try encoder.encode(path)
-    XCTAssertEqual(
-      String(decoding: data, as: UTF8.self),
-      #"{"identifiers":["nav","page"],"siblingIndices":[0,2]}"#)
-    XCTAssertEqual(try JSONDecoder().decode(RestorationPath.self, from: data), path)
-    XCTAssertNotEqual(path, RestorationPath(["nav", "page"]))
-  }
-
-  func testAPathWithTooFewSiblingIndicesIsRefused() {
-    let json = Data(#"{"siblingIndices":[0],"identifiers":["nav","page"]}"#.utf8)
-    XCTAssertThrowsError(try JSONDecoder().decode(RestorationPath.self, from: json)) { error in
-      guard case DecodingError.dataCorrupted(let context) = error else {
-        return XCTFail("\(error)")
-      }
-      XCTAssertEqual(context.codingPath.map(\.stringValue), ["siblingIndices"])
-      XCTAssertEqual(
-        context.debugDescription, "There are not as many sibling indices as identifiers.")
-    }
-  }
-  #endif
 
   func testReportsTellTwoEqualScreensOfAStackApart() async throws {
     let launch = Launch()

@@ -177,11 +177,7 @@ final class LookupTests: XCTestCase {
     try keeper.register(UnrelatedNode.self, as: "TestFactory")
     let existing = TestNode("a")
     let report = try await keeper.restore(into: [TestNode("root", children: [existing])])
-    #if RESTORATION_NEXT
     XCTAssertEqual(report.outcome(of: "root/a"), .unknownRestorationClass("TestFactory"))
-    #else
-    XCTAssertEqual(report.outcome(of: "root/a"), .notARestorationClass("TestFactory"))
-    #endif
     XCTAssertNil(existing.value)
   }
 

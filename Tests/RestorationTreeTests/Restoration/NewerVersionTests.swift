@@ -367,11 +367,7 @@ final class NewerVersionTests: XCTestCase {
     _ = try await older.restore()
     let report = try await older.save([Screen("a", "older")])
     XCTAssertEqual(report.entries.map(\.outcome), [.saved])
-    #if RESTORATION_NEXT
     XCTAssertEqual(report.notes, [])
-    #else
-    XCTAssertEqual(report.notes, [.keptBeside(version: 2, since: launch.now)])
-    #endif
     XCTAssertEqual(report.kept.map(\.isStateAlone), [true])
     XCTAssertEqual(report.kept.map(\.since), [launch.now])
     let back = Screen("a")

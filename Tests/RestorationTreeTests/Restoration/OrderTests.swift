@@ -86,35 +86,9 @@ final class OrderTests: XCTestCase {
     XCTAssertEqual(try contents(), first)
     XCTAssertEqual(
       try launch.storedPaths(), ["root", "root/a", "root/b", "root/c", "root/sheet"])
-    #if !RESTORATION_NEXT
-    XCTAssertEqual(first.count, 7)
-    #endif
   }
 
-  #if RESTORATION_NEXT
   private func contents() throws -> [String] { try XCTUnwrap(launch.storedRecords()).words }
-  #else
-  /// Every record in words; the bytes themselves are sealed anew each time.
-  private func contents() throws -> [String] {
-    let records = try XCTUnwrap(launch.archive()).readAll()
-    return try records.sorted { $0.identifier < $1.identifier }.map { record in
-      "\(record.identifier): \(try describe(record.content.get()))"
-    }
-  }
-
-  private func describe(_ decoder: KeyedDecoder) throws -> String {
-    try decoder.keys.map { key in
-      if let inner = try? decoder.container(forKey: key) {
-        return "\(key){\(try describe(inner))}"
-      }
-      if let record = try? decoder.reference(forKey: key) { return "\(key)→\(record)" }
-      if let records = try? decoder.references(forKey: key) { return "\(key)→\(records)" }
-      if let text = try? decoder.decode(String.self, forKey: key) { return "\(key)=\(text)" }
-      if let name = try? decoder.name(forKey: key) { return "\(key)=\(name)" }
-      return "\(key)=\(try decoder.decode(Date.self, forKey: key))"
-    }.joined(separator: " ")
-  }
-  #endif
 
   func testThePresentedNodeIsGivenBack() async throws {
     let presenter = TestNode("a")
@@ -192,15 +166,9 @@ final class OrderTests: XCTestCase {
     delegate.onDidDecode = { _ in throw Failure() }
     let failed = try await problems(TestNode("a"), delegate)
     let report = try await launch.keeper(delegate: delegate).restore(into: [TestNode("a")])
-    #if RESTORATION_NEXT
     XCTAssertEqual(
       failed, ["application: provided by the delegate, but its decoding threw: Failure"])
     XCTAssertEqual(report.problems.map(\.outcome), [.decodeFailed(by: .delegate, "Failure")])
-    #else
-    XCTAssertEqual(
-      failed, ["application:\n    problem: didDecodeRestorableState threw: Failure"])
-    XCTAssertEqual(report.notes, [.didDecodeFailed("Failure")])
-    #endif
   }
 
   func testASaveDuringARestoreWaitsForItsEnd() async throws {

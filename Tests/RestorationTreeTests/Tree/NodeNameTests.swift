@@ -116,24 +116,6 @@ final class NodeNameTests: XCTestCase {
     XCTAssertEqual(report.savedPaths, ["root", "root/Unnamed"])
     XCTAssertEqual(report.problems.map(\.outcome), [.duplicate])
   }
-
-  #if !RESTORATION_NEXT
-  func testASubclassWhoseIdentifierIsAnotherPropertyIsAProblem() async throws {
-    let nodes: [any RestorableNode] = [
-      Shadowing(1), ShadowingLazily(1), ShadowingObserved(), Mistyped(),
-    ]
-    let report = try await launch.keeper().save(nodes)
-    XCTAssertEqual(
-      report.savedPaths, ["Shadowing", "ShadowingLazily", "ShadowingObserved", "Mistyped"])
-    XCTAssertEqual(
-      report.problems.map(\.notes), Array(repeating: [.identifierShadowed], count: 4))
-    XCTAssertEqual(
-      report.problems.first?.reason,
-      "saved. Its restorationIdentifier is not used, so it is saved under the name of its class. Let"
-        + " the class that conforms to StatefulNode declare it as a String, and its class override"
-        + " it.")
-  }
-  #endif
 }
 
 @MainActor

@@ -19,11 +19,7 @@ final class KeptFieldsTests: XCTestCase {
     var keeps = true
     func decodeRestorableState(with coder: StateDecoder) throws {
       if keeps {
-        #if RESTORATION_NEXT
         throw CancellationError()
-        #else
-        coder.keep(because: "later")
-        #endif
       }
     }
   }
@@ -60,11 +56,7 @@ final class KeptFieldsTests: XCTestCase {
     var keeps = false
     func decodeRestorableState(with coder: StateDecoder) throws {
       if keeps {
-        #if RESTORATION_NEXT
         throw CancellationError()
-        #else
-        coder.keep(because: "later")
-        #endif
       }
     }
   }
@@ -106,12 +98,7 @@ final class KeptFieldsTests: XCTestCase {
     func keeper() throws -> StateKeeper {
       let keeper = try launch.keeper()
       try keeper.register(Page.self) { _, coder in
-        #if RESTORATION_NEXT
         throw CancellationError()
-        #else
-        coder.keep(because: "later")
-        return nil
-        #endif
       }
       return keeper
     }
@@ -136,22 +123,11 @@ final class KeptFieldsTests: XCTestCase {
 
   /// All texts that the stored state has of the page, each as its first word.
   private func texts() async throws -> Set<String> {
-    #if RESTORATION_NEXT
     let stored = try XCTUnwrap(try launch.storedRecords()?["page"])
     let bodies = [stored.state] + stored.kept.map(\.state)
     return Set(
       try bodies.compactMap { try $0?.decode(String.self, forKey: "text") }
         .map { $0.split(separator: " ").first.map(String.init) ?? "" })
-    #else
-    var found: Set<String> = []
-    let keeper = try launch.keeper()
-    let page = Page()
-    _ = try await keeper.restore(into: [page])
-    repeat {
-      found.insert(page.text.split(separator: " ").first.map(String.init) ?? "")
-    } while try await keeper.restore(late: page).outcome != .nothingKept
-    return found
-    #endif
   }
 
   func testADraftOfAnyLengthStaysWhileItsScreenKeepsIt() async throws {
@@ -179,10 +155,6 @@ final class KeptFieldsTests: XCTestCase {
         let back = Page()
         _ = try await next.restore(into: [back])
         // In the new core a state whose decoding threw is tried first.
-        #if !RESTORATION_NEXT
-        XCTAssertEqual(back.text, "two" + rest)
-        _ = try await next.restore(late: back)
-        #endif
         XCTAssertEqual(back.text, "one" + savedRest)
         back.text = "three" + rest
         _ = try await next.save([back])
@@ -199,11 +171,7 @@ final class KeptFieldsTests: XCTestCase {
     var keeps = false
     func decodeRestorableState(with coder: StateDecoder) throws {
       if keeps {
-        #if RESTORATION_NEXT
         throw CancellationError()
-        #else
-        coder.keep(because: "later")
-        #endif
       }
     }
   }
@@ -220,14 +188,8 @@ final class KeptFieldsTests: XCTestCase {
     _ = try await keeper.restore(late: screen)
     XCTAssertEqual(screen.text, "typed")
     _ = try await keeper.save([screen])
-    #if RESTORATION_NEXT
     // A state whose decoding threw is tried first in the next launch; what was typed lies in the screen's own.
     let stored = try XCTUnwrap(try launch.storedRecords()?["screen"]?.state)
     XCTAssertEqual(try stored.decode(String.self, forKey: "text"), "typed")
-    #else
-    let last = Screen()
-    _ = try await launch.keeper().restore(into: [last])
-    XCTAssertEqual(last.text, "typed")
-    #endif
   }
 }

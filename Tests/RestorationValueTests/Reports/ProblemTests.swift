@@ -138,75 +138,6 @@ final class ProblemTests: XCTestCase {
     XCTAssertEqual(none, [])
   }
 
-  #if !RESTORATION_NEXT
-  func testRootsThatAreMadeAnewTwiceInARowAreAProblem() async throws {
-    var callCount = 0
-    let problems = try await problems(roots: {
-      callCount += 1
-      return [Screen("a"), Screen("b")]
-    }) {
-      // The restore, the first save of the autosave, and then the end.
-      while callCount < 2 { await Task.yield() }
-    }
-    XCTAssertEqual(problems, [.rootsMadeAnew(["a", "b"])])
-  }
-
-  func testARootThatIsReplacedOnceIsNoProblem() async throws {
-    var root = Screen("root")
-    let problems = try await problems(roots: { [root] }) {
-      root = Screen("root")
-    }
-    XCTAssertEqual(problems, [])
-  }
-
-  func testTheEndNotesTheKeysThatNobodyHasReadForTheCommand() async throws {
-    Restoration.onProblem = { _ in }
-    let launch = Launch()
-    var unread: [[String]?] = []
-    for keys in [["count", "draft"], ["cuont"], [], ["count", "cuont", "draft"]] {
-      let session = RestorationSession(
-        RestorationSession.Place(
-          directory: launch.store, keys: launch.keys, environment: launch.environment,
-          now: { Date() }))
-      try await session.run {
-        try await Restoration.begin(Launch.application, signals: [])
-        for key in keys {
-          let value = RestoredValue(key, default: 0)
-          value.value += 1
-        }
-        await Restoration.end()
-      }
-      let archive = try XCTUnwrap(launch.archive())
-      let values = try archive.recordIdentifiers().compactMap { try archive.record($0) }
-        .first { record in
-          try record.container(forKey: "node")?
-            .decodeIfPresent(String.self, forKey: "identifier") == "@values"
-        }
-      unread.append(
-        try values?.container(forKey: "state")?
-          .decodeIfPresent([String].self, forKey: "unread"))
-    }
-    XCTAssertEqual(unread, [nil, ["count", "draft"], ["count", "cuont", "draft"], nil])
-  }
-
-  private final class Note: Codable, @unchecked Sendable {
-    var text = ""
-  }
-
-  func testAValueThatIsAnObjectIsAProblem() async throws {
-    let problems = try await problems {
-      _ = RestoredValue("note", default: Note()).value
-      _ = RestoredValue("last", default: Note?.none).value
-      _ = RestoredValue("notes", default: [[Note()]]).value
-      _ = RestoredValue("texts", default: [""]).value
-    }
-    XCTAssertEqual(
-      problems,
-      ["note", "last", "notes"].map { .valueIsObject(key: $0, className: "Note") })
-  }
-
-  #endif
-
   func testAValueOrFieldThatIsSetAfterTheEndIsAProblem() async throws {
     let screen = Screen("screen")
     let found = try await tester.launch {
@@ -225,40 +156,6 @@ final class ProblemTests: XCTestCase {
   }
 
   // In the new core only a test asks nodes that have not said that they have changed.
-  #if !RESTORATION_NEXT
-  func testANodeThatContainsAnotherOneAndDoesNotSaySoIsAProblemInATester() async throws {
-    let root = Screen("root")
-    let keeper = try tester.launch()
-    _ = try await keeper.restore(into: [root])
-    _ = try await keeper.save([root])
-    root.restorationChildren = [Screen("child")]
-    let report = try await keeper.save([root])
-    XCTAssertEqual(report.problems.map(\.path.description), ["root"])
-    XCTAssertEqual(report.problems.map(\.notes), [[.notInvalidated]])
-    XCTAssertEqual(report.entries.map(\.path.description), ["root", "root/child"])
-  }
-
-  /// Each save compares a few nodes; together they compare all.
-  func testASaveOfADebugBuildComparesTheNextSixteenNodes() async throws {
-    let said = Said()
-    let launch = Launch()
-    let rows = (0..<40).map { Screen("\($0)") }
-    let root = Screen("root")
-    root.restorationChildren = rows
-    let keeper = try launch.keeper()
-    _ = try await keeper.restore()
-    _ = try await keeper.save([root])
-    rows[39].restorationChildren = [Screen("child")]
-    var found: [[String]] = []
-    for number in 0..<3 {
-      rows[0].text = "\(number)"
-      found.append(try await keeper.save([root]).problems.map(\.path.description))
-    }
-    XCTAssertEqual(found.flatMap(\.self), ["root/39"])
-    XCTAssertEqual(found.first, [], "One save compares no more than sixteen nodes.")
-    XCTAssertEqual(said.lines.count, 1)
-  }
-  #endif
 }
 
 /// Collects what is said.

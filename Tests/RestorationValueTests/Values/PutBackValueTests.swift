@@ -34,11 +34,7 @@ final class PutBackValueTests: XCTestCase {
         environment: ApplicationEnvironment(), now: { Date() }))
     return try await session.run {
       try await Restoration.begin("org.example.putback", signals: [], roots: { [screen] }) {
-        #if RESTORATION_NEXT
         $0.policy.historyBound.counts[.session] = 10
-        #else
-        $0.policy.sessions = .last(10)
-        #endif
       }
       let result = try await body()
       await Restoration.end()
@@ -55,11 +51,7 @@ final class PutBackValueTests: XCTestCase {
       let keeper = try XCTUnwrap(Restoration.keeper)
       (old.value, new.value, today.text, today.size) = (2, "today", "today", 24)
       _ = try await keeper.save([today])
-      #if RESTORATION_NEXT
       let session = try await keeper.history().last { $0.reason == .session }
-      #else
-      let session = try await keeper.savedSessions().last
-      #endif
       try await keeper.putBack(try XCTUnwrap(session))
       _ = try await keeper.restore(into: [today])
       XCTAssertEqual(old.value, 1)

@@ -133,12 +133,8 @@ final class RestorableScreenTests: XCTestCase {
       return XCTFail("\(restored)")
     }
     let saved = try await XCTUnwrap(tester.keeper).save([changed])
-    #if RESTORATION_NEXT
     // What is stored of the field is still there.
     XCTAssertEqual(saved.writtenByteCount, 0)
-    #else
-    XCTAssertNotNil(saved.setAside)
-    #endif
   }
 
   func testTwoFieldsOfOneKeyAreAProblem() async throws {
@@ -161,41 +157,6 @@ final class RestorableScreenTests: XCTestCase {
   }
 
   private var edits: [String] { (0..<1000).map { "The edit with the number \($0)" } }
-
-  #if !RESTORATION_NEXT
-  func testACursorThatMovesBesideManyEditsWritesTheCursorAlone() async throws {
-    let tester = RestorationTester()
-    tester.allowsProblems = true
-    let keeper = try tester.launch()
-    let screen = LongScreen()
-    _ = try await keeper.restore(into: [screen])
-    screen.edits = edits
-    _ = try await keeper.save([screen])
-    screen.cursor = 1
-    _ = try await keeper.save([screen])
-    screen.cursor = 2
-    let report = try await keeper.save([screen])
-    XCTAssertEqual(report.entries.map(\.path.description), ["LongScreen"])
-    XCTAssert((1...400).contains(report.writtenByteCount), "\(report.writtenByteCount)")
-
-    let next = try tester.launch()
-    let again = LongScreen()
-    let restored = try await next.restore(into: [again])
-    XCTAssertEqual(restored.problems, [])
-    XCTAssertEqual(again.edits, edits)
-    XCTAssertEqual(again.cursor, 2)
-    again.cursor = 3
-    let first = try await next.save([again])
-    XCTAssertLessThan(first.writtenByteCount, 1000)
-    again.edits.append("one more")
-    let second = try await next.save([again])
-    XCTAssertEqual(second.entries.map(\.path.description), ["LongScreen/edits"])
-    let last = LongScreen()
-    _ = try await tester.launch().restore(into: [last])
-    XCTAssertEqual(last.edits, edits + ["one more"])
-    XCTAssertEqual(last.cursor, 3)
-  }
-  #endif
 
   func testLargeFieldsOfTwoScreensOfOneClassStayApart() async throws {
     final class Numbered: @MainActor RestorableScreen {

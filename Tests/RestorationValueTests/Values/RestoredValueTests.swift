@@ -57,14 +57,8 @@ final class RestoredValueTests: XCTestCase {
       XCTAssertEqual(app.path, ["a", "b"])
       XCTAssertEqual(Restoration.problems, [])
       let report = try XCTUnwrap(Restoration.report?.get())
-      #if RESTORATION_NEXT
       XCTAssertEqual(report.entries, [])
       XCTAssertEqual(try storedKeys(), ["draft", "note", "path", "zoom"])
-      #else
-      XCTAssertEqual(
-        report.entries.map(\.path.description).sorted(),
-        ["@values", "@values/draft", "@values/note", "@values/path", "@values/zoom"])
-      #endif
     }
   }
 
@@ -104,7 +98,6 @@ final class RestoredValueTests: XCTestCase {
 
   // MARK: What is stored
 
-  #if RESTORATION_NEXT
   /// The keys of the values that the file has.
   private func storedKeys() throws -> [String] {
     let key = try XCTUnwrap(try keys?.key(creating: false))
@@ -115,7 +108,6 @@ final class RestoredValueTests: XCTestCase {
     return try archive.recordIdentifiers().filter { $0 >= 3 << 62 && $0 < .max - 8 }
       .compactMap { try archive.record($0)?.decode(String.self, forKey: "key") }.sorted()
   }
-  #endif
 
   /// The save of a launch, with all that it says.
   private func save() async throws -> PreservationReport {
@@ -127,11 +119,7 @@ final class RestoredValueTests: XCTestCase {
       try await beginWithoutAutosave()
       App().draft = "Milk"
       let first = try await save()
-      #if RESTORATION_NEXT
       XCTAssertGreaterThan(first.writtenByteCount, 0)
-      #else
-      XCTAssertEqual(first.entries.map(\.path.description), ["@values", "@values/draft"])
-      #endif
       App().draft = "Milk"
       let autosave = try XCTUnwrap(Restoration.keeper).autosave { [] }
       await autosave.flush()
@@ -151,9 +139,6 @@ final class RestoredValueTests: XCTestCase {
       _ = try await save()
       App().zoom = 2
       let report = try await save()
-      #if !RESTORATION_NEXT
-      XCTAssertEqual(report.entries.map(\.path.description), ["@values/zoom"])
-      #endif
       XCTAssert((1...400).contains(report.writtenByteCount), "\(report.writtenByteCount)")
     }
     try await launch {
@@ -229,12 +214,8 @@ final class RestoredValueTests: XCTestCase {
       XCTAssertEqual(App().zoom, 100)
       App().draft = "Milk"
       let report = try await save()
-      #if RESTORATION_NEXT
       XCTAssertEqual(report.outcome, .saved)
       XCTAssertEqual(try storedKeys(), ["draft"])
-      #else
-      XCTAssertEqual(report.entries.map(\.path.description), ["@values", "@values/draft"])
-      #endif
     }
   }
 
@@ -284,12 +265,8 @@ final class RestoredValueTests: XCTestCase {
       try await beginWithoutAutosave()
       Other().draft = 8
       let report = try await save()
-      #if !RESTORATION_NEXT
-      XCTAssertNotNil(report.setAside)
-      #endif
       XCTAssertEqual(report.entries.first?.notes.isEmpty, false)
     }
-    #if RESTORATION_NEXT
     for _ in 1...2 {
       try await launch {
         try await begin()
@@ -304,17 +281,8 @@ final class RestoredValueTests: XCTestCase {
       try await begin()
       XCTAssertEqual(App().draft, "Milk")
     }
-    #else
-    try await launch {
-      try await begin()
-      XCTAssertEqual(Other().draft, 8)
-      let aside = try await XCTUnwrap(Restoration.keeper).setAsideStates()
-      XCTAssertEqual(aside.map(\.reason), [.undecoded])
-    }
-    #endif
   }
 
-  #if RESTORATION_NEXT
   func testAValueThatDidNotFitIsKeptOnceHoweverOftenItIsReplaced() async throws {
     try await launch {
       try await begin()
@@ -338,29 +306,6 @@ final class RestoredValueTests: XCTestCase {
     }
     XCTAssertEqual(try storedKeys(), [])
   }
-  #else
-  private struct Retyped {
-    @Restored("draft") var draft = 0
-  }
-
-  func testAStateWithAValueOfAnotherTypeIsSetAsideOnceHoweverOftenItComesBack() async throws {
-    let memory = directory.memory(named: "main")
-    try await launch {
-      try await begin()
-      App().draft = "text"
-    }
-    let stored = memory.bytes
-    for _ in 0..<3 {
-      memory.bytes = stored
-      try await launch {
-        try await beginWithoutAutosave()
-        Retyped().draft = 1
-        _ = try await save()
-      }
-    }
-    XCTAssertEqual(memory.setAsideBytes.count, 1)
-  }
-  #endif
 
   private struct Saved: Codable, Sendable, Equatable {
     var title = ""
@@ -411,7 +356,6 @@ final class RestoredValueTests: XCTestCase {
   /// One word for a reader, and two for a file.
   private static let keysOfOneWord = ["caf\u{e9}", "cafe\u{301}"]
 
-  #if RESTORATION_NEXT
   func testKeysThatDifferInTheirUnicodeFormAloneAreOneKey() async throws {
     for keys in [Self.keysOfOneWord, Self.keysOfOneWord.reversed()] {
       try await launch {
@@ -431,37 +375,6 @@ final class RestoredValueTests: XCTestCase {
       }
     }
   }
-  #else
-  func testKeysThatDifferInTheirUnicodeFormAloneAreRefused() async throws {
-    for keys in [Self.keysOfOneWord, Self.keysOfOneWord.reversed()] {
-      try await launch {
-        try await begin()
-        RestoredValue(keys[0], default: 0).value = 1
-        let other = RestoredValue(keys[1], default: 0)
-        XCTAssertEqual(other.value, 0, "It is no second name of the first value.")
-        other.value = 2
-        XCTAssertEqual(RestoredValue(keys[0], default: 0).value, 1)
-        XCTAssertEqual(
-          Restoration.problems.map(\.description),
-          [
-            "The value of “\(keys[1])” cannot be encoded, so the stored one stays: Another value has"
-              + " the same key in another Unicode form. Write both in one form, or give one another"
-              + " key."
-          ])
-        let isStored = await Restoration.end()
-        XCTAssertFalse(isStored)
-      }
-      // A later version may have the key in the other form.
-      for key in keys {
-        try await launch {
-          try await begin()
-          XCTAssertEqual(RestoredValue(key, default: 0).value, 1)
-          XCTAssertEqual(Restoration.problems, [])
-        }
-      }
-    }
-  }
-  #endif
 
   func testFieldsWhoseKeysDifferInTheirUnicodeFormAloneAreRefused() async throws {
     final class Screen: @MainActor RestorableScreen {

@@ -136,11 +136,7 @@ final class UnfitFieldTests: XCTestCase {
     var isReady = false
     func decodeRestorableState(with coder: StateDecoder) throws {
       if !isReady {
-        #if RESTORATION_NEXT
         throw CancellationError()
-        #else
-        coder.keep(because: "later")
-        #endif
       }
     }
   }
@@ -194,9 +190,6 @@ final class UnfitFieldTests: XCTestCase {
   func testAFieldThatGoesOnNotFittingIsSetAsideOnce() async throws {
     for text in [["one"], lines] {
       try launch.removeState()
-      #if !RESTORATION_NEXT
-      let count = launch.setAside.count
-      #endif
       let newer = try launch.keeper()
       try newer.register(Listed.self, as: "Screen")
       let screen = Listed()
@@ -210,12 +203,8 @@ final class UnfitFieldTests: XCTestCase {
         screen.title = "\(number)"
         _ = try await older.save([screen])
       }
-      #if RESTORATION_NEXT
       // What does not fit is in the body of the screen all the time.
       XCTAssertEqual(try launch.storedRecords()?["screen"]?.kept.count, 0, "\(text.count)")
-      #else
-      XCTAssertEqual(launch.setAside.count - count, 1, "\(text.count)")
-      #endif
       let last = try launch.keeper()
       try last.register(Listed.self, as: "Screen")
       let back = Listed()
@@ -228,13 +217,7 @@ final class UnfitFieldTests: XCTestCase {
   func testWhatDidNotFitIsSetAsideBeforeItIsReplaced() async throws {
     try await saveNewer()
     try await runOlder { $0.marks = 5 }
-    #if RESTORATION_NEXT
     let kept = try XCTUnwrap(try launch.storedRecords()?["screen"]?.kept)
     XCTAssertEqual(try kept.map { try $0.state?.decode([Int].self, forKey: "marks") }, [[7, 8]])
-    #else
-    let keeper = try launch.keeper()
-    let asides = try await keeper.setAsideStates()
-    XCTAssertEqual(asides.map(\.reason), [.undecoded])
-    #endif
   }
 }

@@ -63,55 +63,6 @@ final class CallCountTests: XCTestCase {
     await app.0.close()
   }
 
-  #if !RESTORATION_NEXT
-  func testTheCallsOfAHostWithTwoWindows() throws {
-    try check("testTheHostThatIsCounted", ["start: 47", "save: 11", "next save: 8"])
-  }
-
-  /// The app: each launch is one host after the other in the same process.
-  @MainActor
-  func testTheHostThatIsCounted() async throws {
-    let newKeeper = try keepers()
-    @MainActor func launch() throws -> (SceneHost, SceneConfiguration) {
-      (SceneHost(try newKeeper()), SceneConfiguration { Window() })
-    }
-
-    var app = try launch()
-    try await app.0.start(app.1)
-    try await app.0.open()
-    for scene in app.0.connectedScenes { _ = try await app.0.save(scene) }
-    await app.0.close()
-    for isFirst in [true, false] {
-      app = try launch()
-      if isFirst {
-        try await app.0.start(app.1)
-      } else {
-        try await count("start") { _ = try await app.0.start(app.1) }
-      }
-      XCTAssertEqual(app.0.connectedScenes.count, 2)
-      let scene = try XCTUnwrap(app.0.connectedScenes.first)
-      let root = try XCTUnwrap((scene.delegate as? Window)?.root)
-      for phase in ["save", "next save"] {
-        root.value = phase
-        if isFirst {
-          _ = try await app.0.save(scene)
-        } else {
-          try await count(phase) { _ = try await app.0.save(scene) }
-        }
-      }
-      await app.0.close()
-    }
-  }
-
-  @MainActor
-  private final class Window: @MainActor SceneDelegate {
-    let root = TestNode(
-      "root", children: (0..<9).map { TestNode("node\($0)", value: "text \($0)") })
-
-    func restorationRoots(for scene: RestorableScene) -> [any RestorableNode] { [root] }
-  }
-  #endif
-
   /// Makes the keepers of the app that is counted, each for the same files.
   @MainActor
   private func keepers() throws -> @MainActor () throws -> StateKeeper {

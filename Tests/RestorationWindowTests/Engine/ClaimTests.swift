@@ -8,12 +8,7 @@ import XCTest
 /// Who has a state, for how long, and what others may do meanwhile.
 @MainActor
 final class ClaimTests: XCTestCase {
-  #if RESTORATION_NEXT
   private let launch = Launch()
-  #else
-  private let app = SceneLaunch()
-  private var launch: Launch { app.launch }
-  #endif
 
   private func second() throws -> StateKeeper { try launch.keeper(endsLast: false) }
 
@@ -83,45 +78,6 @@ final class ClaimTests: XCTestCase {
     XCTAssertEqual(keeper.status, .inUse(by: "process 1"))
     XCTAssertNil(keeper.stateName)
   }
-
-  #if !RESTORATION_NEXT
-  func testAStateWithANumberGoesAfterAMonthInWhichNobodyHadIt() async throws {
-    let first = try await app.host()
-    let other = host(try second())
-    try await other.launch()
-    try await app.store(1, in: other)
-    // Another name, which begins in the same way.
-    let named = try StateKeeper(
-      application: Launch.application, name: "main~2nd", directory: launch.store, keys: launch.keys,
-      now: { [launch] in launch.now })
-    _ = try await save("named", with: named)
-    let all = Set(try launch.store.names())
-    let numbered = all.filter { $0.hasPrefix("main~2.") }
-    XCTAssertEqual(numbered.count, 2)
-
-    let day: TimeInterval = 24 * 60 * 60
-    launch.now += 31 * day
-    func launchAndClose(_ keeper: StateKeeper) async throws {
-      _ = try await value(with: keeper)
-      await keeper.close()
-    }
-    try await launchAndClose(try second())
-    XCTAssertEqual(Set(try launch.store.names()), all, "Somebody has it.")
-    launch.endProcess()
-    await first.close()
-    await other.close()
-    for wrong in [-3 * day, -400 * day] {
-      launch.now += wrong
-      try await launchAndClose(try launch.keeper())
-      XCTAssertEqual(Set(try launch.store.names()), all, "It is not old by this clock.")
-      launch.now -= wrong
-    }
-    try await launchAndClose(try launch.keeper())
-    launch.environment.bootSession = "another start"
-    try await launchAndClose(try launch.keeper())
-    XCTAssertEqual(Set(try launch.store.names()), all.subtracting(numbered))
-  }
-  #endif
 
   /// A state with a number that was saved, and is in use no more.
   private func saveSecond() async throws {
@@ -404,114 +360,4 @@ final class ClaimTests: XCTestCase {
     XCTAssertEqual(found, "new")
     XCTAssertEqual(launch.setAside, [])
   }
-
-  #if !RESTORATION_NEXT
-  // MARK: Scenes
-
-  private func host(_ keeper: StateKeeper) -> SceneHost {
-    let host = SceneHost(keeper)
-    host.declaredActivityTypes = ["product"]
-    host.register(SceneConfiguration { [app] in app.makeDelegate() })
-    return host
-  }
-
-  func testASecondHostHasWindowsOfItsOwn() async throws {
-    let first = try await app.host()
-    let stored = try await app.store(1, in: first)
-    let keeper = try second()
-    let other = host(keeper)
-    try await other.launch()
-    XCTAssertEqual(keeper.stateName, "main~2")
-    XCTAssertEqual(other.openSessions, [])
-    let own = try await app.store(2, in: other)
-    XCTAssertNil(app.bytes(of: own))
-    XCTAssertNotNil(launch.store.memory(named: "main~2.scene-\(own)").bytes)
-    await first.close()
-    await other.close()
-    for (name, identifier) in [("main", stored), ("main~2", own)] {
-      let keeper = try launch.keeper(endsLast: name == "main")
-      let host = host(keeper)
-      try await host.launch()
-      XCTAssertEqual(keeper.stateName, name)
-      XCTAssertEqual(host.openSessions.map(\.persistentIdentifier), [identifier])
-      held.append(host)
-    }
-  }
-
-  private var held: [SceneHost] = []
-
-  private func storedBytes() throws -> [String: [UInt8]] {
-    Dictionary(
-      uniqueKeysWithValues: try launch.store.names().map {
-        ($0, launch.store.memory(named: $0).bytes ?? [])
-      })
-  }
-
-  func testAHostOfASingleInstanceLooksAtTheWindowsOfTheOtherAndWritesNothing() async throws {
-    let first = try await app.host()
-    let stored = try await app.store(1, in: first)
-    let before = try storedBytes()
-    let keeper = try second()
-    keeper.policy.instances = .single
-    let other = host(keeper)
-    await assertThrows(
-      WholeError(.inUse, "The state is in use by this process. Close that one first.")
-    ) {
-      try await other.launch()
-    }
-    XCTAssertEqual(other.openSessions.map(\.persistentIdentifier), [stored])
-    XCTAssertEqual(other.openSessions[0].stateRestorationActivity?.id, 1)
-    let scene = try await other.connect(other.openSessions[0])
-    guard case .success(let report) = scene.restoration else { return XCTFail("It failed.") }
-    XCTAssertEqual(report.outcome, .inUse(by: "this process"))
-    let saved = try await other.save(scene)
-    XCTAssertEqual(saved.outcome, .inUse(by: "this process"))
-    XCTAssertTrue(scene.needsSave)
-    await assertThrows(
-      WholeError(.inUse, "The state is in use by this process. Close that one first.")
-    ) {
-      try await other.close(scene)
-    }
-    XCTAssertEqual(try storedBytes(), before)
-  }
-
-  func testWindowsAreNotDiscardedWhileTheAppRuns() async throws {
-    let first = try await app.host()
-    let stored = try await app.store(1, in: first)
-    let tool = host(try second())
-    await assertThrows(
-      WholeError(.inUse, "The state is in use by this process. Close that one first.")
-    ) {
-      try await tool.discardWhileNotRunning([stored])
-    }
-    await first.close()
-    try await tool.discardWhileNotRunning([stored])
-    XCTAssertNil(app.bytes(of: stored))
-    let next = try second()
-    try await host(next).launch()
-    XCTAssertEqual(next.stateName, "main")
-  }
-
-  func testManyWindowsTakeFewDescriptors() async throws {
-    #if os(Linux)
-    let directory = try TemporaryDirectory()
-    let host = host(
-      try StateKeeper(
-        application: "org.example", directory: FileStateDirectory(path: directory.path),
-        keys: launch.keys))
-    try await host.launch()
-    func count() throws -> Int {
-      try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
-    }
-    let before = try count()
-    for _ in 0..<500 { try await host.open() }
-    try await host.saveChangedScenes()
-    XCTAssertLessThanOrEqual(try count(), before + 8)
-    XCTAssertEqual(
-      try directory.names().count { $0.hasPrefix("main.scene-") }, 500)
-    #else
-    throw XCTSkip("Descriptors are counted on Linux only.")
-    #endif
-  }
-  #endif
 }

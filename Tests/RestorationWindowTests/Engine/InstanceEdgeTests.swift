@@ -43,35 +43,6 @@ final class InstanceEdgeTests: InstanceTestCase {
     XCTAssertEqual(found, "one")
   }
 
-  #if !RESTORATION_NEXT
-  func testATerminationDuringASaveIsAProperEnd() async throws {
-    let isWriting = Flag()
-    let gate = Gate()
-    let store = HookedStore(launch.store) { name, call in
-      if call.isWrite, name.contains(".scene-") {
-        isWriting.isSet = true
-        gate.pass()
-      }
-    }
-    let one = host(
-      try StateKeeper(application: Launch.application, directory: store, keys: launch.keys))
-    try await one.launch()
-    let scene = try await one.open()
-    gate.holdUp()
-    let saving = Task { @MainActor in try await one.save(scene) }
-    try await waitUntil("a save writes") { isWriting.isSet }
-    let ending = Task { @MainActor in try await one.terminate() }
-    for _ in 0..<1000 { await Task.yield() }
-    gate.goOn()
-    try await ending.value
-    _ = try await saving.value
-    await one.close()
-    let next = host(try second())
-    try await next.launch()
-    XCTAssertEqual(next.restoreReason, .launch)
-  }
-  #endif
-
   func testCloseWaitsForASaveThatWaitsForARestore() async throws {
     _ = try await save("one", with: try second())
     let isReading = Flag()
@@ -124,19 +95,6 @@ final class InstanceEdgeTests: InstanceTestCase {
 
   // The new core removes no state of another instance: nothing of it is lost, and there are at most as many
   // as instances ever ran at once.
-  #if !RESTORATION_NEXT
-  func testDiscardWithSetAsideStatesLeavesNothingOfAnyInstance() async throws {
-    let one = try second()
-    _ = try await save("one", with: one)
-    let two = try second()
-    _ = try await save("secret", with: two)
-    await two.close()
-    await one.close()
-    let forget = try second()
-    try await forget.discardState(includingSetAside: true)
-    XCTAssertEqual(try launch.store.names(), [])
-  }
-  #endif
 
   func testASetAsideStateOfAnotherInstanceIsNotMistakenForOnesOwn() async throws {
     let one = try second()
@@ -224,37 +182,6 @@ final class InstanceEdgeTests: InstanceTestCase {
 
   // The new core removes no state of another instance: nothing of it is lost, and there are at most as many
   // as instances ever ran at once.
-  #if !RESTORATION_NEXT
-  func testALaunchThatLooksForUnusedStatesKeepsNobodyFromHisOwn() async throws {
-    let one = try second()
-    _ = try await save("one", with: one)
-    let two = try second()
-    _ = try await save("two", with: two)
-    await two.close()
-    await one.close()
-    let isLooking = Flag()
-    let gate = Gate()
-    let store = HookedStore(launch.store) { name, call in
-      if call == .open, name == "main~2" {
-        isLooking.isSet = true
-        gate.pass()
-      }
-    }
-    let first = try StateKeeper(
-      application: Launch.application, directory: store, keys: launch.keys,
-      now: { [launch] in launch.now })
-    gate.holdUp()
-    let restoring = Task { @MainActor in try await first.restore(into: [TestNode("a")]) }
-    try await waitUntil("somebody looks for it") { isLooking.isSet }
-    let other = try second()
-    let report = try await other.restore(into: [TestNode("a")])
-    gate.goOn()
-    _ = try await restoring.value
-    XCTAssertEqual(report.stateName, "main~2")
-    XCTAssertEqual(report.otherInstances.map(\.stateName), ["main"])
-    XCTAssertEqual(report.outcome, .restored)
-  }
-  #endif
 
   func testACancelledRestoreOfANumberedInstanceHasAState() async throws {
     let one = try second()
@@ -330,59 +257,8 @@ final class InstanceEdgeTests: InstanceTestCase {
     withExtendedLifetime(owner) {}
   }
 
-  #if !RESTORATION_NEXT
-  func testASaveAfterCloseBesideAnotherOwnerComesBack() async throws {
-    let one = host(try second())
-    try await one.launch()
-    let a = try await app.store(1, in: one)
-    let scene = one.connectedScenes[0]
-    await one.close()
-    let two = host(try second())
-    try await two.launch()
-    await two.restoreScenes()
-    scene.session.userInfo = ["x": 2]
-    let report = try await one.save(scene)
-    XCTAssertEqual(report.outcome, .saved)
-    await one.close()
-    await two.close()
-    // Whichever instance has it, the save is there.
-    let three = host(try second())
-    try await three.launch()
-    let four = host(try second())
-    try await four.launch()
-    let all = (three.openSessions + four.openSessions).filter { $0.persistentIdentifier == a }
-    XCTAssertTrue(all.contains { $0.userInfo == ["x": 2] })
-  }
-  #endif
-
   // The new core removes no state of another instance: nothing of it is lost, and there are at most as many
   // as instances ever ran at once.
-  #if !RESTORATION_NEXT
-  func testTheMarkOfANumberedStateThatWasDeclinedGoesToo() async throws {
-    let one = try second()
-    _ = try await save("one", with: one)
-    let two = try second()
-    let node = TestNode("a")
-    _ = try await two.save([node])
-    await two.close()
-    let again = try second()
-    // What is kept may come late, so the mark stays.
-    _ = try await again.restore()
-    let declining = TestDelegate()
-    declining.saves = false
-    again.delegate = declining
-    let report = try await again.save([node])
-    XCTAssertEqual(report.outcome, .declined)
-    await again.close()
-    await one.close()
-    launch.now += 400 * day
-    let last = try second()
-    _ = try await value(with: last)
-    await last.close()
-    XCTAssertEqual(try launch.store.names().filter { $0.hasPrefix("main~2") }, [])
-    withExtendedLifetime(declining) {}
-  }
-  #endif
 
   func testAStoreThatLocksSlowlyDoesNotHoldUpTheApp() async throws {
     let gate = Gate()

@@ -22,9 +22,6 @@ final class InstanceProcessTests: XCTestCase {
     try keeper.register(restorationClass: TestFactory.self)
     if ProcessInfo.processInfo.environment[Self.single] != nil { keeper.policy.instances = .single }
     let node = TestNode("a", value: "default")
-    #if !RESTORATION_NEXT
-    var host: SceneHost?
-    #endif
     while let line = readLine() {
       let words = line.split(separator: " ", maxSplits: 1).map(String.init)
       switch words[0] {
@@ -42,28 +39,7 @@ final class InstanceProcessTests: XCTestCase {
         node.value = words[1]
         let report = try await keeper.save([node])
         app.say("\(report.outcome) \(report.setAside == nil ? "replaced" : "kept")")
-      #if !RESTORATION_NEXT
-      case "windows":
-        let made = SceneHost(keeper)
-        host = made
-        made.register(SceneConfiguration { TestSceneDelegate() })
-        try await made.launch()
-        await made.restoreScenes()
-        if made.connectedScenes.isEmpty { try await made.background(try await made.open()) }
-        let outcomes = made.connectedScenes.map { scene in
-          switch scene.restoration {
-          case .success(let report): describe(report.outcome)
-          default: "failed"
-          }
-        }
-        app.say(
-          "\(keeper.stateName ?? "none") \(made.openSessions.map(\.persistentIdentifier))"
-            + " \(outcomes)")
-      #endif
       case "close":
-        #if !RESTORATION_NEXT
-        await host?.close()
-        #endif
         await keeper.close()
         app.say("closed")
       default: XCTFail(line)
@@ -186,23 +162,5 @@ final class InstanceProcessTests: XCTestCase {
     XCTAssertEqual(try three.ask("restore"), "restored main two")
     XCTAssertEqual(try three.ask("save three"), "saved replaced")
   }
-
-  #if !RESTORATION_NEXT
-  func testWindowsOfTwoInstancesAreNotThoseOfTheOther() throws {
-    let directory = try TemporaryDirectory()
-    func launch() throws -> [String] {
-      let instances = [try instance(directory), try instance(directory)]
-      defer { for instance in instances { instance.kill() } }
-      return try instances.map { try $0.ask("windows") }
-    }
-    let first = try launch()
-    XCTAssertTrue(first[0].hasPrefix("main ["), first[0])
-    XCTAssertTrue(first[1].hasPrefix("main~2 ["), first[1])
-    let second = try launch()
-    XCTAssertEqual(
-      second, first.map { $0.replacing(#"["noArchive"]"#, with: #"["restored"]"#) })
-    XCTAssertEqual(try keptNames(in: directory), [])
-  }
-  #endif
 }
 #endif

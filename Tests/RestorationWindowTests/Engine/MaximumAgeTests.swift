@@ -135,33 +135,4 @@ final class MaximumAgeTests: XCTestCase {
     found = try await restored(next)
     XCTAssertEqual(found.value, "old")
   }
-
-  #if !RESTORATION_NEXT
-  func testASceneWhoseStateIsTooOldBeginsAfresh() async throws {
-    let app = SceneLaunch()
-    (app.launch.now, app.launch.environment.bootSession) = (Self.start, "1")
-    let identifier = try await app.store(1, in: try await app.host())
-    let bytes = app.bytes(of: identifier)
-    app.launch.now += 31 * Self.day
-    for (number, isAgain) in [false, true].enumerated() {
-      app.launch.environment.bootSession = "\(number)"
-      let keeper = try app.launch.keeper()
-      keeper.policy.maximumAge = 30 * Self.day
-      let host = SceneHost(keeper)
-      host.register(SceneConfiguration { app.makeDelegate() })
-      try await host.launch()
-      let node = TestNode("root", value: "new")
-      app.prepare = { $0.roots = [node] }
-      let scene = try await host.connect(host.openSessions[0])
-      guard case .success(let report) = scene.restoration,
-        case .tooOld(let location) = report.outcome
-      else { return XCTFail("\(String(describing: scene.restoration))") }
-      XCTAssertEqual(location != nil, isAgain)
-      XCTAssertEqual(node.value, "new")
-      XCTAssertNil(scene.session.stateRestorationActivity)
-      XCTAssertEqual(DraftModel(scene).draft, "")
-      XCTAssertEqual(app.bytes(of: identifier), isAgain ? nil : bytes)
-    }
-  }
-  #endif
 }

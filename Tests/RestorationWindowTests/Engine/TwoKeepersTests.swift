@@ -6,12 +6,7 @@ import XCTest
 /// Two keepers of one name in one process, which is a mistake and no second instance.
 @MainActor
 final class TwoKeepersTests: XCTestCase {
-  #if RESTORATION_NEXT
   private let launch = Launch()
-  #else
-  private let app = SceneLaunch()
-  private var launch: Launch { app.launch }
-  #endif
   private let problem =
     "Another keeper of this process has the state main. Make one keeper for it and pass that on, or"
     + " call close() of the other one first."
@@ -80,42 +75,4 @@ final class TwoKeepersTests: XCTestCase {
     XCTAssertEqual(saved.problems, [])
     withExtendedLifetime(first) {}
   }
-
-  #if !RESTORATION_NEXT
-  func testTheScenesOfASecondHostSayItToo() async throws {
-    let first = try await app.host()
-    _ = try await app.store(1, in: first)
-    let second = try await app.host(endsLast: false)
-    let scene = try await second.open()
-    let restored = try XCTUnwrap(scene.restoration?.get())
-    XCTAssertEqual(restored.notes, [.otherKeeper(stateName: "main")])
-    XCTAssertEqual(restored.problems.map(\.kind), [.scene])
-    let saved = try await second.save(scene)
-    XCTAssertEqual(saved.notes, [.otherKeeper(stateName: "main")])
-    withExtendedLifetime(first) {}
-  }
-
-  func testTheStartOfASecondHostSaysItWhetherItOpensASceneOrBringsItBack() async throws {
-    let first = try await app.host()
-    _ = try await app.store(1, in: first)
-    app.prepare = { $0.roots = [TestNode("root")] }
-    for isOpened in [true, false] {
-      let second = try await app.host(launching: false, endsLast: false)
-      let start = try await second.start()
-      let scene = try XCTUnwrap(isOpened ? start.openedScene : start.restoredScenes.first)
-      XCTAssertEqual(start.problems.count, 1)
-      XCTAssertTrue(start.problems.first?.session === scene.session)
-      let reason = try XCTUnwrap(start.problems.first?.reason)
-      XCTAssertTrue(
-        reason.hasPrefix(
-          isOpened ? "Nothing restored: there is no saved state." : "Restored 1 of 1 nodes."),
-        reason)
-      XCTAssertTrue(reason.hasSuffix(" " + problem), reason)
-      XCTAssertTrue(start.description.contains(problem), start.description)
-      try await second.save(scene)
-      await second.close()
-    }
-    withExtendedLifetime(first) {}
-  }
-  #endif
 }

@@ -10,13 +10,8 @@ import XCTest
 final class UndecodedStateTests: PartlyDecodedTestCase {
   private struct Failure: Error {}
 
-  #if RESTORATION_NEXT
   private typealias Undecoded = String
-  #else
-  private typealias Undecoded = [UInt8]
-  #endif
 
-  #if RESTORATION_NEXT
   /// The bodies that stay beside those of their elements, in words; the last saved comes first.
   private func undecoded() throws -> [String] {
     guard let records = try launch.storedRecords() else { return [] }
@@ -38,11 +33,6 @@ final class UndecodedStateTests: PartlyDecodedTestCase {
     (records.elements.map(\.state) + [records.application]).compactMap(\.self)
       .map { records.words(of: $0) }
   }
-  #else
-  private func undecoded() throws -> [[UInt8]] { launch.setAside }
-
-  private func stored() throws -> [[UInt8]] { [try XCTUnwrap(launch.storedBytes)] }
-  #endif
 
   /// Saves after a restore, and says what stays because of that.
   private func saveAgain(
@@ -65,13 +55,6 @@ final class UndecodedStateTests: PartlyDecodedTestCase {
     XCTAssertEqual(try undecoded(), [], "nothing has taken its place")
     var added = try await saveAgain(keeper, [node])
     XCTAssertEqual(added, stored)
-    #if !RESTORATION_NEXT
-    let asides = try await keeper.setAsideStates()
-    XCTAssertEqual(asides.map(\.reason), [.undecoded])
-    XCTAssertEqual(
-      asides.map(\.description),
-      ["memory 1, set aside since the app could not decode all of it"])
-    #endif
     node.restorableState.title = "changed"
     added = try await saveAgain(keeper, [node])
     XCTAssertEqual(added, [])
@@ -81,16 +64,11 @@ final class UndecodedStateTests: PartlyDecodedTestCase {
     XCTAssertEqual(report.problems, [])
     added = try await saveAgain(later, [node])
     XCTAssertEqual(added, [])
-    #if RESTORATION_NEXT
     await later.close()
     let back = Noted(TitleAndCount(title: "own", count: 0))
     let (last, _) = try await restore([back])
     try await last.restore(late: back)
     XCTAssertEqual(back.restorableState, TitleAndCount(title: "stored", count: 1))
-    #else
-    try await later.putBack(try XCTUnwrap(asides.first))
-    XCTAssertEqual(launch.storedBytes, stored[0])
-    #endif
   }
 
   func testAStateThatNeverDecodesIsNotSetAsideByEachLaunch() async throws {
@@ -109,10 +87,8 @@ final class UndecodedStateTests: PartlyDecodedTestCase {
     // In the new core nothing takes the place of a body that the node says again, and one that the first
     // save of a launch has kept is not kept once more.
     XCTAssertEqual(counts, Launch.isNext ? [0, 0, 0, 1, 1] : [1, 1, 1, 1, 2])
-    #if RESTORATION_NEXT
     XCTAssertEqual(try undecoded(), ["value: first"])
     XCTAssertEqual(try stored(), ["value: second"])
-    #endif
   }
 
   func testAStateThatWasNotDecodedAtAllIsSetAside() async throws {
@@ -124,11 +100,9 @@ final class UndecodedStateTests: PartlyDecodedTestCase {
       try await save([Noted(TitleAndCount(title: "stored", count: 1))])
       let stored = try stored()
       let (keeper, _) = try await restore([node])
-      #if RESTORATION_NEXT
       let untouched = try await saveAgain(keeper, [node])
       XCTAssertEqual(untouched, [], "nothing has taken its place")
       XCTAssertEqual(try self.stored(), stored)
-      #endif
       type()
       let added = try await saveAgain(keeper, [node])
       XCTAssertEqual(added, stored)
@@ -230,11 +204,7 @@ final class UndecodedStateTests: PartlyDecodedTestCase {
     launch.storedBytes = nil
     let node = Noted(TitleAndWord(title: "own", count: "own"))
     let (keeper, report) = try await restore([node])
-    #if RESTORATION_NEXT
     XCTAssertEqual(report.source?.location, launch.asideLocation)
-    #else
-    XCTAssertEqual(report.source?.generation, .upgraded)
-    #endif
     XCTAssertEqual(node.restorableState, TitleAndWord(title: "stored", count: "own"))
     let added = try await saveAgain(keeper, [node])
     XCTAssertEqual(added, stored)
@@ -265,37 +235,6 @@ final class UndecodedStateTests: PartlyDecodedTestCase {
     added = try await saveAgain(later, [tabs])
     XCTAssertEqual(added, Array(stored.suffix(1)))
   }
-
-  #if !RESTORATION_NEXT
-  func testTheStateOfASceneIsSetAsideBesideIt() async throws {
-    let app = SceneLaunch()
-    let first = try app.launch.keeper()
-    try first.register(Noted<TitleAndCount>.self, as: "Note")
-    let host = SceneHost(first)
-    app.prepare = { $0.roots = [Noted(TitleAndCount(title: "stored", count: 1))] }
-    host.register(SceneConfiguration { app.makeDelegate() })
-    try await host.launch()
-    let scene = try await host.open()
-    try await host.background(scene)
-    let identifier = scene.session.persistentIdentifier
-    let stored = try XCTUnwrap(app.bytes(of: identifier))
-
-    let second = try app.launch.keeper()
-    try second.register(Noted<TitleAndWord>.self, as: "Note")
-    let later = SceneHost(second)
-    let node = Noted(TitleAndWord(title: "own", count: "own"))
-    app.prepare = { $0.roots = [node] }
-    later.register(SceneConfiguration { app.makeDelegate() })
-    try await later.launch()
-    let failures = await later.restoreScenes()
-    XCTAssertEqual(failures.count, 0)
-    let again = try XCTUnwrap(later.connectedScenes.first)
-    XCTAssertEqual(node.restorableState, TitleAndWord(title: "stored", count: "own"))
-    _ = try await later.save(again)
-    XCTAssertEqual(
-      app.launch.store.memory(named: "main.scene-\(identifier)").setAsideBytes, [stored])
-  }
-  #endif
 
   // MARK: Saves that fail
 

@@ -7,12 +7,7 @@ import XCTest
 /// Saves over a state that nobody has read.
 @MainActor
 final class UnreadStateTests: XCTestCase {
-  #if RESTORATION_NEXT
   private let launch = Launch()
-  #else
-  private let app = SceneLaunch()
-  private var launch: Launch { app.launch }
-  #endif
   private let failing = Names()
 
   /// The names of states that cannot be opened now.
@@ -145,46 +140,6 @@ final class UnreadStateTests: XCTestCase {
     XCTAssertNotNil(own.setAside)
   }
 
-  #if !RESTORATION_NEXT
-  func testAListOfScenesThatWasReadIsReplaced() async throws {
-    try await app.store(1, in: try await app.host())
-    let host = try await app.host()
-    try await host.save(try await host.open())
-    XCTAssertEqual(launch.store.memory(named: "main.scenes").setAsideBytes, [])
-  }
-
-  /// Has a key only from the second time on that it is asked.
-  private final class LateKey: KeyProvider {
-    private let key: ArchiveKey
-    private let isThere = Mutex(false)
-
-    init(_ key: ArchiveKey) { self.key = key }
-
-    func key(creating: Bool) throws(ArchiveError) -> ArchiveKey? {
-      isThere.withLock { isThere in
-        defer { isThere = true }
-        return isThere ? key : nil
-      }
-    }
-  }
-
-  func testAListOfScenesWhoseKeyComesLateIsKept() async throws {
-    try await app.store(1, in: try await app.host())
-    let list = launch.store.memory(named: "main.scenes")
-    let before = list.bytes
-    let key = try XCTUnwrap(try launch.keys.key(creating: false))
-    let host = SceneHost(
-      try StateKeeper(
-        application: Launch.application, directory: launch.store, keys: LateKey(key)))
-    host.register(SceneConfiguration { [app] in app.makeDelegate() })
-    await assertThrows(WholeError(notRestored: ArchiveError(.keyMissing))) {
-      try await host.launch()
-    }
-    try await host.save(try await host.open())
-    XCTAssertEqual(list.setAsideBytes, [before].compactMap(\.self))
-  }
-  #endif
-
   func testADeclinedSaveAfterARestoreThatFailedRemovesNothing() async throws {
     _ = try await launch.keeper().save([TestNode("a", value: "kept")])
     let before = launch.storedBytes
@@ -210,35 +165,6 @@ final class UnreadStateTests: XCTestCase {
     XCTAssertNil(second.setAside)
     XCTAssertEqual(launch.setAside, [before].compactMap(\.self))
   }
-
-  #if !RESTORATION_NEXT
-  func testASceneWhoseFileCannotBeReadWhenItConnectsKeepsItWhenItIsSaved() async throws {
-    let stored = try await app.store(1, in: try await app.host())
-    let name = "main.scene-\(stored)"
-    let before = app.bytes(of: stored)
-    let host = SceneHost(try keeper())
-    host.delegate = app.hostDelegate
-    host.declaredActivityTypes = ["product"]
-    host.register(SceneConfiguration { [app] in app.makeDelegate() })
-    // What the launch has read of it is not kept.
-    app.hostDelegate.skipped = [stored]
-    try await host.launch()
-    await host.restoreScenes()
-    failing.all = [name]
-    let scene = try await host.connect(host.openSessions[0])
-    failing.all = []
-    guard case .failure(let error) = scene.restoration else {
-      return XCTFail("It was restored.")
-    }
-    XCTAssertEqual(
-      WholeError(error), WholeError(ArchiveError(.inputOutput, systemError: EMFILE)))
-    let report = try await host.save(scene)
-    XCTAssertNotNil(report.setAside)
-    XCTAssertEqual(launch.store.memory(named: name).setAsideBytes, [before].compactMap(\.self))
-    let again = try await host.save(scene)
-    XCTAssertNil(again.setAside)
-  }
-  #endif
 
   func testTheReportOfADeclinedSaveSaysWhatIsKept() async throws {
     _ = try await launch.keeper().save([TestNode("a")])
@@ -290,17 +216,6 @@ final class UnreadStateTests: XCTestCase {
   }
 
   // A gate that says no leaves nothing that a restore may take: see KeptStatesTests.
-  #if !RESTORATION_NEXT
-  func testAGenerationThatNobodyHasReadIsKeptWhenTheGateSaysNo() async throws {
-    let good = try await storeOlderOnly()
-    let delegate = TestDelegate()
-    delegate.saves = false
-    let report = try await launch.keeper(delegate: delegate).save([TestNode("a")])
-    XCTAssertEqual(report.setAside, "memory 2")
-    XCTAssertEqual(launch.setAside, kept(good))
-    XCTAssertNil(launch.storedBytes)
-  }
-  #endif
 
   func testAGenerationThatWasRestoredStaysOne() async throws {
     let good = try await storeOlderOnly()
@@ -309,15 +224,6 @@ final class UnreadStateTests: XCTestCase {
     _ = try await keeper.restore(into: [node])
     XCTAssertEqual(node.value, "typed for hours")
     _ = try await keeper.save([node])
-    #if RESTORATION_NEXT
     XCTAssertEqual(launch.setAside, [good])
-    #else
-    XCTAssertEqual(launch.setAside, [[]])
-    let generations = try launch.store.memory(named: "main").generations()
-    let bytes = try generations.map { archive in
-      try archive.storage.open().map { try $0.read(at: 0, count: $0.byteCount) }
-    }
-    XCTAssertEqual(bytes, [good])
-    #endif
   }
 }

@@ -1,4 +1,3 @@
-#if RESTORATION_NEXT
 import ArchiveCodec
 import Foundation
 import RestorationInspection
@@ -130,4 +129,3 @@ final class WindowInspectionTests: XCTestCase {
     XCTAssertEqual(windows.map(\.closedAt), [nil, nil, nil, .distantPast])
   }
 }
-#endif

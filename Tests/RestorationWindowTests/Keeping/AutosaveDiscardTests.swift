@@ -147,23 +147,4 @@ final class AutosaveDiscardTests: AutosaveTestCase {
     try await told(2)
     try await assertStored("1", by: keeper)
   }
-
-  #if !RESTORATION_NEXT
-  func testASceneThatWasClosedWhileItsSaveWasDueIsNotStoredAgain() async throws {
-    let app = SceneLaunch()
-    let host = try await app.host()
-    let (kept, gone) = (try await host.open(), try await host.open())
-    _ = host.autosave(clock: clock) { [unowned self] in events.append($0) }
-    try await told(1)
-    DraftModel(kept).draft = "1"
-    gone.needsSave = true
-    try await host.discard(gone.session)
-    try await passInterval()
-    try await told(2)
-    XCTAssertNil(app.bytes(of: gone.session.persistentIdentifier))
-    guard case .saved(let reports)? = events.last else { return XCTFail("\(events)") }
-    XCTAssertEqual(reports.count, 1)
-    await host.close()
-  }
-  #endif
 }

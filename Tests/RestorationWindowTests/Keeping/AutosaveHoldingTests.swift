@@ -15,21 +15,6 @@ final class AutosaveHoldingTests: AutosaveTestCase {
     try await assertStored("1", by: keeper)
   }
 
-  #if !RESTORATION_NEXT
-  func testAHostKeepsItsAutosave() async throws {
-    let app = SceneLaunch()
-    let host = try await app.host()
-    let scene = try await host.open()
-    _ = host.autosave(clock: clock) { [unowned self] in events.append($0) }
-    try await told(1)
-    try await passInterval()
-    DraftModel(scene).draft = "1"
-    try await told(2)
-    XCTAssertFalse(scene.needsSave)
-    await host.close()
-  }
-  #endif
-
   func testASecondAutosaveReplacesTheFirst() async throws {
     let keeper = try await keeper()
     let first = try await begun(keeper)

@@ -4,11 +4,7 @@ import TestSupport
 
 enum HostOperation: CaseIterable {
   case save, open, close, disconnect, terminate, discardAll, launch
-  #if RESTORATION_NEXT
   case endNow
-  #else
-  case saveEverything
-  #endif
 }
 
 /// A short life of an app with two windows.
@@ -49,14 +45,7 @@ final class HostHistory: ShortHistory<HostOperation> {
       if let scene = host?.connectedScenes.first {
         try await save(scene) { try await $0.save(scene) }
       }
-    #if RESTORATION_NEXT
     case .endNow: try endNow()
-    #else
-    case .saveEverything:
-      if let scene = host?.connectedScenes.first {
-        try await save(scene) { try await $0.saveEverything(of: scene) }
-      }
-    #endif
     case .open: try await open()
     case .close:
       guard let scene = host?.connectedScenes.first else { return }
@@ -108,7 +97,6 @@ final class HostHistory: ShortHistory<HostOperation> {
     return (name, text)
   }
 
-  #if RESTORATION_NEXT
   private func endNow() throws {
     guard let host else { return }
     let changes = host.connectedScenes.compactMap { change($0) }
@@ -118,7 +106,6 @@ final class HostHistory: ShortHistory<HostOperation> {
     if !isStored { fail("endNow has stored nothing") }
     for (name, text) in changes { allowed[name] = [text] }
   }
-  #endif
 
   private func discard(
     _ sessions: [SceneSession], _ body: (SceneHost) async throws -> Void
@@ -152,9 +139,7 @@ final class HostHistory: ShortHistory<HostOperation> {
 
   private func check(_ host: SceneHost) {
     shown = [:]
-    #if RESTORATION_NEXT
     for (name, error) in host.unreadSessions { fail("window \(name): \(error)") }
-    #endif
     for scene in host.connectedScenes {
       guard let window = scene.delegate as? Window else { continue }
       shown[scene.session.persistentIdentifier] = window.root.value ?? ""

@@ -415,25 +415,6 @@ final class ChangeTests: ChangeTestCase {
 
   // MARK: Who forgets to say it
 
-  #if !RESTORATION_NEXT
-  func testANodeThatForgetsToSayItIsNamedByASaveOfEverything() async throws {
-    let keeper = try launch.keeper()
-    let (root, nodes) = try await savedTree(with: keeper)
-    nodes[1].isQuiet = true
-    nodes[1].value = "quiet"
-    nodes[2].value = "loud"
-    _ = try await keeper.save([root])
-    XCTAssertEqual(try value(of: "root/n1"), "1")
-    let report = try await keeper.saveEverything([root])
-    XCTAssertEqual(report.problems.map(\.path.description), ["root/n1"])
-    XCTAssertEqual(report.notes, [.notInvalidated])
-    XCTAssertEqual(try value(of: "root/n1"), "quiet")
-    let again = try await keeper.saveEverything([root])
-    XCTAssertEqual(again.notes, [])
-    XCTAssertEqual(again.writtenByteCount, 0)
-  }
-  #endif
-
   func testASaveOfATestFindsWhatForgetsToSayIt() async throws {
     let keeper = try launch.keeper()
     _ = try await keeper.restore()
@@ -475,51 +456,6 @@ final class ChangeTests: ChangeTestCase {
   }
 
   // MARK: Scenes
-
-  #if !RESTORATION_NEXT
-  func testAChangeOfASceneIsAppendedToItsFileAlone() async throws {
-    let app = SceneLaunch()
-    let root = TrackedNode("root")
-    root.below = (0..<20).map { TrackedNode("n\($0)") }
-    app.prepare = { $0.roots = [root] }
-    let host = try await app.host()
-    let scene = try await host.open()
-    try await host.save(scene)
-    let name = "main.scene-\(scene.session.persistentIdentifier)"
-    let before = try XCTUnwrap(app.launch.store.memory(named: name).bytes)
-    root.value = "changed"
-    let report = try await host.save(scene)
-    XCTAssertEqual(report.unaskedCount, 20)
-    let after = try XCTUnwrap(app.launch.store.memory(named: name).bytes)
-    XCTAssertEqual(Array(after.prefix(before.count)), before)
-    XCTAssertEqual(try app.launch.storedRecords(named: name)?["root"]?.value, "changed")
-    XCTAssertEqual(scene.session.byteCount, after.count)
-    let everything = try await host.saveEverything(of: scene)
-    XCTAssertEqual(everything.entries.count, 21)
-    XCTAssertEqual(everything.writtenByteCount, 0)
-  }
-
-  func testAChangeOfARestoredSceneIsSavedThoughAClassIsRegisteredFirst() async throws {
-    let app = SceneLaunch()
-    app.prepare = { $0.roots = [TrackedNode("root")] }
-    let first = try await app.host()
-    try await first.save(try await first.open())
-    try await first.terminate()
-    let root = TrackedNode("root")
-    app.prepare = { $0.roots = [root] }
-    let keeper = try app.launch.keeper()
-    let host = SceneHost(keeper)
-    host.register(SceneConfiguration { app.makeDelegate() })
-    try await host.launch()
-    _ = await host.restoreScenes()
-    let scene = try XCTUnwrap(host.connectedScenes.first)
-    try keeper.register(UnrelatedNode.self) { path, _ in UnrelatedNode(path.identifier) }
-    root.value = "changed"
-    _ = try await host.saveChangedScenes()
-    let name = "main.scene-\(scene.session.persistentIdentifier)"
-    XCTAssertEqual(try app.launch.storedRecords(named: name)?["root"]?.value, "changed")
-  }
-  #endif
 }
 
 /// The calls of a store.

@@ -140,7 +140,6 @@ final class KeptBoundTests: XCTestCase {
     _ = try await keeper.restore(into: [root])
     root.restorationChildren = [TestNode("b", value: "new")]
     let report = try await keeper.save([root])
-    #if RESTORATION_NEXT
     // Nobody has read what is replaced, so it lies beside the new state, and takes its room.
     XCTAssertEqual(report.kept.map(\.path.description), ["root/b"])
     XCTAssertEqual(report.kept.map(\.isStateAlone), [true])
@@ -149,10 +148,6 @@ final class KeptBoundTests: XCTestCase {
       try launch.storedRecords()?["root/b"]?.kept.map {
         try $0.state?.decode(String.self, forKey: "value")
       }, [text(2_000)])
-    #else
-    XCTAssertEqual(report.kept.map(\.path.description), ["root/a"])
-    XCTAssertEqual(report.entries.last?.outcome, .replaced)
-    #endif
   }
 
   func testWithoutABoundEverythingIsKept() async throws {
@@ -206,7 +201,6 @@ final class KeptBoundTests: XCTestCase {
     return reports
   }
 
-  #if RESTORATION_NEXT
   // As long as the object says nothing else, nothing of it is stored, and the state lies in its own place.
   func testAStateThatNobodyCouldReadHasAnAgeFromWhenItLiesBesideAnother() async throws {
     try await saveNewer()
@@ -248,38 +242,6 @@ final class KeptBoundTests: XCTestCase {
     XCTAssertEqual(reports.map(\.notes.count), [1, 0])
     XCTAssertEqual(try launch.storedRecords()?["a"]?.kept.count, 0)
   }
-  #else
-  func testAStateThatNobodyCouldReadHasAnAgeToo() async throws {
-    try await saveNewer()
-    for days in [1, 200, 366] as [Double] {
-      go(to: days)
-      for report in try await older(saves: 2) {
-        XCTAssertEqual(report.outcome(of: "a"), .keptAsStored)
-        XCTAssertEqual(report.kept.map(\.since), [start + day])
-        XCTAssertEqual(report.kept.map(\.isStateAlone), [true])
-        XCTAssertGreaterThan(report.kept.first?.byteCount ?? 0, 20)
-      }
-    }
-    go(to: 367)
-    let reports = try await older(saves: 2)
-    XCTAssertEqual(reports.map { $0.outcome(of: "a") }, [.saved, .saved])
-    guard case .keptStateDropped(let since, let byteCount)? = reports[0].notes.first else {
-      return XCTFail("\(reports)")
-    }
-    XCTAssertEqual(since, start + day)
-    XCTAssertGreaterThan(byteCount, 20)
-    XCTAssertEqual(reports[1].notes, [])
-    XCTAssertEqual(reports.flatMap(\.kept), [])
-    XCTAssertEqual(try launch.storedRecords()?["a"]?.value, "older")
-  }
-
-  func testAStateThatNobodyCouldReadGoesWhereMoreIsKeptThanMayBe() async throws {
-    try await saveNewer()
-    let reports = try await older(KeptBound(byteCount: 10), saves: 2)
-    XCTAssertEqual(reports.map { $0.outcome(of: "a") }, [.saved, .saved])
-    XCTAssertEqual(reports.map(\.notes.count), [1, 0])
-  }
-  #endif
 
   func testAnObjectThatThrowsKeepsItsLastStateThoughAStateBesideThatIsDropped() async throws {
     try await saveNewer()
@@ -318,7 +280,6 @@ final class KeptBoundTests: XCTestCase {
       later.flatMap(\.kept).map(\.since), [Launch.isNext ? nil : start + 700 * day])
   }
 
-  #if RESTORATION_NEXT
   func testAClockThatGoesBackwardsOrWasNotSetDropsNoState() async throws {
     try await saveNewer()
     for days in [400, 10, -20_000, 764] as [Double] {
@@ -330,19 +291,6 @@ final class KeptBoundTests: XCTestCase {
     let reports = try await older(typing: "typed")
     XCTAssertEqual(reports.map(\.kept.count), [0])
   }
-  #else
-  func testAClockThatGoesBackwardsOrWasNotSetDropsNoState() async throws {
-    try await saveNewer()
-    for days in [400, 10, -20_000, 764] as [Double] {
-      go(to: days)
-      let reports = try await older()
-      XCTAssertEqual(reports.map { $0.outcome(of: "a") }, [.keptAsStored], "\(days)")
-    }
-    go(to: 766)
-    let reports = try await older()
-    XCTAssertEqual(reports.map { $0.outcome(of: "a") }, [.saved])
-  }
-  #endif
 
   func testAStateThatIsKeptIsWrittenOnceAndAsItWas() async throws {
     try await saveNewer()
@@ -350,35 +298,4 @@ final class KeptBoundTests: XCTestCase {
     XCTAssertEqual(reports.map(\.writtenByteCount).map { $0 > 0 }, [true, false, false])
     XCTAssertEqual(try launch.storedRecords()?["a"]?.value, "newer")
   }
-
-  #if !RESTORATION_NEXT
-  func testAScenesStateHasTheBoundByItself() async throws {
-    let app = SceneLaunch()
-    func host(_ bound: KeptBound) async throws -> SceneHost {
-      let keeper = try app.launch.keeper()
-      keeper.policy.keptBound = bound
-      let host = SceneHost(keeper)
-      host.register(SceneConfiguration { app.makeDelegate() })
-      try await host.launch()
-      return host
-    }
-    for number in 1...2 {
-      app.prepare = { [self] in
-        $0.roots = [
-          TestNode("root", children: [TestNode("a", value: text(number * 1_000))])
-        ]
-      }
-      let first = try await host(KeptBound())
-      for scene in first.connectedScenes { try await first.close(scene) }
-      try await first.save(try await first.open())
-      app.prepare = { $0.roots = [TestNode("root")] }
-      let next = try await host(KeptBound(byteCount: 1_500))
-      await next.restoreScenes()
-      let scene = try XCTUnwrap(next.connectedScenes.first)
-      let report = try await next.save(scene)
-      XCTAssertEqual(report.kept.count, number == 1 ? 1 : 0)
-      try await next.close(scene)
-    }
-  }
-  #endif
 }

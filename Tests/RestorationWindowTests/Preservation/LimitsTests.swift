@@ -8,12 +8,7 @@ import XCTest
 /// The limits of a keeper, and what is told of a value that is over them.
 @MainActor
 final class LimitsTests: XCTestCase {
-  #if RESTORATION_NEXT
   private let launch = Launch()
-  #else
-  private let app = SceneLaunch()
-  private var launch: Launch { app.launch }
-  #endif
   /// The format's own limit of names is 65,536.
   private let raised = ArchiveLimits(symbolCount: 1 << 17)
   /// The library's own names alone are more.
@@ -110,35 +105,6 @@ final class LimitsTests: XCTestCase {
     XCTAssertEqual(report.outcome, .crashed(setAsideAt: launch.crashedLocation))
   }
 
-  #if !RESTORATION_NEXT
-  func testTheScenesOfAHostHaveTheLimitsOfItsKeeper() async throws {
-    func host(_ limits: ArchiveLimits) throws -> SceneHost {
-      let host = SceneHost(try keeper(limits))
-      host.delegate = app.hostDelegate
-      host.register(SceneConfiguration { [app] in app.makeDelegate() })
-      return host
-    }
-    let roots = [TestNode("root", value: text(1001))]
-    app.prepare = { $0.roots = roots }
-    let first = try host(ArchiveLimits(stringByteCount: 1000))
-    try await first.launch()
-    let report = try await first.save(try await first.open())
-    XCTAssertEqual(report.outcome(of: "root"), .savedWithoutState)
-
-    await first.close()
-    // Neither the list nor a scene that is looked for without it can be read.
-    let second = try host(lowered)
-    await assertExceeded(WholeError(notRestored: exceeded)) { () async throws(RestorationError) in
-      try await second.launch()
-    }
-    XCTAssertEqual(second.openSessions, [])
-    await second.close()
-    let third = try host(.standard)
-    try await third.launch()
-    XCTAssertEqual(third.openSessions.count, 1)
-  }
-  #endif
-
   func testAPlainValueThatIsOverTheLimitIsNamedByItsKey() async throws {
     let keeper = try keeper(ArchiveLimits(stringByteCount: 1000))
     let node = TestNode("root", value: text(1000))
@@ -175,39 +141,6 @@ final class LimitsTests: XCTestCase {
             + " (limitExceeded: bytes of a string, at \(path))")
       ], line: line)
   }
-
-  #if !RESTORATION_NEXT
-  private final class Screen: @MainActor RestorableScreen {
-    let restorationIdentifier = "screen"
-    @Restored var long = ""
-    @Restored var short = ""
-    @Restored var zoom = 1
-  }
-
-  func testWhatIsOverTheLimitStaysInTheFileAsItWasAndTheRestIsStored() async throws {
-    let keeper = try keeper(ArchiveLimits(stringByteCount: 5000))
-    let (screen, node, kept) = (Screen(), TestNode("root", value: "good"), text(5000))
-    screen.long = kept
-    screen.short = "good"
-    _ = try await keeper.save([node, screen])
-    (node.value, screen.long, screen.short) = (text(5001), text(5001), text(5001))
-    screen.zoom = 2
-    let report = try await keeper.save([node, screen])
-    XCTAssertEqual(
-      Set(report.problems.map(\.path.description)), ["root", "screen", "screen/long"])
-    let stored = try XCTUnwrap(try launch.storedRecords())
-    XCTAssertEqual(
-      stored.words.prefix(3).map { $0.replacingOccurrences(of: kept, with: "kept") },
-      [
-        "node root node: {class: TestNode, hasLastState: true, identifier: root},"
-          + " state: {value: good}",
-        "node screen node: {class: Screen, identifier: screen},"
-          + " state: {@fields: {long: screen/long}, short: good, zoom: 2}",
-        "object screen/long node: {class: @field, hasLastState: true, identifier: long,"
-          + " kind: object, referrer: screen, restoresItself: true}, state: {value: kept}",
-      ])
-  }
-  #endif
 
   func testAValueOfTheDelegateThatIsOverTheLimitIsNamedByItsKey() async throws {
     let delegate = TestDelegate()

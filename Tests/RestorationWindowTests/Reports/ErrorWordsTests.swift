@@ -7,12 +7,7 @@ import XCTest
 /// What reports say of the errors that an app throws: never what is in them.
 @MainActor
 final class ErrorWordsTests: XCTestCase {
-  #if RESTORATION_NEXT
   private let launch = Launch()
-  #else
-  private let scenes = SceneLaunch()
-  private var launch: Launch { scenes.launch }
-  #endif
 
   private static let secret = "what the user typed"
 
@@ -100,12 +95,7 @@ final class ErrorWordsTests: XCTestCase {
       }
       TestFactory.make = { _, _ in throw error }
       let report = try await launch.keeper(delegate: delegate).restore(into: [root])
-      #if RESTORATION_NEXT
       let ofApplication = RestorationReport.NodeOutcome.decodeFailed(by: .delegate, words)
-      #else
-      let ofApplication = RestorationReport.NodeOutcome.restored(by: .delegate)
-      XCTAssertEqual(report.entries.first?.notes, [.didDecodeFailed(words)])
-      #endif
       XCTAssertEqual(
         report.entries.map(\.outcome),
         [
@@ -129,56 +119,6 @@ final class ErrorWordsTests: XCTestCase {
         report.entries.map(\.outcome), [.migrationFailed(by: .existing, from: 1, words)])
     }
   }
-
-  #if !RESTORATION_NEXT
-  func testASceneSaysNoMore() async throws {
-    for (error, words) in errors {
-      let host = SceneHost(try launch.keeper())
-      host.register(SceneConfiguration { throw error })
-      try await host.launch()
-      do {
-        try await host.open()
-        XCTFail("did not throw")
-      } catch {
-        XCTAssertEqual(error.code, .noDelegate)
-        XCTAssertEqual(error.description, "The scene's delegate could not be made: \(words)")
-      }
-    }
-  }
-
-  func testAValueOfASceneThatDoesNotFitIsNotPrinted() async throws {
-    let first = try await scenes.host()
-    let scene = try await first.open()
-    DraftModel(scene).draft = Self.secret
-    try await first.disconnect(scene)
-    let second = try await scenes.host()
-    let back = try await second.connect(second.openSessions[0])
-    XCTAssertEqual(ChoiceModel(back).draft, .first)
-    let report = try await second.save(back)
-    XCTAssertEqual(
-      report.notes,
-      [.storageTypeMismatch(key: "draft", "The value at value cannot be decoded.")])
-  }
-
-  func testAnErrorAboutContentOfASceneIsOneOfTheArchive() async throws {
-    let identifier = try await scenes.store(1, in: try await scenes.host())
-    let builder = RecordBuilder()
-    try builder.append(record: 1) { encoder in
-      encoder.encodeContainer(forKey: "host") { $0.encode(5, forKey: "scene") }
-    }
-    let name = "main.scene-\(identifier)"
-    _ = try Archive.write(
-      builder.finish(), to: launch.store.memory(named: name),
-      key: XCTUnwrap(launch.keys.key(creating: false)),
-      context: ArchiveContext([Launch.application, name]))
-    let host = try await scenes.host()
-    let session = host.openSessions[0]
-    XCTAssertEqual(session.failure?.code, .archive)
-    XCTAssertEqual(session.failure?.archive?.code, .malformed)
-    let scene = try await host.connect(session)
-    XCTAssertEqual(scene.session.failure?.archive?.code, .malformed)
-  }
-  #endif
 
   func testWordsOfFoundationHoldNoValues() async throws {
     let errors: [any Error] = [
@@ -242,16 +182,3 @@ private struct Key: CodingKey {
   init?(stringValue: String) { self.init(stringValue) }
   init?(intValue: Int) { nil }
 }
-
-#if !RESTORATION_NEXT
-@MainActor
-private final class ChoiceModel: @MainActor SceneMember {
-  enum Choice: String, Codable, Sendable {
-    case first
-  }
-
-  let scene: RestorableScene
-  @SceneStorage("draft") var draft = Choice.first
-  init(_ scene: RestorableScene) { self.scene = scene }
-}
-#endif

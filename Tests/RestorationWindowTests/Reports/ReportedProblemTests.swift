@@ -57,11 +57,7 @@ final class ReportedProblemTests: XCTestCase {
     _ = try await keeper.save([TestNode("root", value: "first")])
     let second = try launch.keeper()
     _ = try await second.save([TestNode("root", value: "second")])
-    #if RESTORATION_NEXT
     let kept = try await second.history()
-    #else
-    let kept = try await second.setAsideStates()
-    #endif
     try await second.putBack(try XCTUnwrap(kept.first))
     let report = try await second.save([TestNode("root", value: "third")])
     XCTAssertEqual(report.notes, [.notRestoredBefore])
@@ -107,7 +103,6 @@ final class ReportedProblemTests: XCTestCase {
       return activity
     }
     typealias Cause = (SceneHost, RestorableScene, TestSceneDelegate) -> Void
-    #if RESTORATION_NEXT
     let (undeclared, invalid, lacks, large) = (
       "The activity “undeclared” is not stored: its type is not declared.",
       "The activity “product” is not stored: it was invalidated.",
@@ -116,26 +111,6 @@ final class ReportedProblemTests: XCTestCase {
     )
     let userInfo = "The user info “\(long)” cannot be stored: "
     let limited: [(String, Cause)] = []
-    #else
-    let (undeclared, invalid, lacks, large) = (
-      "The activity type “undeclared” is not declared, so the activity is not stored."
-        + " Add it to the host's declaredActivityTypes.",
-      "The activity “product” was invalidated, so it is not stored. Return one that is valid.",
-      "The activity's user info lacks name, which it requires.",
-      "The activity “product” cannot be encoded, so it is not stored: A "
-    )
-    let userInfo =
-      "The value of “\(long)” in the session's user info cannot be encoded, so it was removed: A "
-    let limited: [(String, Cause)] = [
-      (
-        "The activity takes ",
-        {
-          $0.activityByteLimit = 10
-          $2.activity = activity { _ in }
-        }
-      )
-    ]
-    #endif
     let problems: [(String, Cause)] = [
       (undeclared, { $2.activity = UserActivity(activityType: "undeclared") }),
       (invalid, { $2.activity = activity { $0.invalidate() } }),
@@ -159,36 +134,12 @@ final class ReportedProblemTests: XCTestCase {
       let scene = try await host.open()
       cause(host, scene, scenes.delegates[scenes.delegates.count - 1])
       let report = try await host.save(scene)
-      #if RESTORATION_NEXT
       // The values of windows are those of the keeper, too.
       let notes = report.problems.flatMap(\.notes)
-      #else
-      let notes = report.problems.first { $0.kind == .scene }?.notes ?? []
-      #endif
       XCTAssertEqual(notes.map { $0.description.hasPrefix(sentence) }, [true], "\(report)")
       XCTAssertNotNil(scenes.bytes(of: scene.session.persistentIdentifier), sentence)
     }
   }
-
-  #if !RESTORATION_NEXT
-  func testASceneWhoseStateCouldNotBeReadIsSavedWithAProblem() async throws {
-    let identifier = try await scenes.store(1, in: try await scenes.host())
-    let file = launch.store.memory(named: "main.scene-\(identifier)")
-    let damaged = Array(try XCTUnwrap(file.bytes).dropLast(10))
-    file.bytes = damaged
-    let host = try await host()
-    let scene = try await host.connect(host.openSessions[0])
-    let first = try await host.save(scene)
-    XCTAssertEqual(
-      first.problems.map {
-        $0.reason.hasPrefix("What is stored was not restored: The archive")
-      },
-      [true], "\(first)")
-    XCTAssertEqual(file.setAsideBytes, [damaged])
-    let report = try await host.save(scene)
-    XCTAssertEqual(report.problems, [])
-  }
-  #endif
 
   func testASceneWhoseRestoreWasNotCleanIsConnected() async throws {
     try await scenes.store(1, in: try await scenes.host())
@@ -199,11 +150,7 @@ final class ReportedProblemTests: XCTestCase {
     let failures = await host.restoreScenes()
     XCTAssertEqual(failures, [:])
     let report = try XCTUnwrap(session.scene?.restoration).get()
-    #if RESTORATION_NEXT
     let what = "; nothing was decoded, and saves keep the state as it is stored"
-    #else
-    let what = ", so nothing was decoded, and the next save replaces its state"
-    #endif
     XCTAssertEqual(
       report.problems.first?.description,
       "root (TestNode): already there, but as a UnrelatedNode\(what); if UnrelatedNode is its new"
@@ -226,25 +173,6 @@ final class ReportedProblemTests: XCTestCase {
     XCTAssertNil(launch.storedBytes)
   }
 
-  #if !RESTORATION_NEXT
-  func testAHostDelegateThatIsGoneIsAProblemOfEachSceneThatIsSaved() async throws {
-    let host = try await scenes.host()
-    do {
-      host.delegate = TestHostDelegate()
-    }
-    let scene = try await host.open()
-    let report = try await host.save(scene)
-    XCTAssertEqual(report.problems.map(\.notes), [[.hostDelegateGone]])
-    XCTAssertEqual(
-      ReportNote.hostDelegateGone.description,
-      "The host's delegate is gone. Keep it alive, or set it to nil to go on without one.")
-    XCTAssertEqual(report.outcome, .saved)
-    host.delegate = nil
-    let without = try await host.save(scene)
-    XCTAssertEqual(without.problems, [])
-  }
-  #endif
-
   func testARootWithoutIdentifierIsAProblemAndOneWithAnEmptyOneIsMeant() async throws {
     let keeper = try launch.keeper()
     _ = try await keeper.restore()
@@ -253,30 +181,10 @@ final class ReportedProblemTests: XCTestCase {
       TestNode("root", children: [TestNode(nil)]),
     ])
     XCTAssertEqual(report.notes, [.rootWithoutIdentifier])
-    #if RESTORATION_NEXT
     let sentence =
       "It is a root without restoration identifier, so it is not saved. Give it one, or an empty one."
-    #else
-    let sentence =
-      "It is a root without restoration identifier, so nothing of it is saved. Give it one, or an"
-      + " empty one if that is meant."
-    #endif
     XCTAssertEqual(report.problems.first?.notes.first?.description, sentence)
   }
-
-  #if !RESTORATION_NEXT
-  func testWhatASaveSaysOfAnUnreadableSceneIsTrueOfThatSave() async throws {
-    let identifier = try await scenes.store(1, in: try await scenes.host())
-    let file = launch.store.memory(named: "main.scene-\(identifier)")
-    file.bytes = file.bytes?.dropLast(10)
-    let host = try await scenes.host()
-    let scene = try await host.connect(host.openSessions[0])
-    let report = try await host.save(scene)
-    XCTAssertEqual(file.setAsideBytes.count, 1)
-    XCTAssertFalse(
-      report.description.contains("its next save sets aside what is stored"), report.description)
-  }
-  #endif
 
   func testTheReportHasAllProblemsOfAScene() async throws {
     let host = try await host()

@@ -357,26 +357,6 @@ final class LateNodeTests: XCTestCase {
     }
   }
 
-  #if !RESTORATION_NEXT
-  func testANodeOfASceneComesLate() async throws {
-    let app = SceneLaunch()
-    let host = try await app.host()
-    let scene = try await host.open()
-    app.delegates[0].roots = [TestNode("root", children: [TestNode("pane", value: "typed")])]
-    try await host.save(scene)
-
-    let root = TestNode("root")
-    app.prepare = { $0.roots = [root] }
-    let again = try await app.host()
-    await again.restoreScenes()
-    let next = try XCTUnwrap(again.connectedScenes.first)
-    let pane = TestNode("pane")
-    let report = try await next.restore(late: pane, below: root)
-    XCTAssertEqual(report.outcome(of: "root/pane"), .restored(by: .existing))
-    XCTAssertEqual(pane.value, "typed")
-  }
-  #endif
-
   /// A state in which the second tab was selected, and a launch that has the first tab alone.
   private func restoreSelectedTabs() async throws -> (keeper: StateKeeper, tabs: TestTabs) {
     let second = TestNode("second")
@@ -399,10 +379,6 @@ final class LateNodeTests: XCTestCase {
     others.restorationChildren.append(late)
     let restored = try await again.restore(late: late, below: others)
     XCTAssertEqual(restored.problems, [])
-    #if !RESTORATION_NEXT
-    // In the new core the app selects the tab.
-    XCTAssertIdentical(others.selectedTab, late)
-    #endif
   }
 
   func testATabThatComesLateDoesNotTakeTheSelectionOfTheUser() async throws {
@@ -411,11 +387,7 @@ final class LateNodeTests: XCTestCase {
     tabs.restorationChildren += [second, third]
     tabs.selectedTab = third
     let report = try await keeper.restore(late: second, below: tabs)
-    #if RESTORATION_NEXT
     XCTAssertEqual(report.notes, [])
-    #else
-    XCTAssertEqual(report.notes, [.tabNotSelected])
-    #endif
     XCTAssertEqual(report.problems, [])
     XCTAssertIdentical(tabs.selectedTab, third)
   }

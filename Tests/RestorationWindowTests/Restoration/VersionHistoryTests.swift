@@ -64,17 +64,9 @@ final class VersionHistoryTests: XCTestCase {
   /// Where the state is: that of a keeper, or that of a scene.
   private enum Place: CaseIterable {
     case keeper
-    #if !RESTORATION_NEXT
-    case scene
-    #endif
   }
 
-  #if RESTORATION_NEXT
   private var launch = Launch()
-  #else
-  private var app = SceneLaunch()
-  private var launch: Launch { app.launch }
-  #endif
   private var random = SeededGenerator()
 
   private func register(_ version: [Int?], in keeper: StateKeeper) throws {
@@ -101,22 +93,6 @@ final class VersionHistoryTests: XCTestCase {
       _ = try await keeper.restore(into: [root])
       change(root)
       _ = try await keeper.save([root])
-    #if !RESTORATION_NEXT
-    case .scene:
-      app.prepare = { $0.roots = [root] }
-      let host = SceneHost(keeper)
-      host.register(SceneConfiguration { [app] in app.makeDelegate() })
-      try await host.launch()
-      await host.restoreScenes()
-      let scene: RestorableScene
-      if let connected = host.connectedScenes.first {
-        scene = connected
-      } else {
-        scene = try await host.open()
-      }
-      change(root)
-      try await host.save(scene)
-    #endif
     }
     return root
   }
@@ -156,11 +132,7 @@ final class VersionHistoryTests: XCTestCase {
   private func assertHistory(_ place: Place) async throws {
     let seed = random.seed
     let versions = App(&random)
-    #if RESTORATION_NEXT
     launch = Launch()
-    #else
-    app = SceneLaunch()
-    #endif
     var expected: [String: String] = [:]
     var count = 0
     var story: [String] = []

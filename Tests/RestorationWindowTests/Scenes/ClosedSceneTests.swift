@@ -44,11 +44,7 @@ final class ClosedSceneTests: XCTestCase {
 
   /// Whether anything of a scene is stored.
   private func isStored(_ identifier: String) throws -> Bool {
-    #if RESTORATION_NEXT
     try app.launch.storedPaths().contains { $0.hasPrefix(identifier) }
-    #else
-    app.bytes(of: identifier) != nil
-    #endif
   }
 
   func testAClosedSceneIsOpenedAgainAsItWasAlsoInAnotherLaunch() async throws {
@@ -120,28 +116,6 @@ final class ClosedSceneTests: XCTestCase {
     }
   }
 
-  #if !RESTORATION_NEXT
-  func testAListThatIsLostBringsNoClosedWindowBack() async throws {
-    let first = try await host()
-    let scene = try await open(1, in: first)
-    let other = try await open(2, in: first)
-    try await first.close(scene)
-    app.launch.store.memory(named: "main.scenes").bytes = nil
-    var next = try await host()
-    XCTAssertEqual(next.openSessions, [other.session])
-    XCTAssertEqual(next.closedSessions, [scene.session])
-
-    // One that was opened again is an open one.
-    prepareRoots()
-    let again = try await next.reopen(try XCTUnwrap(next.closedSessions.first))
-    try await next.save(again)
-    app.launch.store.memory(named: "main.scenes").bytes = nil
-    next = try await host()
-    XCTAssertEqual(Set(next.openSessions), [other.session, scene.session])
-    XCTAssertEqual(next.closedSessions, [])
-  }
-  #endif
-
   func testASceneThatIsOpenedAgainIsToBeSavedSoThatItsFileSaysThatItIsOpen() async throws {
     let first = try await host()
     let scene = try await open(1, in: first)
@@ -207,31 +181,6 @@ final class ClosedSceneTests: XCTestCase {
     let again = try await host.reopen(scene.session)
     XCTAssertEqual(try root(of: again).value, "1")
   }
-
-  #if !RESTORATION_NEXT
-  func testTheListSaysWhatIsClosedAlsoIfTheFileCannot() async throws {
-    let isFull = Flag()
-    let store = HookedStore(app.launch.store) { name, call throws(ArchiveError) in
-      guard isFull.isSet, call.isWrite, name.hasPrefix("main.scene-") else { return }
-      throw ArchiveError(.storageFull, location: name)
-    }
-    let first = SceneHost(
-      try StateKeeper(application: Launch.application, directory: store, keys: app.launch.keys))
-    first.closedSceneBound = ClosedSceneBound()
-    first.register(SceneConfiguration { [app] in app.makeDelegate() })
-    try await first.launch()
-    let scene = try await open(1, in: first)
-    scene.needsSave = true
-    isFull.isSet = true
-    let error = await restorationError { try await first.close(scene) }
-    XCTAssertEqual(error?.archive?.code, .storageFull)
-    XCTAssertEqual(first.closedSessions, [scene.session])
-    await first.close()
-    let next = try await host()
-    XCTAssertEqual(next.openSessions, [])
-    XCTAssertEqual(next.closedSessions, [scene.session])
-  }
-  #endif
 
   func testASessionThatCannotBeOpenedAgainStaysClosed() async throws {
     let first = try await host()

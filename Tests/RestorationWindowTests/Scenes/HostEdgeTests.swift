@@ -26,27 +26,6 @@ final class HostEdgeTests: InstanceTestCase {
     return (host, held)
   }
 
-  #if !RESTORATION_NEXT
-  func testAHostOfASecondInstanceThatSavesAfterItsEndDoesNotReplaceTheList() async throws {
-    let one = host(try second())
-    try await one.launch()
-    let a = try await app.store(1, in: one)
-    let two = host(try second())
-    try await two.launch()
-    let b = try await app.store(2, in: two)
-    let scene = two.connectedScenes[0]
-    await one.close()
-    await two.close()
-    scene.session.userInfo = ["x": 1]
-    try await two.save(scene)
-    await two.close()
-    let next = host(try second())
-    try await next.launch()
-    XCTAssertEqual(next.openSessions.map(\.persistentIdentifier), [a])
-    XCTAssertNotEqual(a, b)
-  }
-  #endif
-
   func testAWindowThatConnectsWhileItIsDiscardedWithOthersIsGone() async throws {
     let first = host(try second())
     try await first.launch()
@@ -81,51 +60,6 @@ final class HostEdgeTests: InstanceTestCase {
     XCTAssertEqual(last.openSessions, [])
   }
 
-  #if !RESTORATION_NEXT
-  func testAListThatWasOnlyLookedAtReplacesNoNewerOne() async throws {
-    let one = host(try second())
-    try await one.launch()
-    let a = try await app.store(1, in: one)
-    let b = try await app.store(2, in: one)
-    let keeper = try second()
-    keeper.policy.instances = .single
-    let two = host(keeper)
-    do {
-      try await two.launch()
-      XCTFail("in use")
-    } catch {}
-    try await one.discard(one.openSessions.filter { $0.persistentIdentifier == b })
-    try await one.terminate()
-    // It goes on when the other one is gone.
-    try await two.connect(
-      two.openSessions.first { $0.persistentIdentifier == a } ?? two.openSessions[0])
-    try await two.saveChangedScenes()
-    await two.close()
-    let next = host(try second())
-    try await next.launch()
-    XCTAssertEqual(next.openSessions.map(\.persistentIdentifier), [a])
-  }
-
-  func testAWindowOfAnotherInstanceConnectsWithoutWhatIsStored() async throws {
-    let one = host(try second())
-    try await one.launch()
-    _ = try await app.store(1, in: one)
-    let keeper = try second()
-    keeper.policy.instances = .single
-    let two = host(keeper)
-    do {
-      try await two.launch()
-      XCTFail("in use")
-    } catch {}
-    XCTAssertEqual(two.openSessions.first?.stateRestorationActivity?.id, 1, "It is looked at.")
-    let scene = try await two.connect(two.openSessions[0])
-    XCTAssertNil(scene.session.stateRestorationActivity)
-    XCTAssertEqual(scene.session.userInfo, [:])
-    XCTAssertEqual(DraftModel(scene).draft, "")
-    await one.close()
-  }
-  #endif
-
   func testATerminationWhileAWindowConnectsLetsTheStateGo() async throws {
     let first = host(try second())
     try await first.launch()
@@ -147,14 +81,8 @@ final class HostEdgeTests: InstanceTestCase {
 
   /// The windows of which something is stored.
   private func storedWindows() throws -> Set<String> {
-    #if RESTORATION_NEXT
     Set(
       try launch.storedRecords()?.elements.filter { $0.kind == "scene" }.map(\.path) ?? [])
-    #else
-    Set(
-      try launch.store.names().filter { $0.hasPrefix("main.scene-") && !$0.hasSuffix(".launch") }
-        .map { String($0.dropFirst("main.scene-".count)) })
-    #endif
   }
 
   func testRandomHostsLoseNoWindow() async throws {
@@ -205,24 +133,6 @@ final class HostEdgeTests: InstanceTestCase {
     XCTAssertGreaterThan(most, 2)
   }
 
-  #if !RESTORATION_NEXT
-  func testNothingStaysOfAListWhoseWindowsAreAllClosed() async throws {
-    let one = host(try second())
-    try await one.launch()
-    _ = try await app.store(1, in: one)
-    await one.close()
-    let list = launch.store.memory(named: "main.scenes")
-    list.bytes = list.bytes.map { $0 + [0] }
-    let two = host(try second())
-    try? await two.launch()
-    await two.restoreScenes()
-    try await two.terminate(closingScenes: true)
-    let keeper = try second()
-    try await keeper.discardState(includingSetAside: true)
-    XCTAssertEqual(list.setAsideBytes.count, 0)
-  }
-  #endif
-
   func testClosingAHostTwiceAndLaunchingItAgainWorks() async throws {
     let one = host(try second())
     try await one.launch()
@@ -242,22 +152,6 @@ final class HostEdgeTests: InstanceTestCase {
     _ = try await save("x", with: next)
     XCTAssertEqual(next.stateName, "main")
   }
-
-  #if !RESTORATION_NEXT
-  func testACrashInWhatASceneDoesWithItsStoredActivityIsCounted() async throws {
-    let first = host(try second())
-    try await first.launch()
-    let a = try await app.store(1, in: first)
-    await first.close()
-    let next = SceneHost(try second())
-    let delegate = MarkLooker(launch.store.memory(named: "main.scene-\(a).launch"))
-    next.register(SceneConfiguration { delegate })
-    try await next.launch()
-    await next.restoreScenes()
-    XCTAssertEqual(delegate.marks.map(\.call), ["willConnect", "activity", "active"])
-    XCTAssertEqual(delegate.marks.map(\.isMarked), [true, true, false])
-  }
-  #endif
 }
 
 @MainActor

@@ -127,37 +127,6 @@ final class SceneActivityTests: XCTestCase {
     XCTAssertNil(try app.storedScene(scene.session.persistentIdentifier)?.activity)
   }
 
-  #if !RESTORATION_NEXT
-  func testAnUndeclaredTypeAndALargeActivityAreReported() async throws {
-    let host = try await app.host()
-    let scene = try await host.open()
-    app.delegates[0].activity = UserActivity(activityType: "other")
-    let undeclared = try await host.save(scene)
-    XCTAssertEqual(undeclared.notes, [.undeclaredActivityType("other")])
-    XCTAssertEqual(
-      undeclared.problems.map(\.reason),
-      [
-        "The activity type “other” is not declared, so the activity is not stored."
-          + " Add it to the host's declaredActivityTypes."
-      ])
-    XCTAssertEqual(undeclared.entries.map(\.kind), [.scene])
-    XCTAssertEqual(undeclared.problems, undeclared.entries)
-    XCTAssertNil(scene.session.stateRestorationActivity)
-    XCTAssertNil(try app.storedScene(scene.session.persistentIdentifier)?.activity)
-    host.activityByteLimit = 10
-    app.delegates[0].activity = app.activity(1)
-    let large = try await host.save(scene)
-    guard case .largeActivity(let byteCount, limit: 10) = large.notes.first else {
-      return XCTFail("\(large.notes)")
-    }
-    host.activityByteLimit = byteCount
-    let fitting = try await host.save(scene)
-    XCTAssertEqual(fitting.problems, [], "It takes just what it may.")
-    XCTAssertEqual(scene.session.stateRestorationActivity?.id, 1)
-  }
-  #endif
-
-  #if RESTORATION_NEXT
   private func notStored(_ type: String, _ reason: String) -> ReportNote {
     .activityNotStored(type, reason)
   }
@@ -203,9 +172,6 @@ final class SceneActivityTests: XCTestCase {
     let next = try await app.host()
     XCTAssertEqual(next.openSessions[0].userInfo, ["kept": 1])
   }
-  #else
-  private func notStored(_ type: String, _ reason: String) -> ReportNote { .invalidActivity(type) }
-  #endif
 
   func testRequiredKeysAreAllThatIsStoredAndOneThatIsMissingIsReported() async throws {
     let host = try await app.host()
@@ -355,38 +321,4 @@ final class SceneActivityTests: XCTestCase {
       try await next.saveSessions()
     }
   }
-
-  #if !RESTORATION_NEXT
-  func testAValueThatCannotBeStoredIsReportedAndKeepsNothingElseFromIt() async throws {
-    var secret: PropertyListValue = "do not print me"
-    for _ in 0..<60 { secret = [secret] }
-    let host = try await app.host()
-    let scene = try await host.open()
-    let longKey = String(repeating: "k", count: 3000)
-    scene.session.userInfo = ["deep": secret, "kept": 1, longKey: 2]
-    let product = app.activity(1)
-    product.userInfo["deep"] = secret
-    app.delegates[0].activity = product
-    app.delegates[0].roots = [TestNode("root", value: "kept")]
-    let report = try await host.save(scene)
-    guard case .activityEncodingFailed("product", let activityReason) = report.notes.first,
-      let deep = report.notes.first(where: {
-        if case .userInfoEncodingFailed(key: "deep", _) = $0 { true } else { false }
-      }), case .userInfoEncodingFailed(_, let reason) = deep
-    else { return XCTFail("\(report)") }
-    for text in [activityReason, reason] {
-      XCTAssertEqual(text, "Collections may be nested 32 deep.")
-    }
-    XCTAssertTrue("\(report)".contains(" cannot be encoded at "), "\(report)")
-    XCTAssertFalse("\(report)".contains("print me"), "\(report)")
-    XCTAssertEqual(report.entries.map(\.kind), [.scene, .node])
-    XCTAssertEqual(report.entries[0].notes.count, 3)
-    XCTAssertEqual(report.savedPaths, ["root"])
-    let stored = try XCTUnwrap(
-      try app.launch.storedRecords(named: "main.scene-\(scene.session.persistentIdentifier)"))
-    XCTAssertEqual(try stored.elements.map { try $0.value }, ["kept"])
-    let next = try await app.host()
-    XCTAssertEqual(next.openSessions[0].userInfo, ["kept": 1])
-  }
-  #endif
 }

@@ -6,12 +6,8 @@ import XCTest
 @MainActor
 final class SceneAutosaveTests: AutosaveTestCase {
   private let app = SceneLaunch()
-  #if RESTORATION_NEXT
   /// One commit has all scenes.
   private static let reportCount = 1
-  #else
-  private static let reportCount = 2
-  #endif
 
   private func autosave(_ host: SceneHost) -> Autosave {
     host.autosave(clock: clock) { [unowned self] in events.append($0) }
@@ -326,33 +322,6 @@ final class SceneAutosaveTests: AutosaveTestCase {
     XCTAssertEqual(root.value, last)
   }
 
-  #if !RESTORATION_NEXT
-  func testOneSceneThatDeclinesDoesNotKeepTheOthersFromBeingPolled() async throws {
-    let delegate = DecliningDelegate()
-    let host = SceneHost(try app.launch.keeper())
-    let plain = PlainNode("root")
-    var delegates: [any SceneDelegate] = [TestSceneDelegate(), delegate]
-    (delegates.first as? TestSceneDelegate)?.roots = [plain]
-    host.register(SceneConfiguration { delegates.removeFirst() })
-    try await host.launch()
-    _ = try await host.open()
-    _ = try await host.open()
-    _ = autosave(host)
-    try await settled(after: 1)
-    let askCount = delegate.askCount
-    plain.value = "1"
-    try await pauses([.milliseconds(1750)])
-    clock.advance(by: .milliseconds(1750))
-    try await waitUntil("it is saved") { delegate.askCount > askCount || events.count > 1 }
-    try await passInterval()
-    let reports = events.flatMap { event in
-      if case .withheld(let reports) = event { reports } else { [PreservationReport]() }
-    }
-    XCTAssertTrue(reports.contains { $0.outcome == .saved }, "\(events)")
-    await host.close()
-  }
-  #endif
-
   func testASceneThatCannotBeSavedIsTriedAgainAndToldOnce() async throws {
     let host = SceneHost(
       try StateKeeper(
@@ -404,27 +373,6 @@ final class SceneAutosaveTests: AutosaveTestCase {
     XCTAssertEqual(lastReports.map(\.outcome), [.saved])
     XCTAssertFalse(autosave.needsSave)
   }
-
-  #if !RESTORATION_NEXT
-  func testASceneThatDeclinesIsNotTriedUntilSomethingChanges() async throws {
-    let delegate = DecliningDelegate()
-    let host = SceneHost(try app.launch.keeper())
-    host.register(SceneConfiguration { delegate })
-    try await host.launch()
-    _ = try await host.open()
-    let autosave = autosave(host)
-    try await settled(after: 1)
-    guard case .withheld(let reports)? = events.first else { return XCTFail("\(events)") }
-    XCTAssertEqual(reports.map(\.outcome), [.declined])
-    await settle()
-    XCTAssertEqual(delegate.askCount, 1)
-    XCTAssertEqual(clock.sleeps, [])
-    delegate.saves = true
-    autosave.setNeedsSave()
-    try await settled(after: 2)
-    XCTAssertEqual(lastReports.map(\.outcome), [.saved])
-  }
-  #endif
 
   func testAHostThatHasEndedSavesNothingByItself() async throws {
     let host = try await app.host()

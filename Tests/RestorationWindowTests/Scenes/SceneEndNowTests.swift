@@ -88,9 +88,6 @@ final class SceneEndNowTests: XCTestCase {
     node.value = "1"
     scene.needsSave = true
     XCTAssertFalse(host.endNow(within: .milliseconds(20)))
-    #if !RESTORATION_NEXT
-    XCTAssertTrue(scene.needsSave)
-    #endif
     disk.gate.goOn()
     XCTAssertTrue(host.endNow(within: Self.limit))
     let values = try await restoredValues(after: host)

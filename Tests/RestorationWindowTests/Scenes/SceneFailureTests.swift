@@ -9,48 +9,6 @@ import XCTest
 final class SceneFailureTests: XCTestCase {
   private let app = SceneLaunch()
 
-  #if !RESTORATION_NEXT
-  func testOfSeveralScenesThatCannotBeSavedTheFirstErrorIsThrown() async throws {
-    let store = HookedStore(app.launch.store) { name, call throws(ArchiveError) in
-      guard call.isWrite, name.hasPrefix("main.scene-") else { return }
-      throw ArchiveError(.storageFull, location: name)
-    }
-    let host = SceneHost(
-      try StateKeeper(application: Launch.application, directory: store, keys: app.launch.keys))
-    host.register(SceneConfiguration { [app] in app.makeDelegate() })
-    try await host.launch()
-    for _ in 1...3 { try await host.open() }
-    let first = try XCTUnwrap(host.connectedScenes.first).session.persistentIdentifier
-    do {
-      try await host.saveChangedScenes()
-      XCTFail("Nothing was thrown.")
-    } catch {
-      XCTAssertEqual(
-        error.archive, ArchiveError(.storageFull, location: "main.scene-\(first)"))
-    }
-  }
-
-  func testASceneWhoseFileHasAnotherShapeSaysSoAtTheLaunch() async throws {
-    let stored = try await app.store(1, in: try await app.host())
-    let name = "main.scene-\(stored)"
-    let builder = RecordBuilder()
-    try builder.append(record: 1) { encoder in
-      encoder.encodeContainer(forKey: "host") { $0.encode(["role": 1], forKey: "scene") }
-    }
-    let key = try XCTUnwrap(try app.launch.keys.key(creating: false))
-    _ = try Archive.write(
-      try builder.finish(), to: app.launch.store.memory(named: name), key: key,
-      context: ArchiveContext([Launch.application, name]))
-    let host = try await app.host()
-    let session = try XCTUnwrap(host.openSessions.first)
-    let archive = try XCTUnwrap(session.failure?.archive)
-    XCTAssertEqual(session.failure.map(WholeError.init), WholeError(archive))
-    XCTAssertEqual(archive.code, .malformed)
-    XCTAssertEqual(
-      archive.subject?.hasPrefix("There is no String at scene/role. "), true, "\(archive)")
-  }
-  #endif
-
   func testOfTwoConfigurationsOfOneRoleAndNameTheLastCounts() async throws {
     let host = SceneHost(try app.launch.keeper())
     let panel = SceneRole(rawValue: "panel")
@@ -106,26 +64,4 @@ final class SceneFailureTests: XCTestCase {
     }
     func putBack(_ archive: SetAsideArchive) throws(ArchiveError) { try storage.putBack(archive) }
   }
-
-  #if !RESTORATION_NEXT
-  func testTheLastWindowSaysThatAnOldListCouldNotBeRemoved() async throws {
-    let host = SceneHost(
-      try StateKeeper(
-        application: Launch.application, directory: StubbornStore(store: app.launch.store),
-        keys: app.launch.keys))
-    host.delegate = app.hostDelegate
-    host.register(SceneConfiguration { [app] in app.makeDelegate() })
-    try await host.launch()
-    let scenes = [try await host.open(), try await host.open()]
-    try await host.close(scenes[0])
-    do {
-      try await host.close(scenes[1])
-      XCTFail("Nothing was thrown.")
-    } catch {
-      XCTAssertEqual(error.archive?.code, .inputOutput)
-    }
-    XCTAssertEqual(host.openSessions, [])
-    XCTAssertEqual(app.hostDelegate.discarded.count, 2)
-  }
-  #endif
 }

@@ -63,42 +63,12 @@ final class SceneNodesTests: XCTestCase {
         XCTAssertEqual(trace.events, [])
       } else {
         await host.restoreScenes()
-        #if RESTORATION_NEXT
         let ofApp = ["shouldRestore", "didDecode"]
-        #else
-        let ofApp: [String] = []
-        #endif
         XCTAssertEqual(trace.events, ofApp + ["node root", "node root/made", "layOut", "mine"])
       }
       withExtendedLifetime(own) {}
     }
   }
-
-  #if !RESTORATION_NEXT
-  func testWhatASceneCannotReadIsKeptInItsOwnFileAlone() async throws {
-    let newer = try await host { try $0.register(TestNode.self, version: 2) }
-    for number in 1...2 {
-      let scene = try await newer.open()
-      app.delegates[number - 1].roots = [TestNode("root", value: "newer \(number)")]
-      try await newer.save(scene)
-    }
-    app.prepare = { $0.roots = [TestNode("root", value: "older")] }
-    let older = try await host { try $0.register(TestNode.self, version: 1) }
-    await older.restoreScenes()
-    for scene in older.connectedScenes {
-      let report = try await older.save(scene)
-      XCTAssertEqual(report.outcome(of: "root"), .keptAsStored)
-    }
-    var nodes: [TestNode] = []
-    app.prepare = { delegate in
-      nodes.append(TestNode("root"))
-      delegate.roots = [nodes[nodes.count - 1]]
-    }
-    let again = try await host { try $0.register(TestNode.self, version: 2) }
-    await again.restoreScenes()
-    XCTAssertEqual(nodes.map(\.value), ["newer 2", "newer 1"])
-  }
-  #endif
 
   func testObjectsOfOneNameInTwoScenesAreApart() async throws {
     @MainActor
@@ -124,14 +94,10 @@ final class SceneNodesTests: XCTestCase {
           coder.encode(shared, forKey: "shared")
         }
         delegate.roots = [root]
-        #if RESTORATION_NEXT
         filter.restorationParent = root
         delegate.onConnect = { _ in
           current?.registerObject(filter, restorationIdentifier: "filter")
         }
-        #else
-        delegate.onConnect = { $0.registerObject(filter, restorationIdentifier: "filter") }
-        #endif
       }
     }
     func register(_ keeper: StateKeeper) {
@@ -150,39 +116,4 @@ final class SceneNodesTests: XCTestCase {
     XCTAssertEqual(back.map(\.value), ["2", "1"])
     XCTAssertEqual(shared.value, "shared")
   }
-
-  #if !RESTORATION_NEXT
-  func testASceneThatCrashesAsItConnectsStartsAfreshAndTheOthersDoNot() async throws {
-    let first = try await app.host()
-    let good = try await app.store(1, in: first)
-    let bad = try await app.store(2, in: first)
-    let markers = app.launch.store.memory(named: "main.scene-\(bad).launch")
-    let listed = app.launch.store.memory(named: "main.scenes").bytes
-    for crashes in 1...2 {
-      var crashed: [UInt8]?
-      app.prepare = { delegate in
-        delegate.onConnect = { scene in
-          if scene.session.persistentIdentifier == bad { crashed = markers.bytes }
-        }
-      }
-      let host = try await app.host()
-      await host.restoreScenes()
-      XCTAssertEqual(host.connectedScenes.map { DraftModel($0).draft }, ["draft 2", "draft 1"])
-      // As if the process had ended there.
-      markers.bytes = try XCTUnwrap(crashed, "launch \(crashes)")
-      app.launch.store.memory(named: "main.scenes").bytes = listed
-    }
-    app.prepare = nil
-    let host = try await app.host()
-    await host.restoreScenes()
-    XCTAssertEqual(host.connectedScenes.map { DraftModel($0).draft }, ["", "draft 1"])
-    let scene = host.connectedScenes[0]
-    XCTAssertEqual(scene.session.persistentIdentifier, bad)
-    XCTAssertNil(scene.session.stateRestorationActivity)
-    let restoration = try XCTUnwrap(scene.restoration)
-    XCTAssertEqual(try restoration.get().outcome, .crashed(setAsideAt: "memory 1"))
-    XCTAssertEqual(app.launch.store.memory(named: "main.scene-\(bad)").setAsideBytes.count, 1)
-    XCTAssertNotNil(app.bytes(of: good))
-  }
-  #endif
 }

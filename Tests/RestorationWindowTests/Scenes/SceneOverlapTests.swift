@@ -140,11 +140,7 @@ final class SceneOverlapTests: XCTestCase {
     }
     try await host.disconnect(scene)
     XCTAssertEqual(scene.activationState, .unattached)
-    #if RESTORATION_NEXT
     XCTAssertEqual(saveCount, 1, "What changes before the nodes are asked is in the same save.")
-    #else
-    XCTAssertEqual(saveCount, 5, "Once, and four times again.")
-    #endif
     let next = try await app.host()
     await next.restoreScenes()
     XCTAssertEqual(DraftModel(next.connectedScenes[0]).draft, model.draft)
@@ -170,51 +166,6 @@ final class SceneOverlapTests: XCTestCase {
     XCTAssertEqual(DraftModel(next.connectedScenes[0]).draft, "draft 5")
   }
 
-  #if !RESTORATION_NEXT
-  func testAValueThatIsSetOnADisconnectedSceneGoesToTheSession() async throws {
-    let host = try await app.host()
-    let scene = try await host.open()
-    let model = DraftModel(scene)
-    model.draft = "saved"
-    try await host.disconnect(scene)
-    model.draft = "set later"
-    try await host.saveSessions()
-    await host.close()
-    let next = try await app.host(endsLast: false)
-    await next.restoreScenes()
-    XCTAssertEqual(DraftModel(next.connectedScenes[0]).draft, "set later")
-    await next.close()
-
-    // Another scene of the session has its own values.
-    let again = try await host.connect(scene.session)
-    let newModel = DraftModel(again)
-    newModel.draft = "of the new scene"
-    try await host.save(again)
-    model.draft = "of the old one"
-    try await host.saveSessions()
-    await host.close()
-    let last = try await app.host()
-    await last.restoreScenes()
-    XCTAssertEqual(DraftModel(last.connectedScenes[0]).draft, "of the new scene")
-  }
-
-  func testASceneThatIsClosedDuringASaveLeavesNoFile() async throws {
-    let host = try await slowHost()
-    let scene = try await host.open()
-    gate.holdUp()
-    let saving = Task { @MainActor in try await host.background(scene) }
-    try await waitUntil("the scene is in the background") { scene.activationState == .background }
-    let closing = Task { @MainActor in try await host.close(scene) }
-    try await waitUntil("the scene is unattached") { scene.activationState == .unattached }
-    gate.goOn()
-    _ = try await closing.value
-    _ = await saving.result
-    XCTAssertEqual(try store.names(), ["main.scenes"])
-    let next = try await slowHost()
-    XCTAssertEqual(next.openSessions, [])
-  }
-  #endif
-
   func testASceneIsTornDownOnceHoweverManyWantIt() async throws {
     let host = try await app.host()
     let scene = try await host.open()
@@ -231,7 +182,6 @@ final class SceneOverlapTests: XCTestCase {
     gate.holdUp()
     let leaving = Task { @MainActor in try await host.disconnect(scene) }
     try await waitUntil("the scene is in the background") { scene.activationState == .background }
-    #if RESTORATION_NEXT
     // The one that is being saved goes, and the session has another one at once.
     let connecting = Task { @MainActor in _ = try await host.connect(scene.session) }
     gate.goOn()
@@ -239,12 +189,6 @@ final class SceneOverlapTests: XCTestCase {
     try await connecting.value
     let back = try XCTUnwrap(scene.session.scene)
     XCTAssertEqual(scene.activationState, .unattached)
-    #else
-    let back = try await host.connect(scene.session)
-    gate.goOn()
-    _ = try await leaving.value
-    XCTAssertTrue(back === scene)
-    #endif
     XCTAssertEqual(back.activationState, .foregroundActive)
     XCTAssertTrue(scene.session.scene === back)
   }
@@ -284,180 +228,6 @@ final class SceneOverlapTests: XCTestCase {
     let back = try await next.connect(next.openSessions[0])
     XCTAssertEqual(DraftModel(back).draft, "draft 1")
   }
-
-  #if !RESTORATION_NEXT
-  /// A host that has read its list and cannot read the file of a scene, whose opening can be held up.
-  private func lockedHost(of stored: String) async throws -> SceneHost {
-    let gate = gate
-    let store = HookedStore(app.launch.store) { name, call in
-      if call == .open, name.hasSuffix(stored) { gate.pass() }
-    }
-    let host = SceneHost(
-      try StateKeeper(application: Launch.application, directory: store, keys: app.launch.keys))
-    host.register(SceneConfiguration { [app] in app.makeDelegate() })
-    app.launch.keys.lock(after: 1)
-    try await host.launch()
-    return host
-  }
-
-  func testASaveDuringTheRestoreOfAnUnlockedSceneWaitsForItsEnd() async throws {
-    let stored = try await app.store(1, in: try await app.host())
-    let host = try await lockedHost(of: stored)
-    let root = TestNode("root", value: "fresh")
-    app.prepare = { $0.roots = [root] }
-    let scene = try await host.connect(host.openSessions[0])
-    app.launch.keys.isLocked = false
-    gate.holdUp()
-    let unlocking = Task { @MainActor in try await host.protectedDataDidBecomeAvailable() }
-    try await waitUntil("a write is held up") { gate.isWaitedFor }
-    let saving = Task { @MainActor in try await host.save(scene) }
-    for _ in 0..<100 { await Task.yield() }
-    gate.goOn()
-    try await unlocking.value
-    let report = try await saving.value
-    XCTAssertEqual(report.outcome, .saved)
-    XCTAssertEqual(root.value, "1")
-  }
-
-  func testASceneThatGoesWhileItsSaveWaitsForARestoreIsDisconnected() async throws {
-    let stored = try await app.store(1, in: try await app.host())
-    let host = try await lockedHost(of: stored)
-    let scene = try await host.connect(host.openSessions[0])
-    app.launch.keys.isLocked = false
-    gate.holdUp()
-    let unlocking = Task { @MainActor in try await host.protectedDataDidBecomeAvailable() }
-    try await waitUntil("a read is held up") { gate.isWaitedFor }
-    scene.needsSave = true
-    let saving = Task { @MainActor in try await host.saveChangedScenes().map(\.value.description) }
-    for _ in 0..<100 { await Task.yield() }
-    let discarding = Task { @MainActor in try await host.discard(scene.session) }
-    try await waitUntil("the scene is let go") { scene.activationState == .unattached }
-    gate.goOn()
-    _ = await unlocking.result
-    let reports = try await saving.value
-    XCTAssertEqual(
-      reports, ["Nothing saved: the scene was disconnected or discarded meanwhile."])
-    try await discarding.value
-    let failure = await restorationError { _ = try await host.save(scene) }
-    XCTAssertEqual(failure?.code, .notConnected)
-  }
-
-  func testAWindowThatIsClosedWhileTheListIsWrittenDoesNotComeBack() async throws {
-    let gate = gate
-    let store = HookedStore { name, call in
-      if call == .replace, name == "main.scenes" { gate.pass() }
-    }
-    let first = try await host(over: store)
-    let kept = try await first.open()
-    try await first.save(kept)
-    let closed = try await first.open()
-    gate.holdUp()
-    // The list with both is under way when the one without is wanted again.
-    let saving = Task { @MainActor in _ = try await first.save(closed) }
-    try await waitUntil("the closed scene is saved") { closed.session.savedAt != nil }
-    let closing = Task { @MainActor in try await first.close(closed) }
-    try await waitUntil("the scene is unattached") { closed.activationState == .unattached }
-    gate.goOn()
-    _ = await saving.result
-    _ = try await closing.value
-    await first.close()
-    let second = try await host(over: store)
-    XCTAssertEqual(second.openSessions, [kept.session])
-  }
-
-  func testTheFilesOfAWindowGoOnlyWhenTheListSaysSo() async throws {
-    let (removal, list) = (Gate(), Gate())
-    let calls = Mutex<[String]>([])
-    let store = HookedStore { name, call in
-      if call == .remove, name.contains(".scene-") {
-        calls.withLock { $0.append("remove \(name)") }
-        removal.pass()
-      }
-      if call.isWrite, name == "main.scenes" { list.pass() }
-    }
-    let host = try await host(over: store)
-    let (one, two) = (try await host.open(), try await host.open())
-    try await host.saveChangedScenes()
-    calls.withLock { $0 = [] }
-    removal.holdUp()
-    let first = Task { @MainActor in try await host.discard(one.session) }
-    try await waitUntil("the files of the first window go") { removal.isWaitedFor }
-    list.holdUp()
-    let second = Task { @MainActor in try await host.discard(two.session) }
-    try await waitUntil("the list without the second one is written") { list.isWaitedFor }
-    removal.goOn()
-    let identifier = two.session.persistentIdentifier
-    for _ in 0..<200 { await Task.yield() }
-    XCTAssertEqual(calls.withLock { $0.filter { $0.contains(identifier) } }, [])
-    list.goOn()
-    try await first.value
-    try await second.value
-    XCTAssertTrue(calls.withLock { $0.contains("remove main.scene-\(identifier)") })
-  }
-
-  func testAListThatIsWantedWhileAnotherIsWrittenIsTheOneThatStays() async throws {
-    let gate = gate
-    let isWriting = Flag()
-    let store = HookedStore { name, call in
-      guard call == .replace, name == "main.scenes" else { return }
-      isWriting.isSet = true
-      gate.pass()
-    }
-    let first = try await host(over: store)
-    let (one, two) = (try await first.open(), try await first.open())
-    try await first.saveChangedScenes()
-    isWriting.isSet = false
-    gate.holdUp()
-    try await first.connect(one.session)
-    let forward = Task { @MainActor in try await first.saveSessions() }
-    try await waitUntil("a save writes") { isWriting.isSet }
-    // The list is again as it was when the other one was begun.
-    try await first.connect(two.session)
-    let back = Task { @MainActor in try await first.saveSessions() }
-    await Task.yield()
-    gate.goOn()
-    try await forward.value
-    try await back.value
-    await first.close()
-    let second = try await host(over: store)
-    XCTAssertEqual(second.openSessions, [two.session, one.session])
-  }
-
-  func testASaveThatFailsLeavesTheSceneMarkedAndTheListSaysWhatWasSet() async throws {
-    let isFull = Flag()
-    let store = HookedStore(app.launch.store) { name, call throws(ArchiveError) in
-      if isFull.isSet, call.isWrite, name.contains(".scene-") {
-        throw ArchiveError(.inputOutput)
-      }
-    }
-    let host = SceneHost(
-      try StateKeeper(application: Launch.application, directory: store, keys: app.launch.keys))
-    host.declaredActivityTypes = ["product"]
-    host.register(SceneConfiguration { [app] in app.makeDelegate() })
-    try await host.launch()
-    let scene = try await host.open()
-    try await host.save(scene)
-    isFull.isSet = true
-    scene.session.userInfo = ["set": 1]
-    DraftModel(scene).draft = "x"
-    await assertThrows(WholeError(ArchiveError(.inputOutput, location: "memory"))) {
-      try await host.saveChangedScenes()
-    }
-    XCTAssertTrue(scene.needsSave)
-    try await host.saveSessions()
-    await host.close()
-    let after = try await app.host()
-    XCTAssertEqual(after.openSessions[0].userInfo, ["set": 1])
-    await after.close()
-    isFull.isSet = false
-    try await host.saveChangedScenes()
-    XCTAssertFalse(scene.needsSave)
-    await host.close()
-    let last = try await app.host()
-    let back = try await last.connect(last.openSessions[0])
-    XCTAssertEqual(DraftModel(back).draft, "x")
-  }
-  #endif
 
   func testTheDelegateIsToldOnceOfEachWindowThatIsClosedWithOthers() async throws {
     let host = try await app.host()

@@ -100,12 +100,8 @@ final class ScenePowerTests: XCTestCase {
       ]
     }
     let life = try await wholeLife()
-    #if RESTORATION_NEXT
     // A save of all windows asks all.
     let (third, first) = (["restorationRoots 3"], ["restorationRoots 1"])
-    #else
-    let (third, first): ([String], [String]) = ([], [])
-    #endif
     XCTAssertEqual(
       life,
       (1...3).flatMap { opening($0) + saving($0) } + saving(1)
@@ -145,12 +141,8 @@ final class ScenePowerTests: XCTestCase {
       try await check(promises, launch, cut)
       cut += 1
     }
-    #if RESTORATION_NEXT
     // Windows are elements of one file.
     XCTAssertGreaterThan(cut, 10)
-    #else
-    XCTAssertGreaterThan(cut, 20)
-    #endif
   }
 
   private func check(_ promises: Promises, _ launch: Launch, _ cut: Int) async throws {

@@ -66,16 +66,9 @@ final class SceneStorageTests: XCTestCase {
     let scene = try await first.open()
     DraftModel(scene).draft = "text"
     try await first.save(scene)
-    #if RESTORATION_NEXT
     XCTAssertEqual(try launch.storedRecords()?.strays.count, 1)
     try await first.close(scene)
     XCTAssertEqual(try launch.storedRecords()?.strays, [])
-    #else
-    let name = "main.scene-\(scene.session.persistentIdentifier)"
-    XCTAssertNotNil(launch.store.memory(named: name).bytes)
-    try await first.close(scene)
-    XCTAssertNil(launch.store.memory(named: name).bytes)
-    #endif
     let new = try await first.open()
     XCTAssertEqual(DraftModel(new).draft, "")
     XCTAssertNotEqual(new.session, scene.session)
@@ -181,22 +174,6 @@ final class SceneStorageTests: XCTestCase {
     XCTAssertFalse(scene.needsSave)
   }
 
-  #if !RESTORATION_NEXT
-  func testAChangeOfAnObservableModelMarksTheSceneEachTime() async throws {
-    let host = try await host()
-    let scene = try await host.open()
-    try await host.save(scene)
-    let note = Note()
-    scene.track { _ = note.text }
-    for text in ["a", "b"] {
-      XCTAssertFalse(scene.needsSave)
-      note.text = text
-      XCTAssertTrue(scene.needsSave)
-      try await host.save(scene)
-    }
-  }
-  #endif
-
   func testReadingAValueIsObserved() async throws {
     let scene = try await host().open()
     let model = DraftModel(scene)
@@ -264,30 +241,6 @@ final class SceneStorageTests: XCTestCase {
     let back = try await second.connect(second.openSessions[0])
     XCTAssertEqual(OtherDefault(back).draft, "")
   }
-
-  #if !RESTORATION_NEXT
-  func testReadersAreToldWhatBecomesAvailable() async throws {
-    let first = try await host()
-    let scene = try await first.open()
-    DraftModel(scene).draft = "text"
-    try await first.disconnect(scene)
-    let second = SceneHost(try launch.keeper())
-    second.register(SceneConfiguration { TestSceneDelegate() })
-    // The list can still be read, and the scene's file cannot.
-    launch.keys.lock(after: 1)
-    try await second.launch()
-    let locked = try await second.connect(second.openSessions[0])
-    let model = DraftModel(locked)
-    let other = Changes()
-    withObservationTracking({ _ = model.tags }, onChange: { other.note() })
-    let draft = Changes()
-    withObservationTracking({ _ = model.draft }, onChange: { draft.note() })
-    launch.keys.isLocked = false
-    try await second.protectedDataDidBecomeAvailable()
-    XCTAssertEqual([draft.count, other.count], [1, 0])
-    XCTAssertEqual(model.draft, "text")
-  }
-  #endif
 }
 
 private struct Pair: Codable, Hashable, Sendable {

@@ -126,16 +126,6 @@ final class SceneTests: XCTestCase {
       app.delegates[number - 1].roots = [TestNode("root", value: "\(number)")]
       try await first.background(scene)
     }
-    #if !RESTORATION_NEXT
-    for (number, session) in [2, 1].enumerated().map({ ($1, first.openSessions[$0]) }) {
-      let name = "main.scene-\(session.persistentIdentifier)"
-      let stored = try XCTUnwrap(try app.launch.storedRecords(named: name))
-      XCTAssertEqual(try stored.elements.map { try $0.value }, ["\(number)"])
-      XCTAssertEqual(
-        try app.storedScene(session.persistentIdentifier)?.activity?.userInfo,
-        ["id": .integer(number)])
-    }
-    #endif
     app.delegates = []
     var nodes: [TestNode] = []
     app.prepare = { delegate in
@@ -144,11 +134,6 @@ final class SceneTests: XCTestCase {
     }
     let second = try await app.host()
     XCTAssertEqual(second.openSessions.map(\.title), ["Product 2", "Product 1"])
-    #if !RESTORATION_NEXT
-    XCTAssertEqual(second.restoreReason, .recover)
-    XCTAssertTrue(
-      second.openSessions.allSatisfy { $0.byteCount > 0 && $0.savedAt == app.launch.now })
-    #endif
     for session in second.openSessions.reversed() {
       XCTAssertNil(session.scene)
       try await second.connect(session)
@@ -281,19 +266,11 @@ final class SceneTests: XCTestCase {
     let scene = try await host.open()
     try await host.save(scene)
     let identifier = scene.session.persistentIdentifier
-    #if RESTORATION_NEXT
     XCTAssertEqual(try app.launch.storedPaths(), [identifier])
-    #else
-    XCTAssertNotNil(app.launch.store.memory(named: "main.scene-\(identifier)").bytes)
-    #endif
     app.calls.clear()
     try await host.close(scene)
     XCTAssertEqual(app.calls.events, ["sceneDidDisconnect 1", "didDiscardSceneSessions [1]"])
-    #if RESTORATION_NEXT
     XCTAssertEqual(try app.launch.storedPaths(), [])
-    #else
-    XCTAssertNil(app.launch.store.memory(named: "main.scene-\(identifier)").bytes)
-    #endif
     XCTAssertEqual(app.hostDelegate.discarded, [[identifier]])
     XCTAssertEqual(host.openSessions, [])
     let next = try await app.host()
@@ -307,29 +284,10 @@ final class SceneTests: XCTestCase {
     XCTAssertEqual(app.hostDelegate.discarded, [])
     XCTAssertEqual(host.openSessions, [scene.session])
     XCTAssertTrue(host.connectedScenes.isEmpty)
-    #if !RESTORATION_NEXT
-    XCTAssertNotNil(app.bytes(of: scene.session.persistentIdentifier))
-    #endif
     let next = try await app.host()
     XCTAssertEqual(next.openSessions, [scene.session])
     XCTAssertEqual(app.hostDelegate.discarded, [])
   }
-
-  #if !RESTORATION_NEXT
-  func testScenesDiscardedWhileTheAppIsNotRunningAreToldOnceTogether() async throws {
-    let first = try await app.host()
-    for _ in 1...3 { try await first.background(try await first.open()) }
-    let gone = first.openSessions.prefix(2).map(\.persistentIdentifier)
-    try await app.host(launching: false).discardWhileNotRunning(gone)
-    for identifier in gone { XCTAssertNil(app.bytes(of: identifier)) }
-    XCTAssertEqual(app.hostDelegate.discarded, [], "Nobody is told before the launch.")
-    let second = try await app.host()
-    XCTAssertEqual(app.hostDelegate.discarded, [gone])
-    XCTAssertEqual(second.openSessions, [first.openSessions[2]])
-    _ = try await app.host()
-    XCTAssertEqual(app.hostDelegate.discarded, [gone])
-  }
-  #endif
 
   func testAConfigurationOfAnotherRoleIsRefused() async throws {
     let host = try await app.host()
@@ -434,18 +392,6 @@ final class SceneTests: XCTestCase {
       withExtendedLifetime(hostDelegate) {}
     }
   }
-
-  #if !RESTORATION_NEXT
-  func testChangesOfAHostAreASequenceThatEndsWithIt() async throws {
-    let host = try await app.host()
-    let scene = try await host.open()
-    var iterator = host.needsSaveChanges.makeAsyncIterator()
-    scene.needsSave = true
-    let first: Void? = await iterator.next()
-    XCTAssertNotNil(first)
-    await host.close()
-  }
-  #endif
 
   func testTheHostSaysWhyItsScenesComeBack() async throws {
     let first = try await app.host()

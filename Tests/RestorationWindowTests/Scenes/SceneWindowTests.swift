@@ -212,35 +212,6 @@ final class SceneWindowTests: XCTestCase {
     XCTAssertEqual(second.openSessions.map(\.persistentIdentifier), [back, front])
   }
 
-  #if !RESTORATION_NEXT
-  func testWhatASceneThatIsNotRestorableIsCalledNeverReachesTheList() async throws {
-    let first = try await app.host()
-    let scene = try await first.open()
-    let session = scene.session
-    session.isRestorable = false
-    session.stateRestorationActivity = app.activity(7)
-    session.userInfo = ["secret": "a private thing"]
-    DraftModel(scene).draft = "a private draft"
-    try session.setWindowValue("a private value")
-    try await first.save(scene)
-    try await first.saveSessions()
-    try await first.disconnect(scene)
-    session.userInfo = ["secret": "another private thing"]
-    try await first.saveSessions()
-    let list = app.launch.store.memory(named: "main.scenes")
-    let key = try XCTUnwrap(try app.launch.keys.key(creating: false))
-    let archive = try XCTUnwrap(
-      try Archive.open(
-        list, key: key, context: ArchiveContext([Launch.application, "main.scenes"])))
-    let text = try archive.readAll().map { record in
-      let (frame, names) = try record.content.get().unsealed
-      return String(decoding: frame, as: UTF8.self) + names.joined()
-    }.joined()
-    XCTAssertTrue(text.contains(session.persistentIdentifier))
-    for secret in ["private", "Product"] { XCTAssertFalse(text.contains(secret), secret) }
-  }
-  #endif
-
   func testASceneThatIsMarkedOftenIsSavedOnce() async throws {
     let host = try await app.host()
     let scene = try await host.open()
@@ -251,14 +222,10 @@ final class SceneWindowTests: XCTestCase {
     app.calls.clear()
     let reports = try await host.saveChangedScenes()
     XCTAssertEqual(Array(reports.keys), [scene.session])
-    #if RESTORATION_NEXT
     // A save of all windows asks all for their roots, in no order.
     XCTAssertEqual(app.calls.events.first, "stateRestorationActivity 1")
     XCTAssertEqual(
       app.calls.events.dropFirst().sorted(), ["restorationRoots 1", "restorationRoots 2"])
-    #else
-    XCTAssertEqual(app.calls.events, ["stateRestorationActivity 1", "restorationRoots 1"])
-    #endif
     let none = try await host.saveChangedScenes()
     XCTAssertTrue(none.isEmpty)
   }
@@ -324,12 +291,7 @@ final class SceneWindowTests: XCTestCase {
     try await host.saveChangedScenes()
     try await host.connect(one.session)
     try await host.connect(two.session, activity: app.activity(8))
-    #if RESTORATION_NEXT
     XCTAssertEqual([one.needsSave, two.needsSave], [true, true])
-    #else
-    // What the user wants is to be saved; that a window came to the front is in the list.
-    XCTAssertEqual([one.needsSave, two.needsSave], [false, true])
-    #endif
   }
 
   func testADiscardedSessionDoesNotConnectAgain() async throws {

@@ -148,20 +148,12 @@ final class ValueGuardTests: XCTestCase {
     try await run { app in
       app.bad = Trap("new")
       let report = try await save()
-      #if RESTORATION_NEXT
       XCTAssertEqual(report.outcome, .saved)
-      #else
-      XCTAssertEqual(report.setAside != nil, true)
-      #endif
     }
     try await run { app in
       XCTAssertEqual(app.bad.text, "new")
       let report = try XCTUnwrap(Restoration.report?.get())
       XCTAssertEqual(report.kept.map(\.path.description), ["@values/bad"])
-      #if !RESTORATION_NEXT
-      let aside = try await XCTUnwrap(Restoration.keeper).setAsideStates()
-      XCTAssertEqual(aside.map(\.reason), [.crashed])
-      #endif
     }
   }
 
@@ -213,11 +205,7 @@ final class ValueGuardTests: XCTestCase {
       try await run { app in
         Trap.hook.withLock {
           $0 = { _ in
-            #if RESTORATION_NEXT
             LaunchMark.noteExit()
-            #else
-            LaunchNote.noteExit()
-            #endif
             left.withLock { $0 = disk.now }
           }
         }
@@ -278,11 +266,7 @@ final class ValueGuardTests: XCTestCase {
     Model(opened).bad = Trap("stored")
     Model(opened).page = 3
     try await first.save(opened)
-    #if RESTORATION_NEXT
     let name = "main"
-    #else
-    let name = "main.scene-\(opened.session.persistentIdentifier)"
-    #endif
     for round in 1...2 {
       let host = try await host()
       let scene = try await host.connect(host.openSessions[0])

@@ -61,16 +61,10 @@ final class BadInputTests: XCTestCase {
       sentences.map { $0.hasPrefix("desktop-catalog: Not everything is as you left it.") }, [true],
       "\(sentences)")
     try again.press("Tab")
-    #if RESTORATION_NEXT
     let history = "main.history"
     let aside = try FileManager.default.contentsOfDirectory(
       atPath: desktop.stateDirectory.appending(path: history).path
     ).map { "\(history)/\($0)" }
-    #else
-    let aside = desktop.storedNames.filter {
-      $0.hasPrefix("\(file.lastPathComponent).unreadable-")
-    }
-    #endif
     XCTAssertEqual(
       try aside.map { try Data(contentsOf: desktop.stateDirectory.appending(path: $0)) },
       [damaged])

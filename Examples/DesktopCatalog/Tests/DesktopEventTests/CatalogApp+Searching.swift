@@ -67,7 +67,6 @@ extension Desktop {
         return try StoredState.open(
           directory.storage(named: name), named: name, of: Self.application, with: .key(key))
       }.flatMap { state in
-        #if RESTORATION_NEXT
         let outline = try state.outline()
         var texts = Dictionary(
           uniqueKeysWithValues: state.windows(in: outline).map { ($0.element.path, "(none)") })
@@ -80,15 +79,6 @@ extension Desktop {
             ?? texts[window]
         }
         return Array(texts.values)
-        #else
-        var text = "(none)"
-        try state.outline().forEach { element in
-          guard "\(element.path)".hasSuffix("search") else { return }
-          let values = try state.values(ofRecord: element.record)
-          text = try values?.state?.decode(forKey: StateEncoder.stateKey) ?? text
-        }
-        return [text]
-        #endif
       }
     }
   }

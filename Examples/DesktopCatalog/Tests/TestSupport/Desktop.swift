@@ -267,11 +267,7 @@ package final class Desktop {
   }
 
   private static func isWindowFile(_ name: String) -> Bool {
-    #if RESTORATION_NEXT
     name == "main.rka"
-    #else
-    name.hasPrefix("main.scene-") && name.hasSuffix(".rka") && !name.hasSuffix(".launch.rka")
-    #endif
   }
 
   /// The names of all files beside the state.

@@ -14,20 +14,13 @@ final class KillTests: XCTestCase {
       after:
         #"down*3 enter tab e text:"Left " ctrl-n esc down*9 enter tab*2 e tab text:"Right\n日本" left"#,
       showing: ["Left ", "日本"], in: sandbox)
-    #if !RESTORATION_NEXT
-    XCTAssertEqual(sandbox.windowFiles.count, 2)
-    #endif
 
     // The right one is closed, and the left one is what comes back.
     let closing = try CatalogProcess("ctrl-w ctrl-d ctrl-w", stays: true, in: sandbox)
-    #if RESTORATION_NEXT
     try wait(for: "one window") {
       try closing.screens.last.map { LoggedScreen.panes(of: $0.screen).count == 1 } ?? false
     }
     try waitUntilStill("the stored state") { sandbox.stateVersion }
-    #else
-    try wait(for: "one window") { sandbox.windowFiles.count == 1 }
-    #endif
     closing.kill()
     let one = try firstScreen(in: sandbox)
     XCTAssertTrue(one.contains("Left ") && !one.contains("日本"), one)

@@ -45,11 +45,7 @@ final class LaunchGuardTests: XCTestCase {
   }
 
   private func isSetAside(_ name: String) -> Bool {
-    #if RESTORATION_NEXT
     name.hasPrefix("main.history/") && name.contains("-crashed-")
-    #else
-    name.hasPrefix("main.rka.crashed-")
-    #endif
   }
 
   private func checkThatTheStateIsSetAside(after crashes: [String], threshold: Int) throws {
@@ -65,12 +61,8 @@ final class LaunchGuardTests: XCTestCase {
     XCTAssertTrue(next.output.hasPrefix("crashed(setAsideAt: "), next.output)
     let kept = try states(sandbox)
     XCTAssertEqual(kept.filter { isSetAside($0.key) }.map(\.value), Array(saved.values))
-    #if RESTORATION_NEXT
     // An empty archive says that the state has given way.
     XCTAssertEqual(kept.keys.filter { !isSetAside($0) }, ["main.rka"])
-    #else
-    XCTAssertEqual(kept.keys.map(isSetAside), [true])
-    #endif
 
     XCTAssertEqual(try run("restore", threshold: threshold, in: sandbox), .said("noArchive"))
     XCTAssertEqual(try run("save", threshold: threshold, in: sandbox), .said("saved"))

@@ -24,11 +24,7 @@ final class Sandbox {
   }
 
   private static func isWindowFile(_ name: String) -> Bool {
-    #if RESTORATION_NEXT
     name == "main.rka"
-    #else
-    name.hasPrefix("main.scene-") && name.hasSuffix(".rka") && !name.hasSuffix(".launch.rka")
-    #endif
   }
 
   /// What killed saves have left under temporary names.

@@ -41,24 +41,11 @@ final class UnusableStateTests: XCTestCase {
     return try XCTUnwrap(sandbox.windowFiles.first)
   }
 
-  #if !RESTORATION_NEXT
-  /// The files that begin so, with what is in them.
-  private func files(_ prefix: String, _ sandbox: Sandbox) throws -> [Data] {
-    try FileManager.default.contentsOfDirectory(atPath: sandbox.stateDirectory.path)
-      .filter { $0.hasPrefix(prefix) }
-      .map { try Data(contentsOf: sandbox.stateDirectory.appending(path: $0)) }
-  }
-  #endif
-
   private func setAside(_ file: URL, _ sandbox: Sandbox) throws -> [Data] {
-    #if RESTORATION_NEXT
     let history = file.deletingPathExtension().appendingPathExtension("history")
     guard FileManager.default.fileExists(atPath: history.path) else { return [] }
     return try FileManager.default.contentsOfDirectory(atPath: history.path)
       .map { try Data(contentsOf: history.appending(path: $0)) }
-    #else
-    try files("\(file.lastPathComponent).unreadable-", sandbox)
-    #endif
   }
 
   private func checkThatTheNewStateOpens(_ sandbox: Sandbox) throws {
@@ -71,9 +58,6 @@ final class UnusableStateTests: XCTestCase {
     let sandbox = try storeState()
     let file = try windowFile(sandbox)
     let stored = try Data(contentsOf: file)
-    #if !RESTORATION_NEXT
-    let list = try files("main.scenes.rka", sandbox)
-    #endif
     let other = try Sandbox()
     XCTAssertEqual(try CatalogProcess("down", in: other).end(), 0)
     try FileManager.default.removeItem(at: sandbox.keyFile)
@@ -81,12 +65,7 @@ final class UnusableStateTests: XCTestCase {
     try startAndPressDown(
       in: sandbox,
       saying: "catalog: Your screens are not back. The key does not open this archive (")
-    #if RESTORATION_NEXT
     XCTAssertEqual(try setAside(file, sandbox), [stored])
-    #else
-    XCTAssertEqual(try Data(contentsOf: file), stored)
-    XCTAssertEqual(try files("main.scenes.rka.unreadable-", sandbox), list)
-    #endif
     try checkThatTheNewStateOpens(sandbox)
   }
 
@@ -94,19 +73,11 @@ final class UnusableStateTests: XCTestCase {
     let sandbox = try storeState()
     let file = try windowFile(sandbox)
     let stored = try Data(contentsOf: file)
-    #if !RESTORATION_NEXT
-    let list = try files("main.scenes.rka", sandbox)
-    #endif
     try FileManager.default.removeItem(at: sandbox.keyFile)
     try startAndPressDown(
       in: sandbox,
       saying: "catalog: Your screens are not back. The key that opens this archive is not there (")
-    #if RESTORATION_NEXT
     XCTAssertEqual(try setAside(file, sandbox), [stored])
-    #else
-    XCTAssertEqual(try Data(contentsOf: file), stored)
-    XCTAssertEqual(try files("main.scenes.rka.unreadable-", sandbox), list)
-    #endif
     try checkThatTheNewStateOpens(sandbox)
   }
 
@@ -119,29 +90,6 @@ final class UnusableStateTests: XCTestCase {
     XCTAssertEqual(try setAside(file, sandbox), [truncated])
     try checkThatTheNewStateOpens(sandbox)
   }
-
-  #if !RESTORATION_NEXT
-  func testALostListIsMadeAgainFromTheWindows() throws {
-    for damage in [nil, Data("not an archive".utf8)] {
-      let sandbox = try storeState()
-      let before = try CatalogProcess(in: sandbox)
-      XCTAssertEqual(before.end(), 0)
-      let list = sandbox.stateDirectory.appending(path: "main.scenes.rka")
-      if let damage {
-        try damage.write(to: list)
-      } else {
-        try FileManager.default.removeItem(at: list)
-      }
-      let after = try CatalogProcess(in: sandbox)
-      XCTAssertEqual(after.end(), 0)
-      XCTAssertEqual(
-        try after.errorOutput.contains("catalog: Your screens are not back."), damage != nil)
-      let again = try CatalogProcess(in: sandbox)
-      XCTAssertEqual(again.end(), 0)
-      XCTAssertEqual(try again.screens.map(\.screen), try before.screens.map(\.screen))
-    }
-  }
-  #endif
 
   func testAnUnreadableStateStaysUntilTheNextKey() throws {
     let sandbox = try storeState()

@@ -42,11 +42,7 @@ import XCTest
     XCTAssertEqual(titles(second.windows), ["Catalog › Product 2"])
 
     let listed = try await run("ctrl-r", on: catalog, key)
-    #if RESTORATION_NEXT
     XCTAssertTrue(listed.screen.contains("at the start"), listed.screen)
-    #else
-    XCTAssertTrue(listed.screen.contains("Catalog › Product 4"), listed.screen)
-    #endif
     XCTAssertTrue(listed.screen.contains("Enter"), listed.screen)
     // The screen is not among what is restored.
     let third = try await run("ctrl-r end enter", on: catalog, key)
@@ -54,28 +50,12 @@ import XCTest
     XCTAssertEqual(third.windows.focused?.navigation.top.title, "Product 4")
     let last = try await run("ctrl-r end enter", on: catalog, key)
     XCTAssertEqual(last.windows.all.count, 2)
-    #if RESTORATION_NEXT
     // What another state has replaced can be put back in turn.
     let again = try await run("ctrl-r", on: catalog, key)
     XCTAssertTrue(again.screen.contains("before going back"), again.screen)
-    #else
-    XCTAssertTrue(last.screen.contains("All windows of then are open."), last.screen)
-    #endif
   }
 
   // The windows of an earlier launch take the place of those that are open.
-  #if !RESTORATION_NEXT
-  func testThereIsRoomForFourWindows() async throws {
-    let catalog = try Fixture(names: (1...9).map { "Product \($0)" }).catalog
-    let key = try ArchiveKey()
-    _ = try await run("ctrl-n ctrl-n ctrl-n", on: catalog, key)
-    _ = try await run("ctrl-w ctrl-w ctrl-n", on: catalog, key)
-    let run = try await run("ctrl-r end enter", on: catalog, key)
-    XCTAssertEqual(run.windows.all.count, 4)
-    let screen = try XCTUnwrap(run.windows.focused?.navigation.top as? EarlierScreen)
-    XCTAssertEqual(screen.problem, "There is no room for 1 of the windows.")
-  }
-  #endif
 
   func testTheScreenSaysThatNothingIsKeptAndEscapeLeavesIt() async throws {
     let catalog = try Fixture(names: ["Product"]).catalog

@@ -28,7 +28,6 @@ import XCTest
     keys = FixedKeyProvider(try ArchiveKey())
   }
 
-  #if RESTORATION_NEXT
   /// The file of all windows, by its name.
   var windowFiles: [String] {
     get throws { try store.names().filter { $0 == "main" } }
@@ -41,19 +40,6 @@ import XCTest
         .compactMap { store.memory(named: $0).bytes }
     }
   }
-  #else
-  /// The files of windows, by their names.
-  var windowFiles: [String] {
-    get throws {
-      try store.names().filter { $0.hasPrefix("main.scene-") && !$0.hasSuffix(".launch") }.sorted()
-    }
-  }
-
-  /// The states of the first window that stay.
-  var setAside: [[UInt8]] {
-    get throws { try windowFile?.setAsideBytes ?? [] }
-  }
-  #endif
 
   /// The file of the only window.
   var windowFile: MemoryStorage? {

@@ -176,7 +176,6 @@ import XCTest
     }
     let after = try await launches.run(on: fixture.catalog)
     XCTAssertEqual(crashed.count, 2)
-    #if RESTORATION_NEXT
     // The window stays stored, and another one is open.
     XCTAssertEqual(
       after.notice,
@@ -185,13 +184,6 @@ import XCTest
         + " it.")
     XCTAssertEqual(after.titles.count, 2)
     XCTAssertTrue(after.titles.contains("Catalog › Product 2"))
-    #else
-    XCTAssertEqual(after.report?.outcome, .crashed(setAsideAt: "memory 1"))
-    XCTAssertEqual(
-      after.notice,
-      "Your screens are not back. Nothing was restored, because the last restores crashed."
-        + " What was stored is set aside at memory 1.")
-    #endif
   }
 
   func testAStateThatCannotBeReadIsSaidAndSetAside() async throws {
@@ -210,9 +202,7 @@ import XCTest
   }
 }
 
-#if RESTORATION_NEXT
 private typealias NodeOutcome = ElementOutcome
-#endif
 
 extension RestorationReport {
   fileprivate func outcome(of path: String) -> NodeOutcome? {

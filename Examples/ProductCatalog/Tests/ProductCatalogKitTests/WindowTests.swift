@@ -59,9 +59,6 @@ import XCTest
     let fixture = try fixture()
     let launches = try Launches()
     _ = try await launches.run(twoWindows, on: fixture.catalog)
-    #if !RESTORATION_NEXT
-    XCTAssertEqual(try launches.windowFiles.count, 2)
-    #endif
     let closed = try await launches.run("ctrl-w ctrl-d ctrl-w", on: fixture.catalog)
     XCTAssertEqual(closed.windows.all.count, 1)
     XCTAssertEqual(try launches.windowFiles.count, 1)
@@ -97,26 +94,6 @@ import XCTest
   }
 
   // All windows have one file now.
-  #if !RESTORATION_NEXT
-  func testADamagedWindowLeavesTheOtherAsItWas() async throws {
-    let fixture = try fixture()
-    let launches = try Launches()
-    let before = try await launches.run(twoWindows, on: fixture.catalog, size: Self.wide)
-    for name in try launches.windowFiles {
-      let file = launches.store.memory(named: name)
-      let bytes = try XCTUnwrap(file.bytes)
-      file.bytes = Array(bytes.prefix(300))
-      let after = try await launches.run(on: fixture.catalog, size: Self.wide)
-      XCTAssertEqual(after.windows.all.count, 2)
-      let tops = after.windows.all.map(\.navigation.top.title)
-      XCTAssertEqual(Set(tops), ["Catalog", "Edit"])
-      XCTAssertEqual(after.notice?.hasPrefix("Your screens are not back. "), true)
-      file.bytes = bytes
-    }
-    let again = try await launches.run(on: fixture.catalog, size: Self.wide)
-    XCTAssertEqual(again.screen, before.screen)
-  }
-  #endif
 
   func testWindowsAreSideBySideOrBelowEachOtherOrOneIsSeen() async throws {
     let fixture = try fixture()
@@ -177,12 +154,7 @@ import XCTest
     XCTAssertEqual(
       second.notice, "These are windows of their own: this process has yours.")
     XCTAssertEqual(try launches.windowFiles, [])
-    #if RESTORATION_NEXT
     XCTAssertEqual(try launches.store.names().filter { $0 == "main~2" }.count, 1)
-    #else
-    XCTAssertEqual(
-      try launches.store.names().filter { $0.hasPrefix("main~2.scene-") }.count, 1)
-    #endif
     await first.close()
     let next = try await launches.run("q", on: fixture.catalog)
     XCTAssertNil(next.notice)

@@ -129,11 +129,7 @@ final class RestoringTests: XCTestCase {
     guard !site.hasDatabase else { return }
     let names = try site.stored("tab-")
     // What is told again is set aside as well, and does not pile up.
-    #if RESTORATION_NEXT
     XCTAssertLessThanOrEqual(names.count { $0.contains(".history-") }, 2)
-    #else
-    XCTAssertLessThanOrEqual(names.count { $0.contains("aside") }, 2)
-    #endif
   }
 
   /// The server that is asked last has shown this before, and another one something else since.

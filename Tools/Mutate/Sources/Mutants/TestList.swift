@@ -33,10 +33,8 @@ package struct TestList: Equatable {
   /// Features of the library cross those of the modules beside it.
   private static let targets = [
     "RestorationKit": library, "RestorationInspection": library, "RestorationSharing": library,
-    // RESTORATION_NEXT=1 puts this folder in the place of RestorationKit, and some of its tests.
-    "RestorationKernel": library + ["KernelTests"],
   ]
-  private static let library = ["Tree", "Value", "Window", "Sharing"].map {
+  private static let library = ["Core", "Tree", "Value", "Window", "Sharing"].map {
     "Restoration\($0)Tests"
   }
 }

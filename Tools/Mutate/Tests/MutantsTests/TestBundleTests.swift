@@ -53,10 +53,6 @@ final class TestBundleTests: XCTestCase {
         list.classes(ofModules: [module]).map(\.name),
         ["RestorationSharingTests.Three", "RestorationTreeTests.One"], module)
     }
-    XCTAssertEqual(
-      TestList("KernelTests.One/testA\nRestorationTreeTests.Two/testB\nLaunchTests.Three/testC")
-        .classes(ofModules: ["RestorationKernel"]).map(\.name),
-      ["KernelTests.One", "RestorationTreeTests.Two"])
   }
 
   func testATestThatFailsWithoutAMutantIsLeftOutAndNamedAndTheOthersAreTried() throws {

@@ -19,11 +19,7 @@ extension StateKeeper {
       application: "org.restorationkit.product-catalog", directory: store, keys: keys,
       environment: ApplicationEnvironment(
         applicationVersion: Options.version, userInterfaceIdiom: "terminal"))
-    #if RESTORATION_NEXT
     keeper.policy.historyBound.counts[.session] = 10
-    #else
-    keeper.policy.sessions = .last(10)
-    #endif
     try keeper.register(DetailScreen.self) { _, coder in
       try DetailScreen.restored(in: catalog, from: coder)
     }

@@ -29,10 +29,8 @@ package import RestorationKit
   ///   - tellsSaveProblems: Whether single screens that cannot be saved well are worth a notice.
   package init(of catalog: Catalog, keeper: StateKeeper, tellsSaveProblems: Bool = false) {
     host = SceneHost(keeper)
-    #if RESTORATION_NEXT
     // What is closed for ever leaves no trace, so no earlier launch would have it.
     host.closedSceneBound = ClosedSceneBound()
-    #endif
     self.catalog = catalog
     self.keeper = keeper
     self.tellsSaveProblems = tellsSaveProblems
@@ -79,7 +77,7 @@ package import RestorationKit
 
   private func notice(after reports: [PreservationReport]) -> String? {
     if let location = reports.compactMap(\.setAside).first {
-      return "What could not be read is set aside at \(location)."
+      return "What could not be read is in the history, as \(location)."
     }
     let problems = reports.flatMap(\.problems)
     guard tellsSaveProblems, !problems.isEmpty else { return nil }
@@ -124,7 +122,6 @@ extension WindowRestoration: WindowCommands {
     }
   }
 
-  #if RESTORATION_NEXT
   package func earlierSessions() async -> [EarlierWindows] {
     do {
       return try await keeper.history().reversed()
@@ -153,33 +150,6 @@ extension WindowRestoration: WindowCommands {
     if let problem { notice = problem }
     return nil
   }
-  #else
-  package func earlierSessions() async -> [EarlierWindows] {
-    do {
-      return try await host.savedSessions()
-    } catch {
-      notice = "The windows of earlier launches cannot be listed. \(error)"
-      return []
-    }
-  }
-
-  /// Opens the windows of an earlier launch again that are not there, as many as there is room for.
-  package func putBack(_ session: EarlierWindows) async -> String? {
-    let open = Set(host.connectedScenes.map(\.session.persistentIdentifier))
-    let gone = session.windows.filter { !open.contains($0.persistentIdentifier) }
-    let fitting = Array(gone.prefix(max(0, Windows.limit - windows.all.count)))
-    do {
-      let scenes = try await host.putBack(session, windows: fitting)
-      // What there was no room for is said in the window that has the focus.
-      if fitting == gone, let window = window(of: scenes.first) { windows.focus(on: window) }
-    } catch {
-      return "Not all windows of then are back. \(error)"
-    }
-    if gone.isEmpty { return "All windows of then are open." }
-    let left = gone.count - fitting.count
-    return left == 0 ? nil : "There is no room for \(left) of the windows."
-  }
-  #endif
 
   /// Closes the window with the focus, and forgets it; the last one stays.
   package func closeWindow() async {

@@ -4,7 +4,6 @@ import FoundationInternationalization
 #endif
 package import RestorationKit
 
-#if RESTORATION_NEXT
 /// The state of all windows as it was at one time.
 package typealias EarlierWindows = Moment
 
@@ -17,16 +16,6 @@ extension EarlierWindows {
     }
   }
 }
-#else
-/// The windows of one launch.
-package typealias EarlierWindows = SavedSession
-
-extension EarlierWindows {
-  fileprivate var text: String {
-    windows.map { $0.title ?? "Catalog" }.joined(separator: ", ")
-  }
-}
-#endif
 
 /// The windows of earlier launches, to go back to.
 ///

@@ -2,7 +2,7 @@ import Foundation
 import RestorationKit
 import RestorationSharing
 
-/// One browser tab as a scene: its nodes, and the keeper that stores them.
+/// One browser tab: its nodes, and the keeper that stores them.
 ///
 /// What `change` has answered is stored: it returns after the save. If the process is killed
 /// before that, the page has no answer, and tells its change again, maybe to another server.
@@ -147,7 +147,7 @@ actor CatalogTab {
       do {
         try await discardState()
       } catch {
-        // What was set aside of a tab that nobody has any more goes with the account.
+        // The older states of a tab that nobody has any more go with the account.
       }
       await end()
       throw WebProblem.notFound
@@ -324,12 +324,8 @@ actor CatalogTab {
   }
 
   private func discardState() async throws {
-    #if RESTORATION_NEXT
     for moment in try await keeper.history() { try await keeper.remove(moment) }
     try await keeper.discardState()
-    #else
-    try await keeper.discardState(includingSetAside: true)
-    #endif
   }
 
   private func end() async {

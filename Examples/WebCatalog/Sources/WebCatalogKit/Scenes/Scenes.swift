@@ -15,11 +15,7 @@ struct Scenes: Sendable {
       application: Self.application, name: name, directory: directory, keys: keys,
       environment: environment)
     // Changes that meet those of another server are made again, so one of each tab is enough.
-    #if RESTORATION_NEXT
     keeper.policy.historyBound.age = 0
-    #else
-    keeper.policy.setAsideBound = SetAsideBound(oldestCount: 0, newestCount: 1, age: 0)
-    #endif
     try keeper.register(ProductEditor.self) { _, _ in ProductEditor() }
     return keeper
   }

@@ -2,7 +2,7 @@ import Foundation
 
 /// What a page is told while it shows a tab.
 enum TabEvent: Hashable, Sendable {
-  /// The scene has this revision now; the page that made it knows, and others show it.
+  /// The tab has this revision now; the page that made it knows, and others show it.
   case changed(revision: Int, by: String)
 
   /// Somebody has saved words of a product.

@@ -143,7 +143,7 @@ actor Tabs {
     }
   }
 
-  /// Removes all tabs of a user with what was set aside of them, which takes no key.
+  /// Removes all tabs of a user with their older states, which takes no key.
   func removeAll(of user: User) async throws {
     let prefix = Self.prefix(of: user)
     for (name, opening) in open where name.hasPrefix(prefix) {
@@ -188,7 +188,7 @@ extension Tabs {
       .sorted { $0.description < $1.description }
   }
 
-  /// The names of the states of tabs, without what belongs to one or was set aside.
+  /// The names of the states of tabs, without their older states.
   func stateNames(prefix: String = "tab-") async throws -> [String] {
     try await entries.names(prefix: prefix)
       .filter { !$0.contains(".") }
