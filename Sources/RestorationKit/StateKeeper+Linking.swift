@@ -43,10 +43,7 @@ extension StateKeeper {
     switch await file.send(after: call).outcome {
     case .sent: break
     case .unsent(let error): if !isCopyLasting { throw RestorationError(error) }
-    case .refused(let refusal):
-      throw RestorationError(
-        RestorationError.Code("conflict"),
-        "The store has another state: \(refusal). Choose with resolveConflict(keeping:).")
+    case .refused(let refusal): throw .conflict(refusal)
     }
   }
 
@@ -74,4 +71,12 @@ extension StateKeeper {
 
   /// The name of the state, or the one that it is to have.
   package var nameLookedAt: String { known.stateName ?? settings.source.name }
+}
+
+extension RestorationError {
+  static func conflict(_ refusal: Refusal) -> RestorationError {
+    RestorationError(
+      Code("conflict"),
+      "The store has another state: \(refusal). Choose with resolveConflict(keeping:).")
+  }
 }

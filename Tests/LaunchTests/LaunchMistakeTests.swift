@@ -108,12 +108,11 @@ final class LaunchMistakeTests: XCTestCase {
     let whole = try Data(contentsOf: file)
     var flipped = whole
     flipped[flipped.count / 2] ^= 1
-    let place = "commit, byte 288"
-    let findings: [(Data, String)] = []
-    for (bytes, finding) in findings + [
+    for (bytes, finding) in [
       (Data("garbage".utf8), "This is not an archive (notAnArchive: byte 0"),
       (
-        flipped, "The archive was changed or damaged after it was written (damaged: \(place)"
+        flipped,
+        "The archive was changed or damaged after it was written (damaged: commit, byte 288"
       ),
     ] {
       try bytes.write(to: file)

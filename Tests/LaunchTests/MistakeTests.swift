@@ -7,16 +7,15 @@ final class MistakeTests: XCTestCase {
   // MARK: Values
 
   func testMistakesWithValuesAreSaid() throws {
-    var expected = [
+    let expected = [
       "twoTypes":
         "The value of “count” is not of the type that was asked for, so its default was used: Int is"
         + " stored, String was asked for. Give each type a key of its own.",
       "neverBegun":
         "The value “count” was set, and Restoration.begin was never called, so nothing is stored. Call"
         + " it at the start of the app.",
+      "thrownError": "The value of “draft” cannot be encoded, so the stored one stays: Failure",
     ]
-    expected["thrownError"] =
-      "The value of “draft” cannot be encoded, so the stored one stays: Failure"
     for (mistake, line) in expected {
       XCTAssertEqual(try LaunchedApp.run(mistake, in: TemporaryDirectory()).lines, [line], mistake)
     }
@@ -131,7 +130,7 @@ final class MistakeTests: XCTestCase {
     + " the roots of Restoration.begin, or contain it in a screen that is returned there."
 
   func testMistakesWithScreensAreSaid() throws {
-    var expected = [
+    let expected = [
       "equalChildren":
         "“WindowScreen/NoteScreen” (NoteScreen): left out, another one has this path; give each of the"
         + " two an identifier of its own",
@@ -139,12 +138,12 @@ final class MistakeTests: XCTestCase {
         "“NoteScreen” (NoteScreen): left out, another one has this path; give each of the two an"
         + " identifier of its own",
       "forgottenRoot": forgotten,
+      "namelessRoot":
+        "“∅” (NamelessNode): It is a root without restoration identifier, so it is not saved. Give"
+        + " it one, or an empty one.",
+      // Only a test asks all objects, so no save finds the child.
+      "unannouncedChild": forgotten,
     ]
-    expected["namelessRoot"] =
-      "“∅” (NamelessNode): It is a root without restoration identifier, so it is not saved. Give it one,"
-      + " or an empty one."
-    // Only a test asks all objects, so no save finds the child.
-    expected["unannouncedChild"] = forgotten
     for (mistake, line) in expected {
       XCTAssertEqual(try LaunchedApp.run(mistake, in: TemporaryDirectory()).lines, [line], mistake)
     }

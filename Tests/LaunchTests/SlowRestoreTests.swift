@@ -36,7 +36,6 @@ final class SlowRestoreTests: XCTestCase {
       XCTAssertEqual(try app.line(), "decoding")
       XCTAssertEqual(try app.line(), "slow")
       XCTAssertEqual(app.end(by: SIGINT), .killed(by: SIGINT))
-      // The new core has no watchdog.
     }
   }
 }

@@ -7,7 +7,7 @@
 @main
 enum LaunchedApps {
   @MainActor private static var programs: [String: @MainActor () async throws -> Void] {
-    var programs: [String: @MainActor () async throws -> Void] = [
+    [
       "Busy": Busy.main,
       "Counting": Counting.main,
       "Descriptors": Descriptors.main,
@@ -22,8 +22,6 @@ enum LaunchedApps {
       "TwoVersions": TwoVersions.main,
       "WithoutPermission": WithoutPermission.main,
     ]
-    // Its test reads what the new core does not note.
-    return programs
   }
 
   @MainActor static func main() async throws {

@@ -6,8 +6,6 @@ import TestSupport
 import XCTest
 
 final class StorageConformanceTests: XCTestCase {
-  private typealias Place = () throws -> () throws -> any ArchiveStorage
-
   private var directories: [TemporaryDirectory] = []
 
   private func newDirectory() throws -> TemporaryDirectory {

@@ -32,8 +32,6 @@ extension Launch {
   /// Whether a crash now would be one of a restore, by what is stored.
   package var isInRestore: Bool { store.memory(named: "main.launch").isInRestore }
 
-  nonisolated package static let isNext = true
-
   /// The bytes at the end of the record of launches that say where the restore was.
   package static let noteByteCount = LaunchNote.byteCount
 
@@ -41,7 +39,6 @@ extension Launch {
   package func assertIsNotMarked(
     _ message: String = "", file: StaticString = #filePath, line: UInt = #line
   ) {
-    if !Self.isNext { XCTAssertNil(markerBytes, message, file: file, line: line) }
     XCTAssertFalse(isInRestore, message, file: file, line: line)
   }
 
@@ -54,7 +51,6 @@ extension Launch {
   package func assertNothingIsStored(
     file: StaticString = #filePath, line: UInt = #line
   ) throws {
-    if !Self.isNext { XCTAssertNil(storedBytes, file: file, line: line) }
     XCTAssertEqual(try storedPaths(), [], file: file, line: line)
   }
 

@@ -13,7 +13,6 @@ package final class TestSceneDelegate: @MainActor SceneDelegate {
   package var onConnect: ((RestorableScene) -> Void)?
   /// Told of every call that hands over a scene.
   package var onCall: ((String, RestorableScene) -> Void)?
-  package var becameAvailable = 0
   private let calls: Trace
 
   /// - Parameter calls: Where calls are written down.
@@ -64,11 +63,6 @@ package final class TestSceneDelegate: @MainActor SceneDelegate {
   ) {
     note("restoreInteractionState", scene, userActivity.summary)
     interactions.append(userActivity)
-  }
-
-  package func sceneStateDidBecomeAvailable(_ scene: RestorableScene) {
-    note("sceneStateDidBecomeAvailable", scene)
-    becameAvailable += 1
   }
 
   package func scene(_ scene: RestorableScene, continue userActivity: UserActivity) {

@@ -4,7 +4,7 @@ internal import RestorationKit
 internal import Tables
 internal import Workload
 
-/// What the new core has to reach, in one run of a minute or two.
+/// The goals of the library, measured in one run of a minute or two.
 enum GoalRows {
   private static let argument = "against sealed JSON"
 
@@ -20,8 +20,7 @@ enum GoalRows {
     case .changes: try await changes(&noise)
     case .tracked: [try await firstSaves(&noise)]
     case .launch: [try await LaunchRows.startOfProcess(goal: .atMost(1.18))]
-    case .windows:
-      try await windows(&noise)
+    case .windows: try await windows(&noise)
     }
   }
 

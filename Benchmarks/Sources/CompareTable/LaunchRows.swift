@@ -10,7 +10,6 @@ enum LaunchRows {
   static let launching = "--launch"
   static let reading = "--read-json"
 
-  private static let windowCount = 20
   private static let nodeCount = 10
 
   static func measure(_ noise: inout Noise) async throws -> [Row] {

@@ -41,10 +41,8 @@ package enum ValuesAtExit {
   /// - Parameters:
   ///   - values: The values; by default those of the process, or of the running test.
   ///   - limit: How long the call waits at most.
-  ///   - isLast: Whether the process ends.
   package static func store(
-    _ values: ValueTable = RestorationSession.current.values, within limit: Duration,
-    isLast: Bool = false
+    _ values: ValueTable = RestorationSession.current.values, within limit: Duration
   ) {
     guard let file = values.file else { return }
     // Nobody is left to be told of an error. The stored state is as it was.

@@ -32,7 +32,7 @@ enum ExitHook {
       hasEnded.signal()
     }
     if hasEnded.wait(timeout: .now() + limit / .seconds(2)) == .timedOut {
-      ValuesAtExit.store(within: limit / 2, isLast: true)
+      ValuesAtExit.store(within: limit / 2)
     }
   }
 

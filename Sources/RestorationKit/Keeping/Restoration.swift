@@ -146,6 +146,7 @@ public enum Restoration {
     let isStored = await keeper.autosave?.turns.flush(within: limit) ?? false
     session.values.noteRunning(false)
     session.keeper = nil
+    try? await keeper.inFile { (queue) throws(ArchiveError) in try queue.file.noteEnd() }
     await keeper.close()
     return isStored
   }

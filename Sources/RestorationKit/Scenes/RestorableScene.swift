@@ -105,7 +105,7 @@ public final class RestorableScene {
   public private(set) var delegate: (any SceneDelegate)?
 
   /// What became of the restore of the window; nil as long as it is under way.
-  public internal(set) var restoration: Result<RestorationReport, RestorationError>?
+  public internal(set) var restoration: RestorationReport?
 
   /// Whether the scene has changed since its last save.
   ///

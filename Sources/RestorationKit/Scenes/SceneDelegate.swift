@@ -42,15 +42,6 @@ public protocol SceneDelegate: AnyObject {
   ///   - userActivity: The activity whose copy will be stored.
   func scene(_ scene: RestorableScene, didUpdate userActivity: UserActivity)
 
-  /// Tells that the scene's state can be read now, which was locked when it connected.
-  ///
-  /// The session has its ``SceneSession/stateRestorationActivity``, and the
-  /// scene its values. The nodes are restored after this, and then the
-  /// interaction state.
-  ///
-  /// - Parameter scene: The scene.
-  func sceneStateDidBecomeAvailable(_ scene: RestorableScene)
-
   /// Brings back state that needs the interface, such as the focus.
   ///
   /// Called once if there is an activity: after the scene has connected and before it
@@ -98,9 +89,6 @@ extension SceneDelegate {
 
   /// Does nothing.
   public func scene(_ scene: RestorableScene, didUpdate userActivity: UserActivity) {}
-
-  /// Does nothing.
-  public func sceneStateDidBecomeAvailable(_ scene: RestorableScene) {}
 
   /// Does nothing.
   public func scene(

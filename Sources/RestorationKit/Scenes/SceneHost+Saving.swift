@@ -115,7 +115,7 @@ extension SceneHost {
     try await scene.session.turns.run { () async throws(RestorationError) in
       scene.enterBackground()
       let report = try await saveLast(scene)
-      if report.outcome == .saved || !scene.session.isRestorable {
+      if report.outcome.isStoredHere || !scene.session.isRestorable {
         release(scene)
         try await saveLeft(scene.session)
       }
@@ -162,8 +162,10 @@ extension RestorationError {
   }
 
   static func notSaved(_ outcome: ReportOutcome) -> RestorationError {
-    outcome == .locked
-      ? RestorationError(.keyLocked())
-      : RestorationError(.archive, "The windows stay as they are stored: \(outcome.reason)")
+    switch outcome {
+    case .locked: RestorationError(.keyLocked())
+    case .refused(let refusal): .conflict(refusal)
+    default: RestorationError(.archive, "The windows stay as they are stored: \(outcome.reason)")
+    }
   }
 }

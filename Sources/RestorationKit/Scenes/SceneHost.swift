@@ -276,7 +276,7 @@ public final class SceneHost {
       sessions[session.persistentIdentifier] = session
       scene.show(options)
     } restored: { report in
-      scene.restoration = .success(report)
+      scene.restoration = report
       scene.restoreInteractionState()
     }
     // The session may have been discarded meanwhile.
@@ -284,7 +284,7 @@ public final class SceneHost {
       throw RestorationError(
         .notConnected, "The window was not made: \(report.outcome.reason)")
     }
-    (scene.restoration, session.failure) = (.success(report), nil)
+    (scene.restoration, session.failure) = (report, nil)
   }
 
   func moveToFront(_ session: SceneSession) {

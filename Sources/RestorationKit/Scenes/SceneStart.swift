@@ -39,22 +39,13 @@ public struct SceneStart {
   /// Takes in the first scene, and what is wrong with it that the launch has not said.
   mutating func take(opened scene: RestorableScene) {
     openedScene = scene
-    let isSaid = problems.contains { $0.session == nil }
-    let hasNotes =
-      switch scene.restoration {
-      case .success(let report): !report.problems.isEmpty
-      case .failure, nil: false
-      }
-    if hasNotes || !isSaid { noteProblem(of: scene) }
+    if !problems.contains(where: { $0.session == nil }) { noteProblem(of: scene) }
   }
 
   private mutating func noteProblem(of scene: RestorableScene) {
-    let (status, session) = (scene.restorationStatus, scene.session)
-    switch scene.restoration {
-    case .failure(let error): note(error.description, session)
-    case .success where !status.isActive: note(status.description, session)
-    case .success(let report): if let flaw = report.flaw { note(flaw, session) }
-    case nil: break
+    let status = scene.restorationStatus
+    if let flaw = status.isActive ? scene.restoration?.flaw : status.description {
+      note(flaw, scene.session)
     }
   }
 }
@@ -76,9 +67,8 @@ extension SceneStart: CustomStringConvertible {
     let head =
       "Restored \(count) \(count == 1 ? "scene" : "scenes")"
       + (flawed > 0 ? ", \(flawed) of them with problems." : ".")
-    let reports = restoredScenes.compactMap { scene -> String? in
-      guard case .success(let report) = scene.restoration else { return nil }
-      return "Scene \(scene.session.persistentIdentifier): \(report)"
+    let reports = restoredScenes.compactMap { scene in
+      scene.restoration.map { "Scene \(scene.session.persistentIdentifier): \($0)" }
     }
     return ([head] + problems.map(\.description) + reports).joined(separator: "\n")
   }

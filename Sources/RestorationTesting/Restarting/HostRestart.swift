@@ -15,9 +15,7 @@ public struct HostRestart {
   public var restored: [String: RestorationReport] {
     var reports: [String: RestorationReport] = [:]
     for scene in host.connectedScenes {
-      if case .success(let report) = scene.restoration {
-        reports[scene.session.persistentIdentifier] = report
-      }
+      reports[scene.session.persistentIdentifier] = scene.restoration
     }
     return reports
   }

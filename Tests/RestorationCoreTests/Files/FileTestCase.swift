@@ -112,7 +112,7 @@ class FileTestCase: XCTestCase {
 
 /// A directory of files, which is removed at the end.
 final class FilesOfTest {
-  let path = NSTemporaryDirectory() + "KernelFiles-\(UInt64.random(in: .min ... .max))"
+  let path = NSTemporaryDirectory() + "StateFiles-\(UInt64.random(in: .min ... .max))"
 
   init() throws {
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

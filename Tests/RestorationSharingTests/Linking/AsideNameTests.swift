@@ -71,7 +71,6 @@ final class AsideNameTests: XCTestCase {
     _ = await next.checkRemoteState()
     try await next.resolveConflict(keeping: .ours)
     let last = try await asides()
-    // In the new core a name has a size, too.
     XCTAssertEqual(last.count, 1)
     let value = try await value(storedAs: last.first)
     XCTAssertEqual(value, "5")

@@ -77,4 +77,43 @@ final class RemoteSceneTests: XCTestCase {
       XCTAssertEqual(error.code, .store)
     }
   }
+
+  func testWindowsOfAConflictLeaveTheScreenAndThoseOfTheOtherMachineComeInTheirPlace() async throws
+  {
+    let here = try await launch("here")
+    try await open("Rome", in: here)
+    let there = try await launch("there")
+    let opened = try await there.connect(try XCTUnwrap(there.openSessions.first))
+    (delegates[1].roots.first as? TestNode)?.value = "Oslo"
+    opened.needsSave = true
+    try await there.saveSessions()
+
+    let scene = try XCTUnwrap(here.connectedScenes.first)
+    (delegates[0].roots.first as? TestNode)?.value = "Bern"
+    let report = try await here.disconnect(scene)
+    XCTAssertNotNil(report.conflict)
+    XCTAssertEqual(here.connectedScenes.count, 0)
+    try await here.keeper.resolveConflict(keeping: .theirs)
+    try await here.launch()
+    let failures = await here.restoreScenes()
+    XCTAssertEqual(failures.count, 0)
+    XCTAssertEqual(value(2), "Oslo")
+    let reasons = try await here.keeper.history().map(\.reason)
+    XCTAssertEqual(reasons.filter { $0 == .conflict }.count, 1)
+  }
+
+  func testTheEndOfAnAppInAConflictSaysWhatToDo() async throws {
+    let here = try await launch("here", MemoryStateDirectory())
+    try await open("Rome", in: here)
+    let there = try await launch("there")
+    try await open("Oslo", in: there)
+    await there.close()
+    (delegates[0].roots.first as? TestNode)?.value = "Bern"
+    do {
+      try await here.terminate()
+      XCTFail("It did not throw.")
+    } catch {
+      XCTAssertEqual(error.code, .conflict)
+    }
+  }
 }

@@ -288,6 +288,4 @@ final class BesideStateTests: XCTestCase {
     XCTAssertEqual(try values("a"), ["typed"])
     XCTAssertEqual(report.kept, [])
   }
-
-  // In the new core what is kept stands in a list of its own: see HostileDocumentTests.
 }

@@ -7,8 +7,7 @@ import XCTest
 @MainActor
 final class CallOrderTests: XCTestCase {
   private enum Call: String, CaseIterable {
-    case close
-    case save, restore, restoreLate, discard, putBack, removeSetAside
+    case close, save, restore, restoreLate, discard, putBack, removeSetAside
   }
 
   /// One app, whose stored state has a node that is not back, and an older state that is set aside.

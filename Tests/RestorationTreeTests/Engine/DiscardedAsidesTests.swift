@@ -38,10 +38,7 @@ final class DiscardedAsidesTests: XCTestCase {
     let keeper = try keeper(store)
     try await keeper.discardState(includingSetAside: true)
     await keeper.close()
-    let expected =
-      Launch.isNext
-      ? ["main replace"] + ids.map { "main.history-\($0) remove" }
-      : ["main remove", "main removeSetAside"]
+    let expected = ["main replace"] + ids.map { "main.history-\($0) remove" }
     XCTAssertEqual(calls.withLock { Array($0.prefix(expected.count)) }, expected)
   }
 

@@ -53,8 +53,6 @@ final class FailedReadTests: XCTestCase {
     try await Restoration.begin(Launch.application, signals: [], roots: { roots })
   }
 
-  // The new core has no values yet.
-
   private func assertHasFailed(file: StaticString = #filePath, line: UInt = #line) {
     guard case .failure(let error)? = Restoration.report else {
       return XCTFail("The state was read.", file: file, line: line)
@@ -79,8 +77,7 @@ final class FailedReadTests: XCTestCase {
       }
       XCTAssertEqual(node.value, "typed")
     }
-    // The old core appends its facts at the end of the launch.
-    if Launch.isNext { XCTAssertEqual(launch.storedBytes, before) }
+    XCTAssertEqual(launch.storedBytes, before)
     XCTAssertEqual(setAside, [])
   }
 
@@ -189,8 +186,8 @@ final class FailedReadTests: XCTestCase {
       let unread = ArchiveError(.inputOutput, systemError: EMFILE)
       XCTAssertEqual(reports.flatMap(\.notes), [.unreadable(unread.description)])
     }
-    // The history of the new core has one state once.
-    XCTAssertEqual(setAside.count, Launch.isNext ? 1 : 2)
+    // The history has one state once.
+    XCTAssertEqual(setAside.count, 1)
   }
 
   func testASaveThatTheAppHasAskedForGoesOn() async throws {
@@ -198,8 +195,8 @@ final class FailedReadTests: XCTestCase {
     let before = try XCTUnwrap(launch.storedBytes)
     let delegate = TestDelegate()
     let autosave = try await autosaved(TestNode("a"), delegate: delegate)
-    // The new core finds itself whether the delegate has something else.
-    if Launch.isNext { delegate.onWillEncode = { $0.encode("set since", forKey: "value") } }
+    // The save compares what the delegate says with what it said before.
+    delegate.onWillEncode = { $0.encode("set since", forKey: "value") }
     autosave.setNeedsSave()
     reads.fail(0)
     let isStored = await autosave.flush()

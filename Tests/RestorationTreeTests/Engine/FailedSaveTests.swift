@@ -108,8 +108,8 @@ final class FailedSaveTests: ChangeTestCase {
     let new = TrackedNode("new")
     root.below = nodes.dropLast(2) + [new]
     let report = try await keeper.save([root])
-    // The new core asks again what the save that failed has asked, and the old one everything.
-    XCTAssertEqual(report.entries.count, Launch.isNext ? 4 : 50)
+    // The objects that the save that failed has asked are asked again.
+    XCTAssertEqual(report.entries.count, 4)
     XCTAssertTrue(try XCTUnwrap(launch.storedBytes).starts(with: before))
     XCTAssertLessThan(report.writtenByteCount, 1500)
     try await assertStoredAsAWhole([root])
@@ -164,8 +164,8 @@ final class FailedSaveTests: ChangeTestCase {
     for failsBetween in [false, true] {
       try launch.removeState()
       let keeper = try failingKeeper()
-      // Each save of a test asks all, as one of everything does in the old core.
-      if Launch.isNext { keeper.hearProblems { _ in } }
+      // Each save asks all objects while a test hears problems.
+      keeper.hearProblems { _ in }
       let root = TrackedNode("root")
       let (a, b) = (TrackedNode("a"), TrackedNode("b"))
       let child = TrackedNode("child")

@@ -5,7 +5,7 @@ import XCTest
 
 /// Whose last state it is that a save keeps.
 ///
-/// The new core knows those by themselves that say when they change, and others by their names.
+/// Objects that say when they change are known by themselves, and others by their names.
 @MainActor
 final class LastStateOwnerTests: ChangeTestCase {
   private struct Broken: Error {}
@@ -94,45 +94,34 @@ final class LastStateOwnerTests: ChangeTestCase {
   }
 
   func testANodeThatGetsTheNameOfOneThatWentDoesNotGetItsState() async throws {
-    for isHeld in Launch.isNext ? [true] : [false, true] {
-      try launch.removeState()
-      let keeper = try launch.keeper()
-      let nodes = ["x", "y"].map { Launch.isNext ? TrackedNode($0) : PlainNode($0) }
-      for node in nodes { node.value = "text of \(node.name ?? "")" }
-      // Saves hold what is below one that says when it changes.
-      let root = isHeld ? TrackedNode("root") : PlainNode("root")
-      root.below = nodes
-      _ = try await keeper.save([root])
-      root.below = [nodes[1]]
-      nodes[1].name = "x"
-      nodes[1].throwsInEncode = true
-      let report = try await keeper.save([root])
-      // One that is not held may be another at the same address.
-      XCTAssertEqual(
-        report.outcome(of: "root/x"), isHeld ? .savedWithLastState : .savedWithoutState)
-      XCTAssertEqual(try value(of: "root/x"), isHeld ? "text of y" : nil)
-      await keeper.close()
-    }
+    let keeper = try launch.keeper()
+    let nodes = ["x", "y"].map { TrackedNode($0) }
+    for node in nodes { node.value = "text of \(node.name ?? "")" }
+    let root = TrackedNode("root")
+    root.below = nodes
+    _ = try await keeper.save([root])
+    root.below = [nodes[1]]
+    nodes[1].name = "x"
+    nodes[1].throwsInEncode = true
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.outcome(of: "root/x"), .savedWithLastState)
+    XCTAssertEqual(try value(of: "root/x"), "text of y")
   }
 
   func testANewNodeDoesNotGetTheStateOfOneThatWentAndHadItsName() async throws {
-    for isTracked in Launch.isNext ? [true] : [false, true] {
-      try launch.removeState()
-      let keeper = try launch.keeper()
-      let old = isTracked ? TrackedNode("a") : PlainNode("a")
-      old.value = "text of the old one"
-      let root = TrackedNode("root")
-      root.below = [old]
-      _ = try await keeper.save([root])
-      let new = isTracked ? TrackedNode("a") : PlainNode("a")
-      new.throwsInEncode = true
-      root.below = [new]
-      let report = try await keeper.save([root])
-      XCTAssertEqual(report.outcome(of: "root/a"), .savedWithoutState)
-      XCTAssertNil(try value(of: "root/a"))
-      XCTAssertEqual(old.value, "text of the old one")
-      await keeper.close()
-    }
+    let keeper = try launch.keeper()
+    let old = TrackedNode("a")
+    old.value = "text of the old one"
+    let root = TrackedNode("root")
+    root.below = [old]
+    _ = try await keeper.save([root])
+    let new = TrackedNode("a")
+    new.throwsInEncode = true
+    root.below = [new]
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.outcome(of: "root/a"), .savedWithoutState)
+    XCTAssertNil(try value(of: "root/a"))
+    XCTAssertEqual(old.value, "text of the old one")
   }
 
   func testANodeAtTheAddressOfOneThatWasRestoredDoesNotGetItsStateUnderAnotherName() async throws {

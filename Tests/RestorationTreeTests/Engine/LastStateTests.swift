@@ -56,7 +56,7 @@ final class LastStateTests: XCTestCase {
     XCTAssertEqual(report.outcome(of: "a"), .savedWithLastState)
     let (back, restored) = try await restored()
     XCTAssertEqual(back.value, "good")
-    XCTAssertEqual(restored.problems.count, Launch.isNext ? 0 : 1)
+    XCTAssertEqual(restored.problems, [])
   }
 
   func testReferencesInAStateThatIsKeptNameWhatTheyNamed() async throws {
@@ -186,7 +186,7 @@ final class LastStateTests: XCTestCase {
         node.onEncode = { _ in throw Broken() }
         let saved =
           isWhole ? try await keeper.saveEverything([root]) : try await keeper.save([root])
-        XCTAssertEqual(saved.unaskedCount, isWhole && !Launch.isNext ? 0 : 1)
+        XCTAssertEqual(saved.unaskedCount, 1)
         XCTAssertEqual(
           saved.outcome(of: "root/a"), hasLastState ? .savedWithLastState : .savedWithoutState)
 
@@ -237,8 +237,7 @@ final class LastStateTests: XCTestCase {
     // which comes next, would succeed.
     failureCount.withLock { $0 = 2 }
     node.onEncode = { _ in throw Broken() }
-    let location = Launch.isNext ? "memory" : nil
-    await assertThrows(WholeError(ArchiveError(.inputOutput, location: location))) {
+    await assertThrows(WholeError(ArchiveError(.inputOutput, location: "memory"))) {
       _ = try await keeper.save([node])
     }
     XCTAssertEqual(launch.storedBytes, before)
@@ -251,24 +250,18 @@ final class LastStateTests: XCTestCase {
   // MARK: Names of classes
 
   func testANodeOfAClassThatGotAnotherNameKeepsItsLastState() async throws {
-    // In the new core a keeper that has not restored begins anew.
-    for restores in Launch.isNext ? [true] : [false, true] {
-      try launch.removeState()
-      let first = try launch.keeper()
-      try first.register(TestNode.self, as: "Old")
-      _ = try await first.save([TestNode("a", value: "good")])
-      await first.close()
-      let keeper = try launch.keeper()
-      try keeper.register(TestNode.self, as: "New", aliases: ["Old"])
-      let node = TestNode("a")
-      // A keeper that has not restored writes all.
-      if restores { _ = try await keeper.restore(into: [node]) }
-      node.onEncode = { _ in throw Broken() }
-      let report = try await keeper.save([node])
-      XCTAssertEqual(report.outcome(of: "a"), .savedWithLastState)
-      XCTAssertEqual(try value(of: "a"), "good")
-      await keeper.close()
-    }
+    let first = try launch.keeper()
+    try first.register(TestNode.self, as: "Old")
+    _ = try await first.save([TestNode("a", value: "good")])
+    await first.close()
+    let keeper = try launch.keeper()
+    try keeper.register(TestNode.self, as: "New", aliases: ["Old"])
+    let node = TestNode("a")
+    _ = try await keeper.restore(into: [node])
+    node.onEncode = { _ in throw Broken() }
+    let report = try await keeper.save([node])
+    XCTAssertEqual(report.outcome(of: "a"), .savedWithLastState)
+    XCTAssertEqual(try value(of: "a"), "good")
   }
 
   // MARK: Saves of changes
@@ -354,9 +347,8 @@ final class LastStateTests: XCTestCase {
     let first = try launch.keeper()
     _ = try await first.save([root])
     await first.close()
-    // A keeper that has not restored writes all; in the new core it begins anew.
     let keeper = try launch.keeper()
-    if Launch.isNext { _ = try await keeper.restore(into: [root]) }
+    _ = try await keeper.restore(into: [root])
     last.throwsInEncode = true
     let report = try await keeper.save([root])
     XCTAssertEqual(report.problems.last?.outcome, .savedWithLastState)

@@ -1,15 +1,12 @@
 import ArchiveCodec
 import Foundation
 import RestorationKit
-import Synchronization
 import TestSupport
 import XCTest
 
 /// What comes late does nothing to what is newer.
 @MainActor
 final class LateWriteTests: XCTestCase {
-  // The new core asks its file by one call after the other, and keeps the lock: see EndNowTests.
-
   private let launch = Launch()
 
   /// A store that refuses the lock to the late one until that may pass.
@@ -55,10 +52,4 @@ final class LateWriteTests: XCTestCase {
 private enum Late {
   /// Whether the code that runs waits for the lock until the newer step was taken.
   @TaskLocal static var isMe = false
-}
-
-extension CaseIterable {
-  fileprivate static var allPairs: [(Self, Self)] {
-    allCases.flatMap { first in allCases.map { (first, $0) } }
-  }
 }

@@ -14,18 +14,6 @@ final class LaunchGuardTests: XCTestCase {
     _ = try await launch.keeper().save([TestNode("a", value: value)])
   }
 
-  /// Each version of the app saves its name, so the one before it is kept.
-  private func saveVersions(_ names: [String]) async throws {
-    for name in names {
-      launch.environment = ApplicationEnvironment(applicationVersion: name, systemVersion: "6.1")
-      let keeper = try launch.keeper()
-      let node = TestNode("a")
-      _ = try await keeper.restore(into: [node])
-      node.value = name
-      _ = try await keeper.save([node])
-    }
-  }
-
   func testTheLaunchAfterAsManyCrashesAsTheThresholdSetsTheStateAsideAndAsksNothing()
     async throws
   {
@@ -197,9 +185,8 @@ final class LaunchGuardTests: XCTestCase {
     let node = TestNode("a")
     let report = try await keeper.restore(into: [node])
     XCTAssertEqual(node.value, "saved")
-    let problem = ArchiveError(.storageFull).description
     XCTAssertEqual(
-      report.launchProblem, Launch.isNext ? "The launch could not be marked: \(problem)" : problem)
+      report.launchProblem, "The launch could not be marked: \(ArchiveError(.storageFull))")
   }
 
   func testAStoreWithOnePlaceForEveryNameLosesTheGuardAndNotTheState() async throws {
@@ -217,19 +204,16 @@ final class LaunchGuardTests: XCTestCase {
     let report = try await keeper().restore(into: [node])
     XCTAssertEqual(node.value, "saved")
     XCTAssertEqual(
-      report.launchProblem,
-      Launch.isNext
-        ? "The launch could not be marked: \(ArchiveError(.notAFile))"
-        : ArchiveError(.wrongContext, location: "memory").description)
+      report.launchProblem, "The launch could not be marked: \(ArchiveError(.notAFile))")
     XCTAssertEqual(store.storage.bytes, bytes)
   }
 
   func testAStateCannotHaveTheNameOfAMark() async {
-    let others = Launch.isNext ? "“.history”" : "“.scene” or “.aside.”"
     await assertThrows(
       WholeError(
         .invalidName,
-        "“main.launch” cannot name a state: it must not end in “.launch” or “.remote”, or contain \(others)."
+        "“main.launch” cannot name a state: it must not end in “.launch” or “.remote”,"
+          + " or contain “.history”."
       )
     ) {
       _ = try StateKeeper(application: "org.example", name: "main.launch")
@@ -281,8 +265,6 @@ final class LaunchGuardTests: XCTestCase {
     }
     XCTAssertNil(try launch.keys.key(creating: false))
   }
-
-  // In the new core the history stands in: see LaunchLifeTests.
 }
 
 /// States in one store and the marks of launches in another.

@@ -32,8 +32,7 @@ final class LockedTests: XCTestCase {
     XCTAssertEqual(report.outcome, .locked)
     XCTAssertEqual(
       report.description,
-      "Nothing restored: the key is locked."
-        + (Launch.isNext ? " Restore again when it is unlocked." : ""))
+      "Nothing restored: the key is locked. Restore again when it is unlocked.")
     XCTAssertEqual(keeper.status, .locked)
 
     lock.isLocked = false
@@ -41,8 +40,7 @@ final class LockedTests: XCTestCase {
     XCTAssertEqual(saved.outcome, .locked)
     XCTAssertEqual(
       saved.description,
-      "Nothing saved: the key is locked. Restore \(Launch.isNext ? "again " : "")when it is unlocked."
-    )
+      "Nothing saved: the key is locked. Restore again when it is unlocked.")
     XCTAssertEqual(trace.events, [])
     XCTAssertEqual(launch.disk, LaunchDisk(state: bytes))
     XCTAssertEqual(launch.setAside, [])

@@ -1,7 +1,6 @@
 import ArchiveCodec
 import Foundation
 import RestorationKit
-import Synchronization
 import TestSupport
 import XCTest
 
@@ -36,7 +35,6 @@ final class NodeGuardTests: NodeGuardTestCase {
     XCTAssertEqual(screens.values, [nil, nil, nil, nil])
     XCTAssertEqual(report.outcome, .crashed(setAsideAt: launch.crashedLocation))
     XCTAssertEqual(launch.setAside, [saved])
-    if !Launch.isNext { XCTAssertEqual(launch.disk, LaunchDisk()) }
     XCTAssertEqual(try launch.storedPaths(), [])
   }
 
@@ -51,7 +49,6 @@ final class NodeGuardTests: NodeGuardTestCase {
   func testWhatWasLeftOutIsKeptAndTriedAgainByTheLaunchAfterThat() async throws {
     try await save()
     for _ in 1...2 { try await crash(in: \.bad) }
-    let saved = try XCTUnwrap(launch.storedBytes)
     for round in 0..<3 {
       // The app makes no such node by itself.
       let root = TestNode("root", children: [TestNode("group"), TestNode("good")])
@@ -64,8 +61,7 @@ final class NodeGuardTests: NodeGuardTestCase {
       let stored = try StoredRecords(try XCTUnwrap(try launch.archive())).elements
       XCTAssertEqual(try stored.first { $0.path == "root/group/bad" }?.value, "saved")
       XCTAssertEqual(try stored.first { $0.path == "root" }?.value, "\(round)")
-      // The new core keeps the element alone.
-      XCTAssertEqual(launch.setAside, Launch.isNext ? [] : [saved], "A copy is set aside once.")
+      XCTAssertEqual(launch.setAside, [], "The element alone is kept.")
     }
     // Another version of the app has mended it.
     launch.environment = ApplicationEnvironment(applicationVersion: "12", systemVersion: "6.1")
@@ -121,11 +117,10 @@ final class NodeGuardTests: NodeGuardTestCase {
 
   func testWhatTheAppSavesOfANodeThatIsLeftOutIsKeptBesideTheStateThatCrashed() async throws {
     try await save()
-    let saved = try XCTUnwrap(launch.storedBytes)
     let crashes = try await launches(1...4) { _, screens in screens.bad.value = "new" }
     XCTAssertEqual(crashes, [1, 2, 4])
     XCTAssertEqual(try values(), ["new", "saved"])
-    XCTAssertEqual(launch.setAside, Launch.isNext ? [] : [saved])
+    XCTAssertEqual(launch.setAside, [])
     // Another version of the app has mended it.
     launch.environment = ApplicationEnvironment(applicationVersion: "12", systemVersion: "6.1")
     let screens = Screens()
@@ -143,9 +138,7 @@ final class NodeGuardTests: NodeGuardTestCase {
     try await save()
     let crashes = try await launches(1...14) { number, screens in screens.bad.value = "\(number)" }
     XCTAssertEqual(crashes, [1, 2, 4, 7, 12])
-    // Those that a launch has tried, and the first; the new core keeps the first one alone.
-    XCTAssertEqual(
-      try values(), Launch.isNext ? ["14", "saved"] : ["14", "11", "6", "3", "saved"])
+    XCTAssertEqual(try values(), ["14", "saved"])
   }
 
   func testOfStatesThatCrashedTheFirstIsGivenUpLast() async throws {
@@ -263,8 +256,6 @@ final class NodeGuardTests: NodeGuardTestCase {
     XCTAssertEqual(second.count, 3)
   }
 
-  // In the new core a state gives way by the threshold also where no note says where it crashed.
-
   func testANoteThatSomebodyWritesWithoutTheKeyCountsAsNone() async throws {
     try await save()
     for _ in 1...2 { try await crash(in: \.bad) }
@@ -320,6 +311,4 @@ final class NodeGuardTests: NodeGuardTestCase {
     XCTAssertEqual(report.outcome, .crashed(setAsideAt: launch.crashedLocation))
     XCTAssertEqual(launch.setAside, [found.state])
   }
-
-  // Records of earlier commits are not read by the new core.
 }

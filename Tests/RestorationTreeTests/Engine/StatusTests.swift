@@ -13,8 +13,6 @@ final class StatusTests: XCTestCase {
   private func hasCrashed(_ location: String?) -> RestorationStatus {
     .notRestored(.crashed(setAsideAt: location))
   }
-  private let nothing = (restored: "Nothing restored: ", saved: "Nothing restored: ")
-  private let (goOn, gate) = ("go on", "the gate")
 
   private func check(
     _ keeper: StateKeeper, _ status: RestorationStatus, isActive: Bool, _ sentence: String,
@@ -56,8 +54,8 @@ final class StatusTests: XCTestCase {
     }
     check(
       keeper, delegateIsGone, isActive: false,
-      nothing.saved
-        + "the delegate is gone. Keep it alive, or set it to nil to \(goOn) without one.")
+      "Nothing restored: the delegate is gone. Keep it alive, or set it to nil to go on without"
+        + " one.")
   }
 
   func testARestoreThatWasDeclinedIsSaid() async throws {
@@ -67,7 +65,7 @@ final class StatusTests: XCTestCase {
     let keeper = try launch.keeper(delegate: delegate)
     _ = try await keeper.restore()
     check(
-      keeper, wasDeclined, isActive: false, nothing.restored + "\(gate) said no.")
+      keeper, wasDeclined, isActive: false, "Nothing restored: the gate said no.")
   }
 
   func testCrashesAreSaidWithThePlaceOfTheState() async throws {
@@ -77,7 +75,7 @@ final class StatusTests: XCTestCase {
     _ = try await keeper.restore()
     check(
       keeper, hasCrashed(launch.crashedLocation), isActive: false,
-      nothing.restored + "the last restores crashed."
+      "Nothing restored: the last restores crashed."
         + " What was stored is set aside at \(launch.crashedLocation ?? "").")
   }
 
@@ -101,6 +99,6 @@ final class StatusTests: XCTestCase {
     XCTAssertFalse(RestorationStatus.locked.isActive)
     XCTAssertEqual(
       RestorationStatus.locked.description,
-      nothing.saved + "the key is locked. Restore again when it is unlocked.")
+      "Nothing restored: the key is locked. Restore again when it is unlocked.")
   }
 }

@@ -86,8 +86,8 @@ final class UnusableStateTests: XCTestCase {
   func testEveryTruncationOfASavedFileIsRefusedAndTheFileStays() async throws {
     let directory = try await saved()
     let bytes = try directory.bytes(of: file)
-    // In the new core a file without bytes is no state: a power cut leaves one.
-    for count in bytes.indices where count > 0 || !Launch.isNext {
+    // A file without bytes is no state: a power cut leaves one.
+    for count in bytes.indices.dropFirst() {
       try directory.write(Array(bytes[..<count]), to: file)
       let error = await restoreError(try keeper(directory), "\(count) bytes")
       XCTAssertEqual(
@@ -126,10 +126,6 @@ final class UnusableStateTests: XCTestCase {
       ArchiveError(.unsupportedVersion, offset: 8, subject: "version 2", location: location))
     let text = try await error { $0 = Array("{\"state\": 1}".utf8) }
     XCTAssertEqual(text, ArchiveError(.notAnArchive, offset: 0, location: location))
-    // In the new core a file without bytes is no state.
-    guard !Launch.isNext else { return }
-    let empty = try await error { $0 = [] }
-    XCTAssertEqual(empty, ArchiveError(.truncated, offset: 0, location: location))
   }
 
   func testTheErrorOfARestoreGivesOneAdviceThatFitsAnAppAndAWindow() async throws {
@@ -145,12 +141,11 @@ final class UnusableStateTests: XCTestCase {
       withoutKey,
       "The key that opens this archive is not there (keyMissing: in \(key)). End the app and put"
         + " the key back; else the next save makes a new key and sets aside what is stored.")
-    let count = Launch.isNext ? 1 : 0
-    try directory.write(Array(try directory.bytes(of: file).prefix(count)), to: file)
+    try directory.write(Array(try directory.bytes(of: file).prefix(1)), to: file)
     let cut = try await description()
     XCTAssertEqual(
       cut,
-      "The archive ends too early (truncated: byte \(count), in \(directory.child(file)))."
+      "The archive ends too early (truncated: byte 1, in \(directory.child(file)))."
         + " Let the app go on; its next save sets aside what is stored.")
   }
 
@@ -174,19 +169,14 @@ final class UnusableStateTests: XCTestCase {
       let restored = await restoreError(try keeper(directory))
       XCTAssertEqual(
         restored,
-        ArchiveError(
-          .notAFile, systemError: Launch.isNext ? systemError : nil,
-          location: directory.child(file)))
+        ArchiveError(.notAFile, systemError: systemError, location: directory.child(file)))
       let saved = await saveError(try keeper(directory))
       XCTAssertEqual(
         saved,
-        ArchiveError(
-          .notAFile, systemError: Launch.isNext ? nil : systemError,
-          location: directory.child(file)))
-      // The failure is noted in the file of the lock, which stays for it; the new core notes none.
+        ArchiveError(.notAFile, location: directory.child(file)))
       XCTAssertEqual(
-        try FileManager.default.contentsOfDirectory(atPath: directory.child("state")).sorted(),
-        Launch.isNext ? ["main.rka"] : [".main.rka.lock", "main.rka"])
+        try FileManager.default.contentsOfDirectory(atPath: directory.child("state")),
+        ["main.rka"])
     }
   }
 
@@ -327,11 +317,7 @@ final class UnusableStateTests: XCTestCase {
     XCTAssertEqual(error, ArchiveError(.storageFull, location: "faulty"))
     let report = try await keeper.save([TestNode("a")])
     let setAside = try XCTUnwrap(report.setAside)
-    if Launch.isNext {
-      XCTAssertEqual(store.others.memory(named: "main.history-\(setAside)").bytes, [1, 2, 3])
-    } else {
-      XCTAssertEqual(setAside, "faulty")
-    }
+    XCTAssertEqual(store.others.memory(named: "main.history-\(setAside)").bytes, [1, 2, 3])
   }
 
   func testAStateWhoseKeyIsGoneIsKeptToo() async throws {

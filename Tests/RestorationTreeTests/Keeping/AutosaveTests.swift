@@ -162,8 +162,6 @@ final class AutosaveTests: AutosaveTestCase {
     await keeper.close()
   }
 
-  // The new core has no such sequences.
-
   // MARK: Changes that must not be lost
 
   /// Waits until something is stored, while hours go by.

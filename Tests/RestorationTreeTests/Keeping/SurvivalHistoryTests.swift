@@ -182,12 +182,11 @@ private final class SurvivalHistory {
     guard let owner = owners[place], !hasFailed else { return }
     let log = logs[place]
     change(owner)
-    let everything = !Launch.isNext && chance(10)
     let number = log.attempt(owner.nodes)
     owner.number = number
     if let fault { arm(fault, owner) }
     counts.saves += 1
-    var what = "\(log.name): save \(number)\(everything ? " of everything" : "")"
+    var what = "\(log.name): save \(number)"
     do throws(RestorationError) {
       let report = try await owner.keeper.save([owner.root])
       let hasFailed = owner.process.disarm()

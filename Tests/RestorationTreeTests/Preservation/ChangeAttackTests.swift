@@ -54,8 +54,6 @@ final class ChangeAttackTests: ChangeTestCase {
     try await assertStoredAsAWhole([root])
   }
 
-  // The new core has no save of everything.
-
   func testASaveOfChangesTakesAsManyNodesAsASaveOfEverything() async throws {
     let keeper = try launch.keeper()
     keeper.policy.nodeLimit = 7

@@ -68,8 +68,8 @@ final class ChangeHistoryTests: XCTestCase {
     keeper.delegate = delegate
     show(world)
     for (place, object) in world.objects.enumerated() {
-      // The last two have the same name.
-      let number = Launch.isNext && !world.isRough ? place : min(place, 1)
+      // In a rough world the last two have the same name.
+      let number = world.isRough ? min(place, 1) : place
       keeper.registerObject(object, restorationIdentifier: "object \(number)")
     }
     for (place, object) in world.trackedObjects.enumerated() {
@@ -238,7 +238,7 @@ final class ChangeHistoryTests: XCTestCase {
     _ world: World, by keeper: StateKeeper, _ message: String
   ) async throws {
     // Which of two of one name has a place is a matter of the past, which no other keeper has.
-    if Launch.isNext, world.isRough {
+    if world.isRough {
       // Of two who contain a node that says nothing of its changes the next save may choose the other one.
       _ = try await keeper.save(world.roots)
       guard Bool.random(using: &random) else { return }

@@ -304,10 +304,6 @@ final class ChangedStructureTests: ChangeTestCase {
       ["root/n1/n0"])
   }
 
-  // In the new core a node stays below who has referred to it first, until that one lets go of it.
-
-  // In the new core a node stays below who has referred to it first, until that one lets go of it.
-
   func testAViewIsAskedAtEverySaveBelowANodeThatIsNot() async throws {
     let keeper = try launch.keeper()
     let node = TrackedNode("node")
@@ -344,8 +340,6 @@ final class ChangedStructureTests: ChangeTestCase {
     XCTAssertEqual(report.unaskedCount, 20)
     XCTAssertEqual(try launch.storedPaths().count, 21)
   }
-
-  // In the new core a node stays below who has referred to it first, until that one lets go of it.
 
   func testANodeComesOutOfAWrapperThatGoesAndContainsItStill() async throws {
     for isNear in [true, false] {

@@ -53,12 +53,11 @@ final class CoreModelTests: XCTestCase {
     }
 
     let shape: Shape
-    var lines: [(path: RestorationPath, outcome: Outcome)?] = []
+    var lines: [(path: RestorationPath, outcome: Outcome)] = []
     private var placed: Set<Int> = []
     private var duplicates: Set<Int> = []
     private var names: Set<Name> = []
     private var linesOfExcluded: [Int: Int] = [:]
-    private let isNext = true
     private var stack: [Visit] = []
     private var referrals: [(node: Int, referrer: Int, path: RestorationPath)] = []
 
@@ -87,7 +86,7 @@ final class CoreModelTests: XCTestCase {
       }
       guard names.insert(Name(parent: parent, identifier: identifier, index: index)).inserted
       else {
-        if isReferred, isNext {
+        if isReferred {
           return place(node, below: parent, above, index: index + 1, isReferred: true)
         }
         duplicates.insert(node)
@@ -105,7 +104,6 @@ final class CoreModelTests: XCTestCase {
 
     private mutating func preserve(_ visit: Visit) {
       lines.append((visit.path, .saved))
-      if !isNext, let line = linesOfExcluded[visit.node] { lines[line] = nil }
       var counts: [String: Int] = [:]
       var below: [Visit] = []
       for child in shape.children[visit.node] {
@@ -131,12 +129,9 @@ final class CoreModelTests: XCTestCase {
     }
 
     private mutating func follow(_ referral: (node: Int, referrer: Int, path: RestorationPath)) {
-      guard !placed.contains(referral.node), isNext || !duplicates.contains(referral.node)
-      else { return }
-      let visit =
-        linesOfExcluded[referral.node] == nil || isNext
-        ? place(referral.node, below: referral.referrer, referral.path, isReferred: true)
-        : place(referral.node, below: nil, RestorationPath())
+      guard !placed.contains(referral.node) else { return }
+      let visit = place(
+        referral.node, below: referral.referrer, referral.path, isReferred: true)
       stack += [visit].compactMap(\.self)
       drain()
     }
@@ -144,7 +139,7 @@ final class CoreModelTests: XCTestCase {
     private mutating func leaveOut(_ visit: Visit, _ gap: RestorationPath) {
       guard !placed.contains(visit.node) else { return }
       if let line = linesOfExcluded[visit.node] {
-        if duplicates.contains(visit.node) { lines[line]?.outcome = .duplicate }
+        if duplicates.contains(visit.node) { lines[line].outcome = .duplicate }
         return
       }
       linesOfExcluded[visit.node] = lines.count
@@ -170,7 +165,7 @@ final class CoreModelTests: XCTestCase {
       }
     }
     let report = try await keeper.save(shape.roots.map { nodes[$0] })
-    let expected = Model(shape).lines.compactMap(\.self)
+    let expected = Model(shape).lines
     let entries = report.entries.filter { $0.kind == .node }
     XCTAssertEqual(entries.map(\.path.description), expected.map(\.path.description), message)
     // A node that only references reach has its number at the end of the save, after the lines of what is left out.
@@ -221,8 +216,8 @@ final class CoreModelTests: XCTestCase {
       shape.put(0, 0, below: 0)
       for node in 0..<count where node > 0 { shape.put(node, next(7), below: next(node)) }
       for _ in 0..<next(3) { shape.put(next(count), 1 + next(4), below: next(count)) }
-      // In the new core any of several that refer to a node may have it.
-      for _ in 0..<next(Launch.isNext ? 2 : 5) { shape.references[next(count)].append(next(count)) }
+      // Any of several that refer to a node may have it, so at most one refers.
+      for _ in 0..<next(2) { shape.references[next(count)].append(next(count)) }
       shape.stacks = Set((0..<count).filter { _ in next(3) == 0 })
       try await check(shape, keeper, "seed \(generator.seed), tree \(number): \(shape)")
     }

@@ -3,12 +3,12 @@ import RestorationKit
 import TestSupport
 import XCTest
 
-/// Nodes that cannot apply their state now, and keep it for later: in the new core such a node throws.
+/// Nodes that cannot apply their state now: they throw, and it is kept for later.
 @MainActor
 final class KeptByNodeTests: XCTestCase {
   private struct Failure: Error {}
 
-  /// Lets a node keep its state, which its decoding calls last.
+  /// Throws the reason for which a node cannot apply its state.
   nonisolated static func keep(_ coder: StateDecoder, because reason: String) throws {
     throw Kept(description: reason)
   }

@@ -340,12 +340,7 @@ final class KeptChangeHistoryTests: XCTestCase {
       let words = try XCTUnwrap(try side.launch.storedRecords()).words
       XCTAssertEqual(
         words.filter { $0.contains("w1 ") },
-        Launch.isNext
-          ? ["node t0/w1 PlainTabs  1 references: [], value: own"]
-          : [
-            "node t0/w1 builtIn: {}, node: {class: PlainTabs, hasLastState: true, identifier: w1}, "
-              + "state: {references: [], value: own}"
-          ])
+        ["node t0/w1 PlainTabs  1 references: [], value: own"])
     }
   }
 

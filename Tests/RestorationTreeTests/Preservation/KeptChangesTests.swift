@@ -70,9 +70,7 @@ final class KeptChangesTests: XCTestCase {
     let (keeper, root, nodes) = try await keeping()
     nodes[1].value = "new"
     let report = try await keeper.save([root])
-    XCTAssertEqual(
-      report.entries.map(\.path.description),
-      Launch.isNext ? ["root/n1", "root/n1/unknown"] : ["root/n1"])
+    XCTAssertEqual(report.entries.map(\.path.description), ["root/n1", "root/n1/unknown"])
     try await assertAllIsBack(values: ["saved", "new", "saved", "saved", "saved"])
   }
 
@@ -82,8 +80,8 @@ final class KeptChangesTests: XCTestCase {
     own.value = "own"
     nodes[1].below = [own]
     let report = try await keeper.save([root])
-    XCTAssertEqual(report.unaskedCount, Launch.isNext ? 5 : 0)
-    XCTAssertEqual(report.kept.filter { !Launch.isNext || !$0.isStateAlone }, [])
+    XCTAssertEqual(report.unaskedCount, 5)
+    XCTAssertEqual(report.kept.filter { !$0.isStateAlone }, [])
     XCTAssertEqual(report.entries.last?.outcome, .replaced)
     try await assertAllIsBack(
       values: ["saved", "saved", "saved", "saved", "saved"], "own")
@@ -105,7 +103,7 @@ final class KeptChangesTests: XCTestCase {
     let report = try await keeper.save([root])
     XCTAssertEqual(report.kept, [])
     XCTAssertNil(try stored["root/n1/unknown"])
-    XCTAssertEqual(report.unaskedCount, Launch.isNext ? 5 : 0)
+    XCTAssertEqual(report.unaskedCount, 5)
     nodes[3].value = "newer"
     // What comes next is regular again after one more.
     _ = try await keeper.save([root])

@@ -67,8 +67,6 @@ final class KeptCrossingTests: XCTestCase {
     }
   }
 
-  // In the new core what only references reach stays, kept, while anything is kept: see ReferredTests.
-
   func testASilentChangeIsFoundWhileSomethingIsKept() async throws {
     for isKept in [false, true] {
       let launch = Launch()
@@ -91,8 +89,6 @@ final class KeptCrossingTests: XCTestCase {
       XCTAssertEqual(heard.map(\.count), [1], "A save of a test asks everything; kept: \(isKept)")
     }
   }
-
-  // In the new core an element goes with what is kept below it.
 
   func testAStateThatWentWithItsNodeIsNotListed() async throws {
     let launch = Launch()

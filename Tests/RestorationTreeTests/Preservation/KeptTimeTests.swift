@@ -138,10 +138,8 @@ final class KeptTimeTests: XCTestCase {
     }
     go(to: 131)
     let outcomes = try await launchWithoutIt()
-    // In the new core only the bound in bytes is left for what was kept by such a clock.
-    XCTAssertEqual(
-      outcomes,
-      [Launch.isNext ? [.saved, .keptAsStored, .keptAsStored] : [.saved, expired]])
+    // Elements that were kept by such a clock have the bound in bytes alone.
+    XCTAssertEqual(outcomes, [[.saved, .keptAsStored, .keptAsStored]])
   }
 
   func testTheSaveThatDropsItSaysSo() async throws {
@@ -156,11 +154,8 @@ final class KeptTimeTests: XCTestCase {
     XCTAssertEqual(report.entries.last?.outcome, .expired(since: start, byteCount: size))
     XCTAssertEqual(
       report.entries.last?.description,
-      Launch.isNext
-        ? "root/a (TestNode): left out with its \(size) bytes, which were kept since 2026-05-09"
-          + " 06:13:20 +0000: longer than policy.keptBound says, or more is kept than it allows"
-        : "root/a (TestNode): left out with its \(size) bytes, nobody provided it although it was kept"
-          + " since 2026-05-09 06:13:20 +0000")
+      "root/a (TestNode): left out with its \(size) bytes, which were kept since 2026-05-09"
+        + " 06:13:20 +0000: longer than policy.keptBound says, or more is kept than it allows")
     XCTAssertEqual(report.kept, [])
   }
 
@@ -189,8 +184,6 @@ final class KeptTimeTests: XCTestCase {
     let report = try await keeper.save([root])
     XCTAssertEqual(report.outcome(of: "root/a"), .keptAsStored)
   }
-
-  // A record of the old core; the new one has others, see HostileDocumentTests.
 
   func testAFirstSaveByAClockThatWasNotSetYetDoesNotCount() async throws {
     let earliest = Date(timeIntervalSince1970: 1_767_225_600)

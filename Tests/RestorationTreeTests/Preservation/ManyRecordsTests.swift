@@ -86,8 +86,6 @@ final class ManyRecordsTests: XCTestCase {
       ])
   }
 
-  // In the new core the library's keys stand in one record for all that is below a node.
-
   func testWhatAHookRegistersCountsForTheElementsAfterIt() async throws {
     func node(_ identifier: String, _ maker: any NodeRestoration.Type) -> TestNode {
       let node = TestNode(identifier)

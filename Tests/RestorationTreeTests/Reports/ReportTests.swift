@@ -46,11 +46,6 @@ final class ReportTests: XCTestCase {
       ])
   }
 
-  // There are no values and no windows yet.
-  private static let otherProblems: [ReportNote] = []
-  private static let otherNotes: [ReportNote] = []
-  private static let otherOutcomes: [RestorationReport.NodeOutcome] = []
-
   func testTheApplicationHasAnEntryIfThereIsSomethingToSayOfIt() async throws {
     let launch = Launch()
     let delegate = TestDelegate()
@@ -97,18 +92,16 @@ final class ReportTests: XCTestCase {
   }
 
   func testEveryNoteSaysWhetherItIsAProblem() throws {
-    let problems: [ReportNote] =
-      [
-        .encodeFailed("e"), .rootWithoutIdentifier, .identifierTooLong(byteCount: 2000),
-        .unstored("k", "C"), .notRestoredBefore, .givenRootNotUsed,
-        .restorationClassNotRegistered("C"), .notContained, .unreadKeys(["k", "l"]),
-        .fieldReplaced(key: "k", "e"),
-      ] + Self.otherProblems
-    let others: [ReportNote] =
-      [
-        .migrated(from: 1), .kept, .missingFields(["k"]),
-        .keptStateDropped(since: Date(timeIntervalSinceReferenceDate: 1), byteCount: 3),
-      ] + Self.otherNotes
+    let problems: [ReportNote] = [
+      .encodeFailed("e"), .rootWithoutIdentifier, .identifierTooLong(byteCount: 2000),
+      .unstored("k", "C"), .notRestoredBefore, .givenRootNotUsed,
+      .restorationClassNotRegistered("C"), .notContained, .unreadKeys(["k", "l"]),
+      .fieldReplaced(key: "k", "e"),
+    ]
+    let others: [ReportNote] = [
+      .migrated(from: 1), .kept, .missingFields(["k"]),
+      .keptStateDropped(since: Date(timeIntervalSinceReferenceDate: 1), byteCount: 3),
+    ]
     XCTAssertEqual(problems.filter { !$0.isProblem }, [])
     XCTAssertEqual(others.filter(\.isProblem), [])
     let all = problems + others
@@ -127,15 +120,14 @@ final class ReportTests: XCTestCase {
     XCTAssertEqual(
       PreservationReport.NodeOutcome.containedTwice.description,
       "left out here, it is in the tree twice; let one node contain it and others refer to it")
-    let restored: [RestorationReport.NodeOutcome] =
-      [
-        .vetoed, .factoryFailed(.delegate, "e"), .unknownRestorationClass("C"),
-        .notFound, .notInStoryboard("Main", identifier: "a"),
-        .notRegistered, .viewNotFound, .stackCut, .tabNotFound, .providedTwice(path),
-        .parentMissing(path), .skipped,
-      ] + Self.otherOutcomes
+    let restored: [RestorationReport.NodeOutcome] = [
+      .vetoed, .factoryFailed(.delegate, "e"), .unknownRestorationClass("C"),
+      .notFound, .notInStoryboard("Main", identifier: "a"),
+      .notRegistered, .viewNotFound, .stackCut, .tabNotFound, .providedTwice(path),
+      .parentMissing(path), .skipped,
+    ]
     XCTAssertEqual(Set(restored.map(\.description)).count, restored.count)
-    let unknown = Launch.isNext ? "is not registered, or makes no nodes" : "is not registered"
+    let unknown = "is not registered, or makes no nodes"
     XCTAssertEqual(
       [RestorationReport.NodeOutcome.unknownRestorationClass("C"), .providedTwice(path)]
         .map(\.description),
@@ -155,8 +147,6 @@ final class ReportTests: XCTestCase {
     XCTAssertEqual(first.hashValue, first.hashValue)
     XCTAssertEqual(Set([first]).count, 1)
   }
-
-  // Reports and their paths are not coded in the new core.
 
   func testReportsTellTwoEqualScreensOfAStackApart() async throws {
     let launch = Launch()

@@ -75,14 +75,14 @@ final class GateTests: XCTestCase {
     XCTAssertEqual(gone.outcome, .delegateGone)
     XCTAssertEqual(
       gone.description,
-      "Nothing saved: the delegate is gone. Keep it alive, or set it to nil to"
-        + (Launch.isNext ? " go on without one." : " save without one."))
+      "Nothing saved: the delegate is gone. Keep it alive, or set it to nil to go on"
+        + " without one.")
     let restored = try await keeper.restore()
     XCTAssertEqual(restored.outcome, .delegateGone)
     XCTAssertEqual(
       restored.description,
-      "Nothing restored: the delegate is gone. Keep it alive, or set it to nil to"
-        + (Launch.isNext ? " go on without one." : " restore without one."))
+      "Nothing restored: the delegate is gone. Keep it alive, or set it to nil to go on"
+        + " without one.")
     keeper.delegate = nil
     let without = try await keeper.save([TestNode("a")])
     XCTAssertEqual(without.outcome, .saved)

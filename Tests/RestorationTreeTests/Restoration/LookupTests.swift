@@ -505,11 +505,8 @@ final class LookupTests: XCTestCase {
     XCTAssertEqual(
       report.problems.map(\.reason),
       [
-        (Launch.isNext
-          ? "not back, the restoration class TestFactory is not registered, or makes no nodes;"
-            + " register it, or its new name with TestFactory as an alias"
-          : "not back, what is registered as TestFactory makes no nodes; register a NodeRestoration,"
-            + " or the class of the node with a closure that makes it")
+        "not back, the restoration class TestFactory is not registered, or makes no nodes;"
+          + " register it, or its new name with TestFactory as an alias"
           + "; saves keep it as it is stored, until a node is saved in its place"
       ])
   }

@@ -154,9 +154,7 @@ final class RegistrationTests: XCTestCase {
     XCTAssertEqual(
       report.problems.flatMap(\.notes).map(\.description),
       [
-        (Launch.isNext
-          ? "SelfMade is not registered." : "The restoration class SelfMade is not registered.")
-          + " Call keeper.register(restorationClass: SelfMade.self)."
+        "SelfMade is not registered. Call keeper.register(restorationClass: SelfMade.self)."
       ])
   }
 

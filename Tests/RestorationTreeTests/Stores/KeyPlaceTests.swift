@@ -50,13 +50,9 @@ final class KeyPlaceTests: XCTestCase {
   }
 
   private func setAsideCount() throws -> Int {
-    let states = try home.get().child(".local/state/\(Self.application)")
-    let history = "\(states)/main.history"
-    if Launch.isNext, FileManager.default.fileExists(atPath: history) {
-      return try FileManager.default.contentsOfDirectory(atPath: history).count
-    }
-    return try FileManager.default.contentsOfDirectory(atPath: states)
-      .filter { $0.contains(".unreadable-") || $0.contains(".unread-") }.count
+    let history = try home.get().child(".local/state/\(Self.application)/main.history")
+    guard FileManager.default.fileExists(atPath: history) else { return 0 }
+    return try FileManager.default.contentsOfDirectory(atPath: history).count
   }
 
   func testTheTerminalOfASnapAndAnyOtherHaveOneState() async throws {

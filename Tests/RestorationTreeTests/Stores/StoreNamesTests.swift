@@ -31,9 +31,7 @@ final class StoreNamesTests: XCTestCase {
     XCTAssertThrowsError(try FileStateDirectory(path: file).names()) { error in
       XCTAssertEqual(
         error as? ArchiveError,
-        Launch.isNext
-          ? ArchiveError(.notAFile, systemError: ENOTDIR, location: file)
-          : ArchiveError(.inputOutput, location: file))
+        ArchiveError(.notAFile, systemError: ENOTDIR, location: file))
     }
   }
 

@@ -203,30 +203,6 @@ private final class Numbered: @MainActor StatefulNode {
   }
 }
 
-private final class Shadowing: Unnamed {
-  let restorationIdentifier: String? = "own"
-}
-
-private final class ShadowingLazily: Unnamed {
-  lazy var restorationIdentifier = "own"
-}
-
-@MainActor @Observable
-private class ObservedBase: @MainActor StatefulNode {
-  var restorableState = 1
-}
-
-@MainActor @Observable
-private final class ShadowingObserved: ObservedBase {
-  var restorationIdentifier = "own"
-}
-
-@MainActor
-private final class Mistyped: @MainActor StatefulNode {
-  let restorationIdentifier = 5
-  var restorableState = 1
-}
-
 private final class Hidden {
   struct Nested {}
 }

@@ -154,7 +154,7 @@ final class KeptFieldsTests: XCTestCase {
         let next = try launch.keeper()
         let back = Page()
         _ = try await next.restore(into: [back])
-        // In the new core a state whose decoding threw is tried first.
+        // A state whose decoding threw is tried first.
         XCTAssertEqual(back.text, "one" + savedRest)
         back.text = "three" + rest
         _ = try await next.save([back])

@@ -154,8 +154,6 @@ final class ProblemTests: XCTestCase {
     XCTAssertTrue(place.contains("ProblemTests.swift"), place)
     XCTAssertEqual(found.count, 2)
   }
-
-  // In the new core only a test asks nodes that have not said that they have changed.
 }
 
 /// Collects what is said.

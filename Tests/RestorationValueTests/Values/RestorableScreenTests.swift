@@ -151,11 +151,6 @@ final class RestorableScreenTests: XCTestCase {
 
   // MARK: Large fields
 
-  private final class LongScreen: @MainActor RestorableScreen {
-    @Restored var edits: [String] = []
-    @Restored var cursor = 0
-  }
-
   private var edits: [String] { (0..<1000).map { "The edit with the number \($0)" } }
 
   func testLargeFieldsOfTwoScreensOfOneClassStayApart() async throws {

@@ -13,16 +13,10 @@ final class CallCountTests: XCTestCase {
   private static let strace = "/usr/bin/strace"
 
   func testTheCallsOfAKeeper() throws {
-    let counts =
-      Launch.isNext
-      ? [
-        "nothing is there: 20", "first save: 57", "first restore: 20", "first change: 11",
-        "later change: 8", "no change: 1", "restore: 18", "discard: 35", "nothing is stored: 14",
-      ]
-      : [
-        "nothing is there: 25", "first save: 61", "first restore: 22", "first change: 11",
-        "later change: 8", "no change: 3", "restore: 19", "discard: 20", "nothing is stored: 13",
-      ]
+    let counts = [
+      "nothing is there: 20", "first save: 57", "first restore: 20", "first change: 11",
+      "later change: 8", "no change: 1", "restore: 18", "discard: 35", "nothing is stored: 14",
+    ]
     try check("testTheKeeperThatIsCounted", counts)
   }
 

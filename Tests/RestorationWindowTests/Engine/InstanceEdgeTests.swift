@@ -93,9 +93,6 @@ final class InstanceEdgeTests: InstanceTestCase {
     XCTAssertNil(found)
   }
 
-  // The new core removes no state of another instance: nothing of it is lost, and there are at most as many
-  // as instances ever ran at once.
-
   func testASetAsideStateOfAnotherInstanceIsNotMistakenForOnesOwn() async throws {
     let one = try second()
     _ = try await save("one old", with: one)
@@ -120,7 +117,7 @@ final class InstanceEdgeTests: InstanceTestCase {
     _ = try await save("five", with: five)
     do {
       try await five.removeSetAside(kept[0])
-      XCTAssertFalse(Launch.isNext, "The new core knows whose it is.")
+      XCTFail("It is a state of another instance, which runs.")
     } catch {
       XCTAssertEqual(error.code, .inUse)
     }
@@ -180,9 +177,6 @@ final class InstanceEdgeTests: InstanceTestCase {
     XCTAssertEqual(other.stateName, "main")
   }
 
-  // The new core removes no state of another instance: nothing of it is lost, and there are at most as many
-  // as instances ever ran at once.
-
   func testACancelledRestoreOfANumberedInstanceHasAState() async throws {
     let one = try second()
     _ = try await save("one", with: one)
@@ -219,13 +213,9 @@ final class InstanceEdgeTests: InstanceTestCase {
     } catch {}
     isFailing.isSet = false
     let stored = try XCTUnwrap(launch.storedBytes)
-    let report = try await keeper.save([empty])
-    if Launch.isNext {
-      // The app has wanted to begin anew, so what was stored is a moment.
-      XCTAssertEqual(launch.setAside.last, stored)
-    } else {
-      XCTAssertEqual(report.outcome(of: "root/gone"), .keptAsStored)
-    }
+    _ = try await keeper.save([empty])
+    // The app has wanted to begin anew, so what was stored is a moment.
+    XCTAssertEqual(launch.setAside.last, stored)
   }
 
   func testARestoreThatFindsNothingEndsTheMark() async throws {
@@ -256,9 +246,6 @@ final class InstanceEdgeTests: InstanceTestCase {
     }
     withExtendedLifetime(owner) {}
   }
-
-  // The new core removes no state of another instance: nothing of it is lost, and there are at most as many
-  // as instances ever ran at once.
 
   func testAStoreThatLocksSlowlyDoesNotHoldUpTheApp() async throws {
     let gate = Gate()

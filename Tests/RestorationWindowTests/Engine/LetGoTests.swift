@@ -1,38 +1,12 @@
 import ArchiveCodec
 import Foundation
 import RestorationKit
-import Synchronization
 import TestSupport
 import XCTest
 
 /// What goes with a scene or a state, and in which order.
 @MainActor
 final class LetGoTests: XCTestCase {
-  /// Keeps nothing alive that it gives out.
-  private final class ForgetfulStore: StateDirectory {
-    private struct Given {
-      let name: String
-      weak var storage: MemoryStorage?
-    }
-
-    private let given = Mutex<[Given]>([])
-
-    func storage(named name: String) -> any ArchiveStorage {
-      let storage = MemoryStorage()
-      given.withLock { $0.append(Given(name: name, storage: storage)) }
-      return storage
-    }
-
-    func names() throws(ArchiveError) -> [String] { [] }
-
-    var usedNames: [String] {
-      given.withLock { given in given.filter { $0.storage != nil }.map(\.name) }
-    }
-  }
-
-  // The new core removes no state of another instance: nothing of it is lost, and there are at most as many
-  // as instances ever ran at once.
-
   func testAStateThatAnotherHasTakenMeanwhileIsNobodysAndItsSetAsideStatesStay() async throws {
     for isSingle in [false, true] {
       let directory = try TemporaryDirectory()

@@ -4,13 +4,10 @@ import RestorationKit
 import TestSupport
 import XCTest
 
-/// What the app could not decode stays before another state takes its place: the old core sets the whole
-/// state aside, the new one keeps the body beside the next one of its element.
+/// A body that the app could not decode is kept beside the next one of its element.
 @MainActor
 final class UndecodedStateTests: PartlyDecodedTestCase {
   private struct Failure: Error {}
-
-  private typealias Undecoded = String
 
   /// The bodies that stay beside those of their elements, in words; the last saved comes first.
   private func undecoded() throws -> [String] {
@@ -37,12 +34,12 @@ final class UndecodedStateTests: PartlyDecodedTestCase {
   /// Saves after a restore, and says what stays because of that.
   private func saveAgain(
     _ keeper: StateKeeper, _ nodes: [any RestorableNode], line: UInt = #line
-  ) async throws -> [Undecoded] {
+  ) async throws -> [String] {
     let before = try undecoded()
     let report = try await keeper.save(nodes)
     let added = try undecoded().filter { !before.contains($0) }
-    // The new core sets a state aside only where nothing is stored after it.
-    let isSetAside = !added.isEmpty && (!Launch.isNext || report.outcome == .declined)
+    // A state is set aside only where nothing is stored after it.
+    let isSetAside = !added.isEmpty && report.outcome == .declined
     XCTAssertEqual(report.setAside != nil, isSetAside, line: line)
     return added
   }
@@ -84,9 +81,9 @@ final class UndecodedStateTests: PartlyDecodedTestCase {
       counts.append(try undecoded().count)
       await keeper.close()
     }
-    // In the new core nothing takes the place of a body that the node says again, and one that the first
-    // save of a launch has kept is not kept once more.
-    XCTAssertEqual(counts, Launch.isNext ? [0, 0, 0, 1, 1] : [1, 1, 1, 1, 2])
+    // Nothing takes the place of a body that the node says again, and one that the first save of a
+    // launch has kept is not kept once more.
+    XCTAssertEqual(counts, [0, 0, 0, 1, 1])
     XCTAssertEqual(try undecoded(), ["value: first"])
     XCTAssertEqual(try stored(), ["value: second"])
   }
@@ -130,7 +127,7 @@ final class UndecodedStateTests: PartlyDecodedTestCase {
       _ = try await keeper.restore(into: [node])
       node.value = "another"
       let added = try await saveAgain(keeper, [node])
-      XCTAssertEqual(added, hook == 2 ? [] : [stored[Launch.isNext ? hook : 0]], "\(hook)")
+      XCTAssertEqual(added, hook == 2 ? [] : [stored[hook]], "\(hook)")
     }
   }
 

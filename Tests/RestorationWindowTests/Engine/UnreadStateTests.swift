@@ -174,13 +174,12 @@ final class UnreadStateTests: XCTestCase {
     delegate.saves = false
     keeper.delegate = delegate
     let first = try await keeper.save([TestNode("a")])
-    let gate = Launch.isNext ? "the gate" : "the save gate"
     XCTAssertEqual(
       first.description,
-      "Nothing saved: \(gate) said no."
+      "Nothing saved: the gate said no."
         + " What was stored is set aside at \(try XCTUnwrap(first.setAside)).")
     let second = try await keeper.save([TestNode("a")])
-    XCTAssertEqual(second.description, "Nothing saved: \(gate) said no.")
+    XCTAssertEqual(second.description, "Nothing saved: the gate said no.")
   }
 
   /// A state of which there is only an older one, since its file is empty, with the bytes of that.
@@ -200,22 +199,17 @@ final class UnreadStateTests: XCTestCase {
     return good
   }
 
-  /// What stays of it: a file without bytes is no state to keep in the new core.
-  private func kept(_ good: [UInt8]) -> [[UInt8]] { Launch.isNext ? [good] : [[], good] }
-
   func testAGenerationThatNobodyHasReadIsKeptWhenItsStateIsGone() async throws {
     let good = try await storeOlderOnly()
     let keeper = try launch.keeper()
     for number in 1...4 {
       let report = try await keeper.save([TestNode("a", value: "default \(number)")])
-      // The older state is where it was in the new core.
-      XCTAssertEqual(report.setAside, number == 1 && !Launch.isNext ? "memory 2" : nil)
-      XCTAssertEqual(launch.setAside, kept(good))
+      // The older state is where it was, and a file without bytes is no state to keep.
+      XCTAssertNil(report.setAside)
+      XCTAssertEqual(launch.setAside, [good])
     }
     XCTAssertEqual(try launch.storedRecords()?["a"]?.value, "default 4")
   }
-
-  // A gate that says no leaves nothing that a restore may take: see KeptStatesTests.
 
   func testAGenerationThatWasRestoredStaysOne() async throws {
     let good = try await storeOlderOnly()

@@ -169,4 +169,26 @@ final class GivenRootTests: XCTestCase {
       report.problems.map(\.description),
       ["root (TestNode): restored, made by what is registered for it\n    problem: \(problem)"])
   }
+
+  func testARootThatAWindowGivesIsRestoredAlsoIfAClosureMakesItsClass() async throws {
+    let app = SceneLaunch()
+    let root = TestNode("root")
+    func host() async throws -> SceneHost {
+      let keeper = try app.launch.keeper()
+      try keeper.register(TestNode.self) { [trace] path, _ in
+        trace.add("closure \(path)")
+        return TestNode(path.identifier)
+      }
+      let host = SceneHost(keeper)
+      host.register(SceneConfiguration { app.makeDelegate() })
+      try await host.launch()
+      return host
+    }
+    _ = try await app.store(1, in: host())
+    app.prepare = { $0.roots = [root] }
+    let next = try await host()
+    try await next.connect(try XCTUnwrap(next.openSessions.first))
+    XCTAssertEqual(root.value, "1")
+    XCTAssertEqual(trace.events, [])
+  }
 }

@@ -122,10 +122,9 @@ final class AutosaveDiscardTests: AutosaveTestCase {
 
   func testADiscardThatFailsLeavesTheSaveDue() async throws {
     let removals = Flag()
-    // The new core replaces the state by an empty one.
-    let isNext = Launch.isNext
+    // A discard replaces the state by an empty one.
     let directory = HookedStore(disk.directory(launch.store)) { _, call throws(ArchiveError) in
-      if call == (isNext ? .replace : .remove), removals.isSet {
+      if call == .replace, removals.isSet {
         throw ArchiveError(.inputOutput)
       }
     }

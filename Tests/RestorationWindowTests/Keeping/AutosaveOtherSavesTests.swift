@@ -58,8 +58,8 @@ final class AutosaveOtherSavesTests: AutosavePollTestCase {
       let keeper = try await keeper()
       let autosave = try await idle(keeper)
       keeper.policy.nodeLimit = 0
-      // A save of the new core does not ask a node that has not changed.
-      if Launch.isNext || !isCalledByTheApp { node.value = "1" }
+      // A save does not ask a node that has not changed.
+      node.value = "1"
       if isCalledByTheApp {
         let failure = await restorationError { _ = try await keeper.save([self.node]) }
         XCTAssertEqual(failure?.code, .tooManyNodes)
@@ -177,16 +177,15 @@ final class AutosaveOtherSavesTests: AutosavePollTestCase {
       _ = try await polled(keeper)
       gone = nil
       try await pass(.seconds(2))
-      // A poll of the new core is a save, which says once that the delegate is gone.
-      let withheld = Launch.isNext ? ["withheld [delegateGone]"] : []
-      try await told(1 + withheld.count)
-      if Launch.isNext { try await passInterval() }
+      // A save by time says once that the delegate is gone.
+      try await told(2)
+      try await passInterval()
       await settle()
       XCTAssertEqual(clock.sleeps, [])
       plain.value = "1"
       keeper.delegate = next
-      try await told(2 + withheld.count)
-      XCTAssertEqual(outcomes, ["saved"] + withheld + ["saved"])
+      try await told(3)
+      XCTAssertEqual(outcomes, ["saved", "withheld [delegateGone]", "saved"])
       try await assertIsPolled(keeper)
     }
   }
@@ -203,8 +202,6 @@ final class AutosaveOtherSavesTests: AutosavePollTestCase {
     XCTAssertTrue(autosave.needsSave)
     await keeper.close()
   }
-
-  // MARK: Scenes
 }
 
 @MainActor

@@ -102,7 +102,7 @@ final class KilledAppTests: XCTestCase {
         do {
           while scene.activationState != .unattached { try await host.save(scene) }
         } catch let error as RestorationError where error.code == .notConnected {
-          // One that waited for the disconnect says so on the new core.
+          // The save has waited for the disconnect.
         }
       }
     }

@@ -155,11 +155,11 @@ final class ChangeTests: ChangeTestCase {
     XCTAssertEqual(try launch.storedPaths().filter { $0.hasSuffix("view") }, ["root/renamed/view"])
   }
 
-  /// A save that asks all nodes; in the new core the first one after a class was registered.
+  /// A save that asks all nodes, as the first one after a class was registered.
   private func saveEverything(
     _ roots: [any RestorableNode], _ keeper: StateKeeper, _ number: Int = 0
   ) async throws {
-    if Launch.isNext { try keeper.register(UnrelatedNode.self, as: "Unrelated\(number)") }
+    try keeper.register(UnrelatedNode.self, as: "Unrelated\(number)")
     _ = try await keeper.saveEverything(roots)
   }
 
@@ -376,8 +376,8 @@ final class ChangeTests: ChangeTestCase {
       keeper = try launch.keeper()
       _ = try await keeper.restore()
     }
-    // In the new core each commit tells its time in whole seconds.
-    XCTAssertEqual(times, [first, Launch.isNext ? second - 0.75 : second])
+    // Each commit tells its time in whole seconds.
+    XCTAssertEqual(times, [first, second - 0.75])
   }
 
   func testTheTimeOfAChangeIsToldInWholeSeconds() async throws {
@@ -408,8 +408,8 @@ final class ChangeTests: ChangeTestCase {
       var time: Date?
       node.onDecode = { time = $0.timestamp }
       _ = try await launch.keeper().restore(into: [node])
-      // In the new core no time is stored that a commit cannot tell.
-      XCTAssertEqual(time, Launch.isNext ? nil : launch.now)
+      // A commit tells no time before 2001 or after 2137.
+      XCTAssertNil(time)
     }
   }
 
@@ -454,8 +454,6 @@ final class ChangeTests: ChangeTestCase {
     XCTAssertEqual(report.notes, [])
     XCTAssertEqual(try value(of: "root/n0"), "changed")
   }
-
-  // MARK: Scenes
 }
 
 /// The calls of a store.

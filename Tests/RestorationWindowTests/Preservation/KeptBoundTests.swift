@@ -55,9 +55,9 @@ final class KeptBoundTests: XCTestCase {
     let records = try XCTUnwrap(try launch.archive()).verifiedRecords()
     let ofRoot = try XCTUnwrap(try launch.storedRecords()?["root"]?.record)
     let size = (0..<records.count).filter { place in
-      // In the new core an element has two records, and the state some above all elements.
+      // An element has two records, and the state has some above all elements.
       let record = records.identifier(at: place)
-      return Launch.isNext ? record / 2 > ofRoot && record < 1 << 62 : record > ofRoot
+      return record / 2 > ofRoot && record < 1 << 62
     }.reduce(0) { $0 + records.byteCount(at: $1) }
     go(to: 3)
     let first = try await launchWith([])
@@ -94,8 +94,8 @@ final class KeptBoundTests: XCTestCase {
     XCTAssertEqual(saved.outcome(of: "root/a"), .crowdedOut(since: start, byteCount: size))
     XCTAssertEqual(saved.outcome(of: "root/b"), .keptAsStored)
     XCTAssertEqual(saved.outcome(of: "root/c"), .keptAsStored)
-    // In the new core what is kept stays in its place.
-    let order = Launch.isNext ? ["root/b", "root/c"] : ["root/c", "root/b"]
+    // Kept elements stay in their places.
+    let order = ["root/b", "root/c"]
     XCTAssertEqual(saved.kept.map(\.path.description), order)
     XCTAssertEqual(
       saved.kept.map(\.since), order.map { start + ($0 == "root/b" ? 10 : 20) * day })
@@ -103,9 +103,7 @@ final class KeptBoundTests: XCTestCase {
     XCTAssertEqual(
       saved.entries.first { $0.path.identifier == "a" }?.reason,
       "left out with its \(size) bytes, which were kept since 2026-05-09 06:13:20 +0000: "
-        + (Launch.isNext
-          ? "longer than policy.keptBound says, or more is kept than it allows"
-          : "more is kept than may be"))
+        + "longer than policy.keptBound says, or more is kept than it allows")
     let again = try await launchWith([], KeptBound(byteCount: 3_000))
     XCTAssertEqual(again.saved.entries.map(\.outcome), [.saved, .keptAsStored, .keptAsStored])
   }
@@ -120,9 +118,7 @@ final class KeptBoundTests: XCTestCase {
     let report = try await keeper.save([root])
     XCTAssertEqual(report.kept.map(\.path.description), ["root/b"])
     XCTAssertEqual(trace.events, ["encode root", "encode other"])
-    XCTAssertEqual(
-      try launch.storedPaths(),
-      Launch.isNext ? ["root", "root/b", "root/other"] : ["root", "root/other", "root/b"])
+    XCTAssertEqual(try launch.storedPaths(), ["root", "root/b", "root/other"])
   }
 
   func testOfOneAgeTheLargestGoesFirst() async throws {
@@ -276,8 +272,7 @@ final class KeptBoundTests: XCTestCase {
     _ = try await keeper.save([node])
     go(to: 700)
     let later = try await older()
-    XCTAssertEqual(
-      later.flatMap(\.kept).map(\.since), [Launch.isNext ? nil : start + 700 * day])
+    XCTAssertEqual(later.flatMap(\.kept).map(\.since), [nil])
   }
 
   func testAClockThatGoesBackwardsOrWasNotSetDropsNoState() async throws {

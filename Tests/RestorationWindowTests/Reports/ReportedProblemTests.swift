@@ -110,7 +110,6 @@ final class ReportedProblemTests: XCTestCase {
       "The activity “product” is not stored: "
     )
     let userInfo = "The user info “\(long)” cannot be stored: "
-    let limited: [(String, Cause)] = []
     let problems: [(String, Cause)] = [
       (undeclared, { $2.activity = UserActivity(activityType: "undeclared") }),
       (invalid, { $2.activity = activity { $0.invalidate() } }),
@@ -129,7 +128,7 @@ final class ReportedProblemTests: XCTestCase {
         }
       ),
     ]
-    for (sentence, cause) in problems + limited {
+    for (sentence, cause) in problems {
       let host = try await host()
       let scene = try await host.open()
       cause(host, scene, scenes.delegates[scenes.delegates.count - 1])
@@ -149,7 +148,7 @@ final class ReportedProblemTests: XCTestCase {
     let session = host.openSessions[0]
     let failures = await host.restoreScenes()
     XCTAssertEqual(failures, [:])
-    let report = try XCTUnwrap(session.scene?.restoration).get()
+    let report = try XCTUnwrap(session.scene?.restoration)
     let what = "; nothing was decoded, and saves keep the state as it is stored"
     XCTAssertEqual(
       report.problems.first?.description,

@@ -61,11 +61,6 @@ final class VersionHistoryTests: XCTestCase {
     }
   }
 
-  /// Where the state is: that of a keeper, or that of a scene.
-  private enum Place: CaseIterable {
-    case keeper
-  }
-
   private var launch = Launch()
   private var random = SeededGenerator()
 
@@ -83,17 +78,14 @@ final class VersionHistoryTests: XCTestCase {
 
   /// A launch that restores, changes something, and saves.
   private func run(
-    _ version: [Int?], _ place: Place, change: (PlainRoot) -> Void
+    _ version: [Int?], change: (PlainRoot) -> Void
   ) async throws -> PlainRoot {
     let root = PlainRoot("root")
     let keeper = try launch.keeper()
     try register(version, in: keeper)
-    switch place {
-    case .keeper:
-      _ = try await keeper.restore(into: [root])
-      change(root)
-      _ = try await keeper.save([root])
-    }
+    _ = try await keeper.restore(into: [root])
+    change(root)
+    _ = try await keeper.save([root])
     return root
   }
 
@@ -121,15 +113,13 @@ final class VersionHistoryTests: XCTestCase {
   }
 
   func testNothingIsLostThatNoOlderVersionHasChanged() async throws {
-    for place in Place.allCases {
-      for _ in 0..<10 {
-        random = SeededGenerator(seed: random.next())
-        try await assertHistory(place)
-      }
+    for _ in 0..<10 {
+      random = SeededGenerator(seed: random.next())
+      try await assertHistory()
     }
   }
 
-  private func assertHistory(_ place: Place) async throws {
+  private func assertHistory() async throws {
     let seed = random.seed
     let versions = App(&random)
     launch = Launch()
@@ -163,7 +153,7 @@ final class VersionHistoryTests: XCTestCase {
       let version = versions.classes[number]
       story.append("version \(number): \(version.map { $0.map(String.init) ?? "-" })")
       do {
-        _ = try await run(version, place) { root in
+        _ = try await run(version) { root in
           for _ in 0..<(step == 0 ? 12 : 2) { add(version, to: root) }
           guard step > 0 else { return }
           for (path, screen) in screens(below: root)
@@ -174,13 +164,13 @@ final class VersionHistoryTests: XCTestCase {
           }
         }
       } catch {
-        return XCTFail("TEST_SEED=\(seed), \(place): \(error)\n\(story.joined(separator: "\n"))")
+        return XCTFail("TEST_SEED=\(seed): \(error)\n\(story.joined(separator: "\n"))")
       }
     }
     var found: [String: String] = [:]
-    let root = try await run(versions.classes[versions.newest], place) { _ in }
+    let root = try await run(versions.classes[versions.newest]) { _ in }
     for (path, screen) in screens(below: root) { found[path] = screen.value }
     XCTAssertEqual(
-      found, expected, "TEST_SEED=\(seed), \(place)\n\(story.joined(separator: "\n"))")
+      found, expected, "TEST_SEED=\(seed)\n\(story.joined(separator: "\n"))")
   }
 }

@@ -153,21 +153,3 @@ final class HostEdgeTests: InstanceTestCase {
     XCTAssertEqual(next.stateName, "main")
   }
 }
-
-@MainActor
-private final class MarkLooker: @MainActor SceneDelegate {
-  let marker: MemoryStorage
-  var marks: [(call: String, isMarked: Bool)] = []
-  init(_ marker: MemoryStorage) { self.marker = marker }
-  func scene(
-    _ scene: RestorableScene, willConnectTo session: SceneSession, options: SceneConnectionOptions
-  ) {
-    marks.append(("willConnect", marker.isInRestore))
-  }
-  func scene(_ scene: RestorableScene, restoreInteractionStateWith userActivity: UserActivity) {
-    marks.append(("activity", marker.isInRestore))
-  }
-  func sceneDidBecomeActive(_ scene: RestorableScene) {
-    marks.append(("active", marker.isInRestore))
-  }
-}

@@ -23,7 +23,7 @@ final class SceneInteractionTests: XCTestCase {
     private(set) var outcomes: [RestorationReport.Outcome?] = []
 
     func scene(_ scene: RestorableScene, restoreInteractionStateWith userActivity: UserActivity) {
-      outcomes.append(try? scene.restoration?.get().outcome)
+      outcomes.append(scene.restoration?.outcome)
     }
   }
 }

@@ -1,6 +1,5 @@
 import ArchiveCodec
 import RestorationKit
-import Synchronization
 import TestSupport
 import XCTest
 

@@ -73,8 +73,6 @@ final class SceneStartTests: XCTestCase {
       [opened.session.persistentIdentifier] + stored.reversed())
   }
 
-  // MARK: What cannot be read
-
   // MARK: What is back and not as it was
 
   func testARequestThatCannotBeNotedIsThrownWhenAllSessionsWereTried() async throws {
@@ -178,20 +176,8 @@ final class SceneStartTests: XCTestCase {
     let host = try await nextHost()
     app.prepare = { $0.roots = [TestNode("root")] }
     let start = try await host.start()
-    guard case .success(let report) = start.restoredScenes.first?.restoration else {
-      return XCTFail("It was not read.")
-    }
+    let report = try XCTUnwrap(start.restoredScenes.first?.restoration)
     XCTAssertEqual(start.description, "Restored 1 scene.\nScene \(stored[0]): \(report)")
     XCTAssertFalse(start.description.contains("Product"))
   }
-}
-
-/// A scene's delegate that wants nothing back.
-@MainActor
-private final class RefusingDelegate: @MainActor SceneDelegate, @MainActor StateDelegate {
-  func scene(
-    _ scene: RestorableScene, willConnectTo session: SceneSession, options: SceneConnectionOptions
-  ) {}
-
-  func shouldRestoreApplicationState(with coder: StateDecoder) -> Bool { false }
 }

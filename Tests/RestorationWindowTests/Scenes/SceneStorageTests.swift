@@ -316,12 +316,6 @@ private final class ObservableModel: @MainActor SceneMember {
   }
 }
 
-@MainActor
-@Observable
-private final class Note {
-  var text = ""
-}
-
 private final class Changes: @unchecked Sendable {
   // Counted on one thread.
   private(set) var count = 0

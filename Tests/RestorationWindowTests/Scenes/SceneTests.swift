@@ -411,4 +411,17 @@ final class SceneTests: XCTestCase {
     XCTAssertEqual(session.restoreReason, .session)
     XCTAssertEqual(session.openSessions.count, 1)
   }
+
+  func testAnAppThatHasEndedWithItsRestorationIsLaunchedAndNotRecovered() async throws {
+    let (directory, keys) = (MemoryStateDirectory(), MemoryKeyProvider())
+    var reasons: [RestoreReason] = []
+    for _ in 1...2 {
+      try await RestorationSession.launch(in: directory, keys) {
+        let host = SceneHost(try await Restoration.begin("org.example.notes", signals: []))
+        try await host.start(SceneConfiguration { BareDelegate() })
+        reasons.append(host.restoreReason)
+      }
+    }
+    XCTAssertEqual(reasons, [.pristine, .launch])
+  }
 }

@@ -283,7 +283,7 @@ final class ValueGuardTests: XCTestCase {
     }
     let host = try await host()
     let scene = try await host.connect(host.openSessions[0])
-    let report = try XCTUnwrap(scene.restoration?.get())
+    let report = try XCTUnwrap(scene.restoration)
     XCTAssertEqual(report.problems.map(\.path.description), ["@values/bad"])
     XCTAssertEqual(Model(scene).bad.text, "initial")
     XCTAssertEqual(Model(scene).page, 3)

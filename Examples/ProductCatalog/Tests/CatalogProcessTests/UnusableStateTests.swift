@@ -41,7 +41,7 @@ final class UnusableStateTests: XCTestCase {
     return try XCTUnwrap(sandbox.windowFiles.first)
   }
 
-  private func setAside(_ file: URL, _ sandbox: Sandbox) throws -> [Data] {
+  private func setAside(_ file: URL) throws -> [Data] {
     let history = file.deletingPathExtension().appendingPathExtension("history")
     guard FileManager.default.fileExists(atPath: history.path) else { return [] }
     return try FileManager.default.contentsOfDirectory(atPath: history.path)
@@ -65,7 +65,7 @@ final class UnusableStateTests: XCTestCase {
     try startAndPressDown(
       in: sandbox,
       saying: "catalog: Your screens are not back. The key does not open this archive (")
-    XCTAssertEqual(try setAside(file, sandbox), [stored])
+    XCTAssertEqual(try setAside(file), [stored])
     try checkThatTheNewStateOpens(sandbox)
   }
 
@@ -77,7 +77,7 @@ final class UnusableStateTests: XCTestCase {
     try startAndPressDown(
       in: sandbox,
       saying: "catalog: Your screens are not back. The key that opens this archive is not there (")
-    XCTAssertEqual(try setAside(file, sandbox), [stored])
+    XCTAssertEqual(try setAside(file), [stored])
     try checkThatTheNewStateOpens(sandbox)
   }
 
@@ -87,7 +87,7 @@ final class UnusableStateTests: XCTestCase {
     let truncated = try Data(contentsOf: file).prefix(300)
     try truncated.write(to: file)
     try startAndPressDown(in: sandbox, saying: "catalog: Your screens are not back. The archive ")
-    XCTAssertEqual(try setAside(file, sandbox), [truncated])
+    XCTAssertEqual(try setAside(file), [truncated])
     try checkThatTheNewStateOpens(sandbox)
   }
 
@@ -98,7 +98,7 @@ final class UnusableStateTests: XCTestCase {
     try garbage.write(to: file)
     XCTAssertEqual(try CatalogProcess(in: sandbox).end(), 0)
     XCTAssertEqual(try Data(contentsOf: file), garbage)
-    XCTAssertEqual(try setAside(file, sandbox), [])
+    XCTAssertEqual(try setAside(file), [])
   }
 
   func testADirectoryInPlaceOfTheStateIsSaidAndLeftAlone() throws {

@@ -55,8 +55,6 @@ import XCTest
     XCTAssertTrue(again.screen.contains("before going back"), again.screen)
   }
 
-  // The windows of an earlier launch take the place of those that are open.
-
   func testTheScreenSaysThatNothingIsKeptAndEscapeLeavesIt() async throws {
     let catalog = try Fixture(names: ["Product"]).catalog
     let key = try ArchiveKey()

@@ -66,12 +66,7 @@ import XCTest
   ) async throws -> Launch {
     let restoration = WindowRestoration(of: catalog, keeper: try keeper(for: catalog))
     try await restoration.restore()
-    let report: RestorationReport? =
-      if case .success(let report) = restoration.host.connectedScenes.first?.restoration {
-        report
-      } else {
-        nil
-      }
+    let report = restoration.host.connectedScenes.first?.restoration
     let notice = restoration.notice
     let console = ScriptedConsole(try Script(script), size: size) { _ in }
     _ = await App(windows: restoration.windows, console: console).run(keeping: restoration)

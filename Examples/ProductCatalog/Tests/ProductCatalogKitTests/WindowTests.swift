@@ -93,8 +93,6 @@ import XCTest
     XCTAssertEqual(run.windows.all.map(\.navigation.top.title), ["Product 1X", "Product 1X"])
   }
 
-  // All windows have one file now.
-
   func testWindowsAreSideBySideOrBelowEachOtherOrOneIsSeen() async throws {
     let fixture = try fixture()
     func rows(_ columns: Int, _ rows: Int) async throws -> [Substring] {

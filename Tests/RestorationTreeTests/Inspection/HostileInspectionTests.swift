@@ -1,1 +1,0 @@
-// States of the form that the new core does not read; HostileOutlineTests has those of its own.
