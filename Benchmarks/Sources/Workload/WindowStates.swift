@@ -23,6 +23,7 @@ package final class WindowStates {
   /// Opens the windows, saves them, and lets the state go.
   package func save() async throws {
     let host = try makeHost()
+    try await host.launch()
     for page in pages {
       let scene = try await host.open()
       scene.session.userInfo = ["product": .string(page[0].identifier)]

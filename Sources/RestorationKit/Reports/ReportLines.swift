@@ -253,19 +253,20 @@ struct SurveyNotes {
   /// Whether the lines are few, and about few of so many elements.
   func isShort(of count: Int) -> Bool { lines.count <= min(32, count / 2) }
 
-  /// The lines; that of the application comes first, if there is something to say of it.
+  /// The lines; that of the application comes first, if there is something to say of it. A window has one if
+  /// something is wrong with it.
   ///
   /// - Complexity: O(*n*) in the lines.
   func entries(_ document: Document) -> [ReportEntry] {
     let paths = StoredPaths(document)
-    let entries = lines.map { line in
+    let entries = lines.map { line -> ReportEntry in
       switch line {
       case .slot(let slot):
         ReportEntry(
           slot, of: document, at: paths[slot], outcomes[slot] ?? usual, notes[slot] ?? [])
       case .entry(let entry): entry
       }
-    }
+    }.filter { $0.kind != .scene || $0.isProblem }
     return entries.noting(notes[Document.tree] ?? [], outcomes[Document.tree] ?? usual)
   }
 

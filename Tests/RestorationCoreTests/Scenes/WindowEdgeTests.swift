@@ -446,4 +446,16 @@ final class WindowEdgeTests: XCTestCase {
     let second = try await self.host(try directory.afterKill())
     XCTAssertEqual(second.openSessions.map(\.userInfo), [["pinned": true]])
   }
+
+  func testReportsListWhatIsInAWindowAndNotTheWindow() async throws {
+    let first = try await host()
+    let scene = try await first.open()
+    app.delegates[0].roots = [TestNode("root", value: "x")]
+    let saved = try await first.save(scene)
+    XCTAssertEqual(saved.entries.map(\.path.description), ["root"])
+    await first.close()
+    let next = try await host()
+    let restored = try await next.connect(try XCTUnwrap(next.openSessions.first)).restoration
+    XCTAssertEqual(restored?.description.hasPrefix("Restored 1 of 1 nodes."), true)
+  }
 }
