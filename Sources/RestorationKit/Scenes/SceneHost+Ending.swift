@@ -139,5 +139,9 @@ extension SceneHost {
 
 extension RestorationReport {
   /// Why the restored state is not the last one, or not the whole of it; nil if it is.
-  var flaw: String? { said.isEmpty ? nil : said.joined(separator: " ") }
+  var flaw: String? {
+    // Apps show it to people.
+    if outcome == .locked { return RestorationError(.keyLocked()).description }
+    return said.isEmpty ? nil : said.joined(separator: " ")
+  }
 }
