@@ -332,6 +332,9 @@ public enum ReportOutcome: Hashable, Sendable {
   /// A directory of RestorationSharing says this, whose states several machines share.
   case refused(Refusal)
 
+  /// Whether what was saved is stored here, if not elsewhere.
+  var isStoredHere: Bool { if case .refused = self { true } else { self == .saved } }
+
   /// Whether the state is there, and is not used for a reason that nobody has chosen.
   var isProblem: Bool {
     switch self {

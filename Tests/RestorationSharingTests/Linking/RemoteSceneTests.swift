@@ -77,4 +77,32 @@ final class RemoteSceneTests: XCTestCase {
       XCTAssertEqual(error.code, .store)
     }
   }
+
+  func testWindowsAreDisconnectedInAConflictSoThatTheStateOfTheOtherMachineCanStay() async throws {
+    let first = try await launch("here")
+    try await open("Rome", in: first)
+    await first.close()
+    var hosts: [SceneHost] = []
+    for name in ["here", "there"] {
+      let host = try await launch(name)
+      _ = try await host.connect(try XCTUnwrap(host.openSessions.first))
+      hosts.append(host)
+    }
+    for (place, value) in [(2, "Oslo"), (1, "Bern")] {
+      let scene = try XCTUnwrap(hosts[place - 1].connectedScenes.first)
+      scene.testRoot?.value = value
+      let report = try await hosts[place - 1].save(scene)
+      XCTAssertEqual(report.conflict == nil, value == "Oslo")
+    }
+    let here = hosts[0]
+    let report = try await here.disconnect(try XCTUnwrap(here.connectedScenes.first))
+    XCTAssertNotNil(report.conflict)
+    XCTAssertEqual(here.connectedScenes.map(\.session), [])
+    try await here.keeper.resolveConflict(keeping: .theirs)
+    try await here.launch()
+    _ = try await here.connect(try XCTUnwrap(here.openSessions.first))
+    XCTAssertEqual(value(3), "Oslo")
+    let kept = try await here.keeper.history().map(\.reason)
+    XCTAssertEqual(kept, [.conflict])
+  }
 }
