@@ -229,7 +229,8 @@ extension RestorationRun {
   /// The root that was given for a place, if the element names its class because that is registered
   /// with a closure, and not because the root names a restoration class.
   private func givenRoot(_ place: Place, _ form: Reading) -> (any RestorableNode)? {
-    guard place.parent == Document.tree, place.role.kind == .node,
+    let isRoot = place.parent == Document.tree || document[place.parent].place.role == .scene
+    guard isRoot, place.role.kind == .node,
       let name = form.restorationClassName, form.className == name,
       types.registrations[name]?.isNamedBySaves == true,
       let given = existingObject(place) as? any RestorableNode, given.restorationClass == nil,

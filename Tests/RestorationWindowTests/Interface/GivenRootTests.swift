@@ -64,6 +64,28 @@ final class GivenRootTests: XCTestCase {
     XCTAssertEqual(root.value, "saved")
   }
 
+  func testTheRootOfASceneIsRestoredAlsoIfAClosureMakesItsClass() async throws {
+    let app = SceneLaunch()
+    func host() async throws -> SceneHost {
+      let keeper = try app.launch.keeper()
+      try keeper.register(TestNode.self) { path, _ in TestNode(path.identifier) }
+      let host = SceneHost(keeper)
+      host.declaredActivityTypes = ["product"]
+      host.register(SceneConfiguration { app.makeDelegate() })
+      try await host.launch()
+      return host
+    }
+    try await app.store(7, in: try await host())
+    app.prepare = { $0.roots = [TestNode("root")] }
+    let next = try await host()
+    await next.restoreScenes()
+    let scene = try XCTUnwrap(next.connectedScenes.first)
+    let report = try XCTUnwrap(scene.restoration?.get())
+    XCTAssertEqual(scene.testRoot?.value, "7")
+    XCTAssertEqual(report.outcome(of: "root"), .restored(by: .existing))
+    XCTAssertEqual(report.problems, [])
+  }
+
   func testWithoutAGivenRootTheClosureMakesIt() async throws {
     try await save(TestNode("root", value: "saved"))
     let other = TestNode("other")
