@@ -161,6 +161,7 @@ let package = Package(
         "ArchiveCodec", "RestorationInspection", "RestorationKit", "RestorationTesting",
         "TestSupport",
       ],
+      exclude: ["Engine/StoredStates"],
       swiftSettings: testSettings),
     .testTarget(
       name: "RestorationSharingTests",

@@ -128,7 +128,7 @@ extension SceneHost {
     _ scene: RestorableScene
   ) async throws(RestorationError) -> PreservationReport {
     var report = try await save(scene)
-    for _ in 0..<Self.largestRepetition where report.outcome == .saved {
+    for _ in 0..<Self.largestRepetition where report.outcome.isStoredHere {
       // A node that does not say when it changes may have changed while the save was written.
       guard scene.hasChanged || keeper.types.knowsUntracked && report.writtenByteCount > 0
       else { break }

@@ -126,6 +126,7 @@ extension StateKeeper {
     guard let body else { throw ArchiveError(.malformed, subject: "no scene") }
     var content = try body.decode(SceneContent.self, forKey: SceneContent.key)
     content.dropActivity(expiredAt: settings.now())
+    content.closedAt = content.closedAt.map { $0.ifNumber ?? settings.now() }
     let node = SceneNode(name, content)
     KnownObjects.shared.note(node, at: slot, of: owner)
     return node

@@ -31,6 +31,13 @@ final class RefusalTests: XCTestCase {
     }
   }
 
+  func testAConflictHasNoTimeThatIsNoNumber() {
+    let conflict = RemoteConflict(
+      savedBy: "there", savedAt: Date(timeIntervalSinceReferenceDate: .nan))
+    XCTAssertNil(conflict.savedAt)
+    XCTAssertEqual(conflict.description, "there has saved the state")
+  }
+
   func testARefusalOfAnotherModuleHasNoConflict() {
     XCTAssertNil(Refusal(because: "it is full").conflict)
   }

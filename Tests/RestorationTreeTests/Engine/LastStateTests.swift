@@ -337,6 +337,19 @@ final class LastStateTests: XCTestCase {
 
   // MARK: Deep trees
 
+  func testANodeThatThrowsKeepsItsLastStateThoughTheOneAboveHasMovedInTheSameSave() async throws {
+    let (box, leaf, shelf) = (TrackedNode("box"), TrackedNode("leaf"), TrackedNode("shelf"))
+    let root = TrackedNode("root")
+    (root.below, box.below, leaf.value) = ([box, shelf], [leaf], "good")
+    let keeper = try launch.keeper()
+    _ = try await keeper.save([root])
+    (root.below, shelf.below) = ([shelf], [box])
+    (leaf.value, leaf.throwsInEncode) = ("never stored", true)
+    let report = try await keeper.save([root])
+    XCTAssertEqual(report.outcome(of: "root/shelf/box/leaf"), .savedWithLastState)
+    XCTAssertEqual(try launch.storedRecords()?["root/shelf/box/leaf"]?.value, "good")
+  }
+
   func testALastStateInADeepTreeIsKept() async throws {
     let nodes = (0..<8_000).map { _ in TrackedNode("n") }
     for (above, below) in zip(nodes, nodes.dropFirst()) { above.below = [below] }

@@ -16,6 +16,8 @@ final class StoredStateTests: XCTestCase {
     }
   }
 
+  private static let time = Date(timeIntervalSinceReferenceDate: 800_000_000)
+
   /// Kept alive, which a keeper does not do.
   private let delegate = TestDelegate()
 
@@ -29,8 +31,8 @@ final class StoredStateTests: XCTestCase {
   ) throws -> StateKeeper {
     let keeper = try StateKeeper(
       application: "org.example.golden", directory: store, keys: FixedKey(),
-      environment: ApplicationEnvironment(applicationVersion: "\(version)"),
-      now: { Date(timeIntervalSinceReferenceDate: 0) })
+      environment: ApplicationEnvironment(applicationVersion: "\(version)", systemVersion: "6.1"),
+      now: { Self.time })
     try keeper.register(
       GoldenScreen.self, version: version,
       migrations: GoldenScreen.migrations.filter { $0.from < version })
@@ -46,18 +48,18 @@ final class StoredStateTests: XCTestCase {
   func testEveryVersionThatWasEverStoredIsMigrated() async throws {
     for version in 1...GoldenScreen.version {
       let store = MemoryStateDirectory()
-      store.memory(named: "main").bytes = try await written(version)
+      store.memory(named: "main").bytes = Array(try Data(contentsOf: file(version)))
       let keeper = try keeper(store)
       let screens = screens()
       var facts: [String?] = []
       delegate.onShouldRestore = {
-        facts = [$0.applicationVersion, $0.userInterfaceIdiom, $0.timestamp?.description]
-        XCTAssertEqual($0.systemVersion?.isEmpty, false)
+        facts = [
+          $0.applicationVersion, $0.userInterfaceIdiom, $0.systemVersion, $0.timestamp?.description,
+        ]
       }
       keeper.delegate = delegate
       let report = try await keeper.restore(into: screens)
-      // The first second of 2001 stands for no time.
-      XCTAssertEqual(facts, ["\(version)", "unspecified", nil])
+      XCTAssertEqual(facts, ["\(version)", "unspecified", "6.1", Self.time.description])
       XCTAssertEqual(report.problems, [], "version \(version)")
       let notes: [ReportNote] =
         version == GoldenScreen.version ? [] : [.migrated(from: version)]

@@ -7,6 +7,8 @@ import XCTest
 /// What several keepers of one app do at the edges of each other's time.
 @MainActor
 final class InstanceEdgeTests: InstanceTestCase {
+  private var hosts: [SceneHost] = []
+
   func testAStateOfAnotherNameThatLooksNumberedIsNotRemoved() async throws {
     let other = try second("main~2.draft")
     _ = try await save("mine", with: other)
@@ -91,6 +93,75 @@ final class InstanceEdgeTests: InstanceTestCase {
     let found = try await value(with: again)
     XCTAssertEqual(again.stateName, "main~2")
     XCTAssertNil(found)
+  }
+
+  // No keeper removes the state of another instance: nothing of it is lost, and there are at most as many
+  // as instances ever ran at once.
+
+  /// Two instances whose states have changed in a second launch, so that each has one of before in its history.
+  private func instancesWithSessions() async throws -> [StateKeeper] {
+    var keepers: [StateKeeper] = []
+    for isFirst in [true, false] {
+      for keeper in keepers { await keeper.close() }
+      keepers = [try second(), try second()]
+      for (keeper, name) in zip(keepers, ["one", "two"]) {
+        keeper.policy.historyBound.counts[.session] = 1
+        _ = try await value(with: keeper)
+        _ = try await save(isFirst ? "old \(name)" : name, with: keeper)
+      }
+    }
+    XCTAssertEqual(keepers.map(\.stateName), ["main", "main~2"])
+    return keepers
+  }
+
+  func testADiscardOfASecondInstanceLeavesNothingOfItAndAllOfTheFirst() async throws {
+    let keepers = try await instancesWithSessions()
+    try await keepers[1].discardState()
+    let counts = [launch.setAside.count, launch.setAside(of: "main~2").count]
+    XCTAssertEqual(counts, [1, 0])
+    for keeper in keepers { await keeper.close() }
+    let next = [try second(), try second()]
+    var found: [String?] = []
+    for keeper in next { found.append(try await value(with: keeper)) }
+    XCTAssertEqual(found, ["one", nil])
+  }
+
+  func testMomentsOfASecondInstanceGoWithItsDiscardThoughItsStateIsMissing() async throws {
+    for keeper in try await instancesWithSessions() { await keeper.close() }
+    launch.store.memory(named: "main~2").bytes = nil
+    let (first, keeper) = (try second(), try second())
+    _ = try await value(with: first)
+    try await keeper.discardState()
+    XCTAssertEqual(keeper.stateName, "main~2")
+    let counts = [launch.setAside.count, launch.setAside(of: "main~2").count]
+    XCTAssertEqual(counts, [1, 0])
+  }
+
+  func testWhatStandsInForADamagedStateOfASecondInstanceIsItsOwn() async throws {
+    for keeper in try await instancesWithSessions() { await keeper.close() }
+    launch.store.memory(named: "main~2").bytes = [1, 2, 3]
+    let next = [try second(), try second()]
+    var found: [String?] = []
+    for keeper in next { found.append(try await value(with: keeper)) }
+    XCTAssertEqual(found, ["one", "old two"])
+  }
+
+  func testASecondHostHasWindowsOfItsOwn() async throws {
+    let first = host(try second())
+    try await first.launch()
+    let stored = try await app.store(1, in: first)
+    let other = host(try second())
+    try await other.launch()
+    XCTAssertEqual(other.openSessions, [])
+    let own = try await app.store(2, in: other)
+    for host in [first, other] { await host.close() }
+    for (name, identifier) in [("main", stored), ("main~2", own)] {
+      let next = host(try second())
+      try await next.launch()
+      XCTAssertEqual(next.keeper.stateName, name)
+      XCTAssertEqual(next.openSessions.map(\.persistentIdentifier), [identifier])
+      hosts.append(next)
+    }
   }
 
   func testASetAsideStateOfAnotherInstanceIsNotMistakenForOnesOwn() async throws {

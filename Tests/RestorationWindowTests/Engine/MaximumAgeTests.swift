@@ -132,4 +132,40 @@ final class MaximumAgeTests: XCTestCase {
     found = try await restored(next)
     XCTAssertEqual(found.value, "old")
   }
+
+  func testTheWindowsOfAStateThatIsTooOldComeBackOnlyIfItIsPutBack() async throws {
+    let app = SceneLaunch()
+    (app.launch.now, app.launch.environment.bootSession) = (Self.start, "0")
+    let stored = try await app.store(1, in: try await app.host())
+    let bytes = try XCTUnwrap(app.launch.storedBytes)
+    app.launch.now += 31 * Self.day
+    app.prepare = { $0.roots = [TestNode("root", value: "new")] }
+    var host: SceneHost?
+    for (boot, isAgain) in [("1", false), ("2", true)] {
+      app.launch.environment.bootSession = boot
+      let keeper = try app.launch.keeper()
+      keeper.policy.maximumAge = 30 * Self.day
+      let next = SceneHost(keeper)
+      next.declaredActivityTypes = ["product"]
+      next.register(SceneConfiguration { app.makeDelegate() })
+      try await next.launch()
+      XCTAssertEqual(next.openSessions, [])
+      let moments = try await keeper.history()
+      XCTAssertEqual(moments.map(\.byteCount), isAgain ? [bytes.count] : [])
+      XCTAssertEqual(keeper.status, .tooOld(setAsideAt: moments.first?.id))
+      XCTAssertEqual(app.launch.storedBytes == bytes, !isAgain)
+      host = next
+    }
+    let last = try XCTUnwrap(host)
+    let opened = try await last.open()
+    XCTAssertEqual(DraftModel(opened).draft, "")
+    try await last.close(opened)
+    let moment = try await last.keeper.history().first
+    try await last.putBack(try XCTUnwrap(moment))
+    XCTAssertEqual(last.openSessions.map(\.persistentIdentifier), [stored])
+    let scene = try await last.connect(try XCTUnwrap(last.openSessions.first))
+    XCTAssertEqual(scene.testRoot?.value, "1")
+    XCTAssertEqual(scene.session.stateRestorationActivity?.id, 1)
+    XCTAssertEqual(DraftModel(scene).draft, "draft 1")
+  }
 }

@@ -64,6 +64,28 @@ final class GivenRootTests: XCTestCase {
     XCTAssertEqual(root.value, "saved")
   }
 
+  func testTheRootOfASceneIsRestoredAlsoIfAClosureMakesItsClass() async throws {
+    let app = SceneLaunch()
+    func host() async throws -> SceneHost {
+      let keeper = try app.launch.keeper()
+      try keeper.register(TestNode.self) { path, _ in TestNode(path.identifier) }
+      let host = SceneHost(keeper)
+      host.declaredActivityTypes = ["product"]
+      host.register(SceneConfiguration { app.makeDelegate() })
+      try await host.launch()
+      return host
+    }
+    try await app.store(7, in: try await host())
+    app.prepare = { $0.roots = [TestNode("root")] }
+    let next = try await host()
+    await next.restoreScenes()
+    let scene = try XCTUnwrap(next.connectedScenes.first)
+    let report = try XCTUnwrap(scene.restoration)
+    XCTAssertEqual(scene.testRoot?.value, "7")
+    XCTAssertEqual(report.outcome(of: "root"), .restored(by: .existing))
+    XCTAssertEqual(report.problems, [])
+  }
+
   func testWithoutAGivenRootTheClosureMakesIt() async throws {
     try await save(TestNode("root", value: "saved"))
     let other = TestNode("other")
@@ -168,27 +190,5 @@ final class GivenRootTests: XCTestCase {
     XCTAssertEqual(
       report.problems.map(\.description),
       ["root (TestNode): restored, made by what is registered for it\n    problem: \(problem)"])
-  }
-
-  func testARootThatAWindowGivesIsRestoredAlsoIfAClosureMakesItsClass() async throws {
-    let app = SceneLaunch()
-    let root = TestNode("root")
-    func host() async throws -> SceneHost {
-      let keeper = try app.launch.keeper()
-      try keeper.register(TestNode.self) { [trace] path, _ in
-        trace.add("closure \(path)")
-        return TestNode(path.identifier)
-      }
-      let host = SceneHost(keeper)
-      host.register(SceneConfiguration { app.makeDelegate() })
-      try await host.launch()
-      return host
-    }
-    _ = try await app.store(1, in: host())
-    app.prepare = { $0.roots = [root] }
-    let next = try await host()
-    try await next.connect(try XCTUnwrap(next.openSessions.first))
-    XCTAssertEqual(root.value, "1")
-    XCTAssertEqual(trace.events, [])
   }
 }

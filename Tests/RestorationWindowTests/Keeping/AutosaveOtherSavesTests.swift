@@ -202,6 +202,37 @@ final class AutosaveOtherSavesTests: AutosavePollTestCase {
     XCTAssertTrue(autosave.needsSave)
     await keeper.close()
   }
+
+  // MARK: Scenes
+
+  func testASceneThatTheAppCouldNotSaveIsSavedAllTheSame() async throws {
+    let app = SceneLaunch()
+    let host = SceneHost(
+      try StateKeeper(
+        application: Launch.application, directory: disk.directory(app.launch.store),
+        keys: app.launch.keys))
+    app.prepare = { [plain] in $0.roots = [plain] }
+    host.register(SceneConfiguration { app.makeDelegate() })
+    try await host.launch()
+    let scene = try await host.open()
+    let autosave = host.autosave(clock: clock) { [unowned self] in events.append($0) }
+    try await told(1)
+    try await passInterval()
+    disk.failures = 1
+    plain.value = "1"
+    let failure = await restorationError { _ = try await host.background(scene) }
+    XCTAssertEqual(failure?.archive?.code, .storageFull)
+    XCTAssertTrue(autosave.needsSave)
+    try await told(2)
+    XCTAssertEqual(outcomes, ["saved", "saved"])
+    XCTAssertFalse(scene.needsSave)
+    try await passInterval()
+    plain.value = "2"
+    try await pass(.milliseconds(1750))
+    try await told(3)
+    XCTAssertEqual(try app.storedValue(of: scene), "2")
+    await host.close()
+  }
 }
 
 @MainActor

@@ -47,6 +47,38 @@ final class ClosedSceneTests: XCTestCase {
     try app.launch.storedPaths().contains { $0.hasPrefix(identifier) }
   }
 
+  func testATimeThatIsNoNumberCountsAsThatOfTheLaunch() async throws {
+    let first = try await host()
+    let scene = try await open(1, in: first)
+    let identifier = scene.session.persistentIdentifier
+    let elements = try XCTUnwrap(try app.launch.storedRecords()).elements
+    let element = try XCTUnwrap(elements.first { $0.path == identifier })
+    let key = try XCTUnwrap(app.launch.keys.key(creating: false))
+    app.launch.endProcess()
+    try { () throws in
+      let writer = try ArchiveWriter.open(
+        app.launch.store.memory(named: "main"), key: key,
+        context: ArchiveContext([Launch.application, "main"]))
+      let builder = writer.builder()
+      try builder.append(record: element.record * 2) { coder in
+        coder.encodeContainer(forKey: SceneContent.key) { scene in
+          scene.encode(SceneRole.windowApplication.rawValue, forKey: "role")
+          scene.encodeContainer(forKey: "userInfo") { _ in }
+          scene.encode(0, forKey: "turn")
+          scene.encode(Date(timeIntervalSinceReferenceDate: .nan), forKey: "closedAt")
+          scene.encode(true, forKey: "isRestorable")
+        }
+      }
+      try writer.append(builder.finish())
+    }()
+    app.launch.now += 60
+    let second = try await host()
+    XCTAssertEqual(second.closedSessions.map(\.persistentIdentifier), [identifier])
+    // A date that is no number compares as equal with any other, and cannot be described.
+    let seconds = second.closedSessions.first?.closedAt?.timeIntervalSince(app.launch.now)
+    XCTAssertEqual(seconds, 0)
+  }
+
   func testAClosedSceneIsOpenedAgainAsItWasAlsoInAnotherLaunch() async throws {
     for isRelaunched in [false, true] {
       var host = try await host()

@@ -73,6 +73,47 @@ final class SceneStartTests: XCTestCase {
       [opened.session.persistentIdentifier] + stored.reversed())
   }
 
+  // MARK: What is left out
+
+  /// Starts an app that crashes when it shows a window.
+  private func crash(showing identifier: String) async throws {
+    var crashed: LaunchDisk?
+    app.prepare = { [app] delegate in
+      delegate.roots = [TestNode("root")]
+      delegate.onConnect = { scene in
+        if scene.session.persistentIdentifier == identifier { crashed = app.launch.disk }
+      }
+    }
+    try await nextHost().start()
+    app.prepare = { $0.roots = [TestNode("root")] }
+    app.launch.disk = try XCTUnwrap(crashed)
+  }
+
+  func testAWindowThatIsLeftOutIsAProblemAndTheNextLaunchTriesItAgainOnRequest() async throws {
+    for isRequested in [false, true] {
+      try app.launch.removeState()
+      let stored = try await app.store(count: 2)
+      for _ in 1...2 { try await crash(showing: stored[0]) }
+      func start(_ restored: [String]) async throws -> SceneHost {
+        let host = try await nextHost()
+        let start = try await host.start()
+        XCTAssertEqual(start.restoredScenes.map(\.session.persistentIdentifier), restored)
+        let failed = start.problems.map(\.session?.persistentIdentifier)
+        XCTAssertEqual(failed, restored.count == 2 ? [] : [stored[0]])
+        return host
+      }
+      _ = try await start([stored[1]])
+      // It is tried again by itself, and then left out twice.
+      try await crash(showing: stored[0])
+      let host = try await start([stored[1]])
+      if isRequested { try await host.keeper.retrySkippedNodes() }
+      let next = try await start(isRequested ? stored.reversed() : [stored[1]])
+      XCTAssertEqual(next.openSessions.count, 2)
+      if isRequested {
+        XCTAssertEqual(next.connectedScenes.map { $0.testRoot?.value }, ["2", "1"])
+      }
+    }
+  }
   // MARK: What is back and not as it was
 
   func testARequestThatCannotBeNotedIsThrownWhenAllSessionsWereTried() async throws {
