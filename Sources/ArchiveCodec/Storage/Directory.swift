@@ -164,22 +164,22 @@ package struct Directory: Sendable {
   /// Writes a file under a temporary name, puts it on stable storage, and then
   /// gives it its name; makes the directory if there is none.
   ///
+  /// Temporary files of the name that killed writers left behind are removed before.
   /// If anything fails before the last step, no trace is left. The error is
   /// `notDurable` if only the sync after the last step failed.
   ///
   /// - Parameters:
   ///   - name: The final name.
   ///   - durably: Whether to wait until the file is on stable storage.
-  ///   - sweeping: Whether to remove temporary files of the name that killed writers left behind.
   ///   - write: Writes the content.
   ///   - publish: Gives the file at the first path the second path.
   /// - Throws: The errors of `write`, and of the system calls.
   package func place(
-    _ name: String, durably: Bool = true, sweeping: Bool = true,
+    _ name: String, durably: Bool = true,
     _ write: (borrowing OpenFile) throws(ArchiveError) -> Void,
     publish: (_ temporary: String, _ final: String) -> CInt
   ) throws(ArchiveError) {
-    if sweeping { try sweepTemporaries { $0 == name } }
+    try sweepTemporaries { $0 == name }
     let handle = durably ? try created(open) : nil
     let temporary = try created { () throws(ArchiveError) in
       try TemporaryFile(in: self, for: name)

@@ -107,6 +107,4 @@ extension PassingStorage {
   func remove() throws(ArchiveError) { try base.remove() }
 
   func synchronize() throws(ArchiveError) { try base.synchronize() }
-
-  func setAside() throws(ArchiveError) -> String? { try base.setAside() }
 }

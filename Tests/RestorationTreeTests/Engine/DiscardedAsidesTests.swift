@@ -38,10 +38,7 @@ final class DiscardedAsidesTests: XCTestCase {
     let keeper = try keeper(store)
     try await keeper.discardState(includingSetAside: true)
     await keeper.close()
-    let expected =
-      Launch.isNext
-      ? ["main replace"] + ids.map { "main.history-\($0) remove" }
-      : ["main remove", "main removeSetAside"]
+    let expected = ["main replace"] + ids.map { "main.history-\($0) remove" }
     XCTAssertEqual(calls.withLock { Array($0.prefix(expected.count)) }, expected)
   }
 
@@ -51,7 +48,7 @@ final class DiscardedAsidesTests: XCTestCase {
     let isBroken = Flag()
     isBroken.isSet = true
     let store = HookedStore(launch.store) { name, call throws(ArchiveError) in
-      let isOfOlder = call == .removeSetAside || call == .remove && name.hasPrefix("main.history-")
+      let isOfOlder = call == .remove && name.hasPrefix("main.history-")
       if isOfOlder, isBroken.isSet { throw failure }
     }
     let keeper = try keeper(store)
