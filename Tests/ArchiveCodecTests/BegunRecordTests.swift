@@ -2,7 +2,7 @@ import ArchiveCodec
 import TestSupport
 import XCTest
 
-/// Records, containers and attempts that are begun and ended without closures.
+/// Records and containers that are begun and ended without closures.
 final class BegunRecordTests: XCTestCase {
   private struct Failure: Error {}
 
@@ -17,7 +17,6 @@ final class BegunRecordTests: XCTestCase {
           outer.encodeContainer(forKey: "inner") { _ in }
           outer.encodeReferences(to: [3, 1], forKey: "records")
         }
-        try encoder.attempt { encoder.encode(record, forKey: "attempted") }
         encoder.encode(2, forKey: "last")
       }
       let encoder = try calls.begin(record: record)
@@ -28,25 +27,27 @@ final class BegunRecordTests: XCTestCase {
       encoder.endContainer(inner)
       encoder.encodeReferences(to: [3, 1], forKey: "records")
       encoder.endContainer(outer)
-      let attempt = encoder.beginAttempt()
-      encoder.encode(record, forKey: "attempted")
-      try encoder.endAttempt(attempt)
       encoder.encode(2, forKey: "last")
       try calls.end()
     }
     XCTAssertEqual(try calls.finish().plaintext, try closures.finish().plaintext)
   }
 
-  /// Begins containers and attempts in one another; every bit says which.
-  private func open(_ kinds: Int, depth: Int, _ encoder: KeyedEncoder) {
-    for level in 0..<depth {
-      if kinds >> level & 1 == 0 {
-        XCTAssertTrue(encoder.beginContainer(forKey: "container \(level)").isWritten)
-      } else {
-        _ = encoder.beginAttempt()
-      }
-      encoder.encode(level, forKey: "number \(level)")
-      encoder.encode(name: "name \(level)", forKey: "name")
+  /// Begins containers and attempts in one another, which every bit says, and calls the body in the last one.
+  private func open(
+    _ kinds: Int, depth: Int, _ encoder: KeyedEncoder, _ body: () throws -> Void
+  ) throws {
+    guard depth > 0 else { return try body() }
+    func goOn() throws {
+      encoder.encode(depth, forKey: "number \(depth)")
+      encoder.encode(name: "name \(depth)", forKey: "name")
+      try open(kinds >> 1, depth: depth - 1, encoder, body)
+    }
+    if kinds & 1 == 0 {
+      _ = encoder.beginContainer(forKey: "container \(depth)")
+      try goOn()
+    } else {
+      try encoder.attempt(goOn)
     }
   }
 
@@ -57,7 +58,7 @@ final class BegunRecordTests: XCTestCase {
       try abandon(builder)
       try builder.append(record: 2) { encoder in
         encoder.encodeContainer(forKey: "inner") { $0.encode(name: "other", forKey: "name") }
-        encoder.encode(name: "name 0", forKey: "name")
+        encoder.encode(name: "name 1", forKey: "name")
         encoder.encode(2, forKey: "a")
       }
       return try builder.finish().plaintext
@@ -66,7 +67,7 @@ final class BegunRecordTests: XCTestCase {
     for depth in 0...4 {
       for kinds in 0..<1 << depth {
         let found = try plaintext { builder in
-          open(kinds, depth: depth, try builder.begin(record: 2))
+          try? open(kinds, depth: depth, try builder.begin(record: 2)) { throw Failure() }
           builder.abandon()
         }
         XCTAssertEqual(found, expected, "\(depth) levels of \(kinds)")
@@ -89,14 +90,14 @@ final class BegunRecordTests: XCTestCase {
       for kinds in 0..<1 << depth {
         let withoutContainer = try plaintext { encoder in
           let container = encoder.beginContainer(forKey: "undone")
-          open(kinds, depth: depth, encoder)
+          try? open(kinds, depth: depth, encoder) {}
           encoder.undoContainer(container)
         }
         XCTAssertEqual(withoutContainer, expected, "\(depth) levels of \(kinds) in a container")
         let withoutAttempt = try plaintext { encoder in
-          let attempt = encoder.beginAttempt()
-          open(kinds, depth: depth, encoder)
-          encoder.undoAttempt(attempt)
+          try? encoder.attempt {
+            try open(kinds, depth: depth, encoder) { throw Failure() }
+          }
         }
         XCTAssertEqual(withoutAttempt, expected, "\(depth) levels of \(kinds) in an attempt")
       }
@@ -107,12 +108,14 @@ final class BegunRecordTests: XCTestCase {
     let builder = RecordBuilder(limits: ArchiveLimits(stringByteCount: 10))
     let encoder = try builder.begin(record: 1)
     encoder.encode(1, forKey: "a")
-    let attempt = encoder.beginAttempt()
-    let inner = encoder.beginContainer(forKey: "inner")
-    encoder.encode("longer than ten", forKey: "text")
-    encoder.endContainer(inner)
     XCTAssertEqual(
-      archiveError { try encoder.endAttempt(attempt) },
+      archiveError {
+        try encoder.attempt {
+          encoder.encodeContainer(forKey: "inner") { inner in
+            inner.encode("longer than ten", forKey: "text")
+          }
+        }
+      },
       ArchiveError(.limitExceeded, path: ["inner", "text"], subject: "bytes of a string"))
     encoder.encode(2, forKey: "b")
     try builder.end()
@@ -192,7 +195,7 @@ final class BegunRecordTests: XCTestCase {
     XCTAssertEqual(try builder.finish().plaintext, try expected.finish().plaintext)
   }
 
-  func testMoreNamesThanAreRememberedKeepTheirNumbers() throws {
+  func testManyNamesKeepTheirNumbers() throws {
     let names = (0..<20).map { "name of a class that is long \($0)" }
     let archives = try TestArchives()
     let bytes = try archives.bytes { builder in

@@ -9,14 +9,6 @@ final class FileStorageTests: XCTestCase {
     try storage.replace { sink throws(ArchiveError) in try sink.write(Array(text.utf8)) }
   }
 
-  private func write(
-    _ text: String, to storage: FileStorage, settingAside reason: SetAsideReason
-  ) throws(ArchiveError) {
-    try storage.replace(settingAside: reason, at: Date()) { sink throws(ArchiveError) in
-      try sink.write(Array(text.utf8))
-    }
-  }
-
   private func read(_ storage: FileStorage) throws -> String? {
     guard let file = try storage.open() else { return nil }
     return String(decoding: try file.read(at: 0, count: file.byteCount), as: UTF8.self)
@@ -68,7 +60,6 @@ final class FileStorageTests: XCTestCase {
     XCTAssertNil(try FileStorage(path: directory.child("none")).open())
     XCTAssertNil(try FileStorage(path: directory.child("no/such/directory")).open())
     XCTAssertNoThrow(try FileStorage(path: directory.child("none")).remove())
-    XCTAssertNil(try FileStorage(path: directory.child("none")).setAside())
   }
 
   func testAWriteThatFailsLeavesTheOldFileAndNoOther() throws {
@@ -111,8 +102,6 @@ final class FileStorageTests: XCTestCase {
       XCTAssertEqual(
         archiveError(name) { try write("x", to: storage) }?.code, .notAFile, name)
       XCTAssertEqual(archiveError(name) { try storage.remove() }?.code, .notAFile, name)
-      XCTAssertEqual(
-        archiveError(name) { _ = try storage.setAside() }?.code, .notAFile, name)
     }
     XCTAssertEqual(try directory.names(), before)
     XCTAssertEqual(try read(target), "target")
@@ -192,8 +181,7 @@ final class FileStorageTests: XCTestCase {
     let failure = ArchiveError(.notDurable, systemError: EIO, location: storage.path)
     XCTAssertEqual(archiveError { try write("new", to: storage) }, failure)
     XCTAssertEqual(try read(storage), "new")
-    XCTAssertNotNil(try storage.setAside())
-    XCTAssertNil(try storage.open())
+    XCTAssertEqual(unlink(storage.path), 0)
     XCTAssertEqual(archiveError { try write("newer", to: storage) }, failure)
     XCTAssertEqual(archiveError { try storage.remove() }, failure)
     XCTAssertNil(try storage.open())
@@ -272,234 +260,9 @@ final class FileStorageTests: XCTestCase {
     XCTAssertEqual(
       archiveError { try storage.remove() },
       ArchiveError(.permissionDenied, systemError: EACCES, location: storage.location))
-    XCTAssertEqual(
-      archiveError { _ = try storage.setAside() },
-      ArchiveError(.permissionDenied, systemError: EACCES, location: storage.location))
     _ = consume user
     chmod(storage.path, 0o600)
     XCTAssertEqual(try read(storage), "old")
-  }
-
-  func testSettingAsideKeepsEveryFileUnderItsOwnName() throws {
-    let directory = try TemporaryDirectory()
-    let storage = FileStorage(path: directory.child("state.rka"))
-    for text in ["one", "two"] {
-      try write(text, to: storage)
-      let kept = try XCTUnwrap(try storage.setAside())
-      XCTAssertTrue(kept.hasPrefix(storage.path + ".unreadable-"))
-      XCTAssertEqual(try read(FileStorage(path: kept)), text)
-    }
-    XCTAssertEqual(try directory.names().count, 2)
-    XCTAssertNil(try storage.open())
-  }
-
-  func testWhatWasSetAsideSaysWhyAndWhen() throws {
-    let directory = try TemporaryDirectory()
-    let storage = FileStorage(path: directory.child("state.rka"))
-    let dates = [5, 1_795_224_548, 4].map { Date(timeIntervalSince1970: $0) }
-    for (date, reason) in zip(dates, [.crashed, .unread, .replaced] as [SetAsideReason]) {
-      try write(reason.rawValue, to: storage)
-      let kept = try XCTUnwrap(try storage.setAside(reason, at: date))
-      XCTAssertTrue(kept.hasPrefix(storage.path + ".\(reason.rawValue)-"))
-    }
-    let archives = try storage.setAsideArchives()
-    XCTAssertEqual(archives.map(\.reason), [.replaced, .crashed, .unread])
-    XCTAssertEqual(archives.map(\.date), [dates[2], dates[0], dates[1]])
-    for archive in archives {
-      let file = try XCTUnwrap(try archive.storage.open())
-      XCTAssertEqual(
-        String(decoding: try file.read(at: 0, count: file.byteCount), as: UTF8.self),
-        archive.reason?.rawValue)
-    }
-    try archives.first?.storage.remove()
-    XCTAssertEqual(try storage.setAsideArchives().map(\.reason), [.crashed, .unread])
-    XCTAssertEqual(
-      try FileStorage(path: directory.child("none/state.rka")).setAsideArchives().count, 0)
-  }
-
-  func testAReplacedFileIsKeptWithWhatWasAppendedWhileTheNewOneWasWritten() throws {
-    let directory = try TemporaryDirectory()
-    let storage = FileStorage(path: directory.child("state.rka"))
-    try write("old", to: storage, settingAside: .previous)
-    XCTAssertEqual(try storage.generations().count, 0, "Nothing was there.")
-    try storage.replace(settingAside: .previous, at: Date(timeIntervalSince1970: 5)) {
-      sink throws(ArchiveError) in
-      try sink.write(Array("new".utf8))
-      try storage.openForAppending()?.write(Array(", more".utf8), at: 3)
-    }
-    XCTAssertEqual(try read(storage), "new")
-    let kept = try storage.generations()
-    XCTAssertEqual(kept.map(\.reason), [.previous])
-    XCTAssertEqual(kept.map(\.date), [Date(timeIntervalSince1970: 5)])
-    XCTAssertEqual(try kept.map { try read(FileStorage(path: $0.storage.location)) }, ["old, more"])
-    XCTAssertEqual(try storage.setAsideArchives().count, 0)
-    try write("newer", to: storage)
-    XCTAssertEqual(try storage.generations().count, 1)
-  }
-
-  func testWithoutLinksTheOldFileIsMoved() throws {
-    let directory = try TemporaryDirectory()
-    let storage = FileStorage(path: directory.child("state.rka"))
-    try write("old", to: storage)
-    let unlinked = FileStorage(
-      path: storage.path,
-      linking: { _, _ in
-        errno = EPERM
-        return -1
-      })
-    try write("new", to: unlinked, settingAside: .previous)
-    XCTAssertEqual(try read(storage), "new")
-    XCTAssertEqual(
-      try storage.generations().map { try read(FileStorage(path: $0.storage.location)) }, ["old"])
-  }
-
-  func testAReplacementThatCannotBePutInPlaceLeavesNoSecondName() throws {
-    let directory = try TemporaryDirectory()
-    let storage = FileStorage(path: directory.child("state.rka"))
-    try write("old", to: storage)
-    let losing = FileStorage(
-      path: storage.path,
-      linking: { [directory] path, name in
-        let result = unsafe link(path, name)
-        // Nothing is left that could be renamed.
-        let files = FileManager.default
-        for file in (try? files.contentsOfDirectory(atPath: directory.path)) ?? []
-        where file.hasPrefix(".") && !file.hasSuffix(".lock") {
-          try? files.removeItem(atPath: directory.child(file))
-        }
-        return result
-      })
-    for reason in [SetAsideReason.previous, .crashed] {
-      let error = archiveError { try write("new", to: losing, settingAside: reason) }
-      XCTAssertNotNil(error)
-    }
-    XCTAssertEqual(try read(storage), "old")
-    XCTAssertEqual(try directory.names(), ["state.rka"])
-  }
-
-  func testWhatCannotBeSetAsideIsNotReplaced() throws {
-    let directory = try TemporaryDirectory()
-    // There is no room behind it for a reason and a number.
-    let name = String(repeating: "n", count: 230)
-    let storage = FileStorage(path: directory.child(name))
-    try write("old", to: storage)
-    for reason in [SetAsideReason.crashed, .unreadable, .unread, .replaced] {
-      let error = archiveError { try write("new", to: storage, settingAside: reason) }
-      XCTAssertEqual(error?.systemError, ENAMETOOLONG)
-      XCTAssertEqual(try read(storage), "old")
-    }
-    // A generation is only there in case.
-    try write("new", to: storage, settingAside: .previous)
-    XCTAssertEqual(try read(storage), "new")
-    XCTAssertEqual(try directory.names(), [name])
-  }
-
-  func testAReplacementThatFailsKeepsNothing() throws {
-    let directory = try TemporaryDirectory()
-    let storage = FileStorage(path: directory.child("state.rka"))
-    try write("old", to: storage)
-    let failure = ArchiveError(.storageFull)
-    let error = archiveError {
-      try storage.replace(settingAside: .previous, at: Date()) { _ throws(ArchiveError) in
-        throw failure
-      }
-    }
-    XCTAssertEqual(error?.code, failure.code)
-    XCTAssertEqual(try directory.names(), ["state.rka"])
-  }
-
-  func testWhatWasSetAsideInOneSecondIsInItsOrder() throws {
-    let directory = try TemporaryDirectory()
-    let storage = FileStorage(path: directory.child("state.rka"))
-    let parts = [0.5, 0.001, 0.999_999, 0, 0.9, 0.25]
-    for part in parts {
-      try write("\(part)", to: storage)
-      _ = try storage.setAside(.unread, at: Date(timeIntervalSince1970: 1_795_224_548 + part))
-    }
-    let found = try storage.setAsideArchives().map { archive in
-      let file = try XCTUnwrap(try archive.storage.open())
-      return String(decoding: try file.read(at: 0, count: file.byteCount), as: UTF8.self)
-    }
-    XCTAssertEqual(found, parts.sorted().map { "\($0)" })
-  }
-
-  func testNoDateOfACallerIsATrap() throws {
-    let directory = try TemporaryDirectory()
-    let storage = FileStorage(path: directory.child("state.rka"))
-    let intervals: [TimeInterval] = [
-      .nan, .infinity, -.infinity, 1e300, -1, .greatestFiniteMagnitude,
-    ]
-    for interval in intervals {
-      try write("one", to: storage)
-      XCTAssertNotNil(try storage.setAside(.unread, at: Date(timeIntervalSince1970: interval)))
-    }
-    XCTAssertEqual(
-      try storage.setAsideArchives().map(\.date),
-      intervals.map { _ in Date(timeIntervalSince1970: 0) })
-  }
-
-  func testOnlyWhatIsNamedAsSetAsideIsTakenForIt() throws {
-    let directory = try TemporaryDirectory()
-    let storage = FileStorage(path: directory.child("state.rka"))
-    let others = [
-      "state.rka", "state.rka.", "state.rka.backup-2024-01", "state.rka.crashed",
-      "other.rka.crashed-1-1",
-      "state.rka.crashed-1", "state.rka.crashed-1-", "state.rka.crashed--1-1",
-      "state.rka.crashed-x-1",
-      "state.rka.crashed-99999999999999999999-1", "state.rka.crashed-1-1-1",
-      "state.rka.crashed-1-1.rka",
-      "state.rka.crashed-1-my notes", "state.rka.Crashed-1-1", "xstate.rka.crashed-1-1",
-      "state.rka.unreadable-my notes", "state.rka.unreadable-1x2y3z",
-    ]
-    for name in others + ["state.rka.crashed-1-1"] { try directory.write([1], to: name) }
-    try FileManager.default.createDirectory(
-      atPath: directory.child("state.rka.crashed-1-2"), withIntermediateDirectories: false)
-    let archives = try storage.setAsideArchives()
-    XCTAssertEqual(
-      archives.map(\.storage.location), [directory.child("state.rka.crashed-1-1")])
-    XCTAssertEqual(archives.map(\.reason), [.crashed])
-    XCTAssertEqual(archives.map(\.date), [Date(timeIntervalSince1970: 1)])
-  }
-
-  func testWhatIsPutBackReplacesWhatIsStoredAndComesFromItsPlaceAlone() throws {
-    let directory = try TemporaryDirectory()
-    let storage = FileStorage(path: directory.child("state.rka"))
-    try write("old", to: storage)
-    XCTAssertNotNil(try storage.setAside(.crashed, at: Date()))
-    try write("new", to: storage)
-    let kept = try XCTUnwrap(try storage.setAsideArchives().first)
-    try storage.putBack(kept)
-    XCTAssertEqual(try read(storage), "old")
-    XCTAssertEqual(try directory.names(), ["state.rka"])
-    XCTAssertEqual(
-      archiveError { try storage.putBack(kept) },
-      ArchiveError(.inputOutput, systemError: ENOENT, location: storage.location))
-
-    try directory.write([1], to: "state.rka.other")
-    let foreign = SetAsideArchive(
-      identifier: "other", reason: nil, date: Date(), storage: storage)
-    XCTAssertEqual(
-      archiveError { try storage.putBack(foreign) },
-      ArchiveError(.notAFile, location: storage.location))
-    XCTAssertEqual(try read(storage), "old")
-  }
-
-  func testAStorageThatCannotListCopiesWhatIsPutBack() throws {
-    let long = (0..<200_000).map { UInt8(truncatingIfNeeded: $0) }
-    for bytes in [[], [1], long] {
-      let storage = FaultyStorage([9])
-      XCTAssertEqual(try storage.setAsideArchives().count, 0)
-      let aside = MemoryStorage(bytes)
-      let archive = SetAsideArchive(
-        identifier: "1", reason: nil, date: Date(), storage: aside)
-      try storage.putBack(archive)
-      XCTAssertEqual(storage.bytes, bytes)
-      XCTAssertNil(aside.bytes)
-      XCTAssertEqual(
-        archiveError { try storage.putBack(archive) },
-        ArchiveError(.inputOutput, location: "memory"))
-      XCTAssertEqual(storage.bytes, bytes)
-    }
   }
 
   func testTheFirstSyncOfAFileThatWasFoundSyncsItsNameToo() throws {

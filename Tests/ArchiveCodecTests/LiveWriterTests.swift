@@ -143,7 +143,6 @@ private final class GrowingStorage: ArchiveStorage {
   func lock() throws(ArchiveError) -> any ArchiveLock { throw ArchiveError(.locked) }
   func isLocked() throws(ArchiveError) -> Bool { false }
   func remove() throws(ArchiveError) {}
-  func setAside() throws(ArchiveError) -> String? { nil }
   func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {}
 }
 

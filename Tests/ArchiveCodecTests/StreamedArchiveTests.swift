@@ -77,7 +77,6 @@ private final class OnceFullStorage: ArchiveStorage {
   func isLocked() throws(ArchiveError) -> Bool { try stored.isLocked() }
   func lock() throws(ArchiveError) -> any ArchiveLock { try stored.lock() }
   func remove() throws(ArchiveError) { try stored.remove() }
-  func setAside() throws(ArchiveError) -> String? { try stored.setAside() }
 
   func replace(
     _ body: (any ArchiveSink) throws(ArchiveError) -> Void

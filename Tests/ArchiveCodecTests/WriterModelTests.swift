@@ -248,7 +248,6 @@ private final class ChaosStorage: ArchiveStorage, @unchecked Sendable {
   }
   func isLocked() throws(ArchiveError) -> Bool { isHeld }
   func remove() throws(ArchiveError) { bytes = nil }
-  func setAside() throws(ArchiveError) -> String? { nil }
 }
 
 private final class ChaosLock: ArchiveLock {

@@ -244,7 +244,6 @@ private final class UnopenableStorage: ArchiveStorage {
   func lock() throws(ArchiveError) -> any ArchiveLock { try memory.lock() }
   func isLocked() throws(ArchiveError) -> Bool { try memory.isLocked() }
   func remove() throws(ArchiveError) { try memory.remove() }
-  func setAside() throws(ArchiveError) -> String? { try memory.setAside() }
 }
 
 /// A disk that drops the pages of a sync that failed and then calls them clean,
@@ -293,7 +292,6 @@ private final class DroppingStorage: ArchiveStorage {
   func lock() throws(ArchiveError) -> any ArchiveLock { Lock() }
   func isLocked() throws(ArchiveError) -> Bool { false }
   func remove() throws(ArchiveError) {}
-  func setAside() throws(ArchiveError) -> String? { nil }
 
   private final class Lock: ArchiveLock {
     func isHeld() throws(ArchiveError) -> Bool { true }
@@ -376,7 +374,6 @@ private struct SyncHookStorage: ArchiveStorage {
   func lock() throws(ArchiveError) -> any ArchiveLock { try storage.lock() }
   func isLocked() throws(ArchiveError) -> Bool { try storage.isLocked() }
   func remove() throws(ArchiveError) { try storage.remove() }
-  func setAside() throws(ArchiveError) -> String? { try storage.setAside() }
 
   private struct File: AppendableArchiveFile {
     let file: any AppendableArchiveFile

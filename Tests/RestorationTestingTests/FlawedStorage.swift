@@ -7,30 +7,18 @@ import Synchronization
 enum StorageFlaw: String, CaseIterable, Sendable {
   case emptyIsAFile, noLocation, shortRead, paddedRead
   case lostBytes, oldBytesStay, tornOnError, errorIsSwallowed, errorIsAnother, seenBeforeTheEnd
-  case openedChanges, settingAsideDoesNotReplace, settingAsideTears, settingAsideFirst
+  case openedChanges
   case appendIsLost, staleAppendable, growingByteCount, truncateDoesNothing, replacementUnnoticed
   case sizeOfItsOwn
   case lockIsShared, lockRaces, lockStays, lockStores, replaceTakesTheLock
-  case removeDoesNothing, setAsideStays
-  case unlisted, reasonIsLost, newestFirst, setAsideForgets, setAsideCollides, removeTakesAll
-  case otherReasonsAreLost, failureLosesAll, keepsAllHistory
-  case noGenerations, newestGenerationFirst, generationWithoutAppended, generationOfTheStart
-  case failedGeneration
-  case putBackDoesNothing, putBackTakesTheLast, generationStays
-  case removeSetAsideTakesAll, removeSetAsideTakesOne, removeSetAsideLeavesGenerations
-  case goneSetAsideIsAnError
+  case removeDoesNothing
 }
 
 /// A storage in memory with a flaw.
 final class FlawedStorage: ArchiveStorage {
-  private struct Content {
-    var locks: [any ArchiveLock] = []
-    var asOfReplacement: [UInt8]?
-  }
-
   private let base = MemoryStorage()
   private let flaw: StorageFlaw
-  private let content = Mutex(Content())
+  private let locks = Mutex<[any ArchiveLock]>([])
   private let meeting = Meeting()
 
   init(_ flaw: StorageFlaw) {
@@ -54,11 +42,8 @@ final class FlawedStorage: ArchiveStorage {
 
   func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
     let old = base.bytes
-    if flaw == .replaceTakesTheLock { content.withLock { $0.locks = [] } }
+    if flaw == .replaceTakesTheLock { locks.withLock { $0 = [] } }
     if flaw == .seenBeforeTheEnd { base.bytes = [1] }
-    if flaw == .keepsAllHistory {
-      return try base.replace(settingAside: .previous, at: Date(), body)
-    }
     do throws(ArchiveError) {
       try base.replace(body)
     } catch {
@@ -77,8 +62,6 @@ final class FlawedStorage: ArchiveStorage {
       if let old, let new = base.bytes { base.bytes = new + old.dropFirst(new.count) }
     default: break
     }
-    let bytes = base.bytes
-    content.withLock { $0.asOfReplacement = bytes }
   }
 
   func lock() throws(ArchiveError) -> any ArchiveLock {
@@ -92,11 +75,11 @@ final class FlawedStorage: ArchiveStorage {
       if try base.isLocked() { return FreeLock() }
     case .lockStays:
       let lock = try base.lock()
-      content.withLock { $0.locks.append(lock) }
+      locks.withLock { $0.append(lock) }
       return lock
     case .replaceTakesTheLock:
       let lock = try base.lock()
-      content.withLock { $0.locks = [lock] }
+      locks.withLock { $0 = [lock] }
       return FreeLock()
     default: break
     }
@@ -107,109 +90,7 @@ final class FlawedStorage: ArchiveStorage {
 
   func remove() throws(ArchiveError) {
     if flaw == .removeDoesNothing { return }
-    if flaw == .removeTakesAll {
-      for archive in try base.setAsideArchives() { try archive.storage.remove() }
-    }
     try base.remove()
-  }
-
-  func setAside() throws(ArchiveError) -> String? {
-    guard flaw == .setAsideForgets, base.bytes != nil else {
-      return try setAside(.unreadable, at: Date(timeIntervalSinceReferenceDate: 0))
-    }
-    try base.remove()
-    return "nowhere"
-  }
-
-  func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
-    let old = base.bytes
-    if flaw == .setAsideCollides {
-      for archive in try base.setAsideArchives() where archive.date == date {
-        try archive.storage.remove()
-      }
-    }
-    let place = try base.setAside(flaw == .reasonIsLost ? .unreadable : reason, at: date)
-    if flaw == .setAsideStays { base.bytes = old }
-    return place
-  }
-
-  func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
-    let archives = try base.setAsideArchives()
-    switch flaw {
-    case .unlisted: return []
-    case .newestFirst: return archives.reversed()
-    default: return archives
-    }
-  }
-
-  func replace(
-    settingAside reason: SetAsideReason, at date: Date,
-    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
-  ) throws(ArchiveError) {
-    let old = base.bytes
-    switch flaw {
-    case .settingAsideDoesNotReplace:
-      let sink = MemoryStorage()
-      return try sink.replace(body)
-    case .otherReasonsAreLost where !reason.isGeneration, .noGenerations where reason.isGeneration:
-      return try base.replace(body)
-    case .settingAsideFirst:
-      _ = try base.setAside(reason, at: date)
-      return try base.replace(body)
-    case .generationOfTheStart:
-      let new = MemoryStorage()
-      try new.replace(body)
-      base.bytes = old
-      let bytes = new.bytes ?? []
-      return try base.replace(settingAside: reason, at: date) { sink throws(ArchiveError) in
-        try sink.write(bytes)
-      }
-    case .generationWithoutAppended:
-      base.bytes = content.withLock { $0.asOfReplacement } ?? old
-    case .failedGeneration:
-      if old != nil { _ = try base.setAside(reason, at: date) }
-      base.bytes = old
-      return try base.replace(body)
-    default: break
-    }
-    do throws(ArchiveError) {
-      try base.replace(settingAside: reason, at: date, body)
-    } catch {
-      if flaw == .settingAsideTears { base.bytes = [1] }
-      if flaw == .failureLosesAll { base.bytes = nil }
-      throw error
-    }
-  }
-
-  func generations() throws(ArchiveError) -> [SetAsideArchive] {
-    let archives = try base.generations()
-    return flaw == .newestGenerationFirst ? archives.reversed() : archives
-  }
-
-  func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
-    if flaw == .putBackDoesNothing { return }
-    if flaw == .generationStays, archive.reason?.isGeneration == true {
-      let bytes = (archive.storage as? MemoryStorage)?.bytes
-      base.bytes = bytes
-      return
-    }
-    let last = try base.setAsideArchives().last
-    try base.putBack(flaw == .putBackTakesTheLast ? last ?? archive : archive)
-  }
-
-  func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError) {
-    switch flaw {
-    case .removeSetAsideTakesAll: try base.removeSetAside(try base.setAsideArchives())
-    case .removeSetAsideTakesOne: try base.removeSetAside(Array(archives.prefix(1)))
-    case .removeSetAsideLeavesGenerations:
-      try base.removeSetAside(archives.filter { $0.reason?.isGeneration != true })
-    case .goneSetAsideIsAnError:
-      for archive in archives where try archive.storage.open() == nil {
-        throw ArchiveError(.inputOutput)
-      }
-      try base.removeSetAside(archives)
-    default: try base.removeSetAside(archives)
-    }
   }
 }
 

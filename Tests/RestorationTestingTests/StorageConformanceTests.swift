@@ -14,7 +14,7 @@ final class StorageConformanceTests: XCTestCase {
     return directory
   }
 
-  private let all = StorageConformance.checks + StorageConformance.keepingChecks
+  private let all = StorageConformance.checks
 
   // MARK: Storages of the library
 
@@ -71,9 +71,8 @@ final class StorageConformanceTests: XCTestCase {
     case .oldBytesStay: "replaceLeavesNothingOld"
     case .tornOnError: "replaceIsAllOrNothing"
     case .errorIsSwallowed, .errorIsAnother: "replacePassesErrorsOn"
-    case .seenBeforeTheEnd, .settingAsideFirst: "nothingIsSeenBeforeTheEnd"
+    case .seenBeforeTheEnd: "nothingIsSeenBeforeTheEnd"
     case .openedChanges: "openedStaysAsItWas"
-    case .settingAsideDoesNotReplace, .settingAsideTears: "replaceSettingAsideReplaces"
     case .appendIsLost: "appendedIsStored"
     case .staleAppendable: "appendableFileReads"
     case .growingByteCount: "byteCountIsThatOfOpening"
@@ -86,23 +85,6 @@ final class StorageConformanceTests: XCTestCase {
     case .lockStores: "lockStoresNothing"
     case .replaceTakesTheLock: "lockOutlivesTheArchive"
     case .removeDoesNothing: "removeRemoves"
-    case .setAsideStays: "setAsideMovesAway"
-    case .unlisted, .reasonIsLost, .newestFirst: "setAsideIsListed"
-    case .setAsideForgets: "setAsideWithoutAReasonIsListed"
-    case .keepsAllHistory: "goneIsGone"
-    case .setAsideCollides: "setAsideNeverCollides"
-    case .removeTakesAll: "setAsideStaysUntilRemoved"
-    case .otherReasonsAreLost: "replaceSetsAsideForOtherReasons"
-    case .failureLosesAll: "failedReplacementLosesNothing"
-    case .noGenerations, .newestGenerationFirst: "generationsAreKept"
-    case .generationWithoutAppended, .generationOfTheStart: "generationHasWhatWasAppended"
-    case .failedGeneration: "failedReplacementMakesNoGeneration"
-    case .putBackDoesNothing: "putBackRestores"
-    case .putBackTakesTheLast: "putBackTakesTheOneNamed"
-    case .generationStays: "generationIsPutBack"
-    case .removeSetAsideTakesAll, .removeSetAsideTakesOne, .removeSetAsideLeavesGenerations,
-      .goneSetAsideIsAnError:
-      "removeSetAsideTakesThoseNamed"
     }
   }
 

@@ -1,5 +1,4 @@
 package import ArchiveCodec
-internal import Foundation
 internal import RestorationKit
 internal import Synchronization
 
@@ -107,20 +106,10 @@ package final class DiskProcess: StateDirectory {
       process: self, name: name + Self.suffix, isDurable: !name.hasSuffix(".launch"))
   }
 
-  package func launchStorage(ofStateNamed name: String) -> any ArchiveStorage {
-    DiskStorage(process: self, name: "\(name).launch\(Self.suffix)", isDurable: false)
-  }
-
   package func names() throws(ArchiveError) -> [String] {
     try ask(.list)
     return disk.names.filter { $0.hasSuffix(Self.suffix) && !$0.hasPrefix(".") }
       .map { String($0.dropLast(Self.suffix.count)) }
-  }
-
-  package func removeLeftovers(where isOwn: (String) -> Bool) throws(ArchiveError) {
-    try sweepTemporaries { name in
-      name.hasSuffix(Self.suffix) && isOwn(String(name.dropLast(Self.suffix.count)))
-    }
   }
 
   /// What nobody has locked is left over, as with real ones.
@@ -165,35 +154,6 @@ struct DiskStorage: ArchiveStorage {
   // MARK: Changes
 
   func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
-    try replace({ () throws(ArchiveError) in }, body)
-  }
-
-  func replace(
-    settingAside reason: SetAsideReason, at date: Date,
-    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
-  ) throws(ArchiveError) {
-    let kept = asideName(reason, date)
-    try replace(
-      { () throws(ArchiveError) in
-        do throws(ArchiveError) {
-          try process.make(.link) { (course) throws(ArchiveError) in
-            try disk.link(name, to: kept, course)
-          }
-        } catch {
-          // That a generation cannot be kept is no reason to fail.
-          guard reason.isGeneration else { throw error }
-        }
-      }, body)
-  }
-
-  private func asideName(_ reason: SetAsideReason, _ date: Date) -> String {
-    "\(name).\(reason.rawValue)-\(Int(date.timeIntervalSince1970))-\(disk.nextNumber())"
-  }
-
-  private func replace(
-    _ keep: () throws(ArchiveError) -> Void,
-    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
-  ) throws(ArchiveError) {
     try process.sweepTemporaries { $0 == name }
     if isDurable { try process.ask(.openDirectory) }
     let temporary = ".\(name).\(disk.nextNumber()).tmp"
@@ -209,7 +169,6 @@ struct DiskStorage: ArchiveStorage {
           try disk.synchronize(file, course)
         }
       }
-      try keep()
       try rename(temporary, to: name)
     } catch {
       process.removeTemporary(temporary)
@@ -220,13 +179,13 @@ struct DiskStorage: ArchiveStorage {
 
   func remove() throws(ArchiveError) {
     try process.sweepTemporaries { $0 == name }
-    guard try isStored() else { return try synchronize() }
+    guard try isStored() else { return try synchronizeNames() }
     if isDurable { try process.ask(.openDirectory) }
     try process.make(.unlink) { (course) throws(ArchiveError) in try disk.unlink(name, course) }
     try synchronizeDirectory()
   }
 
-  func synchronize() throws(ArchiveError) {
+  private func synchronizeNames() throws(ArchiveError) {
     if isDurable { try process.ask(.openDirectory) }
     try synchronizeDirectory()
   }
@@ -251,70 +210,6 @@ struct DiskStorage: ArchiveStorage {
     } catch {
       throw ArchiveError(.notDurable, systemError: error.systemError)
     }
-  }
-
-  // MARK: Setting aside
-
-  func setAside() throws(ArchiveError) -> String? { try setAside(.unreadable, at: Date()) }
-
-  func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
-    guard try isStored() else { return nil }
-    let kept = asideName(reason, date)
-    try rename(name, to: kept)
-    return kept
-  }
-
-  private var asideNames: [String] {
-    disk.names.filter { kept in
-      SetAsideReason.allCases.contains { kept.hasPrefix("\(name).\($0.rawValue)-") }
-    }
-  }
-
-  func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
-    try archives().filter { $0.reason?.isGeneration != true }
-  }
-
-  func generations() throws(ArchiveError) -> [SetAsideArchive] {
-    try archives().filter { $0.reason?.isGeneration == true }
-  }
-
-  private func archives() throws(ArchiveError) -> [SetAsideArchive] {
-    try process.ask(.list)
-    return asideNames.map { kept in
-      let parts = kept.dropFirst(name.count + 1).split(separator: "-")
-      return SetAsideArchive(
-        identifier: kept, reason: SetAsideReason(rawValue: String(parts[0])),
-        date: Date(timeIntervalSince1970: TimeInterval(parts[1]) ?? 0),
-        storage: DiskStorage(process: process, name: kept, isDurable: isDurable))
-    }.sorted { ($0.date, number(of: $0)) < ($1.date, number(of: $1)) }
-  }
-
-  private func number(of archive: SetAsideArchive) -> Int {
-    archive.identifier.split(separator: "-").last.flatMap { Int($0) } ?? 0
-  }
-
-  func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
-    if isDurable { try process.ask(.openDirectory) }
-    try rename(archive.identifier, to: name)
-    try synchronizeDirectory()
-  }
-
-  func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError) {
-    guard !archives.isEmpty else { return }
-    let names = archives.map(\.identifier)
-    try process.sweepTemporaries { names.contains($0) }
-    let isDurable = isDurable && archives.contains { $0.reason?.isGeneration != true }
-    if isDurable { try process.ask(.openDirectory) }
-    var failure: ArchiveError?
-    for name in names where disk.file(named: name) != nil {
-      do throws(ArchiveError) {
-        try process.make(.unlink) { (course) throws(ArchiveError) in try disk.unlink(name, course) }
-      } catch {
-        failure = failure ?? error
-      }
-    }
-    if let failure { throw failure }
-    if isDurable { try synchronizeDirectory() }
   }
 
   // MARK: Locks

@@ -111,12 +111,6 @@ package final class FaultyStorage: ArchiveStorage {
       state.durable = nil
     }
   }
-
-  package func setAside() throws(ArchiveError) -> String? {
-    guard bytes != nil else { return nil }
-    try remove()
-    return location
-  }
 }
 
 private final class FaultyLock: ArchiveLock {

@@ -6,18 +6,14 @@ import Synchronization
 /// A store that asks before it does anything; what throws does not happen.
 package struct HookedStore: StateDirectory {
   package enum Call: Hashable, Sendable {
-    case open, lock, replace, append, remove, setAside, putBack, removeSetAside
+    case open, lock, replace, append, remove
     case read, size, truncate, synchronize, list
     /// The new content is there when it throws, but not for good.
     case publish
     /// Something of an archive is read that was opened, for the first time.
     case readFirst
 
-    package var isChange: Bool { Self.changes.contains(self) }
-
-    private static let changes: Set<Call> = [
-      .replace, .append, .remove, .setAside, .putBack, .removeSetAside,
-    ]
+    package var isChange: Bool { isWrite || self == .remove }
 
     /// Whether a state is written, as a whole or what changed of it.
     package var isWrite: Bool { self == .replace || self == .append }
@@ -69,21 +65,8 @@ private struct HookedStorage: ArchiveStorage {
   func isLocked() throws(ArchiveError) -> Bool { try storage.isLocked() }
 
   func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
-    try replace { () throws(ArchiveError) in try storage.replace(body) }
-  }
-
-  func replace(
-    settingAside reason: SetAsideReason, at date: Date,
-    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
-  ) throws(ArchiveError) {
-    try replace { () throws(ArchiveError) in
-      try storage.replace(settingAside: reason, at: date, body)
-    }
-  }
-
-  private func replace(_ replace: () throws(ArchiveError) -> Void) throws(ArchiveError) {
     try before(.replace)
-    try replace()
+    try storage.replace(body)
     do {
       try before(.publish)
     } catch {
@@ -94,39 +77,6 @@ private struct HookedStorage: ArchiveStorage {
   func remove() throws(ArchiveError) {
     try before(.remove)
     try storage.remove()
-  }
-
-  func synchronize() throws(ArchiveError) { try storage.synchronize() }
-
-  func setAside() throws(ArchiveError) -> String? {
-    try before(.setAside)
-    return try storage.setAside()
-  }
-
-  func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
-    try before(.setAside)
-    return try storage.setAside(reason, at: date)
-  }
-
-  func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
-    try before(.list)
-    return try storage.setAsideArchives()
-  }
-
-  func generations() throws(ArchiveError) -> [SetAsideArchive] {
-    try before(.list)
-    return try storage.generations()
-  }
-
-  func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
-    try before(.putBack)
-    try storage.putBack(archive)
-  }
-
-  func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError) {
-    // Many callers have none to remove.
-    if !archives.isEmpty { try before(.removeSetAside) }
-    try storage.removeSetAside(archives)
   }
 }
 

@@ -58,12 +58,7 @@ package final class Launch {
 
   /// Takes away what is stored, and what was kept of it.
   package func removeState() throws {
-    for generation in try store.memory(named: "main").generations() {
-      try generation.storage.remove()
-    }
-    for name in try store.names() where name.hasPrefix("main.history") {
-      store.memory(named: name).bytes = nil
-    }
+    try removeSetAside()
     storedBytes = nil
   }
 

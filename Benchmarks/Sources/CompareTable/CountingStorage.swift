@@ -1,5 +1,4 @@
 internal import ArchiveCodec
-internal import Foundation
 internal import Synchronization
 
 /// A storage that counts how often what was appended is put on stable storage.
@@ -44,22 +43,6 @@ final class CountingStorage: ArchiveStorage {
 
   func remove() throws(ArchiveError) {
     try storage.remove()
-  }
-
-  func setAside() throws(ArchiveError) -> String? {
-    try storage.setAside()
-  }
-
-  func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
-    try storage.setAside(reason, at: date)
-  }
-
-  func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
-    try storage.setAsideArchives()
-  }
-
-  func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
-    try storage.putBack(archive)
   }
 }
 

@@ -7,12 +7,6 @@
 ///
 /// The names and the map are those of a symbols frame and of a record.
 package enum SealedRecord {
-  /// How many bytes tell a sealed record from an archive.
-  package static let beginningByteCount = SealedBytes.magic.count
-
-  /// How many random bytes each seal takes.
-  package static let randomByteCount = SealedBytes.nonceByteCount
-
   /// Whether bytes begin as a sealed record does.
   package static func isBeginning(_ bytes: [UInt8]) -> Bool {
     bytes.starts(with: SealedBytes.magic)

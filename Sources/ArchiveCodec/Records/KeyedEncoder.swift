@@ -99,16 +99,6 @@ public final class KeyedEncoder {
     endContainer(container)
   }
 
-  /// Removes the value of a key of the record or container that is open, if there is one.
-  ///
-  /// - Complexity: O(*n*) in the bytes of the record or container.
-  package func remove(_ key: String) {
-    guard isOpen else { return }
-    var map = map
-    map.remove(ByteName(key), in: writer)
-    self.map = map
-  }
-
   /// How many bytes were written so far, for this record and the records before it.
   package var byteCount: Int { writer.output.count }
 
@@ -118,14 +108,17 @@ public final class KeyedEncoder {
   /// - Throws: The errors of `body`; ``ArchiveError`` with `limitExceeded` if a value
   ///   of the attempt is too large, with the keys from here on in its path.
   public func attempt(_ body: () throws -> Void) throws {
-    let attempt = beginAttempt()
+    let (before, failureBefore) = (mark, writer.failure)
+    writer.failure = nil
     do {
       try body()
+      if let failure = writer.failure { throw named(failure).error }
     } catch {
-      undoAttempt(attempt)
+      goBack(to: before)
+      writer.failure = failureBefore
       throw error
     }
-    try endAttempt(attempt)
+    writer.failure = failureBefore
   }
 
   func undoing<Failure: Error>(
@@ -210,11 +203,11 @@ public final class KeyedEncoder {
 }
 
 /// A closure costs a context for each container, so code that writes many containers
-/// begins and ends them (benchmark: save a tree of nodes). The container or attempt
-/// that was begun last is ended or undone first.
+/// begins and ends them (benchmark: save a tree of nodes). The container that was begun
+/// last is ended or undone first.
 extension KeyedEncoder {
   /// A place in the record to which the encoder can go back.
-  package struct Mark {
+  fileprivate struct Mark {
     fileprivate let map: OpenMap
     fileprivate let writer: ValueWriter.Mark
     /// The first failure stays, so only a failure after the mark is taken back.
@@ -236,7 +229,7 @@ extension KeyedEncoder {
     fileprivate let before: Mark
     fileprivate let outer: OpenMap
     /// False if nothing can be written; the failure was noted before.
-    package let isWritten: Bool
+    fileprivate let isWritten: Bool
   }
 
   /// Begins a container; values that are encoded until its end go there.
@@ -258,56 +251,10 @@ extension KeyedEncoder {
     map = container.outer
   }
 
-  /// The fingerprint of the container that was ended last, with its key.
-  package func fingerprint(of container: Container) -> RecordFingerprint {
-    writer.output.withBytes { bytes in
-      RecordFingerprint(bytes.extracting(container.before.writer.byteCount..<bytes.count))
-    }
-  }
-
-  /// The size of the container that was ended last, with its key, in bytes.
-  package func byteCount(of container: Container) -> Int {
-    writer.output.count - container.before.writer.byteCount
-  }
-
   /// Removes a container with its values and its key.
   package func undoContainer(_ container: Container) {
     guard container.isWritten else { return }
     goBack(to: container.before)
-  }
-
-  /// A part of a record that may be taken back.
-  package struct Attempt {
-    fileprivate let before: Mark
-    fileprivate let failureBefore: ValueWriter.Failure?
-  }
-
-  /// Begins an attempt: the values that are encoded until its end stay or go together.
-  package func beginAttempt() -> Attempt {
-    let attempt = Attempt(before: mark, failureBefore: writer.hasFailed ? writer.failure : nil)
-    if writer.hasFailed { writer.failure = nil }
-    return attempt
-  }
-
-  /// Ends an attempt.
-  ///
-  /// - Throws: ``ArchiveError`` with `limitExceeded` if a value since the beginning of
-  ///   the attempt is too large, with the keys from there on in its path; nothing of
-  ///   the attempt remains then.
-  package func endAttempt(_ attempt: Attempt) throws(ArchiveError) {
-    guard writer.hasFailed, let failure = writer.failure else {
-      if let failureBefore = attempt.failureBefore { writer.failure = failureBefore }
-      return
-    }
-    let error = named(failure).error
-    undoAttempt(attempt)
-    throw error
-  }
-
-  /// Removes all values that were encoded since the beginning of an attempt.
-  package func undoAttempt(_ attempt: Attempt) {
-    goBack(to: attempt.before)
-    writer.failure = attempt.failureBefore
   }
 }
 

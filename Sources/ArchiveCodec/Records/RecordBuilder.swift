@@ -51,11 +51,6 @@ public final class RecordBuilder {
     for key in keys { _ = writer.symbols.intern(key) }
   }
 
-  /// Makes an empty builder that gives the names of this builder the same numbers.
-  package func emptied() -> RecordBuilder {
-    RecordBuilder(limits: limits, continuing: writer.symbols.table)
-  }
-
   /// Creates a builder for records that use the names of an archive.
   init(limits: ArchiveLimits, continuing known: SymbolTable?) {
     self.limits = limits
@@ -240,21 +235,6 @@ extension RecordBuilder {
     return (fingerprint, true)
   }
 
-  /// Takes the open record out, as one that is only in memory; in the builder nothing of it
-  /// remains but its names.
-  ///
-  /// - Throws: As ``end()``.
-  package func takeOpen() throws -> KeyedDecoder {
-    let byteCount = try close(lent ?? encoder)
-    let map = writer.output.withBytes { bytes in
-      let map = bytes.extracting(bytes.count - byteCount + MemoryLayout<UInt64>.size..<bytes.count)
-      return map.indices.map { map[$0] }
-    }
-    let symbols = writer.symbols.table
-    abandon()
-    return try KeyedDecoder(validating: map, from: 0, symbols: symbols, limits: limits)
-  }
-
   /// Writes the frame of the record; returns the size of the payload in bytes.
   private func close(_ encoder: KeyedEncoder) throws -> Int {
     precondition(isAppending, "no record is open")
@@ -281,33 +261,6 @@ extension RecordBuilder {
     writer.goBack(to: start)
     if writer.hasFailed { writer.failure = nil }
     isAppending = false
-  }
-}
-
-/// Marks, for a caller who may find out later that records have to be built in another way.
-extension RecordBuilder {
-  /// The state of the builder at one moment.
-  package struct Mark {
-    fileprivate let frames: ByteBlocks
-    fileprivate let frameStart: Int
-    fileprivate let index: RecordIndex
-  }
-
-  /// The mark after the last record, while none is open.
-  ///
-  /// - Throws: As ``finish()``.
-  package func mark() throws(ArchiveError) -> Mark {
-    precondition(!isAppending, "a record is open")
-    takeBlock(leaving: Self.firstCapacity)
-    return Mark(frames: frames, frameStart: frameStart, index: try index.finish())
-  }
-
-  /// Abandons all records since a mark; their keys stay.
-  package func goBack(to mark: Mark) {
-    precondition(!isAppending, "a record is open")
-    writer.output.truncate(to: 0)
-    (frames, frameStart) = (mark.frames, mark.frameStart)
-    index.replace(by: mark.index)
   }
 }
 

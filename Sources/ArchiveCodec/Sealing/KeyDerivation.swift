@@ -23,8 +23,6 @@ enum KeyDerivation: String, Sendable {
   case noteTag = "RKA1 note tag"
   // A label for a record that is sealed alone.
   case sealedRecord = "RKA1 sealed rec"
-  // A label for the checksum of a record that is written in place.
-  case record = "RKA1 record"
 
   static let saltByteCount = 16
   static let keyByteCount = 32
@@ -68,15 +66,5 @@ enum KeyDerivation: String, Sendable {
   /// Hashes without a key.
   func hash(_ input: Span<UInt8>) -> [UInt8] {
     unsafe derivePublic(count: 32, key: nil, input: input)
-  }
-}
-
-/// Tells a record that was written whole from a part of one.
-package enum RecordChecksum {
-  package static let byteCount = 16
-
-  /// The checksum of bytes; no secret is needed to make it.
-  package static func of(_ bytes: [UInt8]) -> [UInt8] {
-    Array(KeyDerivation.record.hash(bytes.span)[..<byteCount])
   }
 }

@@ -75,11 +75,6 @@ public struct KeyFile: Hashable, Sendable {
     }
   }
 
-  /// Whether something is in the place of the file.
-  package var isThere: Bool {
-    do throws(ArchiveError) { return try Directory.status(of: path) != nil } catch { return false }
-  }
-
   /// The stamp of the file, nil if there is none; reading the file costs many times more.
   ///
   /// - Throws: ``ArchiveError`` with `permissionDenied` or `inputOutput`.

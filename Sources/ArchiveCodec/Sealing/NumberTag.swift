@@ -21,13 +21,7 @@ package struct NumberTag: Hashable, Sendable {
     key = random.bytes(count: Self.keyByteCount)
   }
 
-  /// The tag of a number.
-  package func tag(of number: UInt32) -> UInt32 {
-    let bytes = InlineArray<4, UInt8> { UInt8(truncatingIfNeeded: number >> (8 * UInt32($0))) }
-    return tag(of: bytes.span)
-  }
-
-  /// The tag of a text, to tell it from a few others; see ``tag(of:)-(UInt32)``.
+  /// The tag of a text.
   package func tag(of text: String) -> UInt32 { tag(of: text.utf8.span) }
 
   private func tag(of input: Span<UInt8>) -> UInt32 {

@@ -1,5 +1,4 @@
 internal import CSodium
-internal import Synchronization
 
 /// Starts libsodium once, before any other function of it is called.
 enum Sodium {
@@ -25,39 +24,10 @@ package struct RandomSource: Sendable {
     unsafe randombytes_buf(bytes, count)
   }
 
-  /// A source that takes its first bytes from this one at once: each call of the system costs as much
-  /// as some hundred bytes.
-  package func drawing(_ count: Int) -> RandomSource {
-    let rest = DrawnBytes(bytes(count: count))
-    return unsafe RandomSource { [fill] bytes, count in
-      let drawn = rest.take(count)
-      unsafe UnsafeMutableRawBufferPointer(start: bytes, count: count).copyBytes(from: drawn)
-      guard drawn.count < count else { return }
-      unsafe fill(bytes + drawn.count, count - drawn.count)
-    }
-  }
-
   package func bytes(count: Int) -> [UInt8] {
     var bytes = [UInt8](zeros: count)
     unsafe fill(&bytes, count)
     return bytes
-  }
-}
-
-/// Random bytes that were drawn, each of which is taken once.
-private final class DrawnBytes: Sendable {
-  private let rest: Mutex<ArraySlice<UInt8>>
-
-  init(_ bytes: [UInt8]) {
-    rest = Mutex(bytes[...])
-  }
-
-  /// Takes as many bytes, or all that are left if they are fewer.
-  func take(_ count: Int) -> ArraySlice<UInt8> {
-    rest.withLock { rest in
-      defer { rest = rest.dropFirst(count) }
-      return rest.prefix(count)
-    }
   }
 }
 

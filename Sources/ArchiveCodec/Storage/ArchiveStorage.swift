@@ -1,5 +1,3 @@
-public import RestorationFoundation
-
 /// A place that holds one archive: a file, memory, or a faulty one in a test.
 ///
 /// A writer calls its storage under a lock of its own, so a storage must not
@@ -56,90 +54,6 @@ public protocol ArchiveStorage: Sendable {
   /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`;
   ///   `notDurable` if the archive is gone, but a power cut may bring it back.
   func remove() throws(ArchiveError)
-
-  /// Puts the removal, the new name or the replacement of an archive on stable storage.
-  ///
-  /// A process that was killed may have changed names and not waited for the disk: an
-  /// archive that it has removed is gone, and a power cut would bring it back.
-  /// ``remove()`` does this, too. By default the method does nothing, as fits a storage
-  /// that waits for no disk.
-  ///
-  /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`, `notDurable`.
-  func synchronize() throws(ArchiveError)
-
-  /// Moves the stored archive out of the way and keeps it.
-  ///
-  /// Use the method for an archive that could not be opened, so that the next one does
-  /// not destroy it. If there is no archive, that is not an error.
-  ///
-  /// - Returns: Where the archive is now, for a person to read; nil if there was none.
-  /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`.
-  func setAside() throws(ArchiveError) -> String?
-
-  /// Moves the stored archive out of the way, and notes why and when.
-  ///
-  /// By default the method does what ``setAside()`` does.
-  ///
-  /// - Parameters:
-  ///   - reason: The reason for setting the archive aside.
-  ///   - date: The time, by the clock of the caller.
-  /// - Returns: Where the archive is now, for a person to read; nil if nothing was
-  ///   stored.
-  /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`.
-  func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String?
-
-  /// The archives that were set aside here and are still there, the oldest
-  /// first; the ``generations()`` are not among them.
-  ///
-  /// - Returns: All archives; none if the storage cannot tell, as by default.
-  /// - Throws: ``ArchiveError``: `permissionDenied`, `inputOutput`.
-  func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive]
-
-  /// Replaces the stored archive, and sets the old one aside.
-  ///
-  /// The old archive is set aside at the last moment, just before the new one replaces it. So
-  /// it has everything that was appended until then, and whenever the process ends, one of
-  /// the two is in its place. If a generation cannot be kept, see
-  /// ``SetAsideReason/isGeneration``, the call still succeeds. By default no generation is
-  /// kept, and for another reason the old archive is set aside before the new one is written.
-  ///
-  /// - Parameters:
-  ///   - reason: The reason for setting the old archive aside.
-  ///   - date: The time, by the clock of the caller.
-  ///   - body: Writes the bytes in order.
-  /// - Throws: As ``replace(_:)``.
-  func replace(
-    settingAside reason: SetAsideReason, at date: Date,
-    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
-  ) throws(ArchiveError)
-
-  /// The older generations that are kept here, the oldest first.
-  ///
-  /// - Returns: All generations; none if the storage keeps none, as by default.
-  /// - Throws: ``ArchiveError``: `permissionDenied`, `inputOutput`.
-  func generations() throws(ArchiveError) -> [SetAsideArchive]
-
-  /// Makes an archive that was set aside the stored one again.
-  ///
-  /// The archive replaces the stored one, so set that one aside before. Whenever the
-  /// process ends, the archive is in its place, or still set aside, or both. By default
-  /// its bytes are copied, and then it is removed from where it was set aside.
-  ///
-  /// - Parameter archive: One of ``setAsideArchives()`` or ``generations()``.
-  /// - Throws: ``ArchiveError`` as ``replace(_:)`` does.
-  func putBack(_ archive: SetAsideArchive) throws(ArchiveError)
-
-  /// Removes archives that were set aside, or generations.
-  ///
-  /// An archive that is gone already is not an error. If one cannot be removed, it
-  /// stays in its list, and the others are removed all the same. By default each is
-  /// removed by its own storage.
-  ///
-  /// - Parameter archives: Some of ``setAsideArchives()`` and ``generations()``.
-  /// - Throws: ``ArchiveError`` of the first archive that is still there:
-  ///   `permissionDenied`, `notAFile`, `inputOutput`; `notDurable` if all are gone, but
-  ///   a power cut may bring some back.
-  func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError)
 }
 
 /// The stored bytes of an archive, open for reading.
@@ -214,4 +128,16 @@ public protocol ArchiveSink: AnyObject {
 extension ArchiveSink {
   /// Makes no room in advance; each write makes its own.
   public func reserve(byteCount: Int) {}
+
+  /// Writes a part of a file in pieces, so that the file need not fit into memory.
+  package func write(_ range: Range<Int>, of file: any ArchiveFile) throws(ArchiveError) {
+    var offset = range.lowerBound
+    while offset < range.upperBound {
+      let count = min(copiedAtOnce, range.upperBound - offset)
+      try write(try file.read(at: offset, count: count))
+      offset += count
+    }
+  }
 }
+
+private let copiedAtOnce = 1 << 16

@@ -25,34 +25,19 @@ public struct FileStorage: ArchiveStorage {
   ///     the new one, a part of it, or none. A crash of the process does no harm in
   ///     either case.
   public init(path: String, isDurable: Bool = true) {
-    self.init(path: path, isDurable: isDurable, linking: { unsafe link($0, $1) })
-  }
-
-  /// Creates a storage whose owner removes what killed processes have left; see
-  /// ``Directory/sweepTemporaries(where:)``.
-  package init(sweptPath path: String) {
-    self.init(path: path, isSwept: true)
+    self.init(path: path, isDurable: isDurable, synchronizingDirectory: { fsync($0) })
   }
 
   package init(
-    path: String, isDurable: Bool = true, isSwept: Bool = false,
-    synchronizingDirectory synchronize: @escaping Directory.Synchronize = { fsync($0) },
-    linking: @escaping Linking = { unsafe link($0, $1) }
+    path: String, isDurable: Bool = true,
+    synchronizingDirectory synchronize: @escaping Directory.Synchronize
   ) {
     self.path = path
     self.isDurable = isDurable
-    self.isSwept = isSwept
-    self.linking = linking
     directory = Directory(parentOf: path, synchronize: synchronize)
   }
 
-  /// The system's call that gives a file a second name; a test gives one that fails.
-  package typealias Linking = @Sendable (_ path: String, _ name: String) -> CInt
-
   let directory: Directory
-  let linking: Linking
-  /// Whether the owner of the directory removes what killed processes have left there.
-  private let isSwept: Bool
 
   var name: String { Directory.name(of: path) }
 
@@ -108,30 +93,23 @@ public struct FileStorage: ArchiveStorage {
   public func replace(
     _ body: (any ArchiveSink) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
-    try replace(body) { temporary, final in unsafe rename(temporary, final) }
-  }
-
-  func replace(
-    _ body: (any ArchiveSink) throws(ArchiveError) -> Void,
-    publish: (_ temporary: String, _ final: String) -> CInt
-  ) throws(ArchiveError) {
     try located { () throws(ArchiveError) in
       _ = try isStored()
       try directory.place(
-        name, durably: isDurable, sweeping: !isSwept,
+        name, durably: isDurable,
         { file throws(ArchiveError) in
           let sink = FileSink(file.descriptor)
           defer { sink.close() }
           try SystemCall.withoutFileSizeSignal { () throws(ArchiveError) in try body(sink) }
-        }, publish: publish)
+        }, publish: { unsafe rename($0, $1) })
     }
   }
 
   /// Removes the file, and the temporary files that killed writers have left.
   public func remove() throws(ArchiveError) {
     try located { () throws(ArchiveError) in
-      if !isSwept { try directory.sweepTemporaries { $0 == name } }
-      guard try isStored() else { return try synchronize() }
+      try directory.sweepTemporaries(of: name)
+      guard try isStored() else { return try synchronizeNames() }
       let handle = isDurable ? try directory.open() : nil
       try SystemCall.check { unsafe unlink(path) }
       try handle?.synchronize()
@@ -139,7 +117,7 @@ public struct FileStorage: ArchiveStorage {
   }
 
   /// Puts the names in the directory on stable storage, if there is a directory.
-  public func synchronize() throws(ArchiveError) {
+  private func synchronizeNames() throws(ArchiveError) {
     try located { () throws(ArchiveError) in
       guard isDurable, try directory.isThere() else { return }
       try directory.open().synchronize()

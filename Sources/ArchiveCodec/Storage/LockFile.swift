@@ -8,7 +8,7 @@ internal import Synchronization
 /// in a launch. An older version of this library, which knows no record, cuts it off, too.
 package enum LockFile {
   /// The room for the text of the holder, which is padded with spaces.
-  package static let recordOffset = 128
+  static let recordOffset = 128
   /// The size of a file with a record: one block of most file systems.
   package static let byteCount = 4096
   static let padding = UInt8(ascii: " ")
@@ -28,20 +28,9 @@ package enum LockFile {
   }
 
   /// The name of the archive that a file of this name locks; nil if it is no file of a lock.
-  package static func archive(lockedBy name: String) -> String? {
+  static func archive(lockedBy name: String) -> String? {
     guard name.hasPrefix("."), name.hasSuffix(".lock") else { return nil }
     return String(name.dropFirst().dropLast(".lock".count))
-  }
-
-  /// Removes the file, unless somebody has the lock.
-  package static func remove(_ path: String) throws(ArchiveError) {
-    guard let file = try OpenFile.existing(path, O_RDWR), FileLock.attempt(file) == .locked else {
-      return
-    }
-    // The file may have been replaced before it was locked.
-    if try FileLock.names(path, FileIdentity(try file.status())) { _ = unsafe unlink(path) }
-    // The lock is held until the name is gone.
-    _ = consume file
   }
 }
 
@@ -67,23 +56,11 @@ package final class OpenLockFile: Sendable {
   package static func of(_ lock: any ArchiveLock) -> OpenLockFile? { (lock as? FileLock)?.file }
 
   private let file: OpenFile
-  private let isWritable: Bool
-  /// A file with a second name may be one of the user's own, so nothing is written to it; the next lock
-  /// replaces it.
-  private let hasOtherNames: Bool
-  /// Whether this is the open file that has the lock, so that whoever keeps it keeps the lock.
-  package let isOfLock: Bool
-  /// Whether this process has the lock of the file.
-  package let isLockedHere: Bool
   private let byteCount: Atomic<Int>
-  /// Asked once, since a launch writes some bytes again and again.
-  private let limit = Mutex<Bool?>(nil)
 
   /// Takes the open file that has the lock.
   init(locked file: consuming OpenFile, byteCount: Int) {
     self.file = file
-    (isWritable, hasOtherNames) = (true, false)
-    (isOfLock, isLockedHere) = (true, true)
     self.byteCount = Atomic(byteCount)
   }
 
@@ -102,41 +79,11 @@ package final class OpenLockFile: Sendable {
     if nowhere >= 0 { _ = close(nowhere) }
   }
 
-  /// The file at a path, if this process has it open and locked.
-  package static func locked(_ path: String) -> OpenLockFile? {
-    locked.withLock { $0[path]?.file }
-  }
-
-  /// Opens the file for reading and, if that is possible, for writing; nil if there is none.
+  /// Opens the file for reading; nil if there is none.
   package init?(_ path: String) throws(ArchiveError) {
-    var status = stat()
-    var isWritable = true
-    var file: OpenFile?
-    do throws(ArchiveError) {
-      file = try OpenFile.existing(path, O_RDWR) { status = $0 }
-    } catch {
-      guard error.code == .permissionDenied else { throw error }
-      isWritable = false
-      file = try OpenFile.existing(path) { status = $0 }
-    }
-    guard let file else { return nil }
+    guard let file = try OpenFile.existing(path) else { return nil }
+    byteCount = Atomic(Int(try file.status().st_size))
     self.file = file
-    self.isWritable = isWritable
-    hasOtherNames = status.st_nlink > 1
-    isOfLock = false
-    isLockedHere = Self.isLockedHere(FileIdentity(status))
-    byteCount = Atomic(Int(status.st_size))
-  }
-
-  /// Makes the file.
-  package init(making path: String) throws(ArchiveError) {
-    file = try OpenFile(path, O_RDWR | O_CREAT, mode: 0o600)
-    (isWritable, isOfLock) = (true, false)
-    let status = try file.status()
-    hasOtherNames = status.st_nlink > 1
-    try file.openToOwnerAlone(status)
-    isLockedHere = Self.isLockedHere(FileIdentity(status))
-    byteCount = Atomic(Int(status.st_size))
   }
 
   /// Writes who has the lock.
@@ -162,7 +109,7 @@ package final class OpenLockFile: Sendable {
   }
 
   /// Adds a record that begins with these bytes.
-  package func makeRecord(_ bytes: [UInt8]) throws(ArchiveError) {
+  private func makeRecord(_ bytes: [UInt8]) throws(ArchiveError) {
     if byteCount.load(ordering: .relaxed) > LockFile.byteCount { try cutRecord() }
     let holder = try file.bytes(at: 0, count: LockFile.recordOffset)
     let padding = [UInt8](repeating: LockFile.padding, count: LockFile.recordOffset - holder.count)
@@ -188,30 +135,13 @@ package final class OpenLockFile: Sendable {
   /// Cuts the record off.
   package func cutRecord() throws(ArchiveError) {
     guard byteCount.load(ordering: .relaxed) > LockFile.recordOffset else { return }
-    try checkIsWritable()
     try SystemCall.check { ftruncate(file.descriptor, off_t(LockFile.recordOffset)) }
     byteCount.store(LockFile.recordOffset, ordering: .relaxed)
   }
 
-  private func checkIsWritable() throws(ArchiveError) {
-    guard !hasOtherNames else { throw ArchiveError(.notAFile) }
-    guard isWritable else { throw ArchiveError(.permissionDenied) }
-  }
-
   package func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
-    try checkIsWritable()
-    let hasFileSizeLimit = limit.withLock { known in
-      let hasLimit = known ?? SystemCall.hasFileSizeLimit
-      known = hasLimit
-      return hasLimit
-    }
     try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(ArchiveError) in
-      let bytes = UnsafeRawBufferPointer(buffer)
-      if hasFileSizeLimit {
-        try unsafe file.write(bytes, at: offset)
-      } else {
-        try unsafe file.writeUnlimited(bytes, at: offset)
-      }
+      try unsafe file.write(UnsafeRawBufferPointer(buffer), at: offset)
     }
   }
 }

@@ -1,22 +1,10 @@
 internal import Synchronization
 
-public import RestorationFoundation
-
 /// An archive in memory, for tests and previews.
 public final class MemoryStorage: ArchiveStorage {
   private struct Contents {
     var stored: StoredBytes?
-    var setAside: [SetAside] = []
-    var setAsideCount = 0
-    var generationCount = 0
     var isLocked = false
-  }
-
-  private struct SetAside {
-    let identifier: String
-    let reason: SetAsideReason
-    let date: Date
-    let storage: MemoryStorage
   }
 
   private let contents: Mutex<Contents>
@@ -24,33 +12,18 @@ public final class MemoryStorage: ArchiveStorage {
   /// Creates a storage that holds the bytes, or nothing.
   ///
   /// - Parameter bytes: The bytes of an archive, or nil.
-  public convenience init(_ bytes: [UInt8]? = nil) {
-    self.init(bytes.map(StoredBytes.init), location: "memory")
+  public init(_ bytes: [UInt8]? = nil) {
+    contents = Mutex(Contents(stored: bytes.map(StoredBytes.init)))
   }
 
-  private init(_ stored: StoredBytes?, location: String) {
-    contents = Mutex(Contents(stored: stored))
-    self.location = location
-  }
-
-  /// The word `memory`; for an archive that was set aside, a number follows.
-  public let location: String
+  /// The word `memory`.
+  public var location: String { "memory" }
 
   /// The stored bytes, nil if there are none; setting them is like putting
   /// another file in place.
   public var bytes: [UInt8]? {
     get { stored?.bytes }
     set { contents.withLock { $0.stored = newValue.map(StoredBytes.init) } }
-  }
-
-  /// The bytes that were set aside and are still there, the oldest first,
-  /// without older generations.
-  public var setAsideBytes: [[UInt8]] {
-    aside { !$0.isGeneration }.compactMap(\.storage.bytes)
-  }
-
-  private func aside(where isIncluded: (SetAsideReason) -> Bool) -> [SetAside] {
-    contents.withLock { contents in contents.setAside.filter { isIncluded($0.reason) } }
   }
 
   fileprivate var stored: StoredBytes? { contents.withLock { $0.stored } }
@@ -96,66 +69,6 @@ public final class MemoryStorage: ArchiveStorage {
   /// Removes the bytes.
   public func remove() throws(ArchiveError) {
     bytes = nil
-  }
-
-  /// Moves the bytes to ``setAsideBytes``, with the reason `unreadable`.
-  public func setAside() throws(ArchiveError) -> String? {
-    try setAside(.unreadable, at: Date())
-  }
-
-  /// Moves the bytes to ``setAsideBytes``, or to the ``generations()``.
-  public func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
-    contents.withLock { setAside(reason, at: date, &$0) }
-  }
-
-  @discardableResult
-  private func setAside(
-    _ reason: SetAsideReason, at date: Date, _ contents: inout Contents
-  ) -> String? {
-    guard let stored = contents.stored.take() else { return nil }
-    let identifier: String
-    if reason.isGeneration {
-      contents.generationCount += 1
-      identifier = "generation \(contents.generationCount)"
-    } else {
-      contents.setAsideCount += 1
-      identifier = "\(contents.setAsideCount)"
-    }
-    contents.setAside.removeAll { $0.storage.bytes == nil }
-    let storage = MemoryStorage(stored, location: "\(location) \(identifier)")
-    contents.setAside.append(
-      SetAside(identifier: identifier, reason: reason, date: date, storage: storage))
-    return storage.location
-  }
-
-  /// The archives that were set aside and are still there.
-  public func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
-    archives { !$0.isGeneration }
-  }
-
-  /// Replaces the bytes, and keeps the old ones beside them.
-  public func replace(
-    settingAside reason: SetAsideReason, at date: Date,
-    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
-  ) throws(ArchiveError) {
-    let sink = MemorySink()
-    try body(sink)
-    contents.withLock { contents in
-      setAside(reason, at: date, &contents)
-      contents.stored = StoredBytes(sink.bytes)
-    }
-  }
-
-  /// The older generations that are still there.
-  public func generations() throws(ArchiveError) -> [SetAsideArchive] {
-    archives(where: \.isGeneration)
-  }
-
-  private func archives(where isIncluded: (SetAsideReason) -> Bool) -> [SetAsideArchive] {
-    aside(where: isIncluded).filter { $0.storage.bytes != nil }.map {
-      SetAsideArchive(
-        identifier: $0.identifier, reason: $0.reason, date: $0.date, storage: $0.storage)
-    }
   }
 }
 

@@ -48,31 +48,9 @@ package enum SystemCall {
     return try body()
   }
 
-  /// The path that a symbolic link names; nil if there is none, or if it is no UTF-8.
-  package static func target(ofLink path: String) -> String? {
-    var target = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
-    let count = unsafe readlink(path, &target, target.count - 1)
-    guard count > 0 else { return nil }
-    return String(validating: target[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
-
-  /// Puts a symbolic link in its place, or in that of another link, in one step.
-  package static func replaceLink(at path: String, by target: String) throws(ArchiveError) {
-    let directory = Directory(parentOf: path)
-    let temporary = directory.child(
-      ".\(Directory.name(of: path)).\(String(UInt64.random(in: .min ... .max), radix: 36))")
-    try check { unsafe symlink(target, temporary) }
-    do throws(ArchiveError) {
-      try check { unsafe rename(temporary, path) }
-    } catch {
-      _ = unsafe unlink(temporary)
-      throw error
-    }
-  }
-
   /// Most processes have no limit: asking is one call, and holding off the signal four
   /// (benchmark: append 1 changed record).
-  package static var hasFileSizeLimit: Bool {
+  private static var hasFileSizeLimit: Bool {
     #if canImport(Glibc)
     let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
     #else

@@ -79,13 +79,6 @@ struct OpenMap {
     return nil
   }
 
-  /// Removes the entries of a key.
-  ///
-  /// - Complexity: O(*n*) in the bytes of the map.
-  mutating func remove(_ key: ByteName, in writer: ValueWriter) {
-    count -= writer.output.removeEntries(of: key, from: start, names: writer.symbols.names)
-  }
-
   /// Puts the entries in order, keeps the last of equal keys, and writes the
   /// header in front of them.
   func close(in writer: ValueWriter) {
@@ -138,27 +131,6 @@ extension ByteBuffer {
       count += 1
     }
     return count
-  }
-}
-
-extension ByteBuffer {
-  /// Removes entries of a map; returns the number of removed ones.
-  fileprivate func removeEntries(of removed: ByteName, from start: Int, names: [String]) -> Int {
-    var reader = ByteReader(bytes(from: start))
-    var removedCount = 0
-    var entryStart = 0
-    while let key = reader.readWrittenEntry() {
-      let entry = entryStart..<reader.offset
-      entryStart = reader.offset
-      if ByteName(reader.name(of: key, names)) == removed {
-        // Entries before the first removed one stay where they are.
-        if removedCount == 0 { truncate(to: start + entry.lowerBound) }
-        removedCount += 1
-      } else if removedCount > 0 {
-        write(reader.bytes[entry])
-      }
-    }
-    return removedCount
   }
 }
 

@@ -1,8 +1,6 @@
 internal import ArchiveCodec
 public import RestorationKit
 
-internal import RestorationFoundation
-
 private typealias DirectoryCheck = ConformanceCheck<any StateDirectory>
 
 /// The promises of ``/RestorationKit/StateDirectory``, as checks for one of your own.
@@ -10,7 +8,7 @@ public enum StateDirectoryConformance: Sendable {
   /// The promises of every directory, and those of its storages, as checks whose names
   /// begin with `storage.`.
   public static let checks: [ConformanceCheck<any StateDirectory>] =
-    places + besides
+    places
     + StorageConformance.checks.map { check in
       check.pulledBack("storage.\(check.name)") { $0.storage(named: stateName) }
     }
@@ -19,13 +17,6 @@ public enum StateDirectoryConformance: Sendable {
   ///
   /// Do not run these checks on a directory that leaves `names()` to its default.
   public static let namingChecks: [ConformanceCheck<any StateDirectory>] = naming
-
-  /// The promises of a directory whose storages list what they set aside and keep
-  /// generations.
-  public static let keepingChecks: [ConformanceCheck<any StateDirectory>] =
-    StorageConformance.keepingChecks.map { check in
-      check.pulledBack("storage.\(check.name)") { $0.storage(named: stateName) }
-    }
 
   private static let stateName = "main"
 
@@ -72,8 +63,6 @@ public enum StateDirectoryConformance: Sendable {
     },
   ]
 
-  private static let besides: [ConformanceCheck<any StateDirectory>] = []
-
   private static let naming = [
     DirectoryCheck("namesAreWhatIsStored", "The names are those of what is stored.") {
       let directory = try $0()
@@ -85,8 +74,6 @@ public enum StateDirectoryConformance: Sendable {
       try expectNames(names, try $0(), "In the next launch")
       for name in names.dropFirst() { try directory.storage(named: name).remove() }
       try expectNames([names[0]], directory, "With all but one removed")
-      _ = try directory.storage(named: names[0]).setAside(.unread, at: .check(0))
-      try expectNames([], directory, "With that one set aside")
     }
   ]
 

@@ -59,14 +59,13 @@ extension StorageConformance {
     },
     StorageCheck(
       "anotherArchiveIsNoticed",
-      "storedByteCount() is nil after the archive was replaced, removed or set aside."
+      "storedByteCount() is nil after the archive was replaced or removed."
     ) {
       let storage = try $0()
       let other = try $0()
       let changes: [(String, () throws -> Void)] = [
         ("replaced by the same bytes", { try other.replace(by: .sample(1)) }),
         ("removed", { try other.remove() }),
-        ("set aside", { _ = try other.setAside() }),
       ]
       for (what, change) in changes {
         try storage.replace(by: .sample(1))
@@ -167,21 +166,6 @@ extension StorageConformance {
       try storage.remove()
       try storage.replace(by: .sample(2))
       try expectBytes(.sample(2), in: try $0(), "Stored again")
-    },
-    StorageCheck(
-      "setAsideMovesAway", "Setting aside moves what is stored, and says where it is now."
-    ) {
-      let storage = try $0()
-      for number in 0...1 {
-        let setAside = {
-          number == 0 ? try storage.setAside() : try storage.setAside(.unread, at: .check(0))
-        }
-        try expect(try setAside() == nil, "With nothing stored it gave a place.")
-        try storage.replace(by: .sample(1))
-        let place = try require(try setAside(), "It gave no place.")
-        try expect(!place.isEmpty, "The place was empty.")
-        try expectBytes(nil, in: storage, "Afterwards")
-      }
-    },
+    }
   ]
 }

@@ -85,17 +85,12 @@ extension StorageConformance {
       "nothingIsSeenBeforeTheEnd", "Until the body has returned, the old archive is there."
     ) {
       let storage = try $0()
-      for (stored, isKept) in [(nil, false), ([UInt8].sample(1), false), (.sample(1), true)] {
+      for stored in [nil, [UInt8].sample(1)] {
         if let stored { try storage.replace(by: stored) }
         var found: [UInt8]?
-        let body = { (sink: any ArchiveSink) throws(ArchiveError) in
+        try storage.replace { sink throws(ArchiveError) in
           try sink.write(.sample(2, count: 5000))
           found = try storage.storedBytes()
-        }
-        if isKept {
-          try storage.replace(settingAside: .previous, at: .check(0), body)
-        } else {
-          try storage.replace(body)
         }
         try expect(
           found == stored,
@@ -111,25 +106,6 @@ extension StorageConformance {
       try storage.replace(by: .sample(2, count: 3000))
       let found = try file.read(at: 0, count: file.byteCount)
       try expect(found == .sample(1), "It had \(describe(found)).")
-    },
-    StorageCheck(
-      "replaceSettingAsideReplaces",
-      "Replacing with a reason replaces as well, and all or nothing for a generation."
-    ) {
-      let storage = try $0()
-      try storage.replace(by: .sample(1), settingAside: .previous, at: 0)
-      try expectBytes(.sample(1), in: storage, "After the first one")
-      for (number, reason) in SetAsideReason.allCases.enumerated() {
-        try storage.replace(by: .sample(number + 2), settingAside: reason, at: number + 1)
-        try expectBytes(.sample(number + 2), in: storage, "After one for \(reason.rawValue)")
-      }
-      try expectThrows(bodyFailure.code, "For an error of the body") {
-        try storage.replace(settingAside: .previous, at: .check(100)) { _ throws(ArchiveError) in
-          throw bodyFailure
-        }
-      }
-      try expectBytes(
-        .sample(SetAsideReason.allCases.count + 1), in: storage, "After an error of the body")
     },
   ]
 }

@@ -1,7 +1,5 @@
 public import ArchiveCodec
 
-internal import RestorationFoundation
-
 /// The promises of ``/ArchiveCodec/ArchiveStorage``, as checks for one of your own.
 ///
 /// The checks look at a storage as a process sees it. They cannot check the
@@ -10,13 +8,6 @@ public enum StorageConformance: Sendable {
   /// The promises of every storage.
   public static let checks: [ConformanceCheck<any ArchiveStorage>] =
     reading + replacing + appending + locking + removing
-
-  /// The promises of a storage that lists what it set aside and keeps generations.
-  ///
-  /// Do not run these checks on a storage that leaves `setAsideArchives()` and
-  /// `generations()` to their defaults.
-  public static let keepingChecks: [ConformanceCheck<any ArchiveStorage>] =
-    listing + generations + puttingBack + removingSetAside
 }
 
 /// The error of a body, which a storage must pass on.
@@ -28,26 +19,13 @@ extension ArchiveStorage {
     try replace { sink throws(ArchiveError) in try sink.write(bytes) }
   }
 
-  func replace(
-    by bytes: [UInt8], settingAside reason: SetAsideReason, at seconds: Int
-  ) throws(ArchiveError) {
-    try replace(settingAside: reason, at: .check(seconds)) { sink throws(ArchiveError) in
-      try sink.write(bytes)
-    }
-  }
-
   /// Replaces with a body that throws in the end.
   ///
   /// The error is ignored here: passing it on is another promise.
-  func failToReplace(settingAside reason: SetAsideReason? = nil) {
-    let body = { (sink: any ArchiveSink) throws(ArchiveError) in
+  func failToReplace() {
+    try? replace { (sink: any ArchiveSink) throws(ArchiveError) in
       try sink.write(.sample(9, count: 5000))
       throw bodyFailure
-    }
-    if let reason {
-      try? replace(settingAside: reason, at: .check(1), body)
-    } else {
-      try? replace(body)
     }
   }
 
@@ -55,13 +33,6 @@ extension ArchiveStorage {
   func storedBytes() throws(ArchiveError) -> [UInt8]? {
     guard let file = try open() else { return nil }
     return try file.read(at: 0, count: file.byteCount)
-  }
-}
-
-extension Date {
-  /// A date of the year 2026, which fits into the names of files.
-  static func check(_ seconds: Int) -> Date {
-    Date(timeIntervalSinceReferenceDate: 800_000_000 + TimeInterval(seconds))
   }
 }
 

@@ -2,8 +2,6 @@ package import ArchiveCodec
 package import RestorationKit
 internal import Synchronization
 
-internal import RestorationFoundation
-
 /// A directory that kills the process in the midst of one of its writes.
 package final class KillingDirectory: StateDirectory {
   private let base: any StateDirectory
@@ -62,16 +60,6 @@ private struct KillingStorage: WrappedStorage {
   func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
     let isLast = writes.begin()
     try storage.replace { sink throws(ArchiveError) in
-      try body(isLast ? KillingSink(sink, writes) : sink)
-    }
-  }
-
-  func replace(
-    settingAside reason: SetAsideReason, at date: Date,
-    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
-  ) throws(ArchiveError) {
-    let isLast = writes.begin()
-    try storage.replace(settingAside: reason, at: date) { sink throws(ArchiveError) in
       try body(isLast ? KillingSink(sink, writes) : sink)
     }
   }

@@ -2,8 +2,6 @@ package import ArchiveCodec
 package import RestorationKit
 internal import Synchronization
 
-internal import RestorationFoundation
-
 /// A directory as one process sees it: at the end of the process its locks go, and its
 /// unfinished writes no longer reach the directory.
 package final class ProcessDirectory: StateDirectory {
@@ -106,59 +104,9 @@ private struct ProcessStorage: WrappedStorage {
     }
   }
 
-  func replace(
-    settingAside reason: SetAsideReason, at date: Date,
-    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
-  ) throws(ArchiveError) {
-    try life.check()
-    try storage.replace(settingAside: reason, at: date) { sink throws(ArchiveError) in
-      try body(sink)
-      try life.check()
-    }
-  }
-
   func remove() throws(ArchiveError) {
     try life.check()
     try storage.remove()
-  }
-
-  func synchronize() throws(ArchiveError) {
-    try life.check()
-    try storage.synchronize()
-  }
-
-  func setAside() throws(ArchiveError) -> String? {
-    try life.check()
-    return try storage.setAside()
-  }
-
-  func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
-    try life.check()
-    return try storage.setAside(reason, at: date)
-  }
-
-  func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
-    try storage.setAsideArchives().map(own)
-  }
-
-  func generations() throws(ArchiveError) -> [SetAsideArchive] {
-    try storage.generations().map(own)
-  }
-
-  private func own(_ archive: SetAsideArchive) -> SetAsideArchive {
-    SetAsideArchive(
-      identifier: archive.identifier, reason: archive.reason, date: archive.date,
-      storage: ProcessStorage(storage: archive.storage, life: life))
-  }
-
-  func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
-    try life.check()
-    try storage.putBack(archive)
-  }
-
-  func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError) {
-    try life.check()
-    try storage.removeSetAside(archives)
   }
 }
 

@@ -1,7 +1,5 @@
 package import ArchiveCodec
 
-package import RestorationFoundation
-
 /// A storage that passes on all calls that its type does not implement itself.
 package protocol WrappedStorage: ArchiveStorage {
   var storage: any ArchiveStorage { get }
@@ -26,38 +24,7 @@ extension WrappedStorage {
     try storage.replace(body)
   }
 
-  package func replace(
-    settingAside reason: SetAsideReason, at date: Date,
-    _ body: (any ArchiveSink) throws(ArchiveError) -> Void
-  ) throws(ArchiveError) {
-    try storage.replace(settingAside: reason, at: date, body)
-  }
-
   package func remove() throws(ArchiveError) { try storage.remove() }
-
-  package func synchronize() throws(ArchiveError) { try storage.synchronize() }
-
-  package func setAside() throws(ArchiveError) -> String? { try storage.setAside() }
-
-  package func setAside(_ reason: SetAsideReason, at date: Date) throws(ArchiveError) -> String? {
-    try storage.setAside(reason, at: date)
-  }
-
-  package func setAsideArchives() throws(ArchiveError) -> [SetAsideArchive] {
-    try storage.setAsideArchives()
-  }
-
-  package func generations() throws(ArchiveError) -> [SetAsideArchive] {
-    try storage.generations()
-  }
-
-  package func putBack(_ archive: SetAsideArchive) throws(ArchiveError) {
-    try storage.putBack(archive)
-  }
-
-  package func removeSetAside(_ archives: [SetAsideArchive]) throws(ArchiveError) {
-    try storage.removeSetAside(archives)
-  }
 }
 
 /// A file that passes on all calls that its type does not implement itself.

@@ -88,8 +88,6 @@ private struct HookedStorage: ArchiveStorage {
     try directory.call(name, .remove)
     try base.remove()
   }
-
-  func setAside() throws(ArchiveError) -> String? { try base.setAside() }
 }
 
 private struct HookedFile: AppendableArchiveFile {

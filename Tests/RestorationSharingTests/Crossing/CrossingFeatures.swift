@@ -319,7 +319,7 @@ final class Visit {
         try await host.open()
       }
     self.scene = scene
-    return try scene.restoration?.get()
+    return scene.restoration
   }
 
   func restore(late node: CrossNode, below parent: CrossNode) async throws -> RestorationReport {

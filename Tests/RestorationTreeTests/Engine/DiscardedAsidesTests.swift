@@ -48,7 +48,7 @@ final class DiscardedAsidesTests: XCTestCase {
     let isBroken = Flag()
     isBroken.isSet = true
     let store = HookedStore(launch.store) { name, call throws(ArchiveError) in
-      let isOfOlder = call == .removeSetAside || call == .remove && name.hasPrefix("main.history-")
+      let isOfOlder = call == .remove && name.hasPrefix("main.history-")
       if isOfOlder, isBroken.isSet { throw failure }
     }
     let keeper = try keeper(store)
