@@ -42,6 +42,36 @@ extension Archive {
     }
   }
 
+  /// Checks every byte and every record.
+  ///
+  /// The order is that of ``readAll()``.
+  ///
+  /// - Returns: All records.
+  /// - Throws: ``ArchiveError`` as ``readAll()``.
+  /// - Complexity: As ``verifyAll()``; memory for the bytes of the snapshot and of
+  ///   the journal, and some bytes for each record.
+  package func verifiedRecords() throws(ArchiveError) -> VerifiedRecords {
+    var records = VerifiedRecords()
+    try visitSnapshot { entry, checked throws(ArchiveError) in
+      records.append(entry, checked)
+    }
+    try readJournal(into: &records)
+    return records
+  }
+
+  private func readJournal(into records: inout VerifiedRecords) throws(ArchiveError) {
+    var validator = RecordValidator(symbols: history.symbols, limits: limits)
+    for identifier in changedRecords() {
+      guard case .record(let frame) = history.changes[identifier] else { continue }
+      let checked = Result { () throws(ArchiveError) in
+        try validator.validate(frame.bytes.span, from: frame.mapOffset)
+        return CheckedRecord(
+          block: RecordBlock(frame.bytes, symbols: history.symbols, limits: limits), start: 0)
+      }
+      records.append(frame.entry(identifier), checked)
+    }
+  }
+
   /// Checks every byte and gives one record after the other, in the order of
   /// ``readAll()``.
   ///
