@@ -86,7 +86,7 @@ final class AbandonedFileTests: XCTestCase {
     var made: [String] = []
     let file = try TemporaryFile(in: place, for: "state.rka") { () throws(ArchiveError) in
       made += (try? directory.names()) ?? []
-      if made.count < 3 { try place.sweepTemporaries { _ in true } }
+      if made.count < 3 { try place.sweepTemporaries(of: "state.rka") }
     }
     XCTAssertEqual(Set(made).count, 3)
     XCTAssertEqual(try directory.names(), [Directory.name(of: file.path)])
@@ -121,9 +121,9 @@ final class AbandonedFileTests: XCTestCase {
     for name in stay + [".state.rka.1.tmp", ".state.rka.zz9.tmp"] {
       try directory.write([1], to: name)
     }
-    try Directory(directory.path).sweepTemporaries { $0 == "state.rka" }
+    try Directory(directory.path).sweepTemporaries(of: "state.rka")
     XCTAssertEqual(try directory.names(), stay.sorted())
-    XCTAssertNoThrow(try Directory(directory.child("none")).sweepTemporaries { _ in true })
+    XCTAssertNoThrow(try Directory(directory.child("none")).sweepTemporaries(of: "state.rka"))
   }
 
   func testWhatCannotBeLockedIsSweptOnceItIsOld() throws {

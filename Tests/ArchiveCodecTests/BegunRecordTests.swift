@@ -195,7 +195,7 @@ final class BegunRecordTests: XCTestCase {
     XCTAssertEqual(try builder.finish().plaintext, try expected.finish().plaintext)
   }
 
-  func testMoreNamesThanAreRememberedKeepTheirNumbers() throws {
+  func testManyNamesKeepTheirNumbers() throws {
     let names = (0..<20).map { "name of a class that is long \($0)" }
     let archives = try TestArchives()
     let bytes = try archives.bytes { builder in

@@ -179,13 +179,13 @@ struct DiskStorage: ArchiveStorage {
 
   func remove() throws(ArchiveError) {
     try process.sweepTemporaries { $0 == name }
-    guard try isStored() else { return try synchronize() }
+    guard try isStored() else { return try synchronizeNames() }
     if isDurable { try process.ask(.openDirectory) }
     try process.make(.unlink) { (course) throws(ArchiveError) in try disk.unlink(name, course) }
     try synchronizeDirectory()
   }
 
-  func synchronize() throws(ArchiveError) {
+  private func synchronizeNames() throws(ArchiveError) {
     if isDurable { try process.ask(.openDirectory) }
     try synchronizeDirectory()
   }

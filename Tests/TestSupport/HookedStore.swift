@@ -78,8 +78,6 @@ private struct HookedStorage: ArchiveStorage {
     try before(.remove)
     try storage.remove()
   }
-
-  func synchronize() throws(ArchiveError) { try storage.synchronize() }
 }
 
 private final class HookedReader: ArchiveFile {

@@ -54,21 +54,6 @@ public protocol ArchiveStorage: Sendable {
   /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`;
   ///   `notDurable` if the archive is gone, but a power cut may bring it back.
   func remove() throws(ArchiveError)
-
-  /// Puts the removal, the new name or the replacement of an archive on stable storage.
-  ///
-  /// A process that was killed may have changed names and not waited for the disk: an
-  /// archive that it has removed is gone, and a power cut would bring it back.
-  /// ``remove()`` does this, too. By default the method does nothing, as fits a storage
-  /// that waits for no disk.
-  ///
-  /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`, `notDurable`.
-  func synchronize() throws(ArchiveError)
-}
-
-extension ArchiveStorage {
-  /// Does nothing: by default no storage waits for a disk.
-  public func synchronize() throws(ArchiveError) {}
 }
 
 /// The stored bytes of an archive, open for reading.

@@ -179,7 +179,7 @@ package struct Directory: Sendable {
     _ write: (borrowing OpenFile) throws(ArchiveError) -> Void,
     publish: (_ temporary: String, _ final: String) -> CInt
   ) throws(ArchiveError) {
-    try sweepTemporaries { $0 == name }
+    try sweepTemporaries(of: name)
     let handle = durably ? try created(open) : nil
     let temporary = try created { () throws(ArchiveError) in
       try TemporaryFile(in: self, for: name)
@@ -197,29 +197,19 @@ package struct Directory: Sendable {
     try handle?.synchronize()
   }
 
-  /// Removes temporary files that killed writers left behind, in one listing.
+  /// Removes temporary files that killed writers left behind.
   ///
   /// Only files of this user that nobody writes any more are removed; see
   /// ``TemporaryFile``. A missing directory is not an error.
   ///
-  /// - Parameter isOwn: Says for the final name of a file whether to remove the file.
+  /// - Parameter name: The final name of the files.
   /// - Throws: ``ArchiveError``: `permissionDenied`, `notAFile`, `inputOutput`.
   /// - Complexity: O(*n*) in the names in the directory.
-  package func sweepTemporaries(
-    where isOwn: (_ name: String) -> Bool
-  ) throws(ArchiveError) {
+  package func sweepTemporaries(of name: String) throws(ArchiveError) {
     try forEachName(beginningWith: ".") { candidate throws(ArchiveError) in
-      try sweep(candidate, where: isOwn)
+      guard TemporaryFile.finalName(of: candidate) == name else { return }
+      try TemporaryFile.sweep(child(candidate))
     }
-  }
-
-  /// Removes a file if it is temporary and a killed writer has left it behind; see
-  /// ``sweepTemporaries(where:)``.
-  package func sweep(
-    _ candidate: String, where isOwn: (_ name: String) -> Bool
-  ) throws(ArchiveError) {
-    guard let name = TemporaryFile.finalName(of: candidate), isOwn(name) else { return }
-    try TemporaryFile.sweep(child(candidate))
   }
 
   /// Removes the temporary names of a file that has its final name already.

@@ -108,8 +108,8 @@ public struct FileStorage: ArchiveStorage {
   /// Removes the file, and the temporary files that killed writers have left.
   public func remove() throws(ArchiveError) {
     try located { () throws(ArchiveError) in
-      try directory.sweepTemporaries { $0 == name }
-      guard try isStored() else { return try synchronize() }
+      try directory.sweepTemporaries(of: name)
+      guard try isStored() else { return try synchronizeNames() }
       let handle = isDurable ? try directory.open() : nil
       try SystemCall.check { unsafe unlink(path) }
       try handle?.synchronize()
@@ -117,7 +117,7 @@ public struct FileStorage: ArchiveStorage {
   }
 
   /// Puts the names in the directory on stable storage, if there is a directory.
-  public func synchronize() throws(ArchiveError) {
+  private func synchronizeNames() throws(ArchiveError) {
     try located { () throws(ArchiveError) in
       guard isDurable, try directory.isThere() else { return }
       try directory.open().synchronize()

@@ -57,8 +57,6 @@ package final class OpenLockFile: Sendable {
 
   private let file: OpenFile
   private let byteCount: Atomic<Int>
-  /// Asked once, since a launch writes some bytes again and again.
-  private let limit = Mutex<Bool?>(nil)
 
   /// Takes the open file that has the lock.
   init(locked file: consuming OpenFile, byteCount: Int) {
@@ -142,18 +140,8 @@ package final class OpenLockFile: Sendable {
   }
 
   package func write(_ bytes: [UInt8], at offset: Int) throws(ArchiveError) {
-    let hasFileSizeLimit = limit.withLock { known in
-      let hasLimit = known ?? SystemCall.hasFileSizeLimit
-      known = hasLimit
-      return hasLimit
-    }
     try unsafe bytes.withUnsafeBufferPointer { (buffer) throws(ArchiveError) in
-      let bytes = UnsafeRawBufferPointer(buffer)
-      if hasFileSizeLimit {
-        try unsafe file.write(bytes, at: offset)
-      } else {
-        try unsafe file.writeUnlimited(bytes, at: offset)
-      }
+      try unsafe file.write(UnsafeRawBufferPointer(buffer), at: offset)
     }
   }
 }

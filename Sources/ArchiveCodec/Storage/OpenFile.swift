@@ -64,7 +64,9 @@ package struct OpenFile: ~Copyable, Sendable {
 
   package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(ArchiveError) {
     try SystemCall.withoutFileSizeSignal { () throws(ArchiveError) in
-      try unsafe writeUnlimited(bytes, at: offset)
+      try unsafe Self.writeAll(bytes) { rest, written in
+        unsafe pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset + written))
+      }
     }
   }
 
@@ -78,16 +80,6 @@ package struct OpenFile: ~Copyable, Sendable {
       }
       guard count > 0 else { throw ArchiveError(.inputOutput, subject: "nothing was written") }
       written += count
-    }
-  }
-
-  /// Writes all of the bytes at an offset; the caller is in ``SystemCall/withoutFileSizeSignal(_:)``,
-  /// or knows that there is no limit on the size of files.
-  package func writeUnlimited(
-    _ bytes: UnsafeRawBufferPointer, at offset: Int
-  ) throws(ArchiveError) {
-    try unsafe Self.writeAll(bytes) { rest, written in
-      unsafe pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset + written))
     }
   }
 
@@ -140,7 +132,6 @@ private func systemWrite(_ descriptor: CInt, _ bytes: UnsafeRawPointer?, _ count
 
 extension stat {
   package var isRegularFile: Bool { st_mode & S_IFMT == S_IFREG }
-  var isFolder: Bool { st_mode & S_IFMT == S_IFDIR }
 
   /// When the content of the file was changed last.
   package var modificationTime: timespec {

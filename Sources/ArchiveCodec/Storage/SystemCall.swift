@@ -50,7 +50,7 @@ package enum SystemCall {
 
   /// Most processes have no limit: asking is one call, and holding off the signal four
   /// (benchmark: append 1 changed record).
-  package static var hasFileSizeLimit: Bool {
+  private static var hasFileSizeLimit: Bool {
     #if canImport(Glibc)
     let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
     #else

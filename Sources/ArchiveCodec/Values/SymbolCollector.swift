@@ -7,8 +7,6 @@ final class SymbolCollector {
   private let limits: ArchiveLimits
   /// The keys, in the order in which they are likely to come.
   let keys = ExpectedNames()
-  /// The names that were written last, since records of one kind repeat them.
-  private let recent = RecentNames()
   /// Whether all names are written inline, so that an encoding depends on the value
   /// alone and not on earlier ones.
   let isInline: Bool
@@ -54,17 +52,7 @@ final class SymbolCollector {
   }
 
   /// The number of a name that is no key; the expected order of keys stays as it is.
-  func internName(_ name: String) -> UInt32? {
-    recent.number(of: name) ?? searchName(name)
-  }
-
-  @inline(never)
-  private func searchName(_ name: String) -> UInt32? {
-    if let number = recent.number(ofTheBytesOf: name) { return number }
-    guard let number = enter(name) else { return nil }
-    recent.note(name, number)
-    return number
-  }
+  func internName(_ name: String) -> UInt32? { enter(name) }
 
   private func enter(_ name: String) -> UInt32? {
     guard !isInline, let number = table.intern(name, limits: limits) else { return nil }
@@ -76,7 +64,6 @@ final class SymbolCollector {
   func truncate(to count: Int) {
     guard count < keys.count else { return }
     table.truncate(to: count)
-    recent.removeAll()
     keys.truncate(to: count)
   }
 }

@@ -105,6 +105,4 @@ extension PassingStorage {
   func isLocked() throws(ArchiveError) -> Bool { try base.isLocked() }
 
   func remove() throws(ArchiveError) { try base.remove() }
-
-  func synchronize() throws(ArchiveError) { try base.synchronize() }
 }

@@ -108,11 +108,6 @@ private struct ProcessStorage: WrappedStorage {
     try life.check()
     try storage.remove()
   }
-
-  func synchronize() throws(ArchiveError) {
-    try life.check()
-    try storage.synchronize()
-  }
 }
 
 private struct ProcessFile: WrappedFile {

@@ -25,8 +25,6 @@ extension WrappedStorage {
   }
 
   package func remove() throws(ArchiveError) { try storage.remove() }
-
-  package func synchronize() throws(ArchiveError) { try storage.synchronize() }
 }
 
 /// A file that passes on all calls that its type does not implement itself.
