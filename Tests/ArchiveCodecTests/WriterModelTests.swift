@@ -233,7 +233,7 @@ private final class ChaosStorage: ArchiveStorage, @unchecked Sendable {
     return bytes.map { ChaosFile(storage: self, number: number, byteCount: $0.count) }
   }
   func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
-    let sink = CollectingSink()
+    let sink = MemorySink()
     try body(sink)
     if fails(.replace) { throw ArchiveError(.storageFull, systemError: ENOSPC) }
     bytes = sink.bytes

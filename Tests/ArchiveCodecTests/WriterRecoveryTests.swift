@@ -279,7 +279,7 @@ private final class DroppingStorage: ArchiveStorage {
   }
 
   func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
-    let sink = CollectingSink()
+    let sink = MemorySink()
     try body(sink)
     state.withLock { state in
       state.bytes = sink.bytes

@@ -93,7 +93,7 @@ package final class FaultyStorage: ArchiveStorage {
   package func replace(
     _ body: (any ArchiveSink) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
-    let sink = CollectingSink()
+    let sink = MemorySink()
     try body(sink)
     try begin(.replace)
     state.withLock { $0.store(sink.bytes) }
@@ -125,16 +125,6 @@ private final class FaultyLock: ArchiveLock {
   }
 
   func isHeld() throws(ArchiveError) -> Bool { true }
-}
-
-package final class CollectingSink: ArchiveSink {
-  package private(set) var bytes: [UInt8] = []
-
-  package init() {}
-
-  package func write(_ more: [UInt8]) throws(ArchiveError) {
-    bytes += more
-  }
 }
 
 private struct FaultyFile: AppendableArchiveFile {

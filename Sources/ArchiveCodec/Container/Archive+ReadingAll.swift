@@ -34,12 +34,9 @@ extension Archive {
   ///   record only.
   /// - Complexity: As ``verifyAll()``.
   public func readAll() throws(ArchiveError) -> [Record] {
-    let records = try verifiedRecords()
-    return (0..<records.count).map { place in
-      Record(
-        identifier: records.identifier(at: place), byteCount: records.byteCount(at: place),
-        content: Result { () throws(ArchiveError) in try records.record(at: place) })
-    }
+    var records: [Record] = []
+    try visitAll { record throws(ArchiveError) in records.append(record) }
+    return records
   }
 
   /// Checks every byte and every record.
@@ -52,24 +49,9 @@ extension Archive {
   ///   the journal, and some bytes for each record.
   package func verifiedRecords() throws(ArchiveError) -> VerifiedRecords {
     var records = VerifiedRecords()
-    try visitSnapshot { entry, checked throws(ArchiveError) in
-      records.append(entry, checked)
-    }
-    try readJournal(into: &records)
+    try visitSnapshot { entry, checked throws(ArchiveError) in records.append(entry, checked) }
+    visitJournal { records.append($0, $1) }
     return records
-  }
-
-  private func readJournal(into records: inout VerifiedRecords) throws(ArchiveError) {
-    var validator = RecordValidator(symbols: history.symbols, limits: limits)
-    for identifier in changedRecords() {
-      guard case .record(let frame) = history.changes[identifier] else { continue }
-      let checked = Result { () throws(ArchiveError) in
-        try validator.validate(frame.bytes.span, from: frame.mapOffset)
-        return CheckedRecord(
-          block: RecordBlock(frame.bytes, symbols: history.symbols, limits: limits), start: 0)
-      }
-      records.append(frame.entry(identifier), checked)
-    }
   }
 
   /// Checks every byte and gives one record after the other, in the order of
@@ -116,27 +98,24 @@ extension Archive {
     _ visit: (Record) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
     try visitSnapshot { entry, checked throws(ArchiveError) in
-      let content = Result { () throws(ArchiveError) in
-        let record = try checked.get()
-        return try KeyedDecoder(
-          record.start..<record.start + entry.frameRange.count, of: record.block,
-          mapOffset: entry.mapOffset)
-      }
-      try visit(Record(identifier: entry.record, byteCount: entry.byteCount, content: content))
+      try visit(Record(entry, checked))
     }
-    try visitJournal(visit)
+    try visitJournal { entry, checked throws(ArchiveError) in try visit(Record(entry, checked)) }
   }
 
-  /// Gives the records that the journal wrote.
-  func visitJournal<Failure: Error>(_ visit: (Record) throws(Failure) -> Void) throws(Failure) {
-    for record in changedRecords() {
-      guard case .record(let frame) = history.changes[record] else { continue }
-      let content = Result { () throws(ArchiveError) in
-        try frame.decoder(symbols: history.symbols, limits: limits)
+  /// Checks and gives the records that the journal wrote.
+  func visitJournal<Failure: Error>(
+    _ visit: (IndexEntry, Result<CheckedRecord, ArchiveError>) throws(Failure) -> Void
+  ) throws(Failure) {
+    var validator = RecordValidator(symbols: history.symbols, limits: limits)
+    for identifier in changedRecords() {
+      guard case .record(let frame) = history.changes[identifier] else { continue }
+      let checked = Result { () throws(ArchiveError) in
+        try validator.validate(frame.bytes.span, from: frame.mapOffset)
+        return CheckedRecord(
+          block: RecordBlock(frame.bytes, symbols: history.symbols, limits: limits), start: 0)
       }
-      try visit(
-        Record(
-          identifier: record, byteCount: frame.entry(record).byteCount, content: content))
+      try visit(frame.entry(identifier), checked)
     }
   }
 
@@ -199,6 +178,19 @@ extension Archive {
     for record in changedRecords() {
       guard case .record(let frame) = history.changes[record] else { continue }
       try visit(record) { _ throws(ArchiveError) in frame }
+    }
+  }
+}
+
+extension Archive.Record {
+  init(_ entry: IndexEntry, _ checked: Result<CheckedRecord, ArchiveError>) {
+    identifier = entry.record
+    byteCount = entry.byteCount
+    content = Result { () throws(ArchiveError) in
+      let record = try checked.get()
+      return try KeyedDecoder(
+        record.start..<record.start + entry.frameRange.count, of: record.block,
+        mapOffset: entry.mapOffset)
     }
   }
 }

@@ -17,7 +17,7 @@ extension Archive {
     }
     guard let damage else { return nil }
     try salvageSnapshot(after: count, body)
-    try visitJournal(body)
+    try visitJournal { try body(Record($0, $1)) }
     return damage
   }
 

@@ -108,17 +108,13 @@ public final class KeyedEncoder {
   /// - Throws: The errors of `body`; ``ArchiveError`` with `limitExceeded` if a value
   ///   of the attempt is too large, with the keys from here on in its path.
   public func attempt(_ body: () throws -> Void) throws {
-    let (before, failureBefore) = (mark, writer.failure)
+    let failureBefore = writer.failure
     writer.failure = nil
-    do {
+    defer { writer.failure = failureBefore }
+    try undoing {
       try body()
       if let failure = writer.failure { throw named(failure).error }
-    } catch {
-      goBack(to: before)
-      writer.failure = failureBefore
-      throw error
     }
-    writer.failure = failureBefore
   }
 
   func undoing<Failure: Error>(

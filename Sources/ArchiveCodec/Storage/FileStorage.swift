@@ -87,7 +87,7 @@ public struct FileStorage: ArchiveStorage {
     }
   }
 
-  private var lockPath: String { LockFile.path(of: name, in: directory) }
+  private var lockPath: String { LockFile.path(of: path) }
 
   /// Writes a new file, makes its directory if needed, and renames it into place.
   public func replace(

@@ -20,11 +20,7 @@ package enum LockFile {
 
   /// The path of the file that locks the archive at a path.
   package static func path(of archive: String) -> String {
-    path(of: Directory.name(of: archive), in: Directory(parentOf: archive))
-  }
-
-  static func path(of name: String, in directory: Directory) -> String {
-    directory.child(".\(name).lock")
+    Directory(parentOf: archive).child(".\(Directory.name(of: archive)).lock")
   }
 
   /// The name of the archive that a file of this name locks; nil if it is no file of a lock.
@@ -108,13 +104,12 @@ package final class OpenLockFile: Sendable {
     try file.bytes(at: LockFile.recordOffset, count: LockFile.recordByteCount)
   }
 
-  /// Adds a record that begins with these bytes.
+  /// Adds a record.
   private func makeRecord(_ bytes: [UInt8]) throws(ArchiveError) {
     if byteCount.load(ordering: .relaxed) > LockFile.byteCount { try cutRecord() }
     let holder = try file.bytes(at: 0, count: LockFile.recordOffset)
     let padding = [UInt8](repeating: LockFile.padding, count: LockFile.recordOffset - holder.count)
-    let zeros = [UInt8](zeros: LockFile.recordByteCount - bytes.count)
-    try write(padding + bytes + zeros, at: holder.count)
+    try write(padding + bytes, at: holder.count)
     byteCount.store(LockFile.byteCount, ordering: .relaxed)
   }
 
