@@ -39,21 +39,6 @@ extension Archive {
     return records
   }
 
-  /// Checks every byte and every record.
-  ///
-  /// The order is that of ``readAll()``.
-  ///
-  /// - Returns: All records.
-  /// - Throws: ``ArchiveError`` as ``readAll()``.
-  /// - Complexity: As ``verifyAll()``; memory for the bytes of the snapshot and of
-  ///   the journal, and some bytes for each record.
-  package func verifiedRecords() throws(ArchiveError) -> VerifiedRecords {
-    var records = VerifiedRecords()
-    try visitSnapshot { entry, checked throws(ArchiveError) in records.append(entry, checked) }
-    visitJournal { records.append($0, $1) }
-    return records
-  }
-
   /// Checks every byte and gives one record after the other, in the order of
   /// ``readAll()``.
   ///

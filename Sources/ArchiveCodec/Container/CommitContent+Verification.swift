@@ -6,9 +6,43 @@ extension CommitContent {
   func visitAll(
     _ visit: (IndexEntry, inout ContentWindow) throws(ArchiveError) -> Void
   ) throws(ArchiveError) {
-    var entries = try entriesInOrder()[...]
+    try visitFrames(of: try entriesInOrder(), from: 0, visit)
+  }
+
+  /// The entries of the records in the order in which they lie in the content.
+  func entriesInOrder() throws(ArchiveError) -> [IndexEntry] {
+    var entries = try index()
+    if entries.contains(where: \.isRemoval) {
+      let removals = entries.filter(\.isRemoval)
+      entries.removeAll(where: \.isRemoval)
+      guard removals.allSatisfy({ $0.offset == 0 }) else {
+        try checkByteCount(of: entries)
+        throw ArchiveError(.malformed, subject: "index")
+      }
+    }
+    try checkByteCount(of: entries)
+    // Most records were written in the order of their identifiers.
+    if zip(entries, entries.dropFirst()).contains(where: { $0.offset >= $1.offset }) {
+      entries.sort { $0.offset < $1.offset }
+    }
+    return entries
+  }
+
+  private func checkByteCount(of entries: [IndexEntry]) throws(ArchiveError) {
+    guard entries.reduce(0, { $0 + $1.byteCount }) == footer.recordByteCount else {
+      throw ArchiveError(.malformed, subject: "footer")
+    }
+  }
+
+  /// Goes through the frames from a position on, of which the first belong to the
+  /// entries.
+  func visitFrames(
+    of entries: [IndexEntry], from start: Int,
+    _ visit: (IndexEntry, inout ContentWindow) throws(ArchiveError) -> Void
+  ) throws(ArchiveError) {
+    var entries = entries[...]
     var window = ContentWindow(reader)
-    var position = 0
+    var position = start
     var due = [FrameKind.symbols, .index]
     while position < footerStart {
       let frame = try frame(at: position, in: &window)
@@ -38,31 +72,6 @@ extension CommitContent {
       position = frame.payload.upperBound
     }
     guard due.isEmpty, position == footerStart else { throw misplaced(position..<position) }
-  }
-
-  /// The entries of the records in the order in which they lie in the content.
-  func entriesInOrder() throws(ArchiveError) -> [IndexEntry] {
-    var entries = try index()
-    if entries.contains(where: \.isRemoval) {
-      let removals = entries.filter(\.isRemoval)
-      entries.removeAll(where: \.isRemoval)
-      guard removals.allSatisfy({ $0.offset == 0 }) else {
-        try checkByteCount(of: entries)
-        throw ArchiveError(.malformed, subject: "index")
-      }
-    }
-    try checkByteCount(of: entries)
-    // Most records were written in the order of their identifiers.
-    if zip(entries, entries.dropFirst()).contains(where: { $0.offset >= $1.offset }) {
-      entries.sort { $0.offset < $1.offset }
-    }
-    return entries
-  }
-
-  private func checkByteCount(of entries: [IndexEntry]) throws(ArchiveError) {
-    guard entries.reduce(0, { $0 + $1.byteCount }) == footer.recordByteCount else {
-      throw ArchiveError(.malformed, subject: "footer")
-    }
   }
 
   private func misplaced(_ payload: Range<Int>) -> ArchiveError {
