@@ -14,7 +14,7 @@ struct Scenes: Sendable {
     let keeper = try StateKeeper(
       application: Self.application, name: name, directory: directory, keys: keys,
       environment: environment)
-    // Changes that meet those of another server are made again, so one of each tab is enough.
+    // Changes that meet those of another server are made again, so the oldest and the two newest are enough.
     keeper.policy.historyBound.age = 0
     try keeper.register(ProductEditor.self) { _, _ in ProductEditor() }
     return keeper
