@@ -5,10 +5,10 @@ internal import ArchiveCodec
 ///
 ///     @main @MainActor
 ///     struct Notes {
-///       static let window = NotesWindow()
+///       @Restored("draft") static var draft = ""
 ///
 ///       static func main() async throws {
-///         try await Restoration.begin("org.example.notes", roots: { [window] })
+///         try await Restoration.begin("org.example.notes")
 ///         // … the app …
 ///         await Restoration.end()
 ///       }

@@ -9,7 +9,7 @@ extension SceneHost {
   ///
   /// - Parameter scene: A scene that is connected.
   /// - Throws: ``RestorationError`` if the window cannot be saved: it is closed all the same, and can be opened
-  ///   again as it is stored. Without a bound as ``discard(_:)``.
+  ///   again as it is stored. Without a bound as ``discard(_:)-([SceneSession])``.
   public func close(_ scene: RestorableScene) async throws(RestorationError) {
     try await scene.session.turns.run { () async throws(RestorationError) in
       try await closeNow(scene)
