@@ -313,7 +313,7 @@ extension RestorationRun {
       return nodes.compactMap { node in objects.identifier(of: node).map { ($0, node) } }
     }
     let views = node.flatMap {
-      ViewTree.views($0.restorationViews, of: $0, besides: $0.contained, most: viewLimit)
+      [viewLimit] node in ViewTree.views(of: node, besides: { node.contained }, most: viewLimit)
     }
     return (views ?? []).map { ($0.identifier, $0.view) }
   }

@@ -28,6 +28,7 @@ final class KnownObjects: Sendable {
 
   private let table = Mutex(KnownTable())
 
+  /// Notes that an object says that it has changed; any thread may call this.
   func invalidate(_ object: AnyObject) {
     let autosaves = table.withLock { table -> [AutosaveTurns?] in
       guard let first = table.firstNumber(of: object) else { return [] }
@@ -107,11 +108,6 @@ final class KnownObjects: Sendable {
       unsaid.forEach { table.change($0) }
       return Set(unsaid.map { table.entries[$0].slot })
     }
-  }
-
-  /// Whether no object of a keeper has changed since the last call of ``takeChanged(of:)``.
-  func isUnchanged(_ owner: Owner) -> Bool {
-    table.withLock { $0.owners[owner.number].changed.isEmpty }
   }
 
   /// The elements of the objects that the next call of ``takeChanged(of:)`` gives.
@@ -317,9 +313,4 @@ private struct KnownTable: Sendable {
       objects[number].object === object ? number : nil
     }
   }
-}
-
-/// What an object says of its changes, by any thread.
-enum TrackedObjects {
-  static func invalidate(_ object: AnyObject) { KnownObjects.shared.invalidate(object) }
 }

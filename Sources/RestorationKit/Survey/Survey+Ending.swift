@@ -98,18 +98,18 @@ extension Survey {
     let isFree = { [document, places] (slot: Int32) in
       places.role(of: slot).livesByReferences || document.kept.elements[slot] != nil
     }
-    var (names, next) = (NameTable(), [String: Int32]())
-    for slot in slots where !isFree(slot) { names.insert(places.place(of: slot), slot) }
+    var names = Set(slots.filter { !isFree($0) }.map { SiblingName(places.place(of: $0)) })
+    var next: [String: Int32] = [:]
     for slot in slots where isFree(slot) {
       var place = places.place(of: slot)
-      while names.find(place.name, place.role.sort, place.siblingIndex) != nil {
+      while names.contains(SiblingName(place)) {
         place.siblingIndex = next[place.name, default: 0]
         next[place.name, default: 0] += 1
       }
       // A restore finds a registered object by its name alone.
       if place.role == .object, place.siblingIndex > 0 { places.notes.set(.duplicate, slot) }
       setPlace(of: slot) { $0 = place }
-      names.insert(place, slot)
+      names.insert(SiblingName(place))
     }
   }
 

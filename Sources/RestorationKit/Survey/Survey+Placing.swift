@@ -105,11 +105,8 @@ extension Survey {
     let hasOtherParent = places.parent(of: slot) != place.parent || places.orphans.contains(slot)
     // Also within one parent: the element is not among those that nobody was matched with.
     if places.place(of: slot) != place { places.move(slot, to: place) }
-    let stays = stored.map { $0.parent == place.parent && !$0.role.livesByReferences } ?? false
     if let stored, stored.parent != place.parent { touchContents(of: stored.parent) }
-    if !stays, places.asksBelow(slot) || edits.asksBelow.contains(slot) {
-      noteAsking(at: place.parent)
-    }
+    if places.asksBelow(slot) || edits.asksBelow.contains(slot) { noteAsking(at: place.parent) }
     if !places.orphans.isEmpty { places.orphans.remove(slot) }
     // Those that contain each other lie below nobody else.
     if hasOtherParent, mayBeAbove(slot), places.isAbove(slot, place.parent) {
@@ -246,9 +243,7 @@ struct Siblings {
   private var next = 0
   private(set) var slots: [Int32] = []
   /// The names of the children, and those of the stored ones that follow; nil as long as they come in order.
-  private var names: (now: NameTable, stored: NameTable?)?
-  /// The stored elements that have been matched, once names are looked up.
-  private var used: Set<Int32> = []
+  private var names: (now: Set<SiblingName>, stored: [SiblingName: Int32])?
   /// The elements of the children, once somebody asks.
   private var all: Set<Int32>?
   /// How many children of each name have come, where siblings may share names.
@@ -275,9 +270,10 @@ struct Siblings {
       }
       lookUpFromHereOn(places)
     }
-    guard names?.now.insert(name, role.sort, index, parent) == true else { return nil }
-    let slot = known ?? names?.stored?.find(name, role.sort, index)
-    return (slot.flatMap { used.insert($0).inserted ? $0 : nil }, index)
+    let own = SiblingName(name: name, sort: role.sort, index: index)
+    guard names?.now.insert(own).inserted == true else { return nil }
+    let slot = known ?? names?.stored[own]
+    return (slot.flatMap { contains($0) ? nil : $0 }, index)
   }
 
   /// Takes the index of the next child of a name, be it one that has its place elsewhere: a restore counts
@@ -289,11 +285,9 @@ struct Siblings {
 
   /// Gives back an element that was found by its name, and is that of another object, which may come later.
   mutating func giveBack(_ slot: Int32, _ places: Places) {
-    if names == nil {
-      lookUpFromHereOn(places)
-      names?.now.insert(places.document[slot].place, slot)
-    }
-    used.remove(slot)
+    guard names == nil else { return }
+    lookUpFromHereOn(places)
+    names?.now.insert(SiblingName(places.document[slot].place))
   }
 
   private func isNext(_ name: String, _ role: Role, _ index: Int32, _ places: Places) -> Bool {
@@ -302,16 +296,12 @@ struct Siblings {
   }
 
   private mutating func lookUpFromHereOn(_ places: Places) {
-    var now = NameTable(expecting: max(old.count, slots.capacity))
-    for slot in slots { now.insert(places.place(of: slot), slot) }
-    used = Set(old[..<next])
-    // Most new parents have none, and no name is looked up there.
-    var stored = next < old.count ? NameTable(expecting: old.count - next) : nil
+    var now = Set<SiblingName>(minimumCapacity: max(old.count, slots.capacity))
+    for slot in slots { now.insert(SiblingName(places.place(of: slot))) }
     // What references reach is found by itself.
-    for slot in old[next...] where !places.document[slot].place.role.livesByReferences {
-      stored?.insert(places.document[slot].place, slot)
-    }
-    names = (now, stored)
+    let rest = old[next...].filter { !places.document[$0].place.role.livesByReferences }
+    let stored = rest.map { (SiblingName(places.document[$0].place), $0) }
+    names = (now, Dictionary(stored) { first, _ in first })
   }
 
   mutating func contains(_ slot: Int32) -> Bool {
@@ -328,7 +318,8 @@ struct Siblings {
   /// The stored children that no object was matched with.
   func unmatched() -> [Int32] {
     if names == nil { return Array(old[next...]) }
-    return old.filter { !used.contains($0) }
+    let matched = Set(slots)
+    return old.filter { !matched.contains($0) }
   }
 
   /// Adds what stays though there is no object for it, each where it was stored among the others.
@@ -347,59 +338,15 @@ struct Siblings {
   }
 }
 
-/// Elements by their names among siblings.
-struct NameTable {
-  private struct Entry {
-    let name: String
-    let sort: Role
-    let siblingIndex: Int32
-    let slot: Int32
-  }
+/// What no two siblings have in common; equal names may be spelled with other characters.
+struct SiblingName: Hashable {
+  let name: String
+  let sort: Role
+  let index: Int32
+}
 
-  private var entries: [Entry] = []
-  private var table: KeyTable
-
-  init(expecting count: Int = 0) {
-    entries.reserveCapacity(count)
-    table = KeyTable(expecting: count)
-  }
-
-  @discardableResult
-  mutating func insert(_ place: Place, _ slot: Int32) -> Bool {
-    insert(place.name, place.role.sort, place.siblingIndex, slot)
-  }
-
-  /// Inserts an element, unless another one has its name; false then.
-  mutating func insert(
-    _ name: String, _ sort: Role, _ siblingIndex: Int32, _ slot: Int32
-  ) -> Bool {
-    let (key, number) = look(name, sort, siblingIndex)
-    guard number == nil else { return false }
-    table.set(key, Int32(entries.count))
-    entries.append(Entry(name: name, sort: sort, siblingIndex: siblingIndex, slot: slot))
-    return true
-  }
-
-  func find(_ name: String, _ sort: Role, _ siblingIndex: Int32) -> Int32? {
-    look(name, sort, siblingIndex).number.map { entries[Int($0)].slot }
-  }
-
-  /// The key of a name, and the number of its entry; a free key if the name has none.
-  private func look(
-    _ name: String, _ sort: Role, _ siblingIndex: Int32
-  ) -> (key: UInt64, number: Int32?) {
-    // A number that depends on the process, so that nobody can choose names of the same one; and not one
-    // of the bytes: equal names may be spelled with other characters.
-    let hash = UInt64(truncatingIfNeeded: name.hashValue)
-    var key =
-      hash &+ UInt64(sort.rawValue) << 56 &+ UInt64(UInt32(bitPattern: siblingIndex)) << 8 | 1 << 63
-    while let number = table[key] {
-      let entry = entries[Int(number)]
-      if entry.name == name, entry.sort == sort, entry.siblingIndex == siblingIndex {
-        return (key, number)
-      }
-      key = (key &* 0x9E37_79B9_7F4A_7C15) | 1 << 63
-    }
-    return (key, nil)
+extension SiblingName {
+  init(_ place: Place) {
+    self.init(name: place.name, sort: place.role.sort, index: place.siblingIndex)
   }
 }
