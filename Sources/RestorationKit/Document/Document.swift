@@ -472,9 +472,7 @@ extension Document {
     elements = order.map { slot in
       var element = self[slot]
       if element.place.parent >= 0 { element.place.parent = slots[Int(element.place.parent)] }
-      for index in element.children.indices {
-        element.children[index] = slots[Int(element.children[index])]
-      }
+      element.children = element.children.map { slots[Int($0)] }
       return element
     }
     func moved<Value>(_ values: [Int32: Value]) -> [Int32: Value] {

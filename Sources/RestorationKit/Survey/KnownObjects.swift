@@ -251,8 +251,8 @@ private struct KnownTable: Sendable {
 
   /// Drops the entries without a use, if they are many: moving a weak reference takes long.
   private mutating func sweep(meeting met: inout [AnyObject]) {
-    let old = (entries: entries, objects: objects, owners: owners)
-    countToSweep = max(1024, entries.count * 2)
+    let old = (entries: entries, objects: objects)
+    defer { countToSweep = max(1024, entries.count * 2) }
     guard entries.count(where: { $0.slot < 0 }) > entries.count / 4 else { return }
     (entries, objects, last) = ([], [], KeyTable(expecting: old.entries.count))
     for owner in owners.indices { (owners[owner].changed, owners[owner].numbers) = ([], []) }
@@ -263,7 +263,6 @@ private struct KnownTable: Sendable {
       set(new, at: entry.slot)
       if entry.hasChanged { change(new) }
     }
-    countToSweep = max(1024, entries.count * 2)
   }
 
   /// Gives an element to an entry; one that had it has none any more, as that of a node that was made anew.

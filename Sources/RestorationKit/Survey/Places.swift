@@ -138,12 +138,6 @@ final class Places {
     return isHomeless
   }
 
-  /// Whether an object that was met already may get a place below another one: so far at most a reference
-  /// has led to it, and it is not above that one.
-  func mayBeContained(_ slot: Int32, in parent: Int32) -> Bool {
-    (role(of: slot) == .referred || isHomeless(slot)) && !isAbove(slot, parent)
-  }
-
   /// Whether an element is another one, or above it.
   func isAbove(_ slot: Int32, _ below: Int32) -> Bool {
     var above = below

@@ -11,7 +11,10 @@ extension Survey {
     remove(elementsToRemove())
     try writeContents()
     try writeFacts()
-    noteKept()
+    for slot in places.keptReferred
+    where taken.claims[slot] == nil && !edits.removed.contains(slot) {
+      addKept(slot)
+    }
     noteUnsaid()
   }
 
@@ -48,16 +51,11 @@ extension Survey {
   mutating func writeContents() throws {
     let gone = Set(edits.removed)
     for (slot, below) in contents.sorted(by: { $0.key < $1.key }) {
+      let left = below.filter { places.parent(of: $0) == slot && !gone.contains($0) }
+      let byReferences = left.filter { places.role(of: $0).livesByReferences }
       var met: Set<Int32> = []
-      var (children, referred): ([Int32], [Int32]) = ([], [])
-      for child in below where places.parent(of: child) == slot && !gone.contains(child) {
-        if !places.role(of: child).livesByReferences {
-          children.append(child)
-        } else if met.insert(child).inserted {
-          referred.append(child)
-        }
-      }
-      let slots = children + referred
+      let referred = byReferences.filter { met.insert($0).inserted }
+      let slots = left.filter { !places.role(of: $0).livesByReferences } + referred
       if !referred.isEmpty || !document.kept.isEmpty { separateNames(of: slots) }
       let stored = places.isNew(slot) ? [] : document[slot].children
       guard slots != stored || slots.contains(where: { places.place(of: $0) != document[$0].place })

@@ -13,12 +13,11 @@ extension Survey {
     // An element that was left out is kept until its object says something else than at the restore.
     if document.kept.withheld[slot] != nil { return }
     edits.kept.elements[slot] = nil
-    let form = document[slot].place.form
-    let saved = document.head.forms[Int(form)].className
+    let saved = document.form(of: slot).className
     let isOwn = types.otherClass(of: object, types.info(of: object), than: saved) == nil
     edits.kept.withheld[slot] = Kept(
-      reason: isOwn ? .notFound : .otherClass, form: form, since: kept.since,
-      byteCount: kept.byteCount)
+      reason: isOwn ? .notFound : .otherClass, form: document[slot].place.form,
+      since: kept.since, byteCount: kept.byteCount)
   }
 
   // MARK: Forms
@@ -121,14 +120,6 @@ extension Survey {
     leaving.formUnion(ids.map { $0 * 2 })
     let rest = edits.kept.bodies[slot, default: []].filter { !ids.contains($0.id) }
     edits.kept.bodies[slot] = rest.isEmpty ? nil : rest
-  }
-
-  /// Says what is kept and only references reach.
-  mutating func noteKept() {
-    for slot in places.keptReferred
-    where taken.claims[slot] == nil && !edits.removed.contains(slot) {
-      addKept(slot)
-    }
   }
 
   // MARK: Bounds

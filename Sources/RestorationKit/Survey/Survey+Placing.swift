@@ -45,12 +45,17 @@ extension Survey {
       return places.notes.add(
         ReportEntry(kind: role.kind, path: path, className: info.name, outcome: .containedTwice))
     }
-    let known = met == nil ? known(object, info) : nil
+    // All others are found by their names.
+    let isFoundByItself = info.tracking != .always || places.findsAllByObject
+    let known = met == nil && isFoundByItself ? places.known(object) : nil
     let own = met ?? places.mentionedSlot(of: object) ?? known?.slot
     guard var match = siblings.match(name, role, own, maySharing: maySharing, places) else {
       return leaveOut(object, name, role.kind, below: parent)
     }
-    if let other = match.slot, own == nil, isOfAnother(other, than: object) {
+    // The element of the name may be that of another living object.
+    if let other = match.slot, own == nil,
+      let living = KnownObjects.shared.object(at: other, of: owner), living !== object
+    {
       siblings.giveBack(other, places)
       if places.parent(of: other) == parent { places.orphans.insert(other) }
       match.slot = nil
@@ -65,8 +70,10 @@ extension Survey {
   /// Whether an object may lie below an element: of two that contain it, the first that says so has it.
   private func isFree(_ met: Int32, _ siblings: inout Siblings) -> Bool {
     // One that says when it changes may have been met before the one that contains it.
-    places.parent(of: met) == siblings.parent
-      ? !siblings.contains(met) : places.mayBeContained(met, in: siblings.parent)
+    if places.parent(of: met) == siblings.parent { return !siblings.contains(met) }
+    // So far at most a reference has led to it, and it is not above the other one.
+    return (places.role(of: met) == .referred || places.isHomeless(met))
+      && !places.isAbove(met, siblings.parent)
   }
 
   /// Gives an object its place; returns its element, and whether that is new, or has another form than before.
@@ -86,17 +93,6 @@ extension Survey {
     place.lacksState = places.lacksState(slot)
     move(slot, to: place, from: stored)
     return (slot, stored?.form != form)
-  }
-
-  /// The element of an object that is found by the object itself.
-  private func known(_ object: any StateRestoring, _ info: TypeInfo) -> KnownObjects.Known? {
-    guard info.tracking != .always || places.findsAllByObject else { return nil }
-    return places.known(object)
-  }
-
-  /// Whether the element of a name is that of a living object, which is not the one that has the name now.
-  private func isOfAnother(_ slot: Int32, than object: AnyObject) -> Bool {
-    KnownObjects.shared.object(at: slot, of: owner).map { $0 !== object } ?? false
   }
 
   /// Gives an element its place, if it has another one; without a stored place it is a new element to
@@ -264,9 +260,12 @@ struct Siblings {
   ) -> (slot: Int32?, siblingIndex: Int32)? {
     let index = maySharing ? takeIndex(of: name) : 0
     if names == nil {
-      if next < old.count, known == nil || known == old[next], isNext(name, role, index, places) {
-        next += 1
-        return (old[next - 1], index)
+      if next < old.count, known == nil || known == old[next] {
+        let stored = places.document[old[next]].place
+        if stored.role == role, stored.name == name, stored.siblingIndex == index {
+          next += 1
+          return (old[next - 1], index)
+        }
       }
       lookUpFromHereOn(places)
     }
@@ -288,11 +287,6 @@ struct Siblings {
     guard names == nil else { return }
     lookUpFromHereOn(places)
     names?.now.insert(SiblingName(places.document[slot].place))
-  }
-
-  private func isNext(_ name: String, _ role: Role, _ index: Int32, _ places: Places) -> Bool {
-    let stored = places.document[old[next]].place
-    return stored.role == role && stored.name == name && stored.siblingIndex == index
   }
 
   private mutating func lookUpFromHereOn(_ places: Places) {
@@ -325,14 +319,11 @@ struct Siblings {
   /// Adds what stays though there is no object for it, each where it was stored among the others.
   mutating func keep(_ kept: [Int32]) {
     guard !kept.isEmpty else { return }
-    var order: [Int32: Int] = [:]
-    for (index, slot) in old.enumerated() { order[slot] = index }
-    var (merged, rest): ([Int32], ArraySlice<Int32>) = ([], kept[...])
-    for slot in slots {
-      while let next = rest.first, order[next] ?? 0 <= merged.count {
-        merged.append(rest.removeFirst())
-      }
-      merged.append(slot)
+    var (merged, rest, kept): ([Int32], ArraySlice<Int32>, Set<Int32>) = ([], slots[...], Set(kept))
+    for (index, slot) in old.enumerated() where kept.contains(slot) {
+      let before = rest.prefix(max(0, index - merged.count))
+      rest = rest.dropFirst(before.count)
+      merged += before + [slot]
     }
     slots = merged + rest
   }
