@@ -84,14 +84,11 @@ final class RestorationRun {
     return value
   }
 
-  /// Whether the note of the launch names a window, and not each element in it, since each is a write.
-  private var isNotedAsWhole: Bool {
-    order.first.map { document.elements[Int($0)].place.role } == .scene && launch?.isNear != true
-  }
-
   @inline(__always)
   func mark(_ slot: Int32?) {
-    if isNotedAsWhole { return }
+    let isWindow = order.first.map { document.elements[Int($0)].place.role } == .scene
+    // The note of the launch names a window, and not each element in it, since each is a write.
+    if isWindow, launch?.isNear != true { return }
     launch?.reach(slot.map { LaunchSubject(element: document[$0].id) })
   }
 
@@ -313,7 +310,7 @@ extension RestorationRun {
       return nodes.compactMap { node in objects.identifier(of: node).map { ($0, node) } }
     }
     let views = node.flatMap {
-      [viewLimit] node in ViewTree.views(of: node, besides: { node.contained }, most: viewLimit)
+      ViewTree.views($0.restorationViews, of: $0, besides: $0.contained, most: viewLimit)
     }
     return (views ?? []).map { ($0.identifier, $0.view) }
   }

@@ -21,10 +21,7 @@ final class KnownObjects: Sendable {
     }
   }
 
-  struct Known {
-    let slot: Int32
-    let hasChanged: Bool
-  }
+  typealias Known = KnownTable.Entry
 
   private let table = Mutex(KnownTable())
 
@@ -48,7 +45,7 @@ final class KnownObjects: Sendable {
     table.withLock { table in
       guard let number = table.number(of: object, owner.number), table.entries[number].slot >= 0
       else { return nil }
-      return Known(slot: table.entries[number].slot, hasChanged: table.entries[number].hasChanged)
+      return table.entries[number]
     }
   }
 
@@ -179,7 +176,7 @@ final class KnownObjects: Sendable {
 }
 
 /// An entry for each object and each keeper that knows it.
-private struct KnownTable: Sendable {
+struct KnownTable: Sendable {
   /// Numbers alone, which are read without counting references (benchmark: save nodes that say when they change).
   struct Entry {
     let owner: Int

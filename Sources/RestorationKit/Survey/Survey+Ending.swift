@@ -21,8 +21,7 @@ extension Survey {
   // MARK: What goes
 
   func elementsToRemove() -> Set<Int32> {
-    let new = places.added.indices.map { Int32(document.elements.count + $0) }
-    var gone = Set(new.filter(places.isHomeless))
+    var gone = Set(allSlots.dropFirst(document.elements.count).filter(places.isHomeless))
     var left = places.orphans + places.moved.keys.filter(places.isHomeless)
     while let slot = left.popLast() {
       guard gone.insert(slot).inserted else { continue }

@@ -160,11 +160,8 @@ extension Survey {
     let unbounded = inStoredWindows
     let elements: [BoundedPart] = document.kept.elements.filter {
       document.kept.withheld[$0.key] == nil && taken.claims[$0.key] == nil
-        && !unbounded.contains($0.key)
     }.map { ($0.key, nil, $0.value.since ?? conditions.now, $0.value.byteCount) }
-    let bodies: [BoundedPart] = edits.kept.bodies.filter {
-      !unbounded.contains($0.key)
-    }.flatMap { slot, bodies in
+    let bodies: [BoundedPart] = edits.kept.bodies.flatMap { slot, bodies in
       bodies.map { (slot, $0.id, $0.since ?? conditions.now, $0.byteCount) }
     }
     // Of the bodies of one element the first goes last.
@@ -176,7 +173,8 @@ extension Survey {
       }
       return (last.since ?? conditions.now, 1, -last.byteCount, part.slot, 1)
     }
-    return (elements + bodies).sorted { order($0) < order($1) }
+    let bounded = (elements + bodies).filter { !unbounded.contains($0.slot) }
+    return bounded.sorted { order($0) < order($1) }
   }
 
   func entry(_ slot: Int32, _ outcome: ElementOutcome) -> ReportEntry {

@@ -20,8 +20,12 @@ extension Survey {
     if let presented {
       try place(presented, objects.identifier(of: presented), .presented, &siblings)
     }
-    // The first of them comes to lie on top: views are asked before the nodes.
-    agenda.met.reverse(from: first)
+    // The first of them comes to lie on top: views are asked before the nodes. A span moves elements, where an
+    // array counts their references (benchmark: save 10,000 nodes).
+    var met = agenda.met.mutableSpan
+    for step in 0..<(met.count - first) / 2 {
+      met.swapAt(first + step, met.count - 1 - step)
+    }
     try end(&siblings)
   }
 
@@ -213,19 +217,6 @@ extension Survey {
       KnownObjects.shared.note(object, at: -1, of: owner)
     }
     KnownObjects.shared.observing(.contents, object, info, of: owner) { _ = node?.restorationName }
-  }
-}
-
-extension Array {
-  /// Reverses the elements from a place on.
-  fileprivate mutating func reverse(from first: Int) {
-    // A span moves elements, where an array counts their references (benchmark: save 10,000 nodes).
-    var span = mutableSpan
-    var (low, high) = (first, span.count - 1)
-    while low < high {
-      span.swapAt(low, high)
-      (low, high) = (low + 1, high - 1)
-    }
   }
 }
 

@@ -221,7 +221,7 @@ extension Survey {
       && (!places.role(of: slot).livesByReferences || document.kept.elements[slot] != nil)
   }
 
-  private var allSlots: Range<Int32> { 0..<Int32(document.elements.count + places.added.count) }
+  var allSlots: Range<Int32> { 0..<Int32(document.elements.count + places.added.count) }
 
   mutating func addContent(_ slot: Int32, to parent: Int32) {
     touchContents(of: parent)

@@ -158,9 +158,11 @@ struct Survey {
       // Code that does not observe the node asks for these properties elsewhere.
       if visit.info.tracking == .observed { _ = (node.restorationName, node.restorationClass) }
       let (below, presented) = (node.restorationChildren, node.restorationPresented)
+      let own = node.restorationViews
+      guard !own.isEmpty else { return (below, presented, []) }
+      let others = below + [presented].compactMap(\.self)
       let most = conditions.policy.nodeLimit
-      let others = { below + [presented].compactMap(\.self) }
-      guard let views = ViewTree.views(of: node, besides: others, most: most) else {
+      guard let views = ViewTree.views(own, of: node, besides: others, most: most) else {
         throw RestorationError.tooManyNodes(places.path(of: visit.slot), most)
       }
       return (below, presented, views)

@@ -7,14 +7,14 @@ enum ViewTree {
   /// - Returns: The views; nil if there are more than `most`, as when a view makes another one
   ///   whenever it is asked.
   static func views(
-    of node: any RestorableNode, besides below: () -> [any RestorableNode], most: Int
+    _ own: [any RestorableView], of node: any RestorableNode, besides below: [any RestorableNode],
+    most: Int
   ) -> [(identifier: String, view: any RestorableView)]? {
-    let own = node.restorationViews
-    guard !own.isEmpty else { return [] }
     var stack = Array(own.reversed())
+    guard !stack.isEmpty else { return [] }
     // A node that contains itself keeps its own views. All views that were met live until the end,
     // so that no new view gets the address of one that was visited.
-    var met = below().filter { $0 !== node }.flatMap(\.restorationViews)
+    var met = below.filter { $0 !== node }.flatMap(\.restorationViews)
     var visited = Set(met.map { ObjectIdentifier($0) })
     let most = min(most, .max - met.count) + met.count
     var views: [(identifier: String, view: any RestorableView)] = []
