@@ -4,7 +4,7 @@ internal import ArchiveCodec
 extension StateEncoder {
   func encodeOwnState(of object: any StateRestoring, _ traits: TypeTraits) throws {
     if let object = object as? any StatefulRestoring {
-      try encodeState(of: object)
+      try encode(object.restorableState, forKey: Self.stateKey)
     }
     if traits.contains(.screen) { ScreenFields.encode(object, with: self) }
   }

@@ -143,7 +143,7 @@ extension StateKeeper {
       delegate == nil, settings.heard == nil, settings.values?.hasChanged != true,
       findings.registrationCount == registrationCount, known.writer != nil,
       document[Document.tree].body == .none, document.isSettled(settings.facts),
-      KnownObjects.shared.isUnchanged(owner)
+      KnownObjects.shared.changedSlots(of: owner).isEmpty
     else { return false }
     return parts.roots.map { document.hasPlaces(of: $0, owner) } ?? true && isStored
   }

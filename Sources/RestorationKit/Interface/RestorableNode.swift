@@ -199,7 +199,7 @@ extension StateRestoring {
   ///
   /// - Complexity: O(1).
   public func invalidateRestorableState() {
-    TrackedObjects.invalidate(self)
+    KnownObjects.shared.invalidate(self)
   }
 
   /// Writes nothing.

@@ -80,11 +80,6 @@ public protocol StatefulNode: RestorableNode, StatefulRestoring {}
 extension StateEncoder {
   /// The key that a ``StatefulRestoring/restorableState`` is stored under.
   public static var stateKey: String { "restorableState" }
-
-  /// Writes the state of an object that is one value.
-  func encodeState<Object: StatefulRestoring>(of object: Object) throws {
-    try encode(object.restorableState, forKey: Self.stateKey)
-  }
 }
 
 extension StateDecoder {

@@ -8,9 +8,6 @@ struct WeakTable<Value> {
   private var entries: [ObjectIdentifier: Entry] = [:]
   private var countToSweep = 16
 
-  /// Whether none of the objects lives any more.
-  var isEmpty: Bool { entries.values.allSatisfy { $0.object == nil } }
-
   subscript(object: AnyObject) -> Value? {
     get {
       // Most tables have none (benchmark: restore nodes).

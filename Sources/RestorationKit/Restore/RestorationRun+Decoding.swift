@@ -317,14 +317,11 @@ extension RestorationRun {
       // The object of one that was left out may have been there until now.
       before[slot] =
         stored?.reason == .leftOut ? nil : stored ?? before[document[slot].place.parent]
-      var kept: Kept?
-      if elements[slot].isKept {
-        kept = Kept(
-          reason: Kept.Reason(outcome), since: before[slot]?.since,
-          byteCount: byteCounts[slot] ?? 0, outcome: outcome)
-      }
-      after.kept.elements[slot] = kept
-      if kept?.reason != stored?.reason { after.hasUnstoredKept = true }
+      let kept = Kept(
+        reason: Kept.Reason(outcome), since: before[slot]?.since,
+        byteCount: byteCounts[slot] ?? 0, outcome: outcome)
+      after.kept.elements[slot] = elements[slot].isKept ? kept : nil
+      if after.kept.elements[slot]?.reason != stored?.reason { after.hasUnstoredKept = true }
     }
   }
 

@@ -84,14 +84,11 @@ final class RestorationRun {
     return value
   }
 
-  /// Whether the note of the launch names a window, and not each element in it, since each is a write.
-  private var isNotedAsWhole: Bool {
-    order.first.map { document.elements[Int($0)].place.role } == .scene && launch?.isNear != true
-  }
-
   @inline(__always)
   func mark(_ slot: Int32?) {
-    if isNotedAsWhole { return }
+    let isWindow = order.first.map { document.elements[Int($0)].place.role } == .scene
+    // The note of the launch names a window, and not each element in it, since each is a write.
+    if isWindow, launch?.isNear != true { return }
     launch?.reach(slot.map { LaunchSubject(element: document[$0].id) })
   }
 

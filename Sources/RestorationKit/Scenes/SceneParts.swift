@@ -240,7 +240,7 @@ extension StateKeeper {
   }
 
   /// Whether somebody has changed whom no save has asked.
-  var hasChanges: Bool { !KnownObjects.shared.isUnchanged(owner) }
+  var hasChanges: Bool { !KnownObjects.shared.changedSlots(of: owner).isEmpty }
 
   /// - Throws: That nothing is known of what is stored: a save of windows alone would begin a new state.
   func checkIsKnown() throws(RestorationError) {

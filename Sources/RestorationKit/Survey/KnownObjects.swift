@@ -21,13 +21,11 @@ final class KnownObjects: Sendable {
     }
   }
 
-  struct Known {
-    let slot: Int32
-    let hasChanged: Bool
-  }
+  typealias Known = KnownTable.Entry
 
   private let table = Mutex(KnownTable())
 
+  /// Notes that an object says that it has changed; any thread may call this.
   func invalidate(_ object: AnyObject) {
     let autosaves = table.withLock { table -> [AutosaveTurns?] in
       guard let first = table.firstNumber(of: object) else { return [] }
@@ -47,7 +45,7 @@ final class KnownObjects: Sendable {
     table.withLock { table in
       guard let number = table.number(of: object, owner.number), table.entries[number].slot >= 0
       else { return nil }
-      return Known(slot: table.entries[number].slot, hasChanged: table.entries[number].hasChanged)
+      return table.entries[number]
     }
   }
 
@@ -107,11 +105,6 @@ final class KnownObjects: Sendable {
       unsaid.forEach { table.change($0) }
       return Set(unsaid.map { table.entries[$0].slot })
     }
-  }
-
-  /// Whether no object of a keeper has changed since the last call of ``takeChanged(of:)``.
-  func isUnchanged(_ owner: Owner) -> Bool {
-    table.withLock { $0.owners[owner.number].changed.isEmpty }
   }
 
   /// The elements of the objects that the next call of ``takeChanged(of:)`` gives.
@@ -183,7 +176,7 @@ final class KnownObjects: Sendable {
 }
 
 /// An entry for each object and each keeper that knows it.
-private struct KnownTable: Sendable {
+struct KnownTable: Sendable {
   /// Numbers alone, which are read without counting references (benchmark: save nodes that say when they change).
   struct Entry {
     let owner: Int
@@ -255,8 +248,8 @@ private struct KnownTable: Sendable {
 
   /// Drops the entries without a use, if they are many: moving a weak reference takes long.
   private mutating func sweep(meeting met: inout [AnyObject]) {
-    let old = (entries: entries, objects: objects, owners: owners)
-    countToSweep = max(1024, entries.count * 2)
+    let old = (entries: entries, objects: objects)
+    defer { countToSweep = max(1024, entries.count * 2) }
     guard entries.count(where: { $0.slot < 0 }) > entries.count / 4 else { return }
     (entries, objects, last) = ([], [], KeyTable(expecting: old.entries.count))
     for owner in owners.indices { (owners[owner].changed, owners[owner].numbers) = ([], []) }
@@ -267,7 +260,6 @@ private struct KnownTable: Sendable {
       set(new, at: entry.slot)
       if entry.hasChanged { change(new) }
     }
-    countToSweep = max(1024, entries.count * 2)
   }
 
   /// Gives an element to an entry; one that had it has none any more, as that of a node that was made anew.
@@ -317,9 +309,4 @@ private struct KnownTable: Sendable {
       objects[number].object === object ? number : nil
     }
   }
-}
-
-/// What an object says of its changes, by any thread.
-enum TrackedObjects {
-  static func invalidate(_ object: AnyObject) { KnownObjects.shared.invalidate(object) }
 }

@@ -9,56 +9,38 @@ final class Places {
   let owner: KnownObjects.Owner
   let objects: ObjectTable
   let coming: Survey.Coming?
-  @safe @exclusivity(unchecked) private var now: State
   @safe @exclusivity(unchecked) var notes = SurveyNotes()
-  /// The kept elements to which only references lead, by their names.
-  private let keptByName: [String: [Int32]]
-
-  /// The kept elements to which only references lead.
-  var keptReferred: [Int32] { keptByName.values.joined().sorted() }
-
-  private struct State {
-    var added: [Element] = []
-    var nextID: UInt64
-    /// The objects that this survey has met, by their addresses: the survey keeps them alive.
-    var visited = KeyTable()
-    var references = References()
-    /// The new places of elements that have moved.
-    var moved: [Int32: Place] = [:]
-    var orphans: Set<Int32> = []
-    /// The answers to whether elements are homeless, as long as they hold.
-    var homeless: [Int32: Bool] = [:]
-  }
-
   /// The new elements.
-  var added: [Element] { now.added }
-  var nextID: UInt64 { now.nextID }
-
+  @safe @exclusivity(unchecked) private(set) var added: [Element] = []
+  @safe @exclusivity(unchecked) private(set) var nextID: UInt64
+  /// The stored elements that have got another place, be it below the same parent.
+  @safe @exclusivity(unchecked) private(set) var moved: [Int32: Place] = [:]
   /// The elements that no object above has any more; who refers to one takes it over.
-  var orphans: Set<Int32> {
-    get { now.orphans }
-    _modify {
-      defer { if !now.homeless.isEmpty { now.homeless = [:] } }
-      yield &now.orphans
-    }
-  }
+  @safe @exclusivity(unchecked) var orphans: Set<Int32> = [] { didSet { homeless = [:] } }
+  /// The answers to whether elements are homeless, as long as they hold.
+  @safe @exclusivity(unchecked) private var homeless: [Int32: Bool] = [:]
+  /// The objects that this survey has met, by their addresses: the survey keeps them alive.
+  @safe @exclusivity(unchecked) private var visited = KeyTable()
+  @safe @exclusivity(unchecked) private(set) var references: References
 
-  private struct References {
+  struct References {
     /// The targets of the references of the hook that runs.
     var mentions: [Mention] = []
-    /// The new elements of objects to which a reference has led, and which have no place yet.
-    var slots: [ObjectIdentifier: Int32] = [:]
     /// Whether a document or a reference of this save makes it necessary.
-    var findsAllByObject = false
-    /// The objects of the elements that references have made.
+    var findsAllByObject: Bool
+    /// The elements of objects to which a reference has led, when they had no place yet.
+    var slots: [ObjectIdentifier: Int32] = [:]
+    /// The objects of these elements.
     var objects: [Int32: any StateRestoring] = [:]
+    /// The kept elements to which only references lead, by their names.
+    let keptByName: [String: [Int32]]
   }
 
-  /// The targets of the references of the hook that runs.
-  var mentions: [Mention] { now.references.mentions }
-
   /// Whether objects of any class may have to be found by themselves, and not by parent and name.
-  var findsAllByObject: Bool { now.references.findsAllByObject }
+  var findsAllByObject: Bool { references.findsAllByObject }
+
+  /// The kept elements to which only references lead.
+  var keptReferred: [Int32] { references.keptByName.values.joined().sorted() }
 
   /// A reference, as a hook has made it.
   typealias Mention = (object: any StateRestoring, slot: Int32)
@@ -68,15 +50,15 @@ final class Places {
     coming: Survey.Coming?
   ) {
     (self.document, self.owner, self.objects) = (document, owner, objects)
-    self.coming = coming
-    now = State(nextID: document.nextID)
-    now.references.findsAllByObject = document.findsAllByObject
+    (self.coming, nextID) = (coming, document.nextID)
     let kept = document.kept.elements.keys.filter { document[$0].place.role.livesByReferences }
-    keptByName = kept.isEmpty ? [:] : Dictionary(grouping: kept) { document[$0].place.name }
+    references = References(
+      findsAllByObject: document.findsAllByObject,
+      keptByName: Dictionary(grouping: kept) { document[$0].place.name })
   }
 
   subscript(slot: Int32) -> Element {
-    isNew(slot) ? now.added[Int(slot) - document.elements.count] : document.elements[Int(slot)]
+    isNew(slot) ? added[Int(slot) - document.elements.count] : document.elements[Int(slot)]
   }
 
   // One value each: a copy of an element counts references of its name and its children, and a subscript that
@@ -90,7 +72,7 @@ final class Places {
   @inline(__always)
   private func value<Value>(of slot: Int32, _ path: (Element) -> Value) -> Value {
     isNew(slot)
-      ? path(now.added[Int(slot) - document.elements.count]) : path(document.elements[Int(slot)])
+      ? path(added[Int(slot) - document.elements.count]) : path(document.elements[Int(slot)])
   }
 
   func isNew(_ slot: Int32) -> Bool { Int(slot) >= document.elements.count }
@@ -98,11 +80,11 @@ final class Places {
   // MARK: Elements
 
   /// Where the next new element will be.
-  var nextSlot: Int32 { Int32(document.elements.count + now.added.count) }
+  var nextSlot: Int32 { Int32(document.elements.count + added.count) }
 
   /// Makes an element, and returns where it will be.
   func add(_ place: consuming Place) -> Int32 {
-    now.added.append(Element(id: takeID(), place: place))
+    added.append(Element(id: takeID(), place: place))
     return nextSlot - 1
   }
 
@@ -112,66 +94,54 @@ final class Places {
   }
 
   func takeID() -> UInt64 {
-    now.nextID += 1
-    return now.nextID - 1
+    nextID += 1
+    return nextID - 1
   }
 
   func change(new slot: Int32, _ body: (inout Element) -> Void) {
-    body(&now.added[Int(slot) - document.elements.count])
+    body(&added[Int(slot) - document.elements.count])
   }
 
   func move(_ slot: Int32, to place: Place) {
     if isNew(slot) {
       change(new: slot) { $0.place = place }
     } else {
-      now.moved[slot] = place
+      moved[slot] = place
     }
-    if !now.homeless.isEmpty { now.homeless = [:] }
+    if !homeless.isEmpty { homeless = [:] }
   }
-
-  /// Whether a stored element has got another place, be it below the same parent.
-  func hasMoved(_ slot: Int32) -> Bool { !now.moved.isEmpty && now.moved[slot] != nil }
-
-  /// The stored elements that have got another place.
-  var moved: [Int32: Place] { now.moved }
 
   /// The place that an element has now.
   func place(of slot: Int32) -> Place {
-    (now.moved.isEmpty ? nil : now.moved[slot]) ?? value(of: slot) { $0.place }
+    (moved.isEmpty ? nil : moved[slot]) ?? value(of: slot) { $0.place }
   }
 
   func parent(of slot: Int32) -> Int32 {
-    (now.moved.isEmpty ? nil : now.moved[slot]?.parent) ?? value(of: slot) { $0.place.parent }
+    (moved.isEmpty ? nil : moved[slot]?.parent) ?? value(of: slot) { $0.place.parent }
   }
 
   func role(of slot: Int32) -> Role {
-    (now.moved.isEmpty ? nil : now.moved[slot]?.role) ?? value(of: slot) { $0.place.role }
+    (moved.isEmpty ? nil : moved[slot]?.role) ?? value(of: slot) { $0.place.role }
   }
 
   /// Whether the element or one above it is not below anybody, or not any more.
   func isHomeless(_ slot: Int32) -> Bool {
     // What has a place has it below what has one.
-    guard !now.orphans.isEmpty else { return slot != Document.tree && parent(of: slot) < 0 }
+    guard !orphans.isEmpty else { return slot != Document.tree && parent(of: slot) < 0 }
     var (above, passed): (Int32, [Int32]) = (slot, [])
-    while above > Document.tree, now.homeless[above] == nil, !now.orphans.contains(above) {
+    while above > Document.tree, homeless[above] == nil, !orphans.contains(above) {
       passed.append(above)
       above = parent(of: above)
     }
-    let isHomeless = now.homeless[above] ?? (above != Document.tree)
-    for slot in passed { now.homeless[slot] = isHomeless }
+    let isHomeless = homeless[above] ?? (above != Document.tree)
+    for slot in passed { homeless[slot] = isHomeless }
     return isHomeless
-  }
-
-  /// Whether an object that was met already may get a place below another one: so far at most a reference
-  /// has led to it, and it is not above that one.
-  func mayBeContained(_ slot: Int32, in parent: Int32) -> Bool {
-    (role(of: slot) == .referred || isHomeless(slot)) && !isAbove(slot, parent)
   }
 
   /// Whether an element is another one, or above it.
   func isAbove(_ slot: Int32, _ below: Int32) -> Bool {
     var above = below
-    while above > Document.tree, above != slot, !now.orphans.contains(above) {
+    while above > Document.tree, above != slot, !orphans.contains(above) {
       above = parent(of: above)
     }
     return above == slot
@@ -182,7 +152,7 @@ final class Places {
     var (slot, passed): (Int32, Set<Int32>) = (slot, [])
     // Those that nobody has may lie below each other.
     while slot > Document.tree, places.isEmpty || role(of: slot) != .scene,
-      !now.orphans.contains(slot) || passed.insert(slot).inserted
+      !orphans.contains(slot) || passed.insert(slot).inserted
     {
       places.append(place(of: slot))
       slot = places[places.count - 1].parent
@@ -190,15 +160,17 @@ final class Places {
     return places.reversed().reduce(RestorationPath()) { $0.appending($1) }
   }
 
+  /// Whether a stored element has got another place, be it below the same parent.
+  func hasMoved(_ slot: Int32) -> Bool { moved[slot] != nil }
+
   // MARK: Objects
 
   /// Notes that an object has been met.
   func visit(_ object: AnyObject, at slot: Int32) {
-    now.visited.set(UInt64(addressOf: object), slot)
-    if !now.references.slots.isEmpty { now.references.slots[ObjectIdentifier(object)] = nil }
+    visited.set(UInt64(addressOf: object), slot)
   }
 
-  func visitedSlot(of object: AnyObject) -> Int32? { now.visited[UInt64(addressOf: object)] }
+  func visitedSlot(of object: AnyObject) -> Int32? { visited[UInt64(addressOf: object)] }
 
   func isVisited(_ object: AnyObject) -> Bool { visitedSlot(of: object) != nil }
 
@@ -207,26 +179,24 @@ final class Places {
     KnownObjects.shared.known(object, to: owner)
   }
 
-  /// The element of an object that has no place yet, and to which a reference has led.
+  /// The element of an object to which a reference has led, when it had no place yet.
   func mentionedSlot(of object: AnyObject) -> Int32? {
-    now.references.slots.isEmpty ? nil : now.references.slots[ObjectIdentifier(object)]
+    references.slots.isEmpty ? nil : references.slots[ObjectIdentifier(object)]
   }
 
   /// The living object of an element, if it is found by itself.
   func object(at slot: Int32) -> (any StateRestoring)? {
-    now.references.objects[slot] ?? KnownObjects.shared.object(at: slot, of: owner)
+    references.objects[slot] ?? KnownObjects.shared.object(at: slot, of: owner)
       as? any StateRestoring
   }
-
-  // MARK: References
 
   /// Begins the hook of an object.
   ///
   /// What only a hook that throws refers to gets no place, and so goes.
-  func beginMentions() {
-    if !now.references.mentions.isEmpty { now.references.mentions = [] }
-  }
+  func beginMentions() { references.mentions = [] }
 }
+
+// MARK: - References
 
 extension Places: StateEncoding {
   func reference(to object: any StateRestoring, from referrer: Int32, key: String) -> UInt64? {
@@ -242,7 +212,7 @@ extension Places: StateEncoding {
       notes.add(.referenceNotStored(key: key, className: className), referrer)
       return nil
     }
-    now.references.mentions.append((object, slot))
+    references.mentions.append((object, slot))
     return id(of: slot)
   }
 
@@ -255,9 +225,9 @@ extension Places: StateEncoding {
   /// Makes an element that has no place yet.
   private func addReferred(_ object: any StateRestoring) -> Int32 {
     let slot = add(Place(parent: -1, role: .referred))
-    now.references.slots[ObjectIdentifier(object)] = slot
-    now.references.objects[slot] = object
-    now.references.findsAllByObject = true
+    references.slots[ObjectIdentifier(object)] = slot
+    references.objects[slot] = object
+    references.findsAllByObject = true
     return slot
   }
 
@@ -279,7 +249,7 @@ extension Places: StateEncoding {
   /// The kept element that an object to which only references lead takes: the first below the same element
   /// that has its name and sort, and that no other object has taken.
   private func keptSlot(of object: any StateRestoring, from referrer: Int32) -> Int32? {
-    guard !keptByName.isEmpty else { return nil }
+    guard !references.keptByName.isEmpty else { return nil }
     var (name, parent, role): (String?, Int32, Role) = (nil, referrer, .referred)
     switch object {
     case let node as any RestorableNode: name = objects.identifier(of: node)
@@ -289,12 +259,12 @@ extension Places: StateEncoding {
       parent = scope.flatMap { visitedSlot(of: $0) ?? known($0)?.slot } ?? Document.tree
     default: return nil
     }
-    let free = name.flatMap { keptByName[$0] }?.filter {
+    let free = name.flatMap { references.keptByName[$0] }?.filter {
       let place = document[$0].place
-      return place.parent == parent && place.role == role && now.references.objects[$0] == nil
+      return place.parent == parent && place.role == role && references.objects[$0] == nil
     }
     guard let slot = free?.min() else { return nil }
-    (now.references.slots[ObjectIdentifier(object)], now.references.objects[slot]) = (slot, object)
+    (references.slots[ObjectIdentifier(object)], references.objects[slot]) = (slot, object)
     return slot
   }
 

@@ -11,15 +11,17 @@ extension Survey {
     remove(elementsToRemove())
     try writeContents()
     try writeFacts()
-    noteKept()
+    for slot in places.keptReferred
+    where taken.claims[slot] == nil && !edits.removed.contains(slot) {
+      addKept(slot)
+    }
     noteUnsaid()
   }
 
   // MARK: What goes
 
   func elementsToRemove() -> Set<Int32> {
-    let new = places.added.indices.map { Int32(document.elements.count + $0) }
-    var gone = Set(new.filter(places.isHomeless))
+    var gone = Set(allSlots.dropFirst(document.elements.count).filter(places.isHomeless))
     var left = places.orphans + places.moved.keys.filter(places.isHomeless)
     while let slot = left.popLast() {
       guard gone.insert(slot).inserted else { continue }
@@ -48,16 +50,11 @@ extension Survey {
   mutating func writeContents() throws {
     let gone = Set(edits.removed)
     for (slot, below) in contents.sorted(by: { $0.key < $1.key }) {
+      let left = below.filter { places.parent(of: $0) == slot && !gone.contains($0) }
+      let byReferences = left.filter { places.role(of: $0).livesByReferences }
       var met: Set<Int32> = []
-      var (children, referred): ([Int32], [Int32]) = ([], [])
-      for child in below where places.parent(of: child) == slot && !gone.contains(child) {
-        if !places.role(of: child).livesByReferences {
-          children.append(child)
-        } else if met.insert(child).inserted {
-          referred.append(child)
-        }
-      }
-      let slots = children + referred
+      let referred = byReferences.filter { met.insert($0).inserted }
+      let slots = left.filter { !places.role(of: $0).livesByReferences } + referred
       if !referred.isEmpty || !document.kept.isEmpty { separateNames(of: slots) }
       let stored = places.isNew(slot) ? [] : document[slot].children
       guard slots != stored || slots.contains(where: { places.place(of: $0) != document[$0].place })
@@ -98,18 +95,18 @@ extension Survey {
     let isFree = { [document, places] (slot: Int32) in
       places.role(of: slot).livesByReferences || document.kept.elements[slot] != nil
     }
-    var (names, next) = (NameTable(), [String: Int32]())
-    for slot in slots where !isFree(slot) { names.insert(places.place(of: slot), slot) }
+    var names = Set(slots.filter { !isFree($0) }.map { SiblingName(places.place(of: $0)) })
+    var next: [String: Int32] = [:]
     for slot in slots where isFree(slot) {
       var place = places.place(of: slot)
-      while names.find(place.name, place.role.sort, place.siblingIndex) != nil {
+      while names.contains(SiblingName(place)) {
         place.siblingIndex = next[place.name, default: 0]
         next[place.name, default: 0] += 1
       }
       // A restore finds a registered object by its name alone.
       if place.role == .object, place.siblingIndex > 0 { places.notes.set(.duplicate, slot) }
       setPlace(of: slot) { $0 = place }
-      names.insert(place, slot)
+      names.insert(SiblingName(place))
     }
   }
 

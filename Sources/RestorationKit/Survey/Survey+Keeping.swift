@@ -13,12 +13,11 @@ extension Survey {
     // An element that was left out is kept until its object says something else than at the restore.
     if document.kept.withheld[slot] != nil { return }
     edits.kept.elements[slot] = nil
-    let form = document[slot].place.form
-    let saved = document.head.forms[Int(form)].className
+    let saved = document.form(of: slot).className
     let isOwn = types.otherClass(of: object, types.info(of: object), than: saved) == nil
     edits.kept.withheld[slot] = Kept(
-      reason: isOwn ? .notFound : .otherClass, form: form, since: kept.since,
-      byteCount: kept.byteCount)
+      reason: isOwn ? .notFound : .otherClass, form: document[slot].place.form,
+      since: kept.since, byteCount: kept.byteCount)
   }
 
   // MARK: Forms
@@ -123,14 +122,6 @@ extension Survey {
     edits.kept.bodies[slot] = rest.isEmpty ? nil : rest
   }
 
-  /// Says what is kept and only references reach.
-  mutating func noteKept() {
-    for slot in places.keptReferred
-    where taken.claims[slot] == nil && !edits.removed.contains(slot) {
-      addKept(slot)
-    }
-  }
-
   // MARK: Bounds
 
   /// Lets go what was kept for longer than may be, or is more than may be.
@@ -169,11 +160,8 @@ extension Survey {
     let unbounded = inStoredWindows
     let elements: [BoundedPart] = document.kept.elements.filter {
       document.kept.withheld[$0.key] == nil && taken.claims[$0.key] == nil
-        && !unbounded.contains($0.key)
     }.map { ($0.key, nil, $0.value.since ?? conditions.now, $0.value.byteCount) }
-    let bodies: [BoundedPart] = edits.kept.bodies.filter {
-      !unbounded.contains($0.key)
-    }.flatMap { slot, bodies in
+    let bodies: [BoundedPart] = edits.kept.bodies.flatMap { slot, bodies in
       bodies.map { (slot, $0.id, $0.since ?? conditions.now, $0.byteCount) }
     }
     // Of the bodies of one element the first goes last.
@@ -185,7 +173,8 @@ extension Survey {
       }
       return (last.since ?? conditions.now, 1, -last.byteCount, part.slot, 1)
     }
-    return (elements + bodies).sorted { order($0) < order($1) }
+    let bounded = (elements + bodies).filter { !unbounded.contains($0.slot) }
+    return bounded.sorted { order($0) < order($1) }
   }
 
   func entry(_ slot: Int32, _ outcome: ElementOutcome) -> ReportEntry {

@@ -20,8 +20,12 @@ extension Survey {
     if let presented {
       try place(presented, objects.identifier(of: presented), .presented, &siblings)
     }
-    // The first of them comes to lie on top: views are asked before the nodes.
-    agenda.met.reverse(from: first)
+    // The first of them comes to lie on top: views are asked before the nodes. A span moves elements, where an
+    // array counts their references (benchmark: save 10,000 nodes).
+    var met = agenda.met.mutableSpan
+    for step in 0..<(met.count - first) / 2 {
+      met.swapAt(first + step, met.count - 1 - step)
+    }
     try end(&siblings)
   }
 
@@ -45,12 +49,17 @@ extension Survey {
       return places.notes.add(
         ReportEntry(kind: role.kind, path: path, className: info.name, outcome: .containedTwice))
     }
-    let known = met == nil ? known(object, info) : nil
+    // All others are found by their names.
+    let isFoundByItself = info.tracking != .always || places.findsAllByObject
+    let known = met == nil && isFoundByItself ? places.known(object) : nil
     let own = met ?? places.mentionedSlot(of: object) ?? known?.slot
     guard var match = siblings.match(name, role, own, maySharing: maySharing, places) else {
       return leaveOut(object, name, role.kind, below: parent)
     }
-    if let other = match.slot, own == nil, isOfAnother(other, than: object) {
+    // The element of the name may be that of another living object.
+    if let other = match.slot, own == nil,
+      let living = KnownObjects.shared.object(at: other, of: owner), living !== object
+    {
       siblings.giveBack(other, places)
       if places.parent(of: other) == parent { places.orphans.insert(other) }
       match.slot = nil
@@ -65,8 +74,10 @@ extension Survey {
   /// Whether an object may lie below an element: of two that contain it, the first that says so has it.
   private func isFree(_ met: Int32, _ siblings: inout Siblings) -> Bool {
     // One that says when it changes may have been met before the one that contains it.
-    places.parent(of: met) == siblings.parent
-      ? !siblings.contains(met) : places.mayBeContained(met, in: siblings.parent)
+    if places.parent(of: met) == siblings.parent { return !siblings.contains(met) }
+    // So far at most a reference has led to it, and it is not above the other one.
+    return (places.role(of: met) == .referred || places.isHomeless(met))
+      && !places.isAbove(met, siblings.parent)
   }
 
   /// Gives an object its place; returns its element, and whether that is new, or has another form than before.
@@ -88,28 +99,14 @@ extension Survey {
     return (slot, stored?.form != form)
   }
 
-  /// The element of an object that is found by the object itself.
-  private func known(_ object: any StateRestoring, _ info: TypeInfo) -> KnownObjects.Known? {
-    guard info.tracking != .always || places.findsAllByObject else { return nil }
-    return places.known(object)
-  }
-
-  /// Whether the element of a name is that of a living object, which is not the one that has the name now.
-  private func isOfAnother(_ slot: Int32, than object: AnyObject) -> Bool {
-    KnownObjects.shared.object(at: slot, of: owner).map { $0 !== object } ?? false
-  }
-
   /// Gives an element its place, if it has another one; without a stored place it is a new element to
   /// which only a reference has led so far.
   mutating func move(_ slot: Int32, to place: Place, from stored: Place?) {
     let hasOtherParent = places.parent(of: slot) != place.parent || places.orphans.contains(slot)
     // Also within one parent: the element is not among those that nobody was matched with.
     if places.place(of: slot) != place { places.move(slot, to: place) }
-    let stays = stored.map { $0.parent == place.parent && !$0.role.livesByReferences } ?? false
     if let stored, stored.parent != place.parent { touchContents(of: stored.parent) }
-    if !stays, places.asksBelow(slot) || edits.asksBelow.contains(slot) {
-      noteAsking(at: place.parent)
-    }
+    if places.asksBelow(slot) || edits.asksBelow.contains(slot) { noteAsking(at: place.parent) }
     if !places.orphans.isEmpty { places.orphans.remove(slot) }
     // Those that contain each other lie below nobody else.
     if hasOtherParent, mayBeAbove(slot), places.isAbove(slot, place.parent) {
@@ -223,19 +220,6 @@ extension Survey {
   }
 }
 
-extension Array {
-  /// Reverses the elements from a place on.
-  fileprivate mutating func reverse(from first: Int) {
-    // A span moves elements, where an array counts their references (benchmark: save 10,000 nodes).
-    var span = mutableSpan
-    var (low, high) = (first, span.count - 1)
-    while low < high {
-      span.swapAt(low, high)
-      (low, high) = (low + 1, high - 1)
-    }
-  }
-}
-
 /// The children of one element, while their objects are matched with what is stored.
 ///
 /// As long as objects come in the order in which they are stored, each is compared with the next stored
@@ -246,9 +230,7 @@ struct Siblings {
   private var next = 0
   private(set) var slots: [Int32] = []
   /// The names of the children, and those of the stored ones that follow; nil as long as they come in order.
-  private var names: (now: NameTable, stored: NameTable?)?
-  /// The stored elements that have been matched, once names are looked up.
-  private var used: Set<Int32> = []
+  private var names: (now: Set<SiblingName>, stored: [SiblingName: Int32])?
   /// The elements of the children, once somebody asks.
   private var all: Set<Int32>?
   /// How many children of each name have come, where siblings may share names.
@@ -269,15 +251,19 @@ struct Siblings {
   ) -> (slot: Int32?, siblingIndex: Int32)? {
     let index = maySharing ? takeIndex(of: name) : 0
     if names == nil {
-      if next < old.count, known == nil || known == old[next], isNext(name, role, index, places) {
-        next += 1
-        return (old[next - 1], index)
+      if next < old.count, known == nil || known == old[next] {
+        let stored = places.document[old[next]].place
+        if stored.role == role, stored.name == name, stored.siblingIndex == index {
+          next += 1
+          return (old[next - 1], index)
+        }
       }
       lookUpFromHereOn(places)
     }
-    guard names?.now.insert(name, role.sort, index, parent) == true else { return nil }
-    let slot = known ?? names?.stored?.find(name, role.sort, index)
-    return (slot.flatMap { used.insert($0).inserted ? $0 : nil }, index)
+    let own = SiblingName(name: name, sort: role.sort, index: index)
+    guard names?.now.insert(own).inserted == true else { return nil }
+    let slot = known ?? names?.stored[own]
+    return (slot.flatMap { contains($0) ? nil : $0 }, index)
   }
 
   /// Takes the index of the next child of a name, be it one that has its place elsewhere: a restore counts
@@ -289,29 +275,18 @@ struct Siblings {
 
   /// Gives back an element that was found by its name, and is that of another object, which may come later.
   mutating func giveBack(_ slot: Int32, _ places: Places) {
-    if names == nil {
-      lookUpFromHereOn(places)
-      names?.now.insert(places.document[slot].place, slot)
-    }
-    used.remove(slot)
-  }
-
-  private func isNext(_ name: String, _ role: Role, _ index: Int32, _ places: Places) -> Bool {
-    let stored = places.document[old[next]].place
-    return stored.role == role && stored.name == name && stored.siblingIndex == index
+    guard names == nil else { return }
+    lookUpFromHereOn(places)
+    names?.now.insert(SiblingName(places.document[slot].place))
   }
 
   private mutating func lookUpFromHereOn(_ places: Places) {
-    var now = NameTable(expecting: max(old.count, slots.capacity))
-    for slot in slots { now.insert(places.place(of: slot), slot) }
-    used = Set(old[..<next])
-    // Most new parents have none, and no name is looked up there.
-    var stored = next < old.count ? NameTable(expecting: old.count - next) : nil
+    var now = Set<SiblingName>(minimumCapacity: max(old.count, slots.capacity))
+    for slot in slots { now.insert(SiblingName(places.place(of: slot))) }
     // What references reach is found by itself.
-    for slot in old[next...] where !places.document[slot].place.role.livesByReferences {
-      stored?.insert(places.document[slot].place, slot)
-    }
-    names = (now, stored)
+    let rest = old[next...].filter { !places.document[$0].place.role.livesByReferences }
+    let stored = rest.map { (SiblingName(places.document[$0].place), $0) }
+    names = (now, Dictionary(stored) { first, _ in first })
   }
 
   mutating func contains(_ slot: Int32) -> Bool {
@@ -328,78 +303,32 @@ struct Siblings {
   /// The stored children that no object was matched with.
   func unmatched() -> [Int32] {
     if names == nil { return Array(old[next...]) }
-    return old.filter { !used.contains($0) }
+    let matched = Set(slots)
+    return old.filter { !matched.contains($0) }
   }
 
   /// Adds what stays though there is no object for it, each where it was stored among the others.
   mutating func keep(_ kept: [Int32]) {
     guard !kept.isEmpty else { return }
-    var order: [Int32: Int] = [:]
-    for (index, slot) in old.enumerated() { order[slot] = index }
-    var (merged, rest): ([Int32], ArraySlice<Int32>) = ([], kept[...])
-    for slot in slots {
-      while let next = rest.first, order[next] ?? 0 <= merged.count {
-        merged.append(rest.removeFirst())
-      }
-      merged.append(slot)
+    var (merged, rest, kept): ([Int32], ArraySlice<Int32>, Set<Int32>) = ([], slots[...], Set(kept))
+    for (index, slot) in old.enumerated() where kept.contains(slot) {
+      let before = rest.prefix(max(0, index - merged.count))
+      rest = rest.dropFirst(before.count)
+      merged += before + [slot]
     }
     slots = merged + rest
   }
 }
 
-/// Elements by their names among siblings.
-struct NameTable {
-  private struct Entry {
-    let name: String
-    let sort: Role
-    let siblingIndex: Int32
-    let slot: Int32
-  }
+/// What no two siblings have in common; equal names may be spelled with other characters.
+struct SiblingName: Hashable {
+  let name: String
+  let sort: Role
+  let index: Int32
+}
 
-  private var entries: [Entry] = []
-  private var table: KeyTable
-
-  init(expecting count: Int = 0) {
-    entries.reserveCapacity(count)
-    table = KeyTable(expecting: count)
-  }
-
-  @discardableResult
-  mutating func insert(_ place: Place, _ slot: Int32) -> Bool {
-    insert(place.name, place.role.sort, place.siblingIndex, slot)
-  }
-
-  /// Inserts an element, unless another one has its name; false then.
-  mutating func insert(
-    _ name: String, _ sort: Role, _ siblingIndex: Int32, _ slot: Int32
-  ) -> Bool {
-    let (key, number) = look(name, sort, siblingIndex)
-    guard number == nil else { return false }
-    table.set(key, Int32(entries.count))
-    entries.append(Entry(name: name, sort: sort, siblingIndex: siblingIndex, slot: slot))
-    return true
-  }
-
-  func find(_ name: String, _ sort: Role, _ siblingIndex: Int32) -> Int32? {
-    look(name, sort, siblingIndex).number.map { entries[Int($0)].slot }
-  }
-
-  /// The key of a name, and the number of its entry; a free key if the name has none.
-  private func look(
-    _ name: String, _ sort: Role, _ siblingIndex: Int32
-  ) -> (key: UInt64, number: Int32?) {
-    // A number that depends on the process, so that nobody can choose names of the same one; and not one
-    // of the bytes: equal names may be spelled with other characters.
-    let hash = UInt64(truncatingIfNeeded: name.hashValue)
-    var key =
-      hash &+ UInt64(sort.rawValue) << 56 &+ UInt64(UInt32(bitPattern: siblingIndex)) << 8 | 1 << 63
-    while let number = table[key] {
-      let entry = entries[Int(number)]
-      if entry.name == name, entry.sort == sort, entry.siblingIndex == siblingIndex {
-        return (key, number)
-      }
-      key = (key &* 0x9E37_79B9_7F4A_7C15) | 1 << 63
-    }
-    return (key, nil)
+extension SiblingName {
+  init(_ place: Place) {
+    self.init(name: place.name, sort: place.role.sort, index: place.siblingIndex)
   }
 }

@@ -146,14 +146,16 @@ extension Survey {
     return try allReferences().values.contains { !ids.isDisjoint(with: $0) }
   }
 
-  /// Reads to whom those bodies refer whose objects have not said it in this launch.
+  /// Reads to whom those bodies refer whose objects have not said it in this save.
   private mutating func hearAll() throws {
     guard !edits.isWhole else { return }
+    let said = agenda.visits.filter { visit in
+      visit.asksBody && !edits.kept.isWithheld(visit.slot) && !places.notes.hasLoss(visit.slot)
+    }
+    let (heard, known) = (Set(said.map(\.slot) + bodies.map(\.slot)), references)
     for slot in document.elements.indices.map(Int32.init)
-    where document[slot].isUnheard && !edits.heard.contains(slot) {
-      let ids = try references(in: document[slot].bodyRecord)
-      edits.heard.insert(slot)
-      edits.references[slot] = ids
+    where document[slot].body != .none && !heard.contains(slot) && known[slot] == nil {
+      edits.references[slot] = try references(in: document[slot].bodyRecord)
     }
     edits.isWhole = true
   }
@@ -192,33 +194,25 @@ extension Survey {
   /// Who is reached has all that it contains.
   private func reachedElements() throws -> [(slot: Int32, referrer: Int32)] {
     var slots = document.slotsByIdentifier
-    for (number, element) in places.added.enumerated() {
-      slots.set(element.id, Int32(document.elements.count + number))
-    }
-    var below = Array(repeating: [Int32](), count: allSlots.count)
-    for slot in allSlots where isContained(slot) {
-      below[Int(places.parent(of: slot))].append(slot)
-    }
+    for slot in allSlots.dropFirst(document.elements.count) { slots.set(places.id(of: slot), slot) }
+    let below = Dictionary(grouping: allSlots.filter(isContained), by: places.parent)
     let references = try allReferences()
     var found: [(slot: Int32, referrer: Int32)] = []
-    var (stack, reached, next) = ([Document.tree], Set([Document.tree]), 0)
-    while true {
-      while let slot = stack.popLast() {
-        var targets = (references[slot] ?? []).compactMap { slots[$0] }
-        // An object that scopes another one stays with it.
-        let scope = places.parent(of: slot)
-        if scope > Document.tree, places.role(of: slot) == .object,
-          places.role(of: scope) == .object
-        {
-          targets.append(scope)
-        }
-        for target in targets where reached.insert(target).inserted { found.append((target, slot)) }
-        stack += below[Int(slot)].filter { reached.insert($0).inserted }.reversed()
+    var (stack, next, reached) = ([Document.tree], ArraySlice<Int32>(), Set([Document.tree]))
+    while let slot = stack.popLast() ?? next.popFirst() {
+      var targets = (references[slot] ?? []).compactMap { slots[$0] }
+      // An object that scopes another one stays with it.
+      let scope = places.parent(of: slot)
+      if scope > Document.tree, places.role(of: slot) == .object, places.role(of: scope) == .object
+      {
+        targets.append(scope)
       }
-      guard next < found.count else { return found }
-      stack.append(found[next].slot)
-      next += 1
+      let new = targets.filter { reached.insert($0).inserted }
+      found += new.map { ($0, slot) }
+      next += new
+      stack += (below[slot] ?? []).filter { reached.insert($0).inserted }.reversed()
     }
+    return found
   }
 
   private func isContained(_ slot: Int32) -> Bool {
@@ -227,7 +221,7 @@ extension Survey {
       && (!places.role(of: slot).livesByReferences || document.kept.elements[slot] != nil)
   }
 
-  private var allSlots: Range<Int32> { 0..<Int32(document.elements.count + places.added.count) }
+  var allSlots: Range<Int32> { 0..<Int32(document.elements.count + places.added.count) }
 
   mutating func addContent(_ slot: Int32, to parent: Int32) {
     touchContents(of: parent)

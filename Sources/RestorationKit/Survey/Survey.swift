@@ -162,8 +162,7 @@ struct Survey {
       guard !own.isEmpty else { return (below, presented, []) }
       let others = below + [presented].compactMap(\.self)
       let most = conditions.policy.nodeLimit
-      guard let views = ViewTree.views(own, of: node, besides: others, most: most)
-      else {
+      guard let views = ViewTree.views(own, of: node, besides: others, most: most) else {
         throw RestorationError.tooManyNodes(places.path(of: visit.slot), most)
       }
       return (below, presented, views)
@@ -275,11 +274,8 @@ struct Survey {
 
   /// Notes whom an object refers to; those that nobody contains are stored below it.
   mutating func setReferred(_ mentions: [Places.Mention], below slot: Int32) throws {
-    if !edits.isWhole, !places.isNew(slot), document[slot].isUnheard {
-      edits.heard.insert(slot)
-      // The stored body may have referred to others.
-      if bodies.last?.slot == slot { hasDropped = true }
-    }
+    // The body that was stored may have referred to others.
+    if !edits.isWhole, bodies.last?.slot == slot { hasDropped = true }
     let before = edits.references[slot] ?? document.links.all[slot] ?? []
     guard !mentions.isEmpty || !before.isEmpty else { return }
     var ids: [UInt64] = []
@@ -306,7 +302,7 @@ struct Survey {
   /// they had, nobody refers to others, and nothing is kept.
   var isOfBodies: Bool {
     places.added.isEmpty && places.moved.isEmpty && places.orphans.isEmpty && contents.isEmpty
-      && !places.findsAllByObject && edits.references.isEmpty && edits.heard.isEmpty
+      && !places.findsAllByObject && edits.references.isEmpty && !hasDropped
       && edits.asksBelow.isEmpty && places.objects.newForms.isEmpty
       && document.isSettled(conditions.facts) && conditions.unsaid.isEmpty
   }
@@ -327,7 +323,8 @@ struct Survey {
     }
     try copyReplaced(of: Document.tree)
     // As long as the stored body stays, that says to whom the application refers.
-    return edits.kept.isWithheld(Document.tree) || keepsApplication ? nil : places.mentions
+    if edits.kept.isWithheld(Document.tree) || keepsApplication { return nil }
+    return places.references.mentions
   }
 
   /// Writes what an object says; returns whom it refers to, or nil if the stored body stays.
@@ -352,13 +349,13 @@ struct Survey {
       return nil
     }
     if places.lacksState(slot) { setPlace(of: slot) { $0.lacksState = false } }
-    guard isWithheld else { return places.mentions }
+    guard isWithheld else { return places.references.mentions }
     try copyReplaced(of: slot)
     // As long as the stored body stays, that says to whom the element refers.
-    if edits.kept.isWithheld(slot) { return keepsFields ? places.mentions : nil }
+    if edits.kept.isWithheld(slot) { return keepsFields ? places.references.mentions : nil }
     let form = places.form(of: object, info, at: slot)
     setPlace(of: slot) { $0.form = form }
-    return places.mentions
+    return places.references.mentions
   }
 
   /// Whether an object that has not read its stored body says what it said then, so that nothing is

@@ -36,7 +36,7 @@ final class ValueSlot<Value: Codable & Sendable>: Sendable {
     if let scope, let key {
       scope.table.noteChange(scope.name(key))
     } else if let screen = owner as? any RestorableScreen {
-      TrackedObjects.invalidate(screen)
+      KnownObjects.shared.invalidate(screen)
       ValueScope.ofApp.table.noteSet(screen, key ?? declaration)
     } else {
       (self.scope ?? .ofApp).table.noteUnstored()
