@@ -155,11 +155,7 @@ extension StateKeeper {
         }
         let late = Late(node: scene, slot: slot, parent: nil, isBack: false, part: part)
         asking.coming = (ObjectIdentifier(scene), slot)
-        let number = findings.lastWrite
-        let isSettled = findings.underWay == nil
-        let bodies = try await bodies(of: late)
-        // A save that blocked the actor has changed the document.
-        guard number == findings.lastWrite, isSettled else { continue }
+        guard let bodies = try await bodies(of: late) else { continue }
         findings.launch?.reach(subject)
         asking.isUnderWay = true
         show()
