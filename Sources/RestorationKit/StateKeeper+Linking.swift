@@ -20,10 +20,10 @@ extension StateKeeper {
     guard report.outcome == .saved || report.outcome == .declined else { return report }
     var report = report
     let answer = await ask { await $0.send(after: .save) }
-    report.sending.problemOfMoment = answer?.refusedMoment
+    report.unsentAside = answer?.refusedMoment
     switch answer?.outcome {
     case .sent: break
-    case .unsent(let error) where isCopyLasting: report.sending.problem = error.subject
+    case .unsent(let error) where isCopyLasting: report.unsent = error.subject
     case .unsent(let error): throw RestorationError(error)
     case .refused(let refusal):
       report.outcome = .refused(refusal)

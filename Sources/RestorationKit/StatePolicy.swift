@@ -76,7 +76,7 @@ public struct StatePolicy: Sendable {
 ///
 /// The age is counted from the first save that kept the element, by the clock of the
 /// keeper. A clock that is set back, or was not set yet, drops nothing.
-public struct KeptBound: Hashable, Codable, Sendable {
+public struct KeptBound: Hashable, Sendable {
   /// How long an element is kept, in seconds; nil for ever.
   public var age: TimeInterval?
 

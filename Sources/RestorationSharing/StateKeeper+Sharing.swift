@@ -45,7 +45,7 @@ extension StateKeeper {
   public func resolveConflict(
     keeping choice: ConflictChoice
   ) async throws(RestorationError) -> String? {
-    guard copy?.isInConflict == true else { return nil }
+    guard copy?.theirs != nil else { return nil }
     return try await resolve(keepingTheirs: choice == .theirs)
   }
 

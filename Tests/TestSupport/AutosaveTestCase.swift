@@ -95,7 +95,7 @@ open class AutosaveTestCase: XCTestCase {
     events.map { event in
       switch event {
       case .saved: "saved"
-      case .withheld(let reports): "withheld [\(reports.map { "\($0.outcome)" }.joined())]"
+      case .withheld(let report): "withheld [\(report.map { "\($0.outcome)" } ?? "")]"
       case .failed(let error):
         "failed \(error.archive?.code == .storageFull ? "full" : "\(error.code)")"
       }

@@ -8,9 +8,9 @@ extension RestorationSession {
     in directory: any StateDirectory, _ keys: any KeyProvider,
     _ body: @MainActor () async throws -> Result
   ) async throws -> Result {
-    let place = Place(
+    let session = RestorationSession(
       directory: directory, keys: keys, environment: ApplicationEnvironment(), now: { Date() })
-    return try await RestorationSession(place).run {
+    return try await session.run {
       let result = try await body()
       await Restoration.end()
       return result

@@ -53,6 +53,9 @@ extension PropertyListValue {
     guard depth <= Self.deepestNesting else {
       throw Self.tooDeep
     }
+    func inner(_ value: Any) throws(RestorationError) -> PropertyListValue {
+      try PropertyListValue(value, depth: depth + 1)
+    }
     switch value {
     case let value as PropertyListValue: self = value
     case let value as Bool: self = .bool(value)
@@ -64,10 +67,9 @@ extension PropertyListValue {
     case let value as Date: self = .date(value)
     case let value as URL: self = .url(value)
     case let value as UUID: self = .uuid(value)
-    case let values as [String: Any]: self = .dictionary(try Self.entries(values, depth))
-    case let values as Set<AnyHashable>:
-      self = .set(Set(try Self.elements(values.map(\.base), depth)))
-    case let values as [Any]: self = .array(try Self.elements(values, depth))
+    case let values as [String: Any]: self = .dictionary(try Self.entries(values, depth: depth + 1))
+    case let values as Set<AnyHashable>: self = .set(Set(try values.map(\.base).map(inner)))
+    case let values as [Any]: self = .array(try values.map(inner))
     case Optional<Any>.none: self = .null
     default:
       throw RestorationError(
@@ -100,20 +102,12 @@ extension PropertyListValue {
     return .integer(integer)
   }
 
-  private static func elements(
-    _ values: [Any], _ depth: Int
-  ) throws(RestorationError) -> [PropertyListValue] {
-    var result: [PropertyListValue] = []
-    for value in values { result.append(try PropertyListValue(value, depth: depth + 1)) }
-    return result
-  }
-
-  private static func entries(
-    _ values: [String: Any], _ depth: Int
+  static func entries(
+    _ values: [String: Any], depth: Int = 0
   ) throws(RestorationError) -> [String: PropertyListValue] {
-    var result: [String: PropertyListValue] = [:]
-    for (key, value) in values { result[key] = try PropertyListValue(value, depth: depth + 1) }
-    return result
+    var entries: [String: PropertyListValue] = [:]
+    for (key, value) in values { entries[key] = try PropertyListValue(value, depth: depth) }
+    return entries
   }
 }
 

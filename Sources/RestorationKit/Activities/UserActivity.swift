@@ -83,9 +83,7 @@ public final class UserActivity: Codable {
   /// - Parameter values: Values that ``PropertyListValue/init(_:)`` takes.
   /// - Throws: ``RestorationError`` with `unsupportedValue`; nothing is changed then.
   public func setUserInfo(_ values: [String: Any]) throws(RestorationError) {
-    var checked: [String: PropertyListValue] = [:]
-    for (key, value) in values { checked[key] = try PropertyListValue(value) }
-    userInfo = checked
+    userInfo = try PropertyListValue.entries(values)
   }
 
   /// Ends the activity: later saves leave the activity out.

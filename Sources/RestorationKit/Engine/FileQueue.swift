@@ -184,14 +184,8 @@ actor FileQueue {
 /// A queue belongs to the actor of the keeper, as all code does that uses it. A body must not
 /// wait for a turn of its own queue, which would never come.
 package final class TurnQueue {
-  /// The kind of a turn, for calls that block the actor and so cannot wait for its end.
-  package enum Kind {
-    case restore
-    case other
-  }
-
-  /// The turn that runs now, or is about to begin; nil if there is none.
-  package private(set) var running: Kind?
+  /// Whether a turn runs now, or is about to begin.
+  package private(set) var isRunning = false
   /// The calls that wait, the first one first.
   // A slice: the first one goes without moving the others.
   private var waiting: ArraySlice<WaitingCall> = []
@@ -207,13 +201,12 @@ package final class TurnQueue {
   /// One that overtakes runs at once, before the turns that wait and in the midst of the one that runs: for a
   /// caller that blocks the actor, where no turn could end.
   package func run<Value, Failure: Error>(
-    _ kind: Kind = .other, overtaking isOvertaking: Bool = false,
-    _ body: () async throws(Failure) -> Value
+    overtaking isOvertaking: Bool = false, _ body: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
-    let interrupted = isOvertaking ? running : nil
-    if running != nil, !isOvertaking { await turn() }
-    running = kind
-    defer { if interrupted == nil { end() } else { running = interrupted } }
+    let isInterrupting = isRunning && isOvertaking
+    if isRunning, !isOvertaking { await turn() }
+    isRunning = true
+    defer { if !isInterrupting { end() } }
     return try await body()
   }
 
@@ -228,8 +221,7 @@ package final class TurnQueue {
 
   /// Gives the next call its turn; nobody who calls meanwhile comes between.
   private func end() {
-    // The kind is known when the body begins; until then nothing of it is under way.
-    running = waiting.isEmpty ? nil : .other
+    isRunning = !waiting.isEmpty
     waiting.popFirst()?.continuation.resume()
   }
 }

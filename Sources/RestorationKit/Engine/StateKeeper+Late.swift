@@ -49,11 +49,7 @@ extension StateKeeper {
       defer { asking.coming = nil }
       while let late = late(node, below: parent) {
         asking.coming = late.isBack ? nil : (ObjectIdentifier(node), late.slot)
-        let number = findings.lastWrite
-        let isSettled = findings.underWay == nil
-        let bodies = try await bodies(of: late)
-        // A save that blocked the actor has changed the document.
-        guard number == findings.lastWrite, isSettled else { continue }
+        guard let bodies = try await bodies(of: late) else { continue }
         defer { autosave?.turns.change() }
         return restore(late, bodies)
       }
@@ -107,14 +103,17 @@ extension StateKeeper {
     return Int32(clamping: equal.firstIndex { $0 === node } ?? equal.count)
   }
 
-  func bodies(of late: Late) async throws(ArchiveError) -> [UInt64: KeyedDecoder] {
+  /// The bodies of what comes late; nil if a save that blocked the actor has changed the document meanwhile.
+  func bodies(of late: Late) async throws(ArchiveError) -> [UInt64: KeyedDecoder]? {
     guard let document else { return [:] }
+    let number = findings.lastWrite
+    let isSettled = findings.underWay == nil
     let numbers = late.part.flatMap { slot in
       [document[slot].bodyRecord] + (document.kept.bodies[slot] ?? []).map(\.record)
     }
     var bodies: [UInt64: KeyedDecoder] = [:]
     for (number, body) in try await stored(numbers) { bodies[number] = try body.get() }
-    return bodies
+    return isSettled && number == findings.lastWrite ? bodies : nil
   }
 
   /// The stored bodies of records, each with why it cannot be read, if it cannot.

@@ -12,7 +12,10 @@ extension StateKeeper {
     onlyUnread: Bool = false, _ roots: () -> [any RestorableNode]
   ) async throws(RestorationError) -> RestorationReport {
     let result = await Result { () async throws(RestorationError) in
-      try await call(.restore) { () async throws in
+      try await call { () async throws in
+        let wasRestoring = asking.isRestoring
+        defer { asking.isRestoring = wasRestoring }
+        asking.isRestoring = true
         let had = onlyUnread && findings.unread != nil ? findings.discarded : nil
         if onlyUnread, had == nil { return RestorationReport(.declined) }
         return try await restoreNow(roots(), ifItHas: had)

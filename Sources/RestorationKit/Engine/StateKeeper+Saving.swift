@@ -22,7 +22,7 @@ extension StateKeeper {
             let asked = parts()
             asking.isUnderWay = false
             let report = try await saveNow(asked, byItself: isByItself, writesAnyway: isOutdated)
-            if !asked.scenes.leaveNames || report.outcome != .saved { return report }
+            if !asked.leaveNames || report.outcome != .saved { return report }
           } catch let error as ArchiveError where error.code == .outdated && !isOutdated {
             // Somebody has changed the stored state; what the file has kept of it decides what is written.
             isOutdated = true
@@ -73,7 +73,7 @@ extension StateKeeper {
       return report
     }
     if writesAnyway || result.records.count > 0 || !result.removed.isEmpty || !isStored {
-      try await write(result, isCompactionDue: !parts.scenes.leaving.isEmpty, &report)
+      try await write(result, isCompactionDue: !parts.leaving.isEmpty, &report)
     } else {
       apply(result)
       if !findings.isOnDisk {
@@ -139,7 +139,7 @@ extension StateKeeper {
 
   /// Whether a survey would ask nobody, and find nothing to write (benchmark: none changed).
   private func isIdle(_ parts: SavedParts) -> Bool {
-    guard let document, parts.scenes.isEmpty, findings.isOnDisk,
+    guard let document, parts.scenes.isEmpty, parts.leaving.isEmpty, findings.isOnDisk,
       delegate == nil, settings.heard == nil, settings.values?.hasChanged != true,
       findings.registrationCount == registrationCount, known.writer != nil,
       document[Document.tree].body == .none, document.isSettled(settings.facts),
@@ -170,10 +170,10 @@ extension StateKeeper {
     let builder = known.writer?.builder() ?? RecordBuilder(limits: settings.source.limits)
     let values = settings.values?.write(
       to: builder, hiding: settings.host?.hiddenWindows ?? [],
-      leaving: parts.scenes.leaveNames ? [] : Set(parts.scenes.leaving.map(\.identifier)))
+      leaving: parts.leaveNames ? [] : Set(parts.leaving.map(\.identifier)))
     var survey = Survey(document ?? Document(), objects, owner, builder, conditions)
     do {
-      var result = try survey.run(parts.roots, delegate, parts.scenes)
+      var result = try survey.run(parts, delegate)
       if let values {
         (result.removed, result.values) = (result.removed + values.removed, values.changes)
       }

@@ -37,13 +37,13 @@ public final class Autosave: Sendable {
     ///
     /// The report has a ``PreservationReport/writtenByteCount`` above 0: `told` is not called for
     /// a save that had nothing to store.
-    case saved([PreservationReport])
+    case saved(PreservationReport)
 
-    /// Something was not stored, and is left until the next change. The reports say
+    /// Something was not stored, and is left until the next change. The report says
     /// why: declined, locked, in use, refused, or the delegate is gone.
     ///
-    /// The array is empty if the keeper has not restored yet; nothing is saved before that.
-    case withheld([PreservationReport])
+    /// There is none if the keeper has not restored yet; nothing is saved before that.
+    case withheld(PreservationReport?)
 
     /// Something could not be stored.
     case failed(RestorationError)
@@ -127,14 +127,10 @@ extension Autosave.Event: CustomStringConvertible {
   /// The result in a word, and the reports or the error.
   public var description: String {
     switch self {
-    case .saved(let reports): "Saved by itself" + Self.text(reports)
-    case .withheld(let reports): "Not saved by itself yet" + Self.text(reports)
+    case .saved(let report): "Saved by itself:\n\(report)"
+    case .withheld(let report): "Not saved by itself yet" + (report.map { ":\n\($0)" } ?? ".")
     case .failed(let error): "Not saved by itself: \(error)"
     }
-  }
-
-  private static func text(_ reports: [PreservationReport]) -> String {
-    reports.isEmpty ? "." : ":\n" + reports.map(\.description).joined(separator: "\n")
   }
 }
 
@@ -191,11 +187,11 @@ extension StateKeeper {
 
   /// Saves for the autosave, but not before a restore.
   func saveByItself(_ roots: () -> [any RestorableNode]?) async -> Autosave.Event {
-    guard findings.hasTriedToRestore else { return .withheld([]) }
+    guard findings.hasTriedToRestore else { return .withheld(nil) }
     do throws(RestorationError) {
       if findings.unread != nil { _ = try await restore(onlyUnread: true) { roots() ?? [] } }
       let report = try await save(byItself: true) { parts(roots()) }
-      return report.outcome == .saved ? .saved([report]) : .withheld([report])
+      return report.outcome == .saved ? .saved(report) : .withheld(report)
     } catch {
       return .failed(error)
     }

@@ -114,10 +114,10 @@ package final class AutosaveTurns: Sendable {
   func end(_ event: Autosave.Event, asksByTime: Bool, _ flushes: [Answer]) -> Bool {
     var (problem, hasStored, isComplete, isRetried) = (String?.none, false, false, false)
     switch event {
-    case .saved(let reports):
-      hasStored = reports.contains { $0.writtenByteCount > 0 }
-      isComplete = reports.allSatisfy(\.isComplete)
-    case .withheld(let reports): problem = "\(reports.map(\.outcome))"
+    case .saved(let report):
+      hasStored = report.writtenByteCount > 0
+      isComplete = report.isComplete
+    case .withheld(let report): problem = report.map { "\($0.outcome)" } ?? "before a restore"
     case .failed(let error):
       problem = "\((error.code, error.archive?.code))"
       // The disk may later accept what it has refused now.

@@ -190,7 +190,7 @@ public enum Restoration {
         .alreadyBegun, "Restoration.begin was called before. Call it once, at the start of the app."
       )
     }
-    let keeper = try session.place.makeKeeper(application, version)
+    let keeper = try session.makeKeeper(application, version)
     session.last.restore = nil
     keeper.settings.last = session.last
     keeper.use(session.values)
@@ -212,30 +212,7 @@ public enum Restoration {
 ///
 /// A process has one session. A test can have one of its own for the code that runs in its task.
 package final class RestorationSession: Sendable {
-  /// The directory of an app's states, the keys, and the facts that its saves carry.
-  package struct Place: Sendable {
-    let makeKeeper: @Sendable (_ application: String, _ version: String?) throws -> StateKeeper
-
-    /// By default, the directory and the keys are those of apps; `heard` is told the problems of each report.
-    package init(
-      directory: (any StateDirectory)? = nil, keys: (any KeyProvider)? = nil,
-      environment: ApplicationEnvironment = ApplicationEnvironment(),
-      hearing heard: (@Sendable ([String]) -> Void)? = nil,
-      now: @escaping @Sendable () -> Date = { Date() }
-    ) {
-      makeKeeper = { application, version in
-        var environment = environment
-        if let version { environment.applicationVersion = version }
-        let keeper = try StateKeeper(
-          application: application, directory: directory, keys: keys, environment: environment,
-          now: now)
-        keeper.settings.heard = heard
-        return keeper
-      }
-    }
-  }
-
-  let place: Place
+  let makeKeeper: @Sendable (_ application: String, _ version: String?) throws -> StateKeeper
   /// The values of the app.
   let values = ValueTable()
   /// The problems of values that were seen.
@@ -247,10 +224,27 @@ package final class RestorationSession: Sendable {
   /// What the keeper has reported, also when the app has ended its restoration.
   @MainActor let last = LastReports()
 
-  /// A launch of an app within a test.
-  package init(_ place: Place) { self.place = place }
+  /// A launch of an app.
+  ///
+  /// By default, the directory and the keys are those of apps; `heard` is told the problems of each report.
+  package init(
+    directory: (any StateDirectory)? = nil, keys: (any KeyProvider)? = nil,
+    environment: ApplicationEnvironment = ApplicationEnvironment(),
+    hearing heard: (@Sendable ([String]) -> Void)? = nil,
+    now: @escaping @Sendable () -> Date = { Date() }
+  ) {
+    makeKeeper = { application, version in
+      var environment = environment
+      if let version { environment.applicationVersion = version }
+      let keeper = try StateKeeper(
+        application: application, directory: directory, keys: keys, environment: environment,
+        now: now)
+      keeper.settings.heard = heard
+      return keeper
+    }
+  }
 
-  static let ofProcess = RestorationSession(Place())
+  static let ofProcess = RestorationSession()
 
   @TaskLocal private static var ofTest: RestorationSession?
 

@@ -42,7 +42,7 @@ extension StateKeeper {
   /// Saves while the caller blocks the actor, so that no call that was made before can end.
   private func end(_ roots: [any RestorableNode]?) async -> Bool {
     guard roots != nil || settings.host != nil, findings.hasTriedToRestore,
-      turns.running != .restore, !asking.isUnderWay
+      !asking.isRestoring, !asking.isUnderWay
     else {
       try? await inFileNow { _ in }
       return false

@@ -57,7 +57,7 @@ public final class StateKeeper {
   /// What the keeper is doing, or why it does nothing.
   public var status: RestorationStatus {
     if isDelegateGone { return .notRestored(.delegateGone) }
-    if turns.running == .restore { return .restoring }
+    if asking.isRestoring { return .restoring }
     switch findings.lastRestore {
     case nil, .success(.delegateGone): return .notRestoredYet
     case .success(.inUse) where stateName != nil: return .notRestoredYet
@@ -225,6 +225,8 @@ extension StateKeeper {
   struct Asking {
     /// Whether one is under way.
     var isUnderWay = false
+    /// Whether a restore has its turn.
+    var isRestoring = false
     /// A node that comes late, and whose element stays as it is stored until its bodies are read.
     var coming: Survey.Coming?
     /// How long a caller blocks the actor at most; nil if none does.
@@ -264,9 +266,9 @@ extension StateKeeper {
   ///
   /// A call that blocks the actor comes before all others.
   func call<Report: CallReport>(
-    _ kind: TurnQueue.Kind = .other, _ body: () async throws -> Report
+    _ body: () async throws -> Report
   ) async throws(RestorationError) -> Report {
-    let report = try await turns.run(kind, overtaking: asking.blockedUntil != nil) {
+    let report = try await turns.run(overtaking: asking.blockedUntil != nil) {
       () async throws(RestorationError) in
       if isDelegateGone { return Report(.delegateGone, []) }
       // A delegate that the app lets go meanwhile takes part all the same.

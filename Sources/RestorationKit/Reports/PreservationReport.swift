@@ -49,7 +49,7 @@ public struct PreservationReport: Hashable, Sendable {
 
   /// Why the saved state is only in the local copy, and not in the store yet; nil if
   /// the store has it, or no store is used.
-  public var unsent: String? { sending.problem }
+  public internal(set) var unsent: String?
 
   /// Why a state in the history is only on this machine, or without a local copy
   /// only in memory; nil if the store has it, or no store is used.
@@ -57,11 +57,7 @@ public struct PreservationReport: Hashable, Sendable {
   /// The save with this text went on without the copy in the store. The next launch
   /// with a local copy tries again to send one that is too large; any other is sent
   /// again with the next save.
-  public var unsentAside: String? { sending.problemOfMoment }
-
-  var sending = Sending()
-
-  struct Sending: Hashable { var problem: String?, problemOfMoment: String? }
+  public internal(set) var unsentAside: String?
 
   /// The name of the state that was saved.
   ///

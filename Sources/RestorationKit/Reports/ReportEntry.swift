@@ -21,7 +21,7 @@ public struct ReportEntry: Hashable, Sendable {
 }
 
 /// The kind of an element, or of an entry in a report.
-public enum ElementKind: String, Hashable, Codable, Sendable {
+public enum ElementKind: String, Hashable, Sendable {
   /// The application's own values.
   case application
 

@@ -61,8 +61,6 @@ public final class SceneSession {
     state = node.content.closedAt == nil ? .stored : .closed
   }
 
-  private init(new node: SceneNode) { (self.node, state) = (node, .new) }
-
   /// Goes on after an event; false if nothing changes.
   @discardableResult
   func go(on event: SessionState.Event) -> Bool {
@@ -72,11 +70,10 @@ public final class SceneSession {
     return true
   }
 
-  convenience init(_ role: SceneRole, configurationName: String?) {
-    self.init(
-      new: SceneNode(
-        UUID().uuidString.lowercased(),
-        SceneContent(role: role, configurationName: configurationName)))
+  init(_ role: SceneRole, configurationName: String?) {
+    let content = SceneContent(role: role, configurationName: configurationName)
+    node = SceneNode(UUID().uuidString.lowercased(), content)
+    state = .new
   }
 }
 

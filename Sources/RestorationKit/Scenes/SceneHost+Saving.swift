@@ -2,7 +2,7 @@ internal import ArchiveCodec
 
 extension SceneHost {
   /// The windows as a save of the whole state asks them: those that are connected, or have something new to say.
-  func prepareAll() -> SceneNodes {
+  func prepareAll() -> SavedParts {
     // What a window shows and what its delegate says of that are one commit.
     let changed = keeper.changedWindows
     for scene in connectedScenes {
@@ -25,12 +25,12 @@ extension SceneHost {
   }
 
   /// What a save asks of windows: of one that is not restorable any more, what is stored goes first.
-  private func parts(of nodes: [SceneNode]) -> SceneNodes {
-    var parts = SceneNodes()
+  private func parts(of nodes: [SceneNode]) -> SavedParts {
+    var parts = SavedParts()
     for node in nodes {
       let leaves = node.mayHaveTrace && !node.content.isRestorable
       if leaves, keeper.hasLost(node) { node.mayHaveTrace = false }
-      if leaves, node.mayHaveTrace { parts.leaving.append(node) } else { parts.asked.append(node) }
+      if leaves, node.mayHaveTrace { parts.leaving.append(node) } else { parts.scenes.append(node) }
     }
     parts.leaveNames = !parts.leaving.isEmpty
     return parts
@@ -50,7 +50,7 @@ extension SceneHost {
         isAsked = scene.delegate != nil && !scene.session.isLeaving
         guard isAsked else { return SavedParts() }
         scene.prepareSave()
-        return SavedParts(scenes: parts(of: [scene.session.node]))
+        return parts(of: [scene.session.node])
       }
       if !isAsked, report.outcome == .saved { throw .sceneIsNotConnected }
       if report.outcome == .saved, !scene.session.isRestorable { report.outcome = .declined }
@@ -66,7 +66,7 @@ extension SceneHost {
   /// - Throws: As a save of the keeper does; with `unsupportedValue` if something that was set on a session
   ///   cannot be stored. All else is.
   public func saveSessions() async throws(RestorationError) {
-    let report = try await keeper.save { SavedParts(scenes: prepareAll()) }
+    let report = try await keeper.save { prepareAll() }
     guard report.outcome == .saved else { throw .notSaved(report.outcome) }
     let problem = report.problems.lazy.flatMap(\.notes).first { note in
       if case .userInfoNotStored = note { true } else { false }
@@ -149,7 +149,7 @@ extension SceneHost {
   /// Saves what was set on a session while its scene was saved for the last time.
   func saveLeft(_ session: SceneSession) async throws(RestorationError) {
     guard keeper.hasChanged(session.node) else { return }
-    _ = try await keeper.save { SavedParts(scenes: parts(of: [session.node])) }
+    _ = try await keeper.save { parts(of: [session.node]) }
   }
 }
 

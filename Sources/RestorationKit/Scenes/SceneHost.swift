@@ -93,8 +93,7 @@ public final class SceneHost {
     return report
   }
 
-  @discardableResult
-  func readSessions(asSession: Bool) async throws(RestorationError) -> RestorationReport? {
+  private func readSessions(asSession: Bool) async throws(RestorationError) -> RestorationReport? {
     self.asSession = asSession
     if keeper.settings.last != nil, keeper.autosave != nil { keeper.settings.keptHost = self }
     unreadSessions = [:]

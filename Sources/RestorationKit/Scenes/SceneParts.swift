@@ -1,21 +1,14 @@
 internal import ArchiveCodec
 internal import RestorationFoundation
 
-/// What a save asks.
+/// What a save asks; all other windows stay as they are stored.
 struct SavedParts {
   /// The roots of the tree; nil if it stays as it is.
   var roots: [any RestorableNode]?
-  var scenes = SceneNodes()
-}
-
-/// The windows that a survey is about; all others stay as they are stored.
-struct SceneNodes {
   /// The windows that have something to say, or below which somebody may have.
-  var asked: [SceneNode] = []
+  var scenes: [SceneNode] = []
   /// The windows that go, with all below them.
   var leaving: [SceneNode] = []
-  var isEmpty: Bool { asked.isEmpty && leaving.isEmpty }
-
   /// Whether the names of those that go are stored again, by another save that follows at once.
   var leaveNames = false
 }
@@ -34,15 +27,15 @@ extension Document {
 
 extension Survey {
   /// Places windows, and lets others go.
-  mutating func place(_ scenes: SceneNodes) throws {
-    if !scenes.leaving.isEmpty { try builder.append(record: TreeRecord.compactionDue) { _ in } }
-    for scene in scenes.leaving {
+  mutating func placeScenes(of parts: SavedParts) throws {
+    if !parts.leaving.isEmpty { try builder.append(record: TreeRecord.compactionDue) { _ in } }
+    for scene in parts.leaving {
       guard let slot = slot(of: scene), !places.isNew(slot) else { continue }
       places.orphans.insert(slot)
       touchContents(of: Document.tree)
     }
-    for scene in scenes.asked { try place(scene) }
-    if !scenes.asked.isEmpty { try placeAll() }
+    for scene in parts.scenes { try place(scene) }
+    if !parts.scenes.isEmpty { try placeAll() }
   }
 
   private mutating func place(_ scene: SceneNode) throws {
@@ -80,8 +73,8 @@ extension Survey {
   }
 
   /// Leaves what has changed outside of some windows to the next save.
-  mutating func leave(allBut scenes: SceneNodes) {
-    let asked = Set(scenes.asked.compactMap(slot))
+  mutating func leave(allBut scenes: [SceneNode]) {
+    let asked = Set(scenes.compactMap(slot))
     let isAsked = { [places] (slot: Int32) in
       var slot = slot
       while slot > Document.tree, places.parent(of: slot) != Document.tree {
@@ -98,7 +91,9 @@ extension Survey {
 extension StateKeeper {
   /// The roots of the tree, and the windows of the app.
   func parts(_ roots: [any RestorableNode]?) -> SavedParts {
-    SavedParts(roots: roots, scenes: settings.host?.prepareAll() ?? SceneNodes())
+    var parts = settings.host?.prepareAll() ?? SavedParts()
+    parts.roots = roots
+    return parts
   }
 
   /// The windows that are stored besides known ones, each with why it cannot be read, if it cannot.
@@ -156,11 +151,7 @@ extension StateKeeper {
         }
         let late = Late(node: scene, slot: slot, parent: nil, isBack: false, part: part)
         asking.coming = (ObjectIdentifier(scene), slot)
-        let number = findings.lastWrite
-        let isSettled = findings.underWay == nil
-        let bodies = try await bodies(of: late)
-        // A save that blocked the actor has changed the document.
-        guard number == findings.lastWrite, isSettled else { continue }
+        guard let bodies = try await bodies(of: late) else { continue }
         findings.launch?.reach(subject)
         asking.isUnderWay = true
         show()
@@ -185,7 +176,7 @@ extension StateKeeper {
   /// - Throws: As a save; also if what is stored of them cannot leave every file yet, as the next launch does.
   func discard(_ scenes: [SceneNode]) async throws(RestorationError) {
     repeat {
-      let report = try await save { SavedParts(scenes: SceneNodes(leaving: scenes)) }
+      let report = try await save { SavedParts(leaving: scenes) }
       guard report.outcome == .saved else { throw .notSaved(report.outcome) }
       // A save that blocked the actor may have come in the place of this one.
     } while scenes.contains { slot(of: $0) != nil }

@@ -17,8 +17,10 @@ package struct MomentStore: Sendable {
   private let prefix: String
   /// Called before a moment is copied.
   package var putLink: Link = { _ in false }
-  /// Called when a moment was removed, and does nothing while there are others.
-  private var removeEmptyDirectory: @Sendable () -> Void = {}
+  /// Called when a moment was removed.
+  package var removed: @Sendable (Moment) -> Void = { _ in }
+  /// The identifiers of moments that another place has.
+  package var elsewhere: @Sendable () -> [String] = { [] }
 
   /// - Parameters:
   ///   - main: The storage of the state itself.
@@ -56,7 +58,8 @@ package struct MomentStore: Sendable {
       }
       return true
     }
-    removeEmptyDirectory = { _ = unsafe rmdir(path) }
+    // The call does nothing while there are others.
+    removed = { _ in _ = unsafe rmdir(path) }
   }
 
   /// The storage of a moment, which need not be there.
@@ -68,7 +71,7 @@ package struct MomentStore: Sendable {
   package func remove(_ moments: [Moment]) throws(ArchiveError) {
     for moment in moments {
       try storage(of: moment).remove()
-      removeEmptyDirectory()
+      removed(moment)
     }
   }
 
@@ -85,8 +88,9 @@ package struct MomentStore: Sendable {
 
   /// All moments as ``all()`` has them, without a look at their bytes.
   package func listed() throws(ArchiveError) -> [Moment] {
-    try directory.names().filter { $0.hasPrefix(prefix) }
-      .compactMap { Moment(id: String($0.dropFirst(prefix.count))) }.sorted { $0.id < $1.id }
+    let here = try directory.names().filter { $0.hasPrefix(prefix) }
+      .map { String($0.dropFirst(prefix.count)) }
+    return Set(here + elsewhere()).compactMap { Moment(id: $0) }.sorted { $0.id < $1.id }
   }
 
   /// The beginning of an archive, which has random bytes that only its copies share; nil for a file

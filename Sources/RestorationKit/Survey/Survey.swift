@@ -110,16 +110,14 @@ struct Survey {
   /// Without roots, windows alone are asked.
   ///
   /// - Throws: ``Declined`` if its gate has said no.
-  mutating func run(
-    _ roots: [any RestorableNode]?, _ delegate: (any StateDelegate)?, _ scenes: SceneNodes
-  ) throws -> Result {
+  mutating func run(_ parts: SavedParts, _ delegate: (any StateDelegate)?) throws -> Result {
     defer { coder = nil }
     places.objects.begin(with: document.head.forms)
-    let mentions = roots == nil ? nil : try askApplication(delegate)
+    let mentions = parts.roots == nil ? nil : try askApplication(delegate)
     // The higher ones mostly come first: what is below an element was stored after it.
     agenda.changed = KnownObjects.shared.takeChanged(of: owner).sorted { $0.slot < $1.slot }
-    if let roots { try placeRoots(roots) } else { leave(allBut: scenes) }
-    try place(scenes)
+    if let roots = parts.roots { try placeRoots(roots) } else { leave(allBut: parts.scenes) }
+    try placeScenes(of: parts)
     _ = try placeChanged()
     if let mentions { try setReferred(mentions, below: Document.tree) }
     try askAll()

@@ -34,7 +34,13 @@ package struct LocalFinding: Hashable, Sendable {
   static let trusted = LocalFinding(file: .whole, note: .fits)
 
   /// The finding for a copy without a local state.
-  static let nothing = LocalFinding(file: .missing, note: .missing)
+  package static let nothing = LocalFinding(file: .missing, note: .missing)
+
+  /// The finding for a copy that nobody has read, for want of its key.
+  package static let unread = LocalFinding(file: .whole, note: .missing)
+
+  /// The finding for a copy that was removed here.
+  package static let removal = LocalFinding(file: .missing, note: .fits)
 
   /// Whether there is a file that must not replace the state of the store.
   package var isDoubted: Bool {

@@ -6,18 +6,14 @@ internal import Synchronization
 /// The note of a lasting copy, which tells the next launch about the store.
 extension RemoteCopy {
   struct Note: Codable {
-    enum Rest: String, Codable {
-      case change, whole, removal
-    }
-
     /// The state of the store; nil if its version is not known.
     let base: Base?
-    /// The kind of change that the store does not have yet, if there is one.
-    let rest: Rest
-    /// The beginning of the archive, and its end as the store has it.
+    /// Whether the state was removed here.
+    let isRemoval: Bool
+    /// The beginning of the archive, and its end as the store has it; nil if the archive is another one.
     ///
     /// The sample shows whether the file continues the archive in the store, if the file is whole.
-    let sample: [UInt8]
+    let sample: [UInt8]?
     /// The last local state, by the MAC of its whole history; nil if there was none.
     let archive: ArchiveVersion?
     /// The moments here that the store has, and those that are to be removed from it.
@@ -57,7 +53,7 @@ extension RemoteCopy {
   /// A file names the state that it has replaced, and none before that. So the note has
   /// to name the same one, or nothing would show that the file comes from here.
   func noteBeforeReplacing() {
-    guard isLasting, isProven, let noted = versions.withLock({ $0.noted?.archive }) else { return }
+    guard isLasting, isProven, let noted = versions.withLock({ $0.noted }) else { return }
     do {
       if let here = try here().archive, here != noted { writeNote() }
     } catch {
@@ -71,7 +67,7 @@ extension RemoteCopy {
     do {
       let (changes, state, here) = (changes, state, try here())
       let isRemoved = state.removed == changes && state.sent != changes
-      versions.withLock { $0.noted = here }
+      versions.withLock { $0.noted = here.archive }
       tracked.withLock { $0.isReplaced = false }
       guard state.base != nil || isRemoved || hasRemovedMoments else { return try note.remove() }
       var sample: [UInt8]?
@@ -85,12 +81,9 @@ extension RemoteCopy {
       let history = history.withLock { $0 }
       let bytes = try JSONEncoder().encode(
         Note(
-          base: state.base, rest: isRemoved ? .removal : sample == nil ? .whole : .change,
-          sample: sample ?? [], archive: here.archive,
+          base: state.base, isRemoval: isRemoved, sample: sample, archive: here.archive,
           sent: history.stored.filter { local.contains($0.key) }, removed: history.removed))
-      let tag = try opened { (key, opener) in
-        key.tag(of: Array(bytes), context: opener.noteContext)
-      }
+      let tag = try opener().map { $0.key.tag(of: Array(bytes), context: $0.noteContext) }
       let tagged = try JSONEncoder().encode(Tagged(note: bytes, tag: Data(tag ?? [])))
       try note.replace { sink throws(ArchiveError) in try sink.write(Array(tagged)) }
     } catch {
@@ -171,8 +164,8 @@ extension RemoteCopy {
       Self.parcelCounts.contains(note.base?.parcelCount ?? 0)
     else { return nil }
     do throws(ArchiveError) {
-      let isTagged = try opened { (key, opener) in
-        key.isTag(Array(tagged.tag), of: Array(tagged.note), context: opener.noteContext)
+      let isTagged = try opener().map {
+        $0.key.isTag(Array(tagged.tag), of: Array(tagged.note), context: $0.noteContext)
       }
       return (note, isTagged ?? false)
     } catch {

@@ -9,57 +9,65 @@ extension RemoteCopy {
 
   /// The next write to the store; nil if the store has everything.
   func outgoing() throws(ArchiveError) -> Outgoing? {
-    let changes = changes
-    let state = state
-    let (base, isSent) = (state.base, !state.isUnsent(at: changes))
+    let (changes, state) = (changes, state)
+    let isSent = !state.isUnsent(at: changes)
     // Renewals of a lease alone make the stored state longer, too.
-    let isTooLong = isRenewalDue && base.map { $0.parcelCount >= Self.largestParcelCount } ?? false
-    guard !isSent || isTooLong else { return renewal() }
+    let isTooLong = state.base.map { $0.parcelCount >= Self.largestParcelCount } ?? false
+    guard !isSent || isTooLong && isRenewalDue else { return renewal() }
     guard try isHere(), let file = try files.main.open() else {
       if isSent { return renewal() }
-      guard let base else {
+      guard let base = state.base else {
         take(.undone(changes))
         return nil
       }
       take(.removed)
-      return (isUnwanted ? nil : outgoingPlace(insteadOf: base)) ?? removal(of: base)
+      // While this process has the lease, a place stays in the store.
+      guard !isUnwanted, hasLease, !endsLease else { return begin(.removal, after: base, changes) }
+      return begin(.place, after: base, changes, newLease)
     }
-    guard base != nil else { return outgoingPlace() }
-    if let base, !state.needsWhole, base.parcelCount < Self.largestParcelCount,
+    guard let base = state.base else { return outgoing(newLease ?? .place(at: now())) }
+    if !state.needsWhole, !isTooLong,
       tracked.withLock({ $0.unchangedByteCount }) >= base.byteCount,
       let added = try bytes(from: base.byteCount)
     {
-      guard !added.isEmpty else {
-        // The change was undone before it was sent.
-        take(.undone(changes))
-        return renewal()
+      guard added.isEmpty else {
+        return begin(.change, after: base, changes, dueLease, try checked(added))
       }
-      return try outgoingChange(added, of: base, changes)
+      // The change was undone before it was sent.
+      take(.undone(changes))
+      return renewal()
     }
-    let archive = try file.read(at: 0, count: file.byteCount)
-    return try outgoingWhole(archive, insteadOf: base, changes)
-  }
-
-  private func outgoingChange(
-    _ added: [UInt8], of base: Base, _ changes: Changes
-  ) throws(ArchiveError) -> Outgoing {
-    let parcel = RemoteParcel(kind: .change, archive: added)
-    let lease = dueLease
-    let attempt = Attempt(
-      .change, parcel.id, parcelCount: base.parcelCount + 1,
-      byteCount: base.byteCount + added.count, changes: changes, lease: lease)
-    return begin(attempt, try checked(parcel, lease), expecting: base.version)
-  }
-
-  private func outgoingWhole(
-    _ archive: [UInt8], insteadOf base: Base?, _ changes: Changes
-  ) throws(ArchiveError) -> Outgoing {
-    let parcel = RemoteParcel(kind: .whole, archive: archive)
     // The whole state replaces any lease, so the lease is written anew.
-    let lease = newLease
+    let archive = try file.read(at: 0, count: file.byteCount)
+    return begin(.whole, after: base, changes, newLease, try checked(archive))
+  }
+
+  private func checked(_ archive: [UInt8]) throws(ArchiveError) -> [UInt8] {
+    guard archive.count <= RemoteParcel.largestArchive else {
+      throw ArchiveError(.limitExceeded, subject: "more than 4 GiB", location: location)
+    }
+    return archive
+  }
+
+  /// Notes that a write is sent, and makes its bytes: of an archive or of what is added to it, and of a lease.
+  func begin(
+    _ kind: Attempt.Kind, after base: Base?, _ changes: Changes?, _ lease: StoredLease? = nil,
+    _ archive: [UInt8] = []
+  ) -> Outgoing {
+    let id = RemoteParcel.ID.random()
+    let parcel: RemoteParcel? =
+      switch kind {
+      case .change: RemoteParcel(id: id, kind: .change, archive: archive)
+      case .whole: RemoteParcel(id: id, kind: .whole, archive: archive)
+      case .lease, .place, .removal: nil
+      }
+    let begun = kind == .change || kind == .lease ? base : nil
     let attempt = Attempt(
-      .whole, parcel.id, parcelCount: 1, byteCount: archive.count, changes: changes, lease: lease)
-    return begin(attempt, try checked(parcel, lease), expecting: base?.version)
+      kind, id, parcelCount: (begun?.parcelCount ?? 0) + 1,
+      byteCount: (begun?.byteCount ?? 0) + archive.count, changes: changes, lease: lease)
+    take(.sent(attempt))
+    let bytes = (parcel?.bytes ?? []) + (lease?.parcel(id).bytes ?? [])
+    return Outgoing(attempt: attempt, bytes: bytes, expected: base?.version)
   }
 
   /// Whether nothing was written since the store was to have nothing.
@@ -68,27 +76,8 @@ extension RemoteCopy {
   /// Whether the store may have a state that is to be removed, and was not asked.
   var mayBeThere: Bool { isUnsent && isUnwanted && version == nil }
 
-  func removal(of base: Base) -> Outgoing {
-    let attempt = Attempt(.removal, .random(), parcelCount: 0, byteCount: 0, changes: changes)
-    return begin(attempt, [], expecting: base.version)
-  }
-
-  private func checked(
-    _ parcel: RemoteParcel, _ lease: StoredLease?
-  ) throws(ArchiveError) -> [UInt8] {
-    guard let bytes = parcel.bytes else {
-      throw ArchiveError(.limitExceeded, subject: "more than 4 GiB", location: location)
-    }
-    return bytes + (lease?.parcel(parcel.id).bytes ?? [])
-  }
-
-  func begin(_ attempt: Attempt, _ bytes: [UInt8], expecting version: RemoteVersion?) -> Outgoing {
-    take(.sent(attempt))
-    return Outgoing(attempt: attempt, bytes: bytes, expected: version)
-  }
-
   /// Whether an answer is missing, so that the state of the store is not known.
-  var isUnclear: Bool { state.phase(at: changes) == .awaiting }
+  var isUnclear: Bool { !state.attempts.isEmpty }
 
   /// The result of comparing the store with the attempts.
   enum Finding {
@@ -127,13 +116,15 @@ extension RemoteCopy {
       return .settled
     }
     if isOlder(state) { return .older }
-    if base?.isPlace ?? true, stored.isPlace, otherOwner(of: state) == nil {
+    if base?.isPlace ?? true, stored.isPlace, otherOwner(of: stored.lease) == nil {
       return endsDoubt() ? goOn(from: Base(state.version, stored)) : .changed
     }
     // A process may have ended after a write and before it noted the answer. Then the
     // local bytes begin with those of the store: no two archives begin alike.
-    guard isLasting, otherOwner(of: state) == nil, stored.hasState, !stored.isDamaged,
-      stored.archive.count >= Self.sampleByteCount, couldHaveSent(stored.archive.count),
+    guard isLasting, otherOwner(of: stored.lease) == nil, stored.hasState, !stored.isDamaged,
+      stored.archive.count >= Self.sampleByteCount,
+      // The noted archive is a part of it then. A shorter archive was brought back by somebody.
+      self.state.needsWhole || stored.archive.count >= base?.byteCount ?? 0,
       let bytes = try bytes(), bytes.starts(with: stored.archive)
     else { return .changed }
     // Goes on from the state of the store, which was sent from here.
@@ -163,15 +154,6 @@ extension RemoteCopy {
     return true
   }
 
-  /// Whether an archive of this size, with which the local bytes begin, may have been
-  /// sent from here.
-  ///
-  /// The noted archive is a part of it then. A shorter archive was brought back by somebody.
-  private func couldHaveSent(_ byteCount: Int) -> Bool {
-    let state = state
-    return state.needsWhole || byteCount >= state.base?.byteCount ?? 0
-  }
-
   /// Goes on from another place, or from none: a place holds no state, so nothing is lost.
   private func goOn(from place: Base?) -> Finding {
     take(.foundPlace(place))
@@ -192,7 +174,7 @@ extension RemoteCopy {
   /// Whether another try is needed; nothing is tried as long as somebody has to decide.
   func goesOnRetrying() -> Bool {
     told.withLock { told in
-      told.isRetrying = needsSending && !isInConflict
+      told.isRetrying = needsSending && theirs == nil
       return told.isRetrying
     }
   }

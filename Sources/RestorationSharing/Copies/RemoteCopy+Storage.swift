@@ -3,9 +3,10 @@ internal import RestorationKit
 internal import Synchronization
 
 /// The storage of a state counts its changes.
-extension RemoteCopy: PassingStorage {
-  var base: any ArchiveStorage { files.main }
+extension RemoteCopy: ArchiveStorage {
   var location: String { "\(store.location), “\(name)”" }
+
+  func open() throws(ArchiveError) -> (any ArchiveFile)? { try files.main.open() }
 
   func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
     try files.main.openForAppending().map { TrackedFile(file: $0, copy: self) }
@@ -17,15 +18,19 @@ extension RemoteCopy: PassingStorage {
       note(changeAt: 0)
       tracked.withLock { $0.isReplaced = true }
     }
-    try base.replace(body)
+    try files.main.replace(body)
   }
 
   func remove() throws(ArchiveError) {
     let isThere = try files.main.open() != nil
     defer { if isThere { note(changeAt: 0) } }
-    try base.remove()
+    try files.main.remove()
     take(.removed)
   }
+
+  func lock() throws(ArchiveError) -> any ArchiveLock { try files.main.lock() }
+
+  func isLocked() throws(ArchiveError) -> Bool { try files.main.isLocked() }
 
   /// Notes a change of the bytes from an offset on.
   fileprivate func note(changeAt offset: Int) {
@@ -48,9 +53,9 @@ extension RemoteCopy: PassingStorage {
   func adopt(_ bytes: [UInt8]?) throws(ArchiveError) {
     versions.withLock { $0.here = nil }
     if let bytes {
-      try base.replace { sink throws(ArchiveError) in try sink.write(bytes) }
+      try files.main.replace { sink throws(ArchiveError) in try sink.write(bytes) }
     } else {
-      try base.remove()
+      try files.main.remove()
     }
     mark(bytes?.count ?? 0)
   }
@@ -80,29 +85,4 @@ private struct TrackedFile: AppendableArchiveFile {
   }
 
   func synchronize() throws(ArchiveError) { try file.synchronize() }
-}
-
-/// A storage that passes on all calls that its type does not implement itself.
-protocol PassingStorage: ArchiveStorage {
-  var base: any ArchiveStorage { get }
-}
-
-extension PassingStorage {
-  var location: String { base.location }
-
-  func open() throws(ArchiveError) -> (any ArchiveFile)? { try base.open() }
-
-  func openForAppending() throws(ArchiveError) -> (any AppendableArchiveFile)? {
-    try base.openForAppending()
-  }
-
-  func replace(_ body: (any ArchiveSink) throws(ArchiveError) -> Void) throws(ArchiveError) {
-    try base.replace(body)
-  }
-
-  func lock() throws(ArchiveError) -> any ArchiveLock { try base.lock() }
-
-  func isLocked() throws(ArchiveError) -> Bool { try base.isLocked() }
-
-  func remove() throws(ArchiveError) { try base.remove() }
 }

@@ -34,7 +34,7 @@ final class RemoteCopy: Sendable {
   /// What was changed here.
   struct Tracked: Sendable {
     /// Grows with each change.
-    var count: UInt64 = 0
+    var count: Changes = 0
     /// How many bytes at the beginning have not changed since they were marked.
     var unchangedByteCount = 0
     /// Whether another file has come since the last note.
@@ -50,10 +50,12 @@ final class RemoteCopy: Sendable {
   let sync: Mutex<SyncState>
   let tracked = Mutex(Tracked())
   /// The local version, as far as it is known, and the version that the note names.
-  let versions = Mutex<(here: Here?, noted: Here?)>((nil, nil))
+  let versions = Mutex<(here: Here?, noted: ArchiveVersion?)>((nil, nil))
   let told = Mutex(Told())
+  let listeners = Listeners<RemoteStatus>()
   let history = Mutex(History())
-  let opener = Mutex<Opener?>(nil)
+  /// The keys and the context of the archives of the state; nil before a link has it.
+  let sealing = Mutex<(keys: any KeyProvider, context: ArchiveContext)?>(nil)
 
   init(
     _ name: String, of store: any RemoteStateStore, _ files: Files, leasing: Leasing?,
@@ -63,12 +65,6 @@ final class RemoteCopy: Sendable {
     (self.leasing, self.now) = (leasing, now)
     sync = Mutex(SyncState(finding: files.note == nil ? .trusted : nil))
     readNote()
-  }
-
-  deinit {
-    told.withLock { told in
-      for listener in told.listeners.values { listener.finish() }
-    }
   }
 
   /// Notes what has happened, and does what follows from that.
@@ -94,16 +90,13 @@ final class RemoteCopy: Sendable {
 
   var state: SyncState { sync.withLock { $0 } }
 
-  var isFetched: Bool { state.isFetched }
-
-  /// Whether somebody has to decide which of two states stays.
-  var isInConflict: Bool { state.phase(at: changes) == .opposed }
+  var isFetched: Bool { state.store != .unknown }
 
   /// Whether the store has not confirmed the whole local state.
   var isUnsent: Bool { state.isUnsent(at: changes) }
 
   /// Whether the write that waits for its answer has the whole local state.
-  var isBeingSent: Bool { state.attempts.last?.changes == changes && !isLeaseDue }
+  var isBeingSent: Bool { state.attempts.last?.changes == changes && dueLease == nil }
 
   var version: RemoteVersion? { state.base?.version }
 
@@ -112,44 +105,33 @@ final class RemoteCopy: Sendable {
   var theirs: RemoteState?? { state.theirs }
 
   /// The count of local changes.
-  var changes: Changes { Changes(main: tracked.withLock { $0.count }) }
+  var changes: Changes { tracked.withLock { $0.count } }
 
   /// A point of time, to find out whether anything has happened here while the store was asked.
-  struct Point: Equatable {
-    let version: RemoteVersion?
-    let changes: Changes
-  }
-
-  var point: Point { Point(version: version, changes: changes) }
+  var point: (version: RemoteVersion?, changes: Changes) { (version, changes) }
 
   // MARK: From the store
-
-  /// Whether the state of the store replaces the local one: it is another version, and
-  /// everything local was sent.
-  func isSupersededBy(_ state: RemoteState?) -> Bool {
-    !isUnsent && (!isFetched || version != state?.version)
-  }
 
   /// Replaces the local state by that of the store, without conditions.
   ///
   /// - Parameter state: The state of the store; nil for nothing.
   /// - Throws: The errors of the storage, and `unsupportedFeature` for a later format.
   func take(_ state: RemoteState?) throws(ArchiveError) {
-    let stored = try state.map { (state) throws(ArchiveError) in try read(state) }
-    if stored?.state == nil, version != nil {
+    let stored = try read(state)
+    if stored.state == nil, version != nil {
       // A state that somebody has discarded must not come back from its history.
       try files.moments.remove(try files.moments.all().filter(\.reason.isRestorable))
     }
-    try adopt(stored?.state)
+    try adopt(stored.state)
     take(
       .took(
-        state.flatMap { state in stored.map { Base(state.version, $0) } }, stored?.lease,
-        needsWhole: stored.map { $0.isDamaged || $0.state == nil } ?? false))
+        state.map { Base($0.version, stored) }, stored.lease,
+        needsWhole: state != nil && (stored.isDamaged || stored.state == nil)))
   }
 
-  /// The content of the store's state, if this version of the software knows the format.
-  func read(_ state: RemoteState) throws(ArchiveError) -> RemoteContent {
-    let stored = RemoteContent(state.bytes)
+  /// The content of the store's state, if this version of the software knows the format; empty for nothing.
+  func read(_ state: RemoteState?) throws(ArchiveError) -> RemoteContent {
+    let stored = RemoteContent(state?.bytes ?? [])
     guard !stored.isNewer else { throw ArchiveError(.unsupportedFeature, location: location) }
     return stored
   }

@@ -1,8 +1,8 @@
 /// What is known of one state, here and in the store, and what is under way between the two.
 ///
 /// A value that changes by events alone, in ``after(_:at:)``: nothing is asked, read or written there.
-/// What is stored here has numbers, ``Changes``, and a state is unsent as long as they are others than
-/// those that the store has.
+/// The changes that are made here are counted, and a state is unsent as long as their count is another one than
+/// that of the changes that the store has.
 package struct SyncState: Equatable, Sendable {
   /// What the store has, as far as is known here.
   package enum Store: Equatable, Sendable {
@@ -12,33 +12,22 @@ package struct SyncState: Equatable, Sendable {
     case known(Base?)
   }
 
-  /// What goes on between this machine and the store.
-  package enum Exchange: Equatable, Sendable {
-    case idle
-    /// Writes were sent, and their answers are missing: the store may have any of them.
-    case awaiting([Attempt])
-    /// Another machine has stored another state, or nil if it has removed that: somebody decides which
-    /// one stays, and nothing is sent until then.
-    case opposed(RemoteState?)
-  }
-
-  /// A state in one word.
-  package enum Phase: CaseIterable, Sendable {
-    case unknown, current, unsent, awaiting, opposed
-  }
-
   /// A replica may be so many saves behind.
   private static let largestPast = 64
   /// More answers than are lost in a row before the first attempt is settled.
   private static let largestAttemptCount = 64
 
   package var store = Store.unknown
-  package var exchange = Exchange.idle
+  /// The writes whose answers are missing: the store may have any of them.
+  package var attempts: [Attempt] = []
+  /// The state that another machine has stored, or the inner nil if it has removed that: somebody decides which
+  /// one stays, and nothing is sent until then.
+  package var theirs: RemoteState??
   /// The last parcels of earlier states of the store; nil where it had nothing.
   package var past: [RemoteParcel.ID?] = []
 
   /// The changes that the store has.
-  package var sent = Changes()
+  package var sent: Changes = 0
   /// Whether the local archive no longer begins with the one in the store, so that it is sent whole.
   package var needsWhole = false
   /// The changes after which the state was removed here.
@@ -65,15 +54,11 @@ package struct SyncState: Equatable, Sendable {
 // MARK: Parts
 
 extension SyncState {
-  /// The numbers of the changes that were made here.
-  package struct Changes: Equatable, Sendable {
-    package var main: UInt64 = 0
+  /// How many changes were made here.
+  package typealias Changes = UInt64
 
-    package init(main: UInt64 = 0) { self.main = main }
-
-    /// Other changes than there are, so that all counts as unsent.
-    static let none = Changes(main: .max)
-  }
+  /// Another count than there is, so that all counts as unsent.
+  private static let none = Changes.max
 
   /// A state of the store, or a place.
   package struct Base: Equatable, Codable, Sendable {
@@ -90,12 +75,6 @@ extension SyncState {
       self.version = version
       (id, parcelCount) = (content.ids.last, content.ids.count)
       (byteCount, isPlace) = (content.archive.count, content.isPlace)
-    }
-
-    fileprivate init(_ version: RemoteVersion, after attempt: Attempt) {
-      self.version = version
-      (id, parcelCount, byteCount) = (attempt.id, attempt.parcelCount, attempt.byteCount)
-      isPlace = attempt.kind == .place
     }
 
     package init(
@@ -143,29 +122,9 @@ extension SyncState {
 // MARK: Questions
 
 extension SyncState {
-  package func phase(at changes: Changes) -> Phase {
-    switch (exchange, store) {
-    case (.opposed, _): .opposed
-    case (.awaiting, _): .awaiting
-    case (.idle, .unknown): .unknown
-    case (.idle, .known): sent == changes ? .current : .unsent
-    }
-  }
-
-  var isFetched: Bool { store != .unknown }
-
   /// What the store has, as far as is known; nil also if nothing is known.
   var base: Base? {
     if case .known(let base) = store { base } else { nil }
-  }
-
-  var attempts: [Attempt] {
-    if case .awaiting(let attempts) = exchange { attempts } else { [] }
-  }
-
-  /// The state of another machine that is in conflict with the local one; the inner nil is a removal.
-  var theirs: RemoteState?? {
-    if case .opposed(let theirs) = exchange { .some(theirs) } else { nil }
   }
 
   /// Whether the store has not confirmed the whole local state.
@@ -179,8 +138,8 @@ package enum SyncEvent: Equatable, Sendable {
   // When the copy is there.
   /// Nothing is known of the store; whether there is a state here.
   case began(isHere: Bool)
-  /// The local state was compared with its note.
-  case proved(SyncProof)
+  /// The local state was compared with its note, which says this of the store.
+  case proved(LocalFinding, SyncNote)
 
   // Here.
   /// The local state was removed.
@@ -202,10 +161,8 @@ package enum SyncEvent: Equatable, Sendable {
   case notStored(RemoteParcel.ID)
   /// The store was asked, and has what was known.
   case asked
-  /// The store has this lease now, or none.
+  /// The store has this lease now, or none that is to be renewed.
   case leased(StoredLease?)
-  /// The lease is forgotten, so that it is no longer renewed.
-  case released
   /// The state of the store has replaced the local one.
   case took(SyncState.Base?, StoredLease?, needsWhole: Bool)
   /// The local state begins with that of the store, which was sent from here.
@@ -219,22 +176,11 @@ package enum SyncEvent: Equatable, Sendable {
   case prevailed
 }
 
-/// What was found out about the local state at launch.
-package enum SyncProof: Equatable, Sendable {
-  /// There is no state, and no note of a removal.
-  case nothing
-  /// The state was removed here, and the store had this then.
-  case removal(SyncState.Base?)
-  /// Nothing could be compared without the key.
-  case unread
-  case file(LocalFinding, SyncNote)
-}
-
 /// What the note of a launch says of the store.
 package enum SyncNote: Equatable, Sendable {
   case nothing
-  /// The store had the local state, but nobody with the key says so.
-  case all
+  /// The state was removed here, and the store had this then.
+  case removal(SyncState.Base?)
   /// The store had this; whether the file goes on from it, and is all of it.
   case base(SyncState.Base, isSame: Bool, isAll: Bool)
 }
@@ -262,91 +208,78 @@ extension SyncState {
 
   private mutating func take(_ event: SyncEvent, _ changes: Changes) -> [SyncAction] {
     switch event {
-    case .began(let isHere): sent = isHere ? .none : Changes()
-    case .proved(let proof): return take(proof, changes)
+    case .began(let isHere): sent = isHere ? Self.none : 0
+    case .proved(let finding, let note): return take(finding, note, changes)
 
     case .removed:
       removed = changes
       return isUnsent(at: changes) ? [.note] : []
-    case .unwanted: (sent, unwanted, needsWhole) = (.none, changes, true)
+    case .unwanted: (sent, unwanted, needsWhole) = (Self.none, changes, true)
     case .undone(let undone): sent = undone
     case .endsLease(let ends): endsLease = ends
-    case .trusted: (finding, sent, needsWhole) = (.trusted, .none, true)
+    case .trusted: (finding, sent, needsWhole) = (.trusted, Self.none, true)
 
     case .sent(let attempt): return send(attempt)
     case .stored(let id, let version): return settle(id, version)
-    case .notStored(let id): setAttempts(attempts.filter { $0.id != id })
+    case .notStored(let id): attempts.removeAll { $0.id == id }
     case .asked: if store == .unknown { see(nil) }
     case .leased(let lease): self.lease = lease
-    case .released: (lease, endsLease) = (nil, false)
     case .took(let base, let lease, let needsWhole):
       see(base)
-      (exchange, self.lease, self.needsWhole) = (.idle, lease, needsWhole)
+      (attempts, theirs, self.lease, self.needsWhole) = ([], nil, lease, needsWhole)
       (sent, finding) = (changes, .trusted)
       return [.note]
     case .recognized(let base, let lease, let isAll):
       see(base)
-      setAttempts([])
-      (self.lease, needsWhole) = (lease, false)
-      sent = isAll ? changes : .none
+      (attempts, self.lease, needsWhole) = ([], lease, false)
+      sent = isAll ? changes : Self.none
       finding?.file = .whole
       finding?.note = .fits
       return [.mark(base.byteCount), .note]
     case .foundPlace(let place):
       see(place)
-      setAttempts([])
-      (lease, needsWhole) = (nil, true)
+      (attempts, lease, needsWhole) = ([], nil, true)
 
-    case .opposed(let theirs): exchange = .opposed(theirs)
+    case .opposed(let theirs): (attempts, self.theirs) = ([], theirs)
     case .prevailed:
       guard let theirs else { break }
-      exchange = .idle
+      self.theirs = nil
       // Nothing of the local state was sent on the base of the other one, so all is sent.
       see(theirs.map { Base($0.version) })
-      (lease, sent, finding, needsWhole) = (nil, .none, .trusted, true)
+      (lease, sent, finding, needsWhole) = (nil, Self.none, .trusted, true)
     }
     return []
   }
 
-  private mutating func take(_ proof: SyncProof, _ changes: Changes) -> [SyncAction] {
-    switch proof {
-    case .nothing: finding = .nothing
-    case .unread: finding = LocalFinding(file: .whole, note: .missing)
+  private mutating func take(
+    _ finding: LocalFinding, _ note: SyncNote, _ changes: Changes
+  ) -> [SyncAction] {
+    self.finding = finding
+    switch note {
+    // A doubted state is sent only if somebody saves, and then it is a conflict.
+    case _ where finding.isDoubted: sent = changes
+    case .nothing: break
     case .removal(let base):
-      (removed, sent) = (Changes(), .none)
-      finding = LocalFinding(file: .missing, note: .fits)
+      (removed, sent) = (0, Self.none)
       if let base {
         see(base)
         needsWhole = true
       }
-    case .file(let finding, let note):
-      self.finding = finding
-      switch note {
-      // A doubted state is sent only if somebody saves, and then it is a conflict.
-      case _ where finding.isDoubted, .all: sent = changes
-      case .nothing: break
-      case .base(let base, let isSame, let isAll):
-        see(base)
-        needsWhole = !isSame
-        sent = isSame && isAll ? Changes() : .none
-        return isSame ? [.mark(base.byteCount)] : []
-      }
+    case .base(let base, let isSame, let isAll):
+      see(base)
+      needsWhole = !isSame
+      sent = isSame && isAll ? 0 : Self.none
+      return isSame ? [.mark(base.byteCount)] : []
     }
     return []
   }
 
   private mutating func send(_ attempt: Attempt) -> [SyncAction] {
     guard theirs == nil else { return [] }
-    setAttempts((attempts + [attempt]).suffix(Self.largestAttemptCount))
-    switch attempt.kind {
-    case .change: return [.mark(attempt.byteCount)]
-    case .whole:
-      needsWhole = true
-      return [.mark(attempt.byteCount)]
-    case .place: needsWhole = true
-    case .lease, .removal: break
-    }
-    return []
+    attempts = (attempts + [attempt]).suffix(Self.largestAttemptCount)
+    if attempt.kind == .whole || attempt.kind == .place { needsWhole = true }
+    let hasArchive = attempt.kind == .whole || attempt.kind == .change
+    return hasArchive ? [.mark(attempt.byteCount)] : []
   }
 
   private mutating func settle(_ id: RemoteParcel.ID, _ version: RemoteVersion?) -> [SyncAction] {
@@ -354,8 +287,13 @@ extension SyncState {
     guard let attempt = attempts.first(where: { $0.id == id }) else { return [] }
     // A later attempt may go on from another version.
     let isLast = attempts.last?.id == id
-    see(version.map { Base($0, after: attempt) })
-    exchange = .idle
+    let base = version.map {
+      Base(
+        $0, id: id, parcelCount: attempt.parcelCount, byteCount: attempt.byteCount,
+        isPlace: attempt.kind == .place)
+    }
+    see(base)
+    attempts = []
     lease = version == nil ? nil : attempt.lease ?? lease
     switch attempt.kind {
     case .whole, .removal: needsWhole = !isLast
@@ -372,11 +310,5 @@ extension SyncState {
       past = (past + [before?.id]).suffix(Self.largestPast)
     }
     store = .known(base)
-  }
-
-  /// A conflict stays: nothing is sent while there is one.
-  private mutating func setAttempts(_ attempts: [Attempt]) {
-    guard theirs == nil else { return }
-    exchange = attempts.isEmpty ? .idle : .awaiting(attempts)
   }
 }

@@ -45,11 +45,7 @@ extension UserKeys {
     for name in [Self.rowOfNames] + (try await store.names(prefix: Self.userPrefix)) {
       try Task.checkCancellation()
       do {
-        switch try await rotate(name, masters) {
-        case true?: rotation.sealedAnewCount += 1
-        case false?: rotation.unchangedCount += 1
-        case nil: break
-        }
+        try await rotate(name, masters, &rotation)
       } catch let error as RestorationError {
         rotation.problems.append(error)
       }
@@ -57,25 +53,25 @@ extension UserKeys {
     return rotation
   }
 
-  /// Seals a key anew.
-  ///
-  /// False if it is under the new master key already; nil if the key is gone.
-  private func rotate(_ name: String, _ masters: MasterKeys) async throws -> Bool? {
+  /// Seals a key anew, and counts it, unless it is gone.
+  private func rotate(
+    _ name: String, _ masters: MasterKeys, _ rotation: inout KeyRotation
+  ) async throws {
     for _ in 0..<Self.tryCount {
-      guard let stored = try await store.load(name) else { return nil }
+      guard let stored = try await store.load(name) else { return }
       if stored.bytes == Self.placeOfKey {
         // A server that is about to store a key there may seal it under a former master
         // key. Changing the version makes that server begin anew.
         let place = try await store.replace(
           name, with: Self.placeOfKey, expecting: stored.version)
-        guard place == nil else { return nil }
+        guard place == nil else { return }
         continue
       }
       let (key, isCurrent) = try masters.open(stored.bytes, name, in: store.location)
-      guard !isCurrent else { return false }
+      guard !isCurrent else { return rotation.unchangedCount += 1 }
       let sealed = try masters.seal(key, name)
       if try await store.replace(name, with: sealed, expecting: stored.version) != nil {
-        return true
+        return rotation.sealedAnewCount += 1
       }
     }
     throw Self.busy(name)

@@ -32,8 +32,8 @@ public final class UserKeys: Sendable {
     var keyOfNames: ArchiveKey?
     var loading: [Subject: Loading] = [:]
     var loadCount = 0
-    var live: [String: Live] = [:]
-    var liveBound = 64
+    /// The keys that a caller may still have.
+    var live = WeakObjects<Row, ArchiveKey>()
   }
 
   /// The owner of a key: the bytes of a user's name, or nil for the key of names.
@@ -46,9 +46,9 @@ public final class UserKeys: Sendable {
     var waiterCount: Int
   }
 
-  /// A key that a caller may still have.
-  private struct Live {
-    weak var key: ArchiveKey?
+  /// A stored key: no version comes twice under a name, so there is never another one.
+  private struct Row: Hashable {
+    let name: String
     let version: RemoteVersion
   }
 
@@ -123,12 +123,7 @@ public final class UserKeys: Sendable {
   public func removeUser(_ user: String) async throws -> Bool {
     let name = try await row(of: user)
     // Later callers must not get a key that was loaded before, even if the removal may have failed.
-    defer {
-      loaded.withLock { loaded in
-        loaded.live[name] = nil
-        loaded.loading[Array(user.utf8)] = nil
-      }
-    }
+    defer { loaded.withLock { $0.loading[Array(user.utf8)] = nil } }
     for _ in 0..<Self.tryCount {
       guard let stored = try await store.load(name) else { return false }
       guard try await store.remove(name, expecting: stored.version) else { continue }
@@ -168,9 +163,10 @@ public final class UserKeys: Sendable {
     for _ in 0..<Self.tryCount {
       let stored = try await store.load(name)
       if let stored, stored.bytes != Self.placeOfKey {
-        if let key = liveKey(at: name, stored.version) { return key }
+        let row = Row(name: name, version: stored.version)
+        if let key = loaded.withLock({ $0.live[row] }) { return key }
         let key = try masters.open(stored.bytes, name, in: store.location).key
-        remember(key, at: name, stored.version)
+        loaded.withLock { $0.live[row] = key }
         return key
       }
       guard creating else { return nil }
@@ -182,27 +178,11 @@ public final class UserKeys: Sendable {
       let key = try ArchiveKey().packed()
       let sealed = try masters.seal(key, name)
       if let version = try await store.replace(name, with: sealed, expecting: place) {
-        remember(key, at: name, version)
+        loaded.withLock { $0.live[Row(name: name, version: version)] = key }
         return key
       }
     }
     throw Self.busy(name)
-  }
-
-  private func liveKey(at name: String, _ version: RemoteVersion) -> ArchiveKey? {
-    loaded.withLock { loaded in
-      guard let live = loaded.live[name], live.version == version else { return nil }
-      return live.key
-    }
-  }
-
-  private func remember(_ key: ArchiveKey, at name: String, _ version: RemoteVersion) {
-    loaded.withLock { loaded in
-      loaded.live[name] = Live(key: key, version: version)
-      guard loaded.live.count > loaded.liveBound else { return }
-      loaded.live = loaded.live.filter { $0.value.key != nil }
-      loaded.liveBound = max(64, loaded.live.count * 2)
-    }
   }
 
   /// The master keys, read once.
@@ -274,9 +254,7 @@ struct MasterKeys: Sendable {
   @concurrent
   init(_ master: any KeyProvider, _ former: [any KeyProvider]) async throws(RestorationError) {
     current = try Self.key(of: master)
-    var keys: [ArchiveKey] = []
-    for provider in former { keys.append(try Self.key(of: provider)) }
-    self.former = keys
+    self.former = try former.map(Self.key)
   }
 
   private static func key(of provider: any KeyProvider) throws(RestorationError) -> ArchiveKey {

@@ -25,21 +25,13 @@ internal import Synchronization
 ///
 /// Files that belong to one machine, such as the note of a launch, stay on it.
 public final class RemoteStateDirectory: StateDirectory {
-  private struct Weak {
-    weak var copy: RemoteCopy?
-  }
-
-  private struct Tasks {
-    var listening: Task<Void, Never>?
-    var renewing: Task<Void, Never>?
-  }
-
   /// The store.
   public let store: any RemoteStateStore
 
-  private let copies = Mutex<[String: Weak]>([:])
-  /// The tasks that run as long as the directory is there.
-  private let tasks = Mutex<Tasks>(Tasks())
+  private let copies = Mutex(WeakObjects<String, RemoteCopy>())
+  /// The tasks that run as long as the directory is there, once somebody needs them.
+  private let listening = Mutex<Task<Void, Never>?>(nil)
+  private let renewing = Mutex<Task<Void, Never>?>(nil)
   private let lookout = RemoteLookout()
   private let leasing: Leasing?
   private let now: @Sendable () -> Date
@@ -82,17 +74,15 @@ public final class RemoteStateDirectory: StateDirectory {
     self.clock = clock
     self.store = store
     self.now = now
-    leasing = lease.map { Leasing(lease: $0, now: now) }
+    leasing = lease.map { Leasing(lease: $0) }
     self.localCopy = localCopy
     isInMemory = launches == nil && localCopy == nil
     self.launches = launches ?? localCopy ?? MemoryStateDirectory()
   }
 
   deinit {
-    tasks.withLock { tasks in
-      tasks.listening?.cancel()
-      tasks.renewing?.cancel()
-    }
+    listening.withLock { $0?.cancel() }
+    renewing.withLock { $0?.cancel() }
   }
 
   /// The storage of the local copy of a state, or of what belongs to this machine alone.
@@ -116,16 +106,13 @@ public final class RemoteStateDirectory: StateDirectory {
   /// The copy of a state; the same one as long as somebody has it.
   func copy(of name: String) -> RemoteCopy {
     copies.withLock { copies in
-      if let copy = copies[name]?.copy { return copy }
+      if let copy = copies[name] { return copy }
       let directory = localCopy ?? MemoryStateDirectory()
       let files = RemoteCopy.Files(
         main: directory.storage(named: name), moments: directory.moments(of: name),
         note: localCopy.map { Self.brief("\(name).remote.launch", in: $0) })
       let copy = RemoteCopy(name, of: store, files, leasing: leasing, now: now)
-      if copies.count > 2 * smallestTable, copies.count.nonzeroBitCount == 1 {
-        copies = copies.filter { $0.value.copy != nil }
-      }
-      copies[name] = Weak(copy: copy)
+      copies[name] = copy
       return copy
     }
   }
@@ -146,10 +133,10 @@ extension RemoteStateDirectory: LinkedDirectory {
 extension RemoteStateDirectory {
   /// Lets the copies hear of changes in the store.
   func listen() {
-    tasks.withLock { tasks in
-      guard tasks.listening == nil else { return }
+    listening.withLock { listening in
+      guard listening == nil else { return }
       let changes = store.changes()
-      tasks.listening = Task { [weak self] in
+      listening = Task { [weak self] in
         for await change in changes {
           guard let self else { return }
           lookout.look(after: copies(of: change))
@@ -161,8 +148,8 @@ extension RemoteStateDirectory {
   /// The copies that a change may concern.
   private func copies(of change: RemoteChange) -> [RemoteCopy] {
     let copies = copies.withLock { copies in
-      guard let name = change.name else { return copies.values.compactMap(\.copy) }
-      return [copies[name]?.copy].compactMap(\.self)
+      guard let name = change.name else { return copies.objects }
+      return [copies[name]].compactMap(\.self)
     }
     return copies.filter { copy in
       !copy.isUnclear && (change.version == nil || copy.version != change.version)
@@ -172,18 +159,15 @@ extension RemoteStateDirectory {
   /// Renews leases, each at half of its time.
   func renewLeases() {
     guard let leasing else { return }
-    tasks.withLock { tasks in
-      guard tasks.renewing == nil else { return }
-      tasks.renewing = Task { [weak self] in
+    renewing.withLock { renewing in
+      guard renewing == nil else { return }
+      renewing = Task { [weak self] in
         while !Task.isCancelled {
           do { try await Task.sleep(for: leasing.lease.duration / 4) } catch { return }
-          guard let copies = self?.copies.withLock({ $0.values.compactMap(\.copy) }) else { return }
+          guard let copies = self?.copies.withLock({ $0.objects }) else { return }
           self?.lookout.look(after: copies.filter(\.isRenewalDue))
         }
       }
     }
   }
 }
-
-/// A smaller table is not worth sweeping.
-private let smallestTable = 64

@@ -1,26 +1,21 @@
 internal import ArchiveCodec
 internal import RestorationKit
+internal import Synchronization
 
 /// Decides which of two states stays that two machines have stored.
 extension StoreLink {
   /// Ends a conflict, if there is one.
   ///
   /// - Returns: The moment that the state has become which does not stay; nil if there is none.
-  func resolve(
-    _ choice: ConflictChoice, _ claim: Claim
-  ) async throws(ArchiveError) -> String? {
+  func resolve(keepingTheirs: Bool, _ claim: Claim) async throws(ArchiveError) -> String? {
     await sent()
     // The store's state may have changed since the conflict was found.
     let theirs = try await askStore { try await remote.store.load(remote.name) }
     guard remote.theirs != nil else { return nil }
     // A state in a later format is neither taken nor replaced.
-    let content = try theirs.map { (state) throws(ArchiveError) in try remote.read(state) }
+    let content = try remote.read(theirs)
     remote.take(.opposed(theirs))
-    let kept =
-      switch choice {
-      case .theirs: try await giveWay(to: theirs)
-      case .ours: try await prevail(over: content?.state)
-      }
+    let kept = try await keepingTheirs ? giveWay(to: theirs) : prevail(over: content.state)
     await boundHistory(claim)
     return kept?.id
   }
@@ -42,7 +37,10 @@ extension StoreLink {
   private func giveWay(to theirs: RemoteState?) async throws(ArchiveError) -> Moment? {
     let isHere = try remote.isHere()
     // A discard that gives way may have removed moments, too, and they come back.
-    if !isHere { remote.keepRemovedMoments() }
+    if !isHere {
+      remote.history.withLock { $0.removed = [:] }
+      remote.writeNote()
+    }
     var kept = isHere ? try remote.moments.keep(.conflict, at: file.conditions.now) : nil
     do throws(ArchiveError) {
       let sent = try await askStore { try await sendMoments(throwsRefusals: true) }

@@ -33,17 +33,14 @@ extension StoreLink {
 
   /// Replaces the local copy by the store's state if the copy is not to be trusted; false if it is,
   /// or there is none.
-  func adoptForDoubted(
-    _ state: RemoteState?
-  ) throws(ArchiveError) -> Bool {
+  func adoptForDoubted(_ state: RemoteState?) throws(ArchiveError) -> Bool {
     let finding = remote.finding
     guard finding.isDoubted else { return false }
     switch finding.course(with: try standing(of: state)) {
     case .load:
       if let state { try replaceDoubted(with: state) }
     case .goOn: remote.take(.trusted)
-    case .conflict where finding.note == .removed: noteUnknown()
-    case .conflict: break
+    case .conflict: if finding.note == .removed { noteUnknown() }
     }
     return true
   }
@@ -60,20 +57,14 @@ extension StoreLink {
     let content = RemoteContent(state.bytes)
     guard let bytes = content.state else { return content.isNewer ? .unreadable : .empty }
     guard !content.isNewer else { return .unreadable }
-    let whole = try remote.opened { (key, opener) throws(ArchiveError) in
-      try RemoteCopy.whole(MemoryStorage(bytes), key, opener.context)
-    }
-    return (whole ?? nil) == nil ? .unreadable : .holding
+    return try remote.opener()?.archive(in: MemoryStorage(bytes)) == nil ? .unreadable : .holding
   }
 
   /// Takes the state of the store; the local copy becomes a moment before, unless the store has its bytes.
-  private func replaceDoubted(
-    with state: RemoteState
-  ) throws(ArchiveError) {
+  private func replaceDoubted(with state: RemoteState) throws(ArchiveError) {
     let finding = remote.finding
     let stored = try remote.read(state)
-    let isKept = try remote.bytes().map { !stored.archive.starts(with: $0) } ?? false
-    if isKept {
+    if let bytes = try remote.bytes(), !stored.archive.starts(with: bytes) {
       file.forgetStored()
       let location = try file.keepMoment(finding.file == .damaged ? .damaged : .unread)?.id
       copyProblem =

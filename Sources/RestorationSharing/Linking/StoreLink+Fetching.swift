@@ -13,7 +13,7 @@ extension StoreLink {
       try remote.prove(orNothing: !isRestore && call != .save)
       if call == .save { return }
       if isRestore, let newer = remote.newer, !remote.isUnsent {
-        try adopt(newer.state)
+        try adopt(newer)
         checkLater()
         return
       }
@@ -46,7 +46,8 @@ extension StoreLink {
 
   /// Throws if another process has the lease; the next write takes the lease if nobody has it.
   private func checkLease() async throws(ArchiveError) {
-    guard remote.mayBeLeased else { return }
+    // A process that has only looked at a state has not asked for its lease.
+    guard remote.leasing != nil, !remote.hasLease, !remote.isUnsent else { return }
     let state = try await askStore { try await remote.store.load(remote.name) }
     if let owner = remote.obstacle(in: state) {
       throw ArchiveError(.locked, subject: owner, location: remote.location)
@@ -101,7 +102,7 @@ extension StoreLink {
   /// A process that went on from the store's state would be in conflict with changes
   /// that are sent later.
   func release() async {
-    remote.endsLease = true
+    remote.take(.endsLease(true))
     guard remote.hasLease, !remote.isUnsent else { return }
     await sent()
     await endLease()
@@ -115,13 +116,14 @@ extension StoreLink {
       // The lease ends by itself.
     }
     // If the state was claimed again meanwhile, its lease stays and is renewed.
-    if remote.endsLease { remote.take(.released) }
+    if remote.endsLease { remote.take(.leased(nil)) }
   }
 
   private func adopt(_ state: RemoteState?) throws(ArchiveError) {
     if try adoptForDoubted(state) { return }
-    if remote.isSupersededBy(state) { try adopt(unconditionally: state) }
-    if !remote.isUnsent { remote.tell(.current) }
+    guard !remote.isUnsent else { return }
+    if !remote.isFetched || remote.version != state?.version { try adopt(unconditionally: state) }
+    remote.tell(.current)
   }
 
   /// Looks whether the store has a newer state, after a restore that did not wait for the store and
@@ -152,7 +154,7 @@ extension StoreLink {
         case .asBefore, .settled:
           if claims, remote.obstacle(in: state) != nil {
             remote.take(.leased(state.flatMap { RemoteContent($0.bytes).lease }))
-            tellNewer(state)
+            remote.tell(.newer(conflict(with: state)), newer: state)
             return
           }
           // If another process was first, its state is looked at anew.
@@ -161,20 +163,13 @@ extension StoreLink {
           return
         case .older where round < Self.largestRoundCount - 1: try await Self.pause(round)
         case .older, .changed:
-          tellNewer(state)
+          // The next restore brings the state back.
+          remote.tell(.newer(conflict(with: state)), newer: state)
           return
         }
       }
     } catch {
       remote.tell(.unavailable(RemoteStoreError(error)))
     }
-  }
-
-  /// Says that the store has a newer state, which the next restore brings back.
-  @discardableResult
-  func tellNewer(_ state: RemoteState?) -> RemoteConflict {
-    let conflict = conflict(with: state)
-    remote.tell(.newer(conflict), newer: RemoteCopy.Newer(state: state))
-    return conflict
   }
 }

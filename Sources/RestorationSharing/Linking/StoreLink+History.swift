@@ -29,7 +29,10 @@ extension StoreLink {
         }
       }
     }
-    if sendsAll { remote.markMomentsSent(count) }
+    if sendsAll {
+      remote.history.withLock { $0.sent = count }
+      remote.writeNote()
+    }
     if !sent.isEmpty, let claim = file.claimed { await boundHistory(claim) }
     return sent
   }
@@ -41,9 +44,10 @@ extension StoreLink {
   ///
   /// - Returns: The moment as the store has it.
   func store(_ archive: [UInt8], as moment: Moment) async throws -> Moment {
-    guard let bytes = RemoteParcel(kind: .whole, archive: archive).bytes else {
+    guard archive.count <= RemoteParcel.largestArchive else {
       throw RemoteStoreError(.tooLarge, "It has more than 4 GiB.")
     }
+    let bytes = RemoteParcel(kind: .whole, archive: archive).bytes
     var next = moment
     for _ in 1...Self.largestRoundCount {
       guard let version = try await store(bytes, at: remote.historyPrefix + next.id) else {
@@ -56,7 +60,9 @@ extension StoreLink {
         }
         try remote.files.moments.remove([moment])
       }
-      try remote.noteStored(next, version)
+      remote.history.withLock { $0.stored[next.id] = version }
+      // In memory what the store has need not be here, too.
+      if !remote.isLasting { try remote.files.moments.remove([next]) }
       return next
     }
     throw RemoteStoreError(
@@ -70,7 +76,7 @@ extension StoreLink {
   /// An empty place is stored first, as for a state. A moment that is there already is stored
   /// again: another machine may be about to remove the version that is there.
   private func store(_ bytes: [UInt8], at name: String) async throws -> RemoteVersion? {
-    let empty = StoredLease.place(at: remote.now()).parcel(.random()).bytes ?? []
+    let empty = StoredLease.place(at: remote.now()).parcel(.random()).bytes
     var place = try await remote.store.replace(name, with: empty, expecting: nil)
     for _ in 0..<2 {
       if let place,
@@ -115,14 +121,17 @@ extension StoreLink {
   /// In seconds; to store a moment takes less time, also by a clock that is wrong.
   private static let longestPlace = 24.0 * 60 * 60
 
-  /// Loads a moment that is only in the store, for the call that needs it.
-  func hold(_ moment: Moment) async throws(ArchiveError) {
-    guard try remote.files.moments.storage(of: moment).open() == nil else { return }
-    let stored = try await askStore {
-      try await remote.store.load(remote.historyPrefix + moment.id)
+  /// Gets a moment that is only in the store, so that it is here, too.
+  func fetch(_ moment: Moment) async throws(ArchiveError) {
+    let place = remote.files.moments.storage(of: moment)
+    guard try place.open() == nil,
+      let stored = try await askStore({
+        try await remote.store.load(remote.historyPrefix + moment.id)
+      })
+    else { return }
+    try place.replace { sink throws(ArchiveError) in
+      try sink.write(RemoteContent(stored.bytes).archive)
     }
-    let held = stored.map { (moment.id, RemoteContent($0.bytes).archive) }
-    remote.history.withLock { $0.held = held }
   }
 
   /// Removes moments that are over the bound, also those of other machines.

@@ -126,9 +126,7 @@ extension StoreLink {
   }
 
   /// Writes to the store; false if the store has another version than is expected.
-  func write(
-    _ outgoing: RemoteCopy.Outgoing
-  ) async throws -> Bool {
+  func write(_ outgoing: RemoteCopy.Outgoing) async throws -> Bool {
     let (name, bytes) = (remote.name, outgoing.bytes)
     let version: RemoteVersion?
     switch (outgoing.attempt.kind, outgoing.expected) {
@@ -154,15 +152,12 @@ extension StoreLink {
 
   /// Describes the state of another machine, by the facts that are sealed in it.
   func conflict(with state: RemoteState?) -> RemoteConflict {
-    guard let state else { return RemoteConflict(isRemoved: true) }
-    let owner = remote.otherOwner(of: state)
-    let content = RemoteContent(state.bytes)
+    let content = RemoteContent(state?.bytes ?? [])
+    let owner = remote.otherOwner(of: content.lease)
     if content.state == nil, owner == nil { return RemoteConflict(isRemoved: true) }
     do {
-      let saved = try remote.opened { (key, opener) throws(ArchiveError) in
-        try Archive.open(
-          MemoryStorage(content.archive), key: key, context: opener.context, recovery: .recover)
-      }.flatMap { try $0?.savedBy() }
+      let saved = try remote.opener()?.archive(in: MemoryStorage(content.archive), isWhole: false)?
+        .savedBy()
       return RemoteConflict(
         savedBy: saved?.deviceName, savedAt: saved?.date, takenOverBy: owner)
     } catch {

@@ -38,8 +38,8 @@ final class StoreLink {
     let name = file.name
     if remote.name != name { remote = directory.copy(of: name) }
     let context = file.claimed?.context ?? ArchiveContext([file.source.application, name])
-    remote.opener.withLock { $0 = RemoteCopy.Opener(keys: file.source.keys, context: context) }
-    remote.onWake(look)
+    remote.sealing.withLock { $0 = (file.source.keys, context) }
+    remote.told.withLock { $0.wake = look }
   }
 
   /// Waits until nothing is being sent.
@@ -75,21 +75,18 @@ extension StoreLink: StateLink {
     }
     let claim = call == .restore ? try file.claimToRead() : try file.claim()
     attach()
-    remote.endsLease = false
+    remote.take(.endsLease(false))
+    if case .resolve(let keepingTheirs) = call {
+      return try await resolve(keepingTheirs: keepingTheirs, claim)
+    }
+    try await fetch(call)
     switch call {
     case .restore:
-      try await fetch(call)
       defer { copyProblem = nil }
       return copyProblem
-    case .resolve(let keepingTheirs):
-      return try await resolve(keepingTheirs ? .theirs : .ours, claim)
-    case .discard:
-      try await fetch(call)
-      await compareWithStore()
-    case .putBack(let moment):
-      try await fetch(call)
-      try await hold(moment)
-    default: try await fetch(call)
+    case .discard: await compareWithStore()
+    case .putBack(let moment): try await fetch(moment)
+    default: break
     }
     return nil
   }
@@ -98,7 +95,6 @@ extension StoreLink: StateLink {
     after call: LinkedCall, isolation: isolated (any Actor)?
   ) async -> (outcome: LinkOutcome, refusedMoment: String?) {
     if let stored = file.stored { remote.noteHere(stored) }
-    if case .putBack = call { remote.history.withLock { $0.held = nil } }
     switch call {
     case .look: await check(claims: false)
     case .close: await release()

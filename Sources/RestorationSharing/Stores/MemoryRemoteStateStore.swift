@@ -8,8 +8,6 @@ public final class MemoryRemoteStateStore: RemoteStateStore {
     /// The states by the bytes of their names: equal strings may have different bytes.
     var states: [[UInt8]: RemoteState] = [:]
     var versionCount: UInt64 = 0
-    var listeners: [UInt64: AsyncStream<RemoteChange>.Continuation] = [:]
-    var listenerCount: UInt64 = 0
 
     subscript(name: String) -> RemoteState? {
       get { states[Array(name.utf8)] }
@@ -23,6 +21,7 @@ public final class MemoryRemoteStateStore: RemoteStateStore {
   }
 
   private let table = Mutex(Table())
+  private let listeners = Listeners<RemoteChange>()
 
   /// Creates an empty store.
   public init() {}
@@ -31,7 +30,7 @@ public final class MemoryRemoteStateStore: RemoteStateStore {
   public var location: String { "memory" }
 
   /// The state that is stored under a name.
-  public func load(_ name: String) async throws -> RemoteState? { self[name] }
+  public func load(_ name: String) async throws -> RemoteState? { table.withLock { $0[name] } }
 
   /// Stores bytes if the version is as expected.
   public func replace(
@@ -61,19 +60,7 @@ public final class MemoryRemoteStateStore: RemoteStateStore {
   }
 
   /// Tells of every change from now on.
-  public func changes() -> AsyncStream<RemoteChange> {
-    let (stream, continuation) = AsyncStream.makeStream(of: RemoteChange.self)
-    let number = table.withLock { table in
-      table.listenerCount += 1
-      table.listeners[table.listenerCount] = continuation
-      continuation.yield(.any)
-      return table.listenerCount
-    }
-    continuation.onTermination = { [weak self] _ in
-      self?.table.withLock { _ = $0.listeners.removeValue(forKey: number) }
-    }
-    return stream
-  }
+  public func changes() -> AsyncStream<RemoteChange> { listeners.stream(from: .any) }
 
   /// The bytes that are stored under a name; nil if nothing is stored.
   ///
@@ -82,7 +69,7 @@ public final class MemoryRemoteStateStore: RemoteStateStore {
   ///
   /// - Parameter name: The name of the state.
   public subscript(bytes name: String) -> [UInt8]? {
-    get { self[name]?.bytes }
+    get { table.withLock { $0[name]?.bytes } }
     set {
       table.withLock { table in
         let version = table.nextVersion()
@@ -91,21 +78,16 @@ public final class MemoryRemoteStateStore: RemoteStateStore {
     }
   }
 
-  private subscript(name: String) -> RemoteState? { table.withLock { $0[name] } }
-
   /// Changes bytes, and tells of it; nil bytes are removed.
   private func change(
     _ name: String, expecting version: RemoteVersion?, _ bytes: ([UInt8]?) -> [UInt8]?
   ) -> RemoteVersion? {
-    let changed = table.withLock {
-      table -> (RemoteState?, RemoteVersion, [AsyncStream<RemoteChange>.Continuation])? in
+    table.withLock { table in
       guard table[name]?.version == version else { return nil }
       let new = table.nextVersion()
       table[name] = bytes(table[name]?.bytes).map { RemoteState(bytes: $0, version: new) }
-      return (table[name], new, Array(table.listeners.values))
+      listeners.tell(RemoteChange(name: name, version: table[name]?.version))
+      return new
     }
-    guard let (state, new, listeners) = changed else { return nil }
-    for listener in listeners { listener.yield(RemoteChange(name: name, version: state?.version)) }
-    return new
   }
 }

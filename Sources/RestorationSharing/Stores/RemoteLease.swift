@@ -74,6 +74,10 @@ package struct StoredLease: Equatable, Sendable {
     while owner.utf8.count > Self.largestOwner { owner.removeLast() }
     return bytes + owner.utf8
   }
+
+  func parcel(_ id: RemoteParcel.ID) -> RemoteParcel {
+    RemoteParcel(id: id, kind: .lease, archive: bytes)
+  }
 }
 
 extension Int64 {
@@ -84,18 +88,15 @@ extension Int64 {
   }
 }
 
-extension StoredLease {
-  func parcel(_ id: RemoteParcel.ID) -> RemoteParcel {
-    RemoteParcel(id: id, kind: .lease, archive: bytes)
-  }
-}
-
 /// The settings of a directory that takes leases.
 struct Leasing: Sendable {
   let lease: RemoteLease
   /// Tells the directory, and with it the process, from all others.
   let holder = RemoteParcel.ID.random()
-  let now: @Sendable () -> Date
 
   var seconds: TimeInterval { lease.duration / .seconds(1) }
+
+  func lease(until end: Date) -> StoredLease {
+    StoredLease(holder: holder, end: end, owner: lease.owner)
+  }
 }

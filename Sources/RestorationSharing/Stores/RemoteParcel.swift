@@ -46,22 +46,23 @@ package struct RemoteParcel: Equatable, Sendable {
   }
 
   static let headerByteCount = 26
+  /// In bytes; no parcel has more.
+  static let largestArchive = Int(UInt32.max)
   private static let mark = Array("RKP1".utf8)
 
   let id: ID
   let kind: Kind
   let archive: [UInt8]
 
-  /// The bytes of the parcel; nil if the archive has more than 4 GiB.
-  var bytes: [UInt8]? {
-    guard let archiveCount = UInt32(exactly: archive.count) else { return nil }
+  /// The bytes of the parcel.
+  var bytes: [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(byteCount)
     bytes += Self.mark
     bytes += [kind.rawValue, 0]
     bytes.append(id.high)
     bytes.append(id.low)
-    bytes.append(archiveCount)
+    bytes.append(UInt32(archive.count))
     bytes += archive
     return bytes
   }

@@ -173,9 +173,8 @@ public final class RestorationTester {
     self.process = process
     let clock = clock
     let session = RestorationSession(
-      RestorationSession.Place(
-        directory: process, keys: keys, environment: environment,
-        hearing: allowsProblems ? nil : found.add, now: { clock.now }))
+      directory: process, keys: keys, environment: environment,
+      hearing: allowsProblems ? nil : found.add, now: { clock.now })
     defer { if self.process === process { kill() } }
     do {
       let result = try await session.run { try await body() }

@@ -11,10 +11,10 @@ final class RestorationTests: XCTestCase {
   private let node = TrackedNode("root")
 
   private func run(_ body: @MainActor () async throws -> Void) async throws {
-    let place = RestorationSession.Place(
+    let session = RestorationSession(
       directory: launch.store, keys: launch.keys, environment: ApplicationEnvironment(),
       now: { Date() })
-    try await RestorationSession(place).run { try await body() }
+    try await session.run { try await body() }
   }
 
   private func begin(_ root: TrackedNode) async throws {

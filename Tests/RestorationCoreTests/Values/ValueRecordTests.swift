@@ -30,8 +30,7 @@ final class ValueRecordTests: XCTestCase {
       if call.isWrite { failure.writeCount.withLock { $0 += 1 } }
       if call.isWrite, let error = failure.error.withLock(\.self) { throw error }
     }
-    let session = RestorationSession(
-      RestorationSession.Place(directory: store, keys: keys, now: { Date() }))
+    let session = RestorationSession(directory: store, keys: keys, now: { Date() })
     return try await session.run {
       let keeper = try await Restoration.begin(
         Self.application, signals: [], roots: roots, prepare: prepare)

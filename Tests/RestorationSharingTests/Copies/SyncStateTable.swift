@@ -2,10 +2,28 @@ import Foundation
 import RestorationKit
 import RestorationSharing
 
+/// A state in one word.
+enum Phase: CaseIterable {
+  case unknown, current, unsent, awaiting, opposed
+
+  init(_ state: SyncState) {
+    self =
+      if state.theirs != nil {
+        .opposed
+      } else if !state.attempts.isEmpty {
+        .awaiting
+      } else if state.store == .unknown {
+        .unknown
+      } else {
+        state.isUnsent(at: SyncStateTable.changes) ? .unsent : .current
+      }
+  }
+}
+
 /// The states and events of the table in ``SyncStateTests``, and what it says of each pair.
 enum SyncStateTable {
-  static let changes = SyncState.Changes(main: 3)
-  static let earlier = SyncState.Changes(main: 2)
+  static let changes: SyncState.Changes = 3
+  static let earlier: SyncState.Changes = 2
 
   static func id(_ number: UInt64) -> RemoteParcel.ID {
     RemoteParcel.ID(high: 0, low: number)
@@ -31,7 +49,7 @@ enum SyncStateTable {
 
   /// A state of each phase: as plain as it can be, and with all that can be true beside.
   static let states: [(name: String, state: SyncState)] =
-    SyncState.Phase.allCases.flatMap {
+    Phase.allCases.flatMap {
       phase -> [(name: String, state: SyncState)] in
       var plain = SyncState()
       plain.finding = .init(file: .whole, note: .fits)
@@ -41,10 +59,10 @@ enum SyncStateTable {
       case .unsent: (plain.store, plain.sent) = (.known(base(1)), earlier)
       case .awaiting:
         (plain.store, plain.sent) = (.known(base(1)), earlier)
-        plain.exchange = .awaiting([attempt(.change, 5), attempt(.whole, 6, lease: lease)])
+        plain.attempts = [attempt(.change, 5), attempt(.whole, 6, lease: lease)]
       case .opposed:
         (plain.store, plain.sent) = (.known(base(1)), earlier)
-        plain.exchange = .opposed(theirs)
+        plain.theirs = .some(theirs)
       }
       var full = plain
       full.past = [nil, id(2)]
@@ -63,7 +81,7 @@ enum SyncStateTable {
     var empty = SyncState()
     (empty.store, empty.sent) = (.known(nil), changes)
     var opposed = empty
-    (opposed.store, opposed.exchange) = (.known(base(1)), .opposed(nil))
+    (opposed.store, opposed.theirs) = (.known(base(1)), .some(nil))
     var all = [
       ("fresh", fresh), ("place", place), ("empty", empty), ("opposed by a removal", opposed),
     ]
@@ -72,7 +90,7 @@ enum SyncStateTable {
       (awaiting.store, awaiting.sent, awaiting.lease) = (.known(base(1)), earlier, lease)
       awaiting.needsWhole = true
       let changes = kind == .lease ? nil : changes
-      awaiting.exchange = .awaiting([attempt(kind, 6, changes)])
+      awaiting.attempts = [attempt(kind, 6, changes)]
       all.append(("awaiting \(kind)", awaiting))
     }
     return all
@@ -81,16 +99,15 @@ enum SyncStateTable {
   static let events: [(name: String, event: SyncEvent)] = [
     ("began, here", .began(isHere: true)),
     ("began, not here", .began(isHere: false)),
-    ("proved nothing", .proved(.nothing)),
-    ("proved removal", .proved(.removal(base(2)))),
-    ("proved removal, unknown", .proved(.removal(nil))),
-    ("proved unread", .proved(.unread)),
+    ("proved nothing", .proved(.nothing, .nothing)),
+    ("proved removal", .proved(.removal, .removal(base(2)))),
+    ("proved removal, unknown", .proved(.removal, .removal(nil))),
+    ("proved unread", .proved(.unread, .nothing)),
     (
       "proved file, doubted",
       proved(.damaged, .fits, .base(base(2), isSame: true, isAll: true))
     ),
     ("proved file, no note", proved(.whole, .missing, .nothing)),
-    ("proved file, sent", proved(.whole, .missing, .all)),
     (
       "proved file, other",
       proved(.whole, .fits, .base(base(2), isSame: false, isAll: true))
@@ -122,7 +139,6 @@ enum SyncStateTable {
     ("asked", .asked),
     ("leased", .leased(lease)),
     ("leased by nobody", .leased(nil)),
-    ("released", .released),
     ("took", .took(base(2), lease, needsWhole: false)),
     ("took nothing", .took(nil, nil, needsWhole: false)),
     ("took what is damaged", .took(base(2), nil, needsWhole: true)),
@@ -138,7 +154,7 @@ enum SyncStateTable {
   static func proved(
     _ file: LocalFinding.File, _ note: LocalFinding.Note, _ base: SyncNote
   ) -> SyncEvent {
-    .proved(.file(LocalFinding(file: file, note: note), base))
+    .proved(LocalFinding(file: file, note: note), base)
   }
 
   static let text = """
@@ -173,10 +189,6 @@ enum SyncStateTable {
       unsent unsent+: → current, sent all, damaged fits
     proved file, no note
       unknown unknown+ current current+ unsent unsent+ awaiting awaiting+ opposed opposed+ fresh place empty opposed by a removal awaiting lease awaiting place awaiting removal: whole missing
-    proved file, sent
-      unknown unknown+ awaiting awaiting+ opposed opposed+ fresh awaiting lease awaiting place awaiting removal: sent all, whole missing
-      current current+ place empty opposed by a removal: whole missing
-      unsent unsent+: → current, sent all, whole missing
     proved file, other
       unknown: → unsent, store has v2, sent ∅, whole
       unknown+: → unsent, store has v2, past ["nothing"], sent ∅, whole fits
@@ -312,10 +324,6 @@ enum SyncStateTable {
     leased by nobody
       unknown current unsent awaiting opposed fresh place empty opposed by a removal: –
       unknown+ current+ unsent+ awaiting+ opposed+ awaiting lease awaiting place awaiting removal: no lease
-    released
-      unknown current unsent awaiting opposed fresh place empty opposed by a removal: –
-      unknown+ current+ unsent+ awaiting+ opposed+: no lease, keeps lease
-      awaiting lease awaiting place awaiting removal: no lease
     took
       unknown: → current, store has v2, sent all, lease, NOTE
       unknown+: → current, store has v2, past ["nothing"], sent all, not whole, whole fits, NOTE
@@ -414,11 +422,13 @@ extension SyncStateTable {
     _ before: SyncState, _ after: SyncState, _ actions: [SyncAction]
   ) -> String {
     var words: [String] = []
-    let (old, new) = (before.phase(at: changes), after.phase(at: changes))
+    let (old, new) = (Phase(before), Phase(after))
     if old != new { words.append("→ \(new)") }
     if before.store != after.store { words.append("store has \(name(after.store))") }
-    if before.exchange != after.exchange, old == new || new == .awaiting || new == .opposed {
-      words.append(name(after.exchange))
+    if before.theirs != after.theirs, let theirs = after.theirs {
+      words.append("opposed by \(theirs?.version.name ?? "a removal")")
+    } else if before.attempts != after.attempts, old == new || new == .awaiting {
+      words.append("awaiting \(after.attempts.map { "\($0.kind) \($0.id.low)" })")
     }
     if before.past != after.past { words.append("past \(after.past.map(name))") }
     if before.sent != after.sent { words.append("sent \(name(after.sent))") }
@@ -453,21 +463,13 @@ extension SyncStateTable {
     }
   }
 
-  private static func name(_ exchange: SyncState.Exchange) -> String {
-    switch exchange {
-    case .idle: "idle"
-    case .awaiting(let attempts): "awaiting \(attempts.map { "\($0.kind) \($0.id.low)" })"
-    case .opposed(let theirs): "opposed by \(theirs?.version.name ?? "a removal")"
-    }
-  }
-
   private static func name(_ id: RemoteParcel.ID?) -> String { id.map { "\($0.low)" } ?? "nothing" }
 
   private static func name(_ changes: SyncState.Changes?) -> String {
     switch changes {
     case nil: "never"
     case Self.changes?: "all"
-    case let changes?: changes.main == .max ? "∅" : "\(changes.main)"
+    case let changes?: changes == .max ? "∅" : "\(changes)"
     }
   }
 }

@@ -100,7 +100,7 @@ final class RemoteAutosaveTests: XCTestCase {
       try await waitUntil("it has saved") { !clock.sleeps.isEmpty }
     }
     XCTAssertEqual(events.count, 2)
-    guard case .withheld(let reports) = events.last, reports.first?.conflict != nil else {
+    guard case .withheld(let report?) = events.last, report.conflict != nil else {
       return XCTFail("\(events)")
     }
     try await waitUntil("it pauses") { !clock.sleeps.isEmpty }

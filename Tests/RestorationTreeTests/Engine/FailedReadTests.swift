@@ -179,8 +179,8 @@ final class FailedReadTests: XCTestCase {
       XCTAssertTrue(isStored)
       XCTAssertEqual(isTracked ? tracked.value : polled.value, "typed since")
       XCTAssertEqual(setAside.last, before)
-      let reports = events.flatMap { event -> [PreservationReport] in
-        if case .saved(let reports) = event { reports } else { [] }
+      let reports = events.compactMap { event in
+        if case .saved(let report) = event { report } else { nil }
       }
       XCTAssertNotNil(reports.first?.setAside)
       let unread = ArchiveError(.inputOutput, systemError: EMFILE)

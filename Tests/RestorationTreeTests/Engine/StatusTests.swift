@@ -38,6 +38,20 @@ final class StatusTests: XCTestCase {
     check(keeper, .active, isActive: true, "Restoration is active.")
   }
 
+  func testARestoreThatWaitsForItsTurnIsNotUnderWay() async throws {
+    let keeper = try launch.keeper()
+    let node = TestNode("a")
+    var (waiting, during): (Task<Void, any Error>?, RestorationStatus?)
+    node.onEncode = { _ in
+      waiting = Task.immediate { @MainActor in _ = try await keeper.restore() }
+      during = keeper.status
+    }
+    _ = try await keeper.save([node])
+    XCTAssertEqual(during, .notRestoredYet)
+    try await waiting?.value
+    XCTAssertEqual(keeper.status, .active)
+  }
+
   func testALaunchWithoutStateIsActive() async throws {
     let keeper = try launch.keeper()
     _ = try await keeper.restore()

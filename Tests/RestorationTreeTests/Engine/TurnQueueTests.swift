@@ -36,7 +36,7 @@ final class TurnQueueTests: XCTestCase {
       XCTAssertEqual(isFailed, number % 3 == 0)
     }
     XCTAssertEqual(told, (0..<200).flatMap { ["\($0) begins", "\($0) ends"] })
-    XCTAssertNil(queue.running)
+    XCTAssertFalse(queue.isRunning)
   }
 
   func testWhoCallsWhenATurnEndsComesAfterAllThatWait() async throws {
@@ -54,47 +54,31 @@ final class TurnQueueTests: XCTestCase {
       ])
   }
 
-  func testARestoreIsSeenAsOneWhileItRunsAndNotWhileItWaits() async throws {
-    let save = Task { @MainActor in
-      try await queue.run { () async throws(Failure) in
-        try await body("save")
-        XCTAssertEqual(queue.running, .other)
-      }
-    }
-    let restore = Task { @MainActor in
-      try await queue.run(.restore) { () async throws(Failure) in
-        try await body("restore")
-        XCTAssertEqual(queue.running, .restore)
-      }
-    }
-    for task in [save, restore] { try await task.value }
-  }
-
   func testABodyThatOvertakesRunsAtOnceAndTheTurnInWhoseMidstItRanGoesOn() async throws {
     let first = call("first")
     let second = call("second")
     try await waitUntil("the first one runs") { told == ["first begins"] }
-    await queue.overtake(.restore) { told.append("overtakes as \(queue.running == .restore)") }
-    XCTAssertEqual(queue.running, .other)
+    await queue.overtake { told.append("overtakes") }
+    XCTAssertTrue(queue.isRunning)
     for task in [first, second] { try await task.value }
     XCTAssertEqual(
-      told, ["first begins", "overtakes as true", "first ends", "second begins", "second ends"])
+      told, ["first begins", "overtakes", "first ends", "second begins", "second ends"])
   }
 
   func testWhoCallsInTheMidstOfABodyThatOvertakesNobodyHasATurnAfterIt() async throws {
     var inner: Task<Void, any Error>?
-    await queue.overtake(.restore) {
+    await queue.overtake {
       inner = Task.immediate { @MainActor in try await queue.run { try await body("inner") } }
       told.append("overtakes")
     }
     try await inner?.value
     XCTAssertEqual(told, ["overtakes", "inner begins", "inner ends"])
-    XCTAssertNil(queue.running)
+    XCTAssertFalse(queue.isRunning)
   }
 }
 
 extension TurnQueue {
-  fileprivate func overtake(_ kind: Kind, _ body: () -> Void) async {
-    await run(kind, overtaking: true) { body() }
+  fileprivate func overtake(_ body: () -> Void) async {
+    await run(overtaking: true) { body() }
   }
 }

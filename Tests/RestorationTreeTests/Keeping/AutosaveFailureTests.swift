@@ -32,16 +32,16 @@ final class AutosaveFailureTests: AutosaveTestCase {
   }
 
   func testAnEventPrintsItsReportsOrItsError() async throws {
-    XCTAssertEqual("\(Autosave.Event.withheld([]))", "Not saved by itself yet.")
+    XCTAssertEqual("\(Autosave.Event.withheld(nil))", "Not saved by itself yet.")
     let keeper = try await keeper()
     let autosave = try await idle(keeper)
     disk.failures = 1
     node.value = "1"
     try await told(2)
     autosave.stop()
-    guard case .saved(let reports) = events[0], let report = reports.first,
-      case .failed(let error) = events[1]
-    else { return XCTFail("\(events)") }
+    guard case .saved(let report) = events[0], case .failed(let error) = events[1] else {
+      return XCTFail("\(events)")
+    }
     XCTAssertEqual(
       events.map(\.description),
       ["Saved by itself:\n\(report)", "Not saved by itself: \(error)"])
@@ -143,8 +143,9 @@ final class AutosaveFailureTests: AutosaveTestCase {
     try await passInterval()
     await settle()
     XCTAssertEqual(clock.sleeps, [])
-    guard case .withheld(let reports)? = events.first, case .inUse? = reports.first?.outcome
-    else { return XCTFail("\(events)") }
+    guard case .withheld(let report)? = events.first, case .inUse? = report?.outcome else {
+      return XCTFail("\(events)")
+    }
     await first.close()
     autosave.setNeedsSave()
     try await told(2)

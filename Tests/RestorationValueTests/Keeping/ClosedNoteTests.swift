@@ -37,15 +37,13 @@ final class ClosedNoteTests: XCTestCase {
     let directory = try TemporaryDirectory()
     let keys = try FixedKeyProvider.ephemeral()
     let lock = URL(filePath: directory.child(".main.rka.lock"))
-    let place = RestorationSession.Place(
-      directory: FileStateDirectory(path: directory.path), keys: keys,
-      environment: ApplicationEnvironment(), now: { Date() })
-    try await RestorationSession(place).run {
+    let states = FileStateDirectory(path: directory.path)
+    try await RestorationSession(directory: states, keys: keys).run {
       try await Restoration.begin("org.example.values", signals: [])
       App().text = Hooked("stored")
       await Restoration.end()
     }
-    return try await RestorationSession(place).run {
+    return try await RestorationSession(directory: states, keys: keys).run {
       try await Restoration.begin("org.example.values", signals: [])
       let app = App()
       if isClosed { await Restoration.keeper?.close() }

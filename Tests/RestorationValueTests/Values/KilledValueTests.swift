@@ -19,9 +19,8 @@ final class KilledValueTests: XCTestCase {
   private func asApp(_ body: @MainActor () async throws -> Void) async throws {
     guard let app = AppUnderTest.current else { throw XCTSkip("Runs in a process of its own.") }
     let session = RestorationSession(
-      RestorationSession.Place(
-        directory: app.directory, keys: app.keys, environment: ApplicationEnvironment(),
-        now: { Date() }))
+      directory: app.directory, keys: app.keys, environment: ApplicationEnvironment(),
+      now: { Date() })
     try await session.run { try await body() }
   }
 

@@ -29,9 +29,8 @@ final class PutBackValueTests: XCTestCase {
     _ screen: some RestorableScreen, _ body: @MainActor () async throws -> Result
   ) async throws -> Result {
     let session = RestorationSession(
-      RestorationSession.Place(
-        directory: FileStateDirectory(path: try directory.get().path), keys: keys,
-        environment: ApplicationEnvironment(), now: { Date() }))
+      directory: FileStateDirectory(path: try directory.get().path), keys: keys,
+      environment: ApplicationEnvironment(), now: { Date() })
     return try await session.run {
       try await Restoration.begin("org.example.putback", signals: [], roots: { [screen] }) {
         $0.policy.historyBound.counts[.session] = 10

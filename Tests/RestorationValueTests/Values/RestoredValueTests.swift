@@ -484,9 +484,8 @@ final class RestoredValueTests: XCTestCase {
     let tasks = (0..<20).map { number in
       Task { @MainActor in
         let session = RestorationSession(
-          RestorationSession.Place(
-            directory: MemoryStateDirectory(), keys: keys.provider,
-            environment: ApplicationEnvironment(), now: { Date() }))
+          directory: MemoryStateDirectory(), keys: keys.provider,
+          environment: ApplicationEnvironment(), now: { Date() })
         try await session.run {
           try await Restoration.begin("org.example.values", signals: [])
           App().zoom = number

@@ -40,9 +40,8 @@ final class ValueGuardTests: XCTestCase {
   /// A launch of the app; nothing is saved in it but by hand.
   private func run(_ body: (App) async throws -> Void) async throws {
     let session = RestorationSession(
-      RestorationSession.Place(
-        directory: launch.store, keys: launch.keys, environment: launch.environment,
-        now: { Date() }))
+      directory: launch.store, keys: launch.keys, environment: launch.environment,
+      now: { Date() })
     try await session.run {
       try await Restoration.begin("org.example.values", signals: [])
       try XCTUnwrap(Restoration.keeper).autosave { [] }.stop()
@@ -226,9 +225,8 @@ final class ValueGuardTests: XCTestCase {
       let reader = TestNode("reader")
       reader.onDecode = { _ in left = self.disk(decoding: "stored") { _ = $0.bad } }
       let session = RestorationSession(
-        RestorationSession.Place(
-          directory: launch.store, keys: launch.keys, environment: launch.environment,
-          now: { Date() }))
+        directory: launch.store, keys: launch.keys, environment: launch.environment,
+        now: { Date() })
       try await session.run {
         try await Restoration.begin(
           "org.example.values", signals: [], roots: { [reader] }

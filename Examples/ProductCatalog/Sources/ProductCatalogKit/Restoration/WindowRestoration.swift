@@ -70,16 +70,17 @@ package import RestorationKit
 
   private func tell(_ event: Autosave.Event) {
     switch event {
-    case .saved(let reports), .withheld(let reports): notice = notice(after: reports)
+    case .saved(let report), .withheld(let report?): notice = notice(after: report)
+    case .withheld(nil): notice = nil
     case .failed(let error): notice = "Your screens are not saved. \(error)"
     }
   }
 
-  private func notice(after reports: [PreservationReport]) -> String? {
-    if let location = reports.compactMap(\.setAside).first {
+  private func notice(after report: PreservationReport) -> String? {
+    if let location = report.setAside {
       return "What could not be read is in the history, as \(location)."
     }
-    let problems = reports.flatMap(\.problems)
+    let problems = report.problems
     guard tellsSaveProblems, !problems.isEmpty else { return nil }
     return problems.map(\.reason).joined(separator: " ")
   }
