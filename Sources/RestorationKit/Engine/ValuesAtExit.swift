@@ -8,12 +8,18 @@ extension FileQueue {
   func store(_ values: ValueTable, at now: Date) async throws(ArchiveError) {
     guard file.claimed != nil, values.hasChanged else { return }
     _ = try await fetch(for: .save, (file.conditions.policy, now))
+    if try append(values) { _ = await send(after: .save) }
+  }
+
+  /// Appends the values; returns whether there are any.
+  private func append(_ values: ValueTable) throws(ArchiveError) -> Bool {
+    // No change of the actor is the one that is there: another call may run as soon as this one has ended.
     defer { written = Written(number: written.number) }
     do {
       let writer = try file.openWriter()
       let builder = writer?.builder() ?? RecordBuilder(limits: file.source.limits)
       let (removed, changes) = values.write(to: builder)
-      if removed.isEmpty, changes.isEmpty { return }
+      if removed.isEmpty, changes.isEmpty { return false }
       // A state that begins with values, or that was discarded, has no head.
       if try writer?.archive?.record(TreeRecord.forms) == nil {
         var head = DocumentHead()
@@ -24,7 +30,7 @@ extension FileQueue {
         written.number + 1, builder.finish(), hasNew: false, removing: removed,
         isCompactionDue: false)
       values.settle(changes)
-      _ = await send(after: .save)
+      return true
     } catch {
       throw .content(error)
     }
