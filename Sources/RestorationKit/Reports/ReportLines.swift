@@ -1,19 +1,6 @@
 internal import ArchiveCodec
 
 extension ReportEntry: CustomStringConvertible {
-  /// An entry about an element of a document.
-  init(
-    _ slot: Int32, of document: Document, at path: RestorationPath, _ outcome: ElementOutcome,
-    _ notes: [ReportNote] = []
-  ) {
-    self.init(
-      kind: document[slot].place.role.kind, path: path,
-      className: document.form(of: slot).className, outcome: outcome, notes: notes)
-  }
-
-  /// Whether the developer should look at the element, because of its outcome or of a note.
-  public var isProblem: Bool { outcome.isProblem || notes.contains(where: \.isProblem) }
-
   /// The path, the class and the outcome; then a line for every problem.
   ///
   /// A path of more than 24 identifiers is cut to its last ones, after “…” and the
@@ -47,30 +34,6 @@ extension ReportEntry: CustomStringConvertible {
 }
 
 extension ElementOutcome: CustomStringConvertible {
-  /// Whether the developer should look at the element; a veto is meant, a tab may be built later, and other
-  /// things to mend in a save are notes.
-  public var isProblem: Bool {
-    switch self {
-    case .saved, .savedWithoutState, .savedWithLastState, .keptAsStored, .expired, .replaced: false
-    case .noIdentifier, .restored, .restoredWithoutState, .vetoed, .parentMissing: false
-    case .stackCut, .tabNotFound: false
-    default: true
-    }
-  }
-
-  /// The step that provided the node; nil if it is not there.
-  var step: RestorationReport.Step? {
-    switch self {
-    case .restored(let step), .restoredWithoutState(let step), .decodeFailed(let step, _): step
-    case .newerVersion(let step, _, _), .migrationFailed(let step, _, _): step
-    case .classMismatch(let step, _): step
-    default: nil
-    }
-  }
-
-  /// Whether the node is back with all that was stored of it.
-  var isRead: Bool { step != nil && !isProblem }
-
   /// The outcome in a sentence.
   public var description: String {
     switch self {

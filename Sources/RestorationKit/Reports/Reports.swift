@@ -211,7 +211,7 @@ extension RestorationReport: CustomStringConvertible {
       "Restored \(wholeCount) of \(nodes.count) nodes"
       + (problemCount == 0 ? "." : ", \(problemCount) with problems.")
     guard let source, !source.passedOver.isEmpty else { return count }
-    return count + " It is an older generation, \(source.location)"
+    return count + " It is an older state, \(source.location)"
       + (source.savedAt.map { ", saved \($0)" } ?? "") + ". "
       + source.passedOver.joined(separator: " ")
   }
@@ -341,8 +341,9 @@ struct SurveyNotes {
   /// Whether the lines are few, and about few of so many elements.
   func isShort(of count: Int) -> Bool { lines.count <= min(32, count / 2) }
 
-  /// The lines; that of the application comes first, if there is something to say of it. A window has one if
-  /// something is wrong with it.
+  /// The lines; that of the application comes first, if there is something to say of it.
+  ///
+  /// A window has one if something is wrong with it.
   ///
   /// - Complexity: O(*n*) in the lines.
   func entries(_ document: Document) -> [ReportEntry] {
@@ -500,4 +501,45 @@ extension RestorationStatus: CustomStringConvertible {
     case .notSaved(let error): "Nothing can be saved now. \(error)"
     }
   }
+}
+
+extension ReportEntry {
+  /// An entry about an element of a document.
+  init(
+    _ slot: Int32, of document: Document, at path: RestorationPath, _ outcome: ElementOutcome,
+    _ notes: [ReportNote] = []
+  ) {
+    self.init(
+      kind: document[slot].place.role.kind, path: path,
+      className: document.form(of: slot).className, outcome: outcome, notes: notes)
+  }
+
+  /// Whether the developer should look at the element, because of its outcome or of a note.
+  public var isProblem: Bool { outcome.isProblem || notes.contains(where: \.isProblem) }
+}
+
+extension ElementOutcome {
+  /// Whether the developer should look at the element; a veto is meant, a tab may be built later, and other
+  /// things to mend in a save are notes.
+  public var isProblem: Bool {
+    switch self {
+    case .saved, .savedWithoutState, .savedWithLastState, .keptAsStored, .expired, .replaced: false
+    case .noIdentifier, .restored, .restoredWithoutState, .vetoed, .parentMissing: false
+    case .stackCut, .tabNotFound: false
+    default: true
+    }
+  }
+
+  /// The step that provided the node; nil if it is not there.
+  var step: RestorationReport.Step? {
+    switch self {
+    case .restored(let step), .restoredWithoutState(let step), .decodeFailed(let step, _): step
+    case .newerVersion(let step, _, _), .migrationFailed(let step, _, _): step
+    case .classMismatch(let step, _): step
+    default: nil
+    }
+  }
+
+  /// Whether the node is back with all that was stored of it.
+  var isRead: Bool { step != nil && !isProblem }
 }

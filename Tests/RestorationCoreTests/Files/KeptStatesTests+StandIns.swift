@@ -113,7 +113,7 @@ extension KeptStatesTests {
     XCTAssertEqual(report.source?.location, newest?.id)
     XCTAssertEqual(report.source?.savedAt, saved - 60)
     let first = report.description.split(separator: "\n").first ?? ""
-    XCTAssertTrue(first.contains("It is an older generation"), report.description)
+    XCTAssertTrue(first.contains("It is an older state"), report.description)
     XCTAssertTrue(
       first.contains("\(directory.child(Self.state)) cannot be read"), report.description)
   }
