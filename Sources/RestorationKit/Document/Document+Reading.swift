@@ -18,7 +18,7 @@ extension Document {
     }
     head = try DocumentHead(record)
     (head.savedAt, nextID) = (Date(saved: number), head.idLimit)
-    links.isWhole = false
+    (links.isWhole, self[Self.tree].isUnheard) = (false, true)
     self[Self.tree].body = records.fingerprint(of: self[Self.tree].bodyRecord)
     elements.reserveCapacity(records.count)
     var (next, reached) = (0, self[Self.tree].body == .none ? 1 : 2)
@@ -87,7 +87,7 @@ extension Document {
       if role.livesByReferences { links.hasReferred = true }
       let body = records.fingerprint(of: id * 2)
       if body != .none { reached += 1 }
-      elements.append(Element(id: id, place: place, body: body))
+      elements.append(Element(id: id, place: place, body: body, isUnheard: body != .none))
     }
     self[parent].children = (first..<elements.count).map(Int32.init)
     return reached

@@ -125,6 +125,9 @@ package struct Element: Sendable {
   /// Whether each save has to look for objects below this one that it must ask.
   package var asksBelow = false
 
+  /// Whether nobody has said in this launch to whom the stored body refers.
+  var isUnheard = false
+
   package var bodyRecord: UInt64 { id == 0 ? TreeRecord.application : id * 2 }
   package var contentsRecord: UInt64 { id * 2 + 1 }
 
@@ -410,6 +413,8 @@ package struct Change: Sendable {
     package var places: [Int32: Place] = [:]
     package var children: [(slot: Int32, slots: [Int32])] = []
     package var asksBelow: Set<Int32> = []
+    /// The elements whose references are known from now on.
+    package var heard: Set<Int32> = []
     package var references: [Int32: [UInt64]] = [:]
     /// Whether there may be an element to which only references lead.
     package var hasReferred: Bool
@@ -431,6 +436,7 @@ extension Document {
     for (slot, place) in edits.places { self[slot].place = place }
     for (slot, slots) in edits.children { self[slot].children = slots }
     for slot in edits.asksBelow { self[slot].asksBelow = true }
+    for slot in edits.heard { self[slot].isUnheard = false }
     for (slot, ids) in edits.references { links.all[slot] = ids.isEmpty ? nil : ids }
     kept = edits.kept
     (links.hasReferred, links.isWhole) = (edits.hasReferred, edits.isWhole)

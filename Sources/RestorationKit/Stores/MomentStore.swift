@@ -21,6 +21,8 @@ package struct MomentStore: Sendable {
   package var removed: @Sendable (Moment) -> Void = { _ in }
   /// The identifiers of moments that another place has.
   package var elsewhere: @Sendable () -> [String] = { [] }
+  /// A moment that another place has and a call needs; nil for any other.
+  package var held: @Sendable (Moment) -> (any ArchiveStorage)? = { _ in nil }
 
   /// - Parameters:
   ///   - main: The storage of the state itself.
@@ -64,7 +66,7 @@ package struct MomentStore: Sendable {
 
   /// The storage of a moment, which need not be there.
   package func storage(of moment: Moment) -> any ArchiveStorage {
-    directory.storage(named: prefix + moment.id)
+    held(moment) ?? directory.storage(named: prefix + moment.id)
   }
 
   /// Removes moments; one that is not there is not an error.

@@ -146,16 +146,13 @@ extension Survey {
     return try allReferences().values.contains { !ids.isDisjoint(with: $0) }
   }
 
-  /// Reads to whom those bodies refer whose objects have not said it in this save.
+  /// Reads to whom those bodies refer whose objects have not said it in this launch.
   private mutating func hearAll() throws {
     guard !edits.isWhole else { return }
-    let said = agenda.visits.filter { visit in
-      visit.asksBody && !edits.kept.isWithheld(visit.slot) && !places.notes.hasLoss(visit.slot)
-    }
-    let (heard, known) = (Set(said.map(\.slot) + bodies.map(\.slot)), references)
     for slot in document.elements.indices.map(Int32.init)
-    where document[slot].body != .none && !heard.contains(slot) && known[slot] == nil {
+    where document[slot].isUnheard && !edits.heard.contains(slot) {
       edits.references[slot] = try references(in: document[slot].bodyRecord)
+      edits.heard.insert(slot)
     }
     edits.isWhole = true
   }

@@ -272,8 +272,11 @@ struct Survey {
 
   /// Notes whom an object refers to; those that nobody contains are stored below it.
   mutating func setReferred(_ mentions: [Places.Mention], below slot: Int32) throws {
-    // The body that was stored may have referred to others.
-    if !edits.isWhole, bodies.last?.slot == slot { hasDropped = true }
+    if !edits.isWhole, !places.isNew(slot), document[slot].isUnheard {
+      edits.heard.insert(slot)
+      // The stored body may have referred to others.
+      if bodies.last?.slot == slot { hasDropped = true }
+    }
     let before = edits.references[slot] ?? document.links.all[slot] ?? []
     guard !mentions.isEmpty || !before.isEmpty else { return }
     var ids: [UInt64] = []
@@ -300,7 +303,7 @@ struct Survey {
   /// they had, nobody refers to others, and nothing is kept.
   var isOfBodies: Bool {
     places.added.isEmpty && places.moved.isEmpty && places.orphans.isEmpty && contents.isEmpty
-      && !places.findsAllByObject && edits.references.isEmpty && !hasDropped
+      && !places.findsAllByObject && edits.references.isEmpty && edits.heard.isEmpty
       && edits.asksBelow.isEmpty && places.objects.newForms.isEmpty
       && document.isSettled(conditions.facts) && conditions.unsaid.isEmpty
   }

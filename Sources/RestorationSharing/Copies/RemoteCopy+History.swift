@@ -16,6 +16,8 @@ extension RemoteCopy {
     /// Grows when a moment is kept, and the count up to which the store has all.
     var kept: UInt64 = 0
     var sent: UInt64 = 0
+    /// The bytes of a moment that is only in the store, while something is done with it.
+    var held: (id: String, bytes: [UInt8])?
   }
 
   /// What the names of moments begin with in the store.
@@ -24,6 +26,9 @@ extension RemoteCopy {
   /// The moments here and in the store, for the keeper.
   var moments: MomentStore {
     var moments = files.moments
+    moments.held = { [self] moment in
+      history.withLock { $0.held?.id == moment.id ? MemoryStorage($0.held?.bytes) : nil }
+    }
     moments.elsewhere = { [self] in history.withLock { Array($0.stored.keys) } }
     moments.removed = { [self] moment in
       files.moments.removed(moment)

@@ -6,11 +6,12 @@ internal import Synchronization
 /// waits long for its answer leaves its place to another, so it holds up no other.
 final class RemoteLookout: Sendable {
   private struct Queue {
-    var waiting: [ObjectIdentifier: RemoteCopy] = [:]
-    /// The copies that are looked after: one that is to be looked after once more waits for the end of that.
-    var underWay: Set<ObjectIdentifier> = []
-    /// Those of them that have a place.
-    var placed: Set<ObjectIdentifier> = []
+    /// The waiting copies, the next one first.
+    var waiting: ArraySlice<RemoteCopy> = []
+    var isWaiting: Set<ObjectIdentifier> = []
+    /// The copies that are looked after, and whether each has to be looked after once more.
+    var underWay: [ObjectIdentifier: Bool] = [:]
+    var count = 0
   }
 
   private static let largestCount = 16
@@ -21,40 +22,56 @@ final class RemoteLookout: Sendable {
   /// Looks after copies; each copy is looked after once at a time.
   func look(after copies: [RemoteCopy]) {
     queue.withLock { queue in
-      for copy in copies { queue.waiting[ObjectIdentifier(copy)] = copy }
+      for copy in copies {
+        let id = ObjectIdentifier(copy)
+        if queue.underWay[id] != nil {
+          queue.underWay[id] = true
+        } else if queue.isWaiting.insert(id).inserted {
+          queue.waiting.append(copy)
+        }
+      }
     }
     begin()
   }
 
   private func begin() {
-    while let (id, copy) = next() {
+    while let copy = next() {
       Task {
+        let place = Place(in: self)
         let limit = Task {
           do { try await Task.sleep(for: Self.patience) } catch { return }
-          leavePlace(id)
+          place.leave()
         }
         await copy.wake()
         limit.cancel()
-        queue.withLock { _ = $0.underWay.remove(id) }
-        leavePlace(id)
+        place.leave()
+        let id = ObjectIdentifier(copy)
+        let isDueAgain = queue.withLock { $0.underWay.removeValue(forKey: id) }
+        if isDueAgain == true { look(after: [copy]) }
       }
     }
   }
 
-  private func next() -> (ObjectIdentifier, RemoteCopy)? {
+  private func next() -> RemoteCopy? {
     queue.withLock { queue in
-      guard queue.placed.count < Self.largestCount,
-        let (id, copy) = queue.waiting.first(where: { !queue.underWay.contains($0.key) })
-      else { return nil }
-      queue.waiting[id] = nil
-      queue.underWay.insert(id)
-      queue.placed.insert(id)
-      return (id, copy)
+      guard queue.count < Self.largestCount, let copy = queue.waiting.popFirst() else { return nil }
+      queue.isWaiting.remove(ObjectIdentifier(copy))
+      queue.underWay[ObjectIdentifier(copy)] = false
+      queue.count += 1
+      return copy
     }
   }
 
-  private func leavePlace(_ id: ObjectIdentifier) {
-    queue.withLock { _ = $0.placed.remove(id) }
-    begin()
+  /// One of the few places, taken until the work ends or takes too long.
+  private final class Place: Sendable {
+    private let lookout: Mutex<RemoteLookout?>
+
+    init(in lookout: RemoteLookout) { self.lookout = Mutex(lookout) }
+
+    func leave() {
+      guard let lookout = lookout.withLock({ $0.take() }) else { return }
+      lookout.queue.withLock { $0.count -= 1 }
+      lookout.begin()
+    }
   }
 }

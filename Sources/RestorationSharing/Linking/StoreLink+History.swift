@@ -121,17 +121,14 @@ extension StoreLink {
   /// In seconds; to store a moment takes less time, also by a clock that is wrong.
   private static let longestPlace = 24.0 * 60 * 60
 
-  /// Gets a moment that is only in the store, so that it is here, too.
-  func fetch(_ moment: Moment) async throws(ArchiveError) {
-    let place = remote.files.moments.storage(of: moment)
-    guard try place.open() == nil,
-      let stored = try await askStore({
-        try await remote.store.load(remote.historyPrefix + moment.id)
-      })
-    else { return }
-    try place.replace { sink throws(ArchiveError) in
-      try sink.write(RemoteContent(stored.bytes).archive)
+  /// Loads a moment that is only in the store, for the call that needs it.
+  func hold(_ moment: Moment) async throws(ArchiveError) {
+    guard try remote.files.moments.storage(of: moment).open() == nil else { return }
+    let stored = try await askStore {
+      try await remote.store.load(remote.historyPrefix + moment.id)
     }
+    let held = stored.map { (moment.id, RemoteContent($0.bytes).archive) }
+    remote.history.withLock { $0.held = held }
   }
 
   /// Removes moments that are over the bound, also those of other machines.

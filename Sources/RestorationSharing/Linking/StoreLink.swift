@@ -85,7 +85,7 @@ extension StoreLink: StateLink {
       defer { copyProblem = nil }
       return copyProblem
     case .discard: await compareWithStore()
-    case .putBack(let moment): try await fetch(moment)
+    case .putBack(let moment): try await hold(moment)
     default: break
     }
     return nil
@@ -95,6 +95,7 @@ extension StoreLink: StateLink {
     after call: LinkedCall, isolation: isolated (any Actor)?
   ) async -> (outcome: LinkOutcome, refusedMoment: String?) {
     if let stored = file.stored { remote.noteHere(stored) }
+    remote.history.withLock { $0.held = nil }
     switch call {
     case .look: await check(claims: false)
     case .close: await release()

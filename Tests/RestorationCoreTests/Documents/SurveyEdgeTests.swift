@@ -1,5 +1,6 @@
 import ArchiveCodec
 import RestorationKit
+import Synchronization
 import TestSupport
 import XCTest
 
@@ -18,6 +19,31 @@ final class SurveyEdgeTests: ChangeTestCase {
     (nameless.name, parent.below) = ("", [])
     _ = try await keeper.save([root])
     XCTAssertEqual(try launch.storedPaths(), ["root", "root/a", "root/p"])
+  }
+
+  /// The save before has asked all nodes, so nobody has to read to whom their bodies refer.
+  func testTheFirstChangeOfALaunchReadsNoStoredBodies() async throws {
+    let names = (0..<300).map { "node \($0)" }
+    let first = try launch.keeper()
+    // The bodies lie in many chunks, each of which is one read.
+    let stored = names.map { TellingPage($0, String(repeating: "text", count: 4000)) }
+    _ = try await first.save([TellingPage("root", below: stored)])
+    await first.close()
+    let reads = Mutex(0)
+    let directory = HookedStore(launch.store) { _, call in
+      if call == .read { reads.withLock { $0 += 1 } }
+    }
+    let keeper = try StateKeeper(
+      application: Launch.application, directory: directory, keys: launch.keys)
+    let nodes = names.map { TellingPage($0) }
+    let root = TellingPage("root", below: nodes)
+    _ = try await keeper.restore(into: [root])
+    _ = try await keeper.save([root])
+    XCTAssertEqual(nodes.last?.text, stored.last?.text)
+    reads.withLock { $0 = 0 }
+    nodes[7].text = "other"
+    _ = try await keeper.save([root])
+    XCTAssertLessThan(reads.withLock(\.self), 20)
   }
 
   /// A factory below a node that comes late gives what is back elsewhere.

@@ -42,6 +42,19 @@ final class SharedHistoryTests: LocalCopyTestCase {
     }
   }
 
+  func testAMomentOfTheStoreThatIsPutBackStaysInTheStoreAlone() async throws {
+    let (store, copy) = (MemoryRemoteStateStore(), MemoryStateDirectory())
+    let (_, id) = try await conflict(in: store, nil)
+    let keeper = try Device("other", store, keys: keys, localCopy: copy).launch()
+    _ = try await keeper.restore()
+    let moment = try await keeper.history().first { $0.id == id }
+    try await keeper.putBack(try XCTUnwrap(moment))
+    let value = try await Device("later", store, keys: keys).restoredValue()
+    XCTAssertEqual(value, "Bern")
+    XCTAssertFalse(try copy.names().contains("main.history-\(id)"))
+    XCTAssertNotNil(store[bytes: "main.history-\(id)"])
+  }
+
   func testWhatARestoreMayTryStaysOnThisMachine() async throws {
     for copy in [nil, MemoryStateDirectory()] {
       for version in ["10", "11"] {
