@@ -24,7 +24,7 @@ extension Archive {
         // the error that is thrown does not depend on which part found one first.
         try snapshotInOrder()
       }
-    try readJournal(into: &records)
+    visitJournal { records.append($0, $1) }
     return records
   }
 
@@ -35,19 +35,6 @@ extension Archive {
       records.append(entry, checked)
     }
     return records
-  }
-
-  private func readJournal(into records: inout VerifiedRecords) throws(ArchiveError) {
-    var validator = RecordValidator(symbols: history.symbols, limits: limits)
-    for identifier in changedRecords() {
-      guard case .record(let frame) = history.changes[identifier] else { continue }
-      let checked = Result { () throws(ArchiveError) in
-        try validator.validate(frame.bytes.span, from: frame.mapOffset)
-        return CheckedRecord(
-          block: RecordBlock(frame.bytes, symbols: history.symbols, limits: limits), start: 0)
-      }
-      records.append(frame.entry(identifier), checked)
-    }
   }
 }
 

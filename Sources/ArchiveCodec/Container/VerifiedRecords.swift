@@ -59,26 +59,6 @@ package struct VerifiedRecords: Sendable {
     return try KeyedDecoder(
       frame.frameRange, of: blocks[Int(place.block)], mapOffset: frame.mapOffset)
   }
-
-  /// Opens a container of a record that was opened before, at the offset that
-  /// ``KeyedDecoder/containerStart(of:)`` gave.
-  ///
-  /// - Precondition: The offset comes from the record at this place, of these records.
-  /// - Complexity: As ``record(at:)``.
-  package func container(at start: Int, ofRecordAt place: Int) -> KeyedDecoder {
-    let place = places[place]
-    let frame = IndexEntry(
-      record: place.identifier, offset: Int(place.start), byteCount: Int(place.byteCount))
-    do throws(ArchiveError) {
-      return try KeyedDecoder(
-        frame.frameRange, of: blocks[Int(place.block)], mapOffset: start)
-    } catch {
-      // No data gets here. The offset was given only after this code had opened the container, with
-      // the same range of the same block, which never changes, and its names; it refused all others
-      // with an error.
-      preconditionFailure("a container that was opened before does not open")
-    }
-  }
 }
 
 // MARK: - Collecting

@@ -2,23 +2,11 @@ import ArchiveCodec
 import Foundation
 import RestorationKit
 import Synchronization
+import TestSupport
 import XCTest
 
 /// Lives of a state in which anything happens, beside a model that knows what may come back.
 final class RandomFileTests: FileTestCase {
-  /// SplitMix64.
-  private struct Generator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var mixed = state
-      mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-      return mixed ^ (mixed >> 31)
-    }
-  }
-
   private enum Action: CaseIterable {
     case save, saveMuch, remove, leaveNoTrace, keep, putBack, discard, saveAnew, close
   }
@@ -34,7 +22,8 @@ final class RandomFileTests: FileTestCase {
 
   /// Does something; returns what is stored then.
   private func perform(
-    _ action: Action, _ file: StateFile, _ stored: [UInt64: String]?, _ random: inout Generator
+    _ action: Action, _ file: StateFile, _ stored: [UInt64: String]?,
+    _ random: inout SeededGenerator
   ) throws -> [UInt64: String]? {
     let record = UInt64.random(in: 1...6, using: &random)
     let text = "\(random.next())"
@@ -80,7 +69,7 @@ final class RandomFileTests: FileTestCase {
   }
 
   private func live(seed: UInt64) throws {
-    var random = Generator(state: seed)
+    var random = SeededGenerator(seed: seed)
     directory = HookedDirectory()
     policy.historyBound.counts[.session] = 2
     /// What a restore finds; nil for nothing.

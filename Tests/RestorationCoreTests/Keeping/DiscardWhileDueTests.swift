@@ -10,18 +10,6 @@ final class DiscardWhileDueTests: AutosaveTestCase {
     XCTAssertEqual(try launch.storedPaths(), [], line: line)
   }
 
-  func testADiscardTakesBackTheSaveThatWasDue() async throws {
-    let keeper = try await keeper()
-    let autosave = try await begun(keeper)
-    node.value = "1"
-    try await keeper.discardState()
-    XCTAssertFalse(autosave.needsSave)
-    try await passInterval()
-    await settle()
-    try assertNothingIsStored()
-    XCTAssertEqual(outcomes, ["saved"])
-  }
-
   func testADiscardBeforeTheFirstSaveLeavesTheTimer() async throws {
     let keeper = try await keeper()
     let plain = PlainNode("root")
@@ -33,49 +21,6 @@ final class DiscardWhileDueTests: AutosaveTestCase {
     try await told(1)
     XCTAssertEqual(try launch.storedPaths(), ["root"])
     await keeper.close()
-  }
-
-  func testTheNextChangeAfterADiscardIsSaved() async throws {
-    let keeper = try await keeper()
-    _ = try await begun(keeper)
-    node.value = "1"
-    try await keeper.discardState()
-    try await passInterval()
-    node.value = "2"
-    try await told(2)
-    try await assertStored("2", by: keeper)
-  }
-
-  func testAnObservedNodeThatHadChangedBeforeADiscardIsHeardAfterIt() async throws {
-    let observed = ObservedNode("root")
-    let keeper = try await keeper()
-    _ = try await begun(keeper, of: observed)
-    observed.value = "1"
-    try await keeper.discardState()
-    try await passInterval()
-    await settle()
-    try assertNothingIsStored()
-    observed.value = "2"
-    try await told(2)
-    XCTAssertEqual(try launch.storedPaths(), ["root"])
-    await keeper.close()
-  }
-
-  func testASaveThatIsWrittenDuringADiscardIsFollowedByNoOther() async throws {
-    let keeper = try await keeper()
-    let autosave = try await idle(keeper)
-    try await holdUpSave(of: "1")
-    node.value = "2"
-    let discard = Task { try await keeper.discardState() }
-    try await waitUntil("what was due is taken back") { !autosave.needsSave }
-    disk.gate.goOn()
-    try await discard.value
-    try await told(2)
-    try await passInterval()
-    await settle()
-    try assertNothingIsStored()
-    XCTAssertFalse(autosave.needsSave)
-    XCTAssertEqual(events.count, 2)
   }
 
   func testAChangeWhileADiscardWaitsIsSaved() async throws {
