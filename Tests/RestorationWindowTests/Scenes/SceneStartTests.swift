@@ -17,7 +17,7 @@ final class SceneStartTests: XCTestCase {
     XCTAssertTrue(start.openedScene === host.connectedScenes.first)
     XCTAssertEqual(start.openedScene?.activationState, .foregroundActive)
     XCTAssertEqual(start.restoredScenes.count, 0)
-    XCTAssertEqual(start.problems.map(\.description), [])
+    XCTAssertEqual(start.problems.map(\.reason), [])
     XCTAssertEqual(
       app.calls.events,
       [
@@ -32,7 +32,7 @@ final class SceneStartTests: XCTestCase {
     app.prepare = { $0.roots = [TestNode("root")] }
     let start = try await host.start()
     XCTAssertNil(start.openedScene)
-    XCTAssertEqual(start.problems.map(\.description), [])
+    XCTAssertEqual(start.problems.map(\.reason), [])
     XCTAssertEqual(
       start.restoredScenes.map(\.session.persistentIdentifier), Array(stored.reversed()))
     XCTAssertEqual(host.connectedScenes.count, 3)
@@ -67,7 +67,7 @@ final class SceneStartTests: XCTestCase {
     app.hostDelegate.skipped = Set(stored)
     let start = try await host.start()
     let opened = try XCTUnwrap(start.openedScene)
-    XCTAssertEqual(start.problems.map(\.description), [])
+    XCTAssertEqual(start.problems.map(\.reason), [])
     XCTAssertEqual(
       host.openSessions.map(\.persistentIdentifier),
       [opened.session.persistentIdentifier] + stored.reversed())
