@@ -15,9 +15,9 @@ public protocol RestorableNode: StateRestoring {
   ///     let restorationIdentifier = "note"
   ///
   /// Nil means that the node has none of its own. A node that was restored then
-  /// keeps the identifier that it was restored under; any other node is left out.
-  /// An empty string always leaves the node out. A ``StatefulNode`` that declares no
-  /// identifier has the name of its class.
+  /// keeps the identifier that it was restored under, and so does a node that has the name
+  /// of its class, as a ``StatefulNode`` and a ``RestorableScreen`` that declare no identifier.
+  /// Any other node without an identifier is left out. An empty string always leaves the node out.
   ///
   /// ``restorationName`` reads the identifier of `any RestorableNode`.
   var restorationIdentifier: RestorationIdentifier { get }
@@ -238,24 +238,4 @@ extension String: RestorationIdentifying {
 extension Optional: RestorationIdentifying where Wrapped == String {
   /// The text, if there is one.
   public var restorationName: String? { self }
-}
-
-/// The identifier of a ``StatefulNode`` that declares none: the name of its class.
-public struct ClassNameIdentifier: RestorationIdentifying, Hashable, Sendable {
-  /// The name of the class, without its module.
-  public let className: String
-
-  /// The name of the class.
-  public var restorationName: String? { className }
-}
-
-extension StatefulNode {
-  /// The name of the class of the node, `String(describing: type(of: self))`.
-  ///
-  /// A node that was restored keeps the identifier that it was restored under. Declare an
-  /// identifier where a parent has several nodes of one class, and where the class may get
-  /// another name.
-  public var restorationIdentifier: ClassNameIdentifier {
-    ClassNameIdentifier(className: String(nameOf: type(of: self)))
-  }
 }

@@ -77,6 +77,14 @@ extension StatefulRestoring {
 /// the value. See ``StatefulRestoring`` for the rules of storing and restoring.
 public protocol StatefulNode: RestorableNode, StatefulRestoring {}
 
+extension StatefulNode {
+  /// The name of the class of the node, `String(describing: type(of: self))`.
+  ///
+  /// Declare an identifier where a parent has several nodes of one class, and where the class
+  /// may get another name.
+  public var restorationIdentifier: String { String(nameOf: type(of: self)) }
+}
+
 extension StateEncoder {
   /// The key that a ``StatefulRestoring/restorableState`` is stored under.
   public static var stateKey: String { "restorableState" }

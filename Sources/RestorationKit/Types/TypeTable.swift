@@ -124,8 +124,6 @@ final class TypeInfo {
   let tracking: StateTracking
   /// The registration of the type's name; nil if the name is not registered.
   let registration: TypeTable.Registration?
-  /// Whether nodes of the type declare no identifier, so that they have the name of the class.
-  let isNamedByClass: Bool
   /// The form of the object that was met last, by the restoration class that it names; see ``ObjectTable``.
   @safe @exclusivity(unchecked) var form: (age: Int, named: ObjectIdentifier?, number: Int32)?
   /// The type as one of nodes; nil if its objects are no nodes.
@@ -138,7 +136,6 @@ final class TypeInfo {
     (self.type, self.name, self.traits, tracking) = (type, name, traits, type.stateTracking)
     self.registration = registration
     nodeType = type.nodeType
-    isNamedByClass = nodeType?.isNamedByClass ?? false
   }
 
   /// An object of exactly this type as a node; nil if it is none.
@@ -216,9 +213,6 @@ extension RestorableNode {
   /// The class itself.
   @_documentation(visibility: internal)
   public static var restorableNodeType: (any RestorableNode.Type)? { self }
-
-  /// Whether nodes of this type declare no identifier, so that they have the name of the class.
-  static var isNamedByClass: Bool { RestorationIdentifier.self == ClassNameIdentifier.self }
 }
 
 /// The names and the forms under which the objects of one state are stored: what the objects do not say
@@ -254,14 +248,16 @@ final class ObjectTable {
   /// The identifier to save the node under; nil leaves it out.
   func identifier(of node: any RestorableNode) -> String? {
     let own = node.restorationName
-    // A node that was restored under another identifier keeps it: under the name of its class it
-    // could be the second node of that name.
-    if hasRestoredNames, own == nil || types.info(of: node).isNamedByClass,
-      let restored = restoredNames?[node]
-    {
+    if let restored = restoredNames?[node], isReplaceable(own, of: node) {
       return restored.identifier
     }
     return own?.isEmpty == true ? nil : own
+  }
+
+  /// Whether a node that was restored under another identifier than its own keeps that: under the name of its
+  /// class it could be the second node of that name.
+  private func isReplaceable(_ own: String?, of node: AnyObject) -> Bool {
+    own == nil || own == String(nameOf: type(of: node))
   }
 
   /// Remembers the names under which an object was restored, unless the object says them itself.
@@ -270,7 +266,7 @@ final class ObjectTable {
     identifier: String, restorationClass: String?
   ) {
     let own = node?.restorationName
-    let saysItsName = node == nil || (info.isNamedByClass ? own == identifier : own != nil)
+    let saysItsName = node == nil || own == identifier || !isReplaceable(own, of: object)
     let saysAll =
       saysItsName
       && (restorationClass == nil
