@@ -62,10 +62,10 @@ package final class TestView: @MainActor RestorableView, @MainActor RestorableSc
   package var value: String?
   package var onDecode: ((StateDecoder) throws -> Void)?
   package var trace: Trace?
-  package var contentOffset = ScrollOffset() {
+  package var contentOffset = (x: 0.0, y: 0.0) {
     didSet { trace?.add("scroll \(restorationIdentifier ?? "nil")") }
   }
-  package var maximumContentOffset = ScrollOffset()
+  package var maximumContentOffset = (x: 0.0, y: 0.0)
   package var selectedTextRange: Range<Int>?
   package var text = ""
   package var textLength: Int { text.count }

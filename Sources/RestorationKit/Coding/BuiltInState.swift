@@ -75,9 +75,14 @@ extension KeyedDecoder {
       let offset = try decodeIfPresent([Double].self, forKey: BuiltInKey.offset),
       offset.count == 2
     {
-      scrolling.contentOffset = ScrollOffset(x: offset[0], y: offset[1])
-        .clamped(to: scrolling.maximumContentOffset)
+      let largest = scrolling.maximumContentOffset
+      scrolling.contentOffset = (clamp(offset[0], largest.x), clamp(offset[1], largest.y))
     }
+  }
+
+  /// The nearest coordinate from zero to a largest one; zero for one that is NaN.
+  private func clamp(_ value: Double, _ largest: Double) -> Double {
+    value.isNaN ? 0 : max(0, min(value, largest))
   }
 
   /// The rows under one of two keys that the list has now; nil if neither is there.
