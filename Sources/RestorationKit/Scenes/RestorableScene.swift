@@ -6,7 +6,7 @@ public final class SceneSession {
   public var persistentIdentifier: String { node.identifier }
 
   /// The role of the window.
-  public var role: SceneRole { node.content.role }
+  public var role: String { node.content.role }
 
   /// The name of the configuration that makes the window; nil for the first one of the role.
   public var configurationName: String? { node.content.configurationName }
@@ -70,7 +70,7 @@ public final class SceneSession {
     return true
   }
 
-  init(_ role: SceneRole, configurationName: String?) {
+  init(_ role: String, configurationName: String?) {
     let content = SceneContent(role: role, configurationName: configurationName)
     node = SceneNode(UUID().uuidString.lowercased(), content)
     state = .new

@@ -173,7 +173,7 @@ public final class SceneHost {
   /// - Throws: ``RestorationError`` with `noConfiguration` or `noDelegate`.
   @discardableResult
   public func open(
-    _ role: SceneRole = .windowApplication, configurationName: String? = nil,
+    _ role: String = SceneConfiguration.windowApplication, configurationName: String? = nil,
     activity: UserActivity? = nil
   ) async throws(RestorationError) -> RestorableScene {
     try await connect(
@@ -191,7 +191,7 @@ public final class SceneHost {
   ///   encoded.
   @discardableResult
   public func open<Value: Hashable & Codable>(
-    showing value: Value, _ role: SceneRole = .windowApplication, configurationName: String? = nil
+    showing value: Value, _ role: String = SceneConfiguration.windowApplication, configurationName: String? = nil
   ) async throws(RestorationError) -> RestorableScene {
     let shown = openSessions.first { session in
       session.role == role && session.windowValue(Value.self) == value
@@ -306,14 +306,14 @@ public final class SceneHost {
     guard let chosen = own ?? registered else {
       throw RestorationError(
         .noConfiguration,
-        "No configuration is registered for the role “\(role.rawValue)”"
+        "No configuration is registered for the role “\(role)”"
           + (name.map { " and the name “\($0)”" } ?? "") + ". Register one with the host.")
     }
     guard chosen.role == role else {
       throw RestorationError(
         .noConfiguration,
-        "The configuration is for the role “\(chosen.role.rawValue)”,"
-          + " and the session for “\(role.rawValue)”.")
+        "The configuration is for the role “\(chosen.role)”,"
+          + " and the session for “\(role)”.")
     }
     return chosen
   }

@@ -45,17 +45,17 @@ final class SceneStartTests: XCTestCase {
   func testItsConfigurationsAndActivityTypesComeToThoseThatAreThere() async throws {
     let host = SceneHost(try app.launch.keeper())
     host.declaredActivityTypes = ["product"]
-    let panel = SceneRole(rawValue: "panel")
+    let panel = "panel"
     var made: [String] = []
-    func configuration(_ role: SceneRole, _ maker: String) -> SceneConfiguration {
+    func configuration(_ role: String, _ maker: String) -> SceneConfiguration {
       SceneConfiguration(role: role) { [app] in
         made.append(maker)
         return app.makeDelegate()
       }
     }
-    host.register(configuration(.windowApplication, "replaced"))
+    host.register(configuration("windowApplication", "replaced"))
     host.register(configuration(panel, "panel"))
-    try await host.start(configuration(.windowApplication, "window"), declaring: ["order"])
+    try await host.start(configuration("windowApplication", "window"), declaring: ["order"])
     try await host.open(panel)
     XCTAssertEqual(made, ["window", "panel"])
     XCTAssertEqual(host.declaredActivityTypes, ["product", "order"])

@@ -291,7 +291,7 @@ final class SceneTests: XCTestCase {
 
   func testAConfigurationOfAnotherRoleIsRefused() async throws {
     let host = try await app.host()
-    app.hostDelegate.configuration = SceneConfiguration(role: SceneRole(rawValue: "external")) {
+    app.hostDelegate.configuration = SceneConfiguration(role: "external") {
       TestSceneDelegate()
     }
     let error = await restorationError { try await host.open() }
