@@ -1,5 +1,5 @@
 public import ArchiveCodec
-public import RestorationKit
+internal import RestorationKit
 public import RestorationFoundation
 
 extension StoredState {

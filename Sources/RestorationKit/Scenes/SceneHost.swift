@@ -37,8 +37,8 @@ public final class SceneHost {
   /// The scenes that are connected, in the order of ``openSessions``.
   public var connectedScenes: [RestorableScene] { openSessions.compactMap(\.scene) }
 
-  /// Why the app was launched; known after ``launch(asSession:)``.
-  public private(set) var restoreReason = RestoreReason.pristine
+  /// Whether the last run crashed or was killed: it did not say that it was about to end; known after ``launch()``.
+  public private(set) var followsCrash = false
 
   /// The windows that are stored and cannot be read, by their identifiers; they stay stored.
   public private(set) var unreadSessions: [String: RestorationError] = [:]
@@ -49,7 +49,6 @@ public final class SceneHost {
   /// Keeps the scenes that are connected alive.
   var scenes: [SceneSession: RestorableScene] = [:]
   private var configurations: [SceneConfiguration] = []
-  private(set) var asSession = false
 
   /// Creates the host of a keeper's windows.
   ///
@@ -77,24 +76,22 @@ public final class SceneHost {
   ///
   /// If the key is locked, there are no sessions until ``protectedDataDidBecomeAvailable()``.
   ///
-  /// - Parameter asSession: Whether the system brings back all apps.
   /// - Throws: ``RestorationError`` as a restore of the keeper does; `inUse` if another instance has the
   ///   state. When the sessions are read, as ``discard(_:)-([SceneSession])``.
-  public func launch(asSession: Bool = false) async throws(RestorationError) {
-    _ = try await launchNow(asSession: asSession)
+  public func launch() async throws(RestorationError) {
+    _ = try await launchNow()
   }
 
   /// Launches; returns what the keeper has restored, if it had not before.
-  func launchNow(asSession: Bool) async throws(RestorationError) -> RestorationReport? {
+  func launchNow() async throws(RestorationError) -> RestorationReport? {
     let report = try await launches.run { () async throws(RestorationError) in
-      try await readSessions(asSession: asSession)
+      try await readSessions()
     }
     try await discard(overBound + openSessions.filter { !$0.isRestorable && $0.state == .stored })
     return report
   }
 
-  private func readSessions(asSession: Bool) async throws(RestorationError) -> RestorationReport? {
-    self.asSession = asSession
+  private func readSessions() async throws(RestorationError) -> RestorationReport? {
     if keeper.settings.last != nil, keeper.autosave != nil { keeper.settings.keptHost = self }
     unreadSessions = [:]
     var report: RestorationReport?
@@ -114,8 +111,7 @@ public final class SceneHost {
     // Those that were opened while the key was locked stay at the front.
     for scene in connectedScenes.reversed() { moveToFront(scene.session) }
     let isFirst = openSessions.isEmpty && report.map { $0.outcome == .noArchive } ?? true
-    restoreReason =
-      isFirst ? .pristine : asSession ? .session : keeper.known.followsEnd ? .launch : .recover
+    followsCrash = !isFirst && !keeper.known.followsEnd
     return report
   }
 
@@ -126,9 +122,9 @@ public final class SceneHost {
   ///
   /// The sessions join ``openSessions`` behind those that were opened meanwhile; ``restoreScenes()`` connects them.
   ///
-  /// - Throws: As ``launch(asSession:)``. A key that is still locked is no error.
+  /// - Throws: As ``launch()``. A key that is still locked is no error.
   public func protectedDataDidBecomeAvailable() async throws(RestorationError) {
-    try await launch(asSession: asSession)
+    try await launch()
     keeper.autosave?.turns.change()
   }
 
@@ -241,7 +237,7 @@ public final class SceneHost {
         .notConnected, "The session is not open. Use one of the host's openSessions.")
     }
     let options = SceneConnectionOptions(
-      userActivities: [activity].compactMap(\.self), restoreReason: restoreReason)
+      userActivities: [activity].compactMap(\.self), followsCrash: followsCrash)
     let isStored = session.state == .connecting
     let scene: RestorableScene
     do throws(RestorationError) {

@@ -1,4 +1,4 @@
-/// What ``SceneHost/start(_:declaring:asSession:)`` brought back.
+/// What ``SceneHost/start(_:declaring:)`` brought back.
 ///
 /// Print it while you develop: it has the report of every scene that is back, and all
 /// problems. It holds no values, so it can be logged.

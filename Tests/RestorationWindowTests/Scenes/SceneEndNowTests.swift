@@ -39,7 +39,7 @@ final class SceneEndNowTests: XCTestCase {
       delegate.roots = [node]
     }
     let next = try await app.host()
-    XCTAssertEqual(next.restoreReason, .launch)
+    XCTAssertFalse(next.followsCrash)
     _ = await next.restoreScenes()
     await next.close()
     return nodes.map(\.value).sorted()
