@@ -4,7 +4,7 @@ package import RestorationKit
 @MainActor
 package class TestObject: @MainActor RestorableObject {
   package var restorationParent: (any StateRestoring)?
-  package var objectRestorationClass: (any ObjectRestoration.Type)?
+  package var objectRestorationClass: (any RestorationClass.Type)?
   package var value: String?
   package var onEncode: ((StateEncoder) throws -> Void)?
   package var onDecode: ((StateDecoder) throws -> Void)?
@@ -40,7 +40,7 @@ package final class StatelessObject: @MainActor RestorableObject {
 
 /// An object restoration class whose answer the running test sets.
 @MainActor
-package enum TestObjectFactory: @MainActor ObjectRestoration {
+package enum TestObjectFactory: @MainActor RestorationClass {
   package static var make: (RestorationPath, StateDecoder) throws -> (any StateRestoring)? = {
     _, _ in nil
   }

@@ -30,7 +30,7 @@ public protocol RestorableNode: StateRestoring {
   /// Register the type with the keeper before you restore, since an archive can only
   /// name registered types. If a node has a restoration class, a restore asks only that
   /// class for the node.
-  var restorationClass: (any NodeRestoration.Type)? { get }
+  var restorationClass: (any RestorationClass.Type)? { get }
 
   /// The nodes that this node contains, in order; none by default.
   ///
@@ -60,7 +60,7 @@ extension RestorableNode {
   public var restorationName: String? { restorationIdentifier.restorationName }
 
   /// None.
-  public var restorationClass: (any NodeRestoration.Type)? { nil }
+  public var restorationClass: (any RestorationClass.Type)? { nil }
 
   /// None.
   public var restorationChildren: [any RestorableNode] { [] }
@@ -75,41 +75,33 @@ extension RestorableNode {
   public func loadViewIfNeeded() {}
 }
 
-extension RestorableNode where Self: NodeRestoration {
+extension RestorableNode where Self: RestorationClass {
   /// The node's own class.
-  public var restorationClass: (any NodeRestoration.Type)? { Self.self }
+  public var restorationClass: (any RestorationClass.Type)? { Self.self }
 }
 
-/// A restoration class: makes nodes when an archive is restored.
+/// A restoration class: makes nodes or registered objects when an archive is restored.
 ///
 /// Register the class with
-/// ``StateKeeper/register(restorationClass:as:aliases:version:migrations:)``. If the
-/// nodes are of that class themselves, use
+/// ``StateKeeper/register(restorationClass:as:aliases:version:migrations:)``. If the nodes or
+/// objects are of that class themselves, use
 /// ``StateKeeper/register(_:as:aliases:version:migrations:restoration:)``.
-public protocol NodeRestoration: ObjectRestoration {
-  /// Makes or finds the node of a path.
+public protocol RestorationClass {
+  /// Makes or finds the node or the object of a path.
   ///
-  /// Do the least that gives a usable node: its state is decoded later.
+  /// Do the least that gives a usable one: its state is decoded later. The restore registers an object under
+  /// the last identifier of the path.
   ///
   /// - Parameters:
-  ///   - path: The identifiers from the root to the node.
-  ///   - coder: The values of the node.
-  /// - Returns: The node, or nil to drop the node and everything below it: the next
-  ///   save stores nothing of them.
-  /// - Throws: Any error leaves the node out this time and keeps it: saves leave the
-  ///   node as it is stored, so that a later launch can try again.
-  static func node(
+  ///   - path: The identifiers from the root, or from that of its scope, to the node or object.
+  ///   - coder: The values of the node or object.
+  /// - Returns: The node or object, or nil to drop it and everything below it: the next save stores nothing
+  ///   of them, and references to them are nil.
+  /// - Throws: Any error leaves the node or object out this time and keeps it: saves leave it as it is
+  ///   stored, so that a later launch can try again.
+  static func object(
     at path: RestorationPath, coder: StateDecoder
-  ) throws -> (any RestorableNode)?
-}
-
-extension NodeRestoration {
-  /// The node of the path.
-  public static func object(
-    at path: RestorationPath, coder: StateDecoder
-  ) throws -> (any StateRestoring)? {
-    try node(at: path, coder: coder)
-  }
+  ) throws -> (any StateRestoring)?
 }
 
 /// A node, a view or an object whose state is saved and restored.
