@@ -135,7 +135,6 @@ public final class RestorableScene {
 
   let keeper: StateKeeper
   private let responders = ActivityResponders()
-  private var hasInteractionState = false
 
   init(
     _ session: SceneSession, _ keeper: StateKeeper, _ delegate: any SceneDelegate
@@ -194,8 +193,7 @@ public final class RestorableScene {
   }
 
   func restoreInteractionState() {
-    guard !hasInteractionState, let activity = session.stateRestorationActivity else { return }
-    hasInteractionState = true
+    guard let activity = session.stateRestorationActivity else { return }
     delegate?.scene(self, restoreInteractionStateWith: activity)
   }
 

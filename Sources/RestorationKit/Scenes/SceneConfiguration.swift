@@ -32,9 +32,7 @@ public struct SceneConfiguration {
     isRestorable: Bool = true,
     makeDelegate: @escaping () async throws -> any SceneDelegate
   ) {
-    self.role = role
-    self.name = name
-    self.isRestorable = isRestorable
+    (self.role, self.name, self.isRestorable) = (role, name, isRestorable)
     self.makeDelegate = makeDelegate
   }
 }

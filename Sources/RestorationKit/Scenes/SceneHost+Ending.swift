@@ -40,12 +40,18 @@ extension SceneHost {
     let failures = await restoreScenes()
     for session in openSessions {
       if let scene = session.scene {
-        start.take(scene)
+        start.restoredScenes.append(scene)
+        start.noteProblem(of: scene)
       } else if let failure = failures[session] {
         start.note(failure.description, session)
       }
     }
-    if connectedScenes.isEmpty { start.take(opened: try await open()) }
+    if connectedScenes.isEmpty {
+      let scene = try await open()
+      start.openedScene = scene
+      // The launch may have said it.
+      if !start.problems.contains(where: { $0.session == nil }) { start.noteProblem(of: scene) }
+    }
     return start
   }
 

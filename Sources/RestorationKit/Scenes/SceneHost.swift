@@ -254,7 +254,6 @@ public final class SceneHost {
       throw error
     }
     if toFront { moveToFront(session) }
-    scene.restoreInteractionState()
     scene.activate(with: nil)
     if !isStored || activity != nil { scene.needsSave = true }
     return scene
@@ -271,6 +270,7 @@ public final class SceneHost {
       sessions[session.persistentIdentifier] = session
       scene.show(options)
     } restored: { report in
+      guard session.scene === scene else { return }
       scene.restoration = report
       scene.restoreInteractionState()
     }
@@ -279,7 +279,7 @@ public final class SceneHost {
       throw RestorationError(
         .notConnected, "The window was not made: \(report.outcome.reason)")
     }
-    (scene.restoration, session.failure) = (report, nil)
+    session.failure = nil
   }
 
   func moveToFront(_ session: SceneSession) {

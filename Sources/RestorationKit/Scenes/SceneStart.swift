@@ -23,19 +23,7 @@ public struct SceneStart {
     problems.append((session, reason))
   }
 
-  /// Takes in a scene that is back, and what is wrong with it.
-  mutating func take(_ scene: RestorableScene) {
-    restoredScenes.append(scene)
-    noteProblem(of: scene)
-  }
-
-  /// Takes in the first scene, and what is wrong with it that the launch has not said.
-  mutating func take(opened scene: RestorableScene) {
-    openedScene = scene
-    if !problems.contains(where: { $0.session == nil }) { noteProblem(of: scene) }
-  }
-
-  private mutating func noteProblem(of scene: RestorableScene) {
+  mutating func noteProblem(of scene: RestorableScene) {
     let status = scene.restorationStatus
     if let flaw = status.isActive ? scene.restoration?.flaw : status.description {
       note(flaw, scene.session)
