@@ -130,9 +130,6 @@ public final class RestorableScene {
     }
   }
 
-  /// Whether the window is saved and restored now, and if not, why.
-  public var restorationStatus: RestorationStatus { keeper.status }
-
   let keeper: StateKeeper
   private let responders = ActivityResponders()
 
@@ -141,15 +138,6 @@ public final class RestorableScene {
   ) {
     (self.session, self.keeper, self.delegate) = (session, keeper, delegate)
     session.node.delegate = delegate as? any StateDelegate
-  }
-
-  /// Gives up the states that are kept beside, or in place of, the state of a node that is back.
-  ///
-  /// As ``StateKeeper/discardKeptState(of:)``.
-  ///
-  /// - Parameter node: The node.
-  public func discardKeptState(of node: any RestorableNode) async {
-    await keeper.discardKeptState(of: node)
   }
 
   /// Restores a node that came after the window, as the keeper does.
@@ -178,7 +166,6 @@ public final class RestorableScene {
   // MARK: Coming and going
 
   func show(_ options: SceneConnectionOptions) {
-    guard activationState == .unattached else { return }
     activationState = .background
     delegate?.scene(self, willConnectTo: session, options: options)
     session.node.roots = { [weak self] in
@@ -225,7 +212,6 @@ public final class RestorableScene {
   }
 
   func leave() {
-    guard activationState != .unattached else { return }
     activationState = .unattached
     delegate?.sceneDidDisconnect(self)
     (delegate, session.node.roots, session.scene) = (nil, nil, nil)

@@ -31,7 +31,7 @@ extension SceneHost {
     declaredActivityTypes.formUnion(activityTypes)
     var start = SceneStart()
     do throws(RestorationError) {
-      if let flaw = try await launchNow()?.flaw { start.note(flaw) }
+      if let flaw = try await launch()?.flaw { start.note(flaw) }
     } catch {
       guard error.code != .inUse else { throw error }
       start.note(error.description)

@@ -76,14 +76,11 @@ public final class SceneHost {
   ///
   /// If the key is locked, there are no sessions until ``protectedDataDidBecomeAvailable()``.
   ///
+  /// - Returns: What the keeper has restored; nil if it had before.
   /// - Throws: ``RestorationError`` as a restore of the keeper does; `inUse` if another instance has the
   ///   state. When the sessions are read, as ``discard(_:)-([SceneSession])``.
-  public func launch() async throws(RestorationError) {
-    _ = try await launchNow()
-  }
-
-  /// Launches; returns what the keeper has restored, if it had not before.
-  func launchNow() async throws(RestorationError) -> RestorationReport? {
+  @discardableResult
+  public func launch() async throws(RestorationError) -> RestorationReport? {
     let report = try await launches.run { () async throws(RestorationError) in
       try await readSessions()
     }
@@ -172,8 +169,7 @@ public final class SceneHost {
     _ role: String = SceneConfiguration.windowApplication, configurationName: String? = nil,
     activity: UserActivity? = nil
   ) async throws(RestorationError) -> RestorableScene {
-    try await connect(
-      SceneSession(role, configurationName: configurationName), activity, toFront: true)
+    try await connect(SceneSession(role, configurationName: configurationName), activity: activity)
   }
 
   /// Shows a value in the window that already shows an equal one, or else in a new one.
@@ -187,7 +183,8 @@ public final class SceneHost {
   ///   encoded.
   @discardableResult
   public func open<Value: Hashable & Codable>(
-    showing value: Value, _ role: String = SceneConfiguration.windowApplication, configurationName: String? = nil
+    showing value: Value, _ role: String = SceneConfiguration.windowApplication,
+    configurationName: String? = nil
   ) async throws(RestorationError) -> RestorableScene {
     let shown = openSessions.first { session in
       session.role == role && session.windowValue(Value.self) == value
@@ -196,7 +193,7 @@ public final class SceneHost {
     if let shown { return try await connect(shown) }
     let session = SceneSession(role, configurationName: configurationName)
     try session.setWindowValue(value)
-    return try await connect(session, nil, toFront: true)
+    return try await connect(session)
   }
 
   /// Connects a session, or brings its scene to the front.
@@ -237,7 +234,7 @@ public final class SceneHost {
         .notConnected, "The session is not open. Use one of the host's openSessions.")
     }
     let options = SceneConnectionOptions(
-      userActivities: [activity].compactMap(\.self), followsCrash: followsCrash)
+      userActivities: activity.map { [$0] } ?? [], followsCrash: followsCrash)
     let isStored = session.state == .connecting
     let scene: RestorableScene
     do throws(RestorationError) {
@@ -295,10 +292,10 @@ public final class SceneHost {
     let registered =
       configurations.first { $0.role == role && $0.name == name }
       ?? configurations.first { name == nil && $0.role == role }
-    var own: SceneConfiguration?
-    if registered == nil || session.state == .opening {
-      own = delegate?.host(self, configurationForConnecting: session, options: options)
-    }
+    let asksDelegate = registered == nil || session.state == .opening
+    let own =
+      asksDelegate
+      ? delegate?.host(self, configurationForConnecting: session, options: options) : nil
     guard let chosen = own ?? registered else {
       throw RestorationError(
         .noConfiguration,

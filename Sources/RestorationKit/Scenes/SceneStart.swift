@@ -24,7 +24,7 @@ public struct SceneStart {
   }
 
   mutating func noteProblem(of scene: RestorableScene) {
-    let status = scene.restorationStatus
+    let status = scene.keeper.status
     if let flaw = status.isActive ? scene.restoration?.flaw : status.description {
       note(flaw, scene.session)
     }
