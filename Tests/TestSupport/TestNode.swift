@@ -46,6 +46,8 @@ package class TestNode: @MainActor RestorableNode {
     try onDecode?(coder)
   }
 
+  package func restorePresented(_ node: any RestorableNode) {}
+
   package func applicationFinishedRestoringState() {
     trace?.add("finished \(name)")
     onFinished?()

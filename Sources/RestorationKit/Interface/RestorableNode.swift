@@ -4,8 +4,8 @@
 /// ``restorationChildren`` and ``restorationPresented``. A node without an
 /// identifier is left out, and so is everything below it.
 ///
-/// A container conforms to ``RestorableStack``, ``RestorableTabs``, ``RestorableSplit`` or
-/// ``RestorablePresenter``, through which a restore gives the container its children back.
+/// A container conforms to ``RestorableStack``, ``RestorableTabs`` or ``RestorableSplit``, through
+/// which a restore gives the container its children back.
 public protocol RestorableNode: StateRestoring {
   /// The type of the identifier: `String`, `String?`, or one of your own.
   associatedtype RestorationIdentifier: RestorationIdentifying = String?
@@ -40,7 +40,17 @@ public protocol RestorableNode: StateRestoring {
   var restorationChildren: [any RestorableNode] { get }
 
   /// The node that this node presents, on top of what it contains; none by default.
+  ///
+  /// The path of the presented node goes through this one.
   var restorationPresented: (any RestorableNode)? { get }
+
+  /// Presents the node that is back; does nothing by default.
+  ///
+  /// Called before the node's own decoding. Not called if nothing is back, or if
+  /// the node presents the right one already.
+  ///
+  /// - Parameter node: The node to present.
+  func restorePresented(_ node: any RestorableNode)
 
   /// The outermost views of the node that may have state; none by default.
   ///
@@ -67,6 +77,9 @@ extension RestorableNode {
 
   /// None.
   public var restorationPresented: (any RestorableNode)? { nil }
+
+  /// Does nothing.
+  public func restorePresented(_ node: any RestorableNode) {}
 
   /// None.
   public var restorationViews: [any RestorableView] { [] }

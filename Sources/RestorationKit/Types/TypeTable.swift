@@ -177,13 +177,12 @@ struct TypeTraits: OptionSet, Sendable {
   static let stack = TypeTraits(rawValue: 1 << 0)
   static let split = TypeTraits(rawValue: 1 << 1)
   static let tabs = TypeTraits(rawValue: 1 << 2)
-  static let presenter = TypeTraits(rawValue: 1 << 3)
   /// The library writes something of its own for the objects.
-  static let hasBuiltInState = TypeTraits(rawValue: 1 << 4)
+  static let hasBuiltInState = TypeTraits(rawValue: 1 << 3)
   /// The library writes a value or fields of the objects beside their hooks.
-  static let stateful = TypeTraits(rawValue: 1 << 5)
+  static let stateful = TypeTraits(rawValue: 1 << 4)
   /// The fields of the objects are among that.
-  static let screen = TypeTraits(rawValue: 1 << 6)
+  static let screen = TypeTraits(rawValue: 1 << 5)
 
   /// Whether children of such containers may have equal identifiers.
   var tellEqualChildrenApart: Bool { !isDisjoint(with: [.stack, .split]) }
@@ -198,7 +197,6 @@ extension TypeTraits {
     if object is any RestorableStack { insert(.stack) }
     if object is any RestorableSplit { insert(.split) }
     if object is any RestorableTabs { insert([.tabs, .hasBuiltInState]) }
-    if object is any RestorablePresenter { insert(.presenter) }
     if object is any RestorableList || object is any RestorableScrolling
       || object is any RestorableTextSelection
     {
