@@ -76,13 +76,10 @@ extension KeyedDecoder {
       offset.count == 2
     {
       let largest = scrolling.maximumContentOffset
-      scrolling.contentOffset = (clamp(offset[0], largest.x), clamp(offset[1], largest.y))
+      // A coordinate that is NaN becomes zero.
+      let (x, y) = (Double.maximum(0, offset[0]), Double.maximum(0, offset[1]))
+      scrolling.contentOffset = (max(0, min(x, largest.x)), max(0, min(y, largest.y)))
     }
-  }
-
-  /// The nearest coordinate from zero to a largest one; zero for one that is NaN.
-  private func clamp(_ value: Double, _ largest: Double) -> Double {
-    value.isNaN ? 0 : max(0, min(value, largest))
   }
 
   /// The rows under one of two keys that the list has now; nil if neither is there.

@@ -183,6 +183,16 @@ final class ViewTests: XCTestCase {
       ["shouldRestore", "delegate a", "decode v", "layOut", "scroll v", "didDecode"])
   }
 
+  func testAnOffsetThatIsNoNumberOrInContentWithoutSizeIsAtTheBeginning() async throws {
+    let saved = TestView("v")
+    saved.contentOffset = (.nan, 900)
+    _ = try await launch.keeper().save([node("a", [saved])])
+    let view = TestView("v")
+    (view.contentOffset, view.maximumContentOffset) = ((5, 5), (10, -1))
+    _ = try await launch.keeper().restore(into: [node("a", [view])])
+    XCTAssertEqual([view.contentOffset.x, view.contentOffset.y], [0, 0])
+  }
+
   func testATextSelectionComesBackIfItFits() async throws {
     for range in [2..<5, 0..<5, 0..<0, 5..<5] {
       let saved = TestView("v")
