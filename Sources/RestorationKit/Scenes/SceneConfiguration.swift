@@ -1,7 +1,7 @@
 /// How scenes of a role are made.
 ///
 ///     host.register(
-///       SceneConfiguration(role: "panel") { PanelScene(catalog) })
+///       SceneConfiguration(role: "panel") { CatalogScene(catalog) })
 public struct SceneConfiguration {
   /// The role of a window that the user works in.
   public static let windowApplication = "windowApplication"
