@@ -139,7 +139,7 @@ actor FileQueue {
     if keeps == nil {
       let version = state.document.head.facts["applicationVersion"]
       let isOfOther = version != file.source.environment.applicationVersion
-      let counts = file.conditions.policy.historyBound.counts
+      let counts = file.conditions.policy.historyCounts
       keeps = isOfOther && !isDamaged ? [.version] : []
       if counts[.session, default: 0] > 0 { keeps?.append(.session) }
     }

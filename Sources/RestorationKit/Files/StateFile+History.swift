@@ -135,6 +135,6 @@ extension StateFile {
   /// A failure is no reason to fail a save: the next moment brings another try.
   package func removeExcess(_ claim: Claim) {
     let (policy, now) = conditions
-    try? claim.moments.remove(policy.historyBound.excess(of: claim.moments.all(), at: now))
+    try? claim.moments.remove(policy.excess(of: claim.moments.all(), at: now))
   }
 }

@@ -54,7 +54,7 @@ public enum ElementOutcome: Hashable, Sendable {
   case keptAsStored
 
   /// The element was not back, and was kept since the date. That is longer than the
-  /// ``StatePolicy/keptBound`` says, or all kept elements together have more bytes. So the element is
+  /// ``StatePolicy/keptAge`` says, or all kept elements together have more bytes. So the element is
   /// left out with all below it, which took so many bytes together.
   case expired(since: Date, byteCount: Int)
 

@@ -45,7 +45,7 @@ extension ElementOutcome: CustomStringConvertible {
       "gone, another node is saved in its place; it could have come back by restore(late:below:)"
     case .expired(let since, let byteCount):
       "left out with its \(byteCount) bytes, which were kept since \(since): longer than"
-        + " policy.keptBound says, or more is kept than it allows"
+        + " policy.keptAge says, or more is kept than policy.keptByteCount"
     case .noIdentifier: "left out, it has no usable restoration identifier"
     case .duplicate:
       "left out, another one has this path; give each of the two an identifier of its own"

@@ -120,12 +120,12 @@ public enum ReportNote: Hashable, Sendable {
   case migrated(from: Int)
 
   /// Saves leave the element as it is stored, while its parent is saved and within the
-  /// ``StatePolicy/keptBound``. The element is not back, or its parent could not be
+  /// ``StatePolicy/keptAge``. The element is not back, or its parent could not be
   /// decoded and so did not take it.
   case kept
 
   /// The stored state of the element could not be read and was kept since then. It was
-  /// kept for longer, or is larger, than the ``StatePolicy/keptBound`` allows, so it is
+  /// kept for longer, or is larger, than the ``StatePolicy/keptAge`` allows, so it is
   /// stored no more.
   case keptStateDropped(since: Date, byteCount: Int)
 }

@@ -22,7 +22,7 @@ public struct PreservationReport: Hashable, Sendable {
 
   /// The elements that are stored as they were, because the restore could not bring them back.
   ///
-  /// ``StatePolicy/keptBound`` says for how long.
+  /// ``StatePolicy/keptAge`` says for how long.
   public internal(set) var kept: [KeptElement] = []
 
   /// The version of the stored archive; nil if nothing is stored.
@@ -172,7 +172,7 @@ public struct RestorationReport: Hashable, Sendable {
 
   /// The elements that are not back, or could not be read; the saves that follow keep them.
   ///
-  /// ``StatePolicy/keptBound`` says for how long. Empty for a node that came late.
+  /// ``StatePolicy/keptAge`` says for how long. Empty for a node that came late.
   public internal(set) var kept: [KeptElement] = []
 
   /// How long the caller waited while nodes were made and decoded.

@@ -9,7 +9,7 @@ extension SceneHost {
   /// The method takes four steps, which an app can take one by one instead: ``register(_:)`` and
   /// ``declaredActivityTypes``, ``launch(asSession:)``, ``restoreScenes()``, and
   /// ``open(_:configurationName:activity:)`` if no scene is connected then. Set the
-  /// ``delegate`` and the ``closedSceneBound`` before.
+  /// ``delegate`` and the ``closedSceneCount`` before.
   ///
   /// What cannot be read does not end the app: that is among the ``SceneStart/problems``, and
   /// a scene is there all the same.

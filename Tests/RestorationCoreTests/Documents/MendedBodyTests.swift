@@ -238,7 +238,7 @@ final class MendedBodyTests: BodyTestCase {
     _ = try await first.save([])
     let root = Page("root", "new", below: (0..<20).map { Page("n\($0)", "new") })
     // All that was kept fits into it, and twenty times as much does not.
-    first.policy.keptBound = KeptBound(byteCount: 60_000)
+    first.policy.keptByteCount = 60_000
     let report = try await first.save([root])
     XCTAssertEqual(try allTexts().count { $0 == text }, 21)
     XCTAssertEqual(report.problems, [])

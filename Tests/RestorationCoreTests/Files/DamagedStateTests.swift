@@ -196,7 +196,7 @@ final class DamagedStateTests: FileTestCase {
   }
 
   func testAMomentThatCannotBeReadOnceIsNotPassedOver() throws {
-    policy.historyBound.counts[.version] = 5
+    policy.historyCounts[.version] = 5
     try saveTwo()
     try saveTwo()
     try change { $0[0] ^= 1 }

@@ -290,7 +290,7 @@ final class Visit {
     } else {
       try keeper.register(CrossRenamed.self, as: "New", aliases: ["Old"])
     }
-    host?.closedSceneBound = ClosedSceneBound()
+    host?.closedSceneCount = 10
     host?.register(
       SceneConfiguration {
         let delegate = TestSceneDelegate()

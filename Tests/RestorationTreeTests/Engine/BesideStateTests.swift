@@ -267,7 +267,7 @@ final class BesideStateTests: XCTestCase {
   func testTheBoundInBytesCountsWhatIsKeptBeside() async throws {
     try await run(2, Screen("a", String(repeating: "n", count: 5000)))
     let keeper = try keeper(version: 1)
-    keeper.policy.keptBound = KeptBound(age: nil, byteCount: 4000)
+    (keeper.policy.keptAge, keeper.policy.keptByteCount) = (nil, 4000)
     let node = Screen("a")
     _ = try await keeper.restore(into: [node])
     node.value = "typed"

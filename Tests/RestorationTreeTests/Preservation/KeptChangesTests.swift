@@ -114,7 +114,7 @@ final class KeptChangesTests: XCTestCase {
 
   func testABoundThatIsSetMeanwhileCounts() async throws {
     let (keeper, root, nodes) = try await keeping()
-    keeper.policy.keptBound = KeptBound(byteCount: 10)
+    keeper.policy.keptByteCount = 10
     nodes[3].value = "new"
     let report = try await keeper.save([root])
     XCTAssertEqual(report.kept, [])

@@ -41,7 +41,7 @@ final class KeptNodesTests: XCTestCase {
 
   /// Saves a node that refers to an object and to one in its scope, and goes on with the first
   /// object alone, to which nothing else refers.
-  private func keepReferences(_ bound: KeptBound = KeptBound()) async throws -> PreservationReport {
+  private func keepReferences(_ byteCount: Int? = nil) async throws -> PreservationReport {
     let objects = [TestObject("outer"), TestObject("inner")]
     objects[1].restorationParent = objects[0]
     let node = TestNode("a", value: String(repeating: "k", count: 200))
@@ -53,7 +53,7 @@ final class KeptNodesTests: XCTestCase {
     _ = try await first.save([TestNode("root", children: [node])])
     XCTAssertEqual(try launch.storedPaths().sorted(), ["outer", "outer/inner", "root", "root/a"])
     let keeper = try launch.keeper()
-    keeper.policy.keptBound = bound
+    keeper.policy.keptByteCount = byteCount
     let outer = TestObject("outer")
     keeper.registerObject(outer, restorationIdentifier: "outer")
     let root = TestNode("root")
@@ -97,7 +97,7 @@ final class KeptNodesTests: XCTestCase {
     let whole = try await keepReferences()
     let most = whole.kept.reduce(0) { $0 + $1.byteCount }
     XCTAssertEqual(whole.kept.count, 2)
-    let report = try await keepReferences(KeptBound(byteCount: most - 1))
+    let report = try await keepReferences(most - 1)
     XCTAssertEqual(report.kept.map(\.path.description), ["root/a"])
     XCTAssertEqual(try launch.storedPaths().sorted(), ["outer", "root", "root/a"])
   }

@@ -13,9 +13,9 @@ final class KeptBoundTests: XCTestCase {
 
   private func go(to days: Double) { launch.now = start + days * day }
 
-  private func keeper(_ bound: KeptBound? = KeptBound(), version: Int = 1) throws -> StateKeeper {
+  private func keeper(_ byteCount: Int? = 8 << 20, version: Int = 1) throws -> StateKeeper {
     let keeper = try launch.keeper()
-    keeper.policy.keptBound = bound
+    keeper.policy.keptByteCount = byteCount
     try keeper.register(
       SpecialTestNode.self, version: version,
       migrations: (1..<version).map { StateMigration(from: $0) { _ in } })
@@ -32,9 +32,10 @@ final class KeptBoundTests: XCTestCase {
 
   /// A launch with these nodes alone.
   private func launchWith(
-    _ names: [String], _ bound: KeptBound? = KeptBound()
+    _ names: [String], _ byteCount: Int? = 8 << 20, isForEver: Bool = false
   ) async throws -> (restored: RestorationReport, saved: PreservationReport) {
-    let keeper = try keeper(bound)
+    let keeper = try keeper(byteCount)
+    if isForEver { keeper.policy.keptAge = nil }
     let root = TestNode("root", children: names.map { TestNode($0) })
     let restored = try await keeper.restore(into: [root])
     return (restored, try await keeper.save([root]))
@@ -42,9 +43,8 @@ final class KeptBoundTests: XCTestCase {
 
   func testByDefaultItIsAYearAnd8MiB() throws {
     let keeper = try launch.keeper()
-    XCTAssertEqual(keeper.policy.keptBound, KeptBound(age: 365 * day, byteCount: 8 * 1024 * 1024))
-    keeper.policy.keptBound = nil
-    XCTAssertNil(keeper.policy.keptBound)
+    XCTAssertEqual(keeper.policy.keptAge, 365 * day)
+    XCTAssertEqual(keeper.policy.keptByteCount, 8 * 1024 * 1024)
   }
 
   func testReportsListWhatIsKeptWithItsAgeAndSize() async throws {
@@ -88,7 +88,7 @@ final class KeptBoundTests: XCTestCase {
     go(to: 10)
     _ = try await launchWith(["c"])
     go(to: 20)
-    let (restored, saved) = try await launchWith([], KeptBound(byteCount: 3_000))
+    let (restored, saved) = try await launchWith([], 3_000)
     let size = try XCTUnwrap(restored.kept.first { $0.path.identifier == "a" }?.byteCount)
     XCTAssertGreaterThan(size, 2_000)
     XCTAssertEqual(saved.outcome(of: "root/a"), .crowdedOut(since: start, byteCount: size))
@@ -103,15 +103,15 @@ final class KeptBoundTests: XCTestCase {
     XCTAssertEqual(
       saved.entries.first { $0.path.identifier == "a" }?.reason,
       "left out with its \(size) bytes, which were kept since 2026-05-09 06:13:20 +0000: "
-        + "longer than policy.keptBound says, or more is kept than it allows")
-    let again = try await launchWith([], KeptBound(byteCount: 3_000))
+        + "longer than policy.keptAge says, or more is kept than policy.keptByteCount")
+    let again = try await launchWith([], 3_000)
     XCTAssertEqual(again.saved.entries.map(\.outcome), [.saved, .keptAsStored, .keptAsStored])
   }
 
   func testASaveThatDropsSomethingAsksEachNodeOnce() async throws {
     try await save(["a": 2_000, "b": 2_000])
     let trace = Trace()
-    let keeper = try keeper(KeptBound(byteCount: 3_000))
+    let keeper = try keeper(3_000)
     let root = TestNode("root", trace: trace, children: [TestNode("other", trace: trace)])
     _ = try await keeper.restore(into: [root])
     trace.clear()
@@ -123,7 +123,7 @@ final class KeptBoundTests: XCTestCase {
 
   func testOfOneAgeTheLargestGoesFirst() async throws {
     try await save(["a": 500, "b": 2_000, "c": 600])
-    let (_, saved) = try await launchWith([], KeptBound(byteCount: 1_500))
+    let (_, saved) = try await launchWith([], 1_500)
     XCTAssertEqual(saved.kept.map(\.path.description), ["root/a", "root/c"])
   }
 
@@ -131,7 +131,7 @@ final class KeptBoundTests: XCTestCase {
     try await save(["a": 2_000, "b": 2_000])
     _ = try await launchWith([])
     go(to: 10)
-    let keeper = try keeper(KeptBound(byteCount: 3_000))
+    let keeper = try keeper(3_000)
     let root = TestNode("root")
     _ = try await keeper.restore(into: [root])
     root.restorationChildren = [TestNode("b", value: "new")]
@@ -150,10 +150,10 @@ final class KeptBoundTests: XCTestCase {
     try await save(["a": 9 << 20])
     for days in [0, 10_000, 20_000] as [Double] {
       go(to: days)
-      let report = try await launchWith([], nil)
+      let report = try await launchWith([], nil, isForEver: true)
       XCTAssertEqual(report.saved.kept.count, 1)
     }
-    let report = try await launchWith([], KeptBound(age: nil))
+    let report = try await launchWith([], isForEver: true)
     XCTAssertEqual(report.saved.kept.count, 0, "it has more than 8 MiB")
   }
 
@@ -165,7 +165,7 @@ final class KeptBoundTests: XCTestCase {
     }
     let keeper = try StateKeeper(
       application: Launch.application, directory: store, keys: launch.keys)
-    keeper.policy.keptBound = KeptBound(byteCount: 1_000)
+    keeper.policy.keptByteCount = 1_000
     let root = TestNode("root")
     _ = try await keeper.restore(into: [root])
     fails.isSet = true
@@ -173,7 +173,7 @@ final class KeptBoundTests: XCTestCase {
       _ = try await keeper.save([root])
     }
     fails.isSet = false
-    keeper.policy.keptBound = KeptBound()
+    keeper.policy.keptByteCount = nil
     let report = try await keeper.save([root])
     XCTAssertEqual(report.kept.map(\.path.description), ["root/a"])
   }
@@ -186,9 +186,9 @@ final class KeptBoundTests: XCTestCase {
   }
 
   private func older(
-    _ bound: KeptBound? = KeptBound(), saves: Int = 1, typing text: String? = nil
+    _ byteCount: Int? = 8 << 20, saves: Int = 1, typing text: String? = nil
   ) async throws -> [PreservationReport] {
-    let keeper = try keeper(bound)
+    let keeper = try keeper(byteCount)
     let node = SpecialTestNode("a", value: "older")
     _ = try await keeper.restore(into: [node])
     if let text { node.value = text }
@@ -233,7 +233,7 @@ final class KeptBoundTests: XCTestCase {
 
   func testAStateThatNobodyCouldReadGoesWhereMoreIsKeptThanMayBe() async throws {
     try await saveNewer()
-    let reports = try await older(KeptBound(byteCount: 10), saves: 2, typing: "typed")
+    let reports = try await older(10, saves: 2, typing: "typed")
     XCTAssertEqual(reports.map { $0.outcome(of: "a") }, [.saved, .saved])
     XCTAssertEqual(reports.map(\.notes.count), [1, 0])
     XCTAssertEqual(try launch.storedRecords()?["a"]?.kept.count, 0)
@@ -249,7 +249,7 @@ final class KeptBoundTests: XCTestCase {
     XCTAssertEqual(first.kept.count, 1)
     XCTAssertEqual(try launch.storedRecords()?["a"]?.value, "short")
     node.onEncode = { _ in throw CocoaError(.featureUnsupported) }
-    keeper.policy.keptBound = KeptBound(byteCount: 1)
+    keeper.policy.keptByteCount = 1
     let report = try await keeper.save([node])
     XCTAssertEqual(report.kept, [])
     XCTAssertEqual(report.outcome(of: "a"), .savedWithLastState)

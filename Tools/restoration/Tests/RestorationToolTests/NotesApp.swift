@@ -74,7 +74,7 @@ struct NotesApp {
   @discardableResult
   func launchWindows(_ body: (SceneHost) async throws -> Void) async throws -> [String: String] {
     let keeper = try keeper()
-    keeper.policy.historyBound.counts[.session] = 10
+    keeper.policy.historyCounts[.session] = 10
     let host = SceneHost(keeper)
     host.declaredActivityTypes = ["note"]
     host.register(SceneConfiguration { NotesScene() })

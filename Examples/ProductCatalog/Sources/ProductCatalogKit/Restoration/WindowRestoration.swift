@@ -30,7 +30,7 @@ package import RestorationKit
   package init(of catalog: Catalog, keeper: StateKeeper, tellsSaveProblems: Bool = false) {
     host = SceneHost(keeper)
     // What is closed for ever leaves no trace, so no earlier launch would have it.
-    host.closedSceneBound = ClosedSceneBound()
+    host.closedSceneCount = 10
     self.catalog = catalog
     self.keeper = keeper
     self.tellsSaveProblems = tellsSaveProblems
