@@ -113,7 +113,7 @@ public final class StateKeeper {
       source: StateFile.Source(
         name: name, application: application,
         directory: directory ?? FileStateDirectory(application: application),
-        keys: keys ?? FileKeyProvider(application: application), environment: environment,
+        keys: keys ?? KeyFile(application: application), environment: environment,
         limits: limits),
       // A clock that gives no number is none.
       now: { now().ifNumber ?? Date() })

@@ -319,7 +319,7 @@ final class KeptStatesTests: XCTestCase {
         try kept.map { try directory.bytes(of: "main.history/\($0.id)") },
         isHistoryAlone ? [] : [bytes])
       XCTAssertEqual(kept.first?.id, report.setAside)
-      let next = try? await restored(directory, FixedKeyProvider(key))
+      let next = try? await restored(directory, key)
       XCTAssertNil(next?.value)
     }
   }
@@ -371,7 +371,7 @@ final class KeptStatesTests: XCTestCase {
     _ = try await next.restore(into: [first, second])
     XCTAssertEqual([first.value, second.value], ["C", "same"])
     await next.close()
-    let old = try await restored(directory, FixedKeyProvider(former)).value
+    let old = try await restored(directory, former).value
     XCTAssertEqual(old, "A", "The key of before opens what was stored before.")
   }
 

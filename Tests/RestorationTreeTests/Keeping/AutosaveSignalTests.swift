@@ -151,7 +151,7 @@ final class AutosaveSignalTests: XCTestCase {
     let keeper = try StateKeeper(
       application: Launch.application, name: name,
       directory: FileStateDirectory(path: "\(directory.path)/states"),
-      keys: FileKeyProvider(path: "\(directory.path)/app.key"))
+      keys: KeyFile(path: "\(directory.path)/app.key"))
     _ = try await keeper.restore(into: [node])
     await keeper.close()
     XCTAssertEqual(node.value, value, line: line)

@@ -64,7 +64,7 @@ struct NotesApp {
   func keeper(version: String = "7") throws -> StateKeeper {
     try StateKeeper(
       application: Sandbox.application, directory: FileStateDirectory(path: sandbox.states),
-      keys: FileKeyProvider(path: sandbox.keyFile),
+      keys: KeyFile(path: sandbox.keyFile),
       environment: ApplicationEnvironment(applicationVersion: version))
   }
 
