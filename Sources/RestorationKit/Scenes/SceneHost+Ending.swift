@@ -72,7 +72,7 @@ extension SceneHost {
   public func autosave(
     every interval: Duration = .milliseconds(250), polling: Duration? = .seconds(2),
     clock: any Clock<Duration> = ContinuousClock(), isolation: isolated any Actor = #isolation,
-    told: @escaping (Autosave.Event) -> Void = { _ in }
+    told: @escaping (Result<PreservationReport, RestorationError>) -> Void = { _ in }
   ) -> Autosave {
     keeper.autosave(
       every: interval, polling: polling, clock: clock, isolation: isolation,

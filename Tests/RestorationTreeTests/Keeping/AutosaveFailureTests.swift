@@ -31,22 +31,6 @@ final class AutosaveFailureTests: AutosaveTestCase {
     try await assertStored("1.........", by: keeper)
   }
 
-  func testAnEventPrintsItsReportsOrItsError() async throws {
-    XCTAssertEqual("\(Autosave.Event.withheld(nil))", "Not saved by itself yet.")
-    let keeper = try await keeper()
-    let autosave = try await idle(keeper)
-    disk.failures = 1
-    node.value = "1"
-    try await told(2)
-    autosave.stop()
-    guard case .saved(let report) = events[0], case .failed(let error) = events[1] else {
-      return XCTFail("\(events)")
-    }
-    XCTAssertEqual(
-      events.map(\.description),
-      ["Saved by itself:\n\(report)", "Not saved by itself: \(error)"])
-  }
-
   func testAFailureThatComesAgainLaterIsToldAgain() async throws {
     let keeper = try await keeper()
     let autosave = try await begun(keeper)
@@ -143,7 +127,7 @@ final class AutosaveFailureTests: AutosaveTestCase {
     try await passInterval()
     await settle()
     XCTAssertEqual(clock.sleeps, [])
-    guard case .withheld(let report)? = events.first, case .inUse? = report?.outcome else {
+    guard case .success(let report)? = events.first, case .inUse = report.outcome else {
       return XCTFail("\(events)")
     }
     await first.close()

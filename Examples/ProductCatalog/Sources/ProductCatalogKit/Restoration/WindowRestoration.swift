@@ -54,7 +54,7 @@ package import RestorationKit
   package func noteChange() {
     scene(of: windows.focused)?.needsSave = true
     if autosave == nil {
-      autosave = host.autosave { [weak self] event in self?.tell(event) }
+      autosave = host.autosave { [weak self] result in self?.tell(result) }
     }
   }
 
@@ -68,11 +68,10 @@ package import RestorationKit
     }
   }
 
-  private func tell(_ event: Autosave.Event) {
-    switch event {
-    case .saved(let report), .withheld(let report?): notice = notice(after: report)
-    case .withheld(nil): notice = nil
-    case .failed(let error): notice = "Your screens are not saved. \(error)"
+  private func tell(_ result: Result<PreservationReport, RestorationError>) {
+    switch result {
+    case .success(let report): notice = notice(after: report)
+    case .failure(let error): notice = "Your screens are not saved. \(error)"
     }
   }
 
