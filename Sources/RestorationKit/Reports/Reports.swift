@@ -20,10 +20,11 @@ public struct PreservationReport: Hashable, Sendable {
   /// Makes the entries.
   var lines = ReportEntries { [] }
 
-  /// The elements that are stored as they were, because the restore could not bring them back.
+  /// The elements that are stored as they were, because the restore could not bring them back or read them.
   ///
-  /// ``StatePolicy/keptAge`` says for how long.
-  public internal(set) var kept: [KeptElement] = []
+  /// The outcomes are those of the restore: ``ElementOutcome/restored(by:)`` of an element that has a later
+  /// state, and whose earlier one is kept beside that. ``StatePolicy/keptAge`` says for how long.
+  public internal(set) var kept: [ReportEntry] = []
 
   /// The version of the stored archive; nil if nothing is stored.
   public internal(set) var version: ArchiveVersion?
@@ -172,8 +173,8 @@ public struct RestorationReport: Hashable, Sendable {
 
   /// The elements that are not back, or could not be read; the saves that follow keep them.
   ///
-  /// ``StatePolicy/keptAge`` says for how long. Empty for a node that came late.
-  public internal(set) var kept: [KeptElement] = []
+  /// As ``PreservationReport/kept``; empty for a node that came late.
+  public internal(set) var kept: [ReportEntry] = []
 
   /// How long the caller waited while nodes were made and decoded.
   public internal(set) var walkDuration: Duration = .zero
@@ -491,7 +492,7 @@ extension ElementOutcome {
   }
 
   /// The step that provided the node; nil if it is not there.
-  var step: RestorationReport.Step? {
+  package var step: RestorationReport.Step? {
     switch self {
     case .restored(let step), .restoredWithoutState(let step), .decodeFailed(let step, _): step
     case .newerVersion(let step, _, _), .migrationFailed(let step, _, _): step

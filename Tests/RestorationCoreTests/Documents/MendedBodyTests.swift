@@ -102,8 +102,8 @@ final class MendedBodyTests: BodyTestCase {
       migrations: [StateMigration(from: 1) { _ in throw Page.Failure() }])
     let report = try await keeper.restore(into: [Page("a")])
     XCTAssertEqual(report.kept.map(\.path.description), ["a"])
-    XCTAssertEqual(report.kept.map(\.isStateAlone), [true])
-    guard case .migrationFailed(by: .existing?, from: 1, _)? = report.kept.first?.reason else {
+    XCTAssertEqual(report.kept.count, 1)
+    guard case .migrationFailed(by: .existing?, from: 1, _)? = report.kept.first?.outcome else {
       return XCTFail("\(report.kept)")
     }
   }
@@ -116,7 +116,7 @@ final class MendedBodyTests: BodyTestCase {
     try await relaunch([page])
     let keeper = try keeper()
     let report = try await keeper.restore()
-    XCTAssertEqual(report.kept.filter(\.isStateAlone).map(\.reason), [.restored(by: .existing)])
+    XCTAssertEqual(report.kept.compactMap(\.outcome.step), [.existing])
   }
 
   func testADiscardedBodyOfAnElementThatIsLeftOutGoes() async throws {

@@ -85,7 +85,7 @@ final class BesideStateTests: XCTestCase {
     XCTAssertEqual(second.restored.problems, [])
     XCTAssertEqual(second.restored.kept.map(\.since), [saved])
     XCTAssertEqual(
-      second.restored.kept.map(\.reason), [.newerVersion(by: .existing, stored: 3, known: 2)])
+      second.restored.kept.map(\.outcome), [.newerVersion(by: .existing, stored: 3, known: 2)])
     XCTAssertEqual(second.saved.kept, second.restored.kept)
     XCTAssertEqual(try values("a"), ["typed", "newer"])
 
@@ -95,7 +95,7 @@ final class BesideStateTests: XCTestCase {
     XCTAssertEqual(back.value, "typed'")
     XCTAssertEqual(last.restored.problems, [])
     XCTAssertEqual(last.restored.kept.map(\.path.description), ["a"])
-    XCTAssertEqual(last.restored.kept.map(\.isStateAlone), [true])
+    XCTAssertEqual(last.restored.kept.map { $0.outcome.step != nil }, [true])
     XCTAssertEqual(last.saved.kept, last.restored.kept)
     XCTAssertEqual(try values("a"), ["typed'", "newer"])
   }

@@ -189,7 +189,7 @@ final class KeptByNodeTests: XCTestCase {
       let root = TestNode("root")
       let report = try await keeper.restore(into: [root])
       XCTAssertEqual(report.outcome(of: "root/editor"), kept)
-      XCTAssertEqual(report.kept.map(\.reason), [kept])
+      XCTAssertEqual(report.kept.map(\.outcome), [kept])
       _ = try await keeper.save([root])
     }
     let keeper = try launch.keeper()

@@ -95,7 +95,7 @@ final class KeptNodesTests: XCTestCase {
 
   func testAnElementToWhichOnlyAKeptOneLeadsIsInTheBoundToo() async throws {
     let whole = try await keepReferences()
-    let most = whole.kept.reduce(0) { $0 + $1.byteCount }
+    let most = whole.kept.compactMap(\.byteCount).reduce(0, +)
     XCTAssertEqual(whole.kept.count, 2)
     let report = try await keepReferences(most - 1)
     XCTAssertEqual(report.kept.map(\.path.description), ["root/a"])
@@ -442,7 +442,7 @@ final class KeptNodesTests: XCTestCase {
     let saved = try await keeper.save([back])
     XCTAssertEqual(saved.outcome(of: "root/a"), .keptAsStored)
     XCTAssertEqual(saved.kept.map(\.path.description), ["root/a"])
-    XCTAssertEqual(saved.kept.map(\.reason), [.factoryFailed(.restorationClass, "Failure")])
+    XCTAssertEqual(saved.kept.map(\.outcome), [.factoryFailed(.restorationClass, "Failure")])
   }
 
   func testInADeepTreeThatIsBuiltLaterEveryNodeTakesThePlaceOfAKeptOne() async throws {

@@ -62,15 +62,14 @@ final class KeptBoundTests: XCTestCase {
     go(to: 3)
     let first = try await launchWith([])
     for (kept, since) in [(first.restored.kept, nil), (first.saved.kept, start + 3 * day)]
-      as [([KeptElement], Date?)]
+      as [([ReportEntry], Date?)]
     {
       let element = try XCTUnwrap(kept.first)
       XCTAssertEqual(kept.count, 1)
       XCTAssertEqual(element.kind, .node)
       XCTAssertEqual(element.path, RestorationPath(["root", "a"]))
       XCTAssertEqual(element.className, "TestNode")
-      XCTAssertEqual(element.reason, .notFound)
-      XCTAssertFalse(element.isStateAlone)
+      XCTAssertEqual(element.outcome, .notFound)
       XCTAssertEqual(element.since, since)
       XCTAssertEqual(element.byteCount, size)
     }
@@ -138,7 +137,7 @@ final class KeptBoundTests: XCTestCase {
     let report = try await keeper.save([root])
     // Nobody has read what is replaced, so it lies beside the new state, and takes its room.
     XCTAssertEqual(report.kept.map(\.path.description), ["root/b"])
-    XCTAssertEqual(report.kept.map(\.isStateAlone), [true])
+    XCTAssertEqual(report.kept.map { $0.outcome.step != nil }, [true])
     XCTAssertEqual(try launch.storedPaths(), ["root", "root/b"])
     XCTAssertEqual(
       try launch.storedRecords()?["root/b"]?.kept.map {
@@ -205,7 +204,7 @@ final class KeptBoundTests: XCTestCase {
       for report in try await older(saves: 2) {
         XCTAssertEqual(report.outcome(of: "a"), .keptAsStored)
         XCTAssertEqual(report.kept.map(\.since), [nil])
-        XCTAssertEqual(report.kept.map(\.isStateAlone), [true])
+        XCTAssertEqual(report.kept.map { $0.outcome.step != nil }, [true])
         XCTAssertGreaterThan(report.kept.first?.byteCount ?? 0, 10)
       }
       XCTAssertEqual(try launch.storedRecords()?["a"]?.value, "newer")
@@ -215,7 +214,7 @@ final class KeptBoundTests: XCTestCase {
       for report in try await older(saves: 2, typing: "typed") {
         XCTAssertEqual(report.outcome(of: "a"), .saved)
         XCTAssertEqual(report.kept.map(\.since), [start + 500 * day])
-        XCTAssertEqual(report.kept.map(\.isStateAlone), [true])
+        XCTAssertEqual(report.kept.map { $0.outcome.step != nil }, [true])
       }
     }
     go(to: 866)
