@@ -211,7 +211,7 @@ extension StateKeeper {
     if report.setAside != nil, let unread { notes.add(unread, Document.tree) }
     report.version = known.writer?.version
     report.counts.stored = known.writer?.storedByteCount ?? 0
-    (report.stateName, report.otherInstances) = (known.stateName, known.others)
+    (report.stateName, report.others) = (known.stateName, known.others)
     var others = document.elements.count - 1 - document.removedCount - notes.askedCount
     if !document.kept.isEmpty {
       others -= document.keptAndBelow.count

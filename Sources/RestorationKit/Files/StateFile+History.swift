@@ -77,7 +77,7 @@ extension StateFile {
   /// Takes the state that has moments, and no other: that of another instance may have equal ones.
   private func claim(of moments: [Moment]) throws(ArchiveError) -> Claim {
     // Those of the first instance were listed before.
-    let claim = try claim(claimed == nil ? .single : nil)
+    let claim = try claim(isSingle: claimed == nil)
     guard moments.allSatisfy({ $0.stateName ?? claim.name == claim.name }) else {
       throw ArchiveError(.locked, subject: claim.others.first?.process)
     }

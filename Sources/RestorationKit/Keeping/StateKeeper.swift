@@ -72,12 +72,13 @@ public final class StateKeeper {
   /// The name of the state that the keeper has; nil before its first restore or save and after
   /// ``close()``.
   ///
-  /// The name is the one that the keeper was made with, or with ``InstancePolicy/numbered`` the first
-  /// free name with a number.
+  /// The name is the one that the keeper was made with, or in a second instance the first free name with a
+  /// number; see ``StatePolicy/isSingleInstance``.
   public var stateName: String? { known.stateName }
 
-  /// The instances that had the states with lower numbers when the keeper took its own.
-  public var otherInstances: [OtherInstance] { known.others }
+  /// The instances that had the states with lower numbers when the keeper took its own, as in
+  /// `process 4711, Catalog has main`.
+  public var otherInstances: [String] { known.others.map(\.description) }
 
   /// Creates a keeper of one state of an application.
   ///
@@ -426,8 +427,17 @@ public struct StatePolicy: Sendable {
   /// How many launches in a row must crash while they restore before one leaves something out.
   public var crashThreshold = 2
 
-  /// What becomes of a second instance of the app.
-  public var instances = InstancePolicy.numbered
+  /// Whether a second instance of the app restores nothing and saves nothing; its reports name the first.
+  ///
+  /// By default a second instance has a state of its own, with the first free number: `main~2`, `main~3` and
+  /// so on. So two terminals of one app both have their state back, in the order in which they are launched. A
+  /// user who later runs one instance does not see what was done in a second one: tell users with
+  /// ``StateKeeper/otherInstances``. A second keeper of the name in the same process is treated alike.
+  ///
+  /// A single instance waits in a restore or save up to a second for another one that is about to end. When the
+  /// other one has ended, the next save takes the state, and keeps the stored one, which this instance has not
+  /// read, in the history: quit, or restore again before you save.
+  public var isSingleInstance = false
 
   /// Creates a policy with the values that stand here.
   public init() {}

@@ -28,7 +28,7 @@ public enum ReportNote: Hashable, Sendable {
   case unreadable(String)
 
   /// Another keeper of this process has the state, so this one has a state with a number,
-  /// or none with ``InstancePolicy/single``. The note is also in reports of restores.
+  /// or none with ``StatePolicy/isSingleInstance``. The note is also in reports of restores.
   case otherKeeper(stateName: String)
 
   /// The restoration class is not registered, so a restore will not find it.

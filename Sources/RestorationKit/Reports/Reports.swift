@@ -15,7 +15,7 @@ public struct PreservationReport: Hashable, Sendable {
   /// A node that has not changed, and was not asked, has none; see ``unaskedCount``.
   ///
   /// - Complexity: O(*n*) in the number of entries when they are asked for first.
-  public var entries: [ReportEntry] { lines.made.noting(otherInstances, .saved) }
+  public var entries: [ReportEntry] { lines.made.noting(others, .saved) }
 
   /// Makes the entries.
   var lines = ReportEntries { [] }
@@ -67,19 +67,21 @@ public struct PreservationReport: Hashable, Sendable {
   /// The name has a number if other instances have the names before it.
   public internal(set) var stateName: String?
 
-  /// The instances that have the names before ``stateName``.
-  public internal(set) var otherInstances: [OtherInstance] = []
+  /// The instances that have the names before ``stateName``, as in `process 4711, Catalog has main`.
+  public var otherInstances: [String] { others.map(\.description) }
+
+  package internal(set) var others: [OtherInstance] = []
 
   /// Whether all that the app has is stored, if the outcome is `saved`.
   var isComplete = true
 
   init(_ outcome: Outcome, _ others: [OtherInstance] = []) {
-    (self.outcome, otherInstances) = (outcome, others)
+    (self.outcome, self.others) = (outcome, others)
   }
 
   /// The entries that the developer should look at, in order.
   public var problems: [ReportEntry] {
-    lines.mayHaveProblems || !otherInstances.isEmpty ? entries.filter(\.isProblem) : []
+    lines.mayHaveProblems || !others.isEmpty ? entries.filter(\.isProblem) : []
   }
 }
 
@@ -97,7 +99,7 @@ extension PreservationReport: CustomStringConvertible {
         ?? "")
       + (unsentAside.map { " What was set aside is not in the store. \($0)" } ?? "")
       + (unaskedCount == 0 ? "" : " \(unaskedCount) more have not changed.")
-      + setAside.setAsideSentence + otherInstances.sentence(stateName)
+      + setAside.setAsideSentence + others.sentence(stateName)
   }
 
   /// The problems of the save, each in a sentence with its place.
@@ -129,34 +131,28 @@ public struct RestorationReport: Hashable, Sendable {
     public var description: String { rawValue }
   }
 
-  /// The archive that was restored, or was too old.
-  public struct Source: Hashable, Sendable {
-    /// Where the archive is, for a person to read.
-    public let location: String
-
-    /// When the archive was saved; nil if the time is not known.
-    public let savedAt: Date?
-
-    /// Why the newer archives were not restored, each in a sentence with its place, in order; none if
-    /// the archive is the state that was saved last.
-    ///
-    /// The next save keeps an unreadable one in the history.
-    public let passedOver: [String]
-  }
-
   /// The outcome of the restore as a whole.
   public internal(set) var outcome: Outcome
 
   /// The application if there is something to say of it, then the nodes, parents before children.
   ///
   /// - Complexity: O(*n*) in the number of entries when they are asked for first.
-  public var entries: [ReportEntry] { lines.made.noting(otherInstances, .restored(by: .delegate)) }
+  public var entries: [ReportEntry] { lines.made.noting(others, .restored(by: .delegate)) }
 
   /// Makes the entries.
   var lines = ReportEntries { [] }
 
-  /// The archive that was restored, or was too old; nil if there is none.
-  public internal(set) var source: Source?
+  /// Where the archive is that was restored or was too old, for a person to read; nil if there is none.
+  public internal(set) var location: String?
+
+  /// When that archive was saved; nil if the time is not known.
+  public internal(set) var savedAt: Date?
+
+  /// Why newer archives were not restored, each in a sentence with its place, in order; none if
+  /// the archive is the state that was saved last.
+  ///
+  /// The next save keeps an unreadable one in the history.
+  public internal(set) var passedOver: [String] = []
 
   /// A problem of the launch beside the nodes; nil if there was none.
   ///
@@ -168,8 +164,10 @@ public struct RestorationReport: Hashable, Sendable {
   /// The name has a number if other instances have the names before it.
   public internal(set) var stateName: String?
 
-  /// The instances that have the names before ``stateName``.
-  public internal(set) var otherInstances: [OtherInstance] = []
+  /// The instances that have the names before ``stateName``, as in `process 4711, Catalog has main`.
+  public var otherInstances: [String] { others.map(\.description) }
+
+  package internal(set) var others: [OtherInstance] = []
 
   /// The elements that are not back, or could not be read; the saves that follow keep them.
   ///
@@ -180,7 +178,7 @@ public struct RestorationReport: Hashable, Sendable {
   public internal(set) var walkDuration: Duration = .zero
 
   init(_ outcome: Outcome, _ others: [OtherInstance] = []) {
-    (self.outcome, otherInstances) = (outcome, others)
+    (self.outcome, self.others) = (outcome, others)
   }
 
   /// The entries that the developer should look at, in order.
@@ -188,7 +186,7 @@ public struct RestorationReport: Hashable, Sendable {
   /// A vetoed node and a tab that may be built later are not among them. Neither is a
   /// node that was left out, or saved without state, if another entry has the reason.
   public var problems: [ReportEntry] {
-    lines.mayHaveProblems || !otherInstances.isEmpty ? entries.filter(\.isProblem) : []
+    lines.mayHaveProblems || !others.isEmpty ? entries.filter(\.isProblem) : []
   }
 }
 
@@ -199,9 +197,9 @@ extension RestorationReport: CustomStringConvertible {
   }
 
   var headline: String {
-    let saved = source?.savedAt.map { " It was saved \($0)." } ?? ""
+    let saved = savedAt.map { " It was saved \($0)." } ?? ""
     return (outcome == .restored ? restored : "Nothing restored: \(outcome.reason)\(saved)")
-      + otherInstances.sentence(stateName)
+      + others.sentence(stateName)
   }
 
   private var restored: String {
@@ -211,16 +209,14 @@ extension RestorationReport: CustomStringConvertible {
     let count =
       "Restored \(wholeCount) of \(nodes.count) nodes"
       + (problemCount == 0 ? "." : ", \(problemCount) with problems.")
-    guard let source, !source.passedOver.isEmpty else { return count }
-    return count + " It is an older state, \(source.location)"
-      + (source.savedAt.map { ", saved \($0)" } ?? "") + ". "
-      + source.passedOver.joined(separator: " ")
+    guard let location, !passedOver.isEmpty else { return count }
+    return count + " It is an older state, \(location)" + (savedAt.map { ", saved \($0)" } ?? "")
+      + ". " + passedOver.joined(separator: " ")
   }
 
   /// The problems of the restore, each in a sentence with its place.
   var said: [String] {
-    let isOlder = source?.passedOver.isEmpty == false
-    return (outcome.isProblem || isOlder ? [headline] : [])
+    (outcome.isProblem || !passedOver.isEmpty ? [headline] : [])
       + (launchProblem.map { ["A problem of the launch: \($0)"] } ?? []) + problems.flatMap(\.said)
   }
 }

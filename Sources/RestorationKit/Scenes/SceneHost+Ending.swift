@@ -21,7 +21,7 @@ extension SceneHost {
   ///   - asSession: Whether the system brings back all apps.
   /// - Returns: What is back, and what is not.
   /// - Throws: ``RestorationError`` with `inUse` if another instance of the app has the
-  ///   scenes and ``StatePolicy/instances`` is `single`; then no scene is connected.
+  ///   scenes and ``StatePolicy/isSingleInstance`` is true; then no scene is connected.
   ///   With `noConfiguration` or `noDelegate` no scene came back, and the first one could
   ///   not be made.
   @discardableResult

@@ -103,7 +103,7 @@ final class AutosaveRestingTests: AutosavePollTestCase {
     let first = try await keeper()
     _ = try await first.save([plain])
     let keeper = try newKeeper()
-    keeper.policy.instances = .single
+    keeper.policy.isSingleInstance = true
     _ = try await keeper.restore(into: [plain])
     let autosave = autosave(keeper, of: plain)
     try await told(1)

@@ -151,7 +151,7 @@ final class NodeGuardTests: NodeGuardTestCase {
     let screens = Screens()
     let keeper = try launch.keeper()
     _ = try await keeper.restore(into: [screens.root])
-    let byteCounts = try await keeper.save([screens.root]).kept.map(\.byteCount)
+    let byteCounts = try await keeper.save([screens.root]).kept.compactMap(\.byteCount)
     XCTAssertEqual(byteCounts.count, 2)
     (keeper.policy.keptAge, keeper.policy.keptByteCount) = (nil, byteCounts.max() ?? 0)
     screens.bad.value = "last"

@@ -120,7 +120,7 @@ final class AutosaveFailureTests: AutosaveTestCase {
     let first = try await keeper()
     _ = try await first.save([node])
     let keeper = try newKeeper()
-    keeper.policy.instances = .single
+    keeper.policy.isSingleInstance = true
     _ = try await keeper.restore(into: [node])
     let autosave = autosave(keeper)
     try await told(1)

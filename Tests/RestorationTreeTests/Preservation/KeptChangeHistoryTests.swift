@@ -92,10 +92,7 @@ final class KeptChangeHistoryTests: XCTestCase {
   ) throws {
     guard Self.log != nil else { return }
     lines.append("\(seed), \(step): \(story.suffix(2))")
-    lines +=
-      report.entries.map(\.description).sorted()
-      + report.kept.map { "kept: \($0) \($0.since?.description ?? "") \($0.byteCount ?? 0)" }
-      .sorted()
+    lines += report.entries.map(\.description).sorted() + report.kept.map { "kept: \($0)" }.sorted()
     lines += try side.launch.storedRecords()?.words ?? ["nothing"]
   }
 

@@ -28,7 +28,7 @@ final class TimeTests: XCTestCase {
       root.value = "edited"
       let saved = try await keeper.save([root])
       XCTAssertFalse("\(restored)\(saved)".isEmpty)
-      try assertIsOfNow(restored.source?.savedAt)
+      try assertIsOfNow(restored.savedAt)
       try assertIsOfNow(saved.kept.first?.since)
     }
   }

@@ -44,7 +44,7 @@ package import RestorationKit
     report = "\(start)"
     notice = start.problems.first.map { "Your screens are not back. \($0.reason)" }
     if let first = keeper.otherInstances.first {
-      notice = "These are windows of their own: \(first.process ?? "another program") has yours."
+      notice = "These are windows of their own: \(first)."
     }
     // The one that was used last is the first of them.
     if let window = window(of: host.connectedScenes.first) { windows.focus(on: window) }
