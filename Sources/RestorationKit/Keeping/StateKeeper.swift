@@ -54,8 +54,10 @@ public final class StateKeeper {
     set { settings.policy = newValue }
   }
 
-  /// What the keeper is doing, or why it does nothing.
-  public var status: RestorationStatus {
+  /// Why the last restore did not take place, or nothing can be saved now, in a sentence; nil if neither is so.
+  public var problem: String? { status.problem }
+
+  package var status: RestorationStatus {
     if isDelegateGone { return .notRestored(.delegateGone) }
     if asking.isRestoring { return .restoring }
     switch findings.lastRestore {

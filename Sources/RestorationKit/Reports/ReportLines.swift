@@ -98,12 +98,8 @@ extension ElementOutcome: CustomStringConvertible {
   }
 }
 
-/// Why a state is kept on this machine only: the place where the directory keeps its states has
-/// something else, and nothing was changed there.
-///
-/// The module of such a directory says what is in the way. RestorationSharing, whose states several
-/// machines share, has the conflict of a refusal.
-public struct Refusal: Hashable, Sendable, CustomStringConvertible {
+/// Why a state is kept on this machine only, in words that complete “Not in the store:”.
+package struct Refusal: Hashable, Sendable, CustomStringConvertible {
   /// What the module of the directory reads again.
   package let cause: any Hashable & Sendable & CustomStringConvertible
 
@@ -111,17 +107,11 @@ public struct Refusal: Hashable, Sendable, CustomStringConvertible {
     self.cause = cause
   }
 
-  /// What is in the way, in words that complete “Not in the store:”.
-  public var reason: String { cause.description }
+  package var description: String { cause.description }
 
-  /// The reason.
-  public var description: String { reason }
-
-  /// Compares the causes.
-  public static func == (one: Refusal, other: Refusal) -> Bool {
+  package static func == (one: Refusal, other: Refusal) -> Bool {
     AnyHashable(one.cause) == AnyHashable(other.cause)
   }
 
-  /// Hashes the cause.
-  public func hash(into hasher: inout Hasher) { cause.hash(into: &hasher) }
+  package func hash(into hasher: inout Hasher) { cause.hash(into: &hasher) }
 }

@@ -72,6 +72,9 @@ public struct PreservationReport: Hashable, Sendable {
 
   package internal(set) var others: [OtherInstance] = []
 
+  /// Why the outcome is `refused`; nil for any other.
+  package internal(set) var refusal: Refusal?
+
   /// Whether all that the app has is stored, if the outcome is `saved`.
   var isComplete = true
 
@@ -414,10 +417,10 @@ public enum ReportOutcome: Hashable, Sendable {
   case inUse(by: String?)
 
   /// The place where the directory keeps its states has something else, and nothing was changed there.
-  /// What was saved is kept here.
+  /// What was saved is kept here. The text completes “Not in the store:”.
   ///
   /// A directory of RestorationSharing says this, whose states several machines share.
-  case refused(Refusal)
+  case refused(String)
 
   /// Whether a save has stored all here.
   var isStoredHere: Bool {

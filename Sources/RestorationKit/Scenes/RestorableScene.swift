@@ -130,9 +130,6 @@ public final class RestorableScene {
     }
   }
 
-  /// Whether the window is saved and restored now, and if not, why.
-  public var restorationStatus: RestorationStatus { keeper.status }
-
   let keeper: StateKeeper
   private let responders = ActivityResponders()
   private var hasInteractionState = false

@@ -43,10 +43,7 @@ public struct SceneStart {
   }
 
   private mutating func noteProblem(of scene: RestorableScene) {
-    let status = scene.restorationStatus
-    if let flaw = status.isActive ? scene.restoration?.flaw : status.description {
-      note(flaw, scene.session)
-    }
+    if let flaw = scene.keeper.problem ?? scene.restoration?.flaw { note(flaw, scene.session) }
   }
 }
 

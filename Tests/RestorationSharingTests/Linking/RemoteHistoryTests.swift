@@ -287,7 +287,7 @@ private final class HistoryMachine {
       default: return false
       }
     } catch {
-      if keeper?.status.isActive == false { keeper = nil }
+      if keeper?.problem != nil { keeper = nil }
       return false
     }
   }
