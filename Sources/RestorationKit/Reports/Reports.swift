@@ -31,20 +31,20 @@ public struct PreservationReport: Hashable, Sendable {
 
   /// How many stored elements were not asked, because they say when they change and
   /// have not changed; see ``StateTracking``.
-  public var unaskedCount: Int { counts.unasked }
+  public var unaskedCount: Int { measures.unasked }
 
   /// The size of the stored state in bytes; 0 if nothing was saved.
-  public var byteCount: Int { counts.stored }
+  public var byteCount: Int { measures.stored }
 
   /// How many bytes of the state this save has written; 0 if nothing had changed.
-  public var writtenByteCount: Int { counts.written }
+  public var writtenByteCount: Int { measures.written }
 
-  var counts = Counts()
+  var measures = Measures()
 
-  struct Counts: Hashable { var unasked = 0, stored = 0, written = 0 }
+  struct Measures: Hashable { var unasked = 0, stored = 0, written = 0, walk = Duration.zero }
 
   /// How long the caller waited for the walk.
-  public internal(set) var walkDuration: Duration = .zero
+  public var walkDuration: Duration { measures.walk }
 
   /// The ``Moment/id`` of the state that gave way and was not read in this launch, or, where
   /// the gate said no, was not decoded whole; nil if none gave way.

@@ -99,7 +99,7 @@ final class MendedBodyTests: BodyTestCase {
     let keeper = try launch.keeper()
     try keeper.register(
       Page.self, as: "Page", version: 2,
-      migrations: [StateMigration(from: 1) { _ in throw Page.Failure() }])
+      migrations: [1: { _ in throw Page.Failure() }])
     let report = try await keeper.restore(into: [Page("a")])
     XCTAssertEqual(report.kept.map(\.path.description), ["a"])
     XCTAssertEqual(report.kept.count, 1)

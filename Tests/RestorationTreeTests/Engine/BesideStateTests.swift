@@ -41,11 +41,9 @@ final class BesideStateTests: XCTestCase {
     let keeper = try launch.keeper()
     try keeper.register(
       Screen.self, version: version,
-      migrations: (1..<version).map { old in
-        StateMigration(from: old) { state in
-          let value = try state.decodeIfPresent(String.self, forKey: "value")
-          try state.encode(value.map { "\($0)'" }, forKey: "value")
-        }
+      migrations: migrations(to: version) { _, state in
+        let value = try state.decodeIfPresent(String.self, forKey: "value")
+        try state.encode(value.map { "\($0)'" }, forKey: "value")
       })
     return keeper
   }
@@ -133,7 +131,7 @@ final class BesideStateTests: XCTestCase {
     let keeper = try launch.keeper()
     try keeper.register(
       Screen.self, version: 2,
-      migrations: [StateMigration(from: 1) { _ in throw CocoaError(.coderInvalidValue) }])
+      migrations: [1: { _ in throw CocoaError(.coderInvalidValue) }])
     let node = Screen("a", "default")
     _ = try await keeper.restore(into: [node])
     node.value = "typed"
@@ -225,7 +223,7 @@ final class BesideStateTests: XCTestCase {
   func testViewsAndRegisteredObjectsHaveTwoStatesToo() async throws {
     func run(_ version: Int, _ change: (TestView, TestObject) -> Void) async throws {
       let keeper = try launch.keeper()
-      let steps = (1..<version).map { StateMigration(from: $0) { _ in } }
+      let steps = migrations(to: version)
       try keeper.register(TestView.self, version: version, migrations: steps)
       try keeper.register(TestObject.self, version: version, migrations: steps)
       let (node, view, note) = (TestNode("a"), TestView("view"), TestObject())

@@ -251,7 +251,7 @@ final class KeptByNodeTests: XCTestCase {
     try keeper.register(
       TestNode.self, version: 2,
       migrations: [
-        StateMigration(from: 1) { state in
+        1: { state in
           let value: String? = try state.decodeIfPresent(forKey: "value")
           try state.encode(value.map { "migrated \($0)" }, forKey: "value")
         }

@@ -23,7 +23,7 @@ final class KeptChangeHistoryTests: XCTestCase {
     /// Begins a launch; the classes of two nodes have versions.
     func begin(version: Int) throws {
       keeper = try launch.keeper()
-      let migrations = (1..<version).map { StateMigration(from: $0) { _ in } }
+      let migrations = migrations(to: version)
       try keeper.register(TrackedSplit.self, version: version, migrations: migrations)
       try keeper.register(PlainTabs.self, version: version, migrations: migrations)
       (nodes, roots) = ([:], [])

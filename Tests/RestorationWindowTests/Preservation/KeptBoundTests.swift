@@ -18,7 +18,7 @@ final class KeptBoundTests: XCTestCase {
     keeper.policy.keptByteCount = byteCount
     try keeper.register(
       SpecialTestNode.self, version: version,
-      migrations: (1..<version).map { StateMigration(from: $0) { _ in } })
+      migrations: migrations(to: version))
     return keeper
   }
 
