@@ -85,13 +85,13 @@ public final class Autosave: Sendable {
   /// autosaves can ask for other signals. A second call on the same autosave replaces
   /// the first, and ``stop()`` puts the earlier handlers back.
   ///
-  ///     autosave.flushOnSignals([.hangup])
+  ///     autosave.flushOnSignals([SIGHUP])
   ///
   /// - Parameters:
-  ///   - signals: The signals; all three if none are given.
+  ///   - signals: Some of SIGTERM, SIGINT and SIGHUP; all three if nil. Others are left alone.
   ///   - limit: How long the end of the process waits at most.
   public func flushOnSignals(
-    _ signals: Set<EndSignal> = Set(EndSignal.allCases), within limit: Duration = .seconds(5)
+    _ signals: Set<Int32>? = nil, within limit: Duration = .seconds(5)
   ) {
     guard !turns.isStopped else { return }
     EndSignals.add(ObjectIdentifier(turns), for: signals, within: limit.bounded) {
