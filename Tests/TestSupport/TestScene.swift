@@ -155,10 +155,10 @@ package final class TestResponder: @MainActor UserActivityResponder {
   }
 }
 
-/// An activity's delegate that adds one value, and writes down what it had
+/// Adds one value to an activity before it is saved, and writes down what that had
 /// before.
 @MainActor
-package final class TestActivityOwner: @MainActor UserActivityDelegate {
+package final class TestActivityOwner {
   private let values: [String: PropertyListValue]
   private let calls: Trace
 
@@ -170,8 +170,8 @@ package final class TestActivityOwner: @MainActor UserActivityDelegate {
     self.calls = calls
   }
 
-  package func userActivityWillSave(_ activity: UserActivity) {
-    calls.add("userActivityWillSave, \(activity.summary)")
+  package func willSave(_ activity: UserActivity) {
+    calls.add("willSave, \(activity.summary)")
     activity.addUserInfoEntries(from: values)
   }
 }
