@@ -235,7 +235,7 @@ public final class RestorableScene {
 
   private func updatedActivity(_ delegate: any SceneDelegate) -> UserActivity.Content? {
     guard let activity = delegate.stateRestorationActivity(for: self) else { return nil }
-    activity.willSave?(activity)
+    activity.delegate?.userActivityWillSave(activity)
     let responders = responders.responders(of: activity)
     if !responders.isEmpty { activity.userInfo = [:] }
     for responder in responders { responder.updateUserActivityState(activity) }

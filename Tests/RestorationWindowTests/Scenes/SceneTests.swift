@@ -14,7 +14,7 @@ final class SceneTests: XCTestCase {
     let scene = try await host.open()
     let product = app.activity(1)
     let owner = TestActivityOwner(["owner": 1], app.calls)
-    product.willSave = owner.willSave
+    product.delegate = owner
     app.delegates[0].activity = product
     app.delegates[0].roots = [TestNode("root", trace: app.calls)]
     let responders = [TestResponder(["a": 1], app.calls), TestResponder(["b": 2], app.calls)]
@@ -26,7 +26,7 @@ final class SceneTests: XCTestCase {
       app.calls.events,
       [
         "sceneWillResignActive 1", "sceneDidEnterBackground 1", "stateRestorationActivity 1",
-        #"willSave, Product 1 ["id"]"#, "updateUserActivityState, Product 1 []",
+        #"userActivityWillSave, Product 1 ["id"]"#, "updateUserActivityState, Product 1 []",
         #"updateUserActivityState, Product 1 ["a"]"#, #"didUpdate 1, Product 1 ["a", "b"]"#,
         "restorationRoots 1", "encode root",
       ])
@@ -45,7 +45,7 @@ final class SceneTests: XCTestCase {
     let scene = try await first.open()
     let product = app.activity(1)
     let (owner, responder) = (TestActivityOwner([:], app.calls), TestResponder([:], app.calls))
-    product.willSave = owner.willSave
+    product.delegate = owner
     scene.setActivity(product, of: responder)
     app.delegates[0].activity = product
     try await first.connect(scene.session, activity: product)
@@ -53,7 +53,7 @@ final class SceneTests: XCTestCase {
     withExtendedLifetime((owner, responder)) {}
     let leaving = [
       "sceneWillResignActive", "sceneDidEnterBackground", "stateRestorationActivity",
-      "willSave", "updateUserActivityState", "didUpdate", "restorationRoots",
+      "userActivityWillSave", "updateUserActivityState", "didUpdate", "restorationRoots",
       "sceneDidDisconnect",
     ]
     XCTAssertEqual(
