@@ -49,21 +49,6 @@ struct ByteReader: Sendable {
     }
   }
 
-  mutating func readValueHeader() throws(ArchiveError) -> ValueHeader {
-    try step { (cursor, bytes) throws(ArchiveError) in try cursor.readValueHeader(bytes) }
-  }
-
-  mutating func readKey(limits: ArchiveLimits, symbolCount: Int) throws(ArchiveError) -> ValueKey {
-    try step { (cursor, bytes) throws(ArchiveError) in
-      try cursor.readKey(bytes, limits: limits, symbolCount: symbolCount)
-    }
-  }
-
-  /// The order of entries: symbols by number, then inline keys by their bytes.
-  func isOrdered(_ left: ValueKey, before right: ValueKey) -> Bool {
-    ValueKey.isOrdered(left, before: right, in: bytes.span)
-  }
-
   mutating func readBytes(count: Int) throws(ArchiveError) -> [UInt8] {
     Array(bytes[try readRange(count: count)])
   }
