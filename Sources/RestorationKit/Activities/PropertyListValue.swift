@@ -68,7 +68,7 @@ extension PropertyListValue {
     case let value as URL: self = .url(value)
     case let value as UUID: self = .uuid(value)
     case let values as [String: Any]: self = .dictionary(try Self.entries(values, depth: depth + 1))
-    case let values as Set<AnyHashable>: self = .set(Set(try values.map(\.base).map(inner)))
+    case let values as Set<AnyHashable>: self = .set(distinct(try values.map(\.base).map(inner)))
     case let values as [Any]: self = .array(try values.map(inner))
     case Optional<Any>.none: self = .null
     default:
@@ -179,3 +179,7 @@ extension PropertyListValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLi
     self = .dictionary(Dictionary(elements, uniquingKeysWith: { $1 }))
   }
 }
+
+/// A set of values.
+@_semantics("optimize.sil.specialize.generic.never")  // 23 KB of code for a set of a recursive type.
+private func distinct<Value: Hashable>(_ values: [Value]) -> Set<Value> { Set(values) }

@@ -301,6 +301,7 @@ extension StateFile {
   /// - Throws: `ArchiveError` with `locked` if another instance has the state; why the newest archive
   ///   cannot be read, if none can be; a failure on the way to the bytes or to the key, which may pass.
   ///   Then what is stored stays, and the next save keeps it as a moment.
+  @_semantics("optimize.sil.specialize.generic.never")  // A copy for one tree is 10 KB of code.
   package func open<Tree>(_ type: Tree.Type) throws(ArchiveError) -> OpenedState<Tree> {
     let claim = try claimToRead()
     forgetStored()
@@ -351,6 +352,7 @@ extension StateFile {
   }
 
   /// Looks at the stored state, and at older ones only if that one is not taken.
+  @_semantics("optimize.sil.specialize.generic.never")
   private func find<Tree>(
     _ file: (any AppendableArchiveFile)?, isAbsent: Bool, _ claim: Claim, _ key: ArchiveKey,
     _ found: inout OpenedState<Tree>
@@ -386,6 +388,7 @@ extension StateFile {
   }
 
   /// Looks at one state; true if no other one is looked at.
+  @_semantics("optimize.sil.specialize.generic.never")
   private func isLast<Tree>(
     _ archive: Archive, _ moment: Moment?, _ claim: Claim, _ key: ArchiveKey,
     _ found: inout OpenedState<Tree>
@@ -466,6 +469,7 @@ extension StateFile {
   }
 
   /// Whether a state is older than it may be to be restored; then it stays, or is a moment now.
+  @_semantics("optimize.sil.specialize.generic.never")
   private func isOlder<Tree>(
     _ archive: Archive, _ age: TimeInterval, _ claim: Claim, _ key: ArchiveKey,
     _ found: inout OpenedState<Tree>

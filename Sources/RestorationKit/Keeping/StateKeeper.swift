@@ -265,6 +265,7 @@ extension StateKeeper {
   /// Asks the app in a turn, and tells it the problems of the report, or why there is none.
   ///
   /// A call that blocks the actor comes before all others.
+  @_semantics("optimize.sil.specialize.generic.never")  // A copy for each call would be 7 KB of code.
   func call<Report: CallReport>(
     _ body: () async throws -> Report
   ) async throws(RestorationError) -> Report {
@@ -336,6 +337,7 @@ extension StateKeeper {
   }
 
   /// Calls the file in the turn that runs; a save that blocks the actor meanwhile asks the file, too.
+  @_semantics("optimize.sil.specialize.generic.never")  // A copy for each call would be 3 KB of code.
   func inFileNow<Value: Sendable>(
     _ body: @escaping @Sendable (isolated FileQueue) throws(ArchiveError) -> Value
   ) async throws(ArchiveError) -> Value {
@@ -354,6 +356,7 @@ extension StateKeeper {
 
   /// Asks the queue, and blocks the thread if the caller blocks the actor; nil if the call has not ended in time,
   /// and goes on.
+  @_semantics("optimize.sil.specialize.generic.never")  // A copy for each call would be 3 KB of code.
   func ask<Value: Sendable>(
     _ call: @escaping @Sendable (FileQueue) async -> Value
   ) async -> Value? {
