@@ -93,7 +93,7 @@ extension Archive.Record {
 
 /// Checks one record after the other: those of the snapshot, except superseded ones, in the order of the file, then
 /// those that the journal wrote.
-struct RecordWalk {
+struct RecordWalk: ~Copyable {
   typealias Checked = (entry: IndexEntry, record: Result<CheckedRecord, ArchiveError>)
 
   private let history: History

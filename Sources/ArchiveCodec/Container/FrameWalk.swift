@@ -2,7 +2,7 @@
 /// ones must be skippable.
 ///
 /// Every chunk is read, which also proves that every chunk is as it was sealed.
-struct FrameWalk {
+struct FrameWalk: ~Copyable {
   private let content: CommitContent
   /// The records that come, in the order of the content; nil before the index was read.
   private var entries: ArraySlice<IndexEntry>?
