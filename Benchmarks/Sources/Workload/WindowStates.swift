@@ -54,7 +54,10 @@ package final class WindowStates {
     }
   }
 
-  package func close() async { await host?.close() }
+  package func close() async {
+    await host?.close()
+    host = nil
+  }
 }
 
 /// A window of products.

@@ -103,9 +103,11 @@ extension StateKeeper {
     return Int32(clamping: equal.firstIndex { $0 === node } ?? equal.count)
   }
 
-  /// The bodies of what comes late; nil if a save that blocked the actor has changed the document meanwhile.
-  func bodies(of late: Late) async throws(ArchiveError) -> [UInt64: KeyedDecoder]? {
-    guard let document else { return [:] }
+  /// Gives the bodies of what comes late; nil if a save that blocked the actor has changed the document meanwhile.
+  func bodies(of late: Late) async throws(ArchiveError) -> RestoredElements.Bodies? {
+    // What the launch has read need not be asked of the file.
+    if let records = findings.records { return records.decoder(of:) }
+    guard let document else { return { _ in nil } }
     let number = findings.lastWrite
     let isSettled = findings.underWay == nil
     let numbers = late.part.flatMap { slot in
@@ -113,7 +115,8 @@ extension StateKeeper {
     }
     var bodies: [UInt64: KeyedDecoder] = [:]
     for (number, body) in try await stored(numbers) { bodies[number] = try body.get() }
-    return isSettled && number == findings.lastWrite ? bodies : nil
+    guard isSettled, number == findings.lastWrite else { return nil }
+    return { [bodies] number in bodies[number] }
   }
 
   /// The stored bodies of records, each with why it cannot be read, if it cannot.
@@ -138,7 +141,8 @@ extension StateKeeper {
   }
 
   func restore(
-    _ late: Late, _ bodies: [UInt64: KeyedDecoder], for delegate: (any StateDelegate)? = nil
+    _ late: Late, _ bodies: @escaping RestoredElements.Bodies,
+    for delegate: (any StateDelegate)? = nil
   ) -> RestorationReport {
     guard let document else { return RestorationReport(.nothingKept) }
     asking.isUnderWay = true
@@ -147,8 +151,8 @@ extension StateKeeper {
     let (slot, above) = (late.slot, document[late.slot].place.parent)
     let run = RestorationRun(
       document, objects, delegate: delegate ?? self.delegate, roots: [],
-      nodeLimit: settings.policy.nodeLimit, part: late.part, owner: owner, findings.launch
-    ) { bodies[$0] }
+      nodeLimit: settings.policy.nodeLimit, part: late.part, owner: owner, findings.launch,
+      body: bodies)
     run.elements.claim(late.node, late.node, at: slot)
     if let parent = late.parent { run.elements.claim(parent, parent, at: above) }
     var report = RestorationReport(.restored)
@@ -159,7 +163,7 @@ extension StateKeeper {
       return report
     }
     _ = run.run(isLate: true, isBack: late.isBack)
-    var after = run.settled { bodies[$0]?.byteCount ?? 0 }
+    var after = run.settled { (try? bodies($0))?.byteCount ?? 0 }
     if late.isBack { settle(late, run, before, &after) }
     if let parent = late.parent { KnownObjects.shared.askAgain([parent], of: owner) }
     end(run, with: after, since: start, in: &report)

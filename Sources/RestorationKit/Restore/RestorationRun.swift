@@ -27,7 +27,7 @@ final class RestorationRun {
     _ document: Document, _ objects: ObjectTable, delegate: (any StateDelegate)?,
     roots: [any RestorableNode], nodeLimit: Int, part: [Int32]? = nil,
     owner: KnownObjects.Owner? = nil, _ launch: LaunchMark?,
-    body: @escaping (UInt64) throws(ArchiveError) -> KeyedDecoder?
+    body: @escaping RestoredElements.Bodies
   ) {
     (self.document, self.objects, types) = (document, objects, objects.types)
     self.delegate = delegate

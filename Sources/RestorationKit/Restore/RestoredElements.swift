@@ -54,10 +54,13 @@ final class RestoredElements {
     }
   }
 
+  /// Gives the stored body with a number.
+  typealias Bodies = (UInt64) throws(ArchiveError) -> KeyedDecoder?
+
   let document: Document
   let paths: StoredPaths
   /// Nil when the restore has ended, and nobody knows any more what objects were offered.
-  private var readBody: ((UInt64) throws(ArchiveError) -> KeyedDecoder?)?
+  private var readBody: Bodies?
   private lazy var slots = document.slotsByIdentifier
   /// The names that several siblings have, by the element above.
   private lazy var sharedNames: [Int32: Set<String>] = document.elements.reduce(into: [:]) {
@@ -66,7 +69,7 @@ final class RestoredElements {
   }
   // The tables belong to one run, which is at one element at a time (benchmark: restore 10,000 nodes).
   /// The items, and where they are in a restore that is about some elements: behind an empty one for all others.
-  @safe @exclusivity(unchecked) private var table: (items: [Item], rows: [Int32: Int]?)
+  @safe @exclusivity(unchecked) private var table: (items: [Item], rows: KeyTable?)
   @safe @exclusivity(unchecked) private var claimed: KeyTable
   /// Knows the objects of elements that this restore does not restore; nil if it restores all.
   private var owner: KnownObjects.Owner?
@@ -74,12 +77,13 @@ final class RestoredElements {
   /// The restore of a part costs what it restores.
   init(
     _ document: Document, part: [Int32]?, _ owner: KnownObjects.Owner?,
-    _ readBody: @escaping (UInt64) throws(ArchiveError) -> KeyedDecoder?
+    _ readBody: @escaping Bodies
   ) {
     (self.document, self.owner, self.readBody) = (document, owner, readBody)
     paths = StoredPaths(document)
     let slots = part.map { [Document.tree, document[$0[0]].place.parent] + $0 }
-    let rows = slots.map { Dictionary(zip($0, 1...), uniquingKeysWith: { first, _ in first }) }
+    var rows = slots.map { KeyTable(expecting: $0.count) }
+    for (row, slot) in zip(Int32(1)..., slots ?? []) { rows?.set(Self.key(of: slot), row) }
     let count = slots.map { $0.count + 1 } ?? document.elements.count
     table = (Array(repeating: Item(), count: count), rows)
     claimed = KeyTable(expecting: count)
@@ -95,8 +99,10 @@ final class RestoredElements {
   @inline(__always)
   private func row(of slot: Int32) -> Int {
     guard let rows = table.rows else { return Int(slot) }
-    return rows[slot] ?? 0
+    return Int(rows[Self.key(of: slot)] ?? 0)
   }
+
+  private static func key(of slot: Int32) -> UInt64 { UInt64(truncatingIfNeeded: slot) &+ 1 }
 
   // MARK: Objects
 
@@ -130,7 +136,7 @@ final class RestoredElements {
   func contains(_ object: any StateRestoring) -> Bool { claimed[UInt64(addressOf: object)] != nil }
 
   /// Lets all objects go; coders that hooks have kept find nothing any more.
-  func forget() { (table, owner, readBody) = (([Item()], [:]), nil, nil) }
+  func forget() { (table, owner, readBody) = (([Item()], KeyTable()), nil, nil) }
 
   // MARK: Outcomes
 

@@ -117,15 +117,9 @@ extension StoreLink: StateLink {
 
   /// Notes at once that the state was discarded: the process may end before the store can be told.
   private func noteIfGone(isUnwanted: Bool = false) {
-    if isUnwanted {
-      do throws(ArchiveError) {
-        guard try !remote.isHere() else { return }
-      } catch {
-        return
-      }
-    } else {
-      guard file.stored?.hasRecords == false else { return }
-    }
+    // A file that cannot be read is there.
+    let isHere = isUnwanted ? (try? remote.isHere()) ?? true : file.stored?.hasRecords != false
+    if isHere { return }
     remote.take(.removed)
     if isUnwanted { remote.take(.unwanted) }
   }
