@@ -18,7 +18,7 @@ extension Archive {
   ) throws(ArchiveError) -> VerifiedRecords {
     var records = VerifiedRecords()
     var walk = RecordWalk(self)
-    if let parts = try? verifiedParts(workerCount ?? ProcessorCount.value) {
+    if let parts = try? verifiedParts(workerCount) {
       for part in parts { records.append(part) }
     } else {
       // Records that lie in another way, or are found to be wrong, are read in order. So
@@ -32,13 +32,15 @@ extension Archive {
   /// The records of the snapshot in parts that were opened and checked independently of each other.
   ///
   /// - Returns: Nil if the records do not follow each other from the beginning on, or if something is wrong.
-  private func verifiedParts(_ workerCount: Int) throws(ArchiveError) -> [VerifiedRecords]? {
+  private func verifiedParts(_ workerCount: Int?) throws(ArchiveError) -> [VerifiedRecords]? {
     let content = history.snapshot
     let entries = try content.entriesInOrder()
-    // Several parts for each worker, so that none waits for long when one is slower; a smaller part than
-    // four chunks is done before another thread has begun.
-    let share = max(
-      min(content.reader.byteCount / (workerCount * 4), 1 << 24), 4 * content.reader.chunkByteCount)
+    // A smaller part is done before another thread has begun.
+    let leastByteCount = 4 * content.reader.chunkByteCount
+    let isShared = content.reader.byteCount > leastByteCount
+    let workerCount = isShared ? workerCount ?? ProcessorCount.value : 1
+    // Several parts for each worker, so that none waits for long when one is slower.
+    let share = max(min(content.reader.byteCount / (workerCount * 4), 1 << 24), leastByteCount)
     var parts: [Range<Int>] = []
     var position = 0
     for (place, entry) in entries.enumerated() {

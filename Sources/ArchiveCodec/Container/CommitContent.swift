@@ -116,16 +116,6 @@ struct RecordFrame: Sendable {
   let bytes: [UInt8]
   let mapOffset: Int
 
-  init(bytes: [UInt8], mapOffset: Int) {
-    self.bytes = bytes
-    self.mapOffset = mapOffset
-  }
-
-  init(_ entry: IndexEntry, in frames: ByteBlocks) {
-    bytes = frames.bytes(entry.frameRange)
-    mapOffset = entry.mapOffset
-  }
-
   /// The entry for this frame alone.
   func entry(_ record: UInt64) -> IndexEntry {
     IndexEntry(

@@ -140,7 +140,8 @@ extension History {
   ) {
     symbols = batch.names
     for entry in batch.index.entries {
-      changes[entry.record] = .record(RecordFrame(entry, in: batch.frames))
+      changes[entry.record] = .record(
+        RecordFrame(bytes: batch.frames.bytes(entry.frameRange), mapOffset: entry.mapOffset))
     }
     for record in removed { changes[record] = .removed }
     versions.append(version)

@@ -1,20 +1,12 @@
 /// Copies a checked value from one record to another.
 struct ValueCopy {
-  private let source: KeyedDecoder
-  private let writer: ValueWriter
-  private let reference: (UInt64) -> UInt64?
+  let source: KeyedDecoder
+  let writer: ValueWriter
+  let reference: (UInt64) -> UInt64?
 
   private enum Container {
     case array(start: Int, count: Int)
     case map(OpenMap)
-  }
-
-  init(
-    from source: KeyedDecoder, to writer: ValueWriter, reference: @escaping (UInt64) -> UInt64?
-  ) {
-    self.source = source
-    self.writer = writer
-    self.reference = reference
   }
 
   /// False for a reference that is to be left out.

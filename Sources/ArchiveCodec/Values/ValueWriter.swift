@@ -96,7 +96,7 @@ public final class ValueWriter {
   }
 
   func writeNameKey(_ name: String) {
-    guard let symbol = symbols.internName(name) else { return output.writeKey(inline: name) }
+    guard let symbol = symbols.enter(name) else { return output.writeKey(inline: name) }
     output.writeKey(symbol: symbol)
     if symbolsUsed <= symbol { symbolsUsed = Int(symbol) + 1 }
   }
