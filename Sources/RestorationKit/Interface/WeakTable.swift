@@ -8,6 +8,8 @@ struct WeakTable<Value> {
   private var entries: [ObjectIdentifier: Entry] = [:]
   private var countToSweep = 16
 
+  var isEmpty: Bool { entries.isEmpty }
+
   subscript(object: AnyObject) -> Value? {
     get {
       // Most tables have none (benchmark: restore nodes).
